@@ -1,0 +1,19 @@
+// Files that survive a crash (CONVENTIONS: temporary name in the same folder, write, fdatasync, rename,
+// fsync of the folder). A failed write or sync is kDataLoss with the path and errno text.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff {
+
+absl::Status WriteFileDurably(const std::string& path, absl::string_view contents);
+// At most `max_bytes`; a larger file is kResourceExhausted.
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes = 64 << 20);
+// Creates the folder and its parents; kPermissionDenied or kFailedPrecondition say why not.
+absl::Status MakeFolder(const std::string& path);
+
+}  // namespace mmadiff

@@ -1,0 +1,63 @@
+// Recorded answers of hardware, and the device `recorded:PATH` that gives them again.
+//
+// PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder of
+// text cases, one text case, or a line-protocol file, plain or gzip. A line-protocol file says its row
+// in a comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz].
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/block_log.h"
+#include "device/device.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// Consecutive recorded executions of one row. When inputs.stream is not empty, inputs.a, b and c are
+// empty: they are the cases stream:first .. stream:first+count-1, and the caller generates them.
+struct Recording {
+  const Row* row = nullptr;
+  Batch inputs;
+  std::vector<uint64_t> d;  // inputs.dot_products() words
+  std::string identity;     // of the device that answered
+  std::string where;        // "FILE:LINE" of the first, for messages
+};
+
+struct RecordingStats {
+  uint64_t dot_products = 0;
+  std::vector<Damage> damage;  // of block logs; good records were delivered all the same
+};
+
+// Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row of
+// line-protocol files that do not say it; empty to rely on the file. A malformed line is
+// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too.
+absl::StatusOr<RecordingStats> ReadRecordings(
+    const std::string& path, const std::string& instruction,
+    const std::function<absl::Status(const Recording&)>& deliver);
+
+// Writes a recording as a block log: portions of outputs keyed by Batch::stream and Batch::first.
+class RecordingWriter {
+ public:
+  static absl::StatusOr<std::unique_ptr<RecordingWriter>> Create(const std::string& path);
+  // batch.stream must not be empty. Splits what does not fit a block.
+  absl::Status Append(const Row& row, const Batch& batch, const std::vector<uint64_t>& d,
+                      const std::string& identity);
+  absl::Status Flush();
+
+ private:
+  explicit RecordingWriter(std::unique_ptr<BlockLogWriter> log);
+  std::unique_ptr<BlockLogWriter> log_;
+};
+
+// The device. Generated batches (Batch::stream) are looked up by case when the recording has them,
+// others dot product by dot product by their operands. A case that was not recorded is kNotFound.
+DeviceOr OpenRecorded(const std::string& path);
+
+}  // namespace mmadiff

@@ -1,0 +1,54 @@
+// A regression case: one execution or one dot product with what devices answered, as a small text
+// proto for people and git (proto/case.proto). Code uses this struct, never the proto class.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+struct Answer {
+  std::string device;       // the device specification, or "model" with its version for a prediction
+  std::string identity;     // what really answered: CPU or GPU, driver, toolkit
+  std::string date;         // RFC 3339
+  std::vector<uint64_t> d;  // shape.d_words() words
+};
+
+struct RegressionCase {
+  const Row* row = nullptr;
+  Batch inputs;                 // count 1
+  std::vector<Answer> answers;  // at least one
+  std::string slug;             // for the file name: [a-z0-9_]+
+  std::string why;              // what the case shows, in words
+  std::string signature;        // bucket of the difference; empty for a case without one
+  std::string source;           // paper, recording or case name it came from
+  Position position;            // of the dot product in the tile it was found in
+};
+
+// First 12 hex digits of the XXH3-128 of our own canonical bytes (row name, shape, operand words).
+// Answers and texts do not count.
+std::string CaseId(const RegressionCase& c);
+
+// "<arch>/<slug>-<id12>.txtpb"
+std::string CaseFileName(const RegressionCase& c);
+
+std::string FormatCase(const RegressionCase& c);
+// kInvalidArgument names `where` (a file name), the field and its position.
+absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where);
+
+absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
+// Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
+// file with the same id gains the answers of devices that it does not have.
+absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder);
+
+// Every *.txtpb below a folder in the order of their paths, or the one file.
+absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
+
+}  // namespace mmadiff

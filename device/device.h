@@ -1,0 +1,44 @@
+// Anything that can execute a case for real.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// A failure of the device is a Status and never a mismatch:
+//   kNotFound            the device has no such instruction, or no answer for a case
+//   kUnavailable         the device is gone (died, lost); the caller may stop and resume later
+//   kDeadlineExceeded    no answer in time
+//   kDataLoss            an answer that cannot be read
+// One object serves one thread; open another for a second thread.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // The specification that opens this device again: "host", "faulty:fraction_bits=24".
+  virtual std::string name() const = 0;
+  // What really answers, for provenance: CPU or GPU model, driver, toolkit.
+  virtual std::string identity() const = 0;
+  // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.
+  virtual absl::Status Supports(const Row& row) const = 0;
+  // True when a run may check this device against rows of every architecture (a copy of the
+  // simulator, an external program); false when its rows are what the hardware has.
+  virtual bool any_architecture() const { return false; }
+
+  // The result words of `batch`, batch.dot_products() of them, in the order of batch.c. Accepts the
+  // instruction's own shape and DotProductShape().
+  virtual absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) = 0;
+};
+
+using DeviceOr = absl::StatusOr<std::unique_ptr<Device>>;
+
+}  // namespace mmadiff

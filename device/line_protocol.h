@@ -1,0 +1,37 @@
+// The line protocol: one dot product a line, `a0 .. a(K-1) b0 .. b(K-1) c [d]`, words in hexadecimal
+// in the operand's own width (HexDigits), lower case when written, either case when read. Blank lines
+// and lines that start with '#' are comments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+struct ProtocolLine {
+  DotProductCase dot;
+  std::optional<uint64_t> d;  // present when the line has one word more
+};
+
+bool IsComment(absl::string_view line);
+
+// kInvalidArgument names the word and its column ("word 3 (a2), column 11: ..."): a wrong number of
+// words (with the number expected), a character that is no hex digit, too many digits for the format.
+absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::string_view line);
+
+// Without a line end. `d` is appended when present.
+std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,
+                       std::optional<uint64_t> d = std::nullopt);
+
+// One word, HexDigits(format) digits.
+std::string HexWord(const Format& format, uint64_t word);
+// The inverse; kInvalidArgument says what is wrong with the text.
+absl::StatusOr<uint64_t> ParseHexWord(const Format& format, absl::string_view text);
+
+}  // namespace mmadiff

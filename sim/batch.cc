@@ -1,0 +1,40 @@
+#include "sim/batch.h"
+
+#include <algorithm>
+
+namespace mmadiff {
+
+Position PositionOf(const Shape& shape, int64_t index) {
+  const int in_block = static_cast<int>(index % (shape.m * shape.n));
+  return {static_cast<int>(index / (shape.m * shape.n)), in_block / shape.n, in_block % shape.n};
+}
+
+int64_t IndexOf(const Shape& shape, const Position& p) {
+  return (static_cast<int64_t>(p.block) * shape.m + p.i) * shape.n + p.j;
+}
+
+DotProductCase Extract(const Batch& batch, int64_t index) {
+  const Shape& s = batch.shape;
+  const int64_t execution = index / s.d_words();
+  const Position p = PositionOf(s, index % s.d_words());
+  const uint64_t* a = &batch.a[((execution * s.blocks + p.block) * s.m + p.i) * s.k];
+  const uint64_t* b = &batch.b[((execution * s.blocks + p.block) * s.n + p.j) * s.k];
+  return {{a, a + s.k}, {b, b + s.k}, batch.c[index]};
+}
+
+void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch) {
+  const Shape& s = batch.shape;
+  const int64_t block = execution * s.blocks + p.block;
+  std::copy(dot.a.begin(), dot.a.end(), &batch.a[(block * s.m + p.i) * s.k]);
+  std::copy(dot.b.begin(), dot.b.end(), &batch.b[(block * s.n + p.j) * s.k]);
+  batch.c[execution * s.d_words() + IndexOf(s, p)] = dot.c;
+}
+
+Batch MakeDotProductBatch(const Shape& shape, const std::vector<DotProductCase>& dots) {
+  Batch batch;
+  batch.Resize(DotProductShape(shape), static_cast<int64_t>(dots.size()));
+  for (size_t i = 0; i < dots.size(); ++i) Insert(dots[i], static_cast<int64_t>(i), {}, batch);
+  return batch;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,62 @@
+// Inputs of many executions of one instruction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/instruction.h"
+
+namespace mmadiff {
+
+// Words are bit patterns in the operand's own format, right-aligned. `shape` is the instruction's own
+// or DotProductShape() of it; a device places single dot products itself.
+struct Batch {
+  Shape shape;
+  int64_t count = 0;        // executions
+  std::vector<uint64_t> a;  // [count][blocks][m][k]
+  std::vector<uint64_t> b;  // [count][blocks][n][k]: the columns of B, k contiguous
+  std::vector<uint64_t> c;  // [count][blocks][m][n], as the results d
+
+  // Where generated bits come from: execution i is case `stream`:`first`+i. Empty if not generated.
+  std::string stream;
+  uint64_t first = 0;
+
+  int64_t dot_products() const { return count * shape.d_words(); }
+  void Resize(const Shape& s, int64_t executions) {
+    shape = s;
+    count = executions;
+    a.resize(executions * s.a_words());
+    b.resize(executions * s.b_words());
+    c.resize(executions * s.d_words());
+  }
+};
+
+// One dot product: k words of a, k words of b, the addend.
+struct DotProductCase {
+  std::vector<uint64_t> a, b;
+  uint64_t c = 0;
+
+  friend auto operator<=>(const DotProductCase&, const DotProductCase&) = default;
+};
+
+// Position of a dot product inside one execution.
+struct Position {
+  int block = 0, i = 0, j = 0;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+// Position of word `index` of the results of one execution, 0 <= index < shape.d_words().
+Position PositionOf(const Shape& shape, int64_t index);
+int64_t IndexOf(const Shape& shape, const Position& p);
+
+// Dot product number `index` of the batch, 0 <= index < batch.dot_products().
+DotProductCase Extract(const Batch& batch, int64_t index);
+
+// Writes a dot product over row i, column j and element (i, j) of execution `execution`.
+void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch);
+
+// Dot products on their own: a batch of DotProductShape(shape).
+Batch MakeDotProductBatch(const Shape& shape, const std::vector<DotProductCase>& dots);
+
+}  // namespace mmadiff

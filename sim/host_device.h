@@ -1,0 +1,9 @@
+// MMADIFF_HD marks the functions that g++, nvcc and clang for AMD compile from the same text.
+// Headers that use it contain no containers, no allocation and no library beyond <cstdint>.
+#pragma once
+
+#if defined(__CUDACC__) || defined(__HIP__)
+#define MMADIFF_HD __host__ __device__
+#else
+#define MMADIFF_HD
+#endif

@@ -1,0 +1,149 @@
+#include "sim/numerics.h"
+
+namespace mmadiff {
+namespace {
+
+// FMA chain of x86: IEEE binary, round to nearest even, NaN propagated and quieted.
+constexpr Algorithm X86Fma(const Format& d) {
+  return {.family = Family::kFmaChain,
+          .output_fraction_bits = d.fraction_bits,
+          .nan_rule = NanRule::kPropagate};
+}
+
+// VDPBF16PS: the odd element of a pair first, subnormals flushed on both sides, MXCSR ignored.
+constexpr Algorithm X86Dot() {
+  Algorithm a = X86Fma(kF32);
+  a.order = Order::kDescending;
+  a.input_subnormals = Subnormals::kFlush;
+  a.output_subnormals = Subnormals::kFlush;
+  return a;
+}
+
+constexpr Algorithm Integer(int terms, Overflow overflow) {
+  return {.family = Family::kIntegerDot, .terms = terms, .overflow = overflow};
+}
+
+// NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
+// one rule, emin(output) - (F - 18): Khattak & Mikaitis' values for f16 and f32 output.
+constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
+  return {.family = Family::kFusedSum,
+          .terms = terms,
+          .fraction_bits = fraction_bits,
+          .exponent_floor = d.min_exponent - (fraction_bits - 18),
+          .output_rounding = &d == &kF16 ? Rounding::kNearestEven : Rounding::kTowardZero,
+          .output_fraction_bits = d.fraction_bits,
+          .nan_rule = NanRule::kAllOnes,
+          .zero_sign = ZeroSign::kSumPositive};
+}
+
+// m8n8k4.f32.f16.f16.f16: MMA-Sim converts the f16 addend to f32 before aligning it.
+constexpr Algorithm WidenedAddend(int fraction_bits) {
+  Algorithm a = Truncated(4, fraction_bits, kF32);
+  a.addend_exponent = AddendExponent::kOutputFormat;
+  return a;
+}
+
+constexpr Evidence kRecorded = {
+    Grade::kPublished,
+    "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
+    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign and NaN: MMA-Sim v2"};
+constexpr Evidence kMmaSim = {
+    Grade::kPublished,
+    "MMA-Sim v2 (arXiv 2511.10909v2): claimed bit-accurate on 10^6 random tests; not replayed here"};
+constexpr Evidence kMmaSim1 = {Grade::kPublished,
+                               "MMA-Sim v1 (arXiv 2511.10909v1): 100 random tests; not replayed here"};
+constexpr Evidence kLikeSm80 = {Grade::kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"};
+constexpr Evidence kLikeSm100 = {Grade::kAssumed, "as sm_100; nobody has published sm_103"};
+
+// architecture, instruction, algorithm, evidence
+constexpr Numerics kNumerics[] = {
+    {"x86", "vdpbf16ps", X86Dot(), kMmaSim},
+    {"x86", "vfmadd231ss", X86Fma(kF32), kMmaSim},
+    {"x86", "vfmadd231sd", X86Fma(kF64), kMmaSim},
+    {"x86", "vpdpbusd", Integer(4, Overflow::kWrap), kMmaSim},
+    {"x86", "vpdpbusds", Integer(4, Overflow::kSaturate), kMmaSim},
+    {"x86", "vpdpwssd", Integer(2, Overflow::kWrap), kMmaSim},
+    {"x86", "vpdpwssds", Integer(2, Overflow::kSaturate), kMmaSim},
+    {"sm_70", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kRecorded},
+    {"sm_70", "mma.m8n8k4.f32.f16.f16.f16", WidenedAddend(23), kMmaSim1},
+    {"sm_70", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kRecorded},
+    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 24, kF32), kMmaSim1},
+    {"sm_75", "mma.m8n8k4.f32.f16.f16.f16", WidenedAddend(24), kMmaSim1},
+    {"sm_75", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 24, kF16), kMmaSim1},
+    {"sm_75", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
+    {"sm_75", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
+    {"sm_80", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kRecorded},
+    {"sm_80", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kRecorded},
+    {"sm_80", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
+    {"sm_80", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
+    {"sm_80", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kRecorded},
+    {"sm_80", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kMmaSim},
+    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kRecorded},
+    {"sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kMmaSim},
+    {"sm_86", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kLikeSm80},
+    {"sm_86", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kLikeSm80},
+    {"sm_86", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kLikeSm80},
+    {"sm_86", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kLikeSm80},
+    {"sm_86", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kLikeSm80},
+    {"sm_86", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kLikeSm80},
+    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kLikeSm80},
+    {"sm_86", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kLikeSm80},
+    {"sm_89", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kRecorded},
+    {"sm_89", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kRecorded},
+    {"sm_89", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
+    {"sm_89", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
+    {"sm_89", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kRecorded},
+    {"sm_89", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kMmaSim},
+    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kRecorded},
+    {"sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kMmaSim},
+    {"sm_90", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_90", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
+    {"sm_90", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kRecorded},
+    {"sm_90", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kRecorded},
+    {"sm_90", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_90", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kRecorded},
+    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kRecorded},
+    {"sm_90", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
+    {"sm_100", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kMmaSim},
+    {"sm_100", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kMmaSim},
+    {"sm_100", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_103", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kLikeSm100},
+    {"sm_103", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kLikeSm100},
+    {"sm_103", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kLikeSm100},
+    {"sm_103", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kLikeSm100},
+    {"sm_103", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kLikeSm100},
+    {"sm_103", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kLikeSm100},
+    {"sm_103", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kLikeSm100},
+    {"sm_103", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kLikeSm100},
+    {"sm_120", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
+    {"sm_120", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kMmaSim},
+    {"sm_120", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
+};
+
+}  // namespace
+
+std::span<const Numerics> AllNumerics() { return kNumerics; }
+
+const char* Name(Grade grade) {
+  switch (grade) {
+    case Grade::kMeasured:
+      return "measured";
+    case Grade::kPublished:
+      return "published";
+    case Grade::kAssumed:
+      return "assumed";
+  }
+  return "?";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,51 @@
+// The parameters of an algorithm as a table, and its one-parameter neighbours. Sabotaged devices
+// (`faulty:NAME=VALUE`), `explain` and mutants are all this one function.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/algorithm.h"
+
+namespace mmadiff {
+
+struct Parameter {
+  const char* name;
+  unsigned families;  // bit 1 << Family for each family that reads it
+  int (*get)(const Algorithm&);
+  void (*set)(Algorithm&, int);
+  std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
+  int min, max;                         // of a number
+};
+
+// In the order in which a neighbour is preferred as an explanation.
+std::span<const Parameter> Parameters();
+
+// nullptr when there is none, or none of that name for the family.
+const Parameter* FindParameter(Family family, std::string_view name);
+
+// "25", "toward_zero", "none" (exponent_floor).
+std::string ValueText(const Parameter& p, int value);
+// False when `text` is no value of the parameter.
+bool ParseValue(const Parameter& p, std::string_view text, int* value);
+
+// Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table row
+// or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
+std::string Invalid(const Model& model);
+
+struct Neighbour {
+  std::string name;  // NAME=VALUE, as in faulty:NAME=VALUE
+  Algorithm algorithm;
+};
+
+// Every algorithm that differs in one parameter: numbers one up and down (terms: halved and doubled;
+// floor: also none), named values to each other value. Parameters that the model cannot show (tf32
+// output digits of an f16, more terms than k) are left out; equivalent neighbours may remain.
+std::vector<Neighbour> Neighbours(const Model& model);
+
+// "fused_sum(terms=8, fraction_bits=24, ...)": the parameters that the family reads.
+std::string Describe(const Algorithm& algorithm);
+
+}  // namespace mmadiff

@@ -1,0 +1,104 @@
+// Rounding and packing of an exact magnitude into a format. `Wide` is uint64_t or unsigned __int128.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/algorithm.h"
+
+namespace mmadiff {
+
+template <class Wide>
+MMADIFF_HD constexpr int BitWidth(Wide x) {
+  if constexpr (sizeof(Wide) > 8) {
+    const uint64_t high = static_cast<uint64_t>(x >> 64);
+    if (high != 0) return 128 - __builtin_clzll(high);
+  }
+  const uint64_t low = static_cast<uint64_t>(x);
+  return low == 0 ? 0 : 64 - __builtin_clzll(low);
+}
+
+template <class Wide>
+struct Shifted {
+  Wide magnitude;
+  bool inexact;
+};
+
+// magnitude * 2^-shift rounded to an integer. A negative shift is exact and must not overflow Wide.
+template <class Wide>
+MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Rounding rounding,
+                                              bool negative) {
+  constexpr int kBits = 8 * sizeof(Wide);
+  if (shift <= 0) return {static_cast<Wide>(magnitude << -shift), false};
+  const Wide kept = shift >= kBits ? 0 : magnitude >> shift;
+  const Wide lost = shift >= kBits ? magnitude : magnitude & ((Wide{1} << shift) - 1);
+  if (lost == 0) return {kept, false};
+  bool up = false;
+  switch (rounding) {
+    case Rounding::kTowardZero:
+      break;
+    case Rounding::kDown:
+      up = negative;
+      break;
+    case Rounding::kUp:
+      up = !negative;
+      break;
+    case Rounding::kToOdd:
+      return {kept | 1, true};
+    case Rounding::kNearestEven: {
+      const Wide half = shift > kBits ? 0 : Wide{1} << (shift - 1);  // 0: below half for sure
+      up = half != 0 && (lost > half || (lost == half && (kept & 1)));
+      break;
+    }
+  }
+  return {kept + (up ? 1 : 0), true};
+}
+
+// Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one (at
+// most the format's own) and packs it. Beyond the largest finite number the result is infinity in
+// every rounding mode (NVIDIA's truncating sums do this too: ARITHMETIC 2.2). A zero magnitude gives
+// zero of the given sign.
+template <class Wide>
+MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, bool negative,
+                                        Wide magnitude, int lsb_exponent, bool* inexact) {
+  const int digits = alg.output_fraction_bits;
+  const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
+  *inexact = false;
+  if (magnitude == 0) return sign << f.ignored_bits;
+  const int leading = BitWidth(magnitude) - 1 + lsb_exponent;
+  const bool small = leading < f.min_exponent;
+  int exponent = small ? f.min_exponent : leading;
+  const Shifted<Wide> r =
+      ShiftRight<Wide>(magnitude, exponent - digits - lsb_exponent, alg.output_rounding, negative);
+  *inexact = r.inexact;
+  uint64_t significand = static_cast<uint64_t>(r.magnitude);
+  if (significand >> (digits + 1)) {
+    significand >>= 1;
+    ++exponent;
+  }
+  if (exponent > MaxExponent(f)) return InfinityWord(f, negative);
+  if (small && alg.output_subnormals == Subnormals::kFlush) {
+    bool tiny = true;
+    if (alg.tininess == Tininess::kAfterRounding && leading == f.min_exponent - 1) {
+      // Rounded as if the exponent were unbounded, does it still lie below the normal range?
+      const Shifted<Wide> unbounded = ShiftRight<Wide>(
+          magnitude, leading - digits - lsb_exponent, alg.output_rounding, negative);
+      tiny = BitWidth(unbounded.magnitude) <= digits + 1;
+    }
+    if (tiny) return sign << f.ignored_bits;
+  }
+  const bool normal = significand >> digits;
+  const uint64_t field = normal ? static_cast<uint64_t>(exponent - f.min_exponent + 1) : 0;
+  const uint64_t fraction = (significand & LowBits(digits)) << (f.fraction_bits - digits);
+  return (sign | field << f.fraction_bits | fraction) << f.ignored_bits;
+}
+
+// The NaN that an invalid operation makes.
+MMADIFF_HD constexpr uint64_t DefaultNan(const Format& f, NanRule rule) {
+  if (f.nonfinite == Nonfinite::kNanAllOnes || rule == NanRule::kAllOnes) {
+    return LowBits(f.fraction_bits + f.exponent_bits) << f.ignored_bits;
+  }
+  const uint64_t quiet = 1ull << (f.fraction_bits - 1) << f.ignored_bits;
+  return InfinityWord(f, rule == NanRule::kPropagate) | quiet;
+}
+
+}  // namespace mmadiff

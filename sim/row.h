@@ -1,0 +1,46 @@
+// A row joins both tables: "sm_90/mma.m16n8k16.f32.f16.f16.f32" is an architecture and an instruction.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/algorithm.h"
+#include "sim/instruction.h"
+#include "sim/numerics.h"
+
+namespace mmadiff {
+
+struct Row {
+  const Instruction* instruction;
+  const Numerics* numerics;
+  Model model;
+  std::string name;  // ARCH/INSTRUCTION
+
+  std::string_view arch() const { return numerics->arch; }
+  const Shape& shape() const { return instruction->shape; }
+};
+
+// All rows, in table order.
+std::span<const Row> Rows();
+
+// "hopper/X" to "sm_90/X"; names without an alias are returned unchanged.
+std::string ResolveAlias(std::string_view name);
+
+// nullptr when there is no such row. Aliases of architectures are accepted.
+const Row* FindRow(std::string_view name);
+
+// Rows whose name matches a shell glob; "*" also matches "/". Aliases are accepted.
+std::vector<const Row*> MatchRows(std::string_view glob);
+
+// Up to three existing row names, the most similar first, for error messages.
+std::vector<std::string> NearestRows(std::string_view name);
+// The candidates most similar to `name` by edit distance, at most `count`.
+std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
+                                 size_t count);
+
+// The model of a row with another algorithm.
+Model WithAlgorithm(const Row& row, const Algorithm& algorithm);
+
+}  // namespace mmadiff

@@ -1,0 +1,31 @@
+// Bit-level comparison of a device's answer with the model's, under the row's NaN rule. No tolerance.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// True when `device` is the word that `model` promises: equal bits, or two NaNs where the row says
+// that NaN payloads are not known (NanVerdict::kAnyNan).
+bool SameResult(const Row& row, uint64_t model, uint64_t device);
+
+// Indices of the differing words, ascending. The spans have equal size.
+std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
+                                 std::span<const uint64_t> device);
+
+// Several lines: both values as sign|exponent|significand bits with the differing bits marked by '^',
+// hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI codes.
+std::string DescribeDifference(const Format& format, uint64_t model, uint64_t device, bool color);
+
+// Distance on the line of finite values ordered by their bits; -1 if one is a NaN.
+int64_t UlpDistance(const Format& format, uint64_t x, uint64_t y);
+
+// Exact value as a hexadecimal float, "0x1.8p+3", "-inf", "nan(0x...)"; integers in decimal.
+std::string HexFloat(const Format& format, uint64_t word);
+
+}  // namespace mmadiff
