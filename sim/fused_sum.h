@@ -12,9 +12,9 @@
 namespace mmadiff {
 
 // Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise an
-// infinity decides. Products cannot overflow. Returns false when every operand is finite.
-MMADIFF_HD constexpr bool SumSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
-                                      int terms, const Unpacked& c, uint64_t* word) {
+// infinity decides. Products cannot overflow. Some operand must not be finite.
+MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
+                                          int terms, const Unpacked& c) {
   bool nan = c.kind == Kind::kNan;
   bool infinite[2] = {false, false};
   if (c.kind == Kind::kInfinite) infinite[c.negative] = true;
@@ -25,10 +25,8 @@ MMADIFF_HD constexpr bool SumSpecials(const Model& m, const Unpacked* a, const U
     nan |= a[i].kind == Kind::kNan || b[i].kind == Kind::kNan || zero;
     infinite[a[i].negative != b[i].negative] = true;
   }
-  if (!nan && !infinite[0] && !infinite[1]) return false;
   nan |= infinite[0] && infinite[1];
-  *word = nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
-  return true;
+  return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
 // Exponent that a product offers for the alignment.
@@ -46,54 +44,85 @@ MMADIFF_HD constexpr int AddendExponentOf(const Model& m, const Format& format, 
   return leading < m.d.min_exponent ? m.d.min_exponent : leading;
 }
 
+MMADIFF_HD constexpr bool AllNegativeZeros(const Unpacked* a, const Unpacked* b, int terms,
+                                           const Unpacked& c) {
+  bool all = c.negative && c.significand == 0;
+  for (int i = 0; i < terms; ++i) {
+    all &= a[i].negative != b[i].negative && a[i].significand * b[i].significand == 0;
+  }
+  return all;
+}
+
+// A term cut to a multiple of 2^lsb. `up` is the constant left shift that makes every other shift a
+// right shift: random shift directions cost more than the arithmetic.
+MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int down,
+                                               Rounding rounding, bool negative) {
+  const uint64_t wide = magnitude << up;
+  const int shift = down < 63 ? down : 63;
+  const uint64_t kept = wide >> shift;
+  const uint64_t lost = wide ^ kept << shift;
+  if (rounding == Rounding::kTowardZero) return {kept, lost != 0};
+  if (lost == 0) return {kept, false};
+  const uint64_t half = down > 63 ? 0 : 1ull << shift >> 1;
+  return {RoundedUp(kept, lost, half, rounding, negative), true};
+}
+
 // One step over `terms` products. c is a decoded word of `c_format`.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const Unpacked* b,
-                                        int terms, const Format& c_format, Unpacked c, int step,
-                                        int first_k, Trace& trace) {
+                                        int terms, const Format& c_format, const Unpacked& c,
+                                        int step, int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  // 1. The alignment exponent: the largest of the floor and of the terms that are not zero.
+  int align = alg.exponent_floor;
+  if (c.significand != 0) {
+    const int e = AddendExponentOf(m, c_format, c);
+    align = e > align ? e : align;
+  }
+  unsigned kinds = static_cast<unsigned>(c.kind);
+  for (int i = 0; i < terms; ++i) {
+    const uint64_t product = a[i].significand * b[i].significand;
+    kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
+    const bool counts = product != 0 || alg.zero_term == ZeroTerm::kRaises;
+    const int e = counts ? ProductExponentOf(alg, a[i], b[i], product, product_bits) : align;
+    align = e > align ? e : align;
+  }
   uint64_t word = 0;
-  if (SumSpecials(m, a, b, terms, c, &word)) {
+  if (kinds != 0) {
+    word = SumSpecials(m, a, b, terms, c);
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
-  const int product_fraction_bits = m.a.fraction_bits + m.b.fraction_bits;
-  int align = alg.exponent_floor;
-  bool all_negative_zero = c.negative && c.significand == 0;
-  if (c.significand != 0) {
-    const int e = AddendExponentOf(m, c_format, c);
-    if (e > align) align = e;
-  }
-  bool any = c.significand != 0;
-  for (int i = 0; i < terms; ++i) {
-    const uint64_t product = a[i].significand * b[i].significand;
-    all_negative_zero &= product == 0 && a[i].negative != b[i].negative;
-    any |= product != 0;
-    trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative, product,
-                a[i].exponent + b[i].exponent - product_fraction_bits, false});
-    if (product == 0 && alg.zero_term == ZeroTerm::kIgnored) continue;
-    const int e = ProductExponentOf(alg, a[i], b[i], product, product_fraction_bits);
-    if (e > align) align = e;
-  }
-  int64_t sum = 0;
+  // 2. Every term cut to a multiple of 2^lsb, and the exact sum.
   const int lsb = align - alg.fraction_bits;
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align, false});
-  if (any) {
-    for (int i = -1; i < terms; ++i) {
-      const bool negative = i < 0 ? c.negative : a[i].negative != b[i].negative;
-      const uint64_t magnitude = i < 0 ? c.significand : a[i].significand * b[i].significand;
-      const int term_lsb = i < 0 ? c.exponent - c_format.fraction_bits
-                                 : a[i].exponent + b[i].exponent - product_fraction_bits;
-      if (magnitude == 0) continue;
-      const Shifted<uint64_t> term =
-          ShiftRight<uint64_t>(magnitude, lsb - term_lsb, alg.align_rounding, negative);
-      trace(Event{Stage::kAlignedTerm, step, i < 0 ? -1 : first_k + i, negative, term.magnitude,
-                  lsb, term.inexact});
-      sum += negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
-    }
+  const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
+  int64_t sum = 0;
+  for (int i = 0; i < terms; ++i) {
+    const uint64_t product = a[i].significand * b[i].significand;
+    const bool negative = a[i].negative != b[i].negative;
+    const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
+    trace(Event{Stage::kProduct, step, first_k + i, negative, product, term_lsb, false});
+    // A zero may lie above the alignment exponent, where the shift would be negative.
+    const int down = lsb - term_lsb + up < 0 ? 0 : lsb - term_lsb + up;
+    const Shifted<uint64_t> term = CutTerm(product, up, down, alg.align_rounding, negative);
+    trace(Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb,
+                term.inexact});
+    const int64_t sign = -static_cast<int64_t>(negative);
+    sum += (static_cast<int64_t>(term.magnitude) ^ sign) - sign;
   }
+  if (c.significand != 0) {
+    const Shifted<uint64_t> term =
+        ShiftRight<uint64_t>(c.significand, lsb - c.exponent + c_format.fraction_bits,
+                             alg.align_rounding, c.negative);
+    trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
+    sum += c.negative ? -static_cast<int64_t>(term.magnitude)
+                      : static_cast<int64_t>(term.magnitude);
+  }
+  // 3. One rounding.
   bool negative = sum < 0;
-  if (sum == 0 && alg.zero_sign == ZeroSign::kIeee) negative = all_negative_zero;
+  if (sum == 0 && alg.zero_sign == ZeroSign::kIeee) negative = AllNegativeZeros(a, b, terms, c);
   const uint64_t magnitude = sum < 0 ? -static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
   trace(Event{Stage::kSum, step, -1, negative, magnitude, lsb, false});
   bool inexact = false;

@@ -20,7 +20,8 @@ struct Parameter {
   int min, max;                         // of a number
 };
 
-// In the order in which a neighbour is preferred as an explanation.
+// In the order in which a neighbour is preferred as an explanation. The first neighbour of every model is
+// the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
 // nullptr when there is none, or none of that name for the family.

@@ -23,6 +23,25 @@ struct Shifted {
   bool inexact;
 };
 
+// Rounds up by one what a right shift left over: 0 < lost < 2^shift, half of it is `half`.
+template <class Wide>
+MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding rounding,
+                                    bool negative) {
+  switch (rounding) {
+    case Rounding::kTowardZero:
+      return kept;
+    case Rounding::kDown:
+      return kept + negative;
+    case Rounding::kUp:
+      return kept + !negative;
+    case Rounding::kToOdd:
+      return kept | 1;
+    case Rounding::kNearestEven:
+      return kept + (half != 0 && (lost > half || (lost == half && (kept & 1))));
+  }
+  return kept;
+}
+
 // magnitude * 2^-shift rounded to an integer. A negative shift is exact and must not overflow Wide.
 template <class Wide>
 MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Rounding rounding,
@@ -32,25 +51,8 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
   const Wide kept = shift >= kBits ? 0 : magnitude >> shift;
   const Wide lost = shift >= kBits ? magnitude : magnitude & ((Wide{1} << shift) - 1);
   if (lost == 0) return {kept, false};
-  bool up = false;
-  switch (rounding) {
-    case Rounding::kTowardZero:
-      break;
-    case Rounding::kDown:
-      up = negative;
-      break;
-    case Rounding::kUp:
-      up = !negative;
-      break;
-    case Rounding::kToOdd:
-      return {kept | 1, true};
-    case Rounding::kNearestEven: {
-      const Wide half = shift > kBits ? 0 : Wide{1} << (shift - 1);  // 0: below half for sure
-      up = half != 0 && (lost > half || (lost == half && (kept & 1)));
-      break;
-    }
-  }
-  return {kept + (up ? 1 : 0), true};
+  const Wide half = shift > kBits ? 0 : Wide{1} << (shift - 1);  // 0: lost is below half
+  return {RoundedUp(kept, lost, half, rounding, negative), true};
 }
 
 // Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one (at

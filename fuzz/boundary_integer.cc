@@ -1,0 +1,93 @@
+// Boundary classes of integer instructions: sums around the limits of the accumulator.
+#include "fuzz/boundary.h"
+#include "sim/format.h"
+
+namespace mmadiff {
+namespace {
+
+uint64_t Min(const Format& f) { return f.is_signed ? 1ull << SignBit(f) : 0; }
+uint64_t Max(const Format& f) { return LowBits(f.is_signed ? f.bits - 1 : f.bits); }
+
+uint64_t Edge(const Format& f, Random& r) {
+  switch (r.Below(8)) {
+    case 0:
+      return 0;
+    case 1:
+      return 1;
+    case 2:
+      return LowBits(f.bits);  // -1, or the largest unsigned
+    case 3:
+      return Min(f);
+    case 4:
+      return Max(f);
+    case 5:
+      return (Min(f) + 1) & LowBits(f.bits);
+    case 6:
+      return 1ull << r.Below(f.bits);
+    default:
+      return r.Bits(f.bits);
+  }
+}
+
+// A magnitude below 2^bits, of either sign where the format has one.
+uint64_t Small(const Format& f, int bits, Random& r) {
+  const uint64_t magnitude = r.Bits(bits);
+  return (f.is_signed && r.Coin() ? -magnitude : magnitude) & LowBits(f.bits);
+}
+
+template <class Draw>
+void FillFactors(const Tile& t, Draw draw) {
+  for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = draw(*t.instruction.a);
+  for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = draw(*t.instruction.b);
+}
+
+// Any factors, any addend at an edge of its format.
+void Edges(const Tile& t, Random& r) {
+  FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+  for (int e = 0; e < t.results(); ++e) t.c[e] = Edge(*t.instruction.c, r);
+}
+
+// The addend within a few products of the largest or the smallest accumulator.
+void Limit(const Tile& t, Random& r) {
+  const int bits = r.Between(1, t.instruction.b->bits - 1);
+  FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
+  const Format& c = *t.instruction.c;
+  for (int e = 0; e < t.results(); ++e) {
+    const uint64_t distance = r.Bits(r.Below(2 * bits + 2));
+    t.c[e] = (r.Coin() ? Max(c) - distance : Min(c) + distance) & LowBits(c.bits);
+  }
+}
+
+// Products that cancel: partial sums leave the range although the total does not.
+void Cancel(const Tile& t, Random& r) {
+  FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+  for (int j = 0; j < t.columns(); ++j) {
+    for (int k = 1; k < t.k(); k += 2) {
+      const uint64_t left = t.b[j * t.k() + k - 1];
+      t.b[j * t.k() + k] = -left & LowBits(t.instruction.b->bits);
+      for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + k] = t.a[i * t.k() + k - 1];
+    }
+  }
+  const Format& c = *t.instruction.c;
+  for (int e = 0; e < t.results(); ++e) t.c[e] = r.Coin() ? Max(c) : Edge(c, r);
+}
+
+// Small numbers and zeros.
+void SmallNumbers(const Tile& t, Random& r) {
+  const int bits = r.Below(5);
+  FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
+  for (int e = 0; e < t.results(); ++e) t.c[e] = Small(*t.instruction.c, 2 * bits, r);
+}
+
+constexpr InputClass kClasses[] = {
+    {"edges", "every operand from the edges of its format", Edges},
+    {"limit", "sums around the accumulator's limits", Limit},
+    {"cancel", "products that cancel in pairs", Cancel},
+    {"small", "small numbers and zeros", SmallNumbers},
+};
+
+}  // namespace
+
+std::span<const InputClass> IntegerClasses() { return kClasses; }
+
+}  // namespace mmadiff

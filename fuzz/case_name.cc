@@ -1,0 +1,98 @@
+#include "fuzz/case_name.h"
+
+#include <limits>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace mmadiff {
+namespace {
+
+// FNV-1a, 32 bits.
+uint32_t Hash(absl::string_view text, uint32_t hash = 2166136261u) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  return hash;
+}
+
+absl::Status BadName(absl::string_view text, absl::string_view what) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("case name '", text, "': ", what, "; expected ARCH/INSTRUCTION@g",
+                   kGeneratorVersion, ":[STRATEGY.]SEED:INDEX"));
+}
+
+}  // namespace
+
+std::string CaseStream::name() const {
+  const bool is_default = strategy == &Strategies().front();
+  return absl::StrCat(row->name, "@g", kGeneratorVersion, ":",
+                      is_default ? "" : absl::StrCat(strategy->name, "."), seed);
+}
+
+std::string FormatCaseName(const CaseName& name) {
+  return absl::StrCat(name.stream.name(), ":", name.index);
+}
+
+absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
+  const std::vector<absl::string_view> halves = absl::StrSplit(text, '@');
+  if (halves.size() != 2) return BadName(text, "there must be one '@'");
+  CaseStream stream;
+  stream.row = FindRow({halves[0].data(), halves[0].size()});
+  if (stream.row == nullptr) {
+    return absl::NotFoundError(
+        absl::StrCat("case name '", text, "': no instruction '", halves[0], "'; the nearest are ",
+                     absl::StrJoin(NearestRows({halves[0].data(), halves[0].size()}), ", ")));
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
+  if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");
+  if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
+    return BadName(text, absl::StrCat("generator version '", parts[0], "' is not this program's"));
+  }
+  const size_t dot = parts[1].find('.');
+  stream.strategy = &Strategies().front();
+  if (dot != parts[1].npos) {
+    stream.strategy = FindStrategy({parts[1].data(), dot});
+    if (stream.strategy == nullptr) {
+      return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'"));
+    }
+  }
+  if (!absl::SimpleAtoi(parts[1].substr(dot == parts[1].npos ? 0 : dot + 1), &stream.seed)) {
+    return BadName(text, absl::StrCat("seed '", parts[1], "' is no number below 2^64"));
+  }
+  return stream;
+}
+
+absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos) return BadName(text, "there is no index");
+  absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon));
+  if (!stream.ok()) return stream.status();
+  CaseName name = {*stream, 0};
+  if (!absl::SimpleAtoi(text.substr(colon + 1), &name.index)) {
+    return BadName(text, absl::StrCat("index '", text.substr(colon + 1), "' is no number"));
+  }
+  return name;
+}
+
+void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch) {
+  const Instruction& instruction = *stream.row->instruction;
+  const Shape& s = instruction.shape;
+  batch.Resize(s, count);
+  batch.stream = stream.name();
+  batch.first = first;
+  const uint32_t id = Hash(stream.strategy->name, Hash(instruction.name));
+  Tile tile = {instruction, batch.a.data(), batch.b.data(), batch.c.data()};
+  for (int64_t i = 0; i < count; ++i) {
+    const InputClass& input_class = stream.strategy->class_of(instruction, first + i);
+    Random random(stream.seed, id, first + i);
+    input_class.fill(tile, random);
+    tile.a += s.a_words();
+    tile.b += s.b_words();
+    tile.c += s.d_words();
+  }
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,43 @@
+// A case is a name: ARCH/INSTRUCTION@gVERSION:SEED:INDEX. SEED is a number, or STRATEGY.NUMBER when the
+// strategy is not the default one. The name decides every bit of the inputs; the architecture does not,
+// so two architectures see the same inputs of one instruction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "fuzz/strategy.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// Increases with any change of any bit of any case; golden digests in generator_test.cc notice.
+inline constexpr int kGeneratorVersion = 1;
+
+// An infinite sequence of cases of one row.
+struct CaseStream {
+  const Row* row = nullptr;
+  const Strategy* strategy = nullptr;
+  uint64_t seed = 1;
+
+  std::string name() const;  // without the index: "sm_90/mma...@g1:boundary.1"
+};
+
+struct CaseName {
+  CaseStream stream;
+  uint64_t index = 0;
+};
+
+std::string FormatCaseName(const CaseName& name);
+// Errors say which part is wrong: unknown row (with the nearest), another generator version, ...
+absl::StatusOr<CaseName> ParseCaseName(absl::string_view text);
+// The part before the index.
+absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text);
+
+// Fills `batch` with cases first .. first+count-1 of the stream, in the instruction's own shape.
+void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch);
+
+}  // namespace mmadiff
