@@ -53,6 +53,9 @@ int64_t IndexOf(const Shape& shape, const Position& p);
 // Dot product number `index` of the batch, 0 <= index < batch.dot_products().
 DotProductCase Extract(const Batch& batch, int64_t index);
 
+// Execution number `execution` as a batch of its own.
+Batch Slice(const Batch& batch, int64_t execution);
+
 // Writes a dot product over row i, column j and element (i, j) of execution `execution`.
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch);
 

@@ -1,0 +1,328 @@
+#include "fuzz/campaign.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "device/faulty.h"
+#include "fuzz/progress.h"
+#include "fuzz/unit_log.h"
+#include "fuzz/unit_runner.h"
+#include "sim/parameter.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kManifest[] = "/manifest.txtpb";
+constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
+constexpr uint64_t kForeverDotProducts = 1 << 24;  // a unit of a run without an end
+constexpr uint64_t kMaxUnits = 1 << 17;            // per row: bounds the log and the memory of a run
+constexpr uint64_t kPlantedCases = 4096;        // in which a planted fault must be found
+
+std::atomic<int> stop_signal = 0;
+
+extern "C" void OnStopSignal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(75);
+}
+
+uint64_t UnitCases(const CampaignOptions& options, const Row& row) {
+  const uint64_t dot_products = options.forever ? kForeverDotProducts : kUnitDotProducts;
+  const uint64_t unit = std::max<uint64_t>(1, dot_products / row.shape().d_words());
+  if (options.forever) return unit;
+  return std::max(unit, std::bit_ceil(options.cases / kMaxUnits));
+}
+
+uint64_t PlannedCases(const CampaignOptions& options) {
+  return options.forever ? uint64_t{1} << 62 : options.cases;
+}
+
+// Runs the self-test of a row: its first neighbour as a sabotaged device must be found by the same
+// generator and comparator that the run uses.
+absl::StatusOr<std::string> FindPlantedFault(const CaseStream& stream) {
+  const std::string fault = Neighbours(stream.row->model).front().name;
+  DeviceOr device = OpenFaulty(fault);
+  if (!device.ok()) return device.status();
+  UnitRunner runner(**device, stream);
+  UnitResult result;
+  const auto stop = [](const MismatchingCase&) { return absl::CancelledError("found"); };
+  for (uint64_t first = 0; first < kPlantedCases; first += 64) {
+    const absl::Status status = runner.Run(first, 64, result, stop);
+    if (absl::IsCancelled(status)) {
+      return absl::StrCat(fault, " found in case ", result.mismatching_cases.front());
+    }
+    if (!status.ok()) return status;
+  }
+  return absl::InternalError(absl::StrCat(
+      stream.row->name, ": the planted fault ", fault, " was not found in ", kPlantedCases,
+      " cases of ", stream.name(), ", so this run could not find a real one either"));
+}
+
+class Campaign {
+ public:
+  Campaign(const CampaignOptions& options, const RunManifest& manifest, StoredUnits stored,
+           std::unique_ptr<UnitLog> log, Console& console)
+      : options_(options),
+        log_(std::move(log)),
+        console_(console),
+        done_(std::move(stored.done)),
+        findings_(options.workdir + "/findings", options.errors, console) {
+    outcome_.resumed_units = stored.units;
+    outcome_.warnings = std::move(stored.warnings);
+    for (size_t r = 0; r < options.rows.size(); ++r) {
+      RowOutcome row = {.row = options.rows[r], .total = std::move(stored.totals[r])};
+      const RunManifest::Instruction& planned = manifest.instructions[r];
+      units_.push_back((planned.cases + planned.unit_cases - 1) / planned.unit_cases);
+      unit_cases_.push_back(planned.unit_cases);
+      next_.push_back(options.shard);
+      for (uint64_t u = options.shard; u < units_[r] && !options.forever; u += options.shards) {
+        row.planned_cases += CasesOf(r, u);
+      }
+      outcome_.rows.push_back(std::move(row));
+    }
+  }
+
+  absl::Status PlantFaults() {
+    for (RowOutcome& row : outcome_.rows) {
+      absl::StatusOr<std::string> found = FindPlantedFault(Stream(*row.row));
+      if (!found.ok()) return found.status();
+      row.planted = *found;
+    }
+    return absl::OkStatus();
+  }
+
+  CampaignOutcome Run(std::vector<std::unique_ptr<Device>> devices) {
+    const auto start = std::chrono::steady_clock::now();
+    Progress progress(options_.forever ? 0 : RemainingDotProducts(), console_);
+    std::vector<std::thread> workers;
+    running_ = static_cast<int>(devices.size());
+    for (std::unique_ptr<Device>& device : devices) {
+      workers.emplace_back([this, &device] { Work(*device); });
+    }
+    {
+      std::unique_lock lock(mutex_);
+      while (running_ > 0) {
+        wake_.wait_for(lock, std::chrono::milliseconds(100));
+        if (stop_signal != 0) Stop(absl::StrCat("signal ", stop_signal.load()));
+        if (absl::Now() >= options_.deadline) Stop("time limit");
+        progress.Update(outcome_.attempt_dot_products, findings_count_);
+      }
+    }
+    for (std::thread& worker : workers) worker.join();
+    if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
+    console_.Clear();
+    for (size_t r = 0; r < outcome_.rows.size(); ++r) outcome_.rows[r].finished = Finished(r);
+    outcome_.findings = findings_.list();
+    outcome_.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(outcome_);
+  }
+
+ private:
+  struct Unit {
+    size_t row;
+    uint64_t number;
+  };
+
+  CaseStream Stream(const Row& row) const { return {&row, options_.strategy, options_.seed}; }
+
+  uint64_t CasesOf(size_t row, uint64_t unit) const {
+    const uint64_t first = unit * unit_cases_[row];
+    return std::min(unit_cases_[row], PlannedCases(options_) - first);
+  }
+
+  bool IsDone(size_t row, uint64_t unit) const {
+    return unit < done_[row].size() && done_[row][unit];
+  }
+
+  bool Finished(size_t row) const {
+    if (options_.forever) return false;
+    for (uint64_t u = options_.shard; u < units_[row]; u += options_.shards) {
+      if (!IsDone(row, u)) return false;
+    }
+    return true;
+  }
+
+  uint64_t RemainingDotProducts() const {
+    uint64_t remaining = 0;
+    for (size_t r = 0; r < outcome_.rows.size(); ++r) {
+      for (uint64_t u = options_.shard; u < units_[r]; u += options_.shards) {
+        if (!IsDone(r, u)) remaining += CasesOf(r, u) * outcome_.rows[r].row->shape().d_words();
+      }
+    }
+    return remaining;
+  }
+
+  void Stop(absl::string_view why) {
+    if (!stopping_) outcome_.stopped_by = std::string(why);
+    stopping_ = true;
+  }
+
+  // The rows take turns, so that a run that is stopped early has seen them all.
+  bool Next(Unit& unit) {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return false;
+    for (size_t tried = 0; tried < units_.size(); ++tried) {
+      const size_t r = turn_++ % units_.size();
+      if (outcome_.rows[r].stopped) continue;
+      while (next_[r] < units_[r] && IsDone(r, next_[r])) next_[r] += options_.shards;
+      if (next_[r] >= units_[r]) continue;
+      unit = {r, next_[r]};
+      next_[r] += options_.shards;
+      return true;
+    }
+    return false;
+  }
+
+  void Work(Device& device) {
+    for (Unit unit; Next(unit);) RunUnit(device, unit);
+    std::lock_guard lock(mutex_);
+    --running_;
+    wake_.notify_all();
+  }
+
+  void RunUnit(Device& device, const Unit& unit) {
+    RowOutcome& row = outcome_.rows[unit.row];
+    UnitResult result;
+    result.instruction = static_cast<uint32_t>(unit.row);
+    result.unit = unit.number;
+    result.first_case = unit.number * unit_cases_[unit.row];
+    absl::Status filing;
+    const auto found = [&](const MismatchingCase& mismatch) -> absl::Status {
+      const absl::Status status = findings_.Add(device, mismatch);
+      ++findings_count_;
+      if (absl::IsDataLoss(status)) filing = status;
+      return status;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    UnitRunner runner(device, Stream(*row.row));
+    absl::Status status =
+        runner.Run(result.first_case, CasesOf(unit.row, unit.number), result, found);
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+    std::lock_guard lock(mutex_);
+    outcome_.attempt_dot_products += result.dot_products;
+    if (status.ok()) {
+      status = filing = log_->Append(result);
+      if (IsDone(unit.row, unit.number)) return;
+      if (unit.number >= done_[unit.row].size()) done_[unit.row].resize(unit.number + 1);
+      done_[unit.row][unit.number] = true;
+    } else {  // what was compared counts, but the unit is not done
+      result.device_digest = result.model_digest = 0;
+    }
+    Accumulate(result, row.total);
+    if (absl::IsCancelled(status)) {
+      row.stopped = true;
+    } else if (!filing.ok()) {
+      outcome_.durable.Update(filing);
+      Stop("results could not be made durable");
+    } else if (!status.ok()) {
+      outcome_.device.Update(status);
+      Stop("the device failed");
+    }
+  }
+
+  const CampaignOptions& options_;
+  std::unique_ptr<UnitLog> log_;
+  Console& console_;
+  std::vector<std::vector<bool>> done_;
+  std::vector<uint64_t> units_, unit_cases_, next_;  // by row
+  Findings findings_;
+  std::atomic<uint64_t> findings_count_ = 0;
+
+  std::mutex mutex_;  // of all that follows, of log_ and of done_
+  std::condition_variable wake_;
+  CampaignOutcome outcome_;
+  size_t turn_ = 0;
+  int running_ = 0;
+  bool stopping_ = false;
+};
+
+// Creates the manifest, or compares it with the one that is there.
+absl::Status ClaimWorkdir(const std::string& workdir, const RunManifest& manifest) {
+  if (absl::Status s = MakeFolder(workdir); !s.ok()) {
+    return absl::DataLossError(absl::StrCat("work directory ", workdir, ": ", s.message()));
+  }
+  const std::string path = workdir + kManifest;
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (absl::IsNotFound(text.status())) return WriteFileDurably(path, FormatManifest(manifest));
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
+  if (!stored.ok()) return stored.status();
+  const std::string difference = ManifestDifference(*stored, manifest);
+  if (difference.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(workdir, " belongs to another run (", difference,
+                   "); give this one its own --workdir, or repeat that command line"));
+}
+
+}  // namespace
+
+void HandleStopSignals() {
+  struct sigaction action = {};
+  action.sa_handler = OnStopSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
+  RunManifest manifest;
+  manifest.tool_version = MMADIFF_VERSION;
+  manifest.model_version = std::to_string(kModelVersion);
+  manifest.generator_version = kGeneratorVersion;
+  manifest.seed = options.seed;
+  manifest.strategy = options.strategy->name;
+  manifest.device = device.name();
+  manifest.device_identity = device.identity();
+  for (const Row* row : options.rows) {
+    manifest.instructions.push_back(
+        {row->name, PlannedCases(options), UnitCases(options, *row)});
+  }
+  return manifest;
+}
+
+absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
+                                            const DeviceOpener& open, Console& console) {
+  std::vector<std::unique_ptr<Device>> devices;
+  for (int t = 0; t < options.threads; ++t) {
+    DeviceOr device = open();
+    if (!device.ok()) return device.status();
+    devices.push_back(*std::move(device));
+  }
+  const RunManifest manifest = MakeManifest(options, *devices.front());
+  if (absl::Status s = ClaimWorkdir(options.workdir, manifest); !s.ok()) return s;
+  absl::StatusOr<StoredUnits> stored = ReadUnits(options.workdir, options.rows.size());
+  if (!stored.ok()) return stored.status();
+  absl::StatusOr<std::unique_ptr<UnitLog>> log = UnitLog::Create(options.workdir);
+  if (!log.ok()) return log.status();
+  Campaign campaign(options, manifest, *std::move(stored), *std::move(log), console);
+  if (absl::Status s = campaign.PlantFaults(); !s.ok()) return s;
+  return campaign.Run(std::move(devices));
+}
+
+bool IsComplete(const std::string& workdir) {
+  const absl::StatusOr<std::string> text = ReadFile(workdir + kManifest);
+  if (!text.ok()) return false;
+  const absl::StatusOr<RunManifest> manifest = ParseManifest(*text, workdir + kManifest);
+  if (!manifest.ok()) return false;
+  const absl::StatusOr<StoredUnits> stored = ReadUnits(workdir, manifest->instructions.size());
+  if (!stored.ok()) return false;
+  for (size_t r = 0; r < manifest->instructions.size(); ++r) {
+    const RunManifest::Instruction& planned = manifest->instructions[r];
+    if (stored->totals[r].cases < planned.cases) return false;
+  }
+  return true;
+}
+
+}  // namespace mmadiff

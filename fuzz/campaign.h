@@ -1,0 +1,77 @@
+// The differential run: units of cases over all instructions and threads, checkpointed so that a run
+// can be killed at any moment and started again with nothing lost.
+//
+// A work directory holds manifest.txtpb (immutable), units-*.log (one block log per attempt) and
+// findings/. A unit is done when its record is durable; starting again runs the units that are not.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "corpus/run_record.h"
+#include "device/device.h"
+#include "fuzz/case_name.h"
+#include "fuzz/console.h"
+#include "fuzz/findings.h"
+
+namespace mmadiff {
+
+struct CampaignOptions {
+  std::vector<const Row*> rows;  // at least one
+  const Strategy* strategy = nullptr;
+  uint64_t seed = 1;
+  uint64_t cases = 1000000;      // per row
+  bool forever = false;          // no end but the deadline or a signal; `cases` is ignored
+  int threads = 1;
+  uint64_t errors = 20;          // mismatching cases after which a row stops; 0: never
+  uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
+  absl::Time deadline = absl::InfiniteFuture();
+  std::string workdir;
+};
+
+struct RowOutcome {
+  const Row* row = nullptr;
+  std::string planted;         // the fault that the row's self-test planted, and when it was found
+  uint64_t planned_cases = 0;  // of this shard
+  UnitResult total;            // over all attempts; digests only over finished units
+  bool finished = false;       // every unit of the shard is done
+  bool stopped = false;        // too many mismatches
+};
+
+struct CampaignOutcome {
+  std::vector<RowOutcome> rows;
+  std::vector<Finding> findings;  // of this attempt
+  uint64_t resumed_units = 0;     // done by earlier attempts
+  double seconds = 0;             // of this attempt
+  uint64_t attempt_dot_products = 0;
+  std::string stopped_by;  // signal or deadline; empty at the natural end
+  absl::Status device;     // not OK: the device failed and the run stopped
+  absl::Status durable;    // not OK: results could not be made durable and the run stopped
+  std::vector<std::string> warnings;
+};
+
+using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
+
+// Set by the first SIGINT or SIGTERM after HandleStopSignals(); a second one ends the process with
+// exit code 75. Units in flight are finished and synced first.
+void HandleStopSignals();
+
+// The manifest that the options and the device make.
+RunManifest MakeManifest(const CampaignOptions& options, const Device& device);
+
+// Errors before anything ran: kFailedPrecondition for the work directory of another run (with the
+// difference) or a planted fault that was not found (kInternal), kDataLoss for a directory that
+// cannot be written, or the device's own error.
+absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
+                                            const DeviceOpener& open, Console& console);
+
+// True when every unit of the manifest is done in this directory.
+bool IsComplete(const std::string& workdir);
+
+}  // namespace mmadiff

@@ -1,0 +1,99 @@
+#include "fuzz/cli/cli.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+
+namespace mmadiff {
+
+Console Globals::MakeConsole() const {
+  return Console(color == "always"  ? Color::kAlways
+                 : color == "never" ? Color::kNever
+                                    : Color::kAuto,
+                 quiet);
+}
+
+int Fail(const absl::Status& status, ExitCode data_loss) {
+  std::fprintf(stderr, "mmadiff: %s\n", std::string(status.message()).c_str());
+  switch (status.code()) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return kUsage;
+    case absl::StatusCode::kNotFound:
+      return kNoDevice;
+    case absl::StatusCode::kDataLoss:
+      return data_loss;
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return kStopped;
+    default:
+      return kInternal;
+  }
+}
+
+absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
+  constexpr std::pair<char, double> kSuffixes[] = {{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
+  const absl::Status bad = absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' is no count; write 1000000, 1e9, 2^20, 16k, 1.5M, 2G or 1T"));
+  absl::string_view number = text;
+  int exponent = 0;
+  if (absl::ConsumePrefix(&number, "2^")) {
+    if (!absl::SimpleAtoi(number, &exponent) || exponent < 0 || exponent > 62) return bad;
+    return uint64_t{1} << exponent;
+  }
+  uint64_t exact;
+  if (absl::SimpleAtoi(number, &exact)) return exact;
+  double scale = 1;
+  for (const auto& [suffix, value] : kSuffixes) {
+    if (!number.empty() && number.back() == suffix) scale = value;
+  }
+  if (scale != 1) number.remove_suffix(1);
+  double value;
+  if (!absl::SimpleAtod(number, &value) || !(value >= 0) || value * scale > 4e18) return bad;
+  return static_cast<uint64_t>(std::llround(value * scale));
+}
+
+CLI::Validator Count() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const absl::StatusOr<uint64_t> count = ParseCount(text);
+        if (!count.ok()) return std::string(count.status().message());
+        text = std::to_string(*count);
+        return std::string();
+      },
+      "COUNT", "count");
+}
+
+absl::StatusOr<const Row*> OneRow(const std::string& name) {
+  if (const Row* row = FindRow(name)) return row;
+  std::string elsewhere;
+  const size_t slash = name.find('/');
+  for (const Row& row : Rows()) {
+    if (slash != name.npos && name.substr(slash + 1) == row.instruction->name) {
+      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ", row.arch());
+    }
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no instruction '", name, "'", elsewhere, "; the nearest names are ",
+                   absl::StrJoin(NearestRows(name), ", "), " (mmadiff list instructions)"));
+}
+
+absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs) {
+  std::vector<const Row*> rows;
+  for (const std::string& glob : globs) {
+    const std::vector<const Row*> matched = MatchRows(glob);
+    if (matched.empty()) return OneRow(glob).status();
+    rows.insert(rows.end(), matched.begin(), matched.end());
+  }
+  std::sort(rows.begin(), rows.end());  // rows lie in one array, in table order
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,74 @@
+// What every verb shares: the global flags, exit codes, and helpers for their arguments. One file a
+// verb; the table of verbs is in main.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "fuzz/console.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+enum ExitCode : int {
+  kClean = 0,
+  kMismatch = 1,
+  kUsage = 2,
+  kInternal = 3,
+  kNoDevice = 4,    // no such device or instruction here
+  kDamaged = 5,     // the good records were used
+  kNotDurable = 6,  // results could not be written
+  kStopped = 75,    // nothing lost, run again
+};
+
+struct Globals {
+  bool json = false;
+  bool quiet = false;
+  std::string color = "auto";
+  std::string workdir;
+  int error_exitcode = kMismatch;  // what to exit with instead of 1
+
+  Console MakeConsole() const;
+};
+
+// Adds a verb to the program; `run` gets the parsed flags and returns the exit code.
+struct Verb {
+  const char* name;
+  const char* what;
+  // Registers flags on the subcommand and returns what to do after parsing.
+  std::function<int()> (*add)(CLI::App& command, const Globals& globals);
+};
+
+std::function<int()> AddRun(CLI::App& command, const Globals& globals);
+std::function<int()> AddReplay(CLI::App& command, const Globals& globals);
+std::function<int()> AddMinimize(CLI::App& command, const Globals& globals);
+std::function<int()> AddExplain(CLI::App& command, const Globals& globals);
+std::function<int()> AddList(CLI::App& command, const Globals& globals);
+std::function<int()> AddGen(CLI::App& command, const Globals& globals);
+std::function<int()> AddEval(CLI::App& command, const Globals& globals);
+std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
+std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
+std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
+
+// Prints "mmadiff: MESSAGE" and returns the exit code for the status: usage for kInvalidArgument and
+// kFailedPrecondition, no device for kNotFound, damaged or not durable for kDataLoss by `data_loss`,
+// stopped for kUnavailable and kDeadlineExceeded, internal for the rest.
+int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
+
+// "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
+absl::StatusOr<uint64_t> ParseCount(const std::string& text);
+// A CLI11 check-and-convert for counts.
+CLI::Validator Count();
+
+// The row of that name; kNotFound with the nearest names.
+absl::StatusOr<const Row*> OneRow(const std::string& name);
+// Rows that match any of the globs, in table order; kNotFound names the glob that matches nothing.
+absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs);
+
+}  // namespace mmadiff

@@ -1,0 +1,44 @@
+// mmadiff gen: cases out, in the line protocol.
+#include "device/line_protocol.h"
+#include "fuzz/case_name.h"
+#include "fuzz/cli/cli.h"
+
+namespace mmadiff {
+namespace {
+
+struct GenFlags {
+  std::string row, strategy = "mixed";
+  uint64_t cases = 1000, first = 0, seed = 1;
+};
+
+int RunGen(const GenFlags& flags) {
+  const absl::StatusOr<const Row*> row = OneRow(flags.row);
+  if (!row.ok()) return Fail(row.status());
+  const CaseStream stream = {*row, FindStrategy(flags.strategy), flags.seed};
+  Batch batch;
+  for (uint64_t i = 0; i < flags.cases; ++i) {
+    Generate(stream, flags.first + i, 1, batch);
+    for (int64_t element = 0; element < batch.dot_products(); ++element) {
+      const std::string line = FormatLine(*(*row)->instruction, Extract(batch, element)) + "\n";
+      std::fwrite(line.data(), 1, line.size(), stdout);
+    }
+  }
+  return std::fflush(stdout) == 0 ? kClean : kNotDurable;
+}
+
+}  // namespace
+
+std::function<int()> AddGen(CLI::App& command, const Globals&) {
+  const auto flags = std::make_shared<GenFlags>();
+  command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
+  command.add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
+      ->transform(Count());
+  command.add_option("--first", flags->first, "index of the first case [0]")->transform(Count());
+  command.add_option("--seed", flags->seed, "of the generator [1]");
+  std::vector<std::string> names;
+  for (const Strategy& s : Strategies()) names.push_back(s.name);
+  command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));
+  return [flags] { return RunGen(*flags); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,155 @@
+// mmadiff list: the tables, one name a line.
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/devices.h"
+#include "fuzz/strategy.h"
+#include "sim/parameter.h"
+
+namespace mmadiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// One entry of a list: the plain name, the long line, and the JSON object.
+struct Entry {
+  std::string name, line;
+  Json json;
+};
+
+std::vector<Entry> ListInstructions() {
+  std::vector<Entry> entries;
+  for (const Row& row : Rows()) {
+    const Instruction& i = *row.instruction;
+    const Evidence& e = row.numerics->evidence;
+    const std::string algorithm = Describe(row.numerics->algorithm);
+    entries.push_back(
+        {row.name,
+         absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ", e.text,
+                      *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
+                      i.native_on, "; ", i.source),
+         {{"name", row.name},
+          {"m", i.shape.m},
+          {"n", i.shape.n},
+          {"k", i.shape.k},
+          {"blocks", i.shape.blocks},
+          {"d", i.d->name},
+          {"a", i.a->name},
+          {"b", i.b->name},
+          {"c", i.c->name},
+          {"algorithm", algorithm},
+          {"grade", Name(e.grade)},
+          {"evidence", e.text},
+          {"file", e.file},
+          {"native_on", i.native_on},
+          {"source", i.source}}});
+  }
+  return entries;
+}
+
+std::vector<Entry> ListDevices() {
+  std::vector<Entry> entries;
+  for (const DeviceKind& kind : DeviceKinds()) {
+    Json json = {{"device", kind.usage}, {"what", kind.what}};
+    std::string line = absl::StrFormat("%-20s %s", kind.usage, kind.what);
+    if (std::string(kind.usage) == "host") {
+      const DeviceOr host = OpenDevice("host");
+      if (!host.ok()) continue;
+      absl::StrAppend(&line, ": ", (*host)->identity());
+      json["identity"] = (*host)->identity();
+      for (const Row& row : Rows()) {
+        const absl::Status supported = (*host)->Supports(row);
+        if (row.arch() != "x86") continue;
+        absl::StrAppend(&line, "\n  ", row.name,
+                        supported.ok() ? "  native" : absl::StrCat("  ", supported.message()));
+        json["instructions"].push_back({{"name", row.name}, {"native", supported.ok()}});
+      }
+    }
+    entries.push_back({kind.usage, line, json});
+  }
+  return entries;
+}
+
+std::vector<Entry> ListStrategies() {
+  std::vector<Entry> entries;
+  for (const Strategy& s : Strategies()) {
+    std::string line = absl::StrFormat("%-10s %s", s.name, s.what);
+    Json json = {{"name", s.name}, {"what", s.what}};
+    if (std::string(s.name) == "boundary") {
+      for (const char* kind : {"vfmadd231ss", "vpdpbusd"}) {
+        const Instruction& instruction = *FindInstruction(kind);
+        const bool integer = IsInteger(*instruction.d);
+        absl::StrAppend(&line, "\n  ", integer ? "integer" : "floating point", ":");
+        for (const InputClass& c : BoundaryClasses(instruction)) {
+          absl::StrAppend(&line, absl::StrFormat("\n    %-16s %s", c.name, c.what));
+          json[integer ? "integer" : "float"].push_back({{"name", c.name}, {"what", c.what}});
+        }
+      }
+    }
+    entries.push_back({s.name, line, json});
+  }
+  return entries;
+}
+
+std::vector<Entry> ListFormats() {
+  std::vector<Entry> entries;
+  for (const Format* f : kFormats) {
+    entries.push_back({f->name,
+                       absl::StrFormat("%-5s %2d bits: %2d exponent, %2d fraction, %d ignored",
+                                       f->name, f->bits, f->exponent_bits, f->fraction_bits,
+                                       f->ignored_bits),
+                       {{"name", f->name},
+                        {"bits", f->bits},
+                        {"exponent_bits", f->exponent_bits},
+                        {"fraction_bits", f->fraction_bits},
+                        {"min_exponent", f->min_exponent},
+                        {"ignored_bits", f->ignored_bits}}});
+  }
+  return entries;
+}
+
+struct List {
+  const char* name;
+  std::vector<Entry> (*make)();
+  bool long_by_default;
+};
+
+constexpr List kLists[] = {{"instructions", ListInstructions, false},
+                           {"devices", ListDevices, true},
+                           {"strategies", ListStrategies, true},
+                           {"formats", ListFormats, true}};
+
+int RunList(const std::string& what, bool evidence, const Globals& globals) {
+  for (const List& list : kLists) {
+    if (what != list.name) continue;
+    Json all = Json::array();
+    for (const Entry& entry : list.make()) {
+      all.push_back(entry.json);
+      if (!globals.json) {
+        std::printf("%s\n", (evidence || list.long_by_default ? entry.line : entry.name).c_str());
+      }
+    }
+    if (globals.json) std::printf("%s\n", all.dump(1).c_str());
+  }
+  return kClean;
+}
+
+}  // namespace
+
+std::function<int()> AddList(CLI::App& command, const Globals& globals) {
+  struct Flags {
+    std::string what = "instructions";
+    bool evidence = false;
+  };
+  const auto flags = std::make_shared<Flags>();
+  std::vector<std::string> names;
+  for (const List& list : kLists) names.push_back(list.name);
+  command.add_option("what", flags->what, "instructions, devices, strategies or formats")
+      ->check(CLI::IsMember(names));
+  command.add_flag("--evidence", flags->evidence, "with algorithm, parameters and evidence");
+  return [flags, &globals] { return RunList(flags->what, flags->evidence, globals); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,83 @@
+// mmadiff VERB: parses the command line and runs one verb.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "fuzz/case_name.h"
+#include "fuzz/cli/cli.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr Verb kVerbs[] = {
+    {"run", "differential run of a device against the model", AddRun},
+    {"replay", "regression cases, recordings or one case name, with or without a device", AddReplay},
+    {"minimize", "shrink one mismatch to its essence", AddMinimize},
+    {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain},
+    {"list", "instructions, devices, strategies, formats; one a line", AddList},
+    {"gen", "print cases in the line protocol", AddGen},
+    {"eval", "simulate cases from stdin, print them with their results", AddEval},
+    {"check", "compare cases with results from stdin with the model", AddCheck},
+    {"layout", "lane and register of each matrix element", AddLayout},
+    {"record", "write a device's answers to a file", AddRecord},
+};
+
+// "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
+std::string WithUnderscores(std::string arg) {
+  if (arg.rfind("--", 0) != 0) return arg;
+  for (size_t i = 2; i < arg.size() && arg[i] != '='; ++i) {
+    if (arg[i] == '-') arg[i] = '_';
+  }
+  return arg;
+}
+
+int Main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
+  Globals globals;
+  CLI::App app("mmadiff: matrix-multiply instructions of real hardware against a bit-exact simulator",
+               "mmadiff");
+  app.set_version_flag("--version",
+                       std::string("mmadiff " MMADIFF_VERSION " (model ") +
+                           std::to_string(kModelVersion) + ", generator " +
+                           std::to_string(kGeneratorVersion) + ")");
+  app.fallthrough();
+  app.require_subcommand(1);
+  app.add_flag("--json", globals.json, "results as JSON on stdout");
+  app.add_flag("--quiet,-q", globals.quiet, "no progress");
+  app.add_option("--color", globals.color, "auto, always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--workdir", globals.workdir, "folder for checkpoints and findings");
+  app.add_option("--error_exitcode", globals.error_exitcode, "exit code for mismatches instead of 1")
+      ->check(CLI::Range(1, 255));
+
+  std::function<int()> chosen;
+  for (const Verb& verb : kVerbs) {
+    CLI::App* command = app.add_subcommand(verb.name, verb.what);
+    command->fallthrough();
+    command->callback([&chosen, action = verb.add(*command, globals)] { chosen = action; });
+  }
+  std::vector<std::string> args;
+  for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
+  try {
+    app.parse(args);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kClean : kUsage;
+  }
+  const int code = chosen();
+  return code == kMismatch ? globals.error_exitcode : code;
+}
+
+}  // namespace
+}  // namespace mmadiff
+
+int main(int argc, char** argv) {
+  try {
+    return mmadiff::Main(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, a bug in a library
+    std::fprintf(stderr, "mmadiff: internal error: %s\n", error.what());
+    return mmadiff::kInternal;
+  }
+}

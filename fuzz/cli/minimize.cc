@@ -1,0 +1,50 @@
+// mmadiff minimize: shrinks one mismatch and files the minimal case.
+#include "absl/strings/str_cat.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/cli/subject.h"
+#include "fuzz/devices.h"
+#include "fuzz/findings.h"
+
+namespace mmadiff {
+namespace {
+
+int RunMinimize(const std::string& argument, const std::string& device_spec,
+                const Globals& globals) {
+  Console console = globals.MakeConsole();
+  DeviceOr device = OpenDevice(device_spec);
+  if (!device.ok()) return Fail(device.status());
+  const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
+  if (!subject.ok()) return Fail(subject.status());
+  if (subject->differing.empty()) {
+    console.Warn(absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
+    return kClean;
+  }
+  const absl::StatusOr<Minimized> minimal =
+      Minimize(**device, {subject->row, subject->inputs, subject->differing.front()});
+  if (!minimal.ok()) return Fail(minimal.status());
+  Finding finding = {.row = subject->row->name,
+                     .signature = minimal->signature,
+                     .case_name = argument,
+                     .flaky = minimal->repeatability != Repeatability::kReproduced};
+  const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
+  const absl::StatusOr<std::string> path =
+      WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
+  if (!path.ok()) return Fail(path.status(), kNotDurable);
+  finding.path = *path;
+  console.Print(DescribeFinding(*minimal, finding, console.color()));
+  return kMismatch;
+}
+
+}  // namespace
+
+std::function<int()> AddMinimize(CLI::App& command, const Globals& globals) {
+  struct Flags {
+    std::string subject, device = "auto";
+  };
+  const auto flags = std::make_shared<Flags>();
+  command.add_option("case", flags->subject, "a filed case (*.txtpb) or a case name")->required();
+  command.add_option("--device", flags->device, "the device that differs [auto]");
+  return [flags, &globals] { return RunMinimize(flags->subject, flags->device, globals); };
+}
+
+}  // namespace mmadiff

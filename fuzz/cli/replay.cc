@@ -1,0 +1,207 @@
+// mmadiff replay: compares the model with stored answers, or with a device on the stored inputs.
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "corpus/durable_file.h"
+#include "corpus/recording.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "fuzz/case_name.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/cli/subject.h"
+#include "fuzz/devices.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+struct ReplayFlags {
+  std::vector<std::string> subjects;
+  std::string device, instr, junit;
+  uint64_t errors = 20;
+};
+
+struct Verdict {
+  std::string name;
+  std::string failure;  // empty: equal
+};
+
+// Everything that one replay compares, and what it found.
+class Replay {
+ public:
+  Replay(const ReplayFlags& flags, Device* device, Console& console)
+      : flags_(flags), device_(device), console_(console) {}
+
+  absl::Status Subject(const std::string& argument) {
+    if (LooksLikeCaseName(argument)) return CaseName(argument);
+    struct stat info;
+    if (stat(argument.c_str(), &info) != 0) {
+      return absl::InvalidArgumentError(absl::StrCat(argument, ": no such file, folder or case name"));
+    }
+    const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
+    return cases ? Cases(argument) : Recorded(argument);
+  }
+
+  int Finish() {
+    console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_,
+                                " dot products equal", damaged_ ? " (damaged data skipped)" : "",
+                                "\n"));
+    if (!flags_.junit.empty()) {
+      if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
+        return Fail(s, kNotDurable);
+      }
+    }
+    if (compared_ == 0) return Fail(absl::InternalError("nothing was compared; that is no pass"));
+    if (differing_ != 0) return kMismatch;
+    return damaged_ ? kDamaged : kClean;
+  }
+
+ private:
+  absl::Status CaseName(const std::string& argument) {
+    const absl::StatusOr<::mmadiff::Subject> s = LoadSubject(argument, device_);
+    if (!s.ok()) return s.status();
+    Compare(*s->row, s->inputs, s->device, argument, s->device_name);
+    return absl::OkStatus();
+  }
+
+  absl::Status Cases(const std::string& path) {
+    const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
+    if (!files.ok()) return files.status();
+    for (const std::string& file : *files) {
+      const absl::StatusOr<RegressionCase> c = ReadCase(file);
+      if (!c.ok()) return c.status();
+      if (device_ != nullptr) {
+        if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) return s;
+        continue;
+      }
+      for (const Answer& answer : c->answers) {
+        // A prediction of the model that a device refutes is no expectation any more.
+        const bool prediction = absl::StartsWith(answer.device, "model");
+        if (prediction && c->answers.size() > 1) continue;
+        Compare(*c->row, c->inputs, answer.d, file, answer.device);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Recorded(const std::string& path) {
+    const auto deliver = [this](const Recording& recording) -> absl::Status {
+      Batch inputs = recording.inputs;
+      if (!inputs.stream.empty()) {
+        const absl::StatusOr<CaseStream> stream = ParseStreamName(inputs.stream);
+        if (!stream.ok()) return stream.status();
+        Generate(*stream, inputs.first, inputs.count, inputs);
+      }
+      if (device_ != nullptr) return Live(*recording.row, inputs, recording.where);
+      Compare(*recording.row, inputs, recording.d, recording.where, recording.identity);
+      return absl::OkStatus();
+    };
+    const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
+    if (!stats.ok()) return stats.status();
+    for (const Damage& d : stats->damage) {
+      console_.Warn(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes,
+                                 " bytes skipped"));
+      damaged_ = true;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where) {
+    if (absl::Status s = device_->Supports(row); !s.ok()) return s;
+    const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(row, inputs);
+    if (!d.ok()) return d.status();
+    Compare(row, inputs, *d, where, device_->name());
+    return absl::OkStatus();
+  }
+
+  void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
+               const std::string& where, const std::string& device) {
+    std::vector<uint64_t> model(inputs.dot_products());
+    Simulate(row.model, inputs, model);
+    const std::vector<int64_t> differing = Differences(row, model, d);
+    compared_ += model.size();
+    differing_ += differing.size();
+    Verdict verdict = {absl::StrCat(where, " ", device), ""};
+    for (const int64_t element : differing) {
+      if (printed_++ >= flags_.errors) break;
+      const std::string text = absl::StrCat(
+          "MISMATCH ", row.name, "  ", where, "  ", device, "\n  operands   ",
+          FormatLine(*row.instruction, Extract(inputs, element)), "\n",
+          DescribeDifference(*row.instruction->d, model[element], d[element], console_.color()));
+      console_.Print(text);
+      absl::StrAppend(&verdict.failure, text);
+    }
+    if (!differing.empty() && verdict.failure.empty()) verdict.failure = "differs";
+    if (!flags_.junit.empty()) verdicts_.push_back(std::move(verdict));
+  }
+
+  std::string JUnit() const {
+    const auto escape = [](const std::string& text) {
+      return absl::StrReplaceAll(
+          text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"\x1b", ""}});
+    };
+    size_t failures = 0;
+    std::string cases;
+    for (const Verdict& v : verdicts_) {
+      failures += !v.failure.empty();
+      absl::StrAppend(&cases, "  <testcase classname=\"mmadiff.replay\" name=\"", escape(v.name),
+                      "\"");
+      v.failure.empty() ? absl::StrAppend(&cases, "/>\n")
+                        : absl::StrAppend(&cases, "><failure message=\"mismatch\">",
+                                          escape(v.failure), "</failure></testcase>\n");
+    }
+    return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmadiff ",
+                        "replay\" tests=\"", verdicts_.size(), "\" failures=\"", failures, "\">\n",
+                        cases, "</testsuite>\n");
+  }
+
+  const ReplayFlags& flags_;
+  Device* device_;
+  Console& console_;
+  uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
+  bool damaged_ = false;
+  std::vector<Verdict> verdicts_;
+};
+
+int RunReplay(const ReplayFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  std::string spec = flags.device;
+  for (const std::string& subject : flags.subjects) {
+    if (spec.empty() && LooksLikeCaseName(subject)) spec = "auto";
+  }
+  std::unique_ptr<Device> device;
+  if (!spec.empty()) {
+    DeviceOr opened = OpenDevice(spec);
+    if (!opened.ok()) return Fail(opened.status());
+    device = *std::move(opened);
+  }
+  Replay replay(flags, device.get(), console);
+  for (const std::string& subject : flags.subjects) {
+    if (absl::Status s = replay.Subject(subject); !s.ok()) return Fail(s);
+  }
+  return replay.Finish();
+}
+
+}  // namespace
+
+std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<ReplayFlags>();
+  command
+      .add_option("subject", flags->subjects,
+                  "cases (*.txtpb, folders), recordings (block log, line protocol, also gzip), or "
+                  "case names")
+      ->required();
+  command.add_option("--device", flags->device,
+                     "compare with this device instead of the stored answers [auto for a case name]");
+  command.add_option("--instr", flags->instr, "ARCH/INSTRUCTION of a line-protocol file");
+  command.add_option("--errors", flags->errors, "mismatches to print [20]")->transform(Count());
+  command.add_option("--junit", flags->junit, "write a JUnit report to this file");
+  return [flags, &globals] { return RunReplay(*flags, globals); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,212 @@
+// mmadiff run: the differential run.
+#include <filesystem>
+#include <thread>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "corpus/durable_file.h"
+#include "fuzz/campaign.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/devices.h"
+#include "fuzz/report.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace mmadiff {
+namespace {
+
+struct RunFlags {
+  std::vector<std::string> instr = {"*"};
+  std::string device = "auto";
+  std::string strategy;
+  std::string max_total_time, stop_at, shard;
+  uint64_t cases = 1000000, seed = 1, errors = 20;
+  int threads = 0;
+  bool forever = false, dry_run = false;
+};
+
+absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
+  if (!flags.max_total_time.empty()) {
+    absl::Duration limit;
+    double seconds;
+    if (absl::SimpleAtod(flags.max_total_time, &seconds)) {
+      limit = absl::Seconds(seconds);
+    } else if (!absl::ParseDuration(flags.max_total_time, &limit)) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--max_total_time: '", flags.max_total_time, "' is no duration; write 90s, 30m or 8h"));
+    }
+    options.deadline = absl::Now() + limit;
+  }
+  if (!flags.stop_at.empty()) {
+    absl::Time at;
+    std::string error;
+    if (!absl::ParseTime(absl::RFC3339_full, flags.stop_at, &at, &error)) {
+      return absl::InvalidArgumentError(absl::StrCat("--stop_at: '", flags.stop_at, "': ", error,
+                                                     "; write 2026-01-31T06:00:00Z"));
+    }
+    options.deadline = std::min(options.deadline, at);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ParseShard(const RunFlags& flags, CampaignOptions& options) {
+  if (flags.shard.empty()) return absl::OkStatus();
+  const std::vector<std::string> parts = absl::StrSplit(flags.shard, '/');
+  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &options.shard) ||
+      !absl::SimpleAtoi(parts[1], &options.shards) || options.shard >= options.shards) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--shard: '", flags.shard, "' is not I/N with 0 <= I < N"));
+  }
+  return absl::OkStatus();
+}
+
+// The rows that the globs name and the device has. A row named exactly must be there.
+absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags,
+                                                      const Device& device) {
+  absl::StatusOr<std::vector<const Row*>> matched = RowsMatching(flags.instr);
+  if (!matched.ok()) return matched.status();
+  std::vector<const Row*> rows;
+  std::string missing;
+  for (const Row* row : *matched) {
+    const absl::Status supported = device.Supports(*row);
+    if (supported.ok()) {
+      rows.push_back(row);
+    } else if (missing.empty()) {
+      missing = absl::StrCat(row->name, ": ", supported.message());
+    }
+  }
+  if (!rows.empty()) return rows;
+  return absl::NotFoundError(absl::StrCat("device ", device.name(), " has none of the ",
+                                          matched->size(), " instructions that --instr=",
+                                          absl::StrJoin(flags.instr, ","), " names; ", missing));
+}
+
+// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again.
+std::string DefaultWorkdir(const RunManifest& manifest, const CampaignOptions& options) {
+  const std::string text =
+      absl::StrCat(FormatManifest(manifest), options.shard, "/", options.shards);
+  const uint64_t hash = XXH3_64bits(text.data(), text.size());
+  return absl::StrCat("mmadiff-runs/", absl::Hex(hash, absl::kZeroPad16));
+}
+
+std::string Plan(const CampaignOptions& options, const Device& device) {
+  std::string text = absl::StrCat("device    ", device.name(), " (", device.identity(),
+                                  ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
+                                  "\nworkdir   ", options.workdir, "\n");
+  for (const Row* row : options.rows) {
+    absl::StrAppend(&text, row->name, "  ",
+                    options.forever ? "forever" : absl::StrCat(options.cases, " cases"), " of ",
+                    row->shape().d_words(), " dot products\n");
+  }
+  return text;
+}
+
+int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const Globals& globals,
+           Console& console) {
+  for (const std::string& warning : outcome.warnings) console.Warn(warning);
+  console.Print(globals.json ? FormatJsonReport(options, outcome)
+                             : FormatReport(options, outcome));
+  if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
+  uint64_t compared = 0, mismatches = 0;
+  bool finished = true;
+  for (const RowOutcome& row : outcome.rows) {
+    compared += row.total.dot_products;
+    mismatches += row.total.mismatches;
+    finished &= row.finished || row.stopped;
+  }
+  if (!outcome.device.ok()) {
+    console.Warn(outcome.device.message());
+    if (compared == 0) return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
+    console.Warn("the device failed; finished units are kept, the same command line resumes");
+  } else if (!outcome.stopped_by.empty() && !finished) {
+    console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
+                              "); nothing is lost, the same command line resumes"));
+  }
+  if (mismatches != 0) return kMismatch;
+  if (compared == 0 && outcome.stopped_by.empty()) {
+    return Fail(absl::InternalError("nothing was compared; that is no pass"));
+  }
+  if (!outcome.device.ok()) return kStopped;
+  if (finished || (options.forever && outcome.stopped_by == "time limit")) return kClean;
+  return kStopped;
+}
+
+int Run(const RunFlags& flags, const Globals& globals) {
+  CampaignOptions options;
+  options.strategy = flags.strategy.empty() ? &Strategies().front() : FindStrategy(flags.strategy);
+  options.seed = flags.seed;
+  options.cases = flags.cases;
+  options.forever = flags.forever;
+  options.errors = flags.errors;
+  options.threads = flags.threads > 0 ? flags.threads
+                                      : static_cast<int>(std::thread::hardware_concurrency());
+  if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
+  if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
+  if (options.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+
+  DeviceOr device = OpenDevice(flags.device);
+  if (!device.ok()) return Fail(device.status());
+  absl::StatusOr<std::vector<const Row*>> rows = SupportedRows(flags, **device);
+  if (!rows.ok()) return Fail(rows.status());
+  options.rows = *rows;
+  options.workdir = globals.workdir;
+  if (globals.workdir.empty()) {
+    options.workdir = DefaultWorkdir(MakeManifest(options, **device), options);
+  }
+  Console console = globals.MakeConsole();
+  if (flags.dry_run) {
+    console.Print(Plan(options, **device));
+    return kClean;
+  }
+  // A finished run in the default folder is started anew; only its findings stay.
+  if (globals.workdir.empty() && IsComplete(options.workdir)) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(options.workdir, ignored)) {
+      if (entry.is_regular_file()) std::filesystem::remove(entry.path(), ignored);
+    }
+  }
+  HandleStopSignals();
+  if (!globals.quiet) {
+    console.Status(absl::StrCat("mmadiff: ", options.rows.size(), " instructions on ",
+                                (*device)->identity(), ", ", options.threads, " threads, ",
+                                options.workdir),
+                   true);
+  }
+  const auto open = [&flags] { return OpenDevice(flags.device); };
+  absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, open, console);
+  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  return Finish(options, *outcome, globals, console);
+}
+
+}  // namespace
+
+std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<RunFlags>();
+  command.add_option("--instr", flags->instr, "globs of ARCH/INSTRUCTION, comma separated")
+      ->delimiter(',');
+  command.add_option("--device", flags->device, "what to run on (mmadiff list devices)");
+  command.add_option("--cases", flags->cases, "executions per instruction [1e6]")
+      ->transform(Count());
+  std::vector<std::string> names;
+  for (const Strategy& s : Strategies()) names.push_back(s.name);
+  command.add_option("--strategy", flags->strategy, "where the inputs come from [mixed]")
+      ->check(CLI::IsMember(names));
+  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
+  command.add_option("--errors", flags->errors,
+                     "mismatching cases after which an instruction stops, 0 never [20]")
+      ->transform(Count());
+  command.add_option("--shard", flags->shard, "I/N: run only every N-th unit, from the I-th");
+  command.add_option("--max_total_time", flags->max_total_time, "90s, 30m, 8h");
+  command.add_option("--stop_at", flags->stop_at, "RFC 3339 time");
+  command.add_flag("--forever", flags->forever, "until a time limit or a signal");
+  command.add_flag("--dry_run", flags->dry_run, "print what would run");
+  return [flags, &globals] { return Run(*flags, globals); };
+}
+
+}  // namespace mmadiff

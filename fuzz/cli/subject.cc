@@ -1,0 +1,52 @@
+#include "fuzz/cli/subject.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "fuzz/case_name.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+
+bool LooksLikeCaseName(const std::string& argument) {
+  return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
+}
+
+absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device) {
+  Subject s;
+  s.name = argument;
+  if (LooksLikeCaseName(argument)) {
+    const absl::StatusOr<CaseName> name = ParseCaseName(argument);
+    if (!name.ok()) return name.status();
+    s.row = name->stream.row;
+    Generate(name->stream, name->index, 1, s.inputs);
+    if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
+  } else {
+    absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+    if (!stored.ok()) return stored.status();
+    s.row = stored->row;
+    s.inputs = stored->inputs;
+    for (const Answer& answer : stored->answers) {
+      if (absl::StartsWith(answer.device, "model") || !s.device.empty()) continue;
+      s.device = answer.d;
+      s.device_name = answer.device;
+    }
+    if (device == nullptr && s.device.empty()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(argument, " holds no answer of a device; give --device"));
+    }
+  }
+  if (device != nullptr) {
+    if (absl::Status supported = device->Supports(*s.row); !supported.ok()) return supported;
+    absl::StatusOr<std::vector<uint64_t>> d = device->Run(*s.row, s.inputs);
+    if (!d.ok()) return d.status();
+    s.device = *std::move(d);
+    s.device_name = device->name();
+  }
+  s.model.resize(s.inputs.dot_products());
+  Simulate(s.row->model, s.inputs, s.model);
+  s.differing = Differences(*s.row, s.model, s.device);
+  return s;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,30 @@
+// One mismatch named on the command line: a filed case or a case name.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "corpus/regression_case.h"
+#include "device/device.h"
+#include "triage/minimize.h"
+
+namespace mmadiff {
+
+// True for ARCH/INSTRUCTION@gV:SEED:INDEX.
+bool LooksLikeCaseName(const std::string& argument);
+
+struct Subject {
+  std::string name;               // as given
+  Batch inputs;                   // count 1
+  const Row* row = nullptr;
+  std::string device_name;        // of the answers
+  std::vector<uint64_t> device;   // the device's answers, one per result
+  std::vector<uint64_t> model;
+  std::vector<int64_t> differing; // elements, ascending
+};
+
+// `device` may be null for a filed case: then its stored answer of a device is used.
+absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device);
+
+}  // namespace mmadiff

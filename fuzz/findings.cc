@@ -1,0 +1,124 @@
+#include "fuzz/findings.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "device/line_protocol.h"
+#include "triage/explain.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// Signatures of a row are computed for this many mismatching cases; later ones are only counted.
+constexpr uint64_t kMaxSigned = 1000;
+
+std::string Slug(absl::string_view signature) {
+  std::string slug;
+  for (const char c : signature) slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
+  return slug;
+}
+
+}  // namespace
+
+std::string Now() {
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
+}
+
+RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
+                                absl::string_view source) {
+  RegressionCase c;
+  c.row = minimal.mismatch.row;
+  c.inputs = minimal.mismatch.inputs;
+  c.answers = {{device.name(), device.identity(), Now(), minimal.device},
+               {absl::StrCat("model:", kModelVersion), "", Now(), minimal.model}};
+  c.slug = Slug(minimal.signature);
+  c.signature = minimal.signature;
+  c.source = std::string(source);
+  c.position = PositionOf(c.inputs.shape, minimal.mismatch.element);
+  c.why = absl::StrCat("the device and the model differ: ", minimal.signature);
+  return c;
+}
+
+std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color) {
+  const Row& row = *minimal.mismatch.row;
+  const int64_t element = minimal.mismatch.element;
+  const Position p = PositionOf(minimal.mismatch.inputs.shape, element);
+  const DotProductCase dot = Extract(minimal.mismatch.inputs, element);
+  const bool alone = minimal.mismatch.inputs.shape == DotProductShape(row.shape());
+  std::string text = absl::StrCat(
+      finding.flaky ? "FLAKY " : "MISMATCH ", row.name, "\n  bucket     ", finding.signature,
+      "\n  first case ", finding.case_name, "\n  minimal    ",
+      alone ? "one dot product"
+            : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j),
+      "\n  operands   ", FormatLine(*row.instruction, dot), "\n",
+      DescribeDifference(*row.instruction->d, minimal.model[element], minimal.device[element],
+                         color));
+  if (!finding.path.empty()) {
+    absl::StrAppend(&text, "  filed      ", finding.path, "\n  reproduce  ./mmadiff replay ",
+                    finding.path, "\n  explain    ./mmadiff explain ", finding.path, "\n");
+  }
+  return text;
+}
+
+absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
+  const std::string& row = found.mismatch.row->name;
+  const absl::Status limit = absl::CancelledError("enough mismatches");
+  Finding* finding = nullptr;
+  bool last = false;
+  {
+    std::lock_guard lock(mutex_);
+    const uint64_t count = ++cases_[row];
+    if (max_cases_ != 0 && count > max_cases_) return limit;
+    last = count == max_cases_;
+    if (count > kMaxSigned) return last ? limit : absl::OkStatus();
+  }
+  const std::string signature = Signature(*found.mismatch.row, ObservedResults(found));
+  {
+    std::lock_guard lock(mutex_);
+    auto [bucket, is_new] = buckets_.try_emplace({row, signature});
+    finding = &bucket->second;
+    ++finding->cases;
+    if (!is_new) return last ? limit : absl::OkStatus();
+    finding->row = row;
+    finding->signature = signature;
+    finding->case_name = FormatCaseName(found.name);
+  }
+  Finding result = *finding;
+  absl::Status status = Investigate(device, found, result);
+  std::lock_guard lock(mutex_);
+  result.cases = finding->cases;
+  *finding = result;
+  if (!status.ok()) return status;
+  return last ? limit : absl::OkStatus();
+}
+
+absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
+                                   Finding& finding) {
+  absl::StatusOr<Minimized> minimal = Minimize(device, found.mismatch);
+  if (!minimal.ok()) return minimal.status();
+  finding.flaky = minimal->repeatability != Repeatability::kReproduced;
+  if (finding.flaky) {  // what was seen the first time is the evidence
+    minimal->mismatch = found.mismatch;
+    minimal->model = found.model;
+    minimal->device = found.device;
+    minimal->signature = finding.signature = absl::StrCat("flaky:", finding.signature);
+  }
+  const absl::StatusOr<std::string> path =
+      WriteCase(ToRegressionCase(*minimal, device, finding.case_name), folder_);
+  if (path.ok()) finding.path = *path;
+  console_.Print(DescribeFinding(*minimal, finding, console_.color()));
+  return path.status();
+}
+
+std::vector<Finding> Findings::list() const {
+  std::lock_guard lock(mutex_);
+  std::vector<Finding> all;
+  for (const auto& [key, finding] : buckets_) all.push_back(finding);
+  return all;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,60 @@
+// What becomes of a mismatching case: its bucket; for a new bucket confirmation, the minimal case, an
+// explanation, a file below the findings folder and a report on stdout.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "corpus/regression_case.h"
+#include "device/device.h"
+#include "fuzz/console.h"
+#include "fuzz/unit_runner.h"
+
+namespace mmadiff {
+
+struct Finding {
+  std::string row;        // ARCH/INSTRUCTION
+  std::string signature;  // with "flaky:" in front when it was not confirmed
+  std::string case_name;  // first case
+  std::string path;       // of the filed case; empty if it could not be filed
+  uint64_t cases = 0;     // of this bucket in this attempt
+  bool flaky = false;
+};
+
+class Findings {
+ public:
+  // `folder` receives the files. After `max_cases` mismatching cases of a row (0: no limit) Add()
+  // returns kCancelled for that row.
+  Findings(std::string folder, uint64_t max_cases, Console& console)
+      : folder_(std::move(folder)), max_cases_(max_cases), console_(console) {}
+
+  // Thread-safe; `device` is the caller's own. A device failure or a file that could not be made
+  // durable (kDataLoss) is its Status.
+  absl::Status Add(Device& device, const MismatchingCase& found);
+
+  std::vector<Finding> list() const;
+
+ private:
+  absl::Status Investigate(Device& device, const MismatchingCase& found, Finding& finding);
+
+  const std::string folder_;
+  const uint64_t max_cases_;
+  Console& console_;
+  mutable std::mutex mutex_;
+  std::map<std::string, uint64_t> cases_;                      // by row
+  std::map<std::pair<std::string, std::string>, Finding> buckets_;  // by row and signature
+};
+
+// The case to file for a minimised mismatch.
+RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
+                                absl::string_view source);
+// The report of one finding: both values bit by bit, the bucket, the operands, how to reproduce it.
+std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color);
+
+std::string Now();  // RFC 3339, UTC
+
+}  // namespace mmadiff

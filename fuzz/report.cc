@@ -1,0 +1,164 @@
+#include "fuzz/report.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+std::string Hex(Digest digest) {
+  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
+                         static_cast<uint64_t>(digest));
+}
+
+struct Totals {
+  uint64_t cases = 0, dot_products = 0, mismatches = 0, flaky = 0;
+  std::map<std::string, uint64_t> counts;
+};
+
+Totals Sum(const CampaignOutcome& outcome) {
+  Totals t;
+  for (const RowOutcome& row : outcome.rows) {
+    t.cases += row.total.cases;
+    t.dot_products += row.total.dot_products;
+    t.mismatches += row.total.mismatches;
+    for (const auto& [name, count] : row.total.counts) t.counts[name] += count;
+  }
+  for (const Finding& f : outcome.findings) t.flaky += f.flaky;
+  return t;
+}
+
+double Rate(const CampaignOutcome& outcome) {
+  return outcome.seconds > 0
+             ? static_cast<double>(outcome.attempt_dot_products) / outcome.seconds
+             : 0;
+}
+
+std::string Evidence(const RowOutcome& row) {
+  const UnitResult& t = row.total;
+  if (t.mismatches != 0) return "differs from the device";
+  if (t.dot_products == 0) return "nothing compared";
+  return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
+                      ", model ", Name(row.row->numerics->evidence.grade));
+}
+
+double RowRate(const RowOutcome& row, int threads) {
+  return row.total.seconds > 0
+             ? static_cast<double>(row.total.dot_products) * threads / row.total.seconds
+             : 0;
+}
+
+std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  size_t width = 11;
+  for (const RowOutcome& row : outcome.rows) width = std::max(width, row.row->name.size());
+  std::string text = absl::StrFormat("%-*s  %10s  %12s  %10s  %8s  %s\n", static_cast<int>(width),
+                                     "instruction", "cases", "dot products", "mismatches", "rate/s",
+                                     "evidence");
+  for (const RowOutcome& row : outcome.rows) {
+    text += absl::StrFormat(
+        "%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width), row.row->name,
+        row.total.cases, row.total.dot_products, row.total.mismatches,
+        HumanCount(RowRate(row, options.threads)), Evidence(row));
+  }
+  return text;
+}
+
+std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
+  return absl::StrCat("stat::", name, ": ", value, "\n");
+}
+
+}  // namespace
+
+std::string RunDigest(const CampaignOutcome& outcome) {
+  Digest digest = 0;
+  for (const RowOutcome& row : outcome.rows) {
+    if (!row.finished) return "";
+    digest += row.total.device_digest;
+  }
+  return Hex(digest);
+}
+
+std::vector<std::string> EmptyClasses(const CampaignOptions& options, const RowOutcome& row) {
+  std::vector<std::string> empty;
+  for (const InputClass* c : ClassesOf(*options.strategy, *row.row->instruction)) {
+    if (row.total.counts.count(absl::StrCat("class.", c->name)) == 0) empty.push_back(c->name);
+  }
+  return empty;
+}
+
+std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  const Totals totals = Sum(outcome);
+  std::string text = Table(options, outcome);
+  for (const Finding& f : outcome.findings) {
+    absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.row, "  ", f.signature, "  ",
+                    f.cases, " cases  ", f.path, "\n");
+  }
+  for (const RowOutcome& row : outcome.rows) {
+    const std::vector<std::string> empty = EmptyClasses(options, row);
+    if (empty.empty()) continue;
+    absl::StrAppend(&text, "incomplete: ", row.row->name, " has no case of class ",
+                    absl::StrJoin(empty, ", "), "\n");
+  }
+  absl::StrAppend(&text, Stat("cases", totals.cases), Stat("dot_products", totals.dot_products),
+                  Stat("mismatches", totals.mismatches), Stat("flaky", totals.flaky),
+                  Stat("buckets", outcome.findings.size()),
+                  Stat("seconds", absl::StrFormat("%.2f", outcome.seconds)),
+                  Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(outcome))),
+                  Stat("resumed_units", outcome.resumed_units));
+  if (const std::string digest = RunDigest(outcome); !digest.empty()) {
+    text += Stat("digest", digest);
+  }
+  for (const auto& [name, count] : totals.counts) text += Stat(name, count);
+  return text;
+}
+
+std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  const Totals totals = Sum(outcome);
+  nlohmann::ordered_json json = {
+      {"seed", options.seed},
+      {"strategy", options.strategy->name},
+      {"generator_version", kGeneratorVersion},
+      {"model_version", kModelVersion},
+      {"cases", totals.cases},
+      {"dot_products", totals.dot_products},
+      {"mismatches", totals.mismatches},
+      {"seconds", outcome.seconds},
+      {"dot_products_per_second", Rate(outcome)},
+      {"resumed_units", outcome.resumed_units},
+      {"digest", RunDigest(outcome)},
+      {"stopped_by", outcome.stopped_by},
+      {"workdir", options.workdir},
+  };
+  for (const RowOutcome& row : outcome.rows) {
+    json["instructions"].push_back(
+        {{"name", row.row->name},
+         {"cases", row.total.cases},
+         {"planned_cases", row.planned_cases},
+         {"dot_products", row.total.dot_products},
+         {"mismatches", row.total.mismatches},
+         {"finished", row.finished},
+         {"planted_fault", row.planted},
+         {"evidence", Name(row.row->numerics->evidence.grade)},
+         {"digest", row.finished ? Hex(row.total.device_digest) : ""},
+         {"empty_classes", EmptyClasses(options, row)},
+         {"counts", row.total.counts}});
+  }
+  json["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& f : outcome.findings) {
+    json["findings"].push_back({{"instruction", f.row},
+                                {"signature", f.signature},
+                                {"first_case", f.case_name},
+                                {"cases", f.cases},
+                                {"flaky", f.flaky},
+                                {"path", f.path}});
+  }
+  return json.dump() + "\n";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,103 @@
+#include "fuzz/unit_runner.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/events.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// Small enough for a core's cache, large enough for what a batch costs.
+constexpr int64_t kBatchDotProducts = 8192;
+// One case in this many is traced for its stage events, at one of its elements. Prime to the periods
+// of the strategies, so that every class has its share.
+constexpr uint64_t kTraceEvery = 13;
+
+}  // namespace
+
+std::vector<Observed> ObservedResults(const MismatchingCase& found) {
+  std::vector<Observed> observed;
+  for (size_t i = 0; i < found.device.size(); ++i) {
+    observed.push_back({Extract(found.mismatch.inputs, static_cast<int64_t>(i)), found.device[i]});
+  }
+  return observed;
+}
+
+Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d) {
+  Digest sum = 0;
+  const size_t words = batch.shape.d_words();
+  for (int64_t i = 0; i < batch.count; ++i) {
+    const XXH128_hash_t h = XXH3_128bits_withSeed(&d[i * words], words * 8, batch.first + i);
+    sum += static_cast<Digest>(h.high64) << 64 | h.low64;
+  }
+  return sum;
+}
+
+absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
+                             const OnMismatch& found) {
+  const int64_t per_batch =
+      std::max<int64_t>(1, kBatchDotProducts / stream_.row->shape().d_words());
+  for (uint64_t done = 0; done < count;) {
+    const int64_t n = static_cast<int64_t>(std::min<uint64_t>(per_batch, count - done));
+    if (absl::Status s = RunBatch(first + done, n, result, found); !s.ok()) return s;
+    done += n;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& result,
+                                  const OnMismatch& found) {
+  const Row& row = *stream_.row;
+  Generate(stream_, first, count, batch_);
+  absl::StatusOr<std::vector<uint64_t>> device = device_.Run(row, batch_);
+  if (!device.ok()) return device.status();
+  model_.resize(batch_.dot_products());
+  if (device->size() != model_.size()) {
+    return absl::DataLossError(absl::StrCat(device_.name(), " gave ", device->size(),
+                                            " results for ", model_.size(), " dot products"));
+  }
+  Simulate(row.model, batch_, model_);
+
+  result.cases += count;
+  result.dot_products += batch_.dot_products();
+  result.model_digest += DigestOf(batch_, model_);
+  result.device_digest += DigestOf(batch_, *device);
+  EventCounter events;
+  std::map<const InputClass*, uint64_t> classes;
+  const size_t words = batch_.shape.d_words();
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t index = first + i;
+    ++classes[&stream_.strategy->class_of(*row.instruction, index)];
+    if (index % kTraceEvery == 0) {
+      events.Count(row.model, Extract(batch_, i * words + index / kTraceEvery % words));
+    }
+  }
+  for (const auto& [input_class, n] : classes) {
+    result.counts[absl::StrCat("class.", input_class->name)] += n;
+  }
+  events.AddTo(row.model, result.counts);
+
+  if (std::memcmp(model_.data(), device->data(), 8 * model_.size()) == 0) return absl::OkStatus();
+  for (int64_t i = 0; i < count; ++i) {
+    const std::span<const uint64_t> m(&model_[i * words], words), d(&(*device)[i * words], words);
+    const std::vector<int64_t> differences = Differences(row, m, d);
+    if (differences.empty()) continue;
+    MismatchingCase mismatching = {
+        {stream_, first + i}, {&row, Slice(batch_, i), differences.front()}, {m.begin(), m.end()},
+        {d.begin(), d.end()}, differences.size()};
+    result.mismatches += differences.size();
+    if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
+    if (absl::Status s = found(mismatching); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mmadiff

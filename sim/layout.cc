@@ -1,0 +1,106 @@
+#include "sim/layout.h"
+
+namespace mmadiff {
+namespace {
+
+struct Extent {
+  int rows, columns;
+};
+
+Extent ExtentOf(const Shape& s, Operand operand) {
+  switch (operand) {
+    case Operand::kA:
+      return {s.m, s.k};
+    case Operand::kB:
+      return {s.k, s.n};
+    case Operand::kC:
+    case Operand::kD:
+      return {s.m, s.n};
+  }
+  return {};
+}
+
+const Format& FormatOf(const Instruction& i, Operand operand) {
+  switch (operand) {
+    case Operand::kA:
+      return *i.a;
+    case Operand::kB:
+      return *i.b;
+    case Operand::kC:
+      return *i.c;
+    case Operand::kD:
+      break;
+  }
+  return *i.d;
+}
+
+// mma.sync m16n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): a lane belongs to group lane / 4 and
+// is thread lane % 4 of it; a register holds `per` neighbouring elements of k.
+Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
+  const int bits = FormatOf(in, operand).bits;
+  const int per = bits >= 32 ? 1 : 32 / bits;
+  if (operand == Operand::kC || operand == Operand::kD) {
+    const int value = (e.row >= 8 ? 2 : 0) + e.column % 2;  // index among the lane's values of C
+    const int reg = bits == 16 ? value / 2 : value;
+    return {e.row % 8 * 4 + e.column / 2, reg, bits == 16 ? value % 2 * 16 : 0};
+  }
+  const int k = operand == Operand::kA ? e.column : e.row;
+  const int group = operand == Operand::kA ? e.row % 8 : e.column;
+  const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
+  const int reg = operand == Operand::kA && in.shape.m == 16 ? chunk * 2 + e.row / 8 : chunk;
+  return {group * 4 + k % (4 * per) / per, reg, k % per * bits};
+}
+
+// mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is the
+// lanes 4b..4b+3 and 4b+16..4b+19.
+Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
+  const auto lane = [&e](int upper, int thread) { return e.block * 4 + upper * 16 + thread; };
+  if (operand == Operand::kA) return {lane(e.row / 4, e.row % 4), e.column / 2, e.column % 2 * 16};
+  if (operand == Operand::kB) return {lane(e.column / 4, e.column % 4), e.row / 2, e.row % 2 * 16};
+  if (FormatOf(in, operand).bits == 16) {
+    return {lane(e.row / 4, e.row % 4), e.column / 2, e.column % 2 * 16};
+  }
+  // f32: row = (lane & 1) + (i & 2) [+ 4 in the upper lanes], column = (i & 4) + (lane & 2) + (i & 1).
+  const int value = (e.column & 4) | (e.row & 2) | (e.column & 1);
+  return {lane(e.row / 4, (e.row & 1) | (e.column & 2)), value, 0};
+}
+
+// x86: one dot product a lane, k from the low bits up.
+Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
+  const int k = operand == Operand::kA ? e.column : operand == Operand::kB ? e.row : 0;
+  return {e.block, 0, k * FormatOf(in, operand).bits};
+}
+
+}  // namespace
+
+const char* Name(Operand operand) {
+  constexpr const char* kNames[] = {"A", "B", "C", "D"};
+  return kNames[static_cast<int>(operand)];
+}
+
+std::vector<Element> Elements(const Instruction& instruction, Operand operand) {
+  const Extent extent = ExtentOf(instruction.shape, operand);
+  std::vector<Element> elements;
+  for (int block = 0; block < instruction.shape.blocks; ++block) {
+    for (int row = 0; row < extent.rows; ++row) {
+      for (int column = 0; column < extent.columns; ++column) {
+        elements.push_back({block, row, column});
+      }
+    }
+  }
+  return elements;
+}
+
+Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element) {
+  switch (instruction.layout) {
+    case Layout::kVectorLanes:
+      return VectorLane(instruction, operand, element);
+    case Layout::kNvidiaMma:
+      return NvidiaMma(instruction, operand, element);
+    case Layout::kNvidiaMma884:
+      return NvidiaMma884(instruction, operand, element);
+  }
+  return {};
+}
+
+}  // namespace mmadiff
