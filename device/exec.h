@@ -1,0 +1,22 @@
+// Device `exec:COMMAND`: an external program that speaks the line protocol
+// (device/line_protocol.h).
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "device/device.h"
+
+namespace mmadiff {
+
+// Every Run() starts `/bin/sh -c COMMAND` anew with MMADIFF_INSTRUCTION=ARCH/INSTRUCTION in its
+// environment, writes one line per dot product to its stdin and closes it, and expects one line per
+// dot product in the same order on its stdout: either the line again with the result d as one more
+// word (what is repeated must be what was sent), or d alone. Comments and blank lines are skipped.
+// `timeout` is the longest time without a byte read or written; it must be positive.
+//
+// Errors name the line and say what to do: kUnavailable (cannot be started, exit code, signal),
+// kDeadlineExceeded, kDataLoss (too few or too many lines, a line that cannot be read, repeats
+// other operands, or is longer than 64 KiB). They include the last 2 KiB of the command's stderr.
+DeviceOr OpenExec(absl::string_view command, absl::Duration timeout);
+
+}  // namespace mmadiff

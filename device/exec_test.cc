@@ -1,0 +1,271 @@
+#include "device/exec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const Row& TestRow() { return *FindRow("x86/vdpbf16ps"); }
+
+std::string Helper(absl::string_view mode) { return absl::StrCat(MMADIFF_EXEC_HELPER, " ", mode); }
+
+Batch RandomDots(const Row& row, int64_t count) {
+  std::mt19937_64 random(1);
+  Batch batch;
+  batch.Resize(DotProductShape(row.shape()), count);
+  for (uint64_t& w : batch.a) w = random() & LowBits(row.model.a.bits);
+  for (uint64_t& w : batch.b) w = random() & LowBits(row.model.b.bits);
+  for (uint64_t& w : batch.c) w = random() & LowBits(row.model.c.bits);
+  return batch;
+}
+
+absl::StatusOr<std::vector<uint64_t>> Answers(absl::string_view command, int64_t count,
+                                              absl::Duration timeout = absl::Seconds(20)) {
+  DeviceOr device = OpenExec(command, timeout);
+  if (!device.ok()) return device.status();
+  return (*device)->Run(TestRow(), RandomDots(TestRow(), count));
+}
+
+std::string Error(absl::StatusCode code, absl::string_view command, int64_t count = 3,
+                  absl::Duration timeout = absl::Seconds(20)) {
+  const auto d = Answers(command, count, timeout);
+  EXPECT_EQ(d.status().code(), code) << command << ": " << d.status();
+  return std::string(d.status().message());
+}
+
+std::vector<uint64_t> Simulated(int64_t count) {
+  std::vector<uint64_t> d(count);
+  Simulate(TestRow().model, RandomDots(TestRow(), count), d);
+  return d;
+}
+
+int OpenFiles() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    count += !entry.path().empty();
+  }
+  return count;
+}
+
+// No test may leave a child, not even a dead one, nor an open file.
+class Exec : public ::testing::Test {
+ protected:
+  void SetUp() override { files_ = OpenFiles(); }
+  void TearDown() override {
+    EXPECT_EQ(OpenFiles(), files_);
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+    EXPECT_EQ(errno, ECHILD);
+  }
+
+  int files_;
+};
+
+TEST_F(Exec, AnswersOfEveryForm) {
+  for (const char* mode : {"line", "bare", "verbose"}) {
+    for (const int count : {1, 2, 1000}) {
+      const auto d = Answers(Helper(mode), count);
+      ASSERT_TRUE(d.ok()) << d.status();
+      EXPECT_EQ(*d, Simulated(count)) << mode << " " << count;
+    }
+  }
+}
+
+TEST_F(Exec, LastLineMayLackItsEnd) {
+  const auto d = Answers("cat >/dev/null; printf '1\\n2\\n3'", 3);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_THAT(*d, ::testing::ElementsAre(1, 2, 3));
+}
+
+// Megabytes each way, many times what the pipes hold.
+TEST_F(Exec, LargeBatchThroughProgramsThatAnswerAtOnce) {
+  const auto d = Answers(Helper("line"), 200000);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(*d, Simulated(200000));
+}
+
+TEST_F(Exec, LargeBatchThroughProgramsThatReadEverythingFirst) {
+  const auto d = Answers("input=$(cat); printf '%s\\n' \"$input\" | " + Helper("line"), 50000);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(*d, Simulated(50000));
+}
+
+TEST_F(Exec, LargeBatchThroughProgramsThatAnswerBeforeTheyRead) {
+  const auto d = Answers("yes 7 | head -n 200000; cat >/dev/null", 200000);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(*d, std::vector<uint64_t>(200000, 7));
+}
+
+TEST_F(Exec, ProgramsThatNeverReadGetNoSigpipe) {
+  const auto d = Answers("exec <&-; yes 7 | head -n 100000", 100000);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(d->size(), 100000u);
+  // Not even later: nothing may be pending, and the signal mask is as before.
+  sigset_t pending, mask;
+  sigpending(&pending);
+  EXPECT_FALSE(sigismember(&pending, SIGPIPE));
+  pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+  EXPECT_FALSE(sigismember(&mask, SIGPIPE));
+}
+
+// Whatever this process does with SIGPIPE: a filter whose reader has gone must end by it.
+TEST_F(Exec, ChildHasOrdinarySignals) {
+  for (const auto action : {SIG_DFL, SIG_IGN}) {
+    signal(SIGPIPE, action);
+    EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "kill -PIPE $$; exit 1"),
+                HasSubstr("killed by signal 13"));
+  }
+  signal(SIGPIPE, SIG_DFL);
+}
+
+TEST_F(Exec, EnvironmentNamesTheRow) {
+  setenv("MMADIFF_INSTRUCTION", "another", 1);
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "env | grep MMADIFF >&2; exit 3"),
+              AllOf(HasSubstr("MMADIFF_INSTRUCTION=x86/vdpbf16ps"), Not(HasSubstr("another"))));
+  unsetenv("MMADIFF_INSTRUCTION");
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "env | grep MMADIFF >&2; exit 3"),
+              HasSubstr("MMADIFF_INSTRUCTION=x86/vdpbf16ps"));
+}
+
+TEST_F(Exec, CannotStart) {
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "/nonexistent/program --x"),
+              AllOf(HasSubstr("`/nonexistent/program --x`"), HasSubstr("cannot start"),
+                    HasSubstr("127"), HasSubstr("check the path")));
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "/etc/passwd"),
+              AllOf(HasSubstr("not executable"), HasSubstr("126")));
+  EXPECT_EQ(OpenExec(" ", absl::Seconds(1)).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(OpenExec("x", absl::ZeroDuration()).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(Exec, ExitCodeAndSignal) {
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "echo oops >&2; exit 3"),
+              AllOf(HasSubstr("failed with exit code 3"), HasSubstr("its stderr ends: oops")));
+  // All the answers, and yet a failure.
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, Helper("line") + "; exit 5"),
+              HasSubstr("failed with exit code 5"));
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "kill -SEGV $$"),
+              HasSubstr("killed by signal 11"));
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "sh -c 'kill -KILL $$'; exit $?"),
+              AllOf(HasSubstr("exit code 137"), HasSubstr("signal 9")));
+}
+
+TEST_F(Exec, OnlyTheEndOfStderrIsKept) {
+  const std::string message = Error(absl::StatusCode::kUnavailable,
+                                    "yes aaaaaaa | head -c 300000 >&2; echo END >&2; exit 1");
+  EXPECT_THAT(message, HasSubstr("END"));
+  EXPECT_LT(message.size(), 2400u);
+  EXPECT_GT(message.size(), 2000u);
+}
+
+// State of a process: "gone" or "Z" once it is dead, whoever is to reap it.
+std::string ProcessState(const std::string& pid) {
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string number, name, state;
+  return stat >> number >> name >> state ? state : "gone";
+}
+
+TEST_F(Exec, HangingCommandIsKilledWithItsChildren) {
+  const std::string file = absl::StrCat(::testing::TempDir(), "exec_test_pid.", getpid());
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THAT(
+      Error(absl::StatusCode::kDeadlineExceeded,
+            absl::StrCat("sleep 1000 & echo $! >", file, "; wait"), 3, absl::Milliseconds(300)),
+      AllOf(HasSubstr("no answer for 300ms"), HasSubstr("killed")));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  std::string pid;
+  std::ifstream(file) >> pid;
+  ASSERT_FALSE(pid.empty());
+  for (int i = 0; i < 100 && ProcessState(pid) != "gone" && ProcessState(pid) != "Z"; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_THAT(ProcessState(pid), ::testing::AnyOf("gone", "Z"));
+  std::filesystem::remove(file);
+}
+
+TEST_F(Exec, HangsOfOtherKinds) {
+  const absl::Duration timeout = absl::Milliseconds(300);
+  EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded, "sleep 1000", 100000, timeout),
+              HasSubstr("neither reads its input nor answers"));
+  EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded,
+                    "cat >/dev/null; echo 1; while :; do echo x >&2; sleep 0.05; done", 3, timeout),
+              AllOf(HasSubstr("no answer"), HasSubstr("x\nx")));
+  EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded,
+                    "cat >/dev/null; echo 1; exec >&- 2>&-; sleep 1000", 1, timeout),
+              HasSubstr("closed its output but does not exit"));
+}
+
+// Slow is not hanging: every answer starts the time again.
+TEST_F(Exec, SlowProgressIsNoTimeout) {
+  const auto d = Answers("cat >/dev/null; for i in 1 2 3 4 5; do echo $i; sleep 0.2; done", 5,
+                         absl::Seconds(0.8));
+  EXPECT_TRUE(d.ok()) << d.status();
+}
+
+TEST_F(Exec, WrongNumberOfLines) {
+  const auto kDataLoss = absl::StatusCode::kDataLoss;
+  EXPECT_THAT(Error(kDataLoss, Helper("few")), HasSubstr("answered 2 lines to 3 dot products"));
+  EXPECT_THAT(Error(kDataLoss, Helper("many")), HasSubstr("answered 4 lines to 3 dot products"));
+  EXPECT_THAT(Error(kDataLoss, "echo why >&2"),
+              AllOf(HasSubstr("answered 0 lines to 3 dot products"), HasSubstr("ends: why")));
+  EXPECT_THAT(Error(kDataLoss, "yes 0"), HasSubstr("answered at least 1004 lines to 3"));
+}
+
+TEST_F(Exec, LinesThatCannotBeRead) {
+  const auto kDataLoss = absl::StatusCode::kDataLoss;
+  EXPECT_THAT(Error(kDataLoss, "echo 00000000; echo '# x'; echo 0.5 >&1; echo why >&2"),
+              AllOf(HasSubstr("line 3 of its output, '0.5'"), HasSubstr("no hex digit")));
+  EXPECT_THAT(Error(kDataLoss, "echo 123456789"), HasSubstr("f32 has 8"));
+  EXPECT_THAT(Error(kDataLoss, "echo 1 2 3"), HasSubstr("3 words, but vdpbf16ps has 5"));
+  EXPECT_THAT(Error(kDataLoss, Helper("no_result")), HasSubstr("add d as the last word"));
+  const std::string shortened = Error(kDataLoss, "printf '%1000d\\n' 1 | tr ' ' z");
+  EXPECT_THAT(shortened, HasSubstr("'" + std::string(80, 'z') + "...'"));
+  EXPECT_LT(shortened.size(), 300u);
+  EXPECT_THAT(Error(kDataLoss, "printf '\\001\\377\\n'"), HasSubstr("'\\x01\\xff'"));
+}
+
+TEST_F(Exec, RepeatedOperandsAreVerified) {
+  EXPECT_THAT(Error(absl::StatusCode::kDataLoss, Helper("wrong_echo")),
+              AllOf(HasSubstr("line 2 of its output"), HasSubstr("than dot product 2 has")));
+  // Out of order.
+  EXPECT_THAT(Error(absl::StatusCode::kDataLoss, Helper("line") + " | tac"),
+              HasSubstr("line 1 of its output"));
+}
+
+TEST_F(Exec, EndlessLine) {
+  EXPECT_THAT(Error(absl::StatusCode::kDataLoss, "tr '\\0' 0 </dev/zero"),
+              HasSubstr("line 1 of its output is longer than 65536 characters: '0000"));
+}
+
+TEST_F(Exec, NothingToAskStartsNothing) {
+  const auto d = Answers("exit 3", 0);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_TRUE(d->empty());
+}
+
+TEST_F(Exec, NameOpensTheSameDeviceAgain) {
+  const DeviceOr device = OpenExec("./model --fast", absl::Seconds(1));
+  EXPECT_EQ((*device)->name(), "exec:./model --fast");
+  EXPECT_THAT((*device)->identity(), HasSubstr("./model --fast"));
+  EXPECT_TRUE((*device)->any_architecture());
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,60 @@
+#include "device/open.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "device/exec.h"
+#include "device/faulty.h"
+#include "device/host.h"
+
+namespace mmadiff {
+namespace {
+
+// Without a byte from the command. Long, for the sake of slow RTL simulators.
+constexpr absl::Duration kExecTimeout = absl::Minutes(1);
+
+struct DeviceKind {
+  const char* name;   // before the first colon
+  const char* usage;  // the whole specification; a kind without ':' in it takes no argument
+  DeviceOr (*open)(absl::string_view argument);
+};
+
+constexpr DeviceKind kKinds[] = {
+    {"host", "host", [](absl::string_view) { return OpenHost(); }},
+    {"faulty", "faulty:NAME=VALUE", OpenFaulty},
+    {"exec", "exec:COMMAND",
+     [](absl::string_view command) { return OpenExec(command, kExecTimeout); }},
+};
+
+std::string AllKinds() {
+  return absl::StrJoin(kKinds, ", ", [](std::string* out, const DeviceKind& kind) {
+    absl::StrAppend(out, kind.usage);
+  });
+}
+
+}  // namespace
+
+DeviceOr OpenBasicDevice(absl::string_view spec) {
+  const size_t colon = spec.find(':');
+  const absl::string_view name = spec.substr(0, colon);
+  std::vector<std::string> names;
+  for (const DeviceKind& kind : kKinds) {
+    names.push_back(kind.name);
+    if (name != kind.name) continue;
+    const bool takes_argument = absl::string_view(kind.usage) != kind.name;
+    if (takes_argument == (colon == spec.npos)) {
+      return absl::InvalidArgumentError(absl::StrCat("device '", spec, "': write ", kind.usage));
+    }
+    return kind.open(takes_argument ? spec.substr(colon + 1) : "");
+  }
+  const std::string_view wanted(name.data(), name.size());
+  return absl::InvalidArgumentError(absl::StrCat("no device '", spec,
+                                                 "'; nearest: ", Nearest(wanted, names, 1).front(),
+                                                 "; devices: ", AllKinds()));
+}
+
+}  // namespace mmadiff
