@@ -1,8 +1,10 @@
 // Recorded answers of hardware, and the device `recorded:PATH` that gives them again.
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder of
-// text cases, one text case, or a line-protocol file, plain or gzip. A line-protocol file says its row
-// in a comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz].
+// text cases, one text case (*.txtpb), or a line-protocol file, plain or gzip. A line-protocol file
+// says its row in a comment `# instruction: ARCH/INSTRUCTION` or in its name,
+// ARCH[.ANYTHING].INSTRUCTION.txt[.gz], and who answered in `# device: IDENTITY` (else ANYTHING).
+// Predictions, the answers of "model" in text cases, are no recordings and are passed over.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,8 @@ struct RecordingStats {
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row of
 // line-protocol files that do not say it; empty to rely on the file. A malformed line is
-// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too.
+// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too. A damaged
+// or truncated gzip file is kDataLoss with the line reached, after its good lines were delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
     const std::function<absl::Status(const Recording&)>& deliver);
@@ -57,7 +60,12 @@ class RecordingWriter {
 };
 
 // The device. Generated batches (Batch::stream) are looked up by case when the recording has them,
-// others dot product by dot product by their operands. A case that was not recorded is kNotFound.
+// others as whole executions (text cases have them), then dot product by dot product by their operands.
+// A case that was not recorded is kNotFound. Two answers for one input are kDataLoss that names both
+// places; only a dot product that differs between places in recorded executions is kNotFound instead.
+//
+// Memory: about 60 bytes for each dot product that comes with operands (they are kept as a 128-bit
+// hash), and the output bytes themselves of block logs.
 DeviceOr OpenRecorded(const std::string& path);
 
 }  // namespace mmadiff
