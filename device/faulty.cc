@@ -1,0 +1,243 @@
+#include "device/faulty.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
+
+// What all of them share: a name and a simulator.
+class Faulty : public Device {
+ public:
+  explicit Faulty(absl::string_view name_value) : name_value_(name_value) {}
+
+  std::string name() const override { return absl::StrCat("faulty:", name_value_); }
+  std::string identity() const override {
+    return absl::StrCat("simulator, model version ", kModelVersion, ", with ", name_value_);
+  }
+  bool any_architecture() const override { return true; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+
+ protected:
+  static std::vector<uint64_t> Answers(const Model& model, const Batch& batch) {
+    std::vector<uint64_t> d(batch.dot_products());
+    Simulate(model, batch, d);
+    return d;
+  }
+
+  const std::string name_value_;
+};
+
+class WrongParameter : public Faulty {
+ public:
+  WrongParameter(absl::string_view name_value, const Parameter& parameter, int value)
+      : Faulty(name_value), parameter_(parameter), value_(value) {}
+
+  absl::Status Supports(const Row& row) const override {
+    const Algorithm& algorithm = row.model.algorithm;
+    if (FindParameter(algorithm.family, parameter_.name) == nullptr) {
+      return absl::NotFoundError(
+          absl::StrCat(row.name, " has no parameter ", parameter_.name, ": ", Describe(algorithm)));
+    }
+    if (parameter_.get(algorithm) == value_) {
+      return absl::FailedPreconditionError(absl::StrCat(parameter_.name, " is already ",
+                                                        ValueText(parameter_, value_), " in ",
+                                                        row.name, ": nothing is wrong"));
+    }
+    const std::string invalid = Invalid(Changed(row));
+    if (invalid.empty()) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(row.name, " cannot have ", name_value_, ": ", invalid));
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    return Answers(Changed(row), batch);
+  }
+
+ private:
+  Model Changed(const Row& row) const {
+    Algorithm algorithm = row.model.algorithm;
+    parameter_.set(algorithm, value_);
+    return WithAlgorithm(row, algorithm);
+  }
+
+  const Parameter& parameter_;
+  const int value_;
+};
+
+class NoFault : public Faulty {
+ public:
+  using Faulty::Faulty;
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    return Answers(row.model, batch);
+  }
+};
+
+class WrongLane : public Faulty {
+ public:
+  WrongLane(absl::string_view name_value, int64_t lane) : Faulty(name_value), lane_(lane) {}
+
+  absl::Status Supports(const Row& row) const override {
+    if (lane_ + 1 < row.shape().d_words()) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(row.name, " has ", row.shape().d_words(),
+                                            " results an execution: no lanes ", lane_, " and ",
+                                            lane_ + 1, " to swap"));
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    std::vector<uint64_t> d = Answers(row.model, batch);
+    const int64_t words = batch.shape.d_words();
+    if (lane_ + 1 >= words) return d;
+    for (int64_t i = 0; i < batch.count; ++i) {
+      std::swap(d[i * words + lane_], d[i * words + lane_ + 1]);
+    }
+    return d;
+  }
+
+ private:
+  const int64_t lane_;
+};
+
+class LostBatch : public Faulty {
+ public:
+  LostBatch(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (++runs_ % period_ != 0) return last_ = Answers(row.model, batch);
+    std::vector<uint64_t> stale = last_;
+    stale.resize(batch.dot_products());
+    return stale;
+  }
+
+ private:
+  const int64_t period_;
+  int64_t runs_ = 0;
+  std::vector<uint64_t> last_;
+};
+
+// Finalizer of SplitMix64 (Steele, Lea, Flood 2014): neighbouring counters give unrelated bits.
+uint64_t Mix(uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+class FlakyBit : public Faulty {
+ public:
+  FlakyBit(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    // Results of the whole process, so that a second device does not repeat the first one's
+    // answers.
+    static std::atomic<uint64_t> results = 0;
+    std::vector<uint64_t> d = Answers(row.model, batch);
+    uint64_t counter = results.fetch_add(d.size());
+    for (uint64_t& word : d) {
+      if (Mix(++counter) % period_ == 0) word ^= 1;
+    }
+    return d;
+  }
+
+ private:
+  const uint64_t period_;
+};
+
+class Dead : public Faulty {
+ public:
+  Dead(absl::string_view name_value, int64_t first) : Faulty(name_value), first_(first) {}
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (++runs_ < first_) return Answers(row.model, batch);
+    return absl::UnavailableError(
+        absl::StrCat("device ", name(), " died in run ", first_, ", as it was told to"));
+  }
+
+ private:
+  const int64_t first_;
+  int64_t runs_ = 0;
+};
+
+// A fault that is not a parameter of the arithmetic, its value a number.
+struct TransportFault {
+  const char* name;
+  int64_t min, max;
+  std::unique_ptr<Device> (*open)(absl::string_view name_value, int64_t value);
+};
+
+template <class Fault>
+std::unique_ptr<Device> Open(absl::string_view name_value, int64_t value) {
+  return std::make_unique<Fault>(name_value, value);
+}
+
+constexpr int64_t kMost = 1'000'000'000'000;
+constexpr TransportFault kTransportFaults[] = {
+    {"wrong_lane", 0, kMost, Open<WrongLane>},
+    {"lost_batch", 1, kMost, Open<LostBatch>},
+    {"flaky_bit", 1, kMost, Open<FlakyBit>},
+    {"dead", 1, kMost, Open<Dead>},
+    {"none", 0, 0,
+     [](absl::string_view name_value, int64_t) -> std::unique_ptr<Device> {
+       return std::make_unique<NoFault>(name_value);
+     }},
+};
+
+absl::Status BadValue(absl::string_view name, absl::string_view value, absl::string_view allowed) {
+  return absl::InvalidArgumentError(absl::StrCat("faulty:", name, ": '", value, "' is no value of ",
+                                                 name, "; allowed: ", allowed));
+}
+
+std::string AllowedValues(const Parameter& p) {
+  if (!p.values.empty()) return absl::StrJoin(p.values, ", ");
+  // The floor's least number has a name of its own.
+  const std::string least = ValueText(p, p.min);
+  if (least == absl::StrCat(p.min)) return absl::StrCat("a number ", p.min, "..", p.max);
+  return absl::StrCat(least, ", or a number ", p.min + 1, "..", p.max);
+}
+
+absl::Status UnknownName(absl::string_view name) {
+  std::vector<std::string> names;
+  for (const Parameter& p : Parameters()) names.push_back(p.name);
+  for (const TransportFault& f : kTransportFaults) names.push_back(f.name);
+  return absl::InvalidArgumentError(absl::StrCat(
+      "faulty:", name,
+      ": no such fault; nearest: ", absl::StrJoin(Nearest(StdView(name), names, 3), ", "),
+      "; all: ", absl::StrJoin(names, ", ")));
+}
+
+}  // namespace
+
+DeviceOr OpenFaulty(absl::string_view name_value) {
+  const size_t equals = name_value.find('=');
+  const absl::string_view name = name_value.substr(0, equals);
+  const absl::string_view value = equals == name_value.npos ? "" : name_value.substr(equals + 1);
+  for (const Parameter& p : Parameters()) {
+    if (name != p.name) continue;
+    int number;
+    if (!ParseValue(p, StdView(value), &number)) return BadValue(name, value, AllowedValues(p));
+    return std::make_unique<WrongParameter>(name_value, p, number);
+  }
+  for (const TransportFault& f : kTransportFaults) {
+    if (name != f.name) continue;
+    int64_t number;
+    if (!absl::SimpleAtoi(value, &number) || number < f.min || number > f.max) {
+      return BadValue(name, value,
+                      f.max == 0 ? "0" : absl::StrCat("a number ", f.min, "..", f.max));
+    }
+    return f.open(name_value, number);
+  }
+  return UnknownName(name);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,20 @@
+// Device `faulty:NAME=VALUE`: the simulator with one thing wrong, to test the harness itself.
+#pragma once
+
+#include "absl/strings/string_view.h"
+#include "device/device.h"
+
+namespace mmadiff {
+
+// NAME=VALUE is either one parameter of the arithmetic (sim/parameter.h) or a transport fault:
+//   wrong_lane=I   results I and I+1 of every execution are swapped; single dot products are not
+//   lost_batch=N   every N-th Run() returns what the last one computed, zeros where that has nothing
+//   flaky_bit=N    about one result in N has its lowest bit flipped, each time in another place
+//   dead=N         kUnavailable from the N-th Run() on
+//   none=0         no fault: exactly the simulator
+// kInvalidArgument lists the names or the values allowed. Supports() is kNotFound for a row whose
+// family does not have the parameter or whose model cannot take the value, or that has no lane I+1,
+// and kFailedPrecondition for a row where VALUE is what it has anyway. Run() expects Supports().
+DeviceOr OpenFaulty(absl::string_view name_value);
+
+}  // namespace mmadiff

@@ -1,0 +1,177 @@
+#include "device/faulty.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+
+constexpr char kVdpbf16ps[] = "x86/vdpbf16ps";
+constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+
+Batch RandomBatch(const Row& row, const Shape& shape, int64_t executions, uint64_t seed = 1) {
+  std::mt19937_64 random(seed);
+  Batch batch;
+  batch.Resize(shape, executions);
+  for (uint64_t& w : batch.a) w = random() & LowBits(row.model.a.bits);
+  for (uint64_t& w : batch.b) w = random() & LowBits(row.model.b.bits);
+  for (uint64_t& w : batch.c) w = random() & LowBits(row.model.c.bits);
+  return batch;
+}
+
+std::vector<uint64_t> Simulated(const Model& model, const Batch& batch) {
+  std::vector<uint64_t> d(batch.dot_products());
+  Simulate(model, batch, d);
+  return d;
+}
+
+std::unique_ptr<Device> Open(absl::string_view name_value) {
+  DeviceOr device = OpenFaulty(name_value);
+  EXPECT_TRUE(device.ok()) << device.status();
+  return *std::move(device);
+}
+
+std::string Error(absl::string_view name_value) {
+  const DeviceOr device = OpenFaulty(name_value);
+  EXPECT_EQ(device.status().code(), absl::StatusCode::kInvalidArgument) << name_value;
+  return std::string(device.status().message());
+}
+
+TEST(Faulty, UnknownNamesGetTheNearestAndTheList) {
+  EXPECT_THAT(Error("fraction_bit=24"),
+              AllOf(HasSubstr("nearest: fraction_bits, "), HasSubstr("all: "),
+                    HasSubstr("zero_sign"), HasSubstr("lost_batch")));
+  EXPECT_THAT(Error("flaky=2"), HasSubstr("nearest: flaky_bit"));
+  EXPECT_THAT(Error(""), HasSubstr("no such fault"));
+  EXPECT_THAT(Error("=3"), HasSubstr("no such fault"));
+}
+
+TEST(Faulty, BadValuesGetThoseAllowed) {
+  EXPECT_THAT(Error("output_rounding=stochastic"),
+              HasSubstr("'stochastic' is no value of output_rounding; allowed: nearest_even, "
+                        "toward_zero, down, up, to_odd"));
+  EXPECT_THAT(Error("fraction_bits=38"), HasSubstr("allowed: a number 1..37"));
+  EXPECT_THAT(Error("fraction_bits"), HasSubstr("allowed: a number 1..37"));
+  EXPECT_THAT(Error("exponent_floor=400"), HasSubstr("allowed: none, or a number -9999..300"));
+  EXPECT_THAT(Error("lost_batch=0"), HasSubstr("allowed: a number 1.."));
+  EXPECT_THAT(Error("wrong_lane=-1"), HasSubstr("allowed: a number 0.."));
+  EXPECT_THAT(Error("dead=2x"), HasSubstr("allowed: a number 1.."));
+  EXPECT_THAT(Error("none=1"), HasSubstr("allowed: 0"));
+}
+
+TEST(Faulty, NameOpensTheSameDeviceAgain) {
+  EXPECT_EQ(Open("exponent_floor=none")->name(), "faulty:exponent_floor=none");
+  EXPECT_THAT(Open("dead=3")->identity(), HasSubstr("with dead=3"));
+  EXPECT_TRUE(Open("none=0")->any_architecture());
+}
+
+TEST(Faulty, RefusesRowsThatCannotShowTheFault) {
+  const absl::Status same = Open("fraction_bits=25")->Supports(*FindRow(kHopper));
+  EXPECT_EQ(same.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(same.message(),
+            "fraction_bits is already 25 in sm_90/mma.m16n8k16.f32.f16.f16.f32: nothing is wrong");
+  const absl::Status family = Open("fraction_bits=25")->Supports(*FindRow(kVdpbf16ps));
+  EXPECT_EQ(family.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(family.message(), HasSubstr("has no parameter fraction_bits: fma_chain("));
+  const absl::Status invalid = Open("output_fraction_bits=40")->Supports(*FindRow(kVdpbf16ps));
+  EXPECT_EQ(invalid.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(invalid.message(), HasSubstr("output_fraction_bits must be at most 23 for f32"));
+  EXPECT_TRUE(Open("output_fraction_bits=40")->Supports(*FindRow("x86/vfmadd231sd")).ok());
+  EXPECT_EQ(Open("wrong_lane=15")->Supports(*FindRow(kVdpbf16ps)).code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_TRUE(Open("wrong_lane=14")->Supports(*FindRow(kVdpbf16ps)).ok());
+}
+
+// Every neighbour of every row is a device, and that device computes the neighbour.
+TEST(Faulty, EveryNeighbourOfEveryRow) {
+  int neighbours = 0;
+  for (const Row& row : Rows()) {
+    const Batch batch = RandomBatch(row, DotProductShape(row.shape()), 50);
+    for (const Neighbour& n : Neighbours(row.model)) {
+      const std::unique_ptr<Device> device = Open(n.name);
+      ASSERT_TRUE(device->Supports(row).ok()) << row.name << " " << n.name;
+      EXPECT_EQ(*device->Run(row, batch), Simulated(WithAlgorithm(row, n.algorithm), batch))
+          << row.name << " " << n.name;
+      ++neighbours;
+    }
+  }
+  EXPECT_GT(neighbours, 500);
+}
+
+TEST(Faulty, NoneIsTheSimulator) {
+  const std::unique_ptr<Device> device = Open("none=0");
+  for (const Row& row : Rows()) {
+    const Batch batch = RandomBatch(row, row.shape(), 3);
+    ASSERT_TRUE(device->Supports(row).ok());
+    EXPECT_EQ(*device->Run(row, batch), Simulated(row.model, batch)) << row.name;
+  }
+}
+
+TEST(Faulty, WrongLaneSwapsTwoResultsOfEveryExecution) {
+  const Row& row = *FindRow(kHopper);
+  const Batch batch = RandomBatch(row, row.shape(), 4);
+  std::vector<uint64_t> expected = Simulated(row.model, batch);
+  for (int i = 0; i < 4; ++i) std::swap(expected[128 * i + 5], expected[128 * i + 6]);
+  const std::unique_ptr<Device> device = Open("wrong_lane=5");
+  EXPECT_EQ(*device->Run(row, batch), expected);
+  EXPECT_NE(*device->Run(row, batch), Simulated(row.model, batch));
+  const Batch dots = RandomBatch(row, DotProductShape(row.shape()), 40);
+  EXPECT_EQ(*device->Run(row, dots), Simulated(row.model, dots));
+}
+
+TEST(Faulty, LostBatchAnswersWithOldResultsOrZeros) {
+  const Row& row = *FindRow(kVdpbf16ps);
+  const Shape dot = DotProductShape(row.shape());
+  const Batch first = RandomBatch(row, dot, 3, 1), second = RandomBatch(row, dot, 5, 2);
+  std::vector<uint64_t> stale = Simulated(row.model, first);
+  stale.resize(5);
+  const std::unique_ptr<Device> device = Open("lost_batch=2");
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(*device->Run(row, first), Simulated(row.model, first));
+    EXPECT_EQ(*device->Run(row, second), stale);
+  }
+  EXPECT_THAT(*Open("lost_batch=1")->Run(row, second), Each(0));
+}
+
+TEST(Faulty, FlakyBitNeverRepeats) {
+  const Row& row = *FindRow(kVdpbf16ps);
+  const Batch batch = RandomBatch(row, row.shape(), 1000);  // 16000 results
+  const std::vector<uint64_t> right = Simulated(row.model, batch);
+  const auto wrong_places = [&](Device& device) {
+    std::vector<size_t> places;
+    const std::vector<uint64_t> d = *device.Run(row, batch);
+    for (size_t i = 0; i < d.size(); ++i) {
+      if (d[i] == right[i]) continue;
+      EXPECT_EQ(d[i], right[i] ^ 1);
+      places.push_back(i);
+    }
+    EXPECT_NEAR(places.size(), 160, 60);
+    return places;
+  };
+  const std::unique_ptr<Device> device = Open("flaky_bit=100"), other = Open("flaky_bit=100");
+  const auto first = wrong_places(*device), again = wrong_places(*device);
+  EXPECT_NE(first, again);
+  EXPECT_NE(first, wrong_places(*other));
+}
+
+TEST(Faulty, DeadFromTheGivenRunOn) {
+  const Row& row = *FindRow(kVdpbf16ps);
+  const Batch batch = RandomBatch(row, row.shape(), 1);
+  const std::unique_ptr<Device> device = Open("dead=3");
+  EXPECT_TRUE(device->Run(row, batch).ok());
+  EXPECT_TRUE(device->Run(row, batch).ok());
+  EXPECT_EQ(device->Run(row, batch).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(device->Run(row, batch).status().code(), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace mmadiff

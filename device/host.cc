@@ -1,0 +1,50 @@
+#include "device/host.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "device/host_instruction.h"
+
+namespace mmadiff {
+namespace {
+
+class Host : public Device {
+ public:
+  std::string name() const override { return "host"; }
+  std::string identity() const override { return HostIdentity(); }
+
+  absl::Status Supports(const Row& row) const override { return Find(row).status(); }
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    const absl::StatusOr<const HostInstruction*> instruction = Find(row);
+    if (!instruction.ok()) return instruction.status();
+    if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
+    }
+    std::vector<uint64_t> d(batch.dot_products());
+    (*instruction)
+        ->run(batch.a.data(), batch.b.data(), batch.c.data(), batch.dot_products(), d.data());
+    return d;
+  }
+
+ private:
+  static absl::StatusOr<const HostInstruction*> Find(const Row& row) {
+    for (const HostInstruction& i : HostInstructions()) {
+      if (std::string_view(i.name) != row.instruction->name) continue;
+      if (i.supported()) return &i;
+      return absl::NotFoundError(absl::StrCat(row.name, " needs the CPU feature ", i.feature,
+                                              ", which this CPU (or its operating system) lacks"));
+    }
+    return absl::NotFoundError(
+        absl::StrCat(row.name, " is no instruction of this CPU architecture"));
+  }
+};
+
+}  // namespace
+
+DeviceOr OpenHost() { return std::make_unique<Host>(); }
+
+}  // namespace mmadiff

@@ -1,0 +1,209 @@
+// Instructions of x86-64 and how their operands are packed. Every function that needs a CPU feature
+// has it as a target attribute, so that the program starts on any x86-64.
+#include <cpuid.h>
+#include <immintrin.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "device/host_instruction.h"
+
+namespace mmadiff {
+namespace {
+
+// Default floating-point environment for the scalar FMAs: round to nearest even, subnormals kept,
+// all exceptions masked (SDM vol. 1, 10.2.3). VDPBF16PS and the integer instructions do not read
+// it.
+class DefaultMxcsr {
+ public:
+  DefaultMxcsr() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
+  ~DefaultMxcsr() { _mm_setcsr(saved_); }
+  DefaultMxcsr(const DefaultMxcsr&) = delete;
+  DefaultMxcsr& operator=(const DefaultMxcsr&) = delete;
+
+ private:
+  const unsigned saved_;
+};
+
+constexpr int kLanes = 16;  // 32-bit lanes of a zmm register, one dot product each
+
+// One zmm register from 512 / bits words, truncated to `bits` each, the first in the lowest bits.
+template <int bits>
+[[gnu::target("avx512f"), gnu::always_inline]] inline __m512i Pack(const uint64_t* words) {
+  static_assert(bits == 8 || bits == 16 || bits == 32);
+  alignas(64) char packed[64];
+  constexpr __mmask8 kAll = 0xff;
+  for (int i = 0; i < 512 / bits; i += 8) {
+    const __m512i eight = _mm512_loadu_si512(words + i);
+    char* to = packed + i * bits / 8;
+    if constexpr (bits == 8) _mm512_mask_cvtepi64_storeu_epi8(to, kAll, eight);
+    if constexpr (bits == 16) _mm512_mask_cvtepi64_storeu_epi16(to, kAll, eight);
+    if constexpr (bits == 32) _mm512_mask_cvtepi64_storeu_epi32(to, kAll, eight);
+  }
+  return _mm512_load_si512(packed);
+}
+
+// The zero-masking form with a full mask spares g++ 12 a false "may be used uninitialized".
+[[gnu::target("avx512f"), gnu::always_inline]] inline void Unpack(__m512i lanes, uint64_t* words) {
+  constexpr __mmask8 kAll = 0xff;
+  alignas(64) __m256i halves[2];
+  _mm512_store_si512(halves, lanes);
+  _mm512_storeu_si512(words, _mm512_maskz_cvtepu32_epi64(kAll, halves[0]));
+  _mm512_storeu_si512(words + 8, _mm512_maskz_cvtepu32_epi64(kAll, halves[1]));
+}
+
+// The instructions with zmm operands. Assembly, because an intrinsic leaves it to the compiler
+// which operand is which source, and the first source decides about NaNs. AT&T order: src2, src1,
+// dest.
+struct Vdpbf16ps {
+  static constexpr int kElementBits = 16;
+  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
+                                                                   __m512i c) {
+    asm volatile("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+};
+
+struct Vpdpbusd {
+  static constexpr int kElementBits = 8;
+  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
+                                                                   __m512i c) {
+    asm volatile("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+};
+
+struct Vpdpbusds {
+  static constexpr int kElementBits = 8;
+  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
+                                                                   __m512i c) {
+    asm volatile("vpdpbusds %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+};
+
+struct Vpdpwssd {
+  static constexpr int kElementBits = 16;
+  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
+                                                                   __m512i c) {
+    asm volatile("vpdpwssd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+};
+
+struct Vpdpwssds {
+  static constexpr int kElementBits = 16;
+  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
+                                                                   __m512i c) {
+    asm volatile("vpdpwssds %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
+    return c;
+  }
+};
+
+// 16 dot products an execution; the last one is filled up with zeros.
+template <class Op>
+[[gnu::target("avx512f")]] void RunVectors(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                           int64_t dots, uint64_t* d) {
+  constexpr int kBits = Op::kElementBits;
+  constexpr int k = 32 / kBits;
+  const DefaultMxcsr environment;
+  int64_t i = 0;
+  for (; i + kLanes <= dots; i += kLanes) {
+    Unpack(Op::Do(Pack<kBits>(a + i * k), Pack<kBits>(b + i * k), Pack<32>(c + i)), d + i);
+  }
+  if (i == dots) return;
+  uint64_t tail_a[kLanes * k] = {}, tail_b[kLanes * k] = {}, tail_c[kLanes] = {}, tail_d[kLanes];
+  std::copy(a + i * k, a + dots * k, tail_a);
+  std::copy(b + i * k, b + dots * k, tail_b);
+  std::copy(c + i, c + dots, tail_c);
+  Unpack(Op::Do(Pack<kBits>(tail_a), Pack<kBits>(tail_b), Pack<32>(tail_c)), tail_d);
+  std::copy(tail_d, tail_d + (dots - i), d + i);
+}
+
+// dest = src2 * src3 + dest with a = src2, b = src3, c = dest. Volatile: no motion across MXCSR.
+[[gnu::target("fma")]] void RunVfmadd231ss(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                           int64_t dots, uint64_t* d) {
+  const DefaultMxcsr environment;
+  for (int64_t i = 0; i < dots; ++i) {
+    __m128i dest = _mm_cvtsi32_si128(static_cast<int>(c[i]));
+    const __m128i src2 = _mm_cvtsi32_si128(static_cast<int>(a[i]));
+    const __m128i src3 = _mm_cvtsi32_si128(static_cast<int>(b[i]));
+    asm volatile("vfmadd231ss %2, %1, %0" : "+x"(dest) : "x"(src2), "x"(src3));
+    d[i] = static_cast<uint32_t>(_mm_cvtsi128_si32(dest));
+  }
+}
+
+[[gnu::target("fma")]] void RunVfmadd231sd(const uint64_t* a, const uint64_t* b, const uint64_t* c,
+                                           int64_t dots, uint64_t* d) {
+  const DefaultMxcsr environment;
+  for (int64_t i = 0; i < dots; ++i) {
+    __m128i dest = _mm_cvtsi64_si128(static_cast<int64_t>(c[i]));
+    const __m128i src2 = _mm_cvtsi64_si128(static_cast<int64_t>(a[i]));
+    const __m128i src3 = _mm_cvtsi64_si128(static_cast<int64_t>(b[i]));
+    asm volatile("vfmadd231sd %2, %1, %0" : "+x"(dest) : "x"(src2), "x"(src3));
+    d[i] = static_cast<uint64_t>(_mm_cvtsi128_si64(dest));
+  }
+}
+
+// __builtin_cpu_supports() asks XGETBV too: these are true only when the operating system saves the
+// registers.
+bool HasFma() { return __builtin_cpu_supports("fma"); }
+bool HasBf16() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bf16"); }
+bool HasVnni() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni"); }
+
+constexpr HostInstruction kInstructions[] = {
+    {"vdpbf16ps", "AVX512_BF16", HasBf16, RunVectors<Vdpbf16ps>},
+    {"vfmadd231ss", "FMA", HasFma, RunVfmadd231ss},
+    {"vfmadd231sd", "FMA", HasFma, RunVfmadd231sd},
+    {"vpdpbusd", "AVX512_VNNI", HasVnni, RunVectors<Vpdpbusd>},
+    {"vpdpbusds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpbusds>},
+    {"vpdpwssd", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssd>},
+    {"vpdpwssds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssds>},
+};
+
+// CPUID leaves 0x80000002..4: 48 characters.
+std::string BrandString() {
+  unsigned words[12] = {};
+  for (unsigned i = 0; i < 3; ++i) {
+    unsigned* w = words + 4 * i;
+    if (!__get_cpuid(0x80000002 + i, &w[0], &w[1], &w[2], &w[3])) return "unknown x86-64 CPU";
+  }
+  char text[sizeof(words) + 1] = {};
+  std::memcpy(text, words, sizeof(words));
+  std::string brand = text;
+  brand.erase(0, brand.find_first_not_of(' '));
+  return brand.erase(brand.find_last_not_of(' ') + 1);
+}
+
+// Leaf 1. SDM vol. 2, CPUID: the extended fields count from family 15 (family) and 6 (model) on.
+std::string FamilyModelStepping() {
+  unsigned eax, ebx, ecx, edx;
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return "";
+  unsigned family = eax >> 8 & 15, model = eax >> 4 & 15;
+  if (family == 6 || family == 15) model |= (eax >> 16 & 15) << 4;
+  if (family == 15) family += eax >> 20 & 255;
+  const bool virtual_machine = ecx >> 31;  // a hypervisor may report any family and model
+  return ", family " + std::to_string(family) + " model " + std::to_string(model) + " stepping " +
+         std::to_string(eax & 15) + (virtual_machine ? ", virtual machine" : "");
+}
+
+// Empty when the operating system does not tell.
+std::string Microcode() {
+  std::ifstream cpuinfo("/proc/cpuinfo");
+  for (std::string line; std::getline(cpuinfo, line);) {
+    if (line.rfind("microcode", 0) != 0) continue;
+    const size_t value = line.find("0x");
+    return value == line.npos ? "" : ", microcode " + line.substr(value);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::span<const HostInstruction> HostInstructions() { return kInstructions; }
+
+std::string HostIdentity() { return BrandString() + FamilyModelStepping() + Microcode(); }
+
+}  // namespace mmadiff

@@ -1,0 +1,141 @@
+#include "device/line_protocol.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+#include "sim/row.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Instruction& Find(std::string_view name) { return *FindInstruction(name); }
+
+std::string Error(absl::string_view instruction, absl::string_view line) {
+  const absl::StatusOr<ProtocolLine> parsed =
+      ParseLine(Find({instruction.data(), instruction.size()}), line);
+  EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(parsed.status().message());
+}
+
+TEST(LineProtocol, WritesEveryOperandInItsOwnWidth) {
+  const DotProductCase bf16 = {{0x3f80, 0x1}, {0xffff, 0}, 0x4b800000};
+  EXPECT_EQ(FormatLine(Find("vdpbf16ps"), bf16), "3f80 0001 ffff 0000 4b800000");
+  EXPECT_EQ(FormatLine(Find("vdpbf16ps"), bf16, 0xc), "3f80 0001 ffff 0000 4b800000 0000000c");
+  const DotProductCase bytes = {{1, 2, 3, 0xab}, {0x80, 5, 6, 7}, 0x80000000};
+  EXPECT_EQ(FormatLine(Find("vpdpbusd"), bytes), "01 02 03 ab 80 05 06 07 80000000");
+  const DotProductCase f64 = {{0x3ff0000000000000}, {1}, 0x8000000000000000};
+  EXPECT_EQ(FormatLine(Find("vfmadd231sd"), f64, ~0ull),
+            "3ff0000000000000 0000000000000001 8000000000000000 ffffffffffffffff");
+}
+
+TEST(LineProtocol, ReadsEitherCaseBlanksAndLineEnds) {
+  const auto line = ParseLine(Find("vdpbf16ps"), "  3F80\t1 fFfF 0  4B800000 \r\n");
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_THAT(line->dot.a, ElementsAre(0x3f80, 1));
+  EXPECT_THAT(line->dot.b, ElementsAre(0xffff, 0));
+  EXPECT_EQ(line->dot.c, 0x4b800000u);
+  EXPECT_EQ(line->d, std::nullopt);
+}
+
+TEST(LineProtocol, ResultIsOneWordMore) {
+  const auto line = ParseLine(Find("vfmadd231ss"), "3f800000 40000000 0 40000000");
+  ASSERT_TRUE(line.ok()) << line.status();
+  EXPECT_EQ(line->d, 0x40000000u);
+}
+
+TEST(LineProtocol, Comments) {
+  EXPECT_TRUE(IsComment(""));
+  EXPECT_TRUE(IsComment(" \t\r"));
+  EXPECT_TRUE(IsComment("# 3f80"));
+  EXPECT_TRUE(IsComment("  #"));
+  EXPECT_FALSE(IsComment("3f80 #"));
+}
+
+// Every row, so every format: what is written is read back.
+TEST(LineProtocol, RoundTripOfEveryInstruction) {
+  std::mt19937_64 random(1);
+  for (const Instruction& i : Instructions()) {
+    DotProductCase dot;
+    for (int k = 0; k < i.shape.k; ++k) {
+      dot.a.push_back(random() & LowBits(i.a->bits));
+      dot.b.push_back(random() & LowBits(i.b->bits));
+    }
+    dot.c = random() & LowBits(i.c->bits);
+    const uint64_t d = random() & LowBits(i.d->bits);
+    const auto without = ParseLine(i, FormatLine(i, dot));
+    ASSERT_TRUE(without.ok()) << without.status();
+    EXPECT_EQ(without->dot, dot) << i.name;
+    EXPECT_EQ(without->d, std::nullopt) << i.name;
+    const auto with = ParseLine(i, FormatLine(i, dot, d));
+    ASSERT_TRUE(with.ok()) << with.status();
+    EXPECT_EQ(with->dot, dot) << i.name;
+    EXPECT_EQ(with->d, d) << i.name;
+  }
+}
+
+TEST(LineProtocol, ErrorsNameWordColumnAndRemedy) {
+  EXPECT_EQ(Error("vdpbf16ps", "3f80 0000 3g80 0000 00000000"),
+            "word 3 (b0), column 11: '3g80' has no hex digit at character 2");
+  EXPECT_EQ(Error("vdpbf16ps", " 3f80 00000 3f80 0000 00000000"),
+            "word 2 (a1), column 7: '00000' has 5 digits; bf16 has 4");
+  EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0 0x1"),
+            "word 5 (c), column 9: '0x1' has no hex digit at character 2 (write words without 0x)");
+  EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0 0 -1"),
+            "word 6 (d), column 11: '-1' has no hex digit at character 1");
+  EXPECT_EQ(Error("mma.m8n8k4.f32.f16.f16.f16", "0 0 0 0 0 0 0 0 12345"),
+            "word 9 (c), column 17: '12345' has 5 digits; f16 has 4");
+  const std::string count = " words, but vdpbf16ps has 5 (a0..a1 b0..b1 c), or 6 with the result d";
+  EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0"), "4" + count);
+  EXPECT_EQ(Error("vdpbf16ps", ""), "0" + count);
+  EXPECT_EQ(Error("vdpbf16ps", "0 0 0 0 0 0 0 0"), "8" + count);
+  EXPECT_THAT(Error("vdpbf16ps", "0 0 0 0 " + std::string(100000, '1')),
+              HasSubstr("100000 digits"));
+  EXPECT_LT(Error("vdpbf16ps", "0 0 0 0 " + std::string(100000, 'x')).size(), 200u);
+}
+
+TEST(LineProtocol, AnyByteButADigitIsRefused) {
+  for (int byte = 1; byte < 256; ++byte) {
+    const char c = static_cast<char>(byte);
+    const bool digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    EXPECT_EQ(ParseHexWord(kBf16, std::string("0") + c).ok(), digit) << byte;
+  }
+}
+
+TEST(LineProtocol, HexWords) {
+  EXPECT_EQ(HexWord(kE4m3, 0xa), "0a");
+  EXPECT_EQ(HexWord(kTf32, 0xabcd), "0000abcd");
+  EXPECT_EQ(HexWord(kF64, ~0ull), "ffffffffffffffff");
+  EXPECT_EQ(*ParseHexWord(kF64, "FFFFFFFFFFFFFFFF"), ~0ull);
+  EXPECT_EQ(*ParseHexWord(kF16, "1"), 1u);
+  EXPECT_THAT(ParseHexWord(kF16, "").status().message(), HasSubstr("no digits"));
+  EXPECT_THAT(ParseHexWord(kF16, "10000").status().message(), HasSubstr("f16 has 4"));
+  // A format whose width is no multiple of four bits.
+  constexpr Format kSixBits = {"e3m2", 6, 3, 2, -2, 0, Nonfinite::kNone, true};
+  EXPECT_EQ(*ParseHexWord(kSixBits, "3f"), 0x3fu);
+  EXPECT_THAT(ParseHexWord(kSixBits, "40").status().message(), HasSubstr("beyond the 6"));
+}
+
+// 33 words a line. The bound is some fifty times what it takes.
+TEST(LineProtocol, MillionsOfLinesTakeSeconds) {
+  const Instruction& i = Find("mma.m16n8k16.f32.f16.f16.f32");
+  const DotProductCase dot = {std::vector<uint64_t>(16, 0x3c00), std::vector<uint64_t>(16, 0xbc01),
+                              0x4b800000};
+  constexpr int kLines = 100000;
+  const auto start = std::chrono::steady_clock::now();
+  for (int n = 0; n < kLines; ++n) {
+    const auto line = ParseLine(i, FormatLine(i, dot, n));
+    ASSERT_TRUE(line.ok() && line->d == static_cast<uint64_t>(n));
+  }
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  RecordProperty("lines_per_second", static_cast<int>(kLines / elapsed.count()));
+  EXPECT_LT(elapsed.count(), 5.0);
+}
+
+}  // namespace
+}  // namespace mmadiff
