@@ -246,8 +246,8 @@ BlockLogWriter::~BlockLogWriter() { close(fd_); }
 absl::Status BlockLogWriter::Append(absl::string_view record) {
   if (!status_.ok()) return status_;
   if (record.size() > kMaxRecord) {
-    return absl::InvalidArgumentError(absl::StrCat(path_, ": a record of ", record.size(),
-                                                   " bytes; the most is ", kMaxRecord));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));
   }
   if (buffer_.size() + VarintBytes(record.size()) + record.size() > kMaxPayload) {
     if (absl::Status s = Flush(); !s.ok()) return s;

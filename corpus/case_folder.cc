@@ -49,8 +49,8 @@ void Merge(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.signature, added.signature);
   FillEmpty(stored.source, added.source);
   for (const Answer& answer : added.answers) {
-    const bool known = std::any_of(
-        stored.answers.begin(), stored.answers.end(), [&answer](const Answer& other) {
+    const bool known =
+        std::any_of(stored.answers.begin(), stored.answers.end(), [&answer](const Answer& other) {
           return other.device == answer.device && other.identity == answer.identity &&
                  other.d == answer.d;
         });
@@ -84,6 +84,9 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   // Nothing is written that could not be read again.
   absl::StatusOr<RegressionCase> wanted = ParseCase(FormatCase(c, folder), path);
   if (!wanted.ok()) return wanted.status();
+  if (!SameInputs(c, *wanted)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": a word exceeds its format"));
+  }
   const fs::path arch_folder = fs::path(path).parent_path();
   if (absl::Status s = MakeFolder(arch_folder.string()); !s.ok()) return s;
   const auto existing = FindId(arch_folder, CaseId(c));
@@ -105,7 +108,8 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
+  if (!fs::exists(status))
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   std::vector<std::string> paths;
   fs::recursive_directory_iterator it(path, error), end;
@@ -116,8 +120,7 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
     }
   }
   if (error) {
-    return absl::PermissionDeniedError(
-        absl::StrCat(path, ": cannot be listed: ", error.message()));
+    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be listed: ", error.message()));
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -47,14 +47,15 @@ absl::Status AppendDurably(int fd, const std::string& path, absl::string_view co
 }
 
 absl::Status SyncFolderOf(const std::string& path) {
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  if (folder.empty()) folder = ".";
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return NotDurable(path, "open its folder", errno);
   const int error = fsync(fd) == 0 ? 0 : errno;
   close(fd);
   // EINVAL: a file system that does not know fsync of folders, so there is nothing to wait for.
-  return error == 0 || error == EINVAL ? absl::OkStatus() : NotDurable(path, "fsync of its folder", error);
+  return error == 0 || error == EINVAL ? absl::OkStatus()
+                                       : NotDurable(path, "fsync of its folder", error);
 }
 
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {

@@ -18,7 +18,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMaxLine = 64 << 10;      // bytes; far more than any instruction needs
+constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
 constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
 
 // Lines of a plain or gzip file (zlib reads both).
@@ -37,6 +37,7 @@ class LineReader {
     return error_ == 0 ? absl::OkStatus()
                        : absl::ErrnoToStatus(error_, absl::StrCat(path_, ": cannot be opened"));
   }
+  uint64_t number() const { return number_; }
   std::string Where() const { return absl::StrCat(path_, ":", number_); }
 
   // False at the end. kDataLoss when the compressed data is damaged or ends too early.
@@ -53,8 +54,9 @@ class LineReader {
         return true;
       }
       if (line.size() > kMaxLine) {
-        return absl::InvalidArgumentError(absl::StrCat(path_, ":", number_ + 1, ": a line of more than ",
-                                                       kMaxLine, " bytes; no line protocol"));
+        return absl::InvalidArgumentError(absl::StrCat(path_, ":", number_ + 1,
+                                                       ": a line of more than ", kMaxLine,
+                                                       " bytes; no line protocol"));
       }
       absl::Status s = Fill();
       if (!s.ok()) return s;
@@ -73,15 +75,17 @@ class LineReader {
     const int got = gzread(file_, buffer_, sizeof buffer_);
     int error = Z_OK;
     const char* text = gzerror(file_, &error);
-    // Z_BUF_ERROR with data is the end of a truncated file: the data is good, the next call says so.
+    // Z_BUF_ERROR with data is the end of a truncated file: the data is good, the next call says
+    // so.
     if (got > 0) {
       end_ = got;
       return absl::OkStatus();
     }
     if (error == Z_OK || error == Z_STREAM_END) return absl::OkStatus();
-    if (error == Z_ERRNO) return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot be read"));
-    return absl::DataLossError(absl::StrCat(path_, ": damaged or truncated gzip data after line ",
-                                            number_, ": ", text));
+    if (error == Z_ERRNO)
+      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot be read"));
+    return absl::DataLossError(
+        absl::StrCat(path_, ": damaged or truncated gzip data after line ", number_, ": ", text));
   }
 
   std::string path_;
@@ -122,14 +126,14 @@ class LineRecordingReader {
 
  private:
   absl::Status ReadComment(absl::string_view line) {
+    // The lines of a portion follow each other, so that the numbers of all of them are known.
+    if (absl::Status s = Deliver(); !s.ok()) return s;
     line = absl::StripAsciiWhitespace(line);
     if (!absl::ConsumePrefix(&line, "#")) return absl::OkStatus();
     line = absl::StripAsciiWhitespace(line);
     if (absl::ConsumePrefix(&line, "device:")) {
-      if (absl::Status s = Deliver(); !s.ok()) return s;
       portion_.identity = std::string(absl::StripAsciiWhitespace(line));
     } else if (absl::ConsumePrefix(&line, "instruction:")) {
-      if (absl::Status s = Deliver(); !s.ok()) return s;
       return SetRow(std::string(absl::StripAsciiWhitespace(line)));
     }
     return absl::OkStatus();
@@ -138,9 +142,9 @@ class LineRecordingReader {
   absl::Status SetRow(const std::string& name) {
     portion_.row = FindRow(name);
     if (portion_.row != nullptr) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(lines_.Where(), ": no instruction \"", absl::CHexEscape(name.substr(0, 100)),
-                     "\"; the nearest are ", absl::StrJoin(NearestRows(name.substr(0, 100)), ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        lines_.Where(), ": no instruction \"", absl::CHexEscape(name.substr(0, 100)),
+        "\"; the nearest are ", absl::StrJoin(NearestRows(name.substr(0, 100)), ", ")));
   }
 
   // The row of a file without an instruction comment before its first dot product.
@@ -148,9 +152,10 @@ class LineRecordingReader {
     portion_.row = facts_.row;
     if (portion_.row != nullptr) return absl::OkStatus();
     if (!instruction_.empty()) return SetRow(instruction_);
-    return absl::InvalidArgumentError(absl::StrCat(
-        lines_.Where(), ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
-        "nor the file name says; name the instruction"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(lines_.Where(),
+                     ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
+                     "nor the file name says; name the instruction"));
   }
 
   absl::Status ReadDotProduct(absl::string_view line) {
@@ -163,10 +168,14 @@ class LineRecordingReader {
           absl::StrCat(lines_.Where(), ": ", parsed.status().message()));
     }
     if (!parsed->d.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          lines_.Where(), ": a recording needs the answer d as word ", 2 * portion_.row->shape().k + 2));
+      return absl::InvalidArgumentError(absl::StrCat(lines_.Where(),
+                                                     ": a recording needs the answer d as word ",
+                                                     2 * portion_.row->shape().k + 2));
     }
-    if (portion_.d.empty()) portion_.where = lines_.Where();
+    if (portion_.d.empty()) {
+      portion_.where = lines_.Where();
+      portion_.line = lines_.number();
+    }
     Batch& inputs = portion_.inputs;
     inputs.a.insert(inputs.a.end(), parsed->dot.a.begin(), parsed->dot.a.end());
     inputs.b.insert(inputs.b.end(), parsed->dot.b.begin(), parsed->dot.b.end());

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/line_recording.h"
+#include "corpus/packed_words.h"
 #include "corpus/regression_case.h"
 #include "proto/run.pb.h"
 
@@ -19,25 +20,6 @@ using proto::RecordedOutputs;
 
 // Output bytes of one record; leaves room for the names beside it.
 constexpr int64_t kMaxOutputBytes = 48 << 10;
-
-int WordBytes(const Format& f) { return (f.bits + 7) / 8; }
-
-std::string PackWords(std::span<const uint64_t> words, int bytes) {
-  std::string packed;
-  packed.reserve(words.size() * bytes);
-  for (uint64_t word : words) {
-    for (int i = 0; i < bytes; ++i) packed.push_back(static_cast<char>(word >> (8 * i)));
-  }
-  return packed;
-}
-
-std::vector<uint64_t> UnpackWords(absl::string_view packed, int bytes) {
-  std::vector<uint64_t> words(packed.size() / bytes);
-  for (size_t i = 0; i < packed.size(); ++i) {
-    words[i / bytes] |= uint64_t{static_cast<unsigned char>(packed[i])} << (8 * (i % bytes));
-  }
-  return words;
-}
 
 bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
   return std::all_of(words.begin(), words.end(),
@@ -79,7 +61,7 @@ absl::StatusOr<Recording> ParseOutputs(absl::string_view bytes, const std::strin
   recording.inputs.count = static_cast<int64_t>(count);
   recording.inputs.stream = message.stream();
   recording.inputs.first = message.first();
-  recording.d = UnpackWords(message.d(), WordBytes(format));
+  recording.d = UnpackWords(format, message.d());
   if (!FitsFormat(format, recording.d)) return error("a word that exceeds ", format.name);
   recording.identity = message.identity();
   recording.where = where;
@@ -110,8 +92,8 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
       if (answer.device == "model") continue;
       const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
       stats.dot_products += answer.d.size();
-      absl::Status s = deliver({c->row, c->inputs, answer.d, who,
-                                absl::StrCat(file, ":answers[", i, "]")});
+      absl::Status s =
+          deliver({c->row, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
       if (!s.ok()) return s;
     }
   }
@@ -119,6 +101,13 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
 }
 
 }  // namespace
+
+std::string WhereOf(const Recording& r, int64_t index) {
+  if (r.line > 0) return absl::StrCat(r.where.substr(0, r.where.rfind(':') + 1), r.line + index);
+  if (r.inputs.stream.empty()) return r.where;
+  return absl::StrCat(r.where, " (case ", r.inputs.stream, ":",
+                      r.inputs.first + index / r.inputs.shape.d_words(), ")");
+}
 
 absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
                                               const std::string& instruction,
@@ -137,8 +126,9 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
   if (stats.dot_products > 0) return stats;
   return absl::InvalidArgumentError(absl::StrCat(
       path, ": no recorded answer in it",
-      stats.damage.empty() ? "" : absl::StrCat("; ", stats.damage.size(), " damaged places, first: ",
-                                               stats.damage[0].what)));
+      stats.damage.empty() ? ""
+                           : absl::StrCat("; ", stats.damage.size(),
+                                          " damaged places, first: ", stats.damage[0].what)));
 }
 
 absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path) {
@@ -177,7 +167,7 @@ absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
     const std::span<const uint64_t> words(&d[done * case_words], count * case_words);
     message.set_first(batch.first + done);
     message.set_count(count);
-    message.set_d(PackWords(words, WordBytes(format)));
+    message.set_d(PackWords(format, words));
     if (absl::Status s = log_->Append(message.SerializeAsString()); !s.ok()) return s;
   }
   return absl::OkStatus();

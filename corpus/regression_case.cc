@@ -37,7 +37,8 @@ std::string SlugOfFileName(absl::string_view where) {
 }
 
 // Rows of `per_row` words.
-void FormatRows(const Format& format, std::span<const uint64_t> words, int per_row, TextRows& rows) {
+void FormatRows(const Format& format, std::span<const uint64_t> words, int per_row,
+                TextRows& rows) {
   for (size_t i = 0; i < words.size(); i += per_row) {
     const size_t count = std::min<size_t>(per_row, words.size() - i);
     rows.Add(absl::StrJoin(words.subspan(i, count), " ", [&](std::string* out, uint64_t word) {
@@ -71,13 +72,10 @@ class Parser {
   absl::Status ParseRow() {
     case_.row = FindRow(message_.instruction());
     if (case_.row != nullptr) return absl::OkStatus();
-    return Error("instruction: no \"", absl::CHexEscape(message_.instruction()),
-                 "\"; the nearest are ", absl::StrJoin(NearestRows(KeptShort()), ", "));
-  }
-
-  // The edit distance is quadratic; no name is nearly this long.
-  absl::string_view KeptShort() const {
-    return absl::string_view(message_.instruction()).substr(0, 100);
+    // The search for similar names is quadratic in their length; no name is nearly this long.
+    const std::string name = message_.instruction().substr(0, 100);
+    return Error("instruction: no \"", absl::CHexEscape(name), "\"; the nearest are ",
+                 absl::StrJoin(NearestRows(name), ", "));
   }
 
   absl::Status ParseTexts() {
@@ -92,12 +90,15 @@ class Parser {
   absl::Status ParsePosition() {
     const proto::Position& p = message_.position();
     const Shape& s = case_.row->shape();
-    const auto below = [](uint32_t value, int limit) { return value < static_cast<uint32_t>(limit); };
+    const auto below = [](uint32_t value, int limit) {
+      return value < static_cast<uint32_t>(limit);
+    };
     if (!below(p.block(), s.blocks) || !below(p.i(), s.m) || !below(p.j(), s.n)) {
       return Error("position: block ", p.block(), ", i ", p.i(), ", j ", p.j(), "; ",
                    case_.row->name, " has ", s.blocks, " blocks of ", s.m, " x ", s.n);
     }
-    case_.position = {static_cast<int>(p.block()), static_cast<int>(p.i()), static_cast<int>(p.j())};
+    case_.position = {static_cast<int>(p.block()), static_cast<int>(p.i()),
+                      static_cast<int>(p.j())};
     return absl::OkStatus();
   }
 
@@ -132,8 +133,7 @@ class Parser {
       std::string error;
       absl::Time ignored;
       if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
-      if (!in.date().empty() &&
-          !absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
+      if (!in.date().empty() && !absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
         return Error(field, ".date: \"", absl::CHexEscape(in.date()),
                      "\", expected RFC 3339 like 2025-11-20T15:04:05Z: ", error);
       }
@@ -164,6 +164,11 @@ class Parser {
       for (int k = 0; k < per_row; ++k) {
         const absl::StatusOr<uint64_t> word = ParseHexWord(format, texts[k]);
         if (!word.ok()) return Error(field, "[", i, "] word ", k, ": ", word.status().message());
+        // A word with a digit missing is another number.
+        if (texts[k].size() != static_cast<size_t>(HexDigits(format))) {
+          return Error(field, "[", i, "] word ", k, ": '", texts[k], "', expected ",
+                       HexDigits(format), " digits of ", format.name);
+        }
         words.push_back(*word);
       }
     }
@@ -178,8 +183,8 @@ class Parser {
 }  // namespace
 
 std::string CaseId(const RegressionCase& c) {
-  // Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes each,
-  // all little-endian. Changing this renames every stored case.
+  // Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
+  // each, all little-endian. Changing this renames every stored case.
   std::string bytes = c.row->name + '\0';
   const auto put = [&bytes](uint64_t value, int count) {
     for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));

@@ -68,7 +68,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
   proto::Manifest message;
   if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
   if (message.instruction_size() == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": no instruction; at least one is expected"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": no instruction; at least one is expected"));
   }
   RunManifest manifest = {.tool_version = message.tool_version(),
                           .model_version = message.model_version(),
@@ -132,20 +133,21 @@ std::string SerializeUnit(const UnitResult& unit) {
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
   proto::UnitRecord message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return absl::DataLossError(absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord"));
+    return absl::DataLossError(
+        absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord"));
   }
-  UnitResult unit = {.instruction = message.instruction(),
-                     .unit = message.unit(),
-                     .first_case = message.first_case(),
-                     .cases = message.cases(),
-                     .dot_products = message.dot_products(),
-                     .mismatches = message.mismatches(),
-                     .mismatching_cases = {message.mismatching_case().begin(),
-                                           message.mismatching_case().end()},
-                     .device_digest = GetDigest(message.device_digest()),
-                     .model_digest = GetDigest(message.model_digest()),
-                     .counts = {},
-                     .seconds = message.seconds()};
+  UnitResult unit = {
+      .instruction = message.instruction(),
+      .unit = message.unit(),
+      .first_case = message.first_case(),
+      .cases = message.cases(),
+      .dot_products = message.dot_products(),
+      .mismatches = message.mismatches(),
+      .mismatching_cases = {message.mismatching_case().begin(), message.mismatching_case().end()},
+      .device_digest = GetDigest(message.device_digest()),
+      .model_digest = GetDigest(message.model_digest()),
+      .counts = {},
+      .seconds = message.seconds()};
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
@@ -154,9 +156,9 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
   // What no run writes: such bytes are another message that happens to parse.
   if (unit.cases == 0 || unit.mismatches > unit.dot_products || !(unit.seconds >= 0) ||
       std::isinf(unit.seconds)) {
-    return absl::DataLossError(
-        absl::StrCat("unit ", unit.unit, ": ", unit.cases, " cases, ", unit.mismatches,
-                     " mismatches of ", unit.dot_products, ", ", unit.seconds, " seconds"));
+    return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.cases, " cases, ",
+                                            unit.mismatches, " mismatches of ", unit.dot_products,
+                                            ", ", unit.seconds, " seconds"));
   }
   return unit;
 }

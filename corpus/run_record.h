@@ -1,5 +1,5 @@
-// What a differential run stores, as plain structs: its manifest (text) and the results of its units
-// (binary, one record of a block log each). Schemas: proto/run.proto.
+// What a differential run stores, as plain structs: its manifest (text) and the results of its
+// units (binary, one record of a block log each). Schemas: proto/run.proto.
 #pragma once
 
 #include <cstdint>
@@ -60,8 +60,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
 // Empty when both are the same run; else every differing field: "seed: stored 1, wanted 2; ...".
 std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted);
 
-// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB as long as there are at most 1000
-// mismatching cases and 500 counts with names of at most 80 characters.
+// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB as long as there are at most
+// 1000 mismatching cases and 500 counts with names of at most 80 characters.
 std::string SerializeUnit(const UnitResult& unit);
 // kDataLoss when the bytes are no unit.
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes);
