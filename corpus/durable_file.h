@@ -1,5 +1,5 @@
-// Files that survive a crash (CONVENTIONS: temporary name in the same folder, write, fdatasync, rename,
-// fsync of the folder). A failed write or sync is kDataLoss with the path and errno text.
+// Files that survive a crash (CONVENTIONS: temporary name in the same folder, write, fdatasync,
+// rename, fsync of the folder). A failed write or sync is kDataLoss with the path and errno text.
 #pragma once
 
 #include <string>
@@ -15,5 +15,12 @@ absl::Status WriteFileDurably(const std::string& path, absl::string_view content
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes = 64 << 20);
 // Creates the folder and its parents; kPermissionDenied or kFailedPrecondition say why not.
 absl::Status MakeFolder(const std::string& path);
+
+// The steps of the above, for files that grow. `path` is for messages. One write() unless the
+// system takes only a part of it, then fdatasync(). After a failure the file must not be written
+// again.
+absl::Status AppendDurably(int fd, const std::string& path, absl::string_view contents);
+// Makes the name `path` itself durable: fsync of its folder.
+absl::Status SyncFolderOf(const std::string& path);
 
 }  // namespace mmadiff

@@ -1,8 +1,10 @@
 // Recorded answers of hardware, and the device `recorded:PATH` that gives them again.
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder of
-// text cases, one text case, or a line-protocol file, plain or gzip. A line-protocol file says its row
-// in a comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz].
+// text cases, one text case (*.txtpb), or a line-protocol file, plain or gzip. A line-protocol file
+// says its row in a comment `# instruction: ARCH/INSTRUCTION` or in its name,
+// ARCH[.ANYTHING].INSTRUCTION.txt[.gz], and who answered in `# device: IDENTITY` (else ANYTHING).
+// Predictions, the answers of "model" in text cases, are no recordings and are passed over.
 #pragma once
 
 #include <cstdint>
@@ -20,24 +22,31 @@
 
 namespace mmadiff {
 
-// Consecutive recorded executions of one row. When inputs.stream is not empty, inputs.a, b and c are
-// empty: they are the cases stream:first .. stream:first+count-1, and the caller generates them.
+// Consecutive recorded executions of one row. When inputs.stream is not empty, inputs.a, b and c
+// are empty: they are the cases stream:first .. stream:first+count-1, and the caller generates
+// them.
 struct Recording {
   const Row* row = nullptr;
   Batch inputs;
   std::vector<uint64_t> d;  // inputs.dot_products() words
   std::string identity;     // of the device that answered
   std::string where;        // "FILE:LINE" of the first, for messages
+  uint64_t line = 0;        // the LINE; dot product i is line + i. 0 when not in the line protocol
 };
+
+// Of dot product `index` of a recording: "FILE:LINE", or the place and the case.
+std::string WhereOf(const Recording& recording, int64_t index);
 
 struct RecordingStats {
   uint64_t dot_products = 0;
   std::vector<Damage> damage;  // of block logs; good records were delivered all the same
 };
 
-// Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row of
-// line-protocol files that do not say it; empty to rely on the file. A malformed line is
-// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too.
+// Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row
+// of line-protocol files that do not say it; empty to rely on the file. A malformed line is
+// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too. A
+// damaged or truncated gzip file is kDataLoss with the line reached, after its good lines were
+// delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
     const std::function<absl::Status(const Recording&)>& deliver);
@@ -57,7 +66,13 @@ class RecordingWriter {
 };
 
 // The device. Generated batches (Batch::stream) are looked up by case when the recording has them,
-// others dot product by dot product by their operands. A case that was not recorded is kNotFound.
+// others as whole executions (text cases have them), then dot product by dot product by their
+// operands. A case that was not recorded is kNotFound. Two answers for one input are kDataLoss that
+// names both places; only a dot product that differs between places in recorded executions is
+// kNotFound instead.
+//
+// Memory: about 60 bytes for each dot product that comes with operands (they are kept as a 128-bit
+// hash), and the output bytes themselves of block logs.
 DeviceOr OpenRecorded(const std::string& path);
 
 }  // namespace mmadiff

@@ -15,9 +15,9 @@
 namespace mmadiff {
 
 struct Answer {
-  std::string device;       // the device specification, or "model" with its version for a prediction
-  std::string identity;     // what really answered: CPU or GPU, driver, toolkit
-  std::string date;         // RFC 3339
+  std::string device;    // the device specification, or "model" with its version for a prediction
+  std::string identity;  // what really answered: CPU or GPU, driver, toolkit
+  std::string date;      // RFC 3339
   std::vector<uint64_t> d;  // shape.d_words() words
 };
 
@@ -25,7 +25,7 @@ struct RegressionCase {
   const Row* row = nullptr;
   Batch inputs;                 // count 1
   std::vector<Answer> answers;  // at least one
-  std::string slug;             // for the file name: [a-z0-9_]+
+  std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
   std::string why;              // what the case shows, in words
   std::string signature;        // bucket of the difference; empty for a case without one
   std::string source;           // paper, recording or case name it came from
@@ -39,16 +39,23 @@ std::string CaseId(const RegressionCase& c);
 // "<arch>/<slug>-<id12>.txtpb"
 std::string CaseFileName(const RegressionCase& c);
 
-std::string FormatCase(const RegressionCase& c);
-// kInvalidArgument names `where` (a file name), the field and its position.
+// `folder` is the one the case is to be stored below; its first line tells how to replay it from
+// there.
+std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corpus/regressions");
+// kInvalidArgument names `where` (a file name), the field and its position. A case without a slug
+// takes it from `where`.
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where);
 
+// kInvalidArgument also when the file name ends in an id that is not the id of the contents: such a
+// case was edited or damaged, and the message says its right name.
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 // Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
-// file with the same id gains the answers of devices that it does not have.
+// file with the same id (whatever its slug) gains the answers that it does not have: of another
+// device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder);
 
-// Every *.txtpb below a folder in the order of their paths, or the one file.
+// Every *.txtpb below a folder in the order of their paths, or the one file. kNotFound without
+// either.
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
 
 }  // namespace mmadiff

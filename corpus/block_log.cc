@@ -1,0 +1,288 @@
+#include "corpus/block_log.h"
+
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+// The first byte is no ASCII and no start of UTF-8, so no text file looks like a log.
+constexpr char kMagicBytes[] = "\x93mmalog\n";
+constexpr absl::string_view kMagic(kMagicBytes, 8);
+constexpr uint32_t kVersion = 1;
+constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
+constexpr size_t kMaxRecord = kMaxBlockBytes - 1024;
+constexpr size_t kHashedHeader = kBlockHeaderBytes - 8;
+
+void PutLittleEndian(uint64_t value, int bytes, std::string& out) {
+  for (int i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+uint64_t GetLittleEndian(const char* in, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; ++i) value |= uint64_t{static_cast<unsigned char>(in[i])} << (8 * i);
+  return value;
+}
+
+void PutVarint(uint64_t value, std::string& out) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+size_t VarintBytes(uint64_t value) {
+  size_t bytes = 1;
+  for (; value >= 0x80; value >>= 7) ++bytes;
+  return bytes;
+}
+
+// Takes a record length off the front; false when there is none or it exceeds what follows it.
+bool TakeLength(absl::string_view& payload, size_t& length) {
+  length = 0;
+  for (int shift = 0; shift < 21 && !payload.empty(); shift += 7) {  // 2^21 exceeds any payload
+    const unsigned char byte = payload.front();
+    payload.remove_prefix(1);
+    length |= size_t{byte & 0x7fu} << shift;
+    if (byte < 0x80) return length <= payload.size();
+  }
+  return false;
+}
+
+// All records of a payload, or false: then none of them is used.
+bool SplitRecords(absl::string_view payload, uint64_t count,
+                  std::vector<absl::string_view>& records) {
+  records.clear();
+  while (!payload.empty()) {
+    size_t length;
+    if (!TakeLength(payload, length)) return false;
+    records.push_back(payload.substr(0, length));
+    payload.remove_prefix(length);
+  }
+  return records.size() == count;
+}
+
+// What the bytes at the start of a view are. `error` says why they are no good block.
+struct Block {
+  const char* error = nullptr;
+  size_t bytes = 0;  // of the block; 0 if its header cannot be trusted
+  uint64_t sequence = 0;
+  std::vector<absl::string_view> records;
+};
+
+void ParseBlock(absl::string_view view, Block& block) {
+  block = {};
+  if (view.substr(0, 8) != kMagic.substr(0, view.size())) {
+    block.error = "no block magic";
+  } else if (view.size() < kBlockHeaderBytes) {
+    block.error = "truncated block";
+  } else if (XXH3_64bits(view.data(), kHashedHeader) !=
+             GetLittleEndian(view.data() + kHashedHeader, 8)) {
+    block.error = "header checksum";
+  }
+  if (block.error != nullptr) return;
+  const size_t payload_bytes = GetLittleEndian(view.data() + 12, 4);
+  block.sequence = GetLittleEndian(view.data() + 16, 8);
+  if (GetLittleEndian(view.data() + 8, 4) != kVersion) {
+    block.error = "unknown version of a block";
+  } else if (payload_bytes > kMaxPayload) {
+    block.error = "length of a block";
+  } else if (payload_bytes > view.size() - kBlockHeaderBytes) {
+    block.error = "truncated block";
+  }
+  if (block.error != nullptr) return;
+  block.bytes = kBlockHeaderBytes + payload_bytes;
+  const absl::string_view payload = view.substr(kBlockHeaderBytes, payload_bytes);
+  if (XXH3_64bits(payload.data(), payload.size()) != GetLittleEndian(view.data() + 32, 8)) {
+    block.error = "payload checksum";
+  } else if (!SplitRecords(payload, GetLittleEndian(view.data() + 24, 8), block.records)) {
+    block.error = "record lengths";
+  }
+}
+
+// A sliding view of a file: the bytes from Offset() on.
+class Window {
+ public:
+  Window(int fd, const std::string& path) : fd_(fd), path_(path) {}
+
+  // At least `want` bytes, fewer only at the end of the file. Valid until the next call.
+  absl::StatusOr<absl::string_view> View(size_t want) {
+    while (buffer_.size() - begin_ < want && !at_end_) {
+      buffer_.erase(0, begin_);
+      begin_ = 0;
+      const size_t size = buffer_.size();
+      buffer_.resize(std::max(size + kMaxBlockBytes, want));
+      const ssize_t got = read(fd_, buffer_.data() + size, buffer_.size() - size);
+      const int error = errno;
+      buffer_.resize(size + std::max<ssize_t>(got, 0));
+      if (got < 0 && error == EINTR) continue;
+      if (got < 0) {
+        return absl::ErrnoToStatus(
+            error, absl::StrCat(path_, ": cannot be read at byte ", offset_ + size));
+      }
+      at_end_ = got == 0;
+    }
+    return absl::string_view(buffer_).substr(begin_);
+  }
+  void Advance(size_t bytes) {
+    begin_ += bytes;
+    offset_ += bytes;
+  }
+  uint64_t Offset() const { return offset_; }
+
+ private:
+  int fd_;
+  std::string path_;
+  std::string buffer_;
+  size_t begin_ = 0;
+  uint64_t offset_ = 0;
+  bool at_end_ = false;
+};
+
+class Reader {
+ public:
+  Reader(int fd, const std::string& path,
+         const std::function<absl::Status(absl::string_view)>& record)
+      : window_(fd, path), record_(record) {}
+
+  absl::StatusOr<BlockLogStats> Read() {
+    Block block;
+    for (;;) {
+      absl::StatusOr<absl::string_view> view = window_.View(2 * kMaxBlockBytes);
+      if (!view.ok()) return view.status();
+      if (view->empty()) break;
+      ParseBlock(*view, block);
+      if (block.error != nullptr) {
+        Skip(block.error, BadBytes(*view, block));
+        continue;
+      }
+      if (absl::Status s = Deliver(block); !s.ok()) return s;
+    }
+    return std::move(stats_);
+  }
+
+ private:
+  // How much to pass over: exactly the block when another or the end follows it (then a log inside
+  // its payload is not mistaken for blocks of this one), else up to the next magic.
+  static size_t BadBytes(absl::string_view view, const Block& block) {
+    if (block.bytes > 0) {
+      const absl::string_view rest = view.substr(block.bytes);
+      if (rest.empty() || (rest.size() >= 8 && rest.substr(0, 8) == kMagic)) return block.bytes;
+    }
+    const size_t magic = view.find(kMagic, 1);
+    if (magic != view.npos) return magic;
+    // A magic may begin in the last seven bytes; at the end of the file these are passed singly.
+    return view.size() < 8 ? 1 : view.size() - 7;
+  }
+
+  void Skip(const char* what, size_t bytes) {
+    if (!stats_.damage.empty() &&
+        stats_.damage.back().offset + stats_.damage.back().bytes == window_.Offset()) {
+      stats_.damage.back().bytes += bytes;
+    } else {
+      stats_.damage.push_back({window_.Offset(), bytes, what});
+    }
+    damaged_ = true;
+    window_.Advance(bytes);
+  }
+
+  absl::Status Deliver(const Block& block) {
+    // Sequence 0 starts another log (`cat` of two); a gap after damage is part of that damage.
+    if (!damaged_ && block.sequence != next_sequence_ && block.sequence != 0) {
+      stats_.damage.push_back({window_.Offset(), 0,
+                               absl::StrCat("block ", block.sequence, " where block ",
+                                            next_sequence_, " is expected")});
+    }
+    for (absl::string_view record : block.records) {
+      if (absl::Status s = record_(record); !s.ok()) return s;
+      ++stats_.records;
+    }
+    ++stats_.blocks;
+    next_sequence_ = block.sequence + 1;
+    damaged_ = false;
+    window_.Advance(block.bytes);
+    return absl::OkStatus();
+  }
+
+  Window window_;
+  const std::function<absl::Status(absl::string_view)>& record_;
+  BlockLogStats stats_;
+  uint64_t next_sequence_ = 0;
+  bool damaged_ = false;  // since the last good block
+};
+
+}  // namespace
+
+std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence) {
+  std::string block(kMagic);
+  PutLittleEndian(kVersion, 4, block);
+  PutLittleEndian(payload.size(), 4, block);
+  PutLittleEndian(sequence, 8, block);
+  PutLittleEndian(records, 8, block);
+  PutLittleEndian(XXH3_64bits(payload.data(), payload.size()), 8, block);
+  PutLittleEndian(XXH3_64bits(block.data(), block.size()), 8, block);
+  return absl::StrCat(block, payload);
+}
+
+absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be created"));
+  std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path));
+  if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
+  return writer;
+}
+
+BlockLogWriter::BlockLogWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+BlockLogWriter::~BlockLogWriter() { close(fd_); }
+
+absl::Status BlockLogWriter::Append(absl::string_view record) {
+  if (!status_.ok()) return status_;
+  if (record.size() > kMaxRecord) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));
+  }
+  if (buffer_.size() + VarintBytes(record.size()) + record.size() > kMaxPayload) {
+    if (absl::Status s = Flush(); !s.ok()) return s;
+  }
+  PutVarint(record.size(), buffer_);
+  absl::StrAppend(&buffer_, record);
+  ++records_;
+  return absl::OkStatus();
+}
+
+absl::Status BlockLogWriter::Flush() {
+  if (!status_.ok() || records_ == 0) return status_;
+  status_ = AppendDurably(fd_, path_, EncodeBlock(buffer_, records_, sequence_));
+  buffer_.clear();
+  records_ = 0;
+  ++sequence_;
+  return status_;
+}
+
+absl::StatusOr<BlockLogStats> ReadBlockLog(
+    const std::string& path, const std::function<absl::Status(absl::string_view)>& record) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  absl::StatusOr<BlockLogStats> stats = Reader(fd, path, record).Read();
+  close(fd);
+  return stats;
+}
+
+bool IsBlockLog(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  Window window(fd, path);
+  const absl::StatusOr<absl::string_view> start = window.View(2 * kMaxBlockBytes);
+  close(fd);
+  return start.ok() && start->substr(0, 2 * kMaxBlockBytes).find(kMagic) != absl::string_view::npos;
+}
+
+}  // namespace mmadiff

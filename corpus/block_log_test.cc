@@ -1,0 +1,316 @@
+#include "corpus/block_log.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <csignal>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/test_folder.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Contents {
+  std::vector<std::string> records;
+  BlockLogStats stats;
+};
+
+// A block of short records.
+std::string Block(const std::vector<std::string>& records, uint64_t sequence) {
+  std::string payload;
+  for (const std::string& r : records) absl::StrAppend(&payload, std::string(1, r.size()), r);
+  return EncodeBlock(payload, records.size(), sequence);
+}
+
+class BlockLog : public TestFolder {
+ protected:
+  Contents Read(absl::string_view bytes) { return ReadPath(Put("log", bytes)); }
+
+  static Contents ReadPath(const std::string& path) {
+    Contents contents;
+    const auto stats = ReadBlockLog(path, [&](absl::string_view record) {
+      contents.records.emplace_back(record);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(stats.ok()) << stats.status();
+    contents.stats = stats.value_or(BlockLogStats());
+    EXPECT_EQ(contents.stats.records, contents.records.size());
+    return contents;
+  }
+
+  // Three blocks with "a0", "a1", "b0", "b1", "c0", "c1".
+  const std::vector<std::string> blocks_ = {Block({"a0", "a1"}, 0), Block({"b0", "b1"}, 1),
+                                            Block({"c0", "c1"}, 2)};
+  const std::string log_ = blocks_[0] + blocks_[1] + blocks_[2];
+  const size_t block_ = blocks_[0].size();
+};
+
+// Every byte is in a good block or in exactly one damage.
+void ExpectAccounted(const Contents& c, size_t file, size_t block) {
+  uint64_t skipped = 0, end = 0;
+  for (const Damage& d : c.stats.damage) {
+    EXPECT_GE(d.offset, end);
+    end = d.offset + d.bytes;
+    skipped += d.bytes;
+  }
+  EXPECT_LE(end, file);
+  EXPECT_EQ(skipped + c.stats.blocks * block, file);
+}
+
+TEST_F(BlockLog, RoundTripOfAllSizes) {
+  const auto writer = BlockLogWriter::Create(Path("log"));
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  std::vector<std::string> records;
+  for (size_t size : {0, 1, 127, 128, 16383, 16384, 64512, 64512, 64511, 5}) {
+    records.emplace_back(size, static_cast<char>('a' + records.size()));
+    ASSERT_TRUE((*writer)->Append(records.back()).ok());
+  }
+  ASSERT_TRUE((*writer)->Flush().ok());
+  ASSERT_TRUE((*writer)->Flush().ok());  // nothing to write
+  const Contents c = ReadPath(Path("log"));
+  EXPECT_EQ(c.records, records);
+  EXPECT_THAT(c.stats.damage, IsEmpty());
+  EXPECT_EQ(c.stats.blocks, 4u);
+  EXPECT_TRUE(IsBlockLog(Path("log")));
+}
+
+TEST_F(BlockLog, UnflushedRecordsAreNotInTheFile) {
+  auto writer = BlockLogWriter::Create(Path("log"));
+  ASSERT_TRUE((*writer)->Append("lost").ok());
+  writer->reset();
+  EXPECT_THAT(ReadPath(Path("log")).records, IsEmpty());
+}
+
+TEST_F(BlockLog, RefusesWhatDoesNotFitAndGoesOn) {
+  const auto writer = BlockLogWriter::Create(Path("log"));
+  const absl::Status s = (*writer)->Append(std::string(kMaxBlockBytes - 1023, 'x'));
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(s.message(), HasSubstr("64512"));
+  EXPECT_TRUE((*writer)->Append("x").ok());
+  EXPECT_TRUE((*writer)->Flush().ok());
+  EXPECT_THAT(ReadPath(Path("log")).records, ElementsAre("x"));
+}
+
+TEST_F(BlockLog, NeverOverwrites) {
+  Put("log", "mine");
+  EXPECT_EQ(BlockLogWriter::Create(Path("log")).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(Get(Path("log")), "mine");
+}
+
+TEST_F(BlockLog, FullDiskIsReportedSticksAndLeavesAReadableFile) {
+  const auto writer = BlockLogWriter::Create(Path("log"));
+  ASSERT_TRUE((*writer)->Append("kept").ok());
+  ASSERT_TRUE((*writer)->Flush().ok());
+  // The disk is full after 40 bytes of the next block: write() takes a part, then fails with EFBIG.
+  signal(SIGXFSZ, SIG_IGN);
+  rlimit old_limit;
+  getrlimit(RLIMIT_FSIZE, &old_limit);
+  const rlimit limit = {std::filesystem::file_size(Path("log")) + 40, old_limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const absl::Status append = (*writer)->Append("lost");
+  const absl::Status flush = (*writer)->Flush();
+  setrlimit(RLIMIT_FSIZE, &old_limit);
+  EXPECT_TRUE(append.ok());
+  EXPECT_EQ(flush.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(flush.message(), HasSubstr(Path("log")));
+  // There is room again, but nothing may follow the torn block.
+  EXPECT_EQ((*writer)->Append("more"), flush);
+  EXPECT_EQ((*writer)->Flush(), flush);
+  const Contents c = ReadPath(Path("log"));
+  EXPECT_THAT(c.records, ElementsAre("kept"));
+  ASSERT_EQ(c.stats.damage.size(), 1u);
+  EXPECT_EQ(c.stats.damage[0].bytes, 40u);
+  EXPECT_EQ(c.stats.damage[0].what, "truncated block");
+}
+
+TEST_F(BlockLog, EveryTruncationKeepsTheBlocksBefore) {
+  for (size_t size = 0; size <= log_.size(); ++size) {
+    SCOPED_TRACE(size);
+    const Contents c = Read(log_.substr(0, size));
+    const std::vector<std::string> all = {"a0", "a1", "b0", "b1", "c0", "c1"};
+    const size_t whole = size / block_;
+    EXPECT_EQ(c.records, std::vector<std::string>(all.begin(), all.begin() + 2 * whole));
+    ExpectAccounted(c, size, block_);
+    const size_t torn = size % block_;
+    ASSERT_EQ(c.stats.damage.size(), torn == 0 ? 0u : 1u);
+    if (torn > 0) {
+      EXPECT_EQ(c.stats.damage[0].offset, whole * block_);
+      EXPECT_EQ(c.stats.damage[0].what, "truncated block");
+    }
+  }
+}
+
+TEST_F(BlockLog, EveryCorruptBitLosesItsBlockOnly) {
+  for (size_t bit = 0; bit < 8 * log_.size(); ++bit) {
+    SCOPED_TRACE(absl::StrCat("byte ", bit / 8, " bit ", bit % 8));
+    std::string bytes = log_;
+    bytes[bit / 8] ^= 1 << (bit % 8);
+    const Contents c = Read(bytes);
+    std::vector<std::string> expected;
+    for (size_t b = 0; b < 3; ++b) {
+      if (b == bit / 8 / block_) continue;
+      expected.push_back(absl::StrCat(std::string(1, 'a' + b), "0"));
+      expected.push_back(absl::StrCat(std::string(1, 'a' + b), "1"));
+    }
+    EXPECT_EQ(c.records, expected);
+    ASSERT_EQ(c.stats.damage.size(), 1u);
+    EXPECT_EQ(c.stats.damage[0].offset, bit / 8 / block_ * block_);
+    EXPECT_EQ(c.stats.damage[0].bytes, block_);
+  }
+}
+
+TEST_F(BlockLog, EveryMissingByteLosesItsBlockOnly) {
+  for (size_t byte = 0; byte < log_.size(); ++byte) {
+    SCOPED_TRACE(byte);
+    std::string bytes = log_;
+    const Contents c = Read(bytes.erase(byte, 1));
+    EXPECT_EQ(c.records.size(), 4u);
+    ExpectAccounted(c, bytes.size(), block_);
+  }
+}
+
+TEST_F(BlockLog, GarbageBeforeBetweenAndAfterIsPassedOver) {
+  for (const std::string& garbage :
+       {std::string("x"), std::string(47, '\0'), std::string(200000, 'y'), blocks_[0].substr(0, 7),
+        blocks_[0].substr(0, 53)}) {
+    const std::string bytes = garbage + blocks_[0] + garbage + blocks_[1] + blocks_[2] + garbage;
+    const Contents c = Read(bytes);
+    EXPECT_THAT(c.records, ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
+    EXPECT_EQ(c.stats.damage.size(), 3u);
+    ExpectAccounted(c, bytes.size(), block_);
+  }
+}
+
+TEST_F(BlockLog, EmptyFileAndFileOfZeros) {
+  EXPECT_THAT(Read("").stats.damage, IsEmpty());
+  const Contents c = Read(std::string(300000, '\0'));
+  EXPECT_THAT(c.records, IsEmpty());
+  ASSERT_EQ(c.stats.damage.size(), 1u);
+  EXPECT_EQ(c.stats.damage[0].offset, 0u);
+  EXPECT_EQ(c.stats.damage[0].bytes, 300000u);
+  EXPECT_EQ(c.stats.damage[0].what, "no block magic");
+}
+
+// A header that is good in itself but says something impossible.
+std::string WithField(std::string block, size_t offset, uint32_t value) {
+  for (int i = 0; i < 4; ++i) block[offset + i] = static_cast<char>(value >> (8 * i));
+  const uint64_t hash = XXH3_64bits(block.data(), 40);
+  for (int i = 0; i < 8; ++i) block[40 + i] = static_cast<char>(hash >> (8 * i));
+  return block;
+}
+
+TEST_F(BlockLog, ImpossibleHeaderFieldsLoseTheirBlockOnly) {
+  const struct {
+    size_t offset;
+    uint32_t value;
+    const char* what;
+  } kCases[] = {{12, 0xffffffff, "length of a block"},
+                {12, kMaxBlockBytes, "length of a block"},
+                {12, 60000, "truncated block"},
+                {12, 3, "payload checksum"},
+                {8, 2, "unknown version of a block"},
+                {24, 3, "record lengths"},
+                {24, 0, "record lengths"}};
+  for (const auto& c : kCases) {
+    SCOPED_TRACE(c.what);
+    const Contents read = Read(blocks_[0] + WithField(blocks_[1], c.offset, c.value) + blocks_[2]);
+    EXPECT_THAT(read.records, ElementsAre("a0", "a1", "c0", "c1"));
+    ASSERT_EQ(read.stats.damage.size(), 1u);
+    EXPECT_EQ(read.stats.damage[0].what, c.what);
+    EXPECT_EQ(read.stats.damage[0].bytes, block_);
+  }
+}
+
+TEST_F(BlockLog, BadRecordLengthsDeliverNothingOfTheirBlock) {
+  for (const char* payload :
+       {"\x01x\x7f", "\x01x\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x01x\x80",
+        "\x01x\x05"
+        "abc"}) {
+    const Contents c = Read(blocks_[0] + EncodeBlock(payload, 2, 1) + blocks_[2]);
+    EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
+    ASSERT_EQ(c.stats.damage.size(), 1u);
+    EXPECT_EQ(c.stats.damage[0].what, "record lengths");
+  }
+}
+
+TEST_F(BlockLog, MagicAndBlocksInsideAPayloadAreData) {
+  std::string outer = Block({blocks_[1], blocks_[0].substr(0, 8)}, 1);
+  EXPECT_THAT(Read(blocks_[0] + outer + blocks_[2]).records,
+              ElementsAre("a0", "a1", blocks_[1], blocks_[0].substr(0, 8), "c0", "c1"));
+  // With its payload damaged the block inside still is no block of this log.
+  outer.back() ^= 1;
+  EXPECT_THAT(Read(blocks_[0] + outer + blocks_[2]).records, ElementsAre("a0", "a1", "c0", "c1"));
+  EXPECT_THAT(Read(blocks_[0] + outer).records, ElementsAre("a0", "a1"));
+}
+
+TEST_F(BlockLog, MissingBlocksShowInTheSequence) {
+  const Contents c = Read(blocks_[0] + blocks_[2]);
+  EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
+  ASSERT_EQ(c.stats.damage.size(), 1u);
+  EXPECT_EQ(c.stats.damage[0].offset, block_);
+  EXPECT_EQ(c.stats.damage[0].bytes, 0u);
+  EXPECT_EQ(c.stats.damage[0].what, "block 2 where block 1 is expected");
+  EXPECT_THAT(Read(log_ + log_).stats.damage, IsEmpty()) << "two logs in one file";
+}
+
+TEST_F(BlockLog, ErrorOfTheCallerStopsTheReading) {
+  int calls = 0;
+  const auto stats = ReadBlockLog(Put("log", log_), [&](absl::string_view) {
+    return ++calls == 3 ? absl::CancelledError("enough") : absl::OkStatus();
+  });
+  EXPECT_EQ(stats.status(), absl::CancelledError("enough"));
+  EXPECT_EQ(calls, 3);
+}
+
+TEST_F(BlockLog, UnreadableFilesAreErrors) {
+  const auto nothing = [](absl::string_view) { return absl::OkStatus(); };
+  EXPECT_EQ(ReadBlockLog(Path("none"), nothing).status().code(), absl::StatusCode::kNotFound);
+  const absl::Status folder = ReadBlockLog(Path(""), nothing).status();
+  EXPECT_FALSE(folder.ok());
+  EXPECT_THAT(folder.message(), HasSubstr("cannot be read at byte 0"));
+}
+
+TEST_F(BlockLog, IsRecognisedBehindADamagedStart) {
+  EXPECT_TRUE(IsBlockLog(Put("damaged", "x" + log_)));
+  EXPECT_FALSE(IsBlockLog(Put("text", "3c00 3c00\n")));
+  EXPECT_FALSE(IsBlockLog(Put("empty", "")));
+  EXPECT_FALSE(IsBlockLog(Path("none")));
+}
+
+// Peak resident set of this process in KiB.
+int64_t PeakKiB() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST_F(BlockLog, LargeFilesAreStreamed) {
+  std::ofstream out(Path("log"), std::ios::binary);
+  const std::string record(100, 'r');
+  std::string payload;
+  for (int i = 0; i < 600; ++i) absl::StrAppend(&payload, std::string(1, 100), record);
+  const uint64_t kBlocks = 1000;  // 60 MB
+  for (uint64_t i = 0; i < kBlocks; ++i) out << EncodeBlock(payload, 600, i);
+  out << std::string(20 << 20, '\0');  // and a long stretch of damage
+  out.close();
+  const int64_t before = PeakKiB();
+  uint64_t records = 0;
+  const auto stats = ReadBlockLog(Path("log"), [&](absl::string_view r) {
+    records += r == record;
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(stats.ok());
+  EXPECT_EQ(records, 600 * kBlocks);
+  EXPECT_EQ(stats->damage.size(), 1u);
+  EXPECT_LT(PeakKiB() - before, 8 << 10);
+}
+
+}  // namespace
+}  // namespace mmadiff

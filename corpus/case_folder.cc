@@ -1,0 +1,129 @@
+// Regression cases as files below a folder: the second half of corpus/regression_case.h.
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "corpus/regression_case.h"
+#include "corpus/text_proto.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr absl::string_view kExtension = ".txtpb";
+
+// The id in a file name that ends in "-ID12.txtpb"; empty without one.
+std::string IdOfFileName(const std::string& path) {
+  constexpr size_t kDigits = 12;
+  const std::string name = fs::path(path).stem().string();
+  if (!absl::EndsWith(path, kExtension) || name.size() <= kDigits) return "";
+  const std::string id = name.substr(name.size() - kDigits);
+  const bool hex = std::all_of(id.begin(), id.end(), [](char c) {
+    return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
+  });
+  return hex && name[name.size() - kDigits - 1] == '-' ? id : "";
+}
+
+// The file in `folder` that holds the case with this id, whatever its slug.
+absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const std::string& id) {
+  absl::StatusOr<std::vector<std::string>> paths = ListCases(folder.string());
+  if (!paths.ok()) return paths.status();
+  for (const std::string& path : *paths) {
+    if (IdOfFileName(path) == id) return path;
+  }
+  return std::nullopt;
+}
+
+void FillEmpty(std::string& stored, const std::string& added) {
+  if (stored.empty()) stored = added;
+}
+
+// Adds to `stored` what `added` knows more.
+void Merge(const RegressionCase& added, RegressionCase& stored) {
+  FillEmpty(stored.why, added.why);
+  FillEmpty(stored.signature, added.signature);
+  FillEmpty(stored.source, added.source);
+  for (const Answer& answer : added.answers) {
+    const bool known =
+        std::any_of(stored.answers.begin(), stored.answers.end(), [&answer](const Answer& other) {
+          return other.device == answer.device && other.identity == answer.identity &&
+                 other.d == answer.d;
+        });
+    if (!known) stored.answers.push_back(answer);
+  }
+}
+
+bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
+  return x.row == y.row && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
+         x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c;
+}
+
+}  // namespace
+
+absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<RegressionCase> c = ParseCase(*text, path);
+  if (!c.ok()) return c.status();
+  const std::string id = IdOfFileName(path);
+  if (!id.empty() && id != CaseId(*c)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": the contents were changed: their id is ", CaseId(*c),
+                     "; restore them, or rename the file to ", CaseFileName(*c)));
+  }
+  return c;
+}
+
+absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder) {
+  std::string path = (fs::path(folder) / CaseFileName(c)).string();
+  // Nothing is written that could not be read again.
+  absl::StatusOr<RegressionCase> wanted = ParseCase(FormatCase(c, folder), path);
+  if (!wanted.ok()) return wanted.status();
+  if (!SameInputs(c, *wanted)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": a word exceeds its format"));
+  }
+  const fs::path arch_folder = fs::path(path).parent_path();
+  if (absl::Status s = MakeFolder(arch_folder.string()); !s.ok()) return s;
+  const auto existing = FindId(arch_folder, CaseId(c));
+  if (!existing.ok()) return existing.status();
+  if (existing->has_value()) {
+    path = **existing;
+    absl::StatusOr<RegressionCase> stored = ReadCase(path);
+    if (!stored.ok()) return stored.status();
+    if (!SameInputs(*stored, *wanted)) {
+      return absl::AlreadyExistsError(absl::StrCat(path, ": another case with the same id"));
+    }
+    Merge(*wanted, *stored);
+    wanted = std::move(stored);
+  }
+  if (absl::Status s = WriteFileDurably(path, FormatCase(*wanted, folder)); !s.ok()) return s;
+  return path;
+}
+
+absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status))
+    return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
+  if (!fs::is_directory(status)) return std::vector<std::string>{path};
+  std::vector<std::string> paths;
+  fs::recursive_directory_iterator it(path, error), end;
+  for (; !error && it != end; it.increment(error)) {
+    std::error_code ignored;  // a file that vanishes meanwhile is no case
+    if (absl::EndsWith(it->path().string(), kExtension) && it->is_regular_file(ignored)) {
+      paths.push_back(it->path().string());
+    }
+  }
+  if (error) {
+    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be listed: ", error.message()));
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,114 @@
+#include "corpus/durable_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+absl::Status NotDurable(const std::string& path, absl::string_view step, int error) {
+  return absl::DataLossError(
+      absl::StrCat(path, ": ", step, ": ", std::strerror(error), "; its contents are not safe"));
+}
+
+// Writes the temporary file and gives it its name.
+absl::Status WriteAndRename(int fd, const std::string& temporary, const std::string& path,
+                            absl::string_view contents) {
+  // mkostemp() makes files private; these are ordinary files, less what the umask takes away.
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(fd, 0666 & ~mask) != 0) return NotDurable(path, "fchmod", errno);
+  if (absl::Status s = AppendDurably(fd, path, contents); !s.ok()) return s;
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) return NotDurable(path, "rename", errno);
+  return SyncFolderOf(path);
+}
+
+}  // namespace
+
+absl::Status AppendDurably(int fd, const std::string& path, absl::string_view contents) {
+  while (!contents.empty()) {
+    const ssize_t written = write(fd, contents.data(), contents.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return NotDurable(path, "write", errno);
+    contents.remove_prefix(written);
+  }
+  if (fdatasync(fd) != 0) return NotDurable(path, "fdatasync", errno);
+  return absl::OkStatus();
+}
+
+absl::Status SyncFolderOf(const std::string& path) {
+  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
+  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return NotDurable(path, "open its folder", errno);
+  const int error = fsync(fd) == 0 ? 0 : errno;
+  close(fd);
+  // EINVAL: a file system that does not know fsync of folders, so there is nothing to wait for.
+  return error == 0 || error == EINVAL ? absl::OkStatus()
+                                       : NotDurable(path, "fsync of its folder", error);
+}
+
+absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {
+  std::string temporary = path + ".tmpXXXXXX";
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return NotDurable(path, "create a temporary file beside it", errno);
+  absl::Status status = WriteAndRename(fd, temporary, path, contents);
+  if (close(fd) != 0 && status.ok()) status = NotDurable(path, "close", errno);
+  if (!status.ok()) unlink(temporary.c_str());  // fails harmlessly when it was renamed
+  return status;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  std::string contents;
+  absl::Status status;
+  for (;;) {
+    const size_t size = contents.size();
+    if (size > max_bytes) {
+      status = absl::ResourceExhaustedError(
+          absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
+      break;
+    }
+    // One byte more than allowed tells a file that is too large from one that just fits.
+    contents.resize(size + 1 + std::min<size_t>(max_bytes - size, (64 << 10) - 1));
+    const ssize_t got = read(fd, contents.data() + size, contents.size() - size);
+    contents.resize(size + std::max<ssize_t>(got, 0));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) status = absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be read"));
+    if (got <= 0) break;
+  }
+  close(fd);
+  if (!status.ok()) return status;
+  return contents;
+}
+
+absl::Status MakeFolder(const std::string& path) {
+  const std::filesystem::path folder(path);
+  std::error_code ignored;
+  if (path.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  if (folder.has_parent_path() && folder.parent_path() != folder) {
+    absl::Status parent = MakeFolder(folder.parent_path().string());
+    if (!parent.ok()) return parent;
+  }
+  if (mkdir(path.c_str(), 0777) == 0) return SyncFolderOf(path);
+  const int error = errno;
+  // Somebody else may have made it meanwhile; "a/." and "a/" have made it with their parent.
+  if (error == EEXIST && std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  const std::string message =
+      absl::StrCat(path, ": cannot create the folder: ", std::strerror(error));
+  const bool denied = error == EACCES || error == EPERM || error == EROFS;
+  return denied ? absl::PermissionDeniedError(message) : absl::FailedPreconditionError(message);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,113 @@
+#include "corpus/durable_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "corpus/test_folder.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+class DurableFile : public TestFolder {
+ protected:
+  int Files() const { return std::distance(std::filesystem::directory_iterator(Path("")), {}); }
+};
+
+TEST_F(DurableFile, WritesReplacesAndReadsBack) {
+  const std::string path = Path("file");
+  const std::string bytes("one\0two", 7);
+  ASSERT_TRUE(WriteFileDurably(path, bytes).ok());
+  EXPECT_EQ(*ReadFile(path), bytes);
+  ASSERT_TRUE(WriteFileDurably(path, "").ok());
+  EXPECT_EQ(*ReadFile(path), "");
+  EXPECT_EQ(Files(), 1) << "temporary files remain";
+}
+
+TEST_F(DurableFile, HasTheModeOfOrdinaryFiles) {
+  const mode_t mask = umask(027);
+  ASSERT_TRUE(WriteFileDurably(Path("file"), "x").ok());
+  umask(mask);
+  struct stat s;
+  ASSERT_EQ(stat(Path("file").c_str(), &s), 0);
+  EXPECT_EQ(s.st_mode & 0777, 0640u);
+}
+
+TEST_F(DurableFile, FailureKeepsTheOldFileAndLeavesNoTemporaryOne) {
+  ASSERT_EQ(mkdir(Path("folder").c_str(), 0700), 0);
+  const absl::Status s = WriteFileDurably(Path("folder"), "x");  // cannot be renamed over
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(s.message(), HasSubstr("rename"));
+  EXPECT_EQ(Files(), 1);
+}
+
+TEST_F(DurableFile, MissingFolderIsDataLossWithThePath) {
+  const absl::Status s = WriteFileDurably(Path("none/file"), "x");
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(s.message(), HasSubstr("none/file"));
+  EXPECT_THAT(s.message(), HasSubstr("No such file"));
+}
+
+TEST(AppendDurably, FullDiskIsDataLoss) {
+  const int fd = open("/dev/full", O_WRONLY);
+  ASSERT_GE(fd, 0);
+  const absl::Status s = AppendDurably(fd, "log", "x");
+  close(fd);
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(s.message(), HasSubstr("log: write: No space left"));
+}
+
+TEST(AppendDurably, FailedSyncIsDataLoss) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);  // takes the bytes, but cannot be synced
+  const absl::Status s = AppendDurably(ends[1], "log", "x");
+  close(ends[0]);
+  close(ends[1]);
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(s.message(), HasSubstr("log: fdatasync"));
+}
+
+TEST_F(DurableFile, ReadsUpToTheLimit) {
+  const std::string path = Put("file", std::string(100000, 'x'));
+  EXPECT_EQ(ReadFile(path, 100000)->size(), 100000u);
+  EXPECT_EQ(ReadFile(path, SIZE_MAX)->size(), 100000u);
+  const absl::Status s = ReadFile(path, 99999).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(s.message(), HasSubstr("99999"));
+}
+
+TEST_F(DurableFile, MissingFileIsNotFound) {
+  EXPECT_EQ(ReadFile(Path("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(ReadFile(Path("")).ok());  // a folder
+}
+
+TEST_F(DurableFile, MakesFoldersWithTheirParents) {
+  EXPECT_TRUE(MakeFolder(Path("a/b/c")).ok());
+  EXPECT_TRUE(std::filesystem::is_directory(Path("a/b/c")));
+  EXPECT_TRUE(MakeFolder(Path("a/b/c")).ok());
+  EXPECT_TRUE(MakeFolder(Path("d/e/")).ok());
+  EXPECT_TRUE(std::filesystem::is_directory(Path("d/e")));
+}
+
+TEST_F(DurableFile, FolderBelowAFileIsAFailedPrecondition) {
+  Put("file", "x");
+  for (const char* name : {"file", "file/a"}) {
+    const absl::Status s = MakeFolder(Path(name));
+    EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition) << s;
+    EXPECT_THAT(s.message(), HasSubstr("file"));
+  }
+}
+
+TEST_F(DurableFile, FolderWhereNobodyMayWriteIsDenied) {
+  const absl::Status s = MakeFolder("/proc/mmadiff");  // also for root
+  EXPECT_FALSE(s.ok());
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  ASSERT_EQ(mkdir(Path("locked").c_str(), 0500), 0);
+  EXPECT_EQ(MakeFolder(Path("locked/a")).code(), absl::StatusCode::kPermissionDenied);
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,237 @@
+#include "corpus/line_recording.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "device/line_protocol.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
+constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
+
+// Lines of a plain or gzip file (zlib reads both).
+class LineReader {
+ public:
+  explicit LineReader(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rbe")) {
+    error_ = file_ == nullptr ? errno : 0;
+    if (file_ != nullptr) gzbuffer(file_, 128 << 10);
+  }
+  ~LineReader() {
+    if (file_ != nullptr) gzclose(file_);
+  }
+  LineReader(const LineReader&) = delete;
+
+  absl::Status opened() const {
+    return error_ == 0 ? absl::OkStatus()
+                       : absl::ErrnoToStatus(error_, absl::StrCat(path_, ": cannot be opened"));
+  }
+  uint64_t number() const { return number_; }
+  std::string Where() const { return absl::StrCat(path_, ":", number_); }
+
+  // False at the end. kDataLoss when the compressed data is damaged or ends too early.
+  absl::StatusOr<bool> Next(std::string& line) {
+    line.clear();
+    for (;;) {
+      const char* begin = buffer_ + begin_;
+      const char* end = std::find(begin, static_cast<const char*>(buffer_) + end_, '\n');
+      line.append(begin, end);
+      begin_ = end - buffer_;
+      if (begin_ < end_) {
+        ++begin_;  // the line end
+        ++number_;
+        return true;
+      }
+      if (line.size() > kMaxLine) {
+        return absl::InvalidArgumentError(absl::StrCat(path_, ":", number_ + 1,
+                                                       ": a line of more than ", kMaxLine,
+                                                       " bytes; no line protocol"));
+      }
+      absl::Status s = Fill();
+      if (!s.ok()) return s;
+      if (end_ > 0) continue;
+      if (line.empty()) return false;
+      ++number_;  // a last line without a line end
+      return true;
+    }
+  }
+
+ private:
+  // The next bytes; none at the end.
+  absl::Status Fill() {
+    begin_ = end_ = 0;
+    errno = 0;
+    const int got = gzread(file_, buffer_, sizeof buffer_);
+    int error = Z_OK;
+    const char* text = gzerror(file_, &error);
+    // Z_BUF_ERROR with data is the end of a truncated file: the data is good, the next call says
+    // so.
+    if (got > 0) {
+      end_ = got;
+      return absl::OkStatus();
+    }
+    if (error == Z_OK || error == Z_STREAM_END) return absl::OkStatus();
+    if (error == Z_ERRNO)
+      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot be read"));
+    return absl::DataLossError(
+        absl::StrCat(path_, ": damaged or truncated gzip data after line ", number_, ": ", text));
+  }
+
+  std::string path_;
+  gzFile file_;
+  int error_;
+  uint64_t number_ = 0;  // of the line that Next() gave last, from 1
+  char buffer_[64 << 10];
+  size_t begin_ = 0, end_ = 0;
+};
+
+class LineRecordingReader {
+ public:
+  LineRecordingReader(const std::string& path, const std::string& instruction,
+                      const std::function<absl::Status(const Recording&)>& deliver,
+                      uint64_t& dot_products)
+      : path_(path),
+        instruction_(instruction),
+        deliver_(deliver),
+        dot_products_(dot_products),
+        facts_(FactsOfFileName(path)),
+        lines_(path) {}
+
+  absl::Status Read() {
+    if (absl::Status s = lines_.opened(); !s.ok()) return s;
+    portion_.identity = facts_.anything;
+    std::string line;
+    for (;;) {
+      const absl::StatusOr<bool> more = lines_.Next(line);
+      if (!more.ok() || !*more) {
+        // What came before the damage is good.
+        absl::Status s = Deliver();
+        return s.ok() ? more.status() : s;
+      }
+      absl::Status s = IsComment(line) ? ReadComment(line) : ReadDotProduct(line);
+      if (!s.ok()) return s;
+    }
+  }
+
+ private:
+  absl::Status ReadComment(absl::string_view line) {
+    // The lines of a portion follow each other, so that the numbers of all of them are known.
+    if (absl::Status s = Deliver(); !s.ok()) return s;
+    line = absl::StripAsciiWhitespace(line);
+    if (!absl::ConsumePrefix(&line, "#")) return absl::OkStatus();
+    line = absl::StripAsciiWhitespace(line);
+    if (absl::ConsumePrefix(&line, "device:")) {
+      portion_.identity = std::string(absl::StripAsciiWhitespace(line));
+    } else if (absl::ConsumePrefix(&line, "instruction:")) {
+      return SetRow(std::string(absl::StripAsciiWhitespace(line)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status SetRow(const std::string& name) {
+    portion_.row = FindRow(name);
+    if (portion_.row != nullptr) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        lines_.Where(), ": no instruction \"", absl::CHexEscape(name.substr(0, 100)),
+        "\"; the nearest are ", absl::StrJoin(NearestRows(name.substr(0, 100)), ", ")));
+  }
+
+  // The row of a file without an instruction comment before its first dot product.
+  absl::Status DefaultRow() {
+    portion_.row = facts_.row;
+    if (portion_.row != nullptr) return absl::OkStatus();
+    if (!instruction_.empty()) return SetRow(instruction_);
+    return absl::InvalidArgumentError(
+        absl::StrCat(lines_.Where(),
+                     ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
+                     "nor the file name says; name the instruction"));
+  }
+
+  absl::Status ReadDotProduct(absl::string_view line) {
+    if (portion_.row == nullptr) {
+      if (absl::Status s = DefaultRow(); !s.ok()) return s;
+    }
+    const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.row->instruction, line);
+    if (!parsed.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(lines_.Where(), ": ", parsed.status().message()));
+    }
+    if (!parsed->d.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(lines_.Where(),
+                                                     ": a recording needs the answer d as word ",
+                                                     2 * portion_.row->shape().k + 2));
+    }
+    if (portion_.d.empty()) {
+      portion_.where = lines_.Where();
+      portion_.line = lines_.number();
+    }
+    Batch& inputs = portion_.inputs;
+    inputs.a.insert(inputs.a.end(), parsed->dot.a.begin(), parsed->dot.a.end());
+    inputs.b.insert(inputs.b.end(), parsed->dot.b.begin(), parsed->dot.b.end());
+    inputs.c.push_back(parsed->dot.c);
+    portion_.d.push_back(*parsed->d);
+    const int64_t words = 2 * portion_.row->shape().k + 2;
+    return static_cast<int64_t>(portion_.d.size()) * words < kPortionWords ? absl::OkStatus()
+                                                                           : Deliver();
+  }
+
+  absl::Status Deliver() {
+    if (portion_.d.empty()) return absl::OkStatus();
+    portion_.inputs.shape = DotProductShape(portion_.row->shape());
+    portion_.inputs.count = static_cast<int64_t>(portion_.d.size());
+    absl::Status s = deliver_(portion_);
+    dot_products_ += portion_.d.size();
+    portion_.inputs = {};
+    portion_.d.clear();
+    return s;
+  }
+
+  std::string path_, instruction_;
+  const std::function<absl::Status(const Recording&)>& deliver_;
+  uint64_t& dot_products_;
+  FileNameFacts facts_;
+  LineReader lines_;
+  Recording portion_;  // read and not yet delivered
+};
+
+}  // namespace
+
+FileNameFacts FactsOfFileName(absl::string_view path) {
+  const std::string name = std::filesystem::path(std::string(path)).filename().string();
+  absl::string_view rest = name;
+  absl::ConsumeSuffix(&rest, ".gz");
+  absl::ConsumeSuffix(&rest, ".txt");
+  const size_t dot = rest.find('.');
+  if (dot == rest.npos) return {};
+  const std::string arch(rest.substr(0, dot));
+  rest.remove_prefix(dot);  // ".INSTRUCTION" or ".ANYTHING.INSTRUCTION"
+  std::string longest;
+  for (const Instruction& i : Instructions()) {
+    const std::string suffix = absl::StrCat(".", i.name);
+    if (suffix.size() > longest.size() && absl::EndsWith(rest, suffix)) longest = suffix;
+  }
+  if (longest.empty()) return {};
+  absl::string_view anything = rest.substr(0, rest.size() - longest.size());
+  absl::ConsumePrefix(&anything, ".");
+  return {FindRow(absl::StrCat(arch, "/", longest.substr(1))), std::string(anything)};
+}
+
+absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
+                               const std::function<absl::Status(const Recording&)>& deliver,
+                               uint64_t& dot_products) {
+  // On the heap: the reader holds a buffer.
+  return std::make_unique<LineRecordingReader>(path, instruction, deliver, dot_products)->Read();
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,27 @@
+// Recordings in the line protocol, plain or gzip: a part of ReadRecordings().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "corpus/recording.h"
+
+namespace mmadiff {
+
+// What a file name ARCH[.ANYTHING].INSTRUCTION.txt[.gz] says: ARCH is up to the first '.',
+// INSTRUCTION the longest name of an instruction at the end. `row` is nullptr when it names none.
+struct FileNameFacts {
+  const Row* row = nullptr;
+  std::string anything;
+};
+FileNameFacts FactsOfFileName(absl::string_view path);
+
+// As ReadRecordings() for one file. Adds to `dot_products`.
+absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
+                               const std::function<absl::Status(const Recording&)>& deliver,
+                               uint64_t& dot_products);
+
+}  // namespace mmadiff

@@ -1,0 +1,178 @@
+#include "corpus/recording.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "corpus/line_recording.h"
+#include "corpus/packed_words.h"
+#include "corpus/regression_case.h"
+#include "proto/run.pb.h"
+
+namespace mmadiff {
+namespace {
+
+using Deliver = std::function<absl::Status(const Recording&)>;
+using proto::RecordedOutputs;
+
+// Output bytes of one record; leaves room for the names beside it.
+constexpr int64_t kMaxOutputBytes = 48 << 10;
+
+bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
+  return std::all_of(words.begin(), words.end(),
+                     [&f](uint64_t word) { return (word & ~LowBits(f.bits)) == 0; });
+}
+
+// One record of a block log. Its checksum was good, so what is wrong here was written wrong.
+absl::StatusOr<Recording> ParseOutputs(absl::string_view bytes, const std::string& where) {
+  const auto error = [&where](const auto&... parts) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": ", parts...));
+  };
+  RecordedOutputs message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return error(bytes.size(), " bytes that are no recorded outputs");
+  }
+  Recording recording;
+  recording.row = FindRow(message.instruction());
+  if (recording.row == nullptr) {
+    const std::string name = message.instruction().substr(0, 100);
+    return error("no instruction \"", name, "\"; the nearest are ",
+                 absl::StrJoin(NearestRows(name), ", "));
+  }
+  if (message.stream().empty()) return error("recorded outputs without a stream");
+  const Shape& own = recording.row->shape();
+  if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_EXECUTION) {
+    recording.inputs.shape = own;
+  } else if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_DOT_PRODUCT) {
+    recording.inputs.shape = DotProductShape(own);
+  } else {
+    return error("unknown kind of shape ", message.shape_kind());
+  }
+  const Format& format = *recording.row->instruction->d;
+  const uint64_t case_bytes = recording.inputs.shape.d_words() * WordBytes(format);
+  const uint64_t count = message.d().size() / case_bytes;
+  if (count == 0 || message.count() != count || message.d().size() % case_bytes != 0) {
+    return error(message.d().size(), " bytes of outputs, expected ", case_bytes, " for each of ",
+                 message.count(), " cases");
+  }
+  recording.inputs.count = static_cast<int64_t>(count);
+  recording.inputs.stream = message.stream();
+  recording.inputs.first = message.first();
+  recording.d = UnpackWords(format, message.d());
+  if (!FitsFormat(format, recording.d)) return error("a word that exceeds ", format.name);
+  recording.identity = message.identity();
+  recording.where = where;
+  return recording;
+}
+
+absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
+  uint64_t number = 0;
+  const auto log = ReadBlockLog(path, [&](absl::string_view bytes) {
+    const auto recording = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
+    if (!recording.ok()) return recording.status();
+    stats.dot_products += recording->d.size();
+    return deliver(*recording);
+  });
+  if (!log.ok()) return log.status();
+  stats.damage = log->damage;
+  return absl::OkStatus();
+}
+
+absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
+  const auto paths = ListCases(path);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& file : *paths) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(file);
+    if (!c.ok()) return c.status();
+    for (size_t i = 0; i < c->answers.size(); ++i) {
+      const Answer& answer = c->answers[i];
+      if (answer.device == "model") continue;
+      const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
+      stats.dot_products += answer.d.size();
+      absl::Status s =
+          deliver({c->row, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
+      if (!s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+std::string WhereOf(const Recording& r, int64_t index) {
+  if (r.line > 0) return absl::StrCat(r.where.substr(0, r.where.rfind(':') + 1), r.line + index);
+  if (r.inputs.stream.empty()) return r.where;
+  return absl::StrCat(r.where, " (case ", r.inputs.stream, ":",
+                      r.inputs.first + index / r.inputs.shape.d_words(), ")");
+}
+
+absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
+                                              const std::string& instruction,
+                                              const Deliver& deliver) {
+  RecordingStats stats;
+  std::error_code ignored;
+  absl::Status s;
+  if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
+    s = ReadTextCases(path, deliver, stats);
+  } else if (IsBlockLog(path)) {
+    s = ReadLog(path, deliver, stats);
+  } else {
+    s = ReadLineRecording(path, instruction, deliver, stats.dot_products);
+  }
+  if (!s.ok()) return s;
+  if (stats.dot_products > 0) return stats;
+  return absl::InvalidArgumentError(absl::StrCat(
+      path, ": no recorded answer in it",
+      stats.damage.empty() ? ""
+                           : absl::StrCat("; ", stats.damage.size(),
+                                          " damaged places, first: ", stats.damage[0].what)));
+}
+
+absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path) {
+  absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
+  if (!log.ok()) return log.status();
+  return std::unique_ptr<RecordingWriter>(new RecordingWriter(*std::move(log)));
+}
+
+RecordingWriter::RecordingWriter(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
+
+absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
+                                     const std::vector<uint64_t>& d, const std::string& identity) {
+  const Format& format = *row.instruction->d;
+  if (batch.stream.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(row.name, ": only generated batches are recorded, this one has no stream"));
+  }
+  if (static_cast<int64_t>(d.size()) != batch.dot_products() || !FitsFormat(format, d)) {
+    return absl::InvalidArgumentError(absl::StrCat(row.name, ": ", d.size(), " answers, expected ",
+                                                   batch.dot_products(), " of ", format.name));
+  }
+  const bool whole = batch.shape == row.shape();
+  if (!whole && batch.shape != DotProductShape(row.shape())) {
+    return absl::InvalidArgumentError(absl::StrCat(row.name, ": a batch of another shape"));
+  }
+  const int64_t case_words = batch.shape.d_words();
+  const int64_t most = std::max<int64_t>(1, kMaxOutputBytes / (case_words * WordBytes(format)));
+  RecordedOutputs message;
+  message.set_instruction(row.name);
+  message.set_stream(batch.stream);
+  message.set_shape_kind(whole ? RecordedOutputs::SHAPE_KIND_EXECUTION
+                               : RecordedOutputs::SHAPE_KIND_DOT_PRODUCT);
+  message.set_identity(identity);
+  for (int64_t done = 0; done < batch.count; done += most) {
+    const int64_t count = std::min(most, batch.count - done);
+    const std::span<const uint64_t> words(&d[done * case_words], count * case_words);
+    message.set_first(batch.first + done);
+    message.set_count(count);
+    message.set_d(PackWords(format, words));
+    if (absl::Status s = log_->Append(message.SerializeAsString()); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordingWriter::Flush() { return log_->Flush(); }
+
+}  // namespace mmadiff

@@ -1,0 +1,244 @@
+#include "corpus/regression_case.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "absl/time/time.h"
+#include "corpus/text_proto.h"
+#include "device/line_protocol.h"
+#include "proto/case.pb.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+using TextRows = google::protobuf::RepeatedPtrField<std::string>;
+
+constexpr size_t kIdBytes = 6;  // 12 hex digits
+
+bool IsSlug(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+}
+
+// The slug of a file name SLUG-ID12.txtpb; "case" when it is not of that form.
+std::string SlugOfFileName(absl::string_view where) {
+  const std::string name = std::filesystem::path(std::string(where)).filename().string();
+  const absl::string_view slug = absl::string_view(name).substr(0, name.rfind('-'));
+  return slug.size() < name.size() && IsSlug(slug) ? std::string(slug) : "case";
+}
+
+// Rows of `per_row` words.
+void FormatRows(const Format& format, std::span<const uint64_t> words, int per_row,
+                TextRows& rows) {
+  for (size_t i = 0; i < words.size(); i += per_row) {
+    const size_t count = std::min<size_t>(per_row, words.size() - i);
+    rows.Add(absl::StrJoin(words.subspan(i, count), " ", [&](std::string* out, uint64_t word) {
+      absl::StrAppend(out, HexWord(format, word));
+    }));
+  }
+}
+
+// Reads one case; every failure is kInvalidArgument that starts with the file name and the field.
+class Parser {
+ public:
+  Parser(const proto::RegressionCase& message, absl::string_view where)
+      : message_(message), where_(where) {}
+
+  absl::StatusOr<RegressionCase> Parse() {
+    absl::Status s = ParseRow();
+    if (s.ok()) s = ParseTexts();
+    if (s.ok()) s = ParsePosition();
+    if (s.ok()) s = ParseInputs();
+    if (s.ok()) s = ParseAnswers();
+    if (!s.ok()) return s;
+    return std::move(case_);
+  }
+
+ private:
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) const {
+    return absl::InvalidArgumentError(absl::StrCat(where_, ": ", parts...));
+  }
+
+  absl::Status ParseRow() {
+    case_.row = FindRow(message_.instruction());
+    if (case_.row != nullptr) return absl::OkStatus();
+    // The search for similar names is quadratic in their length; no name is nearly this long.
+    const std::string name = message_.instruction().substr(0, 100);
+    return Error("instruction: no \"", absl::CHexEscape(name), "\"; the nearest are ",
+                 absl::StrJoin(NearestRows(name), ", "));
+  }
+
+  absl::Status ParseTexts() {
+    case_.why = message_.why();
+    case_.signature = message_.signature();
+    case_.source = message_.source();
+    case_.slug = message_.slug().empty() ? SlugOfFileName(where_) : message_.slug();
+    if (IsSlug(case_.slug)) return absl::OkStatus();
+    return Error("slug: \"", absl::CHexEscape(case_.slug), "\", expected [a-z0-9_]+");
+  }
+
+  absl::Status ParsePosition() {
+    const proto::Position& p = message_.position();
+    const Shape& s = case_.row->shape();
+    const auto below = [](uint32_t value, int limit) {
+      return value < static_cast<uint32_t>(limit);
+    };
+    if (!below(p.block(), s.blocks) || !below(p.i(), s.m) || !below(p.j(), s.n)) {
+      return Error("position: block ", p.block(), ", i ", p.i(), ", j ", p.j(), "; ",
+                   case_.row->name, " has ", s.blocks, " blocks of ", s.m, " x ", s.n);
+    }
+    case_.position = {static_cast<int>(p.block()), static_cast<int>(p.i()),
+                      static_cast<int>(p.j())};
+    return absl::OkStatus();
+  }
+
+  bool HasRowsOf(const Shape& s) const {
+    return message_.a_size() == s.blocks * s.m && message_.b_size() == s.blocks * s.n &&
+           message_.c_size() == s.blocks * s.m;
+  }
+
+  absl::Status ParseInputs() {
+    const Instruction& instruction = *case_.row->instruction;
+    const Shape& own = instruction.shape;
+    case_.inputs.count = 1;
+    case_.inputs.shape = HasRowsOf(own) ? own : DotProductShape(own);
+    const Shape& shape = case_.inputs.shape;
+    if (!HasRowsOf(shape)) {
+      return Error("a, b, c: ", message_.a_size(), ", ", message_.b_size(), " and ",
+                   message_.c_size(), " rows; expected ", own.blocks * own.m, ", ",
+                   own.blocks * own.n, " and ", own.blocks * own.m, " (an execution of ",
+                   instruction.name, ") or 1, 1 and 1 (one dot product)");
+    }
+    absl::Status s = ParseWords("a", *instruction.a, message_.a(), shape.k, case_.inputs.a);
+    if (s.ok()) s = ParseWords("b", *instruction.b, message_.b(), shape.k, case_.inputs.b);
+    if (s.ok()) s = ParseWords("c", *instruction.c, message_.c(), shape.n, case_.inputs.c);
+    return s;
+  }
+
+  absl::Status ParseAnswers() {
+    if (message_.answers_size() == 0) return Error("answers: none; at least one is expected");
+    for (int i = 0; i < message_.answers_size(); ++i) {
+      const proto::Answer& in = message_.answers(i);
+      const std::string field = absl::StrCat("answers[", i, "]");
+      std::string error;
+      absl::Time ignored;
+      if (in.device().empty()) return Error(field, ".device: empty; a device is expected");
+      if (!in.date().empty() && !absl::ParseTime(absl::RFC3339_full, in.date(), &ignored, &error)) {
+        return Error(field, ".date: \"", absl::CHexEscape(in.date()),
+                     "\", expected RFC 3339 like 2025-11-20T15:04:05Z: ", error);
+      }
+      const Shape& shape = case_.inputs.shape;
+      if (in.d_size() != shape.blocks * shape.m) {
+        return Error(field, ".d: ", in.d_size(), " rows, expected ", shape.blocks * shape.m,
+                     " like c");
+      }
+      Answer answer = {in.device(), in.identity(), in.date(), {}};
+      absl::Status s =
+          ParseWords(field + ".d", *case_.row->instruction->d, in.d(), shape.n, answer.d);
+      if (!s.ok()) return s;
+      case_.answers.push_back(std::move(answer));
+    }
+    return absl::OkStatus();
+  }
+
+  // `per_row` words from each row.
+  absl::Status ParseWords(absl::string_view field, const Format& format, const TextRows& rows,
+                          int per_row, std::vector<uint64_t>& words) const {
+    for (int i = 0; i < rows.size(); ++i) {
+      const std::vector<absl::string_view> texts =
+          absl::StrSplit(rows[i], absl::ByAnyChar(" \t"), absl::SkipEmpty());
+      if (texts.size() != static_cast<size_t>(per_row)) {
+        return Error(field, "[", i, "]: ", texts.size(), " words, expected ", per_row, " of ",
+                     format.name);
+      }
+      for (int k = 0; k < per_row; ++k) {
+        const absl::StatusOr<uint64_t> word = ParseHexWord(format, texts[k]);
+        if (!word.ok()) return Error(field, "[", i, "] word ", k, ": ", word.status().message());
+        // A word with a digit missing is another number.
+        if (texts[k].size() != static_cast<size_t>(HexDigits(format))) {
+          return Error(field, "[", i, "] word ", k, ": '", texts[k], "', expected ",
+                       HexDigits(format), " digits of ", format.name);
+        }
+        words.push_back(*word);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  const proto::RegressionCase& message_;
+  const absl::string_view where_;
+  RegressionCase case_;
+};
+
+}  // namespace
+
+std::string CaseId(const RegressionCase& c) {
+  // Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
+  // each, all little-endian. Changing this renames every stored case.
+  std::string bytes = c.row->name + '\0';
+  const auto put = [&bytes](uint64_t value, int count) {
+    for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+  };
+  const Shape& s = c.inputs.shape;
+  for (int size : {s.m, s.n, s.k, s.blocks}) put(size, 4);
+  for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
+    for (uint64_t word : *words) put(word, 8);
+  }
+  XXH128_canonical_t hash;
+  XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data(), bytes.size()));
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(hash.digest), kIdBytes));
+}
+
+std::string CaseFileName(const RegressionCase& c) {
+  return absl::StrCat(std::string(c.row->arch()), "/", c.slug.empty() ? "case" : c.slug, "-",
+                      CaseId(c), ".txtpb");
+}
+
+std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
+  const Instruction& instruction = *c.row->instruction;
+  const Shape& shape = c.inputs.shape;
+  proto::RegressionCase message;
+  message.set_instruction(c.row->name);
+  message.set_slug(c.slug.empty() ? "case" : c.slug);
+  message.set_why(c.why);
+  message.set_signature(c.signature);
+  message.set_source(c.source);
+  if (c.position != Position()) {
+    message.mutable_position()->set_block(c.position.block);
+    message.mutable_position()->set_i(c.position.i);
+    message.mutable_position()->set_j(c.position.j);
+  }
+  FormatRows(*instruction.a, c.inputs.a, shape.k, *message.mutable_a());
+  FormatRows(*instruction.b, c.inputs.b, shape.k, *message.mutable_b());
+  FormatRows(*instruction.c, c.inputs.c, shape.n, *message.mutable_c());
+  for (const Answer& answer : c.answers) {
+    proto::Answer& added = *message.add_answers();
+    added.set_device(answer.device);
+    added.set_identity(answer.identity);
+    added.set_date(answer.date);
+    FormatRows(*instruction.d, answer.d, shape.n, *added.mutable_d());
+  }
+  return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),
+                      "\n# proto-file: proto/case.proto\n",
+                      "# proto-message: mmadiff.proto.RegressionCase\n\n",
+                      FormatTextProto(message));
+}
+
+absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where) {
+  proto::RegressionCase message;
+  if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
+  return Parser(message, where).Parse();
+}
+
+}  // namespace mmadiff

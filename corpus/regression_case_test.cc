@@ -1,0 +1,301 @@
+#include "corpus/regression_case.h"
+
+#include <gmock/gmock.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "corpus/test_folder.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr char kName[] = "sm_80/mma.m16n8k4.f32.tf32.tf32.f32";
+
+// One dot product whose words exercise the widths: a NaN payload, a subnormal, ignored bits.
+RegressionCase DotProduct() {
+  RegressionCase c;
+  c.row = FindRow(kName);
+  c.inputs.Resize(DotProductShape(c.row->shape()), 1);
+  c.inputs.a = {0x7fa02000, 0x00000001, 0x3f801fff, 0};
+  c.inputs.b = {0x3f800000, 0xff800000, 0x80000000, 0x42280000};
+  c.inputs.c = {0x0000abcd};
+  c.answers = {{"cuda:0", "A100, driver \"580\"", "2025-11-20T15:04:05Z", {0x7fffffff}},
+               {"model", "3", "", {0x7fc00000}}};
+  c.slug = "nan_payload";
+  c.why = "The payload is lost – always";
+  c.signature = "special:nan_rule=all_ones";
+  c.source = "sm_80/x@g1:1:17";
+  c.position = {0, 15, 7};
+  return c;
+}
+
+// A whole execution; every word differs from the others.
+RegressionCase Execution(const char* name) {
+  RegressionCase c;
+  c.row = FindRow(name);
+  c.inputs.Resize(c.row->shape(), 1);
+  uint64_t word = 1;
+  for (auto* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
+    for (uint64_t& w : *words) w = word++ & 0xff;
+  }
+  c.answers = {{"host", "", "", c.inputs.c}};
+  c.slug = "tile";
+  return c;
+}
+
+void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
+  EXPECT_EQ(x.row, y.row);
+  EXPECT_EQ(x.inputs.shape, y.inputs.shape);
+  EXPECT_EQ(x.inputs.count, y.inputs.count);
+  EXPECT_EQ(x.inputs.a, y.inputs.a);
+  EXPECT_EQ(x.inputs.b, y.inputs.b);
+  EXPECT_EQ(x.inputs.c, y.inputs.c);
+  EXPECT_EQ(std::tie(x.slug, x.why, x.signature, x.source, x.position),
+            std::tie(y.slug, y.why, y.signature, y.source, y.position));
+  ASSERT_EQ(x.answers.size(), y.answers.size());
+  for (size_t i = 0; i < x.answers.size(); ++i) {
+    const Answer &p = x.answers[i], &q = y.answers[i];
+    EXPECT_EQ(std::tie(p.device, p.identity, p.date, p.d),
+              std::tie(q.device, q.identity, q.date, q.d));
+  }
+}
+
+std::string ErrorOf(const std::string& text) {
+  const auto parsed = ParseCase(text, "dir/x.txtpb");
+  EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << text;
+  const std::string message(parsed.status().message());
+  EXPECT_THAT(message, StartsWith("dir/x.txtpb:"));
+  return message;
+}
+
+// The error of DotProduct() with `from` replaced, which must be there.
+std::string ErrorWith(absl::string_view from, absl::string_view to) {
+  const std::string text = FormatCase(DotProduct());
+  EXPECT_TRUE(absl::StrContains(text, from)) << from << "\n" << text;
+  return ErrorOf(absl::StrReplaceAll(text, {{from, to}}));
+}
+
+TEST(FormatCase, IsReadableAndSaysHowToReplay) {
+  const std::string text = FormatCase(DotProduct());
+  EXPECT_THAT(text, StartsWith("# ./mmadiff replay corpus/regressions/sm_80/nan_payload-"));
+  EXPECT_THAT(text, HasSubstr("\n# proto-file: proto/case.proto\n"
+                              "# proto-message: mmadiff.proto.RegressionCase\n"));
+  EXPECT_THAT(text, HasSubstr("\na: \"7fa02000 00000001 3f801fff 00000000\"\n"));
+  EXPECT_THAT(text, HasSubstr("\nc: \"0000abcd\"\n"));
+  EXPECT_THAT(text, HasSubstr("\n  d: \"7fffffff\"\n"));
+  EXPECT_THAT(text, HasSubstr("– always"));
+}
+
+TEST(FormatCase, DotProductRoundTrips) {
+  const auto parsed = ParseCase(FormatCase(DotProduct()), "x");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  ExpectSame(*parsed, DotProduct());
+}
+
+TEST(FormatCase, ExecutionsRoundTrip) {
+  for (const char* name :
+       {"x86/vdpbf16ps", "x86/vpdpbusd", "x86/vfmadd231sd", "sm_70/mma.m8n8k4.f32.f16.f16.f16",
+        "sm_80/mma.m16n8k16.f32.bf16.bf16.f32"}) {
+    const RegressionCase c = Execution(name);
+    const auto parsed = ParseCase(FormatCase(c), "x");
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    ExpectSame(*parsed, c);
+  }
+}
+
+TEST(FormatCase, RowsAreRowsOfTheMatrices) {
+  const std::string text = FormatCase(Execution("sm_80/mma.m16n8k4.f32.tf32.tf32.f32"));
+  // Row 1 of A starts at word 4, column 0 of B at word 64, row 0 of C at word 96; all from 1.
+  EXPECT_THAT(text, HasSubstr("a: \"00000005 00000006 00000007 00000008\"\n"));
+  EXPECT_THAT(text, HasSubstr("b: \"00000041 00000042 00000043 00000044\"\n"));
+  EXPECT_THAT(text, HasSubstr("c: \"00000061 00000062 00000063 00000064 00000065 00000066 00000067"
+                              " 00000068\"\n"));
+}
+
+// A change of these renames every stored case.
+TEST(CaseId, IsGolden) {
+  EXPECT_EQ(CaseId(DotProduct()), "108552c410d1");
+  EXPECT_EQ(CaseId(Execution("x86/vdpbf16ps")), "03efe4f0aad9");
+  EXPECT_EQ(CaseFileName(DotProduct()), "sm_80/nan_payload-108552c410d1.txtpb");
+}
+
+TEST(CaseId, DependsOnInputsOnly) {
+  RegressionCase c = DotProduct();
+  c.answers.clear();
+  c.slug = c.why = c.signature = c.source = "other";
+  c.position = {};
+  EXPECT_EQ(CaseId(c), CaseId(DotProduct()));
+  for (auto change :
+       {+[](RegressionCase& c) { c.inputs.a[3] ^= 1; },
+        +[](RegressionCase& c) { c.inputs.b[0] ^= 1ull << 31; },
+        +[](RegressionCase& c) { c.inputs.c[0] ^= 1; },
+        +[](RegressionCase& c) { std::swap(c.inputs.a, c.inputs.b); },
+        +[](RegressionCase& c) { c.row = FindRow("sm_86/mma.m16n8k4.f32.tf32.tf32.f32"); }}) {
+    RegressionCase other = DotProduct();
+    change(other);
+    EXPECT_NE(CaseId(other), CaseId(DotProduct()));
+  }
+}
+
+TEST(ParseCase, SlugMayComeFromTheFileName) {
+  const std::string text =
+      absl::StrReplaceAll(FormatCase(DotProduct()), {{"slug: \"nan_payload\"", ""}});
+  EXPECT_EQ(ParseCase(text, "d/other_1-0123456789ab.txtpb")->slug, "other_1");
+  EXPECT_EQ(ParseCase(text, "d/Other-0123456789ab.txtpb")->slug, "case");
+  EXPECT_EQ(ParseCase(text, "")->slug, "case");
+}
+
+TEST(ParseCase, AcceptsUpperCaseAndAliases) {
+  const std::string text = absl::StrReplaceAll(
+      FormatCase(DotProduct()), {{"0000abcd", "0000ABCD"}, {"\"sm_80/", "\"ampere/"}});
+  const auto parsed = ParseCase(text, "x");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(CaseId(*parsed), CaseId(DotProduct()));
+}
+
+TEST(ParseCase, UnknownInstructionNamesTheNearest) {
+  EXPECT_THAT(
+      ErrorWith(kName, "sm_80/mma.m16n8k4.f32.tf32.tf32"),
+      AllOf(HasSubstr("instruction: no \"sm_80/mma.m16n8k4.f32.tf32.tf32\""), HasSubstr(kName)));
+  EXPECT_THAT(ErrorOf(""), HasSubstr("instruction"));
+  ErrorOf(absl::StrCat("instruction: \"", std::string(1 << 20, 'x'), "\""));
+}
+
+TEST(ParseCase, EveryFieldIsChecked) {
+  EXPECT_THAT(ErrorWith("slug: \"nan", "slug: \"NaN"),
+              HasSubstr("slug: \"NaN_payload\", expected"));
+  EXPECT_THAT(ErrorWith("i: 15", "i: 16"), HasSubstr("position: block 0, i 16, j 7; sm_80/"));
+  EXPECT_THAT(ErrorWith("j: 7", "j: 4294967295"), HasSubstr("1 blocks of 16 x 8"));
+  EXPECT_THAT(ErrorWith("a: \"7fa02000 ", "a: \""), HasSubstr("a[0]: 3 words, expected 4 of tf32"));
+  EXPECT_THAT(ErrorWith("c: \"0000abcd\"", "c: \"0000abcd 0\""),
+              HasSubstr("c[0]: 2 words, expected 1 of f32"));
+  EXPECT_THAT(ErrorWith("42280000", "4228000g"), HasSubstr("b[0] word 3: '4228000g'"));
+  EXPECT_THAT(ErrorWith("42280000", "422800001"), HasSubstr("b[0] word 3"));
+  EXPECT_THAT(ErrorWith("42280000", "4228000"),
+              HasSubstr("b[0] word 3: '4228000', expected 8 digits"));
+  EXPECT_THAT(ErrorWith("c: \"0000abcd\"", ""),
+              HasSubstr("a, b, c: 1, 1 and 0 rows; expected 16, 8 and 16 (an execution of "
+                        "mma.m16n8k4.f32.tf32.tf32.f32) or 1, 1 and 1 (one dot product)"));
+  EXPECT_THAT(ErrorWith("device: \"model\"", ""), HasSubstr("answers[1].device: empty"));
+  EXPECT_THAT(ErrorWith("2025-11-20T15", "2025-11-20 15"), HasSubstr("answers[0].date: \"2025"));
+  EXPECT_THAT(ErrorWith("d: \"7fc00000\"", ""), HasSubstr("answers[1].d: 0 rows, expected 1"));
+  EXPECT_THAT(ErrorWith("d: \"7fc00000\"", "d: \"xyz\""),
+              HasSubstr("answers[1].d[0] word 0: 'xyz'"));
+  RegressionCase none = DotProduct();
+  none.answers.clear();
+  EXPECT_THAT(ErrorOf(FormatCase(none)), HasSubstr("answers: none"));
+}
+
+TEST(ParseCase, TextErrorsHaveLineAndColumn) {
+  EXPECT_THAT(ErrorWith("why: ", "wherefore: "), HasSubstr("x.txtpb:7:"));
+  EXPECT_THAT(ErrorOf("a: \"1\nb: 2"), HasSubstr("x.txtpb:1:"));
+  EXPECT_THAT(ErrorOf("why: \"a\"\nwhy: \"b\""), HasSubstr("x.txtpb:2:"));
+  EXPECT_THAT(ErrorOf(std::string("\0\xff", 2)), HasSubstr("x.txtpb:1:"));
+  EXPECT_THAT(ErrorOf(std::string((4 << 20) + 1, '\n')), HasSubstr("the most is 4194304"));
+}
+
+TEST(ParseCase, NoPrefixCrashesOrReadsAsAnotherCase) {
+  const std::string text = FormatCase(DotProduct());
+  for (size_t size = 0; size < text.size(); ++size) {
+    const auto parsed = ParseCase(text.substr(0, size), "x");
+    if (!parsed.ok()) continue;
+    EXPECT_EQ(CaseId(*parsed), CaseId(DotProduct())) << size;
+  }
+}
+
+class CaseFolder : public TestFolder {
+ protected:
+  std::string Write(const RegressionCase& c) const {
+    const auto path = WriteCase(c, Path("cases"));
+    EXPECT_TRUE(path.ok()) << path.status();
+    return path.value_or("");
+  }
+};
+
+TEST_F(CaseFolder, WritesUnderItsNameAndReadsBack) {
+  const std::string path = Write(DotProduct());
+  EXPECT_EQ(path, Path("cases/") + CaseFileName(DotProduct()));
+  EXPECT_THAT(Get(path), StartsWith("# ./mmadiff replay " + path + "\n"));
+  const auto read = ReadCase(path);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ExpectSame(*read, DotProduct());
+}
+
+TEST_F(CaseFolder, MergesAnswersOfAnotherDevice) {
+  RegressionCase first = DotProduct();
+  first.answers.resize(1);
+  first.why = "";
+  const std::string path = Write(first);
+  RegressionCase second = DotProduct();
+  second.slug = "another";  // the file keeps its name
+  second.signature = "other";
+  second.answers[0].date = "2026-01-01T00:00:00Z";  // known already
+  EXPECT_EQ(Write(second), path);
+  second = DotProduct();
+  second.answers = {{"cuda:0", "H100", "", {0x7fffffff}}, {"cuda:0", "H100", "", {0x7fffffff}}};
+  Write(second);
+  RegressionCase expected = DotProduct();
+  expected.answers.push_back({"cuda:0", "H100", "", {0x7fffffff}});
+  ExpectSame(*ReadCase(path), expected);
+  // The same device with other bits keeps both: that is worth seeing.
+  second.answers = {{"cuda:0", "H100", "", {0}}};
+  Write(second);
+  expected.answers.push_back(second.answers[0]);
+  ExpectSame(*ReadCase(path), expected);
+  EXPECT_THAT(*ListCases(Path("cases")), ElementsAre(path));
+}
+
+TEST_F(CaseFolder, RefusesWhatCouldNotBeReadAgain) {
+  RegressionCase c = DotProduct();
+  c.slug = "../up";
+  EXPECT_EQ(WriteCase(c, Path("cases")).status().code(), absl::StatusCode::kInvalidArgument);
+  c = DotProduct();
+  c.answers[0].d.clear();
+  EXPECT_EQ(WriteCase(c, Path("cases")).status().code(), absl::StatusCode::kInvalidArgument);
+  c = DotProduct();
+  c.inputs.a[0] |= 1ull << 32;
+  EXPECT_EQ(WriteCase(c, Path("cases")).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_FALSE(std::filesystem::exists(Path("cases")));
+}
+
+TEST_F(CaseFolder, DamagedExistingFileIsNotOverwritten) {
+  const std::string path = Write(DotProduct());
+  std::ofstream(path) << "not a case";
+  EXPECT_EQ(WriteCase(DotProduct(), Path("cases")).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Get(path), "not a case");
+}
+
+TEST_F(CaseFolder, ChangedOperandsShowInTheName) {
+  const std::string path = Write(DotProduct());
+  const std::string text = absl::StrReplaceAll(Get(path), {{"42280000", "42280001"}});
+  std::ofstream(path) << text;
+  const absl::Status s = ReadCase(path).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(s.message(), AllOf(HasSubstr(path), HasSubstr(CaseFileName(*ParseCase(text, "x")))));
+  EXPECT_TRUE(ReadCase(Put("mine.txtpb", text)).ok()) << "a name without an id promises nothing";
+}
+
+TEST_F(CaseFolder, ListsInOrderOfPaths) {
+  std::filesystem::create_directories(Path("l/b"));
+  std::filesystem::create_directories(Path("l/a"));
+  for (const char* name : {"l/b/1.txtpb", "l/a/2.txtpb", "l/a/1.txtpb", "l/a/1.txtpb.tmpabcdef"}) {
+    Put(name, "");
+  }
+  EXPECT_THAT(*ListCases(Path("l")),
+              ElementsAre(Path("l/a/1.txtpb"), Path("l/a/2.txtpb"), Path("l/b/1.txtpb")));
+  EXPECT_THAT(*ListCases(Path("l/a/1.txtpb")), ElementsAre(Path("l/a/1.txtpb")));
+  EXPECT_EQ(ListCases(Path("none")).status().code(), absl::StatusCode::kNotFound);
+  std::filesystem::create_directories(Path("empty"));
+  EXPECT_THAT(*ListCases(Path("empty")), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mmadiff

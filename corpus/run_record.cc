@@ -1,0 +1,166 @@
+#include "corpus/run_record.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "corpus/text_proto.h"
+#include "proto/run.pb.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kHeader[] =
+    "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
+    "# proto-file: proto/run.proto\n"
+    "# proto-message: mmadiff.proto.Manifest\n\n";
+
+void SetDigest(Digest digest, proto::Digest128& out) {
+  out.set_low(static_cast<uint64_t>(digest));
+  out.set_high(static_cast<uint64_t>(digest >> 64));
+}
+
+Digest GetDigest(const proto::Digest128& in) { return Digest{in.high()} << 64 | in.low(); }
+
+std::string Describe(const RunManifest::Instruction& i) {
+  return absl::StrCat(i.name, " (", i.cases, " cases in units of ", i.unit_cases, ")");
+}
+
+// Collects "FIELD: stored X, wanted Y" of what differs.
+class Differences {
+ public:
+  template <typename T>
+  void Compare(absl::string_view field, const T& stored, const T& wanted) {
+    if (stored == wanted) return;
+    parts_.push_back(absl::StrCat(field, ": stored ", Shown(stored), ", wanted ", Shown(wanted)));
+  }
+  std::string Text() const { return absl::StrJoin(parts_, "; "); }
+
+ private:
+  static std::string Shown(uint64_t value) { return absl::StrCat(value); }
+  static std::string Shown(const std::string& value) { return value.empty() ? "(none)" : value; }
+
+  std::vector<std::string> parts_;
+};
+
+}  // namespace
+
+std::string FormatManifest(const RunManifest& manifest) {
+  proto::Manifest message;
+  message.set_tool_version(manifest.tool_version);
+  message.set_model_version(manifest.model_version);
+  message.set_generator_version(manifest.generator_version);
+  message.set_seed(manifest.seed);
+  message.set_strategy(manifest.strategy);
+  message.set_device(manifest.device);
+  message.set_device_identity(manifest.device_identity);
+  for (const RunManifest::Instruction& i : manifest.instructions) {
+    proto::Manifest::Instruction& added = *message.add_instruction();
+    added.set_name(i.name);
+    added.set_cases(i.cases);
+    added.set_unit_cases(i.unit_cases);
+  }
+  return kHeader + FormatTextProto(message);
+}
+
+absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where) {
+  proto::Manifest message;
+  if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
+  if (message.instruction_size() == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(where, ": no instruction; at least one is expected"));
+  }
+  RunManifest manifest = {.tool_version = message.tool_version(),
+                          .model_version = message.model_version(),
+                          .generator_version = message.generator_version(),
+                          .seed = message.seed(),
+                          .strategy = message.strategy(),
+                          .device = message.device(),
+                          .device_identity = message.device_identity(),
+                          .instructions = {}};
+  for (int i = 0; i < message.instruction_size(); ++i) {
+    const proto::Manifest::Instruction& instruction = message.instruction(i);
+    if (instruction.name().empty() || instruction.unit_cases() == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
+                                                     "unit_cases of at least 1 are expected"));
+    }
+    manifest.instructions.push_back(
+        {instruction.name(), instruction.cases(), instruction.unit_cases()});
+  }
+  return manifest;
+}
+
+std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted) {
+  Differences all;
+  all.Compare("tool_version", stored.tool_version, wanted.tool_version);
+  all.Compare("model_version", stored.model_version, wanted.model_version);
+  all.Compare("generator_version", stored.generator_version, wanted.generator_version);
+  all.Compare("seed", stored.seed, wanted.seed);
+  all.Compare("strategy", stored.strategy, wanted.strategy);
+  all.Compare("device", stored.device, wanted.device);
+  all.Compare("device_identity", stored.device_identity, wanted.device_identity);
+  const size_t count = std::max(stored.instructions.size(), wanted.instructions.size());
+  for (size_t i = 0; i < count; ++i) {
+    const auto shown = [i](const RunManifest& m) {
+      return i < m.instructions.size() ? Describe(m.instructions[i]) : std::string();
+    };
+    all.Compare(absl::StrCat("instruction[", i, "]"), shown(stored), shown(wanted));
+  }
+  return all.Text();
+}
+
+std::string SerializeUnit(const UnitResult& unit) {
+  proto::UnitRecord message;
+  message.set_instruction(unit.instruction);
+  message.set_unit(unit.unit);
+  message.set_first_case(unit.first_case);
+  message.set_cases(unit.cases);
+  message.set_dot_products(unit.dot_products);
+  message.set_mismatches(unit.mismatches);
+  for (uint64_t c : unit.mismatching_cases) message.add_mismatching_case(c);
+  SetDigest(unit.device_digest, *message.mutable_device_digest());
+  SetDigest(unit.model_digest, *message.mutable_model_digest());
+  for (const auto& [name, count] : unit.counts) {
+    proto::ClassCount& added = *message.add_count();
+    added.set_name(name);
+    added.set_count(count);
+  }
+  message.set_seconds(unit.seconds);
+  return message.SerializeAsString();
+}
+
+absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
+  proto::UnitRecord message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return absl::DataLossError(
+        absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord"));
+  }
+  UnitResult unit = {
+      .instruction = message.instruction(),
+      .unit = message.unit(),
+      .first_case = message.first_case(),
+      .cases = message.cases(),
+      .dot_products = message.dot_products(),
+      .mismatches = message.mismatches(),
+      .mismatching_cases = {message.mismatching_case().begin(), message.mismatching_case().end()},
+      .device_digest = GetDigest(message.device_digest()),
+      .model_digest = GetDigest(message.model_digest()),
+      .counts = {},
+      .seconds = message.seconds()};
+  for (const proto::ClassCount& c : message.count()) {
+    if (!unit.counts.emplace(c.name(), c.count()).second) {
+      return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
+    }
+  }
+  // What no run writes: such bytes are another message that happens to parse.
+  if (unit.cases == 0 || unit.mismatches > unit.dot_products || !(unit.seconds >= 0) ||
+      std::isinf(unit.seconds)) {
+    return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.cases, " cases, ",
+                                            unit.mismatches, " mismatches of ", unit.dot_products,
+                                            ", ", unit.seconds, " seconds"));
+  }
+  return unit;
+}
+
+}  // namespace mmadiff

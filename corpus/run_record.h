@@ -1,0 +1,69 @@
+// What a differential run stores, as plain structs: its manifest (text) and the results of its
+// units (binary, one record of a block log each). Schemas: proto/run.proto.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff {
+
+// The facts that make two attempts the same run.
+struct RunManifest {
+  struct Instruction {
+    std::string name;         // ARCH/INSTRUCTION
+    uint64_t cases = 0;       // executions in the whole run
+    uint64_t unit_cases = 0;  // executions of one unit; the last may have fewer
+
+    friend bool operator==(const Instruction&, const Instruction&) = default;
+  };
+
+  std::string tool_version, model_version;
+  uint32_t generator_version = 0;
+  uint64_t seed = 0;
+  std::string strategy;
+  std::string device;           // specification
+  std::string device_identity;  // what really answers
+  std::vector<Instruction> instructions;
+
+  friend bool operator==(const RunManifest&, const RunManifest&) = default;
+};
+
+// A sum modulo 2^128 of XXH3-128 values: the same in any order of the summands.
+using Digest = unsigned __int128;
+
+// The result of one unit: consecutive cases of one row.
+struct UnitResult {
+  uint32_t instruction = 0;  // index into RunManifest::instructions
+  uint64_t unit = 0;         // number among the units of its row
+  uint64_t first_case = 0;
+  uint64_t cases = 0;         // executions compared
+  uint64_t dot_products = 0;  // result words compared
+  uint64_t mismatches = 0;    // result words that differ
+
+  std::vector<uint64_t> mismatching_cases;  // indices of cases; whoever fills it caps it
+  Digest device_digest = 0, model_digest = 0;
+  std::map<std::string, uint64_t> counts;  // dot products by name of operand class or stage event
+  double seconds = 0;                      // wall time
+
+  friend bool operator==(const UnitResult&, const UnitResult&) = default;
+};
+
+std::string FormatManifest(const RunManifest& manifest);
+// kInvalidArgument names `where` (a file name), the position and the field.
+absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where);
+
+// Empty when both are the same run; else every differing field: "seed: stored 1, wanted 2; ...".
+std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted);
+
+// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB as long as there are at most
+// 1000 mismatching cases and 500 counts with names of at most 80 characters.
+std::string SerializeUnit(const UnitResult& unit);
+// kDataLoss when the bytes are no unit.
+absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes);
+
+}  // namespace mmadiff

@@ -1,0 +1,133 @@
+#include "corpus/run_record.h"
+
+#include <gmock/gmock.h>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+RunManifest SomeManifest() {
+  return {.tool_version = "0.1.0",
+          .model_version = "3",
+          .generator_version = 2,
+          .seed = 0xfedcba9876543210,
+          .strategy = "mixed",
+          .device = "cuda:0",
+          .device_identity = "NVIDIA A100, driver \"580\"",
+          .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1}}};
+}
+
+UnitResult SomeUnit() {
+  return {.instruction = 1,
+          .unit = 7,
+          .first_case = 1ull << 63,
+          .cases = 4096,
+          .dot_products = 524288,
+          .mismatches = 2,
+          .mismatching_cases = {(1ull << 63) + 1, (1ull << 63) + 4095},
+          .device_digest = Digest{0xfeedfeedfeedfeed} << 64 | 0x0123456789abcdef,
+          .model_digest = ~Digest{0},
+          .counts = {{"operand/subnormal", 12}, {"event/carry_out", 1ull << 40}},
+          .seconds = 0.125};
+}
+
+TEST(Manifest, RoundTripsAsText) {
+  const std::string text = FormatManifest(SomeManifest());
+  EXPECT_THAT(text, HasSubstr("# proto-message: mmadiff.proto.Manifest\n"));
+  const auto parsed = ParseManifest(text, "manifest.txtpb");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(*parsed, SomeManifest());
+  EXPECT_EQ(FormatManifest(*parsed), text);
+}
+
+TEST(Manifest, MalformedTextIsRefusedWithItsPlace) {
+  const std::string good = FormatManifest(SomeManifest());
+  const auto error = [](const std::string& text) {
+    const auto parsed = ParseManifest(text, "m.txtpb");
+    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    return std::string(parsed.status().message());
+  };
+  EXPECT_THAT(error("seed: 1\nseed: 2\n"), HasSubstr("m.txtpb:2:"));
+  EXPECT_THAT(error("seeds: 1\n"), AllOf(HasSubstr("m.txtpb:1:"), HasSubstr("seeds")));
+  EXPECT_THAT(error("seed: 18446744073709551616\n"), HasSubstr("out of range"));
+  EXPECT_THAT(error(""), HasSubstr("no instruction"));
+  EXPECT_THAT(error(absl::StrReplaceAll(good, {{"unit_cases: 1\n", ""}})),
+              HasSubstr("instruction[1]"));
+  EXPECT_THAT(error(std::string(5 << 20, '#')), HasSubstr("bytes"));
+}
+
+TEST(Manifest, DifferenceIsEmptyForTheSameRun) {
+  EXPECT_EQ(ManifestDifference(SomeManifest(), SomeManifest()), "");
+}
+
+TEST(Manifest, DifferenceNamesEveryField) {
+  RunManifest other = SomeManifest();
+  other.seed = 1;
+  other.device_identity = "";
+  EXPECT_EQ(ManifestDifference(other, SomeManifest()),
+            "seed: stored 1, wanted 18364758544493064720; device_identity: stored (none), wanted "
+            "NVIDIA A100, driver \"580\"");
+  other = SomeManifest();
+  other.instructions.pop_back();
+  other.instructions[0].unit_cases = 3;
+  EXPECT_EQ(
+      ManifestDifference(SomeManifest(), other),
+      "instruction[0]: stored sm_80/x (1000000000000 cases in units of 65536), wanted sm_80/x "
+      "(1000000000000 cases in units of 3); instruction[1]: stored sm_80/y (5 cases in units "
+      "of 1), wanted (none)");
+}
+
+TEST(Manifest, DifferenceSeesEachField) {
+  const auto changed = [](auto change) {
+    RunManifest m = SomeManifest();
+    change(m);
+    return ManifestDifference(SomeManifest(), m);
+  };
+  EXPECT_THAT(changed([](auto& m) { m.tool_version = "x"; }), HasSubstr("tool_version: "));
+  EXPECT_THAT(changed([](auto& m) { m.model_version = "x"; }), HasSubstr("model_version: "));
+  EXPECT_THAT(changed([](auto& m) { m.generator_version = 9; }), HasSubstr("generator_version: "));
+  EXPECT_THAT(changed([](auto& m) { m.seed = 9; }), HasSubstr("seed: "));
+  EXPECT_THAT(changed([](auto& m) { m.strategy = "x"; }), HasSubstr("strategy: "));
+  EXPECT_THAT(changed([](auto& m) { m.device = "x"; }), HasSubstr("device: "));
+  EXPECT_THAT(changed([](auto& m) { m.device_identity = "x"; }), HasSubstr("device_identity: "));
+  EXPECT_THAT(changed([](auto& m) { m.instructions[1].cases = 6; }), HasSubstr("instruction[1]: "));
+}
+
+TEST(Unit, RoundTripsAsBytes) {
+  const auto parsed = ParseUnit(SerializeUnit(SomeUnit()));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_TRUE(*parsed == SomeUnit());
+  EXPECT_EQ(SerializeUnit(*parsed), SerializeUnit(SomeUnit()));
+}
+
+TEST(Unit, LargestFitsARecord) {
+  UnitResult unit = SomeUnit();
+  unit.mismatching_cases.assign(1000, ~0ull);
+  for (int i = 0; i < 500; ++i) unit.counts[absl::StrCat(std::string(77, 'x'), 100 + i)] = ~0ull;
+  EXPECT_LE(SerializeUnit(unit).size(), size_t{63 << 10});
+}
+
+TEST(Unit, OtherBytesAreDataLoss) {
+  const auto code = [](const UnitResult& unit) {
+    return ParseUnit(SerializeUnit(unit)).status().code();
+  };
+  EXPECT_EQ(ParseUnit("").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ParseUnit("garbage").status().code(), absl::StatusCode::kDataLoss);
+  const std::string bytes = SerializeUnit(SomeUnit());
+  EXPECT_EQ(ParseUnit(bytes.substr(0, bytes.size() - 1)).status().code(),
+            absl::StatusCode::kDataLoss);
+  UnitResult unit = SomeUnit();
+  unit.mismatches = unit.dot_products + 1;
+  EXPECT_EQ(code(unit), absl::StatusCode::kDataLoss);
+  unit = SomeUnit();
+  unit.seconds = -1;
+  EXPECT_EQ(code(unit), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace mmadiff
