@@ -80,7 +80,9 @@ class Campaign {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
     for (size_t r = 0; r < options.rows.size(); ++r) {
-      RowOutcome row = {.row = options.rows[r], .total = std::move(stored.totals[r])};
+      RowOutcome row;
+      row.row = options.rows[r];
+      row.total = std::move(stored.totals[r]);
       const RunManifest::Instruction& planned = manifest.instructions[r];
       units_.push_back((planned.cases + planned.unit_cases - 1) / planned.unit_cases);
       unit_cases_.push_back(planned.unit_cases);

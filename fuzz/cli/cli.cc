@@ -76,7 +76,8 @@ absl::StatusOr<const Row*> OneRow(const std::string& name) {
   const size_t slash = name.find('/');
   for (const Row& row : Rows()) {
     if (slash != name.npos && name.substr(slash + 1) == row.instruction->name) {
-      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ", row.arch());
+      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ",
+                      row.numerics->arch);
     }
   }
   return absl::InvalidArgumentError(

@@ -22,10 +22,11 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const absl::StatusOr<Minimized> minimal =
       Minimize(**device, {subject->row, subject->inputs, subject->differing.front()});
   if (!minimal.ok()) return Fail(minimal.status());
-  Finding finding = {.row = subject->row->name,
-                     .signature = minimal->signature,
-                     .case_name = argument,
-                     .flaky = minimal->repeatability != Repeatability::kReproduced};
+  Finding finding;
+  finding.row = subject->row->name;
+  finding.signature = minimal->signature;
+  finding.case_name = argument;
+  finding.flaky = minimal->repeatability != Repeatability::kReproduced;
   const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
