@@ -30,7 +30,7 @@ constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
           .terms = terms,
           .fraction_bits = fraction_bits,
           .exponent_floor = d.min_exponent - (fraction_bits - 18),
-          .output_rounding = &d == &kF16 ? Rounding::kNearestEven : Rounding::kTowardZero,
+          .output_rounding = d.bits == 16 ? Rounding::kNearestEven : Rounding::kTowardZero,
           .output_fraction_bits = d.fraction_bits,
           .nan_rule = NanRule::kAllOnes,
           .zero_sign = ZeroSign::kSumPositive};
