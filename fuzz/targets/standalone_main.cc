@@ -1,7 +1,11 @@
 // Runs a fuzz target without libFuzzer: over the files and folders given, and over a fixed set of
 // mutations of each file. A failure is an abort; the input that led to it stays in the working
 // directory as PROGRAM.crash.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -24,9 +28,18 @@ std::string ReadAll(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void RunOne(const std::string& input, const std::string& crash_file) {
-  // Written first: an abort leaves no time for it.
-  std::ofstream(crash_file, std::ios::binary) << input;
+std::string crash_file;
+const std::string* current = nullptr;  // the input that runs
+
+// Only calls that are safe in a signal handler.
+extern "C" void KeepInput(int signal) {
+  const int fd = open(crash_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  const ssize_t written = write(fd, current->data(), current->size());
+  _exit(written < 0 ? 1 : 128 + signal);
+}
+
+void RunOne(const std::string& input) {
+  current = &input;
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
@@ -69,19 +82,19 @@ std::vector<fs::path> FilesOf(const fs::path& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string crash_file = fs::path(argv[0]).filename().string() + ".crash";
+  crash_file = fs::path(argv[0]).filename().string() + ".crash";
+  for (int s : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) signal(s, KeepInput);
   int64_t files = 0, inputs = 0;
   std::mt19937_64 random(1);  // the same mutations on every machine
   for (int i = 1; i < argc; ++i) {
     for (const fs::path& path : FilesOf(argv[i])) {
       const std::string input = ReadAll(path);
-      RunOne(input, crash_file);
-      for (int m = 0; m < kMutationsPerFile; ++m) RunOne(Mutate(input, random), crash_file);
+      RunOne(input);
+      for (int m = 0; m < kMutationsPerFile; ++m) RunOne(Mutate(input, random));
       ++files;
       inputs += 1 + kMutationsPerFile;
     }
   }
-  fs::remove(crash_file);
   std::printf("%lld inputs from %lld files\n", static_cast<long long>(inputs),
               static_cast<long long>(files));
   return files > 0 ? 0 : 2;
