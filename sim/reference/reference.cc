@@ -57,13 +57,6 @@ std::optional<uint64_t> SpecialResult(const Model& model, const Step& step) {
   return std::nullopt;
 }
 
-// Sign of an exact sum of zero in IEEE 754-2019, 6.3: that of the terms where all agree, otherwise
-// plus unless rounding goes down. `all_zero`: no term had a value.
-bool IeeeZeroIsNegative(bool all_zero, bool any_plus, bool any_minus, Rounding rounding) {
-  if (all_zero && any_plus != any_minus) return any_minus;
-  return rounding == Rounding::kDown;
-}
-
 Number Flushed(const Algorithm& algorithm, Number x) {
   if (algorithm.input_subnormals == Subnormals::kFlush && x.kind == Class::kSubnormal) {
     x.kind = Class::kZero;
@@ -80,11 +73,11 @@ uint64_t Fma(const Model& model, const Number& a, const Number& b, const Number&
   const Factors& product = step.products[0];
   const Dyadic sum = product.value() + step.addend.value;
   if (Sign(sum) == 0) {
-    const bool any_minus = product.negative() || step.addend.negative;
-    const bool any_plus = !product.negative() || !step.addend.negative;
-    return reference::ZeroWord(
-        model.d, IeeeZeroIsNegative(product.zero() && IsZero(step.addend), any_plus, any_minus,
-                                    algorithm.output_rounding));
+    // IEEE 754-2019, 6.3: two zeros of one sign keep it, otherwise +0, but -0 when rounding down.
+    const bool same = product.zero() && product.negative() == step.addend.negative;
+    const bool negative =
+        same ? step.addend.negative : algorithm.output_rounding == Rounding::kDown;
+    return reference::ZeroWord(model.d, negative);
   }
   bool zero = false;
   return reference::RoundedWord(model.d, algorithm, sum, &zero);
@@ -131,29 +124,21 @@ uint64_t FusedStep(const Model& model, const Step& step) {
   const Algorithm& algorithm = model.algorithm;
   if (const auto special = SpecialResult(model, step)) return *special;
 
-  std::vector<Dyadic> terms;
-  bool any_plus = false, any_minus = false;
+  std::vector<Dyadic> terms = {step.addend.value};
+  bool all_minus_zero = IsZero(step.addend) && step.addend.negative;
   for (const Factors& p : step.products) {
     terms.push_back(p.value());
-    (p.negative() ? any_minus : any_plus) = true;
+    all_minus_zero = all_minus_zero && p.zero() && p.negative();
   }
-  terms.push_back(step.addend.value);
-  (step.addend.negative ? any_minus : any_plus) = true;
-
   const std::optional<long> exponent = AlignmentExponent(model, step);
   Dyadic sum;
-  bool all_zero = true;
   for (const Dyadic& term : terms) {
     if (Sign(term) == 0) continue;
-    const Dyadic cut =
-        RoundToMultiple(term, *exponent - algorithm.fraction_bits, algorithm.align_rounding);
-    all_zero = all_zero && Sign(cut) == 0;
-    sum = sum + cut;
+    const long unit = *exponent - algorithm.fraction_bits;
+    sum = sum + RoundToMultiple(term, unit, algorithm.align_rounding);
   }
   if (Sign(sum) == 0) {
-    const bool negative =
-        algorithm.zero_sign == ZeroSign::kIeee &&
-        IeeeZeroIsNegative(all_zero, any_plus, any_minus, algorithm.output_rounding);
+    const bool negative = algorithm.zero_sign == ZeroSign::kIeee && all_minus_zero;
     return reference::ZeroWord(model.d, negative);
   }
   bool zero = false;
