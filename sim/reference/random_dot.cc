@@ -87,16 +87,6 @@ DotProductCase Integers(const Model& m, Random& random) {
   return dot;
 }
 
-DotProductCase RandomBits(const Model& m, Random& random) {
-  DotProductCase dot;
-  for (int k = 0; k < m.k; ++k) {
-    dot.a.push_back(RandomWord(m.a, random));
-    dot.b.push_back(RandomWord(m.b, random));
-  }
-  dot.c = RandomWord(m.c, random);
-  return dot;
-}
-
 // Exponent of the largest terms: the ends of the result's range and of the operands', and between.
 int CentreExponent(const Model& m, Random& random) {
   const int smallest = m.a.min_exponent + m.b.min_exponent;
@@ -156,7 +146,7 @@ DotProductCase CancellingAddend(const Model& m, Random& random) {
 
 // A band with some operands replaced by specials; or nothing but zeros of random signs.
 DotProductCase Specials(const Model& m, Random& random) {
-  DotProductCase dot = OneIn(random, 2) ? Band(m, random) : RandomBits(m, random);
+  DotProductCase dot = OneIn(random, 2) ? Band(m, random) : RandomWords(m, random);
   const int rarity = 1 << Between(random, 0, 5);
   for (int k = 0; k < m.k; ++k) {
     if (OneIn(random, rarity)) dot.a[k] = SpecialWord(m.a, random);
@@ -191,11 +181,21 @@ void AppendHex(const Format& f, uint64_t word, std::string& text) {
 
 uint64_t RandomWord(const Format& format, Random& random) { return random() & Ones(format.bits); }
 
+DotProductCase RandomWords(const Model& m, Random& random) {
+  DotProductCase dot;
+  for (int k = 0; k < m.k; ++k) {
+    dot.a.push_back(RandomWord(m.a, random));
+    dot.b.push_back(RandomWord(m.b, random));
+  }
+  dot.c = RandomWord(m.c, random);
+  return dot;
+}
+
 DotProductCase RandomDot(const Model& m, Random& random) {
   if (IsInteger(m.a)) return Integers(m, random);
   switch (random() % 8) {
     case 0:
-      return RandomBits(m, random);
+      return RandomWords(m, random);
     case 1:
     case 2:
       return Band(m, random);
@@ -208,6 +208,11 @@ DotProductCase RandomDot(const Model& m, Random& random) {
     default:
       return CancellingAddend(m, random);
   }
+}
+
+std::string FamilyName(Family family) {
+  constexpr const char* kNames[] = {"FmaChain", "FusedSum", "IntegerDot"};
+  return kNames[static_cast<int>(family)];
 }
 
 std::string Line(const Model& m, const DotProductCase& dot) {

@@ -14,16 +14,6 @@ namespace {
 
 class Toy : public testing::TestWithParam<Family> {};
 
-DotProductCase RandomWords(const Model& m, std::mt19937_64& random) {
-  DotProductCase dot;
-  for (int k = 0; k < m.k; ++k) {
-    dot.a.push_back(RandomWord(m.a, random));
-    dot.b.push_back(RandomWord(m.b, random));
-  }
-  dot.c = RandomWord(m.c, random);
-  return dot;
-}
-
 // All inputs of a few models that together take every value of every parameter.
 TEST_P(Toy, AgreesOnEveryInputWithEveryValue) {
   int64_t tried = 0;
@@ -75,14 +65,9 @@ TEST_P(Toy, IgnoresParametersOfOtherFamilies) {
   }
 }
 
-std::string FamilyName(const testing::TestParamInfo<Family>& info) {
-  constexpr const char* kNames[] = {"FmaChain", "FusedSum", "IntegerDot"};
-  return kNames[static_cast<int>(info.param)];
-}
-
 INSTANTIATE_TEST_SUITE_P(Families, Toy,
                          testing::Values(Family::kFmaChain, Family::kFusedSum, Family::kIntegerDot),
-                         FamilyName);
+                         [](const auto& info) { return FamilyName(info.param); });
 
 }  // namespace
 }  // namespace mmadiff::reference
