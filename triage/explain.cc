@@ -18,7 +18,9 @@ std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
   if (x.kind == Kind::kNan || y.kind == Kind::kNan) return "nan";
   if (x.kind == Kind::kInfinite || y.kind == Kind::kInfinite) return "infinity";
   if (x.significand == 0 && y.significand == 0) return "zero_sign";
-  if (x.negative != y.negative) return "sign";
+  // A value against a zero is a lost value, whatever the sign of the zero.
+  const bool zero = x.significand == 0 || y.significand == 0;
+  if (x.negative != y.negative && !zero) return "sign";
   return UlpDistance(f, model, device) == 1 ? "1ulp" : "ulps";
 }
 

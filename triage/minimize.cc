@@ -136,15 +136,20 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
   const Model& m = runner.row().model;
   for (const Group& g : words) {
     const Format& format = g.array == &Batch::a ? m.a : g.array == &Batch::b ? m.b : m.c;
-    uint64_t one = 0;
-    const uint64_t word = (inputs.*g.array)[g.first];
-    if (word == 0 || !PackPowerOfTwo(format, false, 0, &one) || word == one) continue;
-    Batch candidate = inputs;
-    (candidate.*g.array)[g.first] = one;
-    const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
-    if (!holds.ok()) return holds;
-    if (*holds) inputs = std::move(candidate);
-    *changed |= *holds;
+    for (const bool negative : {false, true}) {
+      uint64_t one = 0;
+      const uint64_t word = (inputs.*g.array)[g.first];
+      if (word == 0 || !PackPowerOfTwo(format, negative, 0, &one)) continue;
+      if (word == one) break;
+      Batch candidate = inputs;
+      (candidate.*g.array)[g.first] = one;
+      const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
+      if (!holds.ok()) return holds;
+      if (!*holds) continue;
+      inputs = std::move(candidate);
+      *changed = true;
+      break;
+    }
   }
   return changed;
 }

@@ -77,7 +77,8 @@ absl::StatusOr<bool> Reducer::Reduce() {
     }
     changed |= again;
     if (!status_.ok()) return status_;
-    // The wide ones are dear: only where the others are at an end, and back to those after one helped.
+    // The wide ones are dear: only where the others are at an end, and back to those after one
+    // helped.
     for (const Pass& pass : WidePasses()) {
       if (again || !target_.explained()) break;
       while (Apply(pass)) again = true;

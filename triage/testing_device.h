@@ -56,7 +56,7 @@ class SwappedLanesDevice : public ChangedDevice {
   }
 };
 
-// Gives element 0 the result of element 20 when row 5 of A has more than one word that is not zero.
+// Flips the lowest bit of element 0 when row 5 of A has more than one word that is not zero.
 class NeighbourRowDevice : public ChangedDevice {
  public:
   NeighbourRowDevice() : ChangedDevice("") {}
@@ -94,6 +94,7 @@ class DyingDevice : public ChangedDevice {
     if (calls_-- <= 0) return absl::UnavailableError("the device is gone");
     return ChangedDevice::Run(row, batch);
   }
+  int calls() const { return calls_; }  // left
 
  private:
   int calls_;
