@@ -34,16 +34,21 @@ struct Step {
   Number addend;
 };
 
+// In the order a, b for each k, then the addend; nullptr when there is none.
+const Number* FirstNan(const Step& step) {
+  for (const Factors& p : step.products) {
+    if (IsNan(p.a)) return &p.a;
+    if (IsNan(p.b)) return &p.b;
+  }
+  return IsNan(step.addend) ? &step.addend : nullptr;
+}
+
 // The word of a step that a NaN or an infinity decides. NaN operands come before invalid
 // operations, so infinity times zero plus a NaN is that NaN.
 std::optional<uint64_t> SpecialResult(const Model& model, const Step& step) {
   const NanRule rule = model.algorithm.nan_rule;
-  std::vector<const Number*> operands;
-  for (const Factors& p : step.products) operands.insert(operands.end(), {&p.a, &p.b});
-  operands.push_back(&step.addend);
-  for (const Number* x : operands) {
-    if (!IsNan(*x)) continue;
-    return rule == NanRule::kPropagate ? reference::QuietedNan(model.d, *x)
+  if (const Number* nan = FirstNan(step)) {
+    return rule == NanRule::kPropagate ? reference::QuietedNan(model.d, *nan)
                                        : reference::DefaultNan(model.d, rule);
   }
   bool plus = false, minus = false, invalid = false;
@@ -124,7 +129,9 @@ uint64_t FusedStep(const Model& model, const Step& step) {
   const Algorithm& algorithm = model.algorithm;
   if (const auto special = SpecialResult(model, step)) return *special;
 
-  std::vector<Dyadic> terms = {step.addend.value};
+  std::vector<Dyadic> terms;
+  terms.reserve(step.products.size() + 1);
+  terms.push_back(step.addend.value);
   bool all_minus_zero = IsZero(step.addend) && step.addend.negative;
   for (const Factors& p : step.products) {
     terms.push_back(p.value());
@@ -153,6 +160,7 @@ uint64_t FusedSum(const Model& model, const DotProductCase& dot) {
   for (int start = 0; start < model.k; start += model.algorithm.terms) {
     Step step = {{}, reference::Read(start == 0 ? model.c : model.d, d)};
     const int end = std::min(model.k, start + model.algorithm.terms);
+    step.products.reserve(end - start);
     for (int k = start; k < end; ++k) {
       step.products.push_back(
           {reference::Read(model.a, dot.a[k]), reference::Read(model.b, dot.b[k])});
