@@ -20,7 +20,8 @@ struct Budget {
 };
 
 inline void CheckMinimization(const Mismatch& start, const std::string& change) {
-  constexpr int64_t kMostExecutions = 6000;
+  // Explained differences take some hundreds, others one execution for each proposal.
+  constexpr int64_t kMostExecutions = 20000;
   const Row& row = *start.row;
   const std::string name = row.name + " " + change;
   ChangedDevice device(change);

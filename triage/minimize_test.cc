@@ -172,16 +172,43 @@ TEST(Minimize, WrongLaneNeedsTheTile) {
     EXPECT_EQ(minimal.shape, row.shape());
     EXPECT_EQ(m->mismatch.element, 3);
     const int non_zero = NonZero(minimal.a) + NonZero(minimal.b) + NonZero(minimal.c);
+    // What the first minimisation leaves, a second one cannot shrink.
+    const absl::StatusOr<Minimized> again = Minimize(device, m->mismatch);
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ(again->mismatch.inputs.a, minimal.a);
+    EXPECT_EQ(again->mismatch.inputs.b, minimal.b);
+    EXPECT_EQ(again->mismatch.inputs.c, minimal.c);
     if (sign) {
       EXPECT_TRUE(Text(*m) == "3f800000" || Text(*m) == "bf800000") << Text(*m);
       EXPECT_LE(non_zero, 3);
     } else {
       EXPECT_EQ(Text(*m), "3f800000");
       EXPECT_EQ(non_zero, 1);
+      // The tile of zeros is tried before the search for what else matters.
+      EXPECT_LE(m->executions, 150);
     }
   }
   EXPECT_GT(seen[0], 2);
   EXPECT_GT(seen[1], 2);
+}
+
+// Without an explanation every proposal is put to the device, and only the cheap passes run.
+TEST(Minimize, UnexplainedDifference) {
+  const Row& row = *FindRow(kHopper);
+  std::mt19937_64 random(9);
+  int seen = 0;
+  for (int i = 0; i < 12; ++i) {
+    CountingDevice device;
+    const absl::StatusOr<Minimized> m =
+        Minimize(device, {&row, RandomTile(row, row.shape(), random), 77});
+    ASSERT_TRUE(m.ok()) << m.status();
+    if (m->signature != "unexplained:ulps") continue;
+    ++seen;
+    EXPECT_EQ(Text(*m), "3c00*3c00@0 3c00*3c00@1 0");
+    EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(row.shape()));
+    EXPECT_LE(m->executions, 5000);
+  }
+  EXPECT_GT(seen, 4);
 }
 
 // The fault needs two words in another row of A: they stay, as ones, and all else goes.

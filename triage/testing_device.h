@@ -71,6 +71,26 @@ class NeighbourRowDevice : public ChangedDevice {
   }
 };
 
+// Flips bit 2 of every result of two or more products that are not zero: no parameter explains
+// that.
+class CountingDevice : public ChangedDevice {
+ public:
+  CountingDevice() : ChangedDevice("") {}
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+    for (int64_t i = 0; i < batch.dot_products(); ++i) {
+      const DotProductCase dot = Extract(batch, i);
+      int products = 0;
+      for (int k = 0; k < row.model.k; ++k) {
+        products += Decode(row.model.a, dot.a[k]).significand != 0 &&
+                    Decode(row.model.b, dot.b[k]).significand != 0;
+      }
+      if (products >= 2) (*d)[i] ^= 4;
+    }
+    return d;
+  }
+};
+
 // Flips the lowest result bits in every second call.
 class FlakyDevice : public ChangedDevice {
  public:
