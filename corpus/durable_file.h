@@ -1,4 +1,4 @@
-// Files that survive a crash (CONVENTIONS: temporary name in the same folder, write, fdatasync,
+// Files that survive a crash (temporary name in the same folder, write, fdatasync,
 // rename, fsync of the folder). A failed write or sync is kDataLoss with the path and errno text.
 #pragma once
 

@@ -33,7 +33,7 @@ enum class NanRule : uint8_t {
 enum class ZeroSign : uint8_t {
   kPositive,     // every zero result is +0
   kSumPositive,  // an exact sum of zero is +0; a nonzero sum that rounds to zero keeps its sign
-  kIeee,         // as IEEE 754: -0 when every term is -0
+  kIeee,         // -0 when the addend and every product are -0 before alignment
 };
 enum class Overflow : uint8_t { kWrap, kSaturate };  // of integers
 

@@ -53,18 +53,21 @@ MMADIFF_HD constexpr bool AllNegativeZeros(const Unpacked* a, const Unpacked* b,
   return all;
 }
 
-// A term cut to a multiple of 2^lsb. `up` is the constant left shift that makes every other shift a
-// right shift: random shift directions cost more than the arithmetic.
+// magnitude * 2^(up - down) cut to an integer. `up` is a constant of the model that makes `down` a
+// right shift for every term that has its raw exponent below the alignment exponent: random shift
+// directions cost more than the arithmetic.
 MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int down,
                                                Rounding rounding, bool negative) {
+  if (down < 0) {  // a zero above the alignment exponent, or a normalised subnormal
+    return {magnitude == 0 ? 0 : magnitude << (up - down), false};
+  }
   const uint64_t wide = magnitude << up;
   const int shift = down < 63 ? down : 63;
   const uint64_t kept = wide >> shift;
   const uint64_t lost = wide ^ kept << shift;
   if (rounding == Rounding::kTowardZero) return {kept, lost != 0};
-  if (lost == 0) return {kept, false};
   const uint64_t half = down > 63 ? ~0ull : 1ull << shift >> 1;
-  return {RoundedUp(kept, lost, half, rounding, negative), true};
+  return {RoundedUp(kept, lost, half, rounding, negative), lost != 0};
 }
 
 // One step over `terms` products. c is a decoded word of `c_format`.
@@ -94,31 +97,35 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
+  for (int i = 0; i < terms; ++i) {
+    trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative,
+                a[i].significand * b[i].significand,
+                a[i].exponent + b[i].exponent - product_bits, false});
+  }
   // 2. Every term cut to a multiple of 2^lsb, and the exact sum.
   const int lsb = align - alg.fraction_bits;
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align, false});
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
   int64_t sum = 0;
-  for (int i = 0; i < terms; ++i) {
-    const uint64_t product = a[i].significand * b[i].significand;
-    const bool negative = a[i].negative != b[i].negative;
-    const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
-    trace(Event{Stage::kProduct, step, first_k + i, negative, product, term_lsb, false});
-    // A zero may lie above the alignment exponent, where the shift would be negative.
-    const int down = lsb - term_lsb + up < 0 ? 0 : lsb - term_lsb + up;
-    const Shifted<uint64_t> term = CutTerm(product, up, down, alg.align_rounding, negative);
-    trace(Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb,
-                term.inexact});
-    const int64_t sign = -static_cast<int64_t>(negative);
-    sum += (static_cast<int64_t>(term.magnitude) ^ sign) - sign;
-  }
   if (c.significand != 0) {
     const Shifted<uint64_t> term =
         ShiftRight<uint64_t>(c.significand, lsb - c.exponent + c_format.fraction_bits,
                              alg.align_rounding, c.negative);
     trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
-    sum += c.negative ? -static_cast<int64_t>(term.magnitude)
-                      : static_cast<int64_t>(term.magnitude);
+    sum = c.negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
+  }
+  for (int i = 0; i < terms; ++i) {
+    const uint64_t product = a[i].significand * b[i].significand;
+    const bool negative = a[i].negative != b[i].negative;
+    const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
+    const Shifted<uint64_t> term =
+        CutTerm(product, up, lsb - term_lsb + up, alg.align_rounding, negative);
+    if (product != 0) {
+      trace(Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb,
+                  term.inexact});
+    }
+    const int64_t sign = -static_cast<int64_t>(negative);
+    sum += (static_cast<int64_t>(term.magnitude) ^ sign) - sign;
   }
   // 3. One rounding.
   bool negative = sum < 0;

@@ -48,7 +48,7 @@ constexpr Parameter kParameters[] = {
     Make<&A::order>("order", kChain, kOrders),
     Make<&A::input_subnormals>("input_subnormals", kChain, kSubnormals),
     Make<&A::output_subnormals>("output_subnormals", kChain | kSum, kSubnormals),
-    Make<&A::tininess>("tininess", kChain, kTininess),
+    Make<&A::tininess>("tininess", kChain | kSum, kTininess),
     Make<&A::addend_exponent>("addend_exponent", kSum, kAddendExponents),
     Make<&A::nan_rule>("nan_rule", kChain | kSum, kNanRules),
     Make<&A::zero_sign>("zero_sign", kSum, kZeroSigns),
@@ -69,10 +69,37 @@ std::vector<int> Candidates(const Parameter& p, int value) {
   return {value - 1, value + 1};
 }
 
+std::string InvalidIntegers(const Model& m) {
+  for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
+    if (!IsInteger(*f) || f->bits > 32) return "integer_dot needs integers of at most 32 bits";
+  }
+  return m.d.is_signed ? "" : "the output of integer_dot must be signed";
+}
+
+std::string InvalidFloats(const Model& m) {
+  for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
+    if (IsInteger(*f)) return "a floating-point family needs floating-point formats";
+  }
+  if (m.d.nonfinite != Nonfinite::kIeee) return "the output format must have an infinity";
+  if (m.algorithm.output_fraction_bits > m.d.fraction_bits) {
+    return "output_fraction_bits must be at most " + std::to_string(m.d.fraction_bits) + " for " +
+           m.d.name;
+  }
+  if (m.algorithm.family == Family::kFusedSum) {
+    // Products and what is kept of them fit 64-bit sums.
+    if (m.a.fraction_bits + m.b.fraction_bits > 24) return "fused_sum needs narrower inputs";
+    if (m.algorithm.nan_rule == NanRule::kPropagate) return "fused_sum has no NaN to propagate";
+    return "";
+  }
+  if (std::string_view(m.c.name) != m.d.name) return "fma_chain needs one format for c and d";
+  const bool wide = m.a.fraction_bits > m.d.fraction_bits || m.b.fraction_bits > m.d.fraction_bits;
+  return wide ? "the inputs of fma_chain must not be wider than its output" : "";
+}
+
 // False when no input of the model can tell the changed parameter from the original.
 bool CanShow(const Model& m, const Algorithm& changed) {
   if (changed.terms > m.k || changed.terms < 1) return false;
-  if (changed.output_fraction_bits > m.d.fraction_bits) return false;
+  if (!Invalid({m.a, m.b, m.c, m.d, m.k, changed}).empty()) return false;
   // Only a flushing output asks when a result is tiny.
   if (changed.tininess != m.algorithm.tininess) {
     return changed.output_subnormals == Subnormals::kFlush;
@@ -123,11 +150,7 @@ std::string Invalid(const Model& m) {
              std::to_string(p.max);
     }
   }
-  if (m.algorithm.output_fraction_bits > m.d.fraction_bits) {
-    return "output_fraction_bits must be at most " + std::to_string(m.d.fraction_bits) + " for " +
-           m.d.name;
-  }
-  return "";
+  return m.algorithm.family == Family::kIntegerDot ? InvalidIntegers(m) : InvalidFloats(m);
 }
 
 std::vector<Neighbour> Neighbours(const Model& m) {

@@ -114,7 +114,7 @@ TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
     }
   }
   EXPECT_EQ(Describe({.family = Family::kIntegerDot, .terms = 4, .overflow = Overflow::kSaturate}),
-            "integer_dot(terms=4, overflow=saturate)");
+            "integer_dot(overflow=saturate, terms=4)");
 }
 
 TEST(Invalid, NamesWhatIsWrong) {

@@ -60,8 +60,8 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
 
 // Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one (at
 // most the format's own) and packs it. Beyond the largest finite number the result is infinity in
-// every rounding mode (NVIDIA's truncating sums do this too: ARITHMETIC 2.2). A zero magnitude gives
-// zero of the given sign.
+// every rounding mode, as NVIDIA's truncating sums do (MMA-Sim v2); IEEE 754's directed roundings,
+// which stop at the largest number, are no row's. A zero magnitude gives zero of the given sign.
 template <class Wide>
 MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, bool negative,
                                         Wide magnitude, int lsb_exponent, bool* inexact) {

@@ -30,6 +30,21 @@ bool Explains(const Row& row, const Model& model, std::span<const Observed> obse
   });
 }
 
+// Equal as far as a reader of the stages is concerned: the same value in other units is no difference.
+bool SameEvent(const Event& x, const Event& y) {
+  if (x == y) return true;
+  const bool value = x.stage == Stage::kAlignedTerm || x.stage == Stage::kSum;
+  if (!value || x.stage != y.stage || x.step != y.step || x.k != y.k || x.inexact != y.inexact ||
+      x.negative != y.negative || x.magnitude == 0 || y.magnitude == 0) {
+    return false;
+  }
+  const auto odd = [](Event e) {
+    for (; (e.magnitude & 1) == 0; e.magnitude >>= 1) ++e.lsb_exponent;
+    return e;
+  };
+  return odd(x) == odd(y);
+}
+
 }  // namespace
 
 const char* StageName(Stage stage) {
@@ -54,7 +69,7 @@ const Event* Parting(const std::vector<Event>& x, const std::vector<Event>& y) {
   for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
     if (i >= x.size()) return &y[i];
     if (i >= y.size()) return &x[i];
-    if (x[i] == y[i]) continue;
+    if (SameEvent(x[i], y[i])) continue;
     return y[i].stage < x[i].stage ? &y[i] : &x[i];
   }
   return nullptr;

@@ -78,7 +78,7 @@ TEST(Signature, PlantedNeighbours) {
        {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00},
        0x3f800000,
        "product:terms=8"},
-      {kHopper, "nan_rule=propagate", {}, {}, 0x7fc00000, "special:nan_rule=propagate"},
+      {kHopper, "nan_rule=quiet_positive", {}, {}, 0x7fc00000, "special:nan_rule=quiet_positive"},
       // Of one dot product at the floor, one exponent less is one fraction bit more, and no floor
       // is no more than rounding down: those are preferred.
       {kAmpereBf16,
