@@ -12,12 +12,19 @@ struct Recorder {
   void operator()(const Event& e) { events.push_back(e); }
 };
 
+// The best code for the CPU that runs, one result for all.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define MMADIFF_CLONES __attribute__((target_clones("arch=haswell", "default"), flatten))
+#else
+#define MMADIFF_CLONES
+#endif
+
 void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpacked* out) {
   const Format f = format;  // a copy: its columns stay in registers
   for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
 }
 
-void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+MMADIFF_CLONES void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   NullTrace trace;
   const Shape& s = batch.shape;
   for (int64_t index = 0; index < batch.dot_products(); ++index) {
@@ -28,11 +35,8 @@ void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d)
   }
 }
 
-}  // namespace
-
 // Rows of A and columns of B are decoded once for all the dot products that share them.
-void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  if (m.algorithm.family == Family::kIntegerDot) return SimulateIntegers(m, batch, d);
+MMADIFF_CLONES void SimulateFloats(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   NullTrace trace;
   const Shape& s = batch.shape;
   // A portion of the blocks at a time: few enough to stay in the cache.
@@ -53,6 +57,13 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
       }
     }
   }
+}
+
+}  // namespace
+
+void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  m.algorithm.family == Family::kIntegerDot ? SimulateIntegers(m, batch, d)
+                                            : SimulateFloats(m, batch, d);
 }
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
