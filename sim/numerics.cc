@@ -24,7 +24,8 @@ constexpr Algorithm Integer(int terms, Overflow overflow) {
 }
 
 // NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
-// one rule, emin(output) - (F - 18): Khattak & Mikaitis' values for f16 and f32 output.
+// one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every zero
+// result is +0 (MMA-Sim 2.1.1).
 constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
   return {.family = Family::kFusedSum,
           .terms = terms,
@@ -33,14 +34,7 @@ constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
           .output_rounding = d.bits == 16 ? Rounding::kNearestEven : Rounding::kTowardZero,
           .output_fraction_bits = d.fraction_bits,
           .nan_rule = NanRule::kAllOnes,
-          .zero_sign = ZeroSign::kSumPositive};
-}
-
-// m8n8k4.f32.f16.f16.f16: MMA-Sim converts the f16 addend to f32 before aligning it.
-constexpr Algorithm WidenedAddend(int fraction_bits) {
-  Algorithm a = Truncated(4, fraction_bits, kF32);
-  a.addend_exponent = AddendExponent::kOutputFormat;
-  return a;
+          .zero_sign = ZeroSign::kPositive};
 }
 
 // `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
@@ -50,12 +44,19 @@ constexpr char kIntegers[] = "0 of 3.2e8 dot products differ on an Intel Xeon, m
 constexpr Evidence kRecorded = {
     Grade::kPublished,
     "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
-    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign and NaN: MMA-Sim v2"};
+    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign, NaN: MMA-Sim 2.1.1"};
 constexpr Evidence kMmaSim = {
     Grade::kPublished,
-    "MMA-Sim v2 (arXiv 2511.10909v2): claimed bit-accurate on 10^6 random tests; not replayed here"};
-constexpr Evidence kMmaSim1 = {Grade::kPublished,
-                               "MMA-Sim v1 (arXiv 2511.10909v1): 100 random tests; not replayed here"};
+    "MMA-Sim 2.1.1 (arXiv 2511.10909v2): claimed bit-accurate against hardware on 10^6 random tests; no "
+    "recording was replayed here"};
+constexpr Evidence kMixedAddend = {
+    Grade::kPublished,
+    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 widened it to f32 first; "
+    "they differ for subnormal addends); no recording was replayed here"};
+constexpr Evidence kTuring884 = {
+    Grade::kPublished,
+    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no recording was "
+    "replayed here"};
 constexpr Evidence kLikeSm80 = {Grade::kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"};
 constexpr Evidence kLikeSm100 = {Grade::kAssumed, "as sm_100; nobody has published sm_103"};
 
@@ -76,11 +77,11 @@ constexpr Numerics kNumerics[] = {
     {"x86", "vpdpwssds", Integer(2, Overflow::kSaturate),
      {Grade::kMeasured, kIntegers, "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssds.txt.gz"}},
     {"sm_70", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kRecorded},
-    {"sm_70", "mma.m8n8k4.f32.f16.f16.f16", WidenedAddend(23), kMmaSim1},
+    {"sm_70", "mma.m8n8k4.f32.f16.f16.f16", Truncated(4, 23, kF32), kMixedAddend},
     {"sm_70", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kRecorded},
-    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 24, kF32), kMmaSim1},
-    {"sm_75", "mma.m8n8k4.f32.f16.f16.f16", WidenedAddend(24), kMmaSim1},
-    {"sm_75", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 24, kF16), kMmaSim1},
+    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kTuring884},
+    {"sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated(4, 23, kF32), kMixedAddend},
+    {"sm_75", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kTuring884},
     {"sm_75", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
     {"sm_75", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
     {"sm_80", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kRecorded},

@@ -15,7 +15,7 @@ constexpr size_t kPredictedBatch = 16;
 constexpr size_t kBlindBatch = 1024;
 constexpr size_t kWordsOfBatch = 1 << 20;  // bounds the memory of batches of whole tiles
 // A device that does not keep to its explanation is not asked for ever.
-constexpr int kMostPredictedBatches = 16;
+constexpr int kMostPredictedBatches = 64;
 
 }  // namespace
 

@@ -301,6 +301,35 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
   }
 }
 
+// Powers of two at k = 0 and 1, near enough to each other for one sum to see both, the larger one near
+// the largest term of now: a difference around the exponent floor or the smallest output needs no more.
+void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostGap = 64;
+  if (ActiveProducts(current).size() < 3 || IsInteger(m.a)) return;
+  std::optional<int> largest;
+  for (const int t : ActiveTerms(current)) {
+    const std::optional<int> e = TermExponent(m, current, t);
+    if (e && (!largest || *e > *largest)) largest = e;
+  }
+  if (!largest) return;
+  std::vector<int> exponents = TermExponents(m, 0);
+  const int lowest = *std::min_element(exponents.begin(), exponents.end());
+  std::stable_sort(exponents.begin(), exponents.end(), [&](int x, int y) {
+    return std::abs(x - *largest) < std::abs(y - *largest);
+  });
+  DotProductCase dot = Zero(m);
+  for (const int e : exponents) {
+    for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
+      for (unsigned signs = 0; signs < 4; ++signs) {
+        if (PutPower(m, 0, signs & 1, 0, dot) && PutPower(m, 1, signs & 2, 0, dot) &&
+            SetTermExponent(m, 0, e, dot) && SetTermExponent(m, 1, e - gap, dot) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
 // Powers of two at the first and the last k in use, one of them 1.0 or -1.0, and an addend; none
 // farther from 1.0 than twice the significand of an f32.
 void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
@@ -348,6 +377,7 @@ constexpr Pass kWidePasses[] = {
     {"one_product", OneProduct, true},
     {"product_alone", ProductAlone, true},
     {"one_product_one_bit", OneProductOneBit, true},
+    {"two_products_here", TwoProductsHere},
     {"two_products_alone", TwoProductsAlone},
     {"two_products", TwoProducts},
     {"two_products_one_bit", TwoProductsOneBit},

@@ -175,8 +175,8 @@ constexpr RowVector kRowVectors[] = {
      "9b23 17c3 1b6a 999d 9a2c 9b05 1aab 9af3 9a4d 1a7c 9a42 19dc 99d3 1ac5 9b36 1ab9",
      "1884 1923 1af9 9b09 9b52 9a4a 1afe 9a82 9ac9 9b75 9abc 18ed 9acf 9a50 9b4a 1b0f", "00000000",
      "00000034"},
-    // An f16 addend widened before it is aligned; with its own exponent -14 it would give b3000000.
-    {"M1", "sm_70/mma.m8n8k4.f32.f16.f16.f16", "1000 0001", "0400 0100", "8001", "b2fffe00"},
+    // An f16 addend aligned with its own exponent -14; widened to f32 first it would give b2fffe00.
+    {"M1", "sm_70/mma.m8n8k4.f32.f16.f16.f16", "1000 0001", "0400 0100", "8001", "b3000000"},
 };
 
 // VDPBF16PS, pairs low then high [7].
@@ -308,10 +308,9 @@ std::vector<Golden> GoldenVectors() {
   for (const PairVector& v : kPairs) {
     all.push_back(Make(v.id, "vdpbf16ps", RowModel("x86/vdpbf16ps"), v.a, v.b, v.c, v.d));
   }
-  Model own_exponent = RowModel("sm_70/mma.m8n8k4.f32.f16.f16.f16");
-  own_exponent.algorithm.addend_exponent = AddendExponent::kOwnFormat;
-  all.push_back(
-      Make("M1", "own_exponent", own_exponent, "1000 0001", "0400 0100", "8001", "b3000000"));
+  Model widened = RowModel("sm_70/mma.m8n8k4.f32.f16.f16.f16");
+  widened.algorithm.addend_exponent = AddendExponent::kOutputFormat;
+  all.push_back(Make("M1", "widened", widened, "1000 0001", "0400 0100", "8001", "b2fffe00"));
   AddDoubles(all);
   AddIntegers(all);
   return all;
