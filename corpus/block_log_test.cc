@@ -188,6 +188,18 @@ TEST_F(BlockLog, GarbageBeforeBetweenAndAfterIsPassedOver) {
   }
 }
 
+TEST_F(BlockLog, MagicIsFoundWhereverGarbageEnds) {
+  // The reader's window ends at multiples of 64 KiB; a magic may straddle each of them.
+  for (size_t end : {1, 2, 3, 4}) {
+    for (size_t before = 0; before <= 9; ++before) {
+      const std::string garbage(end * kMaxBlockBytes - before, 'x');
+      const Contents c = Read(garbage + log_);
+      EXPECT_EQ(c.records.size(), 6u) << garbage.size();
+      ExpectAccounted(c, garbage.size() + log_.size(), block_);
+    }
+  }
+}
+
 TEST_F(BlockLog, EmptyFileAndFileOfZeros) {
   EXPECT_THAT(Read("").stats.damage, IsEmpty());
   const Contents c = Read(std::string(300000, '\0'));

@@ -43,6 +43,13 @@ TEST_F(RecordedDevice, AnswersDotProductsByTheirOperands) {
               ElementsAre(6, 4, 5));
 }
 
+TEST_F(RecordedDevice, EveryOperandCounts) {
+  const auto device = Open(Put("x86.vfmadd231ss.txt", "1 1 1 a\n2 1 1 b\n1 2 1 c\n1 1 2 d\n"));
+  EXPECT_THAT(
+      *device->Run(fma_, Dots(fma_, {{{1}, {1}, 1}, {{2}, {1}, 1}, {{1}, {2}, 1}, {{1}, {1}, 2}})),
+      ElementsAre(0xa, 0xb, 0xc, 0xd));
+}
+
 TEST_F(RecordedDevice, MissingCasesAndRowsAreNotFound) {
   const auto device = Open(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"));
   const absl::Status s = device->Run(fma_, Dots(fma_, {{{1}, {2}, 3}, {{1}, {2}, 5}})).status();

@@ -23,6 +23,7 @@ class TestFolder : public testing::Test {
   std::string Path(const std::string& name) const { return folder_ + "/" + name; }
 
   std::string Put(const std::string& name, absl::string_view bytes) const {
+    std::filesystem::remove(Path(name));  // some file systems sync a file that is written over
     std::ofstream(Path(name), std::ios::binary).write(bytes.data(), bytes.size());
     return Path(name);
   }

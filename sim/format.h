@@ -57,7 +57,7 @@ MMADIFF_HD constexpr int MaxExponent(const Format& f) {
   return f.min_exponent + MaxExponentField(f) - (f.nonfinite == Nonfinite::kIeee ? 2 : 1);
 }
 
-enum class Kind : uint8_t { kFinite, kInfinite, kNan };
+enum class Kind : uint8_t { kFinite = 0, kInfinite = 1, kNan = 2 };
 
 // value = (-1)^negative * significand * 2^(exponent - fraction bits of the format).
 // The exponent of zero and of subnormals is the format's min_exponent ("raw" exponent).
@@ -75,17 +75,15 @@ MMADIFF_HD constexpr Unpacked Decode(const Format& f, uint64_t word) {
   const uint64_t fraction = word & LowBits(f.fraction_bits);
   const int field = static_cast<int>(word >> f.fraction_bits) & MaxExponentField(f);
   const bool negative = (word >> (f.fraction_bits + f.exponent_bits)) & 1;
-  Kind kind = Kind::kFinite;
-  if (field == MaxExponentField(f)) {
-    if (f.nonfinite == Nonfinite::kIeee) {
-      kind = fraction == 0 ? Kind::kInfinite : Kind::kNan;
-    } else if (fraction == LowBits(f.fraction_bits)) {
-      kind = Kind::kNan;
-    }
-  }
-  const uint64_t implicit_one = field == 0 ? 0 : 1ull << f.fraction_bits;
-  const int exponent = f.min_exponent + (field == 0 ? 0 : field - 1);
-  return {fraction | implicit_one, exponent, negative, kind};
+  // Without branches: random operands would mispredict them.
+  const bool top = field == MaxExponentField(f);
+  const bool all_ones = fraction == LowBits(f.fraction_bits);
+  const int ieee_kind = top + (top & (fraction != 0));
+  const int kind = f.nonfinite == Nonfinite::kIeee ? ieee_kind : 2 * (top & all_ones);
+  const bool subnormal = field == 0;
+  const uint64_t implicit_one = static_cast<uint64_t>(!subnormal) << f.fraction_bits;
+  const int exponent = f.min_exponent + field - !subnormal;
+  return {fraction | implicit_one, exponent, negative, static_cast<Kind>(kind)};
 }
 
 // `word` must be a bit pattern of the integer format `f`.

@@ -63,7 +63,7 @@ MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int d
   const uint64_t lost = wide ^ kept << shift;
   if (rounding == Rounding::kTowardZero) return {kept, lost != 0};
   if (lost == 0) return {kept, false};
-  const uint64_t half = down > 63 ? 0 : 1ull << shift >> 1;
+  const uint64_t half = down > 63 ? ~0ull : 1ull << shift >> 1;
   return {RoundedUp(kept, lost, half, rounding, negative), true};
 }
 

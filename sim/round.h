@@ -23,7 +23,7 @@ struct Shifted {
   bool inexact;
 };
 
-// Rounds up by one what a right shift left over: 0 < lost < 2^shift, half of it is `half`.
+// `kept` rounded by what a right shift left over: 0 <= lost < 2^shift, half of it is `half`.
 template <class Wide>
 MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding rounding,
                                     bool negative) {
@@ -31,13 +31,13 @@ MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding ro
     case Rounding::kTowardZero:
       return kept;
     case Rounding::kDown:
-      return kept + negative;
+      return kept + (negative && lost != 0);
     case Rounding::kUp:
-      return kept + !negative;
+      return kept + (!negative && lost != 0);
     case Rounding::kToOdd:
-      return kept | 1;
+      return kept | (lost != 0);
     case Rounding::kNearestEven:
-      return kept + (half != 0 && (lost > half || (lost == half && (kept & 1))));
+      return kept + (lost > half || (lost == half && (kept & 1) && lost != 0));
   }
   return kept;
 }
@@ -48,11 +48,14 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
                                               bool negative) {
   constexpr int kBits = 8 * sizeof(Wide);
   if (shift <= 0) return {static_cast<Wide>(magnitude << -shift), false};
-  const Wide kept = shift >= kBits ? 0 : magnitude >> shift;
-  const Wide lost = shift >= kBits ? magnitude : magnitude & ((Wide{1} << shift) - 1);
-  if (lost == 0) return {kept, false};
-  const Wide half = shift > kBits ? 0 : Wide{1} << (shift - 1);  // 0: lost is below half
-  return {RoundedUp(kept, lost, half, rounding, negative), true};
+  if (shift >= kBits) {
+    // Below half, or half itself when shift == kBits.
+    const Wide half = shift == kBits ? Wide{1} << (kBits - 1) : ~Wide{0};
+    return {RoundedUp<Wide>(0, magnitude, half, rounding, negative), magnitude != 0};
+  }
+  const Wide lost = magnitude & ((Wide{1} << shift) - 1);
+  const Wide half = Wide{1} << (shift - 1);
+  return {RoundedUp<Wide>(magnitude >> shift, lost, half, rounding, negative), lost != 0};
 }
 
 // Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one (at

@@ -1,5 +1,7 @@
 #include "sim/simulate.h"
 
+#include <algorithm>
+
 #include "sim/dot_product.h"
 
 namespace mmadiff {
@@ -10,9 +12,9 @@ struct Recorder {
   void operator()(const Event& e) { events.push_back(e); }
 };
 
-void DecodeAll(const Format& f, const uint64_t* words, int count, std::vector<Unpacked>& out) {
-  out.resize(count);
-  for (int i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
+void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpacked* out) {
+  const Format f = format;  // a copy: its columns stay in registers
+  for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
 }
 
 void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
@@ -33,14 +35,21 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   if (m.algorithm.family == Family::kIntegerDot) return SimulateIntegers(m, batch, d);
   NullTrace trace;
   const Shape& s = batch.shape;
-  std::vector<Unpacked> a, b;
+  // A portion of the blocks at a time: few enough to stay in the cache.
+  const int64_t blocks = batch.count * s.blocks;
+  const int64_t portion = std::max(1, 1024 / ((s.m + s.n) * s.k));
+  std::vector<Unpacked> a(portion * s.m * s.k), b(portion * s.n * s.k);
   int64_t index = 0;
-  for (int64_t block = 0; block < batch.count * s.blocks; ++block) {
-    DecodeAll(m.a, &batch.a[block * s.m * s.k], s.m * s.k, a);
-    DecodeAll(m.b, &batch.b[block * s.n * s.k], s.n * s.k, b);
-    for (int i = 0; i < s.m; ++i) {
-      for (int j = 0; j < s.n; ++j, ++index) {
-        d[index] = FloatDotProduct(m, &a[i * s.k], &b[j * s.k], batch.c[index], trace);
+  for (int64_t first = 0; first < blocks; first += portion) {
+    const int64_t count = std::min(portion, blocks - first);
+    DecodeAll(m.a, &batch.a[first * s.m * s.k], count * s.m * s.k, a.data());
+    DecodeAll(m.b, &batch.b[first * s.n * s.k], count * s.n * s.k, b.data());
+    for (int64_t block = 0; block < count; ++block) {
+      for (int i = 0; i < s.m; ++i) {
+        for (int j = 0; j < s.n; ++j, ++index) {
+          d[index] = FloatDotProduct(m, &a[(block * s.m + i) * s.k], &b[(block * s.n + j) * s.k],
+                                     batch.c[index], trace);
+        }
       }
     }
   }

@@ -1,0 +1,208 @@
+#include "sim/parameter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/row.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsSupersetOf;
+using testing::Not;
+
+constexpr Family kFamilies[] = {Family::kFmaChain, Family::kFusedSum, Family::kIntegerDot};
+
+std::vector<int> ValuesOf(const Parameter& p) {
+  std::vector<int> values;
+  if (p.values.empty()) values = {p.min, p.min + 1, p.max - 1, p.max};
+  for (size_t i = 0; i < p.values.size(); ++i) values.push_back(static_cast<int>(i));
+  return values;
+}
+
+std::vector<std::string> NeighbourNames(const Model& model) {
+  std::vector<std::string> names;
+  for (const Neighbour& n : Neighbours(model)) names.push_back(n.name);
+  return names;
+}
+
+TEST(Parameter, NamesAreUniqueAndHaveReaders) {
+  std::set<std::string> names;
+  for (const Parameter& p : Parameters()) {
+    EXPECT_TRUE(names.insert(p.name).second) << p.name;
+    EXPECT_NE(p.families, 0u) << p.name;
+    EXPECT_TRUE(p.values.empty() ? p.min < p.max : p.values.size() >= 2) << p.name;
+  }
+}
+
+TEST(Parameter, SetChangesThatParameterAlone) {
+  for (const Parameter& p : Parameters()) {
+    for (int value : ValuesOf(p)) {
+      Algorithm changed = {.family = Family::kFusedSum};
+      p.set(changed, value);
+      EXPECT_EQ(p.get(changed), value) << p.name;
+      for (const Parameter& other : Parameters()) {
+        if (&other == &p) continue;
+        EXPECT_EQ(other.get(changed), other.get({.family = Family::kFusedSum}))
+            << p.name << " changed " << other.name;
+      }
+    }
+  }
+}
+
+TEST(Parameter, TextRoundTrip) {
+  for (const Parameter& p : Parameters()) {
+    for (int value : ValuesOf(p)) {
+      int parsed = value + 1;
+      EXPECT_TRUE(ParseValue(p, ValueText(p, value), &parsed)) << p.name << " " << value;
+      EXPECT_EQ(parsed, value) << p.name;
+    }
+    std::set<std::string> texts;
+    for (int value : ValuesOf(p)) EXPECT_TRUE(texts.insert(ValueText(p, value)).second);
+  }
+}
+
+TEST(Parameter, RefusesWhatIsNoValue) {
+  for (const Parameter& p : Parameters()) {
+    int parsed = 0;
+    for (const char* text : {"", " ", "toward", "25x", " 3", "0x3", "99999", "-99999", "1.0"}) {
+      EXPECT_FALSE(ParseValue(p, text, &parsed)) << p.name << " '" << text << "'";
+    }
+    if (!p.values.empty()) {
+      EXPECT_FALSE(ParseValue(p, "1", &parsed)) << p.name;
+    } else {
+      EXPECT_FALSE(ParseValue(p, std::to_string(p.max + 1), &parsed)) << p.name;
+      EXPECT_FALSE(ParseValue(p, std::to_string(p.min - 1), &parsed)) << p.name;
+    }
+  }
+}
+
+TEST(Parameter, NoFloorIsCalledNone) {
+  const Parameter* floor = FindParameter(Family::kFusedSum, "exponent_floor");
+  ASSERT_NE(floor, nullptr);
+  int value = 0;
+  EXPECT_TRUE(ParseValue(*floor, "none", &value));
+  EXPECT_EQ(value, kNoFloor);
+  EXPECT_TRUE(ParseValue(*floor, "-133", &value));
+  EXPECT_EQ(value, -133);
+}
+
+TEST(Parameter, FindAsksTheFamily) {
+  EXPECT_EQ(FindParameter(Family::kFusedSum, "order"), nullptr);
+  EXPECT_EQ(FindParameter(Family::kFmaChain, "fraction_bits"), nullptr);
+  EXPECT_EQ(FindParameter(Family::kIntegerDot, "nan_rule"), nullptr);
+  EXPECT_EQ(FindParameter(Family::kFusedSum, "no_such"), nullptr);
+  ASSERT_NE(FindParameter(Family::kFmaChain, "order"), nullptr);
+  EXPECT_STREQ(FindParameter(Family::kFmaChain, "order")->name, "order");
+}
+
+TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
+  for (const Row& row : Rows()) {
+    const Algorithm& algorithm = row.model.algorithm;
+    const std::string text = Describe(algorithm);
+    for (const Parameter& p : Parameters()) {
+      const std::string item = std::string(p.name) + "=" + ValueText(p, p.get(algorithm));
+      const bool read = FindParameter(algorithm.family, p.name) != nullptr;
+      // Each name stands after "(" or ", ": exponent_floor is no part of another name.
+      const bool named = text.find("(" + item) != text.npos || text.find(" " + item) != text.npos;
+      EXPECT_EQ(named, read) << item << " in " << text;
+    }
+  }
+  EXPECT_EQ(Describe({.family = Family::kIntegerDot, .terms = 4, .overflow = Overflow::kSaturate}),
+            "integer_dot(terms=4, overflow=saturate)");
+}
+
+TEST(Invalid, NamesWhatIsWrong) {
+  const Model good = FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
+  EXPECT_EQ(Invalid(good), "");
+  struct {
+    void (*spoil)(Model&);
+    const char* says;
+  } const cases[] = {
+      {[](Model& m) { m.k = 0; }, "k must be 1.."},
+      {[](Model& m) { m.k = 100'000; }, "k must be 1.."},
+      {[](Model& m) { m.algorithm.fraction_bits = 0; }, "fraction_bits must be 1..37"},
+      {[](Model& m) { m.algorithm.fraction_bits = 38; }, "fraction_bits must be 1..37"},
+      {[](Model& m) { m.algorithm.terms = 0; }, "terms must be 1..1024"},
+      {[](Model& m) { m.algorithm.exponent_floor = 301; }, "exponent_floor must be"},
+      {[](Model& m) { m.algorithm.output_fraction_bits = 0; }, "output_fraction_bits must be 1.."},
+      {[](Model& m) { m.algorithm.output_fraction_bits = 24; }, "at most 23 for f32"},
+  };
+  for (const auto& c : cases) {
+    Model bad = good;
+    c.spoil(bad);
+    EXPECT_THAT(Invalid(bad), HasSubstr(c.says));
+  }
+}
+
+TEST(Neighbours, DifferInOneParameterAndAreValid) {
+  for (const Row& row : Rows()) {
+    std::set<std::string> names;
+    for (const Neighbour& n : Neighbours(row.model)) {
+      SCOPED_TRACE(row.name + " " + n.name);
+      EXPECT_TRUE(names.insert(n.name).second);
+      EXPECT_EQ(Invalid(WithAlgorithm(row, n.algorithm)), "");
+      EXPECT_EQ(std::ranges::count_if(Parameters(),
+                                      [&](const Parameter& p) {
+                                        return p.get(n.algorithm) != p.get(row.model.algorithm);
+                                      }),
+                1);
+      EXPECT_EQ(n.algorithm.family, row.model.algorithm.family);
+    }
+    EXPECT_FALSE(names.empty()) << row.name;
+  }
+}
+
+// faulty:NAME=VALUE must lead to the neighbour of that name.
+TEST(Neighbours, NamesParse) {
+  for (const Row& row : Rows()) {
+    for (const Neighbour& n : Neighbours(row.model)) {
+      const size_t equals = n.name.find('=');
+      ASSERT_NE(equals, n.name.npos);
+      const Parameter* p = FindParameter(row.model.algorithm.family, n.name.substr(0, equals));
+      ASSERT_NE(p, nullptr) << n.name;
+      Algorithm changed = row.model.algorithm;
+      int value = 0;
+      ASSERT_TRUE(ParseValue(*p, n.name.substr(equals + 1), &value)) << n.name;
+      p->set(changed, value);
+      EXPECT_EQ(changed, n.algorithm) << n.name;
+    }
+  }
+}
+
+TEST(Neighbours, OfAFusedSum) {
+  const Model model = FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
+  const std::vector<std::string> names = NeighbourNames(model);
+  EXPECT_THAT(
+      names, IsSupersetOf({"fraction_bits=24", "fraction_bits=26", "output_rounding=nearest_even",
+                           "output_rounding=to_odd", "align_rounding=down",
+                           "product_exponent=normalized", "zero_term=raises", "exponent_floor=-134",
+                           "exponent_floor=-132", "exponent_floor=none", "output_fraction_bits=22",
+                           "terms=8", "output_subnormals=flush", "addend_exponent=output_format",
+                           "nan_rule=quiet_positive", "zero_sign=ieee"}));
+  // The row itself, more digits than f32 has, more terms than k, another family's parameter.
+  for (const char* absent : {"fraction_bits=25", "output_fraction_bits=24", "terms=32",
+                             "order=descending", "tininess=before_rounding"}) {
+    EXPECT_THAT(names, Not(Contains(absent)));
+  }
+}
+
+TEST(Neighbours, OfIntegersAndChains) {
+  EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusd")->model),
+              testing::UnorderedElementsAre("terms=2", "overflow=saturate"));
+  // One product has no order; only a flushing output asks when a result is tiny.
+  EXPECT_THAT(
+      NeighbourNames(FindRow("x86/vfmadd231ss")->model),
+      testing::AllOf(Not(Contains(HasSubstr("order="))), Not(Contains(HasSubstr("tininess=")))));
+  EXPECT_THAT(
+      NeighbourNames(FindRow("x86/vdpbf16ps")->model),
+      IsSupersetOf({"order=ascending", "tininess=before_rounding", "input_subnormals=keep"}));
+}
+
+}  // namespace
+}  // namespace mmadiff

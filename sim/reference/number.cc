@@ -1,0 +1,122 @@
+#include "sim/reference/number.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace mmadiff::reference {
+namespace {
+
+// A word is sign | exponent field | fraction | ignored bits, the sign in the top bit.
+uint64_t Compose(const Format& f, bool negative, uint64_t field, uint64_t fraction) {
+  const uint64_t magnitude = ((field << f.fraction_bits) | fraction) << f.ignored_bits;
+  return magnitude | (negative ? uint64_t{1} << (f.bits - 1) : 0);
+}
+
+uint64_t TopField(const Format& f) { return (uint64_t{1} << f.exponent_bits) - 1; }
+
+// Results are of formats with infinities; no table row has another output.
+void RequireInfinity(const Format& f) {
+  if (f.nonfinite != Nonfinite::kIeee) std::abort();
+}
+
+// Exponent of the largest finite number: one below the field that means infinity; field 1 is emin.
+long LargestExponent(const Format& f) {
+  return f.min_exponent + static_cast<long>(TopField(f) - 1) - 1;
+}
+
+// x must be representable and not zero.
+uint64_t Encode(const Format& f, const Dyadic& x) {
+  const long exponent = std::max<long>(FloorLog2(x), f.min_exponent);
+  const long ulp_exponent = exponent - f.fraction_bits;
+  // In ulps: rounding leaves an exponent of at least one ulp's, adding zero ulps makes it that.
+  const Dyadic in_ulps =
+      RoundToMultiple(x, ulp_exponent, Rounding::kTowardZero) + Dyadic{0, ulp_exponent};
+  if (Sign(in_ulps + Dyadic{-x.significand, x.exponent}) != 0) std::abort();
+  const mpz_class significand = abs(in_ulps.significand);
+  const mpz_class one = mpz_class(1) << f.fraction_bits;
+  if (significand < one) return Compose(f, Sign(x) < 0, 0, significand.get_ui());
+  const mpz_class fraction = significand - one;
+  return Compose(f, Sign(x) < 0, exponent - f.min_exponent + 1, fraction.get_ui());
+}
+
+// Tiny: below the smallest normal number, asked of the exact value or of the value rounded as if
+// the exponent had no lower end (IEEE 754-2019, 7.5).
+bool IsTiny(const Format& f, const Algorithm& algorithm, const Dyadic& x) {
+  const long exponent = FloorLog2(x);
+  if (algorithm.tininess == Tininess::kBeforeRounding) return exponent < f.min_exponent;
+  const Dyadic rounded =
+      RoundToMultiple(x, exponent - algorithm.output_fraction_bits, algorithm.output_rounding);
+  return FloorLog2(rounded) < f.min_exponent;
+}
+
+}  // namespace
+
+Number Read(const Format& f, uint64_t word) {
+  const bool negative = f.is_signed && ((word >> (f.bits - 1)) & 1) != 0;
+  const uint64_t fraction = (word >> f.ignored_bits) & ((uint64_t{1} << f.fraction_bits) - 1);
+  const uint64_t field = (word >> (f.ignored_bits + f.fraction_bits)) & TopField(f);
+  Number number = {Class::kNormal, negative, {}, f.min_exponent, fraction, f.fraction_bits};
+  if (field == TopField(f) && f.nonfinite == Nonfinite::kIeee) {
+    number.kind = fraction == 0 ? Class::kInfinity : Class::kNan;
+    return number;
+  }
+  const bool all_ones = fraction == (uint64_t{1} << f.fraction_bits) - 1;
+  if (field == TopField(f) && f.nonfinite == Nonfinite::kNanAllOnes && all_ones) {
+    number.kind = Class::kNan;
+    return number;
+  }
+  mpz_class significand(static_cast<unsigned long>(fraction));
+  if (field == 0) {
+    number.kind = fraction == 0 ? Class::kZero : Class::kSubnormal;
+  } else {
+    significand += mpz_class(1) << f.fraction_bits;
+    number.exponent = f.min_exponent + static_cast<long>(field) - 1;
+  }
+  if (negative) significand = -significand;
+  number.value = {significand, number.exponent - f.fraction_bits};
+  return number;
+}
+
+uint64_t ZeroWord(const Format& f, bool negative) { return Compose(f, negative, 0, 0); }
+
+uint64_t InfiniteWord(const Format& f, bool negative) {
+  RequireInfinity(f);
+  return Compose(f, negative, TopField(f), 0);
+}
+
+uint64_t DefaultNan(const Format& f, NanRule rule) {
+  RequireInfinity(f);
+  const uint64_t quiet = uint64_t{1} << (f.fraction_bits - 1);
+  switch (rule) {
+    case NanRule::kAllOnes:
+      return Compose(f, false, TopField(f), (quiet << 1) - 1) |
+             ((uint64_t{1} << f.ignored_bits) - 1);
+    case NanRule::kQuietPositive:
+      return Compose(f, false, TopField(f), quiet);
+    case NanRule::kPropagate:
+      return Compose(f, true, TopField(f), quiet);
+  }
+  std::abort();
+}
+
+uint64_t QuietedNan(const Format& f, const Number& nan) {
+  RequireInfinity(f);
+  const int widening = f.fraction_bits - nan.payload_bits;
+  const uint64_t payload = widening >= 0 ? nan.payload << widening : nan.payload >> -widening;
+  const uint64_t quiet = uint64_t{1} << (f.fraction_bits - 1);
+  return Compose(f, nan.negative, TopField(f), payload | quiet);
+}
+
+uint64_t RoundedWord(const Format& f, const Algorithm& algorithm, const Dyadic& x, bool* zero) {
+  const bool negative = Sign(x) < 0;
+  const bool flush = algorithm.output_subnormals == Subnormals::kFlush && IsTiny(f, algorithm, x);
+  const long exponent = std::max<long>(FloorLog2(x), f.min_exponent);
+  const Dyadic rounded =
+      RoundToMultiple(x, exponent - algorithm.output_fraction_bits, algorithm.output_rounding);
+  *zero = flush || Sign(rounded) == 0;
+  if (*zero) return ZeroWord(f, negative);
+  if (FloorLog2(rounded) > LargestExponent(f)) return InfiniteWord(f, negative);
+  return Encode(f, rounded);
+}
+
+}  // namespace mmadiff::reference

@@ -1,0 +1,73 @@
+// The simulator against the reference where every input can be tried.
+#include "sim/reference/toy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "sim/reference/random_dot.h"
+#include "sim/simulate.h"
+
+namespace mmadiff::reference {
+namespace {
+
+class Toy : public testing::TestWithParam<Family> {};
+
+// All inputs of a few models that together take every value of every parameter.
+TEST_P(Toy, AgreesOnEveryInputWithEveryValue) {
+  int64_t tried = 0;
+  const std::vector<Model> models = CoveringModels(GetParam(), 1);
+  for (const Choice& choice : Choices(GetParam())) {
+    for (int value : choice.values) {
+      EXPECT_TRUE(std::ranges::any_of(models, [&](const Model& m) {
+        return choice.parameter->get(m.algorithm) == value;
+      })) << choice.parameter->name;
+    }
+  }
+  for (const Model& model : models) EXPECT_EQ(ExhaustiveDisagreement(model, &tried), "");
+  EXPECT_GE(tried, 50'000);
+}
+
+// One random input of every combination of all values, over changing formats.
+TEST_P(Toy, AgreesOnTheProductOfAllValues) {
+  const int64_t size = ProductSize(GetParam());
+  const int64_t cases = std::max<int64_t>(size, 100'000);
+  std::mt19937_64 random(3);
+  int failures = 0;
+  for (int64_t i = 0; i < cases && failures < 5; ++i) {
+    Model model = ToyModel(GetParam());
+    model.algorithm = ProductAlgorithm(GetParam(), i % size);
+    model = WithOtherFormats(model, random);
+    const std::string difference = Disagreement(model, RandomWords(model, random));
+    if (difference.empty()) continue;
+    ADD_FAILURE() << model.a.name << " x " << model.b.name << " + " << model.c.name << ": "
+                  << difference;
+    ++failures;
+  }
+}
+
+// What parameter.h says a family does not read must not change a bit.
+TEST_P(Toy, IgnoresParametersOfOtherFamilies) {
+  std::mt19937_64 random(4);
+  for (const Parameter& p : Parameters()) {
+    if (FindParameter(GetParam(), p.name) != nullptr) continue;
+    const int values = p.values.empty() ? 2 : static_cast<int>(p.values.size());
+    for (int i = 0; i < 20'000; ++i) {
+      Model model = ToyModel(GetParam());
+      model.algorithm =
+          ProductAlgorithm(GetParam(), static_cast<int64_t>(random() % ProductSize(GetParam())));
+      const DotProductCase dot = RandomWords(model, random);
+      const uint64_t word = Simulate(model, dot);
+      p.set(model.algorithm, 1 + i % values - (p.values.empty() ? 0 : 1));
+      ASSERT_EQ(Simulate(model, dot), word) << p.name << ": " << Line(model, dot);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Toy,
+                         testing::Values(Family::kFmaChain, Family::kFusedSum, Family::kIntegerDot),
+                         [](const auto& info) { return FamilyName(info.param); });
+
+}  // namespace
+}  // namespace mmadiff::reference

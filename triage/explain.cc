@@ -1,0 +1,92 @@
+#include "triage/explain.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/simulate.h"
+#include "triage/parting.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// How two words differ that no neighbour explains.
+std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
+  if (IsInteger(f)) return "integer";
+  const Unpacked x = Decode(f, model), y = Decode(f, device);
+  if (x.kind == Kind::kNan || y.kind == Kind::kNan) return "nan";
+  if (x.kind == Kind::kInfinite || y.kind == Kind::kInfinite) return "infinity";
+  if (x.significand == 0 && y.significand == 0) return "zero_sign";
+  // A value against a zero is a lost value, whatever the sign of the zero.
+  const bool zero = x.significand == 0 || y.significand == 0;
+  if (x.negative != y.negative && !zero) return "sign";
+  return UlpDistance(f, model, device) == 1 ? "1ulp" : "ulps";
+}
+
+bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
+  return std::all_of(observed.begin(), observed.end(), [&](const Observed& o) {
+    return SameResult(row, Simulate(model, o.dot), o.d);
+  });
+}
+
+}  // namespace
+
+const char* StageName(Stage stage) {
+  switch (stage) {
+    case Stage::kProduct:
+      return "product";
+    case Stage::kSpecial:
+      return "special";
+    case Stage::kAlignExponent:
+      return "align_exponent";
+    case Stage::kAlignedTerm:
+      return "aligned_term";
+    case Stage::kSum:
+      return "sum";
+    case Stage::kRounded:
+      return "rounded";
+  }
+  return "?";
+}
+
+const Event* Parting(const std::vector<Event>& x, const std::vector<Event>& y) {
+  for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
+    if (i >= x.size()) return &y[i];
+    if (i >= y.size()) return &x[i];
+    if (x[i] == y[i]) continue;
+    return y[i].stage < x[i].stage ? &y[i] : &x[i];
+  }
+  return nullptr;
+}
+
+std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Observed> observed) {
+  std::vector<Neighbour> explaining;
+  for (Neighbour& n : Neighbours(row.model)) {
+    if (Explains(row, WithAlgorithm(row, n.algorithm), observed))
+      explaining.push_back(std::move(n));
+  }
+  return explaining;
+}
+
+std::string FirstDifferingStage(const Model& x, const Model& y, const DotProductCase& dot) {
+  const std::vector<Event> ex = TraceStages(x, dot), ey = TraceStages(y, dot);
+  const Event* parting = Parting(ex, ey);
+  return parting == nullptr ? "none" : StageName(parting->stage);
+}
+
+std::string Signature(const Row& row, std::span<const Observed> observed) {
+  for (const Observed& o : observed) {
+    const uint64_t model = Simulate(row.model, o.dot);
+    if (SameResult(row, model, o.d)) continue;
+    const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
+    if (explaining.empty()) {
+      return absl::StrCat("unexplained:", DifferenceClass(row.model.d, model, o.d));
+    }
+    const Model neighbour = WithAlgorithm(row, explaining[0].algorithm);
+    return absl::StrCat(FirstDifferingStage(row.model, neighbour, o.dot), ":", explaining[0].name);
+  }
+  return "none";
+}
+
+}  // namespace mmadiff

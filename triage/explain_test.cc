@@ -1,0 +1,318 @@
+#include "triage/explain.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sim/simulate.h"
+#include "triage/testing_device.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kAmpereBf16[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32";
+
+DotProductCase Dot(const Row& row, std::vector<uint64_t> a, std::vector<uint64_t> b, uint64_t c) {
+  a.resize(row.model.k);
+  b.resize(row.model.k);
+  return {a, b, c};
+}
+
+Model Changed(const Row& row, const std::string& change) {
+  for (const Neighbour& n : Neighbours(row.model)) {
+    if (n.name == change) return WithAlgorithm(row, n.algorithm);
+  }
+  ADD_FAILURE() << row.name << " has no neighbour " << change;
+  return row.model;
+}
+
+Observed Planted(const Row& row, const std::string& change, const DotProductCase& dot) {
+  const uint64_t d = Simulate(Changed(row, change), dot);
+  EXPECT_NE(d, Simulate(row.model, dot)) << change;
+  return {dot, d};
+}
+
+struct PlantedCase {
+  const char* row;
+  const char* change;
+  std::vector<uint64_t> a, b;
+  uint64_t c;
+  const char* signature;
+};
+
+TEST(Signature, PlantedNeighbours) {
+  const PlantedCase cases[] = {
+      {kHopper,
+       "fraction_bits=24",
+       {0x3c00},
+       {0x3c00},
+       0xb3000000,
+       "aligned_term:fraction_bits=24"},
+      {kHopper,
+       "fraction_bits=26",
+       {0x3c00},
+       {0x3c00},
+       0xb2800000,
+       "aligned_term:fraction_bits=26"},
+      {kHopper, "output_rounding=up", {0x0001}, {0x3c00}, 0x3f800000, "rounded:output_rounding=up"},
+      {kHopper,
+       "align_rounding=down",
+       {0x3c00},
+       {0x3c00},
+       0xb2000000,
+       "aligned_term:align_rounding=down"},
+      {kHopper,
+       "product_exponent=normalized",
+       {0x0100},
+       {0x3c00},
+       0xab000000,
+       "align_exponent:product_exponent=normalized"},
+      {kHopper, "zero_term=raises", {}, {}, 0x24800000, "align_exponent:zero_term=raises"},
+      {kHopper,
+       "terms=8",
+       {1, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
+       {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00},
+       0x3f800000,
+       "product:terms=8"},
+      {kHopper, "nan_rule=propagate", {}, {}, 0x7fc00000, "special:nan_rule=propagate"},
+      // Of one dot product at the floor, one exponent less is one fraction bit more, and no floor
+      // is no more than rounding down: those are preferred.
+      {kAmpereBf16,
+       "exponent_floor=-133",
+       {0x0001, 0x0001},
+       {0x3780, 0xb380},
+       0,
+       "aligned_term:fraction_bits=25"},
+      {kAmpereBf16,
+       "exponent_floor=none",
+       {0x0001, 0x0001},
+       {0x3780, 0xb300},
+       0,
+       "aligned_term:align_rounding=down"},
+      {kAmpereBf16,
+       "output_subnormals=flush",
+       {},
+       {},
+       0x00400000,
+       "rounded:output_subnormals=flush"},
+      {"x86/vdpbf16ps",
+       "order=ascending",
+       {0x3380, 0x3f80},
+       {0x3f80, 0xbf80},
+       0x3f800000,
+       "product:order=ascending"},
+      {"x86/vdpbf16ps",
+       "output_subnormals=keep",
+       {0x0080},
+       {0x3f00},
+       0,
+       "rounded:output_subnormals=keep"},
+      {"x86/vdpbf16ps",
+       "input_subnormals=keep",
+       {0x0040},
+       {0x4000},
+       0,
+       "product:input_subnormals=keep"},
+      {"x86/vpdpbusds", "overflow=wrap", {0x01}, {0xff}, 0x80000000, "rounded:overflow=wrap"},
+      {"x86/vpdpbusds", "terms=2", {1, 0, 1}, {0xff, 0, 0x01}, 0x80000000, "product:terms=2"},
+  };
+  for (const PlantedCase& c : cases) {
+    const Row& row = *FindRow(c.row);
+    const Observed observed = Planted(row, c.change, Dot(row, c.a, c.b, c.c));
+    EXPECT_EQ(Signature(row, {&observed, 1}), c.signature) << c.row << " " << c.change;
+  }
+}
+
+// 1.0 - 2^-25: one fraction bit less, and rounding to nearest or up, all give 1.0.
+TEST(ExplainingNeighbours, AllOfThemInOrder) {
+  const Row& row = *FindRow(kHopper);
+  const Observed observed =
+      Planted(row, "fraction_bits=24", Dot(row, {0x3c00}, {0x3c00}, 0xb3000000));
+  std::vector<std::string> names;
+  for (const Neighbour& n : ExplainingNeighbours(row, {&observed, 1})) names.push_back(n.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"fraction_bits=24", "output_rounding=nearest_even",
+                                             "output_rounding=up"}));
+}
+
+// A second observation leaves only the one that explains both.
+TEST(ExplainingNeighbours, MustExplainEveryObservation) {
+  const Row& row = *FindRow(kHopper);
+  const DotProductCase both = Dot(row, {0x3c00}, {0x3c00}, 0xb3000000);
+  const DotProductCase up_only = Dot(row, {0x0001}, {0x3c00}, 0x3f800000);
+  const Observed observed[] = {Planted(row, "output_rounding=up", both),
+                               Planted(row, "output_rounding=up", up_only)};
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
+  ASSERT_EQ(explaining.size(), 1u);
+  EXPECT_EQ(explaining[0].name, "output_rounding=up");
+  EXPECT_EQ(Signature(row, observed), "rounded:output_rounding=up");
+}
+
+// Where the row promises no payload, any NaN is explained by any model that gives a NaN.
+TEST(ExplainingNeighbours, FollowTheNanRuleOfTheRow) {
+  Row row = *FindRow(kHopper);
+  Numerics any = *row.numerics;
+  const Observed observed = {Dot(row, {}, {}, 0x7fc00000), 0x7fc12345};
+  EXPECT_TRUE(ExplainingNeighbours(row, {&observed, 1}).empty());
+  EXPECT_EQ(Signature(row, {&observed, 1}), "unexplained:nan");
+  any.nan_verdict = NanVerdict::kAnyNan;
+  row.numerics = &any;
+  EXPECT_FALSE(ExplainingNeighbours(row, {&observed, 1}).empty());
+  EXPECT_EQ(Signature(row, {&observed, 1}), "none");
+}
+
+struct ClassCase {
+  uint64_t c, device;  // the model's answer is c
+  const char* signature;
+};
+
+TEST(Signature, ClassesOfUnexplainedDifferences) {
+  const ClassCase cases[] = {
+      {0x3f800000, 0x7fffffff, "unexplained:nan"},
+      {0x7f800000, 0x7fffffff, "unexplained:nan"},
+      {0x3f800000, 0x7f800000, "unexplained:infinity"},
+      {0x7f800000, 0xff800000, "unexplained:infinity"},
+      {0x00000000, 0x80000000, "unexplained:zero_sign"},
+      {0x3f800000, 0xbf800000, "unexplained:sign"},
+      {0x3f800000, 0x80000000, "unexplained:ulps"},
+      {0x00000001, 0x80000000, "unexplained:1ulp"},
+      {0x3f800000, 0x3f800001, "unexplained:1ulp"},
+      {0x3f800000, 0x3f800002, "unexplained:ulps"},
+  };
+  const Row& row = *FindRow(kHopper);
+  for (const ClassCase& c : cases) {
+    const Observed observed = {Dot(row, {}, {}, c.c), c.device};
+    ASSERT_EQ(Simulate(row.model, observed.dot), c.c);
+    EXPECT_EQ(Signature(row, {&observed, 1}), c.signature) << c.device;
+  }
+  const Row& integer = *FindRow("x86/vpdpbusd");
+  const Observed observed = {Dot(integer, {}, {}, 5), 6};
+  EXPECT_EQ(Signature(integer, {&observed, 1}), "unexplained:integer");
+}
+
+TEST(FirstDifferingStage, OfTracesOfDifferentLength) {
+  const Row& row = *FindRow(kHopper);
+  const Model eight = Changed(row, "terms=8");
+  const DotProductCase zero = Dot(row, {}, {}, 0);
+  EXPECT_EQ(FirstDifferingStage(row.model, row.model, zero), "none");
+  // Eight terms reach their alignment where sixteen have one more product: either way round.
+  EXPECT_EQ(FirstDifferingStage(row.model, eight, zero), "product");
+  EXPECT_EQ(FirstDifferingStage(eight, row.model, zero), "product");
+  // All of the first trace is in the second, which goes on with a second special step.
+  const DotProductCase nan = Dot(row, {0x7e00}, {}, 0);
+  EXPECT_EQ(FirstDifferingStage(row.model, eight, nan), "special");
+  EXPECT_EQ(FirstDifferingStage(eight, row.model, nan), "special");
+}
+
+TEST(ExplainText, WholeTable) {
+  const Row& row = *FindRow(kHopper);
+  const Observed observed = Planted(row, "terms=8",
+                                    Dot(row, {1, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
+                                        {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000));
+  EXPECT_EQ(ExplainText(row, observed, false),
+            R"(sm_90/mma.m16n8k16.f32.f16.f16.f32
+stage                       model                       terms=8
+step 0 product k=0          +0x400*2^-34 = 0x1p-24      +0x400*2^-34 = 0x1p-24
+step 0 product k=1          +0                          +0
+... k=7                     +0                          +0
+step 0 product k=8          -0x100000*2^-20 = -0x1p+0   -  <--
+step 0 product k=9          +0                          -
+... k=15                    +0                          -
+step 0 align_exponent       2^0                         2^0
+step 0 aligned_term addend  +0x2000000*2^-25 = 0x1p+0   +0x2000000*2^-25 = 0x1p+0
+step 0 aligned_term k=0     +0x2*2^-25 = 0x1p-24        +0x2*2^-25 = 0x1p-24
+step 0 aligned_term k=8     -0x2000000*2^-25 = -0x1p+0  -
+step 0 sum                  +0x2*2^-25 = 0x1p-24        +0x2000002*2^-25 = 0x1.000001p+0
+step 0 rounded              0x33800000 = 0x1p-24        0x3f800000 = 0x1p+0 inexact
+step 1 product k=8          -                           -0x100000*2^-20 = -0x1p+0
+step 1 product k=9          -                           +0
+... k=15                    -                           +0
+step 1 align_exponent       -                           2^0
+step 1 aligned_term addend  -                           +0x2000000*2^-25 = 0x1p+0
+step 1 aligned_term k=8     -                           -0x2000000*2^-25 = -0x1p+0
+step 1 sum                  -                           +0
+step 1 rounded              -                           0x00000000 = 0x0p+0
+result of model: 0x33800000 = 0x1p-24
+result of terms=8: 0x00000000 = 0x0p+0
+answer of the device: 0x00000000 = 0x0p+0
+terms=8 gives the device's bits; first differing stage: product of k=8.
+)");
+}
+
+TEST(ExplainText, NamesTheTermAndTheOtherExplanations) {
+  const Row& row = *FindRow(kHopper);
+  const std::string text = ExplainText(
+      row, Planted(row, "fraction_bits=24", Dot(row, {0x3c00}, {0x3c00}, 0xb3000000)), false);
+  EXPECT_THAT(text, HasSubstr("fraction_bits=24 gives the device's bits; first differing stage: "
+                              "aligned_term of the addend.\n"
+                              "So do: output_rounding=nearest_even, output_rounding=up.\n"));
+  EXPECT_THAT(text,
+              HasSubstr("aligned_term addend  -0x1*2^-25 = -0x1p-25               -0 inexact"));
+}
+
+TEST(ExplainText, IntegersInDecimal) {
+  const Row& row = *FindRow("x86/vpdpbusds");
+  EXPECT_EQ(
+      ExplainText(row, Planted(row, "overflow=wrap", Dot(row, {1}, {0xff}, 0x80000000)), false),
+      R"(x86/vpdpbusds
+stage        model                             overflow=wrap
+product k=0  -0x1 = -1                         -0x1 = -1
+product k=1  +0                                +0
+... k=3      +0                                +0
+sum          -0x80000001 = -2147483649         -0x80000001 = -2147483649
+rounded      0x80000000 = -2147483648 inexact  0x7fffffff = 2147483647 inexact  <--
+result of model: 0x80000000 = -2147483648
+result of overflow=wrap: 0x7fffffff = 2147483647
+answer of the device: 0x7fffffff = 2147483647
+overflow=wrap gives the device's bits; first differing stage: rounded.
+)");
+}
+
+TEST(ExplainText, WithoutExplanationShowsTheModelsStages) {
+  const Row& row = *FindRow(kHopper);
+  const std::string text =
+      ExplainText(row, {Dot(row, {0x3c00}, {0x3c00}, 0xb3000000), 0x12345}, false);
+  EXPECT_THAT(text, AllOf(HasSubstr("No change of one parameter gives the device's bits"),
+                          HasSubstr("rounded              0x3f7fffff = 0x1.fffffep-1 inexact"),
+                          HasSubstr("answer of the device: 0x00012345"), Not(HasSubstr("<--"))));
+}
+
+TEST(ExplainText, AgreementIsSaid) {
+  const Row& row = *FindRow(kHopper);
+  const std::string text = ExplainText(row, {Dot(row, {}, {}, 0x3f800000), 0x3f800000}, false);
+  EXPECT_THAT(text, HasSubstr("The device agrees with the model."));
+}
+
+TEST(ExplainText, ColorMarksTheLine) {
+  const Row& row = *FindRow("x86/vpdpbusds");
+  const Observed observed = Planted(row, "overflow=wrap", Dot(row, {1}, {0xff}, 0x80000000));
+  EXPECT_THAT(ExplainText(row, observed, true), HasSubstr("\033[1;31mrounded "));
+  EXPECT_THAT(ExplainText(row, observed, false), Not(HasSubstr("\033")));
+}
+
+// Exactly one line is marked whenever a neighbour explains, of every row and neighbour.
+TEST(ExplainText, OneMarkOfEveryRow) {
+  std::mt19937_64 random(3);
+  int seen = 0;
+  for (const Row& row : Rows()) {
+    const Batch tile = RandomTile(row, DotProductShape(row.shape()), random);
+    const DotProductCase dot = Extract(tile, 0);
+    for (const Neighbour& n : Neighbours(row.model)) {
+      const uint64_t d = Simulate(WithAlgorithm(row, n.algorithm), dot);
+      if (SameResult(row, Simulate(row.model, dot), d)) continue;
+      const std::string text = ExplainText(row, {dot, d}, false);
+      ++seen;
+      const size_t mark = text.find("<--");
+      ASSERT_NE(mark, std::string::npos) << text;
+      EXPECT_EQ(text.find("<--", mark + 1), std::string::npos) << text;
+      EXPECT_THAT(text, Not(HasSubstr("No change")));
+    }
+  }
+  EXPECT_GT(seen, 30);
+}
+
+}  // namespace
+}  // namespace mmadiff

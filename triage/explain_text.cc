@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "sim/round.h"
+#include "sim/simulate.h"
+#include "triage/explain.h"
+#include "triage/parting.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kHighlight[] = "\033[1;31m";
+constexpr char kPlain[] = "\033[0m";
+constexpr size_t kMostColumns = 3;  // neighbours shown beside the model
+
+// Where an event stands: two models' events of one key are shown in one line.
+using Key = std::tuple<int, Stage, int>;  // step, stage, k
+Key KeyOf(const Event& e) { return {e.step, e.stage, e.k}; }
+
+std::string Hex(unsigned __int128 x) {
+  const uint64_t high = static_cast<uint64_t>(x >> 64);
+  const uint64_t low = static_cast<uint64_t>(x);
+  return high == 0 ? absl::StrFormat("0x%x", low) : absl::StrFormat("0x%x%016x", high, low);
+}
+
+// (-1)^negative * magnitude * 2^lsb_exponent with a leading one before the point.
+std::string CompactHex(bool negative, unsigned __int128 magnitude, int lsb_exponent) {
+  if (magnitude == 0) return negative ? "-0" : "0";
+  const int leading = BitWidth(magnitude) - 1;
+  std::string digits;
+  unsigned __int128 rest = leading == 0 ? 0 : magnitude << (128 - leading);
+  for (; rest != 0; rest <<= 4) digits += "0123456789abcdef"[static_cast<int>(rest >> 124)];
+  return absl::StrFormat("%s0x1%s%sp%+d", negative ? "-" : "", digits.empty() ? "" : ".", digits,
+                         leading + lsb_exponent);
+}
+
+std::string WordText(const Format& d, uint64_t word) {
+  return absl::StrFormat("0x%0*x = %s", HexDigits(d), word, HexFloat(d, word));
+}
+
+std::string ValueOf(const Model& model, const Event& e) {
+  const char* inexact = e.inexact ? " inexact" : "";
+  if (e.stage == Stage::kAlignExponent) return absl::StrFormat("2^%d", e.lsb_exponent);
+  if (e.stage == Stage::kRounded || e.stage == Stage::kSpecial) {
+    return absl::StrCat(WordText(model.d, static_cast<uint64_t>(e.magnitude)), inexact);
+  }
+  const char* sign = e.negative ? "-" : "+";
+  if (e.magnitude == 0) return absl::StrCat(sign, "0", inexact);
+  if (model.algorithm.family == Family::kIntegerDot) {
+    return absl::StrCat(sign, Hex(e.magnitude), " = ", e.negative ? "-" : "",
+                        static_cast<uint64_t>(e.magnitude));
+  }
+  return absl::StrCat(sign, Hex(e.magnitude), "*2^", e.lsb_exponent, " = ",
+                      CompactHex(e.negative, e.magnitude, e.lsb_exponent), inexact);
+}
+
+// "step 1 product k=3"; the addend of an aligned sum has k = -1.
+std::string LineName(const Key& key, bool steps) {
+  const auto [step, stage, k] = key;
+  std::string name = steps ? absl::StrCat("step ", step, " ") : "";
+  absl::StrAppend(&name, StageName(stage));
+  if (k >= 0) absl::StrAppend(&name, " k=", k);
+  if (k < 0 && stage == Stage::kAlignedTerm) absl::StrAppend(&name, " addend");
+  return name;
+}
+
+struct Column {
+  std::string title;
+  Model model;
+  std::vector<Event> events;
+
+  const Event* Find(const Key& key) const {
+    for (const Event& e : events) {
+      if (KeyOf(e) == key) return &e;
+    }
+    return nullptr;
+  }
+};
+
+// The keys of all columns in the order of the model; what only a neighbour has follows the key that
+// precedes it there, and those that the neighbour has not.
+std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
+  std::vector<Key> keys;
+  for (const Column& column : columns) {
+    size_t place = 0;
+    for (const Event& e : column.events) {
+      const auto found = std::find(keys.begin(), keys.end(), KeyOf(e));
+      if (found != keys.end()) {
+        place = found - keys.begin() + 1;
+        continue;
+      }
+      while (place < keys.size() && column.Find(keys[place]) == nullptr) ++place;
+      keys.insert(keys.begin() + place++, KeyOf(e));
+    }
+  }
+  return keys;
+}
+
+struct Line {
+  Key key;
+  std::vector<std::string> cells;  // the name, then one for each column
+  bool zero = true;                // nothing but products of zero
+};
+
+Line MakeLine(const std::vector<Column>& columns, const Key& key, bool steps) {
+  Line line{key, {LineName(key, steps)}};
+  for (const Column& column : columns) {
+    const Event* e = column.Find(key);
+    line.cells.push_back(e == nullptr ? "-" : ValueOf(column.model, *e));
+    line.zero &= e == nullptr || (e->stage == Stage::kProduct && e->magnitude == 0);
+  }
+  return line;
+}
+
+// Three and more alike products of zero become one line; the marked one stays.
+std::vector<Line> Condense(const std::vector<Line>& lines, const Event* marked) {
+  const auto alike = [&](const Line& x, const Line& y) {
+    return y.zero && (marked == nullptr || y.key != KeyOf(*marked)) &&
+           std::equal(x.cells.begin() + 1, x.cells.end(), y.cells.begin() + 1);
+  };
+  std::vector<Line> condensed;
+  for (size_t i = 0; i < lines.size();) {
+    size_t end = i;
+    while (end < lines.size() && alike(lines[i], lines[end])) ++end;
+    if (end - i < 3) {
+      condensed.push_back(lines[i++]);
+      continue;
+    }
+    Line line = lines[i];
+    line.cells[0] = absl::StrCat("... k=", std::get<2>(lines[end - 1].key));
+    condensed.push_back(lines[i]);
+    condensed.push_back(std::move(line));
+    i = end;
+  }
+  return condensed;
+}
+
+std::string Table(const std::vector<Column>& columns, const Event* parting, bool color) {
+  bool steps = false;
+  for (const Column& c : columns) steps |= c.events.back().step > 0;
+  std::vector<Line> lines;
+  for (const Key& key : MergeKeys(columns)) lines.push_back(MakeLine(columns, key, steps));
+  lines = Condense(lines, parting);
+  std::vector<std::string> title = {"stage"};
+  for (const Column& c : columns) title.push_back(c.title);
+  std::vector<size_t> widths;
+  for (size_t i = 0; i < title.size(); ++i) {
+    widths.push_back(title[i].size());
+    for (const Line& line : lines) widths[i] = std::max(widths[i], line.cells[i].size());
+  }
+  std::string text;
+  const auto append = [&](const std::vector<std::string>& cells, bool marked) {
+    std::string line;
+    for (size_t i = 0; i < cells.size(); ++i) {
+      absl::StrAppend(&line, cells[i], std::string(widths[i] - cells[i].size() + 2, ' '));
+    }
+    while (line.back() == ' ') line.pop_back();
+    if (marked) line += "  <--";
+    absl::StrAppend(&text, marked && color ? kHighlight : "", line, marked && color ? kPlain : "",
+                    "\n");
+  };
+  append(title, false);
+  for (const Line& line : lines) {
+    append(line.cells, parting != nullptr && line.key == KeyOf(*parting));
+  }
+  return text;
+}
+
+std::vector<Column> Columns(const Row& row, const std::vector<Neighbour>& neighbours,
+                            const DotProductCase& dot) {
+  std::vector<Column> columns = {{"model", row.model, TraceStages(row.model, dot)}};
+  for (size_t i = 0; i < std::min(neighbours.size(), kMostColumns); ++i) {
+    const Model model = WithAlgorithm(row, neighbours[i].algorithm);
+    columns.push_back({neighbours[i].name, model, TraceStages(model, dot)});
+  }
+  return columns;
+}
+
+std::string Conclusion(const Row& row, const Observed& observed,
+                       const std::vector<Neighbour>& neighbours, const Event* parting) {
+  if (SameResult(row, Simulate(row.model, observed.dot), observed.d)) {
+    return "The device agrees with the model.\n";
+  }
+  if (neighbours.empty()) {
+    return "No change of one parameter gives the device's bits; the stages are the model's own.\n";
+  }
+  std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits");
+  if (parting != nullptr) {
+    absl::StrAppend(&text, "; first differing stage: ", StageName(parting->stage));
+    if (parting->k >= 0) absl::StrAppend(&text, " of k=", parting->k);
+    if (parting->k < 0 && parting->stage == Stage::kAlignedTerm) {
+      absl::StrAppend(&text, " of the addend");
+    }
+  }
+  absl::StrAppend(&text, ".\n");
+  for (size_t i = 1; i < neighbours.size(); ++i) {
+    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", neighbours[i].name,
+                    i + 1 == neighbours.size() ? ".\n" : "");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string ExplainText(const Row& row, const Observed& observed, bool color) {
+  const Format& d = row.model.d;
+  const uint64_t model = Simulate(row.model, observed.dot);
+  std::vector<Neighbour> neighbours;
+  if (!SameResult(row, model, observed.d)) neighbours = ExplainingNeighbours(row, {&observed, 1});
+  const std::vector<Column> columns = Columns(row, neighbours, observed.dot);
+  const Event* parting =
+      columns.size() < 2 ? nullptr : Parting(columns[0].events, columns[1].events);
+  std::string text = absl::StrCat(row.name, "\n", Table(columns, parting, color));
+  for (const Column& c : columns) {
+    absl::StrAppend(&text, "result of ", c.title, ": ",
+                    WordText(d, Simulate(c.model, observed.dot)), "\n");
+  }
+  absl::StrAppend(&text, "answer of the device: ", WordText(d, observed.d), "\n");
+  return text + Conclusion(row, observed, neighbours, parting);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,313 @@
+#include "triage/passes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "triage/terms.h"
+
+namespace mmadiff {
+namespace {
+
+using Class = Operand::Class;
+
+// All products, then runs of half as many, down to single ones.
+void DropTerms(const Model&, const DotProductCase& current, Offer offer) {
+  const std::vector<int> active = ActiveProducts(current);
+  for (size_t run = active.size(); run >= 1; run /= 2) {
+    for (size_t start = 0; start < active.size(); start += run) {
+      DotProductCase dot = current;
+      const size_t end = std::min(start + run, active.size());
+      for (size_t i = start; i < end; ++i) ClearTerm(active[i], dot);
+      if (offer(dot)) return;
+    }
+  }
+}
+
+void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
+  DotProductCase dot = current;
+  dot.c = 0;
+  offer(dot);
+}
+
+// One or two products, with and without the addend, and nothing else: what dropping runs misses
+// when the other products only matter together.
+void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> active = ActiveProducts(current);
+  for (size_t i = 0; i < active.size(); ++i) {
+    for (size_t j = i; j < active.size(); ++j) {
+      for (const uint64_t c : {uint64_t{0}, current.c}) {
+        DotProductCase dot{std::vector<uint64_t>(m.k), std::vector<uint64_t>(m.k), c};
+        for (const int k : {active[i], active[j]}) {
+          dot.a[k] = current.a[k];
+          dot.b[k] = current.b[k];
+        }
+        if (offer(dot)) return;
+      }
+    }
+  }
+}
+
+// a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
+void Fold(const Model& m, const DotProductCase& current, Offer offer) {
+  const Operand one = {Class::kFinite, false, 0, 0};
+  for (const int k : ActiveProducts(current)) {
+    const std::optional<Operand> value = ProductValue(m, current, k);
+    if (!value) continue;
+    DotProductCase dot = current;
+    if (Put(m, 2 * k, *value, dot) && Put(m, 2 * k + 1, one, dot) && offer(dot)) return;
+    dot = current;
+    if (!Put(m, 2 * m.k, *value, dot)) continue;
+    if (current.c == 0) {
+      ClearTerm(k, dot);
+    } else if (!Put(m, 2 * k, OperandAt(m, current, 2 * m.k), dot) ||
+               !Put(m, 2 * k + 1, one, dot)) {
+      continue;
+    }
+    if (offer(dot)) return;
+  }
+}
+
+// Each product to every lower k, in exchange for what is there; its operands exchanged.
+void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
+  for (const int k : ActiveProducts(current)) {
+    DotProductCase exchanged = current;
+    std::swap(exchanged.a[k], exchanged.b[k]);
+    if (std::string_view(m.a.name) == m.b.name && offer(exchanged)) return;
+    for (int low = 0; low < k; ++low) {
+      DotProductCase dot = current;
+      SwapProducts(low, k, dot);
+      if (offer(dot)) return;
+    }
+  }
+}
+
+// Infinities and NaNs as zero, one, the positive infinity, the quiet NaN without payload.
+void Specials(const Model& m, const DotProductCase& current, Offer offer) {
+  for (const int w : ActiveWords(m, current)) {
+    const Operand o = OperandAt(m, current, w);
+    if (o.kind != Class::kInfinite && o.kind != Class::kNan) continue;
+    const int payload_bits = FormatOfWord(m, w).fraction_bits;
+    for (const bool negative : {false, true}) {
+      for (const Operand& simple : {Operand{Class::kZero, negative},
+                                    {Class::kFinite, negative},
+                                    {Class::kInfinite, negative},
+                                    {Class::kNan, negative, 0, 1ull << (payload_bits - 1)}}) {
+        DotProductCase dot = current;
+        if (Put(m, w, simple, dot) && offer(dot)) return;
+      }
+    }
+    for (int bit = payload_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
+      Operand shorter = o;
+      shorter.fraction &= ~(1ull << bit);
+      DotProductCase dot = current;
+      if (Put(m, w, shorter, dot) && offer(dot)) return;
+    }
+  }
+}
+
+// Every exponent that of 1.0; then of one word; then of one term, and of one word, nearer to it.
+void UnitExponents(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> words = ActiveWords(m, current);
+  const auto unit = [&](int w, DotProductCase& dot) {
+    Operand o = OperandAt(m, dot, w);
+    o.exponent = 0;
+    Put(m, w, o, dot);
+  };
+  DotProductCase all = current;
+  for (const int w : words) unit(w, all);
+  if (offer(all)) return;
+  for (const int w : words) {
+    DotProductCase dot = current;
+    unit(w, dot);
+    if (offer(dot)) return;
+  }
+}
+
+void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
+  for (const int t : ActiveTerms(current)) {
+    const std::optional<int> now = TermExponent(m, current, t);
+    if (!now) continue;
+    for (const int e : TermExponents(m, t)) {
+      if (std::abs(e) > std::abs(*now)) break;
+      for (const Split split : kSplits) {
+        DotProductCase dot = current;
+        if (SetTermExponent(m, t, e, split, dot) && offer(dot)) return;
+        if (t == m.k) break;
+      }
+    }
+  }
+  for (const int w : ActiveWords(m, current)) {
+    Operand o = OperandAt(m, current, w);
+    const int now = o.exponent;
+    for (int distance = 0; distance < std::abs(now); ++distance) {
+      o.exponent = now < 0 ? -distance : distance;
+      DotProductCase dot = current;
+      if (o.kind == Class::kFinite && Put(m, w, o, dot) && offer(dot)) return;
+    }
+  }
+}
+
+// The same product exponent divided otherwise between a_k and b_k.
+void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
+  for (const int k : ActiveProducts(current)) {
+    Operand a = OperandAt(m, current, 2 * k), b = OperandAt(m, current, 2 * k + 1);
+    if (a.kind != Class::kFinite || b.kind != Class::kFinite) continue;
+    const int sum = a.exponent + b.exponent;
+    for (int e = LowestExponent(m.a); e <= HighestExponent(m.a); ++e) {
+      a.exponent = e;
+      b.exponent = sum - e;
+      DotProductCase dot = current;
+      if (Put(m, 2 * k, a, dot) && Put(m, 2 * k + 1, b, dot) && offer(dot)) return;
+    }
+  }
+}
+
+// Which word of a product takes part in a shift; kTerm divides the new exponent anew.
+enum class Carrier { kTerm, kA, kB };
+
+// Moves the terms of `group` by `shift`; false when one of them cannot go there.
+bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier carrier,
+           DotProductCase& dot) {
+  for (const int t : group) {
+    const std::optional<int> now = TermExponent(m, dot, t);
+    if (!now) return false;
+    if (t == m.k || carrier == Carrier::kTerm) {
+      if (!SetTermExponent(m, t, *now + shift, dot)) return false;
+      continue;
+    }
+    const int word = 2 * t + (carrier == Carrier::kB);
+    Operand o = OperandAt(m, dot, word);
+    o.exponent += shift;
+    if (o.kind != Class::kFinite || !Put(m, word, o, dot)) return false;
+  }
+  return true;
+}
+
+// All terms together; then the upper ones down and the lower ones up, to close a gap.
+void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
+  std::vector<std::pair<int, int>> ordered;  // exponent, term
+  for (const int t : ActiveTerms(current)) {
+    if (const auto e = TermExponent(m, current, t)) ordered.emplace_back(*e, t);
+  }
+  std::sort(ordered.begin(), ordered.end());
+  int farthest = 0;  // a shift beyond the farthest word brings nothing nearer to 1.0
+  for (const int w : ActiveWords(m, current)) {
+    farthest = std::max(farthest, std::abs(OperandAt(m, current, w).exponent));
+  }
+  const auto offer_shift = [&](size_t begin, size_t end, int shift) {
+    std::vector<int> group;
+    for (size_t i = begin; i < end; ++i) group.push_back(ordered[i].second);
+    for (const Carrier carrier : {Carrier::kTerm, Carrier::kA, Carrier::kB}) {
+      DotProductCase dot = current;
+      if (Shift(m, group, shift, carrier, dot) && offer(dot)) return true;
+    }
+    return false;
+  };
+  for (int shift = farthest; shift > 0; --shift) {
+    if (offer_shift(0, ordered.size(), shift) || offer_shift(0, ordered.size(), -shift)) return;
+  }
+  for (size_t i = 1; i < ordered.size(); ++i) {
+    for (int shift = ordered[i].first - ordered[i - 1].first; shift > 0; --shift) {
+      if (offer_shift(i, ordered.size(), -shift) || offer_shift(0, i, shift)) return;
+    }
+  }
+}
+
+// Words as powers of two, all and one by one; then fewer bits of one word, fewer places, one bit.
+void Significands(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> words = ActiveWords(m, current);
+  const auto with_fraction = [&](int w, uint64_t fraction, DotProductCase& dot) {
+    Operand o = OperandAt(m, dot, w);
+    o.fraction = fraction;
+    return o.kind == Class::kFinite && Put(m, w, o, dot);
+  };
+  DotProductCase all = current;
+  for (const int w : words) with_fraction(w, 0, all);
+  if (offer(all)) return;
+  for (const int w : words) {
+    DotProductCase dot = current;
+    if (with_fraction(w, 0, dot) && offer(dot)) return;
+  }
+  for (const int w : words) {
+    const uint64_t now = OperandAt(m, current, w).fraction;
+    for (int top = 1; top < 53; ++top) {
+      DotProductCase dot = current;
+      if (with_fraction(w, now & ~(~0ull >> top), dot) && offer(dot)) return;
+    }
+    for (int bit = 11; bit < 64; ++bit) {
+      DotProductCase dot = current;
+      if ((now >> bit & 1) && with_fraction(w, now & ~(1ull << bit), dot) && offer(dot)) return;
+    }
+    for (int bit = 63; now != 0 && bit >= 11; --bit) {
+      DotProductCase dot = current;
+      if (with_fraction(w, 1ull << bit, dot) && offer(dot)) return;
+    }
+  }
+}
+
+// Every order of at most three products with every choice of signs; of more, single signs, those of
+// a product's two operands, and all.
+void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
+  const auto flip = [&](int w, DotProductCase& dot) {
+    Operand o = OperandAt(m, dot, w);
+    o.negative = !o.negative;
+    return Put(m, w, o, dot);
+  };
+  const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(current);
+  if (products.size() <= 3) {
+    std::vector<int> order = products;
+    do {
+      DotProductCase permuted = current;
+      for (size_t i = 0; i < order.size(); ++i) {
+        permuted.a[products[i]] = current.a[order[i]];
+        permuted.b[products[i]] = current.b[order[i]];
+      }
+      const std::vector<int> active = ActiveWords(m, permuted);
+      for (unsigned signs = 0; signs < 1u << active.size(); ++signs) {
+        DotProductCase dot = permuted;
+        bool valid = true;
+        for (size_t i = 0; i < active.size(); ++i) {
+          if (OperandAt(m, dot, active[i]).negative != (signs >> i & 1)) {
+            valid &= flip(active[i], dot);
+          }
+        }
+        if (valid && offer(dot)) return;
+      }
+    } while (std::next_permutation(order.begin(), order.end()));
+    return;
+  }
+  DotProductCase all = current;
+  for (const int w : words) {
+    if (w % 2 == 0) flip(w, all);
+    DotProductCase dot = current;
+    if (flip(w, dot) && offer(dot)) return;
+    if (w % 2 == 0 && w < 2 * m.k && flip(w + 1, dot) && offer(dot)) return;
+  }
+  offer(all);
+}
+
+constexpr Pass kPasses[] = {
+    {"drop_terms", DropTerms},
+    {"drop_addend", DropAddend},
+    {"keep_few", KeepFew},
+    {"fold", Fold},
+    {"lower_k", LowerK},
+    {"specials", Specials},
+    {"unit_exponents", UnitExponents},
+    {"exponents", Exponents},
+    {"refactor", Refactor},
+    {"shift_terms", ShiftTerms},
+    {"significands", Significands},
+    {"signs_and_order", SignsAndOrder},
+};
+
+}  // namespace
+
+std::span<const Pass> Passes() { return kPasses; }
+
+}  // namespace mmadiff

@@ -1,0 +1,32 @@
+// Reduction passes: each proposes simpler relatives of a dot product in a fixed order. A new pass
+// is one function and one line of a table. Which proposals are taken is the engine's business
+// (triage/minimize.cc): it keeps those that are simpler (triage/simplicity.h) and still differ in
+// the same way, so a pass may propose anything.
+#pragma once
+
+#include <span>
+
+#include "absl/functional/function_ref.h"
+#include "sim/algorithm.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+// True when the pass must stop: a proposal was taken, or the device failed.
+using Offer = absl::FunctionRef<bool(const DotProductCase&)>;
+
+struct Pass {
+  const char* name;
+  void (*propose)(const Model& model, const DotProductCase& current, Offer offer);
+  // The proposals do not depend on `current`: once none is taken, none ever will be.
+  bool from_scratch = false;
+};
+
+// At most some thousand proposals each; in the order in which they are tried.
+std::span<const Pass> Passes();
+
+// Up to some hundred thousand proposals each, which leave a local minimum by two changes at once or
+// start from the simplest cases there are. Only for a device whose answers a neighbour predicts.
+std::span<const Pass> WidePasses();
+
+}  // namespace mmadiff

@@ -1,0 +1,45 @@
+#include "triage/simplicity.h"
+
+#include <bit>
+#include <cstdlib>
+
+#include "triage/operand.h"
+
+namespace mmadiff {
+namespace {
+
+void Count(const Format& format, uint64_t word, Complexity& c) {
+  if (word == 0) return;
+  const Operand o = Unpack(format, word);
+  c[7] += o.negative;
+  c[3] += std::popcount(o.fraction);
+  if (o.kind == Operand::Class::kInfinite) c[2] += 1;
+  if (o.kind == Operand::Class::kNan) c[2] += 2;
+  if (o.kind != Operand::Class::kFinite) return;
+  if (o.fraction != 0) c[4] += 64 - std::countr_zero(o.fraction);
+  c[5] += o.exponent != 0;
+  c[6] += std::abs(o.exponent);
+}
+
+}  // namespace
+
+Complexity ComplexityOf(const Model& model, const DotProductCase& dot) {
+  Complexity c = {};
+  for (int k = 0; k < model.k; ++k) {
+    if (dot.a[k] == 0 && dot.b[k] == 0) continue;
+    c[0] += 1;
+    c[8] += k;
+    Count(model.a, dot.a[k], c);
+    Count(model.b, dot.b[k], c);
+  }
+  c[1] = dot.c != 0;
+  Count(model.c, dot.c, c);
+  return c;
+}
+
+bool Simpler(const Complexity& cx, const DotProductCase& x, const Complexity& cy,
+             const DotProductCase& y) {
+  return cx != cy ? cx < cy : x < y;
+}
+
+}  // namespace mmadiff

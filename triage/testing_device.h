@@ -1,0 +1,145 @@
+// Devices for the tests of triage: the simulator with a neighbour's algorithm and planted faults.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+
+// The simulator with one parameter changed, "NAME=VALUE"; the model itself for an empty change.
+class ChangedDevice : public Device {
+ public:
+  explicit ChangedDevice(std::string change) : change_(std::move(change)) {}
+
+  std::string name() const override { return "faulty:" + change_; }
+  std::string identity() const override { return "test"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    executions += batch.count;
+    Model model = row.model;
+    for (const Neighbour& n : Neighbours(row.model)) {
+      if (n.name == change_) model.algorithm = n.algorithm;
+    }
+    if (!change_.empty() && model.algorithm == row.model.algorithm) {
+      return absl::NotFoundError(row.name + " has no neighbour " + change_);
+    }
+    std::vector<uint64_t> d(batch.dot_products());
+    Simulate(model, batch, d);
+    return d;
+  }
+
+  int64_t executions = 0;
+
+ private:
+  std::string change_;
+};
+
+// Exchanges results 3 and 20 of every whole tile; right for single dot products.
+class SwappedLanesDevice : public ChangedDevice {
+ public:
+  SwappedLanesDevice() : ChangedDevice("") {}
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+    const int64_t words = batch.shape.d_words();
+    for (int64_t i = 0; words > 20 && i < batch.count; ++i) {
+      std::swap((*d)[i * words + 3], (*d)[i * words + 20]);
+    }
+    return d;
+  }
+};
+
+// Flips the lowest bit of element 0 when row 5 of A has more than one word that is not zero.
+class NeighbourRowDevice : public ChangedDevice {
+ public:
+  NeighbourRowDevice() : ChangedDevice("") {}
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+    const Shape& s = batch.shape;
+    for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
+      const auto row5 = batch.a.begin() + i * s.a_words() + 5 * s.k;
+      if (s.k - std::count(row5, row5 + s.k, 0u) > 1) (*d)[i * s.d_words()] ^= 1;
+    }
+    return d;
+  }
+};
+
+// Flips the lowest result bits in every second call.
+class FlakyDevice : public ChangedDevice {
+ public:
+  FlakyDevice() : ChangedDevice("") {}
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+    if (++calls_ % 2 == 0) return d;
+    for (uint64_t& word : *d) word ^= 1;
+    return d;
+  }
+
+ private:
+  int calls_ = 0;
+};
+
+// Dies after a number of calls.
+class DyingDevice : public ChangedDevice {
+ public:
+  DyingDevice(std::string change, int calls) : ChangedDevice(std::move(change)), calls_(calls) {}
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (calls_-- <= 0) return absl::UnavailableError("the device is gone");
+    return ChangedDevice::Run(row, batch);
+  }
+  int calls() const { return calls_; }  // left
+
+ private:
+  int calls_;
+};
+
+// A word for a test: any bits, or an operand near 1.0 with few bits, a small one, a zero, a
+// special. std::mt19937_64 gives the same numbers everywhere; distributions would not.
+inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
+  const uint64_t bits = random() & LowBits(f.bits);
+  const uint64_t kind = random() % 16;
+  if (kind == 0) return 0;
+  if (IsInteger(f)) {
+    if (kind == 1) return LowBits(f.bits - 1);
+    if (kind == 2) return f.is_signed ? 1ull << (f.bits - 1) : LowBits(f.bits);
+    return kind < 8 ? bits : bits & LowBits(f.bits / 2);
+  }
+  const uint64_t sign = (random() & 1) << SignBit(f);
+  if (kind == 1) return sign;
+  if (kind == 2) return sign | (bits & LowBits(f.fraction_bits)) << f.ignored_bits;
+  if (kind == 3) return bits;
+  const int bias = 1 - f.min_exponent;
+  const int spread = kind < 9 ? 3 : kind < 13 ? bias / 3 + 2 : bias;
+  const uint64_t field = bias - spread + random() % (2 * spread);
+  uint64_t fraction = random() & LowBits(f.fraction_bits);
+  if (random() % 3 == 0) fraction &= random() & random();
+  return sign | (std::min<uint64_t>(field, MaxExponentField(f) - 1) << f.fraction_bits | fraction)
+                    << f.ignored_bits;
+}
+
+// A whole execution of random words; a third of the products cancel their predecessor.
+inline Batch RandomTile(const Row& row, const Shape& shape, std::mt19937_64& random) {
+  Batch batch;
+  batch.Resize(shape, 1);
+  const int scheme = random() % 4;
+  for (uint64_t& w : batch.a) w = RandomWord(row.model.a, random);
+  for (uint64_t& w : batch.b) w = RandomWord(row.model.b, random);
+  for (uint64_t& w : batch.c) w = RandomWord(row.model.c, random);
+  if (scheme == 0) std::fill(batch.c.begin(), batch.c.end(), 0);
+  for (size_t i = 1; scheme >= 2 && !IsInteger(row.model.a) && i < batch.a.size(); ++i) {
+    if (i % shape.k % 3 == 1) batch.a[i] = batch.a[i - 1] ^ 1ull << SignBit(row.model.a);
+  }
+  for (size_t i = 1; scheme >= 2 && i < batch.b.size(); ++i) {
+    if (i % shape.k % 3 == 1) batch.b[i] = batch.b[i - 1];
+  }
+  return batch;
+}
+
+}  // namespace mmadiff

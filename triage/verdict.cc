@@ -1,0 +1,128 @@
+#include "triage/verdict.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kHighlight[] = "\033[1;31m";
+constexpr char kPlain[] = "\033[0m";
+
+// Bits of a word from high to low, a '|' before each field after the first.
+struct Field {
+  int bits;
+};
+
+std::vector<Field> FieldsOf(const Format& f) {
+  if (IsInteger(f)) return {{f.bits}};
+  std::vector<Field> fields = {{1}, {f.exponent_bits}, {f.fraction_bits}};
+  if (f.ignored_bits > 0) fields.push_back({f.ignored_bits});
+  return fields;
+}
+
+// One character for each bit of the word, fields separated by `separator`.
+template <class BitText>
+std::string Lay(const Format& f, const char* separator, BitText text) {
+  std::string line;
+  int bit = f.bits;
+  for (const Field& field : FieldsOf(f)) {
+    if (bit != f.bits) line += separator;
+    for (int i = 0; i < field.bits; ++i) line += text(--bit);
+  }
+  return line;
+}
+
+std::string BitsLine(const Format& f, uint64_t word, uint64_t marked, bool color) {
+  return Lay(f, "|", [&](int bit) {
+    const std::string digit = word >> bit & 1 ? "1" : "0";
+    return color && (marked >> bit & 1) ? absl::StrCat(kHighlight, digit, kPlain) : digit;
+  });
+}
+
+std::string CaretLine(const Format& f, uint64_t marked) {
+  std::string line =
+      Lay(f, " ", [&](int bit) { return std::string(marked >> bit & 1 ? "^" : " "); });
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+// Place on the line of values: sign and magnitude bits read as one signed integer, both zeros at 0.
+__int128 PlaceOf(const Format& f, uint64_t word) {
+  if (IsInteger(f)) return DecodeInteger(f, word);
+  const int magnitude_bits = f.exponent_bits + f.fraction_bits;
+  word >>= f.ignored_bits;
+  const __int128 magnitude = word & LowBits(magnitude_bits);
+  return word >> magnitude_bits & 1 ? -magnitude : magnitude;
+}
+
+std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
+  if (IsInteger(f)) {
+    const int64_t difference = DecodeInteger(f, device) - DecodeInteger(f, model);
+    return absl::StrCat("difference: ", difference, " (device - model)");
+  }
+  const int64_t ulps = UlpDistance(f, model, device);
+  if (ulps < 0) return "distance: none, one is a NaN";
+  return absl::StrCat("distance: ", ulps, ulps == 1 ? " ulp" : " ulps");
+}
+
+}  // namespace
+
+bool SameResult(const Row& row, uint64_t model, uint64_t device) {
+  if (model == device) return true;
+  return row.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(row.model.d, model) &&
+         IsNan(row.model.d, device);
+}
+
+std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
+                                 std::span<const uint64_t> device) {
+  std::vector<int64_t> indices;
+  for (size_t i = 0; i < model.size(); ++i) {
+    if (!SameResult(row, model[i], device[i])) indices.push_back(static_cast<int64_t>(i));
+  }
+  return indices;
+}
+
+std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device, bool color) {
+  const uint64_t marked = model ^ device;
+  const auto line = [&](const char* label, uint64_t word) {
+    return absl::StrFormat("%s%s  0x%0*x  %s\n", label, BitsLine(f, word, marked, color),
+                           HexDigits(f), word, HexFloat(f, word));
+  };
+  return absl::StrCat(line("model   ", model), line("device  ", device), "        ",
+                      CaretLine(f, marked), "\n", DistanceText(f, model, device), "\n");
+}
+
+int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {
+  if (IsNan(f, x) || IsNan(f, y)) return -1;
+  const __int128 distance = PlaceOf(f, x) - PlaceOf(f, y);
+  const __int128 magnitude = distance < 0 ? -distance : distance;
+  // Only f64 of opposite signs can be farther apart than an int64_t counts.
+  constexpr __int128 kMost = std::numeric_limits<int64_t>::max();
+  return static_cast<int64_t>(std::min(magnitude, kMost));
+}
+
+std::string HexFloat(const Format& f, uint64_t word) {
+  if (IsInteger(f)) return absl::StrCat(DecodeInteger(f, word));
+  const Unpacked u = Decode(f, word);
+  const char* sign = u.negative ? "-" : "";
+  if (u.kind == Kind::kInfinite) return absl::StrCat(sign, "inf");
+  if (u.kind == Kind::kNan) {
+    return absl::StrFormat("%snan(0x%x)", sign, u.significand & LowBits(f.fraction_bits));
+  }
+  if (u.significand == 0) return absl::StrCat(sign, "0x0p+0");
+  // Subnormals are shown with a leading one as well: the value is the same, the exponent its own.
+  const int leading = std::bit_width(u.significand) - 1;
+  const int exponent = u.exponent - f.fraction_bits + leading;
+  const int digits = (leading + 3) / 4;
+  const uint64_t fraction = (u.significand & LowBits(leading)) << (4 * digits - leading);
+  std::string text = digits == 0 ? "" : absl::StrFormat(".%0*x", digits, fraction);
+  while (!text.empty() && (text.back() == '0' || text.back() == '.')) text.pop_back();
+  return absl::StrFormat("%s0x1%sp%+d", sign, text, exponent);
+}
+
+}  // namespace mmadiff
