@@ -27,8 +27,8 @@ namespace {
 constexpr char kManifest[] = "/manifest.txtpb";
 constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
 constexpr uint64_t kForeverDotProducts = 1 << 24;  // a unit of a run without an end
-constexpr uint64_t kMaxUnits = 1 << 17;            // per row: bounds the log and the memory of a run
-constexpr uint64_t kPlantedCases = 4096;        // in which a planted fault must be found
+constexpr uint64_t kMaxUnits = 1 << 17;   // per row: bounds the log and the memory of a run
+constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
 
 std::atomic<int> stop_signal = 0;
 
@@ -288,8 +288,7 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.device = device.name();
   manifest.device_identity = device.identity();
   for (const Row* row : options.rows) {
-    manifest.instructions.push_back(
-        {row->name, PlannedCases(options), UnitCases(options, *row)});
+    manifest.instructions.push_back({row->name, PlannedCases(options), UnitCases(options, *row)});
   }
   return manifest;
 }

@@ -97,8 +97,7 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   return last ? limit : absl::OkStatus();
 }
 
-absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
-                                   Finding& finding) {
+absl::Status Findings::Investigate(Device& device, const MismatchingCase& found, Finding& finding) {
   absl::StatusOr<Minimized> minimal = Minimize(device, found.mismatch);
   if (!minimal.ok()) return minimal.status();
   finding.flaky = minimal->repeatability != Repeatability::kReproduced;

@@ -51,8 +51,8 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
       const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
       if (!unit.ok()) return unit.status();
       if (unit->instruction >= instructions) {
-        return absl::DataLossError(absl::StrCat(path, ": a unit of instruction ",
-                                                unit->instruction, ", which the run has not"));
+        return absl::DataLossError(absl::StrCat(path, ": a unit of instruction ", unit->instruction,
+                                                ", which the run has not"));
       }
       std::vector<bool>& done = stored.done[unit->instruction];
       if (unit->unit >= done.size()) done.resize(unit->unit + 1);
@@ -60,9 +60,9 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
       uint64_t& known = folded[unit->instruction][unit->unit];
       if (done[unit->unit]) {
         if (known == Fold(*unit)) return absl::OkStatus();
-        return absl::DataLossError(
-            absl::StrCat(path, ": two different answers for unit ", unit->unit, " of instruction ",
-                         unit->instruction, ": the device or the files are not to be trusted"));
+        return absl::DataLossError(absl::StrCat(path, ": two different answers for unit ",
+                                                unit->unit, " of instruction ", unit->instruction,
+                                                ": the device or the files are not to be trusted"));
       }
       known = Fold(*unit);
       done[unit->unit] = true;
@@ -82,8 +82,8 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
 
 absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& workdir) {
   for (int attempt = static_cast<int>(LogFiles(workdir).size());; ++attempt) {
-    const std::string path =
-        absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6), "-", getpid(), ".log");
+    const std::string path = absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6),
+                                          "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
     if (absl::IsAlreadyExists(log.status())) continue;
     if (!log.ok()) return log.status();
