@@ -1,22 +1,28 @@
 #include "fuzz/unit_log.h"
 
-#include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace mmadiff {
 namespace {
 
+// In the order of the attempts. No glob(): the folder's own name may hold "[" or "*".
 std::vector<std::string> LogFiles(const std::string& workdir) {
-  glob_t found;
   std::vector<std::string> paths;
-  if (glob((workdir + "/units-*.log").c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::error_code ignored;  // a folder that cannot be read has no logs; writing will say why
+  for (const auto& entry : std::filesystem::directory_iterator(workdir, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (absl::StartsWith(name, "units-") && absl::EndsWith(name, ".log")) {
+      paths.push_back(entry.path().string());
+    }
   }
-  globfree(&found);
+  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
@@ -86,7 +92,7 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
                                           "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
     if (absl::IsAlreadyExists(log.status())) continue;
-    if (!log.ok()) return log.status();
+    if (!log.ok()) return absl::DataLossError(log.status().message());
     return std::unique_ptr<UnitLog>(new UnitLog(*std::move(log)));
   }
 }

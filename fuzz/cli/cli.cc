@@ -24,9 +24,12 @@ int Fail(const absl::Status& status, ExitCode data_loss) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
       return kUsage;
     case absl::StatusCode::kNotFound:
       return kNoDevice;
+    case absl::StatusCode::kAborted:
+      return kDamaged;
     case absl::StatusCode::kDataLoss:
       return data_loss;
     case absl::StatusCode::kUnavailable:
@@ -76,8 +79,7 @@ absl::StatusOr<const Row*> OneRow(const std::string& name) {
   const size_t slash = name.find('/');
   for (const Row& row : Rows()) {
     if (slash != name.npos && name.substr(slash + 1) == row.instruction->name) {
-      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ",
-                      row.numerics->arch);
+      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ", row.numerics->arch);
     }
   }
   return absl::InvalidArgumentError(

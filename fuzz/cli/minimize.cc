@@ -16,7 +16,8 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
   if (!subject.ok()) return Fail(subject.status());
   if (subject->differing.empty()) {
-    console.Warn(absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
+    console.Warn(
+        absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
   const absl::StatusOr<Minimized> minimal =
