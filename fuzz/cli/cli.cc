@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -71,6 +72,17 @@ CLI::Validator Count() {
         return std::string();
       },
       "COUNT", "count");
+}
+
+CLI::Validator Seed() {
+  return CLI::Validator(
+      [](std::string& text) {
+        uint64_t ignored;
+        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+        if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
+        return absl::StrCat("'", text, "' is no number below 2^64");
+      },
+      "SEED", "seed");
 }
 
 absl::StatusOr<const Row*> OneRow(const std::string& name) {

@@ -67,6 +67,8 @@ int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();
+// A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
+CLI::Validator Seed();
 
 // The row of that name; kInvalidArgument with the nearest names: a name that no machine knows is a
 // mistake, not something missing here.

@@ -35,7 +35,7 @@ std::function<int()> AddGen(CLI::App& command, const Globals&) {
       .add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
       ->transform(Count());
   command.add_option("--first", flags->first, "index of the first case [0]")->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));

@@ -37,6 +37,7 @@ std::string WithUnderscores(std::string arg) {
 
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
   Globals globals;
   CLI::App app(
       "mmadiff: matrix-multiply instructions of real hardware against a bit-exact simulator",

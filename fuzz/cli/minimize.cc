@@ -31,7 +31,7 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
-  if (!path.ok()) return Fail(path.status(), kNotDurable);
+  if (!path.ok()) return Fail(absl::DataLossError(path.status().message()), kNotDurable);
   finding.path = *path;
   console.Print(DescribeFinding(*minimal, finding, console.color()));
   return kMismatch;

@@ -61,7 +61,7 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
   command.add_option("--device", flags->device, "[auto]");
   command.add_option("--cases", flags->cases, "executions per instruction [4096]")
       ->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));

@@ -196,7 +196,7 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   command.add_option("--strategy", flags->strategy, "where the inputs come from [mixed]")
       ->check(CLI::IsMember(names));
-  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
   command
       .add_option("--errors", flags->errors,
