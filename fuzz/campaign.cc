@@ -27,8 +27,8 @@ namespace {
 constexpr char kManifest[] = "/manifest.txtpb";
 constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
 constexpr uint64_t kForeverDotProducts = 1 << 24;  // a unit of a run without an end
-constexpr uint64_t kMaxUnits = 1 << 17;            // per row: bounds the log and the memory of a run
-constexpr uint64_t kPlantedCases = 4096;        // in which a planted fault must be found
+constexpr uint64_t kMaxUnits = 1 << 17;   // per row: bounds the log and the memory of a run
+constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
 
 std::atomic<int> stop_signal = 0;
 
@@ -76,7 +76,7 @@ class Campaign {
         log_(std::move(log)),
         console_(console),
         done_(std::move(stored.done)),
-        findings_(options.workdir + "/findings", options.errors, console) {
+        findings_(options.workdir + "/findings", options.errors, options.print_findings, console) {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
     for (size_t r = 0; r < options.rows.size(); ++r) {
@@ -259,9 +259,9 @@ absl::Status ClaimWorkdir(const std::string& workdir, const RunManifest& manifes
   const std::string path = workdir + kManifest;
   const absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) return WriteFileDurably(path, FormatManifest(manifest));
-  if (!text.ok()) return text.status();
+  if (!text.ok()) return absl::DataLossError(text.status().message());
   const absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
-  if (!stored.ok()) return stored.status();
+  if (!stored.ok()) return absl::AbortedError(stored.status().message());
   const std::string difference = ManifestDifference(*stored, manifest);
   if (difference.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -288,8 +288,7 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.device = device.name();
   manifest.device_identity = device.identity();
   for (const Row* row : options.rows) {
-    manifest.instructions.push_back(
-        {row->name, PlannedCases(options), UnitCases(options, *row)});
+    manifest.instructions.push_back({row->name, PlannedCases(options), UnitCases(options, *row)});
   }
   return manifest;
 }
@@ -305,7 +304,7 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
   const RunManifest manifest = MakeManifest(options, *devices.front());
   if (absl::Status s = ClaimWorkdir(options.workdir, manifest); !s.ok()) return s;
   absl::StatusOr<StoredUnits> stored = ReadUnits(options.workdir, options.rows.size());
-  if (!stored.ok()) return stored.status();
+  if (!stored.ok()) return absl::AbortedError(stored.status().message());
   absl::StatusOr<std::unique_ptr<UnitLog>> log = UnitLog::Create(options.workdir);
   if (!log.ok()) return log.status();
   Campaign campaign(options, manifest, *std::move(stored), *std::move(log), console);

@@ -1,5 +1,5 @@
-// The differential run: units of cases over all instructions and threads, checkpointed so that a run
-// can be killed at any moment and started again with nothing lost.
+// The differential run: units of cases over all instructions and threads, checkpointed so that a
+// run can be killed at any moment and started again with nothing lost.
 //
 // A work directory holds manifest.txtpb (immutable), units-*.log (one block log per attempt) and
 // findings/. A unit is done when its record is durable; starting again runs the units that are not.
@@ -26,13 +26,14 @@ struct CampaignOptions {
   std::vector<const Row*> rows;  // at least one
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
-  uint64_t cases = 1000000;      // per row
-  bool forever = false;          // no end but the deadline or a signal; `cases` is ignored
+  uint64_t cases = 1000000;  // per row
+  bool forever = false;      // no end but the deadline or a signal; `cases` is ignored
   int threads = 1;
-  uint64_t errors = 20;          // mismatching cases after which a row stops; 0: never
+  uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   absl::Time deadline = absl::InfiniteFuture();
   std::string workdir;
+  bool print_findings = true;  // on stdout, as they are filed
 };
 
 struct RowOutcome {
@@ -66,8 +67,9 @@ void HandleStopSignals();
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device);
 
 // Errors before anything ran: kFailedPrecondition for the work directory of another run (with the
-// difference) or a planted fault that was not found (kInternal), kDataLoss for a directory that
-// cannot be written, or the device's own error.
+// difference), kAborted for one whose manifest or units contradict themselves, kDataLoss for one
+// that cannot be read or written, kInternal for a planted fault that was not found, or the device's
+// own.
 absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
                                             const DeviceOpener& open, Console& console);
 

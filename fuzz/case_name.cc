@@ -1,9 +1,10 @@
 #include "fuzz/case_name.h"
 
-#include <limits>
+#include <algorithm>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -19,9 +20,17 @@ uint32_t Hash(absl::string_view text, uint32_t hash = 2166136261u) {
 }
 
 absl::Status BadName(absl::string_view text, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("case name '", text, "': ", what, "; expected ARCH/INSTRUCTION@g",
-                   kGeneratorVersion, ":[STRATEGY.]SEED:INDEX"));
+  return absl::InvalidArgumentError(absl::StrCat("case name '", text, "': ", what,
+                                                 "; expected ARCH/INSTRUCTION@g", kGeneratorVersion,
+                                                 ":[STRATEGY.]SEED:INDEX"));
+}
+
+void AppendName(std::string* out, const Strategy& strategy) { absl::StrAppend(out, strategy.name); }
+
+// Digits only: SimpleAtoi alone would also take blanks and signs.
+bool ParseNumber(absl::string_view text, uint64_t* number) {
+  const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+  return digits && absl::SimpleAtoi(text, number);
 }
 
 }  // namespace
@@ -42,7 +51,7 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
   CaseStream stream;
   stream.row = FindRow({halves[0].data(), halves[0].size()});
   if (stream.row == nullptr) {
-    return absl::NotFoundError(
+    return absl::InvalidArgumentError(
         absl::StrCat("case name '", text, "': no instruction '", halves[0], "'; the nearest are ",
                      absl::StrJoin(NearestRows({halves[0].data(), halves[0].size()}), ", ")));
   }
@@ -56,11 +65,13 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
   if (dot != parts[1].npos) {
     stream.strategy = FindStrategy({parts[1].data(), dot});
     if (stream.strategy == nullptr) {
-      return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'"));
+      return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'; there are ",
+                                        absl::StrJoin(Strategies(), ", ", AppendName)));
     }
   }
-  if (!absl::SimpleAtoi(parts[1].substr(dot == parts[1].npos ? 0 : dot + 1), &stream.seed)) {
-    return BadName(text, absl::StrCat("seed '", parts[1], "' is no number below 2^64"));
+  const absl::string_view seed = parts[1].substr(dot == parts[1].npos ? 0 : dot + 1);
+  if (!ParseNumber(seed, &stream.seed)) {
+    return BadName(text, absl::StrCat("seed '", seed, "' is no number below 2^64"));
   }
   return stream;
 }
@@ -71,8 +82,9 @@ absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {
   absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon));
   if (!stream.ok()) return stream.status();
   CaseName name = {*stream, 0};
-  if (!absl::SimpleAtoi(text.substr(colon + 1), &name.index)) {
-    return BadName(text, absl::StrCat("index '", text.substr(colon + 1), "' is no number"));
+  if (!ParseNumber(text.substr(colon + 1), &name.index)) {
+    return BadName(text,
+                   absl::StrCat("index '", text.substr(colon + 1), "' is no number below 2^64"));
   }
   return name;
 }

@@ -9,11 +9,20 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kEvents = static_cast<size_t>(StageEvent::kCount);
-constexpr std::array<const char*, kEvents> kNames = {
-    "aligned_by_product", "aligned_by_addend", "aligned_by_floor", "bits_lost",
-    "carry_out",          "full_cancellation", "tie",              "sticky_only",
-    "inexact",            "result_zero",       "result_subnormal", "result_infinite",
-    "result_special",     "integer_overflow"};
+constexpr std::array<const char*, kEvents> kNames = {"aligned_by_product",
+                                                     "aligned_by_addend",
+                                                     "aligned_by_floor",
+                                                     "bits_lost",
+                                                     "carry_out",
+                                                     "full_cancellation",
+                                                     "tie",
+                                                     "sticky_only",
+                                                     "inexact",
+                                                     "result_zero",
+                                                     "result_subnormal",
+                                                     "result_infinite",
+                                                     "result_special",
+                                                     "integer_overflow"};
 
 // Events that a family can have, by enumerator.
 bool CanHappen(Family family, StageEvent e) {
@@ -28,12 +37,13 @@ bool CanHappen(Family family, StageEvent e) {
 // Watches the stages of one dot product.
 class Observer {
  public:
-  explicit Observer(const Model& model) : model_(model) {}
+  // `c` is the addend of the first step, a word of model.c.
+  Observer(const Model& model, uint64_t c) : model_(model) { NextAddend(model.c, c); }
 
   void operator()(const Event& e) {
     switch (e.stage) {
       case Stage::kProduct:
-        any_nonzero_ |= e.magnitude != 0;
+        any_nonzero_ |= model_.algorithm.family != Family::kFusedSum && e.magnitude != 0;
         break;
       case Stage::kAlignExponent:
         align_ = e.lsb_exponent;
@@ -41,8 +51,7 @@ class Observer {
       case Stage::kAlignedTerm:
         if (e.inexact) Set(StageEvent::kBitsLost);
         widest_ = std::max(widest_, BitWidth(e.magnitude));
-        if (e.k < 0) any_nonzero_ = addend_aligned_ = true;
-        if (e.k < 0) addend_exponent_ = e.magnitude == 0 ? kNone : Leading(e);
+        any_nonzero_ |= e.magnitude != 0;  // a term that was cut to zero cancels nothing
         break;
       case Stage::kSpecial:
         Set(StageEvent::kResultSpecial);
@@ -61,6 +70,12 @@ class Observer {
  private:
   static constexpr int kNone = -1000000;
 
+  // The exponent that the addend of the next step offers for the alignment.
+  void NextAddend(const Format& format, uint64_t word) {
+    if (model_.algorithm.family != Family::kFusedSum) return;
+    const Unpacked c = Decode(format, word);
+    addend_exponent_ = c.significand == 0 ? kNone : AddendExponentOf(model_, format, c);
+  }
   static int Leading(const Event& e) { return BitWidth(e.magnitude) - 1 + e.lsb_exponent; }
   void Set(StageEvent e) { seen_.set(static_cast<size_t>(e)); }
 
@@ -70,13 +85,14 @@ class Observer {
     if (model_.algorithm.family == Family::kFusedSum) {
       if (BitWidth(e.magnitude) > widest_) Set(StageEvent::kCarryOut);
       Set(align_ == model_.algorithm.exponent_floor ? StageEvent::kAlignedByFloor
-          : addend_aligned_ && addend_exponent_ >= align_ ? StageEvent::kAlignedByAddend
-                                                          : StageEvent::kAlignedByProduct);
+          : align_ == addend_exponent_              ? StageEvent::kAlignedByAddend
+                                                    : StageEvent::kAlignedByProduct);
     }
     if (sum_zero_ || IsInteger(model_.d)) return;
     const int exponent = std::max(Leading(e), model_.d.min_exponent);
     const int shift = exponent - model_.algorithm.output_fraction_bits - e.lsb_exponent;
-    if (shift <= 0 || shift > 120) return;
+    if (shift <= 0) return;
+    if (shift > 128) return Set(StageEvent::kStickyOnly);  // half exceeds every magnitude
     const unsigned __int128 half = static_cast<unsigned __int128>(1) << (shift - 1);
     const unsigned __int128 lost = e.magnitude & (2 * half - 1);
     if (lost == half) Set(StageEvent::kTie);
@@ -95,15 +111,15 @@ class Observer {
       if (d.kind == Kind::kInfinite) Set(StageEvent::kResultInfinite);
       if (d.significand == 0) Set(StageEvent::kResultZero);
       if (d.significand != 0 && !normal) Set(StageEvent::kResultSubnormal);
-      any_nonzero_ = addend_aligned_ = false;  // the next step starts afresh
+      any_nonzero_ = false;  // the next step starts afresh
+      NextAddend(model_.d, word);
     }
     widest_ = 0;
-    addend_exponent_ = kNone;
   }
 
   const Model& model_;
   std::bitset<kEvents> seen_;
-  bool any_nonzero_ = false, addend_aligned_ = false, sum_zero_ = false;
+  bool any_nonzero_ = false, sum_zero_ = false;
   int align_ = 0, widest_ = 0, addend_exponent_ = kNone;
 };
 
@@ -112,7 +128,7 @@ class Observer {
 const char* Name(StageEvent event) { return kNames[static_cast<size_t>(event)]; }
 
 void EventCounter::Count(const Model& model, const DotProductCase& dot) {
-  Observer observer(model);
+  Observer observer(model, dot.c);
   DotProduct(model, dot.a.data(), dot.b.data(), dot.c, observer);
   for (size_t e = 0; e < kEvents; ++e) counts_[e] += observer.seen()[e];
   ++sampled_;

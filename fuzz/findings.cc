@@ -69,6 +69,7 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   const std::string& row = found.mismatch.row->name;
   const absl::Status limit = absl::CancelledError("enough mismatches");
   Finding* finding = nullptr;
+  Finding result;
   bool last = false;
   {
     std::lock_guard lock(mutex_);
@@ -87,8 +88,8 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
     finding->row = row;
     finding->signature = signature;
     finding->case_name = FormatCaseName(found.name);
+    result = *finding;
   }
-  Finding result = *finding;
   absl::Status status = Investigate(device, found, result);
   std::lock_guard lock(mutex_);
   result.cases = finding->cases;
@@ -97,9 +98,11 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   return last ? limit : absl::OkStatus();
 }
 
-absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
-                                   Finding& finding) {
+absl::Status Findings::Investigate(Device& device, const MismatchingCase& found, Finding& finding) {
   absl::StatusOr<Minimized> minimal = Minimize(device, found.mismatch);
+  if (absl::IsDataLoss(minimal.status())) {  // an unreadable answer; kDataLoss is for files here
+    return absl::UnavailableError(minimal.status().message());
+  }
   if (!minimal.ok()) return minimal.status();
   finding.flaky = minimal->repeatability != Repeatability::kReproduced;
   if (finding.flaky) {  // what was seen the first time is the evidence
@@ -111,8 +114,8 @@ absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, device, finding.case_name), folder_);
   if (path.ok()) finding.path = *path;
-  console_.Print(DescribeFinding(*minimal, finding, console_.color()));
-  return path.status();
+  if (print_) console_.Print(DescribeFinding(*minimal, finding, console_.color()));
+  return path.ok() ? absl::OkStatus() : absl::DataLossError(path.status().message());
 }
 
 std::vector<Finding> Findings::list() const {

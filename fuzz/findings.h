@@ -1,5 +1,5 @@
-// What becomes of a mismatching case: its bucket; for a new bucket confirmation, the minimal case, an
-// explanation, a file below the findings folder and a report on stdout.
+// What becomes of a mismatching case: its bucket; for a new bucket confirmation, the minimal case,
+// an explanation, a file below the findings folder and a report on stdout.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ struct Finding {
   std::string signature;  // with "flaky:" in front when it was not confirmed
   std::string case_name;  // first case
   std::string path;       // of the filed case; empty if it could not be filed
-  uint64_t cases = 0;     // of this bucket in this attempt
+  uint64_t cases = 0;     // of this bucket, among the first 1000 mismatching ones of the row
   bool flaky = false;
 };
 
 class Findings {
  public:
   // `folder` receives the files. After `max_cases` mismatching cases of a row (0: no limit) Add()
-  // returns kCancelled for that row.
-  Findings(std::string folder, uint64_t max_cases, Console& console)
-      : folder_(std::move(folder)), max_cases_(max_cases), console_(console) {}
+  // returns kCancelled for that row. `print`: report each new bucket on stdout.
+  Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
+      : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
-  // Thread-safe; `device` is the caller's own. A device failure or a file that could not be made
-  // durable (kDataLoss) is its Status.
+  // Thread-safe; `device` is the caller's own. kDataLoss: the case could not be filed. Any other
+  // error but kCancelled is the device's.
   absl::Status Add(Device& device, const MismatchingCase& found);
 
   std::vector<Finding> list() const;
@@ -43,9 +43,10 @@ class Findings {
 
   const std::string folder_;
   const uint64_t max_cases_;
+  const bool print_;
   Console& console_;
   mutable std::mutex mutex_;
-  std::map<std::string, uint64_t> cases_;                      // by row
+  std::map<std::string, uint64_t> cases_;                           // by row
   std::map<std::pair<std::string, std::string>, Finding> buckets_;  // by row and signature
 };
 

@@ -35,13 +35,18 @@ Totals Sum(const CampaignOutcome& outcome) {
 }
 
 double Rate(const CampaignOutcome& outcome) {
-  return outcome.seconds > 0
-             ? static_cast<double>(outcome.attempt_dot_products) / outcome.seconds
-             : 0;
+  return outcome.seconds > 0 ? static_cast<double>(outcome.attempt_dot_products) / outcome.seconds
+                             : 0;
 }
 
-std::string Evidence(const RowOutcome& row) {
+std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
   const UnitResult& t = row.total;
+  uint64_t flaky = 0, confirmed = 0;
+  for (const Finding& f : outcome.findings) {
+    if (f.row == row.row->name) ++(f.flaky ? flaky : confirmed);
+  }
+  // What the device does not repeat says nothing about the model.
+  if (flaky != 0 && confirmed == 0) return "the device's answers do not repeat";
   if (t.mismatches != 0) return "differs from the device";
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
@@ -57,14 +62,14 @@ double RowRate(const RowOutcome& row, int threads) {
 std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome) {
   size_t width = 11;
   for (const RowOutcome& row : outcome.rows) width = std::max(width, row.row->name.size());
-  std::string text = absl::StrFormat("%-*s  %10s  %12s  %10s  %8s  %s\n", static_cast<int>(width),
-                                     "instruction", "cases", "dot products", "mismatches", "rate/s",
-                                     "evidence");
+  std::string text =
+      absl::StrFormat("%-*s  %10s  %12s  %10s  %8s  %s\n", static_cast<int>(width), "instruction",
+                      "cases", "dot products", "mismatches", "rate/s", "evidence");
   for (const RowOutcome& row : outcome.rows) {
-    text += absl::StrFormat(
-        "%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width), row.row->name,
-        row.total.cases, row.total.dot_products, row.total.mismatches,
-        HumanCount(RowRate(row, options.threads)), Evidence(row));
+    text +=
+        absl::StrFormat("%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width), row.row->name,
+                        row.total.cases, row.total.dot_products, row.total.mismatches,
+                        HumanCount(RowRate(row, options.threads)), Evidence(outcome, row));
   }
   return text;
 }
@@ -136,18 +141,17 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"workdir", options.workdir},
   };
   for (const RowOutcome& row : outcome.rows) {
-    json["instructions"].push_back(
-        {{"name", row.row->name},
-         {"cases", row.total.cases},
-         {"planned_cases", row.planned_cases},
-         {"dot_products", row.total.dot_products},
-         {"mismatches", row.total.mismatches},
-         {"finished", row.finished},
-         {"planted_fault", row.planted},
-         {"evidence", Name(row.row->numerics->evidence.grade)},
-         {"digest", row.finished ? Hex(row.total.device_digest) : ""},
-         {"empty_classes", EmptyClasses(options, row)},
-         {"counts", row.total.counts}});
+    json["instructions"].push_back({{"name", row.row->name},
+                                    {"cases", row.total.cases},
+                                    {"planned_cases", row.planned_cases},
+                                    {"dot_products", row.total.dot_products},
+                                    {"mismatches", row.total.mismatches},
+                                    {"finished", row.finished},
+                                    {"planted_fault", row.planted},
+                                    {"evidence", Name(row.row->numerics->evidence.grade)},
+                                    {"digest", row.finished ? Hex(row.total.device_digest) : ""},
+                                    {"empty_classes", EmptyClasses(options, row)},
+                                    {"counts", row.total.counts}});
   }
   json["findings"] = nlohmann::ordered_json::array();
   for (const Finding& f : outcome.findings) {

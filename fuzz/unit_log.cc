@@ -1,22 +1,28 @@
 #include "fuzz/unit_log.h"
 
-#include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace mmadiff {
 namespace {
 
+// In the order of the attempts. No glob(): the folder's own name may hold "[" or "*".
 std::vector<std::string> LogFiles(const std::string& workdir) {
-  glob_t found;
   std::vector<std::string> paths;
-  if (glob((workdir + "/units-*.log").c_str(), 0, nullptr, &found) == 0) {
-    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  std::error_code ignored;  // a folder that cannot be read has no logs; writing will say why
+  for (const auto& entry : std::filesystem::directory_iterator(workdir, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (absl::StartsWith(name, "units-") && absl::EndsWith(name, ".log")) {
+      paths.push_back(entry.path().string());
+    }
   }
-  globfree(&found);
+  std::sort(paths.begin(), paths.end());
   return paths;
 }
 
@@ -51,8 +57,8 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
       const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
       if (!unit.ok()) return unit.status();
       if (unit->instruction >= instructions) {
-        return absl::DataLossError(absl::StrCat(path, ": a unit of instruction ",
-                                                unit->instruction, ", which the run has not"));
+        return absl::DataLossError(absl::StrCat(path, ": a unit of instruction ", unit->instruction,
+                                                ", which the run has not"));
       }
       std::vector<bool>& done = stored.done[unit->instruction];
       if (unit->unit >= done.size()) done.resize(unit->unit + 1);
@@ -60,9 +66,9 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
       uint64_t& known = folded[unit->instruction][unit->unit];
       if (done[unit->unit]) {
         if (known == Fold(*unit)) return absl::OkStatus();
-        return absl::DataLossError(
-            absl::StrCat(path, ": two different answers for unit ", unit->unit, " of instruction ",
-                         unit->instruction, ": the device or the files are not to be trusted"));
+        return absl::DataLossError(absl::StrCat(path, ": two different answers for unit ",
+                                                unit->unit, " of instruction ", unit->instruction,
+                                                ": the device or the files are not to be trusted"));
       }
       known = Fold(*unit);
       done[unit->unit] = true;
@@ -82,11 +88,11 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
 
 absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& workdir) {
   for (int attempt = static_cast<int>(LogFiles(workdir).size());; ++attempt) {
-    const std::string path =
-        absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6), "-", getpid(), ".log");
+    const std::string path = absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6),
+                                          "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
     if (absl::IsAlreadyExists(log.status())) continue;
-    if (!log.ok()) return log.status();
+    if (!log.ok()) return absl::DataLossError(log.status().message());
     return std::unique_ptr<UnitLog>(new UnitLog(*std::move(log)));
   }
 }

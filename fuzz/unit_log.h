@@ -16,10 +16,10 @@ namespace mmadiff {
 
 // Everything that earlier attempts left in a work directory.
 struct StoredUnits {
-  std::vector<UnitResult> totals;                  // by instruction of the manifest
-  std::vector<std::vector<bool>> done;             // by instruction and unit
+  std::vector<UnitResult> totals;       // by instruction of the manifest
+  std::vector<std::vector<bool>> done;  // by instruction and unit
   uint64_t units = 0;
-  std::vector<std::string> warnings;               // damage: the good records were used
+  std::vector<std::string> warnings;  // damage: the good records were used
 };
 
 // Sum of two results of one instruction; the unit number and the first case lose their meaning.
@@ -31,6 +31,7 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instruc
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {
  public:
+  // kDataLoss when the folder cannot be written.
   static absl::StatusOr<std::unique_ptr<UnitLog>> Create(const std::string& workdir);
 
   // Durable at the latest half a second and one call later, or after Flush().

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -24,9 +25,12 @@ int Fail(const absl::Status& status, ExitCode data_loss) {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
       return kUsage;
     case absl::StatusCode::kNotFound:
       return kNoDevice;
+    case absl::StatusCode::kAborted:
+      return kDamaged;
     case absl::StatusCode::kDataLoss:
       return data_loss;
     case absl::StatusCode::kUnavailable:
@@ -70,14 +74,24 @@ CLI::Validator Count() {
       "COUNT", "count");
 }
 
+CLI::Validator Seed() {
+  return CLI::Validator(
+      [](std::string& text) {
+        uint64_t ignored;
+        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+        if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
+        return absl::StrCat("'", text, "' is no number below 2^64");
+      },
+      "SEED", "seed");
+}
+
 absl::StatusOr<const Row*> OneRow(const std::string& name) {
   if (const Row* row = FindRow(name)) return row;
   std::string elsewhere;
   const size_t slash = name.find('/');
   for (const Row& row : Rows()) {
     if (slash != name.npos && name.substr(slash + 1) == row.instruction->name) {
-      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ",
-                      row.numerics->arch);
+      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ", row.numerics->arch);
     }
   }
   return absl::InvalidArgumentError(

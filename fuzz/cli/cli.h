@@ -43,6 +43,7 @@ struct Verb {
   const char* what;
   // Registers flags on the subcommand and returns what to do after parsing.
   std::function<int()> (*add)(CLI::App& command, const Globals& globals);
+  bool json = false;  // knows --json
 };
 
 std::function<int()> AddRun(CLI::App& command, const Globals& globals);
@@ -56,19 +57,23 @@ std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
 std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 
-// Prints "mmadiff: MESSAGE" and returns the exit code for the status: usage for kInvalidArgument and
-// kFailedPrecondition, no device for kNotFound, damaged or not durable for kDataLoss by `data_loss`,
-// stopped for kUnavailable and kDeadlineExceeded, internal for the rest.
+// Prints "mmadiff: MESSAGE" and returns the exit code for the status: usage for kInvalidArgument,
+// kFailedPrecondition and kAlreadyExists, no device for kNotFound, damaged for kAborted, damaged or
+// not durable for kDataLoss by `data_loss`, stopped for kUnavailable and kDeadlineExceeded,
+// internal for the rest.
 int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();
+// A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
+CLI::Validator Seed();
 
-// The row of that name; kNotFound with the nearest names.
+// The row of that name; kInvalidArgument with the nearest names: a name that no machine knows is a
+// mistake, not something missing here.
 absl::StatusOr<const Row*> OneRow(const std::string& name);
-// Rows that match any of the globs, in table order; kNotFound names the glob that matches nothing.
+// Rows that match any of the globs, in table order; an error names the glob that matches none.
 absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs);
 
 }  // namespace mmadiff

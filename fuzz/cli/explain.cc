@@ -1,9 +1,10 @@
 // mmadiff explain: one mismatch stage by stage, beside the one-parameter changes that reproduce it.
+#include "triage/explain.h"
+
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
-#include "triage/explain.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -28,8 +29,9 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   console.Print(absl::StrCat(
       s->row->name, "  ", Describe(s->row->model.algorithm), "\ndevice ", s->device_name, ", ",
       s->differing.size(), " of ", observed.size(), " results differ\n",
-      s->differing.empty() ? "" : DescribeDifference(*s->row->instruction->d, s->model[element],
-                                                     s->device[element], console.color()),
+      s->differing.empty() ? ""
+                           : DescribeDifference(*s->row->instruction->d, s->model[element],
+                                                s->device[element], console.color()),
       s->differing.empty() ? "" : absl::StrCat("bucket ", Signature(*s->row, observed), "\n"),
       ExplainText(*s->row, observed[element], console.color())));
   return s->differing.empty() ? kClean : kMismatch;

@@ -20,10 +20,10 @@ int RunGen(const GenFlags& flags) {
     Generate(stream, flags.first + i, 1, batch);
     for (int64_t element = 0; element < batch.dot_products(); ++element) {
       const std::string line = FormatLine(*(*row)->instruction, Extract(batch, element)) + "\n";
-      std::fwrite(line.data(), 1, line.size(), stdout);
+      if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) return kNotDurable;
     }
   }
-  return std::fflush(stdout) == 0 ? kClean : kNotDurable;
+  return kClean;
 }
 
 }  // namespace
@@ -31,10 +31,11 @@ int RunGen(const GenFlags& flags) {
 std::function<int()> AddGen(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<GenFlags>();
   command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
-  command.add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
+  command
+      .add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
       ->transform(Count());
   command.add_option("--first", flags->first, "index of the first case [0]")->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));

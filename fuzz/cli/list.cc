@@ -25,26 +25,25 @@ std::vector<Entry> ListInstructions() {
     const Instruction& i = *row.instruction;
     const Evidence& e = row.numerics->evidence;
     const std::string algorithm = Describe(row.numerics->algorithm);
-    entries.push_back(
-        {row.name,
-         absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ", e.text,
-                      *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
-                      i.native_on, "; ", i.source),
-         {{"name", row.name},
-          {"m", i.shape.m},
-          {"n", i.shape.n},
-          {"k", i.shape.k},
-          {"blocks", i.shape.blocks},
-          {"d", i.d->name},
-          {"a", i.a->name},
-          {"b", i.b->name},
-          {"c", i.c->name},
-          {"algorithm", algorithm},
-          {"grade", Name(e.grade)},
-          {"evidence", e.text},
-          {"file", e.file},
-          {"native_on", i.native_on},
-          {"source", i.source}}});
+    entries.push_back({row.name,
+                       absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ",
+                                    e.text, *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
+                                    "\n  native on ", i.native_on, "; ", i.source),
+                       {{"name", row.name},
+                        {"m", i.shape.m},
+                        {"n", i.shape.n},
+                        {"k", i.shape.k},
+                        {"blocks", i.shape.blocks},
+                        {"d", i.d->name},
+                        {"a", i.a->name},
+                        {"b", i.b->name},
+                        {"c", i.c->name},
+                        {"algorithm", algorithm},
+                        {"grade", Name(e.grade)},
+                        {"evidence", e.text},
+                        {"file", e.file},
+                        {"native_on", i.native_on},
+                        {"source", i.source}}});
   }
   return entries;
 }
@@ -96,16 +95,16 @@ std::vector<Entry> ListStrategies() {
 std::vector<Entry> ListFormats() {
   std::vector<Entry> entries;
   for (const Format* f : kFormats) {
-    entries.push_back({f->name,
-                       absl::StrFormat("%-5s %2d bits: %2d exponent, %2d fraction, %d ignored",
-                                       f->name, f->bits, f->exponent_bits, f->fraction_bits,
-                                       f->ignored_bits),
-                       {{"name", f->name},
-                        {"bits", f->bits},
-                        {"exponent_bits", f->exponent_bits},
-                        {"fraction_bits", f->fraction_bits},
-                        {"min_exponent", f->min_exponent},
-                        {"ignored_bits", f->ignored_bits}}});
+    entries.push_back(
+        {f->name,
+         absl::StrFormat("%-5s %2d bits: %2d exponent, %2d fraction, %d ignored", f->name, f->bits,
+                         f->exponent_bits, f->fraction_bits, f->ignored_bits),
+         {{"name", f->name},
+          {"bits", f->bits},
+          {"exponent_bits", f->exponent_bits},
+          {"fraction_bits", f->fraction_bits},
+          {"min_exponent", f->min_exponent},
+          {"ignored_bits", f->ignored_bits}}});
   }
   return entries;
 }

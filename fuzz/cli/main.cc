@@ -13,11 +13,12 @@ namespace mmadiff {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"run", "differential run of a device against the model", AddRun},
-    {"replay", "regression cases, recordings or one case name, with or without a device", AddReplay},
+    {"run", "differential run of a device against the model", AddRun, true},
+    {"replay", "regression cases, recordings or one case name, with or without a device",
+     AddReplay},
     {"minimize", "shrink one mismatch to its essence", AddMinimize},
     {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain},
-    {"list", "instructions, devices, strategies, formats; one a line", AddList},
+    {"list", "instructions, devices, strategies, formats; one a line", AddList, true},
     {"gen", "print cases in the line protocol", AddGen},
     {"eval", "simulate cases from stdin, print them with their results", AddEval},
     {"check", "compare cases with results from stdin with the model", AddCheck},
@@ -36,13 +37,14 @@ std::string WithUnderscores(std::string arg) {
 
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
+  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
   Globals globals;
-  CLI::App app("mmadiff: matrix-multiply instructions of real hardware against a bit-exact simulator",
-               "mmadiff");
-  app.set_version_flag("--version",
-                       std::string("mmadiff " MMADIFF_VERSION " (model ") +
-                           std::to_string(kModelVersion) + ", generator " +
-                           std::to_string(kGeneratorVersion) + ")");
+  CLI::App app(
+      "mmadiff: matrix-multiply instructions of real hardware against a bit-exact simulator",
+      "mmadiff");
+  app.set_version_flag("--version", std::string("mmadiff " MMADIFF_VERSION " (model ") +
+                                        std::to_string(kModelVersion) + ", generator " +
+                                        std::to_string(kGeneratorVersion) + ")");
   app.fallthrough();
   app.require_subcommand(1);
   app.add_flag("--json", globals.json, "results as JSON on stdout");
@@ -50,14 +52,19 @@ int Main(int argc, char** argv) {
   app.add_option("--color", globals.color, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_option("--workdir", globals.workdir, "folder for checkpoints and findings");
-  app.add_option("--error_exitcode", globals.error_exitcode, "exit code for mismatches instead of 1")
+  app.add_option("--error_exitcode", globals.error_exitcode,
+                 "exit code for mismatches instead of 1")
       ->check(CLI::Range(1, 255));
 
   std::function<int()> chosen;
+  const Verb* chosen_verb = nullptr;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
     command->fallthrough();
-    command->callback([&chosen, action = verb.add(*command, globals)] { chosen = action; });
+    command->callback([&, verb = &verb, action = verb.add(*command, globals)] {
+      chosen = action;
+      chosen_verb = verb;
+    });
   }
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
@@ -66,7 +73,15 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kClean : kUsage;
   }
+  if (globals.json && !chosen_verb->json) {
+    std::fprintf(stderr, "mmadiff: %s has no --json\n", chosen_verb->name);
+    return kUsage;
+  }
   const int code = chosen();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "mmadiff: standard output could not be written\n");
+    return kNotDurable;
+  }
   return code == kMismatch ? globals.error_exitcode : code;
 }
 

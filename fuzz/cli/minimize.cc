@@ -16,7 +16,8 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
   if (!subject.ok()) return Fail(subject.status());
   if (subject->differing.empty()) {
-    console.Warn(absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
+    console.Warn(
+        absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
   const absl::StatusOr<Minimized> minimal =
@@ -30,7 +31,7 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
-  if (!path.ok()) return Fail(path.status(), kNotDurable);
+  if (!path.ok()) return Fail(absl::DataLossError(path.status().message()), kNotDurable);
   finding.path = *path;
   console.Print(DescribeFinding(*minimal, finding, console.color()));
   return kMismatch;

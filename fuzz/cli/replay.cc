@@ -41,21 +41,22 @@ class Replay {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
     struct stat info;
     if (stat(argument.c_str(), &info) != 0) {
-      return absl::InvalidArgumentError(absl::StrCat(argument, ": no such file, folder or case name"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(argument, ": no such file, folder or case name"));
     }
     const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
     return cases ? Cases(argument) : Recorded(argument);
   }
 
   int Finish() {
-    console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_,
-                                " dot products equal", damaged_ ? " (damaged data skipped)" : "",
-                                "\n"));
+    console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_, " dot products equal",
+                                damaged_ ? " (damaged data skipped)" : "", "\n"));
     if (!flags_.junit.empty()) {
       if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
         return Fail(s, kNotDurable);
       }
     }
+    if (compared_ == 0 && damaged_) return kDamaged;
     if (compared_ == 0) return Fail(absl::InternalError("nothing was compared; that is no pass"));
     if (differing_ != 0) return kMismatch;
     return damaged_ ? kDamaged : kClean;
@@ -74,7 +75,12 @@ class Replay {
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
       const absl::StatusOr<RegressionCase> c = ReadCase(file);
-      if (!c.ok()) return c.status();
+      if (!c.ok() && file == path) return c.status();
+      if (!c.ok()) {  // one bad file of a folder does not hide the others
+        console_.Warn(c.status().message());
+        damaged_ = true;
+        continue;
+      }
       if (device_ != nullptr) {
         if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) return s;
         continue;
@@ -102,10 +108,15 @@ class Replay {
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
+    if (absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
+      console_.Warn(stats.status().message());
+      damaged_ = true;
+      return absl::OkStatus();
+    }
     if (!stats.ok()) return stats.status();
     for (const Damage& d : stats->damage) {
-      console_.Warn(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes,
-                                 " bytes skipped"));
+      console_.Warn(
+          absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes, " bytes skipped"));
       damaged_ = true;
     }
     return absl::OkStatus();
@@ -196,8 +207,9 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
                   "cases (*.txtpb, folders), recordings (block log, line protocol, also gzip), or "
                   "case names")
       ->required();
-  command.add_option("--device", flags->device,
-                     "compare with this device instead of the stored answers [auto for a case name]");
+  command.add_option(
+      "--device", flags->device,
+      "compare with this device instead of the stored answers [auto for a case name]");
   command.add_option("--instr", flags->instr, "ARCH/INSTRUCTION of a line-protocol file");
   command.add_option("--errors", flags->errors, "mismatches to print [20]")->transform(Count());
   command.add_option("--junit", flags->junit, "write a JUnit report to this file");

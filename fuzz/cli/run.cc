@@ -1,4 +1,5 @@
 // mmadiff run: the differential run.
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -37,8 +38,8 @@ absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
     if (absl::SimpleAtod(flags.max_total_time, &seconds)) {
       limit = absl::Seconds(seconds);
     } else if (!absl::ParseDuration(flags.max_total_time, &limit)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--max_total_time: '", flags.max_total_time, "' is no duration; write 90s, 30m or 8h"));
+      return absl::InvalidArgumentError(absl::StrCat("--max_total_time: '", flags.max_total_time,
+                                                     "' is no duration; write 90s, 30m or 8h"));
     }
     options.deadline = absl::Now() + limit;
   }
@@ -66,8 +67,7 @@ absl::Status ParseShard(const RunFlags& flags, CampaignOptions& options) {
 }
 
 // The rows that the globs name and the device has. A row named exactly must be there.
-absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags,
-                                                      const Device& device) {
+absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags, const Device& device) {
   absl::StatusOr<std::vector<const Row*>> matched = RowsMatching(flags.instr);
   if (!matched.ok()) return matched.status();
   std::vector<const Row*> rows;
@@ -81,9 +81,9 @@ absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags,
     }
   }
   if (!rows.empty()) return rows;
-  return absl::NotFoundError(absl::StrCat("device ", device.name(), " has none of the ",
-                                          matched->size(), " instructions that --instr=",
-                                          absl::StrJoin(flags.instr, ","), " names; ", missing));
+  return absl::NotFoundError(absl::StrCat(
+      "device ", device.name(), " has none of the ", matched->size(),
+      " instructions that --instr=", absl::StrJoin(flags.instr, ","), " names; ", missing));
 }
 
 // mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again.
@@ -109,8 +109,7 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
 int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const Globals& globals,
            Console& console) {
   for (const std::string& warning : outcome.warnings) console.Warn(warning);
-  console.Print(globals.json ? FormatJsonReport(options, outcome)
-                             : FormatReport(options, outcome));
+  console.Print(globals.json ? FormatJsonReport(options, outcome) : FormatReport(options, outcome));
   if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
@@ -128,7 +127,7 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
                               "); nothing is lost, the same command line resumes"));
   }
   if (mismatches != 0) return kMismatch;
-  if (compared == 0 && outcome.stopped_by.empty()) {
+  if (compared == 0 && (outcome.stopped_by.empty() || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
   if (!outcome.device.ok()) return kStopped;
@@ -143,8 +142,9 @@ int Run(const RunFlags& flags, const Globals& globals) {
   options.cases = flags.cases;
   options.forever = flags.forever;
   options.errors = flags.errors;
-  options.threads = flags.threads > 0 ? flags.threads
-                                      : static_cast<int>(std::thread::hardware_concurrency());
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
+  options.threads = flags.threads > 0 ? flags.threads : std::max(1, cores);
+  options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
   if (options.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
@@ -172,10 +172,10 @@ int Run(const RunFlags& flags, const Globals& globals) {
   }
   HandleStopSignals();
   if (!globals.quiet) {
-    console.Status(absl::StrCat("mmadiff: ", options.rows.size(), " instructions on ",
-                                (*device)->identity(), ", ", options.threads, " threads, ",
-                                options.workdir),
-                   true);
+    console.Status(
+        absl::StrCat("mmadiff: ", options.rows.size(), " instructions on ", (*device)->identity(),
+                     ", ", options.threads, " threads, ", options.workdir),
+        true);
   }
   const auto open = [&flags] { return OpenDevice(flags.device); };
   absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, open, console);
@@ -196,10 +196,11 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   command.add_option("--strategy", flags->strategy, "where the inputs come from [mixed]")
       ->check(CLI::IsMember(names));
-  command.add_option("--seed", flags->seed, "of the generator [1]");
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
-  command.add_option("--errors", flags->errors,
-                     "mismatching cases after which an instruction stops, 0 never [20]")
+  command
+      .add_option("--errors", flags->errors,
+                  "mismatching cases after which an instruction stops, 0 never [20]")
       ->transform(Count());
   command.add_option("--shard", flags->shard, "I/N: run only every N-th unit, from the I-th");
   command.add_option("--max_total_time", flags->max_total_time, "90s, 30m, 8h");

@@ -23,6 +23,11 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
   } else {
     absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+    if (absl::IsNotFound(stored.status())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(stored.status().message(), "; a case name has the form ARCH/INSTRUCTION@g",
+                       kGeneratorVersion, ":SEED:INDEX"));
+    }
     if (!stored.ok()) return stored.status();
     s.row = stored->row;
     s.inputs = stored->inputs;

@@ -15,13 +15,13 @@ namespace mmadiff {
 bool LooksLikeCaseName(const std::string& argument);
 
 struct Subject {
-  std::string name;               // as given
-  Batch inputs;                   // count 1
+  std::string name;  // as given
+  Batch inputs;      // count 1
   const Row* row = nullptr;
-  std::string device_name;        // of the answers
-  std::vector<uint64_t> device;   // the device's answers, one per result
+  std::string device_name;       // of the answers
+  std::vector<uint64_t> device;  // the device's answers, one per result
   std::vector<uint64_t> model;
-  std::vector<int64_t> differing; // elements, ascending
+  std::vector<int64_t> differing;  // elements, ascending
 };
 
 // `device` may be null for a filed case: then its stored answer of a device is used.

@@ -1,0 +1,573 @@
+// Campaigns in this process: the same totals however the work is cut, nothing lost by interruption
+// and damage, and every planted fault of the harness found or reported for what it is.
+#include "fuzz/campaign.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "corpus/regression_case.h"
+#include "corpus/test_folder.h"
+#include "fuzz/boundary.h"
+#include "fuzz/devices.h"
+#include "fuzz/report.h"
+#include "fuzz/unit_log.h"
+#include "sim/parameter.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr char kMma[] = "sm_80/mma.m16n8k8.f32.f16.f16.f32";  // 2048 cases a unit
+constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kInteger[] = "x86/vpdpbusd";  // 16384 cases a unit
+
+// A healthy simulator under a name of its own, with what a test lets happen in each Run().
+class Scripted : public Device {
+ public:
+  using Script = std::function<absl::Status(int64_t run)>;  // an error instead of an answer
+  explicit Scripted(Script script) : script_(std::move(script)) {}
+
+  std::string name() const override { return "scripted"; }
+  std::string identity() const override { return "scripted"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (absl::Status s = script_(++runs_); !s.ok()) return s;
+    return simulator_->Run(row, batch);
+  }
+
+ private:
+  Script script_;
+  int64_t runs_ = 0;
+  std::unique_ptr<Device> simulator_ = *OpenDevice("faulty:none=0");
+};
+
+DeviceOpener Opener(Scripted::Script script) {
+  return [script]() -> DeviceOr { return std::make_unique<Scripted>(script); };
+}
+
+class CampaignTest : public TestFolder {
+ protected:
+  CampaignOptions Options(const std::string& folder, std::vector<const char*> rows = {kMma}) const {
+    CampaignOptions options;
+    for (const char* row : rows) options.rows.push_back(FindRow(row));
+    options.strategy = &Strategies().front();
+    options.cases = 9000;  // of kMma: four units and a rest
+    options.print_findings = false;
+    options.workdir = Path(folder);
+    return options;
+  }
+
+  absl::StatusOr<CampaignOutcome> Try(const CampaignOptions& options, const DeviceOpener& open) {
+    return RunCampaign(options, open, console_);
+  }
+  CampaignOutcome Run(const CampaignOptions& options, const DeviceOpener& open) {
+    absl::StatusOr<CampaignOutcome> outcome = Try(options, open);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    return outcome.ok() ? *std::move(outcome) : CampaignOutcome();
+  }
+  CampaignOutcome Run(const CampaignOptions& options, const std::string& device = "faulty:none=0") {
+    return Run(options, [device] { return OpenDevice(device); });
+  }
+
+ private:
+  Console console_{Color::kNever, true};
+};
+
+std::vector<std::string> Files(const std::string& folder, const char* extension) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == extension) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+// ---- The same totals however the work is cut
+
+TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
+  std::string digest;
+  for (const int threads : {1, 2, 3}) {
+    CampaignOptions options = Options("t" + std::to_string(threads), {kMma, kInteger});
+    options.threads = threads;
+    const CampaignOutcome outcome = Run(options);
+    ASSERT_THAT(outcome.rows, SizeIs(2));
+    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[1].finished);
+    EXPECT_EQ(outcome.rows[0].total.cases, 9000u);
+    EXPECT_EQ(outcome.rows[0].total.dot_products, 9000u * 128);
+    EXPECT_EQ(outcome.rows[1].total.dot_products, 9000u * 16);
+    EXPECT_TRUE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
+    if (digest.empty()) digest = RunDigest(outcome);
+    EXPECT_THAT(digest, SizeIs(32));
+    EXPECT_EQ(RunDigest(outcome), digest) << threads;
+  }
+}
+
+// So that an accidental change of the digest itself is noticed too.
+TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
+  const auto digest = [&](const char* folder, uint64_t seed, const char* strategy, uint64_t cases,
+                          const char* device) {
+    CampaignOptions options = Options(folder);
+    options.seed = seed;
+    options.strategy = FindStrategy(strategy);
+    options.cases = cases;
+    options.errors = 0;
+    return RunDigest(Run(options, device));
+  };
+  const std::set<std::string> all = {
+      digest("0", 1, "mixed", 500, "faulty:none=0"), digest("1", 2, "mixed", 500, "faulty:none=0"),
+      digest("2", 1, "bits", 500, "faulty:none=0"), digest("3", 1, "mixed", 501, "faulty:none=0"),
+      digest("4", 1, "mixed", 500, "faulty:wrong_lane=3")};
+  EXPECT_EQ(all.size(), 5u);
+}
+
+TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
+  const CampaignOutcome whole = Run(Options("whole"));
+  Digest digest = 0;
+  uint64_t cases = 0, planned = 0;
+  for (uint64_t shard = 0; shard < 3; ++shard) {
+    CampaignOptions options = Options("shard" + std::to_string(shard));
+    options.shard = shard;
+    options.shards = 3;
+    const CampaignOutcome outcome = Run(options);
+    EXPECT_TRUE(outcome.rows[0].finished);
+    EXPECT_FALSE(IsComplete(options.workdir));
+    EXPECT_EQ(outcome.rows[0].total.cases, outcome.rows[0].planned_cases);
+    digest += outcome.rows[0].total.device_digest;
+    cases += outcome.rows[0].total.cases;
+    planned += outcome.rows[0].planned_cases;
+  }
+  EXPECT_TRUE(digest == whole.rows[0].total.device_digest);
+  EXPECT_EQ(cases, 9000u);
+  EXPECT_EQ(planned, 9000u);
+  EXPECT_TRUE(IsComplete(Path("whole")));
+}
+
+TEST_F(CampaignTest, MoreShardsThanUnits) {
+  CampaignOptions options = Options("w");
+  options.shard = 7;
+  options.shards = 8;
+  const CampaignOutcome outcome = Run(options);
+  EXPECT_EQ(outcome.attempt_dot_products, 0u);
+  EXPECT_EQ(outcome.rows[0].planned_cases, 0u);
+}
+
+TEST_F(CampaignTest, ShardsMayShareAFolder) {
+  CampaignOptions options = Options("w");
+  options.shards = 2;
+  Run(options);
+  options.shard = 1;
+  Run(options);
+  EXPECT_TRUE(IsComplete(options.workdir));
+  const CampaignOutcome again = Run(Options("w"));
+  EXPECT_EQ(again.attempt_dot_products, 0u);
+  EXPECT_EQ(again.resumed_units, 5u);
+  EXPECT_EQ(RunDigest(again), RunDigest(Run(Options("whole"))));
+}
+
+// ---- Interruption and damage
+
+TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
+  CampaignOptions options = Options("w");
+  options.deadline = absl::Now();
+  // 32 runs a unit: the first unit outlasts the limit.
+  const auto slow = Opener([](int64_t) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(4));
+    return absl::OkStatus();
+  });
+  const CampaignOutcome stopped = Run(options, slow);
+  EXPECT_EQ(stopped.stopped_by, "time limit");
+  EXPECT_FALSE(stopped.rows[0].finished);
+  EXPECT_EQ(RunDigest(stopped), "");
+  EXPECT_EQ(stopped.rows[0].total.cases % 2048, 0u);  // whole units
+  EXPECT_GE(stopped.rows[0].total.cases, 2048u);
+  EXPECT_LT(stopped.rows[0].total.cases, 9000u);
+  EXPECT_FALSE(IsComplete(options.workdir));
+
+  options.deadline = absl::InfiniteFuture();
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  const CampaignOutcome resumed = Run(options, healthy);
+  EXPECT_EQ(resumed.resumed_units, stopped.rows[0].total.cases / 2048);
+  EXPECT_EQ(resumed.attempt_dot_products + stopped.attempt_dot_products, 9000u * 128);
+  EXPECT_TRUE(resumed.rows[0].finished);
+  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
+  EXPECT_EQ(resumed.rows[0].total.counts, Run(Options("other"), healthy).rows[0].total.counts);
+  EXPECT_TRUE(IsComplete(options.workdir));
+}
+
+TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
+  const CampaignOutcome dead =
+      Run(Options("w"), Opener([](int64_t run) {
+            return run < 50 ? absl::OkStatus() : absl::UnavailableError("fell off the bus");
+          }));
+  EXPECT_EQ(dead.device.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(dead.device.message()), HasSubstr("fell off the bus"));
+  EXPECT_TRUE(dead.durable.ok());
+  EXPECT_THAT(dead.findings, IsEmpty());
+  EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
+  EXPECT_FALSE(dead.rows[0].finished);
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  const CampaignOutcome resumed = Run(Options("w"), healthy);
+  EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
+  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
+}
+
+TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
+  CampaignOptions options = Options("w");
+  options.shards = 2;
+  Run(options);
+  options.shard = 1;
+  Run(options);
+  const std::vector<std::string> logs = Files(options.workdir, ".log");
+  ASSERT_THAT(logs, SizeIs(2));
+  std::string bytes = Get(logs[1]);
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(logs[1], std::ios::binary) << bytes;
+
+  EXPECT_FALSE(IsComplete(options.workdir));
+  const CampaignOutcome repaired = Run(Options("w"));
+  ASSERT_THAT(repaired.warnings, SizeIs(1));
+  EXPECT_THAT(repaired.warnings[0], HasSubstr(logs[1]));
+  EXPECT_THAT(repaired.warnings[0], HasSubstr("run again"));
+  EXPECT_EQ(repaired.resumed_units, 3u);                      // units 0, 2 and 4 of shard 0
+  EXPECT_EQ(repaired.attempt_dot_products, 2u * 2048 * 128);  // units 1 and 3
+  EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"))));
+}
+
+TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
+  CampaignOptions options = Options("w");
+  options.cases = 100;
+  Run(options);
+  const auto refused = [&](const CampaignOptions& other, const std::string& device) {
+    const absl::Status status = Try(other, [&] { return OpenDevice(device); }).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("belongs to another run"));
+    return std::string(status.message());
+  };
+  CampaignOptions other = options;
+  other.seed = 2;
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("seed: stored 1, wanted 2"));
+  other = options;
+  other.strategy = FindStrategy("bits");
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("strategy: stored mixed, wanted bits"));
+  other = options;
+  other.cases = 101;
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("101 cases"));
+  other = options;
+  other.rows.push_back(FindRow(kInteger));
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("instruction[1]: stored (none)"));
+  EXPECT_THAT(refused(options, "faulty:dead=9"), HasSubstr("device: stored faulty:none=0"));
+  // What may differ: threads, shard, error limit, time limit.
+  other = options;
+  other.threads = 2;
+  other.errors = 3;
+  EXPECT_EQ(Run(other).resumed_units, 1u);
+}
+
+TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
+  CampaignOptions options = Options("w");
+  options.cases = 100;
+  Run(options);
+  const auto open = [] { return OpenDevice("faulty:none=0"); };
+  const std::string manifest = options.workdir + "/manifest.txtpb", good = Get(manifest);
+  std::ofstream(manifest) << good << "seed: twelve\n";
+  absl::Status status = Try(options, open).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.txtpb"));
+  std::ofstream(manifest) << good;
+
+  UnitResult other = Run(options).rows[0].total;
+  other.device_digest += 1;
+  {
+    const auto log = UnitLog::Create(options.workdir);
+    ASSERT_TRUE((*log)->Append(other).ok());
+    ASSERT_TRUE((*log)->Flush().ok());
+  }
+  status = Try(options, open).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("two different answers"));
+}
+
+TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
+  const auto open = [] { return OpenDevice("faulty:none=0"); };
+  CampaignOptions options = Options("w");
+  Put("file", "");
+  for (const std::string& folder : {Path("file"), Path("file/below"), std::string("/proc/none")}) {
+    options.workdir = folder;
+    EXPECT_EQ(Try(options, open).status().code(), absl::StatusCode::kDataLoss) << folder;
+  }
+}
+
+TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
+  CampaignOptions options = Options("w");
+  std::filesystem::create_directories(options.workdir);
+  Put("w/findings", "a file where the folder must be");
+  const CampaignOutcome outcome = Run(options, "faulty:output_rounding=up");
+  EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
+  EXPECT_GT(outcome.rows[0].total.mismatches, 0u);
+  EXPECT_FALSE(outcome.rows[0].finished);
+}
+
+// ---- Faults of the device
+
+TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
+  CampaignOptions options = Options("w", {kHopper});
+  options.cases = 4000;
+  options.errors = 0;
+  options.threads = 2;
+  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  const Finding& finding = outcome.findings[0];
+  EXPECT_THAT(finding.signature, HasSubstr("fraction_bits=24"));
+  EXPECT_FALSE(finding.flaky);
+  EXPECT_EQ(finding.row, kHopper);
+  EXPECT_GT(finding.cases, 100u);
+  EXPECT_TRUE(ParseCaseName(finding.case_name).ok()) << finding.case_name;
+  EXPECT_TRUE(outcome.rows[0].finished);
+  EXPECT_GT(outcome.rows[0].total.mismatches, 1000u);
+  EXPECT_FALSE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
+
+  // The filed case holds the minimum: one dot product of two terms, both answers.
+  ASSERT_THAT(Files(options.workdir, ".txtpb"), SizeIs(2));  // with the manifest
+  const auto filed = ReadCase(finding.path);
+  ASSERT_TRUE(filed.ok()) << filed.status();
+  EXPECT_EQ(filed->inputs.shape, DotProductShape(FindRow(kHopper)->shape()));
+  EXPECT_EQ(filed->signature, finding.signature);
+  EXPECT_EQ(filed->source, finding.case_name);
+  ASSERT_THAT(filed->answers, SizeIs(2));
+  EXPECT_EQ(filed->answers[0].device, "faulty:fraction_bits=24");
+  EXPECT_THAT(filed->answers[1].device, StartsWith("model"));
+  EXPECT_NE(filed->answers[0].d, filed->answers[1].d);
+  int nonzero = filed->inputs.c[0] != 0;
+  for (const uint64_t word : filed->inputs.a) nonzero += word != 0;
+  EXPECT_EQ(nonzero, 2);
+}
+
+// The bits of this minimal case are part of the promise: the same on every machine.
+TEST_F(CampaignTest, TheMinimalCaseDoesNotDependOnThreads) {
+  std::vector<std::string> names;
+  for (const int threads : {1, 3}) {
+    CampaignOptions options = Options("t" + std::to_string(threads), {kHopper});
+    options.cases = 1000;  // one unit: the first mismatch is found by one thread
+    options.threads = threads;
+    const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+    ASSERT_THAT(outcome.findings, SizeIs(1));
+    names.push_back(std::filesystem::path(outcome.findings[0].path).filename().string());
+  }
+  EXPECT_EQ(names[0], names[1]);
+}
+
+TEST_F(CampaignTest, NoFaultIsCleanOnEveryRow) {
+  CampaignOptions options = Options("w");
+  options.rows.clear();
+  for (const Row& row : Rows()) options.rows.push_back(&row);
+  options.cases = 200;
+  options.threads = 2;
+  const CampaignOutcome outcome = Run(options);
+  for (const RowOutcome& row : outcome.rows) {
+    EXPECT_EQ(row.total.mismatches, 0u) << row.row->name;
+    EXPECT_EQ(row.total.cases, 200u) << row.row->name;
+    EXPECT_TRUE(row.finished) << row.row->name;
+    EXPECT_THAT(row.planted, HasSubstr(" found in case ")) << row.row->name;
+    EXPECT_THAT(EmptyClasses(options, row), IsEmpty()) << row.row->name;
+  }
+  EXPECT_THAT(outcome.findings, IsEmpty());
+}
+
+TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
+  CampaignOptions options = Options("w");
+  const CampaignOutcome outcome = Run(options, "faulty:wrong_lane=5");
+  ASSERT_FALSE(outcome.findings.empty());
+  for (const Finding& f : outcome.findings) EXPECT_FALSE(f.flaky) << f.signature;
+  const auto filed = ReadCase(outcome.findings[0].path);
+  ASSERT_TRUE(filed.ok());
+  EXPECT_EQ(filed->inputs.shape, FindRow(kMma)->shape());
+  const int64_t element = IndexOf(filed->inputs.shape, filed->position);
+  EXPECT_TRUE(element == 5 || element == 6) << element;
+}
+
+TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
+  for (const char* fault : {"lost_batch=7", "flaky_bit=20000"}) {
+    CampaignOptions options = Options(fault);
+    const CampaignOutcome outcome = Run(options, std::string("faulty:") + fault);
+    ASSERT_FALSE(outcome.findings.empty()) << fault;
+    for (const Finding& f : outcome.findings) {
+      EXPECT_TRUE(f.flaky) << fault << " " << f.signature;
+      EXPECT_THAT(f.signature, StartsWith("flaky:"));
+      const auto filed =
+          ReadCase(f.path);  // as it was seen, not shrunk, with the device's identity
+      ASSERT_TRUE(filed.ok()) << filed.status();
+      EXPECT_EQ(filed->inputs.shape, FindRow(kMma)->shape());
+      EXPECT_NE(filed->answers[0].d, filed->answers[1].d);
+      EXPECT_THAT(filed->answers[0].identity, HasSubstr(fault));
+    }
+    EXPECT_TRUE(outcome.device.ok());
+    // The row is not said to be wrong.
+    EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("differs from the device")));
+    EXPECT_THAT(FormatReport(options, outcome), HasSubstr("answers do not repeat"));
+  }
+}
+
+TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
+  // Right, then one wrong answer, then garbage while it is confirmed.
+  class Garbage : public Device {
+   public:
+    std::string name() const override { return "garbage"; }
+    std::string identity() const override { return "garbage"; }
+    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+    absl::StatusOr<std::vector<uint64_t>> Run(const Row&, const Batch& batch) override {
+      if (runs_++ > 0) return absl::DataLossError("cannot be read");
+      return std::vector<uint64_t>(batch.dot_products(), 0x12345);
+    }
+    int runs_ = 0;
+  };
+  const CampaignOutcome outcome =
+      Run(Options("w"), []() -> DeviceOr { return std::make_unique<Garbage>(); });
+  EXPECT_TRUE(outcome.durable.ok()) << outcome.durable;
+  EXPECT_FALSE(outcome.device.ok());
+  EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("cannot be read"));
+}
+
+TEST_F(CampaignTest, AWrongNumberOfAnswersIsADeviceFailure) {
+  class Short : public Device {
+   public:
+    std::string name() const override { return "short"; }
+    std::string identity() const override { return "short"; }
+    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+    absl::StatusOr<std::vector<uint64_t>> Run(const Row&, const Batch& batch) override {
+      return std::vector<uint64_t>(batch.dot_products() - 1);
+    }
+  };
+  const CampaignOutcome outcome =
+      Run(Options("w"), []() -> DeviceOr { return std::make_unique<Short>(); });
+  EXPECT_EQ(outcome.device.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(outcome.durable.ok());
+  EXPECT_THAT(outcome.findings, IsEmpty());
+}
+
+TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
+  CampaignOptions options = Options("w", {kHopper, kInteger});  // which has no lane 100
+  options.errors = 7;
+  const CampaignOutcome outcome = Run(options, "faulty:wrong_lane=100");
+  const RowOutcome &stopped = outcome.rows[0], &other = outcome.rows[1];
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_THAT(stopped.total.mismatching_cases, SizeIs(7));
+  EXPECT_LT(stopped.total.cases, 2048u);
+  EXPECT_FALSE(other.stopped);
+  EXPECT_TRUE(other.finished);
+  uint64_t cases = 0;
+  for (const Finding& f : outcome.findings) cases += f.cases;
+  EXPECT_EQ(cases, 7u);
+  EXPECT_EQ(RunDigest(outcome), "");
+}
+
+// ---- The run tests itself
+
+void FillWithZeros(const Tile& t, Random&) {
+  std::fill_n(t.a, t.rows() * t.k(), 0);
+  std::fill_n(t.b, t.columns() * t.k(), 0);
+  std::fill_n(t.c, t.results(), 0);
+}
+constexpr InputClass kZeros = {"zeros", "nothing but zeros", FillWithZeros};
+constexpr Strategy kBlind = {
+    "blind", "cannot find anything",
+    [](const Instruction&, uint64_t) -> const InputClass& { return kZeros; }};
+
+TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
+  CampaignOptions options = Options("w");
+  options.strategy = &kBlind;
+  const absl::Status status = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.rows[0]->model)[0].name));
+}
+
+TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
+  CampaignOptions options = Options("w");
+  options.cases = 3;  // bits, band, cancel
+  const CampaignOutcome outcome = Run(options);
+  const std::vector<std::string> empty = EmptyClasses(options, outcome.rows[0]);
+  EXPECT_EQ(empty.size(), BoundaryClasses(*options.rows[0]->instruction).size() - 2);
+  EXPECT_EQ(empty.front(), "tie");
+  EXPECT_THAT(FormatReport(options, outcome),
+              HasSubstr("incomplete: " + std::string(kMma) + " has no case of class tie, "));
+}
+
+TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
+  const CampaignOutcome outcome = Run(Options("w"));
+  uint64_t classes = 0;
+  for (const auto& [name, count] : outcome.rows[0].total.counts) {
+    if (absl::StartsWith(name, "class.")) classes += count;
+  }
+  EXPECT_EQ(classes, 9000u);
+  EXPECT_EQ(outcome.rows[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
+  EXPECT_GT(outcome.rows[0].total.counts.at("event.tie"), 10u);
+}
+
+// ---- Reports
+
+TEST_F(CampaignTest, ReportsOfACleanRun) {
+  CampaignOptions options = Options("w", {kMma, kInteger});
+  options.cases = 1000;
+  const CampaignOutcome outcome = Run(options);
+  const std::string text = FormatReport(options, outcome);
+  for (const char* line :
+       {"stat::cases: 2000\n", "stat::dot_products: 144000\n", "stat::mismatches: 0\n",
+        "stat::flaky: 0\n", "stat::buckets: 0\n", "stat::resumed_units: 0\n",
+        "stat::class.bits: 500\n", "rate < 2.3e-05, model published"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, HasSubstr("stat::digest: " + RunDigest(outcome) + "\n"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_EQ(json["cases"], 2000);
+  EXPECT_EQ(json["digest"], RunDigest(outcome));
+  EXPECT_EQ(json["instructions"].size(), 2u);
+  EXPECT_EQ(json["instructions"][1]["name"], kInteger);
+  EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
+  EXPECT_TRUE(json["findings"].empty());
+}
+
+TEST_F(CampaignTest, ReportsOfMismatches) {
+  CampaignOptions options = Options("w", {kHopper});
+  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("differs from the device"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  ASSERT_EQ(json["findings"].size(), 1u);
+  EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);
+  EXPECT_EQ(json["findings"][0]["flaky"], false);
+  EXPECT_EQ(json["digest"], "");
+}
+
+// ---- This CPU
+
+TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
+  const DeviceOr host = OpenDevice("host");
+  ASSERT_TRUE(host.ok());
+  CampaignOptions options = Options("w");
+  options.rows.clear();
+  for (const Row& row : Rows()) {
+    if ((*host)->Supports(row).ok()) options.rows.push_back(&row);
+  }
+  if (options.rows.empty()) GTEST_SKIP() << "this CPU has none of the instructions";
+  options.threads = 2;
+  const CampaignOutcome outcome = Run(options, "host");
+  for (const RowOutcome& row : outcome.rows) {
+    EXPECT_EQ(row.total.mismatches, 0u) << row.row->name;
+    EXPECT_TRUE(row.finished) << row.row->name;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,314 @@
+#!/usr/bin/env bash
+# The command line as a stranger uses it: every verb with good and bad input, its exit code, what goes
+# to stdout and what to stderr. Usage: cli_test.sh MMADIFF
+set -u
+m=$(realpath "$1")
+tmp=$(mktemp -d) || exit 2
+mounted=
+cleanup() { [ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"; }
+trap cleanup EXIT
+cd "$tmp" || exit 2
+unset NO_COLOR
+out=$tmp/stdout err=$tmp/stderr failures=0 checks=0
+mma=sm_90/mma.m16n8k16.f32.f16.f16.f32
+fma=x86/vfmadd231ss
+simulator="exec:'$m' eval \$MMADIFF_INSTRUCTION"
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED line %s: %s\n' "${BASH_LINENO[1]}" "$*"
+  sed 's/^/    stdout: /' "$out" | head -8
+  sed 's/^/    stderr: /' "$err" | head -8
+}
+# expect CODE ARGUMENTS...: runs mmadiff; its output is in $out and $err. Input: from stdin.
+expect() {
+  local wanted=$1 code
+  shift
+  "$m" "$@" >"$out" 2>"$err"
+  code=$?
+  checks=$((checks + 1))
+  [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
+}
+says() { checks=$((checks + 1)); grep -qF -- "$1" "$out" || fail "stdout lacks '$1'"; }
+warns() { checks=$((checks + 1)); grep -qF -- "$1" "$err" || fail "stderr lacks '$1'"; }
+silent() { checks=$((checks + 1)); [ ! -s "$1" ] || fail "$(basename "$1") is not empty"; }
+is() { checks=$((checks + 1)); [ "$1" = "$2" ] || fail "'$1' is not '$2'"; }
+stat_of() { sed -n "s/^stat::$1: //p" "$out"; }
+# No colour codes and no carriage returns away from a terminal.
+plain() {
+  checks=$((checks + 1))
+  if grep -q $'[\033\r]' "$out" "$err"; then fail "control characters in the output"; fi
+}
+json() {
+  checks=$((checks + 1))
+  command -v python3 >/dev/null || return 0
+  python3 -m json.tool "$out" >/dev/null 2>&1 || fail "stdout is no JSON"
+}
+run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
+
+# ---- The program itself
+expect 0 --help; says 'replay'; silent "$err"
+expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
+for verb in run replay minimize explain list gen eval check layout record; do
+  expect 0 $verb --help; says "$verb"; silent "$err"
+done
+expect 2; silent "$out"
+expect 2 rnu; silent "$out"
+expect 2 run --no_such_flag; warns no_such_flag; silent "$out"
+expect 2 list --color=green; expect 2 list --error_exitcode=0; expect 2 list --error_exitcode=256
+
+# ---- list
+expect 0 list; is "$(wc -l <"$out")" "$("$m" list instructions | wc -l)"; silent "$err"
+says "$mma"; plain
+for what in instructions devices strategies formats; do
+  expect 0 list $what; silent "$err"
+  expect 0 list $what --json; json
+done
+expect 0 list instructions --evidence; says 'published: '; says 'fused_sum('
+expect 2 list planets; warns planets; silent "$out"
+is "$("$m" list >/dev/full 2>"$err"; echo $?)" 6; warns 'could not be written'
+
+# ---- layout
+expect 0 layout $mma; silent "$err"; is "$(wc -l <"$out")" $((1 + 16 * 16 + 16 * 8 + 2 * 16 * 8))
+expect 0 layout $mma --csv; says 'matrix,block,row,column,lane,register,bit'; says 'A,0,15,15,31,3,16'
+expect 0 layout hopper/mma.m16n8k16.f32.f16.f16.f32
+expect 2 layout sm_90/mma.m16n8k16.f32.f16.f16.f33; warns "the nearest names are $mma"; silent "$out"
+expect 2 layout; expect 2 layout --json $mma; warns 'has no --json'
+
+# ---- gen | eval | check on every row
+while read -r row; do
+  checks=$((checks + 1))
+  "$m" gen "$row" --cases=3 >gen.txt 2>"$err" && "$m" eval "$row" <gen.txt >eval.txt 2>>"$err" &&
+    "$m" check "$row" <eval.txt >"$out" 2>>"$err" || fail "gen, eval, check of $row"
+  silent "$err"
+  is "$(wc -l <gen.txt)" "$(wc -l <eval.txt)"
+  says "$row: $(wc -l <gen.txt) of $(wc -l <gen.txt) equal"
+done < <("$m" list)
+"$m" gen $mma --cases=4 >four.txt
+"$m" gen $mma --cases=2 >two.txt; "$m" gen $mma --cases=2 --first=2 >>two.txt
+is "$(cat two.txt)" "$(cat four.txt)"
+expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 16
+expect 0 gen $fma --cases=5 --seed=18446744073709551615 --strategy=bits --first=18446744073709551000
+is "$(wc -l <"$out")" 5
+expect 2 gen $fma --cases=many; warns "'many' is no count"
+expect 2 gen $fma --seed=-1; expect 2 gen $fma --strategy=mixd; warns mixed
+expect 2 gen x86/vfmadd231s; warns $fma
+is "$("$m" gen $mma >/dev/full 2>"$err"; echo $?)" 6
+is "$("$m" gen $mma --cases=1e9 2>"$err" | head -n 1 | wc -l)" 1; silent "$err"  # a closed pipe
+
+# ---- eval and check: bad lines are named
+one=3f800000 two=40000000
+expect 0 eval $fma <<<"$one $one $one"; is "$(cat "$out")" "$one $one $one $two"
+expect 0 eval $fma <<<"# comment
+
+$one $one $one 00000000"; is "$(cat "$out")" "$one $one $one $two"
+expect 0 eval $fma </dev/null; silent "$out"
+expect 2 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0..a0 b0..b0 c)'
+expect 2 eval $fma <<<"$one $one $one
+$one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has no hex digit at character 8"
+is "$(cat "$out")" "$one $one $one $two"  # the good line was used
+expect 2 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
+expect 2 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
+expect 2 eval x86/none </dev/null; expect 2 eval </dev/null
+expect 0 check $fma <<<"$one $one $one $two"; says '1 of 1 equal'
+expect 1 check $fma <<<"$one $one $one $two
+$one $one $one 40000001"; says 'line 2: '; says '1 of 2 equal'; plain; silent "$err"
+expect 7 check $fma --error_exitcode=7 <<<"$one $one $one 40000001"
+expect 1 check $fma --color=always <<<"$one $one $one 40000001"; says $'\033['
+expect 3 check $fma </dev/null; warns 'nothing was compared'
+expect 2 check $fma <<<"$one $one $one"; warns 'the result d is missing'
+expect 1 check $fma --errors=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
+is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
+
+# ---- run
+run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean
+is "$(stat_of mismatches)" 0; is "$(stat_of dot_products)" 64000; says 'rate < '; plain
+warns '1 instructions on simulator'
+digest=$(stat_of digest); is ${#digest} 32
+run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean -q; silent "$err"
+is "$(stat_of resumed_units)" 1; is "$(stat_of digest)" "$digest"
+run 0 --device=faulty:none=0 --instr="$mma,x86/*" --cases=2k --workdir=json --json; json; silent <(:)
+run 0 --device=faulty:none=0 --instr=hopper/mma.m16n8k16.f32.f16.f16.f32 --cases=500 --workdir=alias
+is "$(stat_of digest)" "$digest"
+run 0 --device=faulty:none=0 --instr=$fma --cases=3 --workdir=few; says 'incomplete: '
+run 0 --device="$simulator" --instr=$mma --cases=500 --workdir=exec; is "$(stat_of digest)" "$digest"
+run 0 --device=faulty:none=0 --instr=$fma --dry_run; says 'mmadiff-runs/'; says "$fma  1000000 cases"
+is "$(ls -d mmadiff-runs 2>/dev/null)" ''
+run 0 --device=faulty:none=0 --instr=$fma --cases=100; is "$(ls mmadiff-runs | wc -l)" 1
+run 0 --device=faulty:none=0 --instr=$fma --cases=100; is "$(stat_of resumed_units)" 0
+is "$(ls mmadiff-runs | wc -l)" 1
+
+# Its arguments.
+run 2 --device=hots; warns "no device 'hots'; nearest: host"; silent "$out"
+run 2 --device=faulty:fraction_bit=24; warns 'nearest: fraction_bits'
+run 2 --device=faulty:fraction_bits=99; warns 'a number 1..37'
+run 2 --device=exec:; run 2 --device=host:0
+run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
+run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
+run 2 --device=faulty:none=0 --instr='sm_99/*'
+run 4 --device=host --instr=$mma; warns "device host has none of the 1 instructions"; silent "$out"
+run 4 --device=faulty:fraction_bits=24 --instr=$fma; warns 'has no parameter fraction_bits'
+run 2 --strategy=mixd; warns boundary
+for bad in --cases=0 --cases=-1 --cases=1x --seed=x --threads=1025 --shard=1/1 --shard=1 --shard=a/2 \
+  --max_total_time=soon --stop_at=tomorrow --errors=x; do
+  run 2 --device=faulty:none=0 --instr=$fma --workdir=bad $bad
+  is "$(ls -d bad 2>/dev/null)" ''
+done
+expect 2 run --device=faulty:none=0 --instr=$fma --threads=0
+
+# Mismatches, findings, replay of a finding, minimize, explain.
+run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24; plain
+is "$(stat_of buckets)" 1; says "MISMATCH $mma"; says 'fraction_bits=24'; says 'differs from the device'
+says 'reproduce  ./mmadiff replay '
+finding=$(find f24/findings -name '*.txtpb'); is "$(wc -l <<<"$finding")" 1
+case=$(sed -n 's/^  first case //p' "$out")
+run 9 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24 --error-exitcode=9
+run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24j --json; json
+run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24c --color=always
+says $'\033['
+run 1 --device=faulty:wrong_lane=5 --instr=$mma --cases=500 --workdir=lane; says 'in its tile'
+run 1 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
+says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
+expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain
+expect 1 replay f24/findings
+expect 42 replay "$finding" --error_exitcode=42
+expect 0 replay "$finding" --device=faulty:none=0
+expect 1 replay "$finding" --device=faulty:fraction_bits=24
+expect 1 replay "$case" --device=faulty:fraction_bits=24
+expect 0 replay "$case" --device=faulty:none=0
+expect 4 replay "$case"; expect 4 replay "$finding" --device=host  # no GPU on this CPU
+expect 1 replay "$finding" --junit=bad.xml; is "$(grep -c '<failure' bad.xml)" 1
+expect 0 replay "$finding" --device=faulty:none=0 --junit=good.xml
+is "$(grep -c '<testcase' good.xml)" 1; is "$(grep -c '<failure' good.xml)" 0
+if command -v python3 >/dev/null; then
+  for file in good.xml bad.xml; do
+    is "$(python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $file 2>&1)" ''
+  done
+fi
+expect 6 replay "$finding" --device=faulty:none=0 --junit=/proc/none/x.xml
+expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says 'one dot product'
+is "$(basename min/sm_90/*.txtpb)" "$(basename "$finding")"
+expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min; is "$(ls min/sm_90 | wc -l)" 1
+expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
+expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
+expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain
+expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'
+expect 0 explain "$case" --device=faulty:none=0
+for verb in explain minimize; do
+  expect 2 $verb none.txtpb; warns none.txtpb
+  expect 2 $verb --device=faulty:none=0 $mma@g9:1:2; warns "generator version 'g9'"
+  expect 2 $verb --device=faulty:none=0 sm_90/mma.m16n8k16.f32.f16.f16.f33@g1:1:2; warns $mma
+done
+
+# Malformed and damaged cases.
+expect 2 replay none; warns 'no such file, folder or case name'
+expect 2 replay $mma@g1:1:x --device=faulty:none=0; warns "index 'x' is no number"
+sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 2 replay broken.txtpb; warns broken.txtpb; warns ' a'
+echo 'instruction: "x' >syntax.txtpb; expect 2 replay syntax.txtpb; warns 'syntax.txtpb'
+mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
+expect 1 replay folder; warns broken.txtpb
+expect 5 replay folder --device=faulty:none=0; says '1 of 1 dot products equal (damaged data skipped)'
+expect 3 replay empty
+
+# ---- record and recordings
+expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log
+says '48000 dot products'; silent "$err"
+expect 0 replay rec.log; says '48000 of 48000 dot products equal'
+run 0 --device=recorded:rec.log --instr=x86/vdpbf16ps --cases=3000 --workdir=rec
+expect 2 record --device=faulty:none=0 --instr=$fma --cases=10 rec.log; warns rec.log
+expect 4 record --device=host --instr=$mma none.log; is "$(ls none.log 2>/dev/null)" ''
+expect 6 record --device=faulty:none=0 --instr=$fma --cases=10 none/none.log
+expect 2 record --device=faulty:none=0 --instr=$fma --cases=0 none.log
+expect 75 record --device=faulty:dead=2 --instr=$fma --cases=1000 dead.log; is "$(ls dead.log 2>/dev/null)" ''
+size=$(stat -c %s rec.log)
+cp rec.log bad.log; printf 'XXXX' | dd of=bad.log bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+expect 5 replay bad.log; warns bad.log; says '(damaged data skipped)'; says ' of '
+is "$(sed -n 's/^\([0-9]*\) of .*/\1/p' "$out" | awk '{print ($1 > 10000)}')" 1
+expect 1 replay bad.log --device=faulty:output_rounding=up  # a mismatch outweighs damage
+gzip -c eval.txt >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >torn.txt.gz
+expect 5 replay torn.txt.gz --instr="$("$m" list | tail -n 1)"
+expect 2 replay eval.txt; warns instruction
+
+# ---- Devices that fail
+run 3 --device='exec:exit 3' --instr=$fma --cases=100 --workdir=e1; warns 'exit'
+run 3 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; warns hello
+run 3 --device="$simulator | head -n 7" --instr=$fma --cases=100 --workdir=e3; warns '7 lines to 100'
+run 3 --device='exec:kill -9 $$' --instr=$fma --cases=100 --workdir=e4; warns signal
+run 3 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5
+run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died in run 1'
+run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; warns 'died in run 50'
+warns 'the same command line resumes'; is "$(stat_of mismatches)" 0
+run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; is "$(stat_of resumed_units)" 1
+# A program that dies now and then: each attempt gains units until all are done.
+cat >mortal.sh <<'END'
+echo x >>runs.txt
+[ $(($(wc -l <runs.txt) % 40)) != 39 ] || exit 1
+END
+mortal="exec:sh mortal.sh && '$m' eval \$MMADIFF_INSTRUCTION"
+attempts=0
+until "$m" run --device="$mortal" --instr=sm_80/mma.m16n8k4.f32.tf32.tf32.f32 --cases=5000 --threads=1 \
+  --workdir=mortal >"$out" 2>"$err"; do
+  is $? 75; attempts=$((attempts + 1)); [ $attempts -lt 20 ] || break
+done
+is $((attempts > 1 && attempts < 20)) 1
+mortal_digest=$(stat_of digest)
+run 0 --device=faulty:none=0 --instr=sm_80/mma.m16n8k4.f32.tf32.tf32.f32 --cases=5000 --workdir=immortal
+is "$(stat_of digest)" "$mortal_digest"
+
+# ---- Work directories
+run 2 --device=faulty:none=0 --instr=$mma --cases=501 --workdir=clean
+warns 'clean belongs to another run'; warns '500 cases'; silent "$out"
+run 2 --device=faulty:none=0 --instr=$mma --cases=500 --seed=2 --workdir=clean; warns 'seed: stored 1, wanted 2'
+run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=/proc/none; silent "$out"
+run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=rec.log/below
+# Two attempts, one log of them damaged: its units run again, and the result is whole.
+for shard in 0/2 1/2; do
+  run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --shard=$shard --workdir=shards
+done
+log=$(ls shards/units-*.log | tail -n 1)
+printf 'XXXX' | dd of="$log" bs=1 seek=$(($(stat -c %s "$log") / 2)) conv=notrunc 2>/dev/null
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=shards; warns "$log"; warns 'run again'
+is "$(stat_of resumed_units)" 3; repaired=$(stat_of digest)
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; is "$(stat_of digest)" "$repaired"
+echo 'seed: x' >>whole/manifest.txtpb
+run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns manifest.txtpb
+# A full disk: exit code 6, and with room again the run goes on. A file size limit stands in for the
+# disk where mounting is not allowed.
+(ulimit -f 1; "$m" run --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --threads=1 --workdir=full \
+  >"$out" 2>"$err"); is $? 6; warns 'not safe'
+run 0 --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --workdir=full; full=$(stat_of digest)
+run 0 --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --workdir=roomy; is "$(stat_of digest)" "$full"
+mkdir disk
+if mount -t tmpfs -o size=16k tmpfs disk 2>/dev/null; then
+  mounted=$tmp/disk
+  run 0 --device=faulty:none=0 --instr=$mma --cases=100 --workdir=disk/w
+  head -c 100000 /dev/zero >disk/filler 2>/dev/null
+  run 6 --device=faulty:none=0 --instr=$mma --cases=100 --workdir=disk/other
+  rm disk/filler
+  run 0 --device=faulty:none=0 --instr=$mma --cases=100 --workdir=disk/w
+  umount disk && mounted=
+fi
+
+# ---- Time limits and signals
+run 0 --device=faulty:none=0 --instr=$fma --forever --max-total-time=1s --workdir=forever
+is "$(($(stat_of dot_products) > 0))" 1; is "$(stat_of digest)" ''
+run 75 --device=faulty:none=0 --instr=$mma --cases=1e9 --max_total_time=0.2 --workdir=limit
+warns 'stopped early (time limit)'; is "$(($(stat_of dot_products) > 0))" 1
+run 75 --device=faulty:none=0 --instr=$mma --cases=1e9 --stop_at=2001-01-01T00:00:00Z --workdir=limit
+is "$(($(stat_of resumed_units) > 0))" 1
+for signal in INT TERM; do
+  "$m" run --device=faulty:none=0 --instr=$mma --cases=40000 --threads=1 --workdir=$signal \
+    >"$out" 2>"$err" &
+  pid=$!
+  sleep 0.3
+  kill -$signal $pid
+  wait $pid; is $? 75
+  warns 'stopped early (signal'; units=$(($(stat_of cases) / 2048)); is "$((units > 0))" 1
+  run 0 --device=faulty:none=0 --instr=$mma --cases=40000 --workdir=$signal
+  is "$(stat_of resumed_units)" $units; is "$(stat_of cases)" 40000
+done
+is "$(stat_of digest)" "$("$m" run --device=faulty:none=0 --instr=$mma --cases=40000 --workdir=uncut \
+  2>/dev/null | sed -n 's/^stat::digest: //p')"
+
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The direction of includes, sim <- device <- corpus <- triage <- fuzz; where proto classes may appear;
+# and what the arithmetic headers, which GPU compilers read too, may include.
+# Then it breaks every rule on purpose, in a copy. Usage: include_test.sh SOURCE_FOLDER
+set -u
+folders=(sim device corpus triage fuzz)
+arithmetic=(format.h algorithm.h round.h trace.h fused_sum.h fma_chain.h integer_dot.h dot_product.h
+  host_device.h)
+
+# Prints every violation below $1 as FILE:LINE:TEXT and a reason.
+violations() {
+  cd "$1" || exit 2
+  local right folder i header
+  for i in "${!folders[@]}"; do
+    folder=${folders[$i]}
+    right=$(IFS='|'; echo "${folders[*]:$((i + 1))}")
+    [ -n "$right" ] && grep -rnE "^ *# *include [\"<]($right)/" "$folder" --include=*.h \
+      --include=*.cc --include=*.cu | sed "s|\$|  ($folder/ lies left of it)|"
+  done
+  # Quoted includes name their folder: no path goes around the rule.
+  grep -rnE '^ *# *include "[^/"]*"' "${folders[@]}" --include=*.h --include=*.cc --include=*.cu |
+    grep -v '"xxhash.h"' | sed 's|$|  (write the path from the root)|'
+  grep -rnE '^ *# *include .*\.\./' "${folders[@]}" --include=*.h --include=*.cc --include=*.cu | sed 's|$|  (no ..)|'
+  grep -rnE '# *include .*\.pb\.h' "${folders[@]}" --include=*.h |
+    sed 's|$|  (no proto class in a header)|'
+  grep -rnE '# *include .*(\.pb\.h|google/protobuf)' sim device triage fuzz \
+    --include=*.h --include=*.cc |
+    sed 's|$|  (proto classes stay in corpus/)|'
+  grep -rnE '# *include .*absl/' sim --include=*.h --include=*.cc | sed 's|$|  (sim/ uses the standard library only)|'
+  for header in "${arithmetic[@]}"; do
+    [ -f "sim/$header" ] || echo "sim/$header: missing"
+    grep -nHE '# *include' "sim/$header" |
+      grep -vE "<cstdint>|\"sim/($(IFS='|'; echo "${arithmetic[*]}"))\"" |
+      sed 's|$|  (arithmetic headers include <cstdint> and each other)|'
+  done
+}
+
+root=$(cd "$1" && pwd) || exit 2
+found=$(violations "$root")
+if [ -n "$found" ]; then
+  printf '%s\n' "$found"
+  exit 1
+fi
+
+# The test itself: each rule broken once in a copy must be noticed.
+copy=$(mktemp -d) || exit 2
+trap 'rm -rf "$copy"' EXIT
+cp -r "${folders[@]/#/$root/}" "$copy" || exit 2
+failed=0
+expect_violation() {  # file, line to add
+  cp "$copy/$1" "$copy/saved"
+  printf '%s\n' "$2" >>"$copy/$1"
+  [ -n "$(violations "$copy")" ] || { echo "not noticed: $2 in $1"; failed=1; }
+  mv "$copy/saved" "$copy/$1"
+}
+expect_violation sim/row.cc '#include "device/device.h"'
+expect_violation device/host.cc '#include "corpus/recording.h"'
+expect_violation corpus/recording.cc '#include "triage/verdict.h"'
+expect_violation triage/verdict.h '#include "fuzz/random.h"'
+expect_violation fuzz/cli/run.cc '#include "proto/case.pb.h"'
+expect_violation corpus/recording.h '#include "proto/case.pb.h"'
+expect_violation fuzz/cli/run.cc '#include "../findings.h"'
+expect_violation fuzz/cli/run.cc '#include "cli.h"'
+expect_violation sim/row.h '#include "absl/status/status.h"'
+expect_violation sim/round.h '#include <vector>'
+expect_violation sim/format.h '#include "sim/row.h"'
+[ -z "$(violations "$copy")" ] || { echo "the copy was not restored"; failed=1; }
+exit $failed
