@@ -12,12 +12,12 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr char kF24[] = "sm_75/mma.m8n8k4.f32.f16.f16.f32";   // 4 terms, 24 fraction bits
+constexpr char kF24[] = "sm_75/mma.m16n8k8.f32.f16.f16.f32";  // 8 terms, 24 fraction bits
 constexpr char kF25[] = "sm_90/mma.m16n8k8.f32.f16.f16.f32";  // 8 terms, 25 fraction bits
 constexpr char kBf16F24[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32";
 constexpr char kTwoSteps[] = "sm_80/mma.m16n8k16.f32.f16.f16.f32";  // 8 terms a step
 constexpr char kHalfOutput[] = "sm_75/mma.m8n8k4.f16.f16.f16.f16";
-constexpr char kWidened[] = "sm_75/mma.m8n8k4.f32.f16.f16.f16";
+constexpr char kMixed[] = "sm_75/mma.m8n8k4.f32.f16.f16.f16";
 constexpr char kFma[] = "x86/vfmadd231ss";
 constexpr char kInteger[] = "x86/vpdpbusds";
 
@@ -31,15 +31,14 @@ uint64_t BfloatPower(int exponent) { return static_cast<uint64_t>(exponent + 127
 uint64_t Power(int exponent) { return static_cast<uint64_t>(exponent + 127) << 23; }
 
 // Names of the events of one dot product; a and b are filled up with zeros.
-std::vector<std::string> EventsOf(const char* row_name, std::vector<uint64_t> a,
+std::vector<std::string> EventsOf(const Model& model, std::vector<uint64_t> a,
                                   std::vector<uint64_t> b, uint64_t c) {
-  const Row& row = *FindRow(row_name);
-  a.resize(row.model.k);
-  b.resize(row.model.k);
+  a.resize(model.k);
+  b.resize(model.k);
   EventCounter counter;
-  counter.Count(row.model, {a, b, c});
+  counter.Count(model, {a, b, c});
   std::map<std::string, uint64_t> counts;
-  counter.AddTo(row.model, counts);
+  counter.AddTo(model, counts);
   std::vector<std::string> names;
   EXPECT_EQ(counts.at("event.sampled"), 1u);
   counts.erase("event.sampled");
@@ -48,6 +47,11 @@ std::vector<std::string> EventsOf(const char* row_name, std::vector<uint64_t> a,
     if (count != 0) names.push_back(name.substr(6));
   }
   return names;  // sorted
+}
+
+std::vector<std::string> EventsOf(const char* row_name, std::vector<uint64_t> a,
+                                  std::vector<uint64_t> b, uint64_t c) {
+  return EventsOf(FindRow(row_name)->model, std::move(a), std::move(b), c);
 }
 
 TEST(Events, WhoSetsTheAlignmentExponent) {
@@ -70,9 +74,13 @@ TEST(Events, SubnormalAddendsSetTheAlignmentExponent) {
               ElementsAre("aligned_by_addend", "result_subnormal"));
   EXPECT_THAT(EventsOf(kHalfOutput, {HalfPower(-7)}, {HalfPower(-6)}, 1),
               ElementsAre("aligned_by_product", "inexact", "tie"));
-  EXPECT_THAT(EventsOf(kWidened, {HalfPower(-8)}, {HalfPower(-7)}, 1),
+  EXPECT_THAT(EventsOf(kMixed, {HalfPower(-8)}, {HalfPower(-7)}, 1),
+              ElementsAre("aligned_by_addend"));
+  Model widened = FindRow(kMixed)->model;
+  widened.algorithm.addend_exponent = AddendExponent::kOutputFormat;
+  EXPECT_THAT(EventsOf(widened, {HalfPower(-8)}, {HalfPower(-7)}, 1),
               ElementsAre("aligned_by_product"));
-  EXPECT_THAT(EventsOf(kWidened, {0}, {0}, 1), ElementsAre("aligned_by_addend"));
+  EXPECT_THAT(EventsOf(widened, {0}, {0}, 1), ElementsAre("aligned_by_addend"));
 }
 
 TEST(Events, BitsLostInAlignment) {

@@ -452,7 +452,7 @@ TEST_P(FloatClass, ZerosFaceHugePartners) {
                       [&](const DotProductCase& dot) {
                         return Simulate(changed, dot) != Simulate(row().model, dot);
                       }),
-            400);
+            300);
 }
 
 TEST_P(FloatClass, SignedZerosGiveZerosOfBothSigns) {

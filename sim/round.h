@@ -37,7 +37,7 @@ MMADIFF_HD constexpr Wide RoundedUp(Wide kept, Wide lost, Wide half, Rounding ro
     case Rounding::kToOdd:
       return kept | (lost != 0);
     case Rounding::kNearestEven:
-      return kept + (lost > half || (lost == half && (kept & 1) && lost != 0));
+      return kept + ((lost > half) | ((lost == half) & (lost != 0) & static_cast<bool>(kept & 1)));
   }
   return kept;
 }
