@@ -57,50 +57,21 @@ template <int bits>
 // The instructions with zmm operands. Assembly, because an intrinsic leaves it to the compiler
 // which operand is which source, and the first source decides about NaNs. AT&T order: src2, src1,
 // dest.
-struct Vdpbf16ps {
-  static constexpr int kElementBits = 16;
-  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
-                                                                   __m512i c) {
-    asm volatile("vdpbf16ps %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
+#define MMADIFF_ZMM_INSTRUCTION(Name, mnemonic, element_bits)                              \
+  struct Name {                                                                            \
+    static constexpr int kElementBits = element_bits;                                      \
+    [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b, \
+                                                                     __m512i c) {          \
+      asm volatile(mnemonic " %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));                     \
+      return c;                                                                            \
+    }                                                                                      \
   }
-};
-
-struct Vpdpbusd {
-  static constexpr int kElementBits = 8;
-  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
-                                                                   __m512i c) {
-    asm volatile("vpdpbusd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
-};
-
-struct Vpdpbusds {
-  static constexpr int kElementBits = 8;
-  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
-                                                                   __m512i c) {
-    asm volatile("vpdpbusds %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
-};
-
-struct Vpdpwssd {
-  static constexpr int kElementBits = 16;
-  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
-                                                                   __m512i c) {
-    asm volatile("vpdpwssd %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
-};
-
-struct Vpdpwssds {
-  static constexpr int kElementBits = 16;
-  [[gnu::target("avx512f"), gnu::always_inline]] static __m512i Do(__m512i a, __m512i b,
-                                                                   __m512i c) {
-    asm volatile("vpdpwssds %2, %1, %0" : "+v"(c) : "v"(a), "v"(b));
-    return c;
-  }
-};
+MMADIFF_ZMM_INSTRUCTION(Vdpbf16ps, "vdpbf16ps", 16);
+MMADIFF_ZMM_INSTRUCTION(Vpdpbusd, "vpdpbusd", 8);
+MMADIFF_ZMM_INSTRUCTION(Vpdpbusds, "vpdpbusds", 8);
+MMADIFF_ZMM_INSTRUCTION(Vpdpwssd, "vpdpwssd", 16);
+MMADIFF_ZMM_INSTRUCTION(Vpdpwssds, "vpdpwssds", 16);
+#undef MMADIFF_ZMM_INSTRUCTION
 
 // 16 dot products an execution; the last one is filled up with zeros.
 template <class Op>
