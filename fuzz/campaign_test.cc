@@ -17,6 +17,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/report.h"
 #include "fuzz/unit_log.h"
+#include "fuzz/unit_runner.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {
@@ -129,6 +130,27 @@ TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
       digest("2", 1, "bits", 500, "faulty:none=0"), digest("3", 1, "mixed", 501, "faulty:none=0"),
       digest("4", 1, "mixed", 500, "faulty:wrong_lane=3")};
   EXPECT_EQ(all.size(), 5u);
+}
+
+// Sum over the executions of XXH3-128 of the result words, seeded with the case index.
+TEST(DigestOf, CountsEveryWordAtItsCase) {
+  Batch batch;
+  batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
+  batch.first = 10;
+  const Digest digest = DigestOf(batch, {1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(batch, {1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(batch, {3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(batch, {2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 5}));
+  batch.first = 11;
+  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 4}));
+  Batch one = batch;
+  one.Resize({1, 2, 1, 1}, 1);
+  one.first = 10;
+  Digest sum = DigestOf(one, {1, 2});
+  one.first = 11;
+  sum += DigestOf(one, {3, 4});
+  EXPECT_TRUE(sum == digest);
 }
 
 TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
