@@ -238,6 +238,9 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
   EXPECT_THAT(dead.findings, IsEmpty());
   EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
   EXPECT_FALSE(dead.rows[0].finished);
+  // What was compared counts, but the digest covers only the unit that is done.
+  EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
+  EXPECT_TRUE(dead.rows[0].total.device_digest == ReadUnits(Path("w"), 1)->totals[0].device_digest);
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(Options("w"), healthy);
   EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
