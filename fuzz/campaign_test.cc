@@ -17,6 +17,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/report.h"
 #include "fuzz/unit_log.h"
+#include "fuzz/unit_runner.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {
@@ -131,6 +132,27 @@ TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
   EXPECT_EQ(all.size(), 5u);
 }
 
+// Sum over the executions of XXH3-128 of the result words, seeded with the case index.
+TEST(DigestOf, CountsEveryWordAtItsCase) {
+  Batch batch;
+  batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
+  batch.first = 10;
+  const Digest digest = DigestOf(batch, {1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(batch, {1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(batch, {3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(batch, {2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 5}));
+  batch.first = 11;
+  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 4}));
+  Batch one = batch;
+  one.Resize({1, 2, 1, 1}, 1);
+  one.first = 10;
+  Digest sum = DigestOf(one, {1, 2});
+  one.first = 11;
+  sum += DigestOf(one, {3, 4});
+  EXPECT_TRUE(sum == digest);
+}
+
 TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
   const CampaignOutcome whole = Run(Options("whole"));
   Digest digest = 0;
@@ -216,6 +238,9 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
   EXPECT_THAT(dead.findings, IsEmpty());
   EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
   EXPECT_FALSE(dead.rows[0].finished);
+  // What was compared counts, but the digest covers only the unit that is done.
+  EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
+  EXPECT_TRUE(dead.rows[0].total.device_digest == ReadUnits(Path("w"), 1)->totals[0].device_digest);
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(Options("w"), healthy);
   EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second

@@ -172,6 +172,12 @@ TEST(Events, EveryStepIsWatched) {
               ElementsAre("aligned_by_product", "full_cancellation", "result_zero"));
 }
 
+// A first step that is flushed to zero leaves nothing that the second could cancel.
+TEST(Events, StepsDoNotLeakIntoEachOther) {
+  EXPECT_THAT(EventsOf("x86/vdpbf16ps", {0, BfloatPower(-70)}, {0, BfloatPower(-70)}, 0),
+              ElementsAre("result_zero"));
+}
+
 TEST(Events, Integers) {
   EXPECT_THAT(EventsOf(kInteger, {1}, {1}, 0), IsEmpty());
   EXPECT_THAT(EventsOf(kInteger, {0}, {1}, 0), ElementsAre("result_zero"));
