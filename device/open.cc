@@ -17,32 +17,24 @@ namespace {
 // Without a byte from the command. Long, for the sake of slow RTL simulators.
 constexpr absl::Duration kExecTimeout = absl::Minutes(1);
 
-struct DeviceKind {
-  const char* name;   // before the first colon
-  const char* usage;  // the whole specification; a kind without ':' in it takes no argument
-  DeviceOr (*open)(absl::string_view argument);
-};
-
 constexpr DeviceKind kKinds[] = {
-    {"host", "host", [](absl::string_view) { return OpenHost(); }},
-    {"faulty", "faulty:NAME=VALUE", OpenFaulty},
+    {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
+    {"faulty", "faulty:NAME=VALUE", "the simulator with one parameter changed, or a transport fault",
+     OpenFaulty},
     {"exec", "exec:COMMAND",
+     "an external program that speaks the line protocol on stdin and stdout",
      [](absl::string_view command) { return OpenExec(command, kExecTimeout); }},
 };
 
-std::string AllKinds() {
-  return absl::StrJoin(kKinds, ", ", [](std::string* out, const DeviceKind& kind) {
-    absl::StrAppend(out, kind.usage);
-  });
-}
-
 }  // namespace
 
-DeviceOr OpenBasicDevice(absl::string_view spec) {
+std::span<const DeviceKind> BasicDevices() { return kKinds; }
+
+DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec) {
   const size_t colon = spec.find(':');
   const absl::string_view name = spec.substr(0, colon);
   std::vector<std::string> names;
-  for (const DeviceKind& kind : kKinds) {
+  for (const DeviceKind& kind : kinds) {
     names.push_back(kind.name);
     if (name != kind.name) continue;
     const bool takes_argument = absl::string_view(kind.usage) != kind.name;
@@ -52,9 +44,13 @@ DeviceOr OpenBasicDevice(absl::string_view spec) {
     return kind.open(takes_argument ? spec.substr(colon + 1) : "");
   }
   const std::string_view wanted(name.data(), name.size());
-  return absl::InvalidArgumentError(absl::StrCat("no device '", spec,
-                                                 "'; nearest: ", Nearest(wanted, names, 1).front(),
-                                                 "; devices: ", AllKinds()));
+  const std::string usages =
+      absl::StrJoin(kinds, ", ", [](std::string* out, const DeviceKind& kind) {
+        absl::StrAppend(out, kind.usage);
+      });
+  return absl::InvalidArgumentError(absl::StrCat("no device '", spec, "'; nearest: ",
+                                                 Nearest(wanted, names, 1).front(),
+                                                 "; devices: ", usages));
 }
 
 }  // namespace mmadiff

@@ -1,13 +1,29 @@
-// Devices by name, as far as they need nothing but sim/ and this machine.
+// Devices by their specification.
 #pragma once
+
+#include <span>
 
 #include "absl/strings/string_view.h"
 #include "device/device.h"
 
 namespace mmadiff {
 
-// "host", "faulty:NAME=VALUE", "exec:COMMAND". Anything else is kInvalidArgument with the nearest
-// kind and the list.
-DeviceOr OpenBasicDevice(absl::string_view spec);
+struct DeviceKind {
+  const char* name;   // before the first colon
+  const char* usage;  // the whole specification; a kind without ':' in it takes no argument
+  const char* what;   // for `mmadiff list devices`
+  DeviceOr (*open)(absl::string_view argument);
+};
+
+// host, faulty and exec.
+std::span<const DeviceKind> BasicDevices();
+
+// "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the nearest
+// and the list, or for an argument that is missing or too much.
+DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec);
+
+inline DeviceOr OpenBasicDevice(absl::string_view spec) {
+  return OpenDeviceOf(BasicDevices(), spec);
+}
 
 }  // namespace mmadiff

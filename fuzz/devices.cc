@@ -1,27 +1,31 @@
 #include "fuzz/devices.h"
 
-#include "absl/strings/strip.h"
+#include <string>
+#include <vector>
+
 #include "corpus/recording.h"
-#include "device/open.h"
+#include "device/host.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr DeviceKind kKinds[] = {
-    {"auto", "the best device here: this build knows no GPU, so it is host"},
-    {"host", "this CPU's own instructions"},
-    {"recorded:PATH", "answers recorded earlier: block log, text cases, line protocol (also gzip)"},
-    {"faulty:NAME=VALUE", "the simulator with one parameter changed, or a transport fault"},
-    {"exec:COMMAND", "an external program that speaks the line protocol on stdin and stdout"},
+    {"auto", "auto", "the best device here: this build knows no GPU, so it is host",
+     [](absl::string_view) { return OpenHost(); }},
+    {"recorded", "recorded:PATH",
+     "answers recorded earlier: block log, text cases, line protocol (also gzip)",
+     [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
 };
 
 }  // namespace
 
-std::span<const DeviceKind> DeviceKinds() { return kKinds; }
-
-DeviceOr OpenDevice(absl::string_view spec) {
-  if (absl::ConsumePrefix(&spec, "recorded:")) return OpenRecorded(std::string(spec));
-  return OpenBasicDevice(spec == "auto" ? "host" : spec);
+std::span<const DeviceKind> Devices() {
+  static const std::vector<DeviceKind>& all = *new std::vector<DeviceKind>([] {
+    std::vector<DeviceKind> kinds(std::begin(kKinds), std::end(kKinds));
+    kinds.insert(kinds.end(), BasicDevices().begin(), BasicDevices().end());
+    return kinds;
+  }());
+  return all;
 }
 
 }  // namespace mmadiff

@@ -1,22 +1,16 @@
-// Every kind of device, by the prefix of its specification.
+// Every kind of device.
 #pragma once
 
 #include <span>
-#include <string>
 
 #include "absl/strings/string_view.h"
-#include "device/device.h"
+#include "device/open.h"
 
 namespace mmadiff {
 
-struct DeviceKind {
-  const char* usage;  // "faulty:NAME=VALUE"
-  const char* what;
-};
+// "auto" first: a GPU if one opens, else host. Then recorded and those of device/open.h.
+std::span<const DeviceKind> Devices();
 
-std::span<const DeviceKind> DeviceKinds();
-
-// "auto" is a GPU if one opens, else "host".
-DeviceOr OpenDevice(absl::string_view spec);
+inline DeviceOr OpenDevice(absl::string_view spec) { return OpenDeviceOf(Devices(), spec); }
 
 }  // namespace mmadiff

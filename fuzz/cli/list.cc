@@ -50,10 +50,10 @@ std::vector<Entry> ListInstructions() {
 
 std::vector<Entry> ListDevices() {
   std::vector<Entry> entries;
-  for (const DeviceKind& kind : DeviceKinds()) {
+  for (const DeviceKind& kind : Devices()) {
     Json json = {{"device", kind.usage}, {"what", kind.what}};
     std::string line = absl::StrFormat("%-20s %s", kind.usage, kind.what);
-    if (std::string(kind.usage) == "host") {
+    if (std::string(kind.name) == "host") {
       const DeviceOr host = OpenDevice("host");
       if (!host.ok()) continue;
       absl::StrAppend(&line, ": ", (*host)->identity());
