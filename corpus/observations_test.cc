@@ -1,5 +1,5 @@
-// Every row whose evidence says `measured` names a file of recorded hardware answers; the model must
-// give every one of them. So the claim can be checked again without the hardware.
+// Every row whose evidence says `measured` names a file of recorded hardware answers; the model
+// must give every one of them. So the claim can be checked again without the hardware.
 #include <gtest/gtest.h>
 
 #include "corpus/recording.h"

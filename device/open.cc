@@ -19,8 +19,8 @@ constexpr absl::Duration kExecTimeout = absl::Minutes(1);
 
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
-    {"faulty", "faulty:NAME=VALUE", "the simulator with one parameter changed, or a transport fault",
-     OpenFaulty},
+    {"faulty", "faulty:NAME=VALUE",
+     "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
      [](absl::string_view command) { return OpenExec(command, kExecTimeout); }},
@@ -44,12 +44,11 @@ DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec)
     return kind.open(takes_argument ? spec.substr(colon + 1) : "");
   }
   const std::string_view wanted(name.data(), name.size());
-  const std::string usages =
-      absl::StrJoin(kinds, ", ", [](std::string* out, const DeviceKind& kind) {
-        absl::StrAppend(out, kind.usage);
-      });
-  return absl::InvalidArgumentError(absl::StrCat("no device '", spec, "'; nearest: ",
-                                                 Nearest(wanted, names, 1).front(),
+  const std::string usages = absl::StrJoin(
+      kinds, ", ",
+      [](std::string* out, const DeviceKind& kind) { absl::StrAppend(out, kind.usage); });
+  return absl::InvalidArgumentError(absl::StrCat("no device '", spec,
+                                                 "'; nearest: ", Nearest(wanted, names, 1).front(),
                                                  "; devices: ", usages));
 }
 

@@ -18,8 +18,8 @@ struct DeviceKind {
 // host, faulty and exec.
 std::span<const DeviceKind> BasicDevices();
 
-// "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the nearest
-// and the list, or for an argument that is missing or too much.
+// "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the
+// nearest and the list, or for an argument that is missing or too much.
 DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec);
 
 inline DeviceOr OpenBasicDevice(absl::string_view spec) {

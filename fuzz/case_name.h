@@ -1,6 +1,6 @@
-// A case is a name: ARCH/INSTRUCTION@gVERSION:SEED:INDEX. SEED is a number, or STRATEGY.NUMBER when the
-// strategy is not the default one. The name decides every bit of the inputs; the architecture does not,
-// so two architectures see the same inputs of one instruction.
+// A case is a name: ARCH/INSTRUCTION@gVERSION:SEED:INDEX. SEED is a number, or STRATEGY.NUMBER when
+// the strategy is not the default one. The name decides every bit of the inputs; the architecture
+// does not, so two architectures see the same inputs of one instruction.
 #pragma once
 
 #include <cstdint>

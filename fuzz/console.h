@@ -1,5 +1,5 @@
-// Results on stdout, progress and warnings on stderr, never mixed up: one status line on a terminal,
-// plain lines in a log.
+// Results on stdout, progress and warnings on stderr, never mixed up: one status line on a
+// terminal, plain lines in a log.
 #pragma once
 
 #include <chrono>

@@ -13,20 +13,20 @@
 namespace mmadiff {
 
 enum class StageEvent : uint8_t {
-  kAlignedByProduct,   // a product set the alignment exponent
-  kAlignedByAddend,    // the addend did, or tied with a product
-  kAlignedByFloor,     // the exponent floor did
-  kBitsLost,           // alignment cut nonzero bits of some term
-  kCarryOut,           // the sum needs more bits than any of its terms
-  kFullCancellation,   // zero sum of terms that are not zero after alignment
-  kTie,                // the sum lies exactly between two outputs
-  kStickyOnly,         // bits below half an ulp are all that rounding drops
-  kInexact,            // the result of a step was rounded
+  kAlignedByProduct,  // a product set the alignment exponent
+  kAlignedByAddend,   // the addend did, or tied with a product
+  kAlignedByFloor,    // the exponent floor did
+  kBitsLost,          // alignment cut nonzero bits of some term
+  kCarryOut,          // the sum needs more bits than any of its terms
+  kFullCancellation,  // zero sum of terms that are not zero after alignment
+  kTie,               // the sum lies exactly between two outputs
+  kStickyOnly,        // bits below half an ulp are all that rounding drops
+  kInexact,           // the result of a step was rounded
   kResultZero,
   kResultSubnormal,
-  kResultInfinite,     // from finite terms: overflow
-  kResultSpecial,      // decided by an infinity or a NaN among the operands of a step
-  kIntegerOverflow,    // an integer sum left the range of the output
+  kResultInfinite,   // from finite terms: overflow
+  kResultSpecial,    // decided by an infinity or a NaN among the operands of a step
+  kIntegerOverflow,  // an integer sum left the range of the output
   kCount
 };
 

@@ -24,14 +24,15 @@ void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {
   std::string line =
       absl::StrFormat("#%s dot products", HumanCount(static_cast<double>(dot_products)));
   if (total_ != 0) {
-    line += absl::StrFormat(" of %s (%.0f%%)", HumanCount(static_cast<double>(total_)),
-                            100.0 * static_cast<double>(dot_products) / static_cast<double>(total_));
+    line +=
+        absl::StrFormat(" of %s (%.0f%%)", HumanCount(static_cast<double>(total_)),
+                        100.0 * static_cast<double>(dot_products) / static_cast<double>(total_));
   }
   line += absl::StrFormat("  %s/s  mismatching cases: %d", HumanCount(rate), mismatching_cases);
   if (total_ != 0 && rate > 0) {
     const double left = static_cast<double>(total_ - std::min(total_, dot_products)) / rate;
-    line += absl::StrFormat("  ETA %d:%02d", static_cast<int>(left) / 60,
-                            static_cast<int>(left) % 60);
+    line +=
+        absl::StrFormat("  ETA %d:%02d", static_cast<int>(left) / 60, static_cast<int>(left) % 60);
   }
   const bool milestone = dot_products >= milestone_;
   if (milestone) milestone_ = std::bit_ceil(dot_products + 1);

@@ -1,5 +1,5 @@
-// Random bits of one case: Philox4x32-10 (Random123) in counter mode, so that the bits of a case are a
-// pure function of its name and cases can be made in any order, anywhere.
+// Random bits of one case: Philox4x32-10 (Random123) in counter mode, so that the bits of a case
+// are a pure function of its name and cases can be made in any order, anywhere.
 #pragma once
 
 #include <Random123/philox.h>
@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-// The bytes of the blocks in order; a draw of n bits takes the next ceil(n/8) bytes. What is left of
-// the last 8 bytes of a group of blocks is dropped.
+// The bytes of the blocks in order; a draw of n bits takes the next ceil(n/8) bytes. What is left
+// of the last 8 bytes of a group of blocks is dropped.
 class Random {
  public:
   Random(uint64_t seed, uint32_t stream, uint64_t index)

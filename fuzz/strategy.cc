@@ -51,8 +51,7 @@ const Strategy* FindStrategy(std::string_view name) {
   return nullptr;
 }
 
-std::vector<const InputClass*> ClassesOf(const Strategy& strategy,
-                                         const Instruction& instruction) {
+std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction) {
   // The classes repeat after at most four times the number of boundary classes.
   std::vector<const InputClass*> classes;
   const uint64_t period = 4 * BoundaryClasses(instruction).size();

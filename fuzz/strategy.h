@@ -11,8 +11,8 @@
 
 namespace mmadiff {
 
-// One execution, to be filled: a[rows][k], b[columns][k], c[results], all blocks of it. The rows of A of
-// all blocks share one structure, and so do the columns of B; their values differ.
+// One execution, to be filled: a[rows][k], b[columns][k], c[results], all blocks of it. The rows of
+// A of all blocks share one structure, and so do the columns of B; their values differ.
 struct Tile {
   const Instruction& instruction;
   uint64_t* a;
@@ -25,7 +25,8 @@ struct Tile {
   int results() const { return instruction.shape.d_words(); }
 };
 
-// A kind of input with a name, counted in every run. A class that stays empty makes a run incomplete.
+// A kind of input with a name, counted in every run. A class that stays empty makes a run
+// incomplete.
 struct InputClass {
   const char* name;
   const char* what;
@@ -45,7 +46,7 @@ struct Strategy {
   const InputClass& (*class_of)(const Instruction& instruction, uint64_t index);
 };
 
-std::span<const Strategy> Strategies();  // the default one first
+std::span<const Strategy> Strategies();               // the default one first
 const Strategy* FindStrategy(std::string_view name);  // nullptr when there is none
 
 // Every class that the strategy uses on the instruction.

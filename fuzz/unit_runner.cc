@@ -17,8 +17,8 @@ namespace {
 
 // Small enough for a core's cache, large enough for what a batch costs.
 constexpr int64_t kBatchDotProducts = 8192;
-// One case in this many is traced for its stage events, at one of its elements. Prime to the periods
-// of the strategies, so that every class has its share.
+// One case in this many is traced for its stage events, at one of its elements. Prime to the
+// periods of the strategies, so that every class has its share.
 constexpr uint64_t kTraceEvery = 13;
 
 }  // namespace
@@ -90,9 +90,11 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
     const std::span<const uint64_t> m(&model_[i * words], words), d(&(*device)[i * words], words);
     const std::vector<int64_t> differences = Differences(row, m, d);
     if (differences.empty()) continue;
-    MismatchingCase mismatching = {
-        {stream_, first + i}, {&row, Slice(batch_, i), differences.front()}, {m.begin(), m.end()},
-        {d.begin(), d.end()}, differences.size()};
+    MismatchingCase mismatching = {{stream_, first + i},
+                                   {&row, Slice(batch_, i), differences.front()},
+                                   {m.begin(), m.end()},
+                                   {d.begin(), d.end()},
+                                   differences.size()};
     result.mismatches += differences.size();
     if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
     if (absl::Status s = found(mismatching); !s.ok()) return s;

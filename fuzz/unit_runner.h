@@ -17,10 +17,10 @@ namespace mmadiff {
 // A case on which the device and the model differ.
 struct MismatchingCase {
   CaseName name;
-  Mismatch mismatch;               // the inputs and the first differing element
-  std::vector<uint64_t> model;     // results of the whole execution
+  Mismatch mismatch;            // the inputs and the first differing element
+  std::vector<uint64_t> model;  // results of the whole execution
   std::vector<uint64_t> device;
-  uint64_t differing = 0;          // words that differ
+  uint64_t differing = 0;  // words that differ
 };
 
 // What the device answered to every dot product of the case.
@@ -38,12 +38,11 @@ class UnitRunner {
   absl::Status Run(uint64_t first, uint64_t count, UnitResult& result, const OnMismatch& found);
 
  private:
-  absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result,
-                        const OnMismatch& found);
+  absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, const OnMismatch& found);
 
   Device& device_;
   CaseStream stream_;
-  Batch batch_;                  // reused: a run's memory does not grow with its cases
+  Batch batch_;  // reused: a run's memory does not grow with its cases
   std::vector<uint64_t> model_;
 };
 

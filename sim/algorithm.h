@@ -28,7 +28,7 @@ enum class Tininess : uint8_t { kBeforeRounding, kAfterRounding };
 enum class NanRule : uint8_t {
   kAllOnes,        // one canonical NaN: sign 0, all other bits 1 (NVIDIA)
   kQuietPositive,  // one canonical NaN: sign 0, quiet bit only (Arm default NaN)
-  kPropagate,      // first NaN of (a, b, addend), quieted; invalid gives the negative quiet NaN (x86)
+  kPropagate,  // first NaN of (a, b, addend), quieted; invalid gives the negative quiet NaN (x86)
 };
 enum class ZeroSign : uint8_t {
   kPositive,     // every zero result is +0
@@ -42,9 +42,9 @@ inline constexpr int kNoFloor = -10000;
 
 struct Algorithm {
   Family family;
-  int terms = 1;            // products per step, 1..1024; k must be a multiple, or less than it
+  int terms = 1;  // products per step, 1..1024; k must be a multiple, or less than it
   Order order = Order::kAscending;
-  int fraction_bits = 0;    // kept below the alignment exponent, 1..37
+  int fraction_bits = 0;          // kept below the alignment exponent, 1..37
   int exponent_floor = kNoFloor;  // least alignment exponent
   ProductExponent product_exponent = ProductExponent::kRaw;
   ZeroTerm zero_term = ZeroTerm::kIgnored;

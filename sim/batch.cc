@@ -25,10 +25,16 @@ DotProductCase Extract(const Batch& batch, int64_t index) {
 Batch Slice(const Batch& batch, int64_t execution) {
   const Shape& s = batch.shape;
   const auto part = [execution](const std::vector<uint64_t>& words, int64_t n) {
-    return std::vector<uint64_t>(words.begin() + execution * n, words.begin() + (execution + 1) * n);
+    return std::vector<uint64_t>(words.begin() + execution * n,
+                                 words.begin() + (execution + 1) * n);
   };
-  return {s, 1, part(batch.a, s.a_words()), part(batch.b, s.b_words()), part(batch.c, s.d_words()),
-          batch.stream, batch.first + execution};
+  return {s,
+          1,
+          part(batch.a, s.a_words()),
+          part(batch.b, s.b_words()),
+          part(batch.c, s.d_words()),
+          batch.stream,
+          batch.first + execution};
 }
 
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch) {

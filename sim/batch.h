@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-// Words are bit patterns in the operand's own format, right-aligned. `shape` is the instruction's own
-// or DotProductShape() of it; a device places single dot products itself.
+// Words are bit patterns in the operand's own format, right-aligned. `shape` is the instruction's
+// own or DotProductShape() of it; a device places single dot products itself.
 struct Batch {
   Shape shape;
   int64_t count = 0;        // executions

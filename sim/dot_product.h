@@ -17,9 +17,8 @@ template <class Trace>
 MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a, const Unpacked* b,
                                               uint64_t c, Trace& trace) {
   if (m.algorithm.family == Family::kFusedSum) return FusedSum(m, a, b, c, trace);
-  return m.a.fraction_bits + m.b.fraction_bits > 46
-             ? FmaChain<unsigned __int128>(m, a, b, c, trace)
-             : FmaChain<uint64_t>(m, a, b, c, trace);
+  return m.a.fraction_bits + m.b.fraction_bits > 46 ? FmaChain<unsigned __int128>(m, a, b, c, trace)
+                                                    : FmaChain<uint64_t>(m, a, b, c, trace);
 }
 
 // a and b hold m.k words of formats m.a and m.b, c a word of m.c; the result is a word of m.d.

@@ -59,8 +59,8 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
     b.significand = b.significand >> m.b.fraction_bits ? b.significand : 0;
     c.significand = c.significand >> m.d.fraction_bits ? c.significand : 0;
   }
-  const unsigned kinds = static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) |
-                         static_cast<unsigned>(c.kind);
+  const unsigned kinds =
+      static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) | static_cast<unsigned>(c.kind);
   if (kinds != 0) {
     const uint64_t word = FmaSpecials(m, a, b, c);
     trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
@@ -72,9 +72,9 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   trace(Event{Stage::kProduct, step, k, product_negative, product, product_lsb, false});
   Wide addend = c.significand;
   int addend_lsb = c.exponent - m.d.fraction_bits;
-  // Both terms with their leading one just below the top two bits: room for the sign and the carry of
-  // the sum, and far more trailing zeros than the one bit that a cancellation of shifted terms can
-  // cost. A zero takes the other's exponent.
+  // Both terms with their leading one just below the top two bits: room for the sign and the carry
+  // of the sum, and far more trailing zeros than the one bit that a cancellation of shifted terms
+  // can cost. A zero takes the other's exponent.
   constexpr int kTop = 8 * sizeof(Wide) - 2;
   const int product_up = kTop - BitWidth(product), addend_up = kTop - BitWidth(addend);
   product_lsb = product == 0 ? addend_lsb - addend_up : product_lsb - product_up;
@@ -89,8 +89,7 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
       ((product ^ product_sign) - product_sign) + ((addend ^ addend_sign) - addend_sign);
   bool negative = sum >> (8 * sizeof(Wide) - 1);
   if (sum == 0) {
-    negative = product_negative == c.negative ? c.negative
-                                              : alg.output_rounding == Rounding::kDown;
+    negative = product_negative == c.negative ? c.negative : alg.output_rounding == Rounding::kDown;
   }
   const Wide sum_sign = -(sum >> (8 * sizeof(Wide) - 1));
   const Wide magnitude = (sum ^ sum_sign) - sum_sign;

@@ -18,11 +18,11 @@ enum class Nonfinite : uint8_t {
 
 struct Format {
   const char* name;
-  int bits;            // width of a word, ignored bits included
-  int exponent_bits;   // 0 for integers
-  int fraction_bits;   // stored significand bits, the implicit one excluded
-  int min_exponent;    // exponent of the smallest normal number; also of every subnormal
-  int ignored_bits;    // low bits that the hardware does not read (tf32 in a 32-bit register)
+  int bits;           // width of a word, ignored bits included
+  int exponent_bits;  // 0 for integers
+  int fraction_bits;  // stored significand bits, the implicit one excluded
+  int min_exponent;   // exponent of the smallest normal number; also of every subnormal
+  int ignored_bits;   // low bits that the hardware does not read (tf32 in a 32-bit register)
   Nonfinite nonfinite;
   bool is_signed;
 };
@@ -42,7 +42,7 @@ inline constexpr Format kS8 = {"s8", 8, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kU8 = {"u8", 8, 0, 0, 0, 0, Nonfinite::kNone, false};
 
 // Every format, for `mmadiff list formats` and for the exhaustive tests.
-inline constexpr const Format* kFormats[] = {&kF64,  &kF32,  &kTf32, &kF16, &kBf16, &kE4m3,
+inline constexpr const Format* kFormats[] = {&kF64,  &kF32, &kTf32, &kF16, &kBf16, &kE4m3,
                                              &kE5m2, &kS32, &kS16,  &kS8,  &kU8};
 
 MMADIFF_HD constexpr bool IsInteger(const Format& f) { return f.exponent_bits == 0; }

@@ -1,6 +1,6 @@
 // Truncated fused dot-product-add (T-FDPA of MMA-Sim, arXiv 2511.10909): the products of a step and
-// the addend are aligned to one exponent, cut to `fraction_bits` below it, added exactly, and rounded
-// once. Steps are chained in ascending k through words of the output format.
+// the addend are aligned to one exponent, cut to `fraction_bits` below it, added exactly, and
+// rounded once. Steps are chained in ascending k through words of the output format.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace mmadiff {
 
-// Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise an
-// infinity decides. Products cannot overflow. Some operand must not be finite.
+// Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise
+// an infinity decides. Products cannot overflow. Some operand must not be finite.
 MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
                                           int terms, const Unpacked& c) {
   bool nan = c.kind == Kind::kNan;
@@ -99,8 +99,8 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
   }
   for (int i = 0; i < terms; ++i) {
     trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative,
-                a[i].significand * b[i].significand,
-                a[i].exponent + b[i].exponent - product_bits, false});
+                a[i].significand * b[i].significand, a[i].exponent + b[i].exponent - product_bits,
+                false});
   }
   // 2. Every term cut to a multiple of 2^lsb, and the exact sum.
   const int lsb = align - alg.fraction_bits;
@@ -108,9 +108,8 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
   int64_t sum = 0;
   if (c.significand != 0) {
-    const Shifted<uint64_t> term =
-        ShiftRight<uint64_t>(c.significand, lsb - c.exponent + c_format.fraction_bits,
-                             alg.align_rounding, c.negative);
+    const Shifted<uint64_t> term = ShiftRight<uint64_t>(
+        c.significand, lsb - c.exponent + c_format.fraction_bits, alg.align_rounding, c.negative);
     trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
     sum = c.negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
   }

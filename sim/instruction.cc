@@ -12,7 +12,8 @@ constexpr Layout kLanes = Layout::kVectorLanes;
 constexpr Layout kMma = Layout::kNvidiaMma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
 
-// name, {m, n, k, blocks}, d, a, b, c, layout, native on, source
+// One row a line: name, {m, n, k, blocks}, d, a, b, c, layout, native on, source.
+// clang-format off
 constexpr Instruction kInstructions[] = {
     {"vdpbf16ps", {1, 1, 2, 16}, &kF32, &kBf16, &kBf16, &kF32, kLanes, "x86", kSdm},
     {"vfmadd231ss", {1, 1, 1, 1}, &kF32, &kF32, &kF32, &kF32, kLanes, "x86", kSdm},
@@ -33,6 +34,7 @@ constexpr Instruction kInstructions[] = {
     {"mma.m16n8k4.f32.tf32.tf32.f32", {16, 8, 4, 1}, &kF32, &kTf32, &kTf32, &kF32, kMma, kAmpereOn, kPtx},
     {"mma.m16n8k8.f32.tf32.tf32.f32", {16, 8, 8, 1}, &kF32, &kTf32, &kTf32, &kF32, kMma, kAmpereOn, kPtx},
 };
+// clang-format on
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Integer dot product: each step adds `terms` exact products to the accumulator and reduces the sum to
-// the output once, by wrapping or by saturation.
+// Integer dot product: each step adds `terms` exact products to the accumulator and reduces the sum
+// to the output once, by wrapping or by saturation.
 #pragma once
 
 #include <cstdint>

@@ -34,8 +34,8 @@ const Format& FormatOf(const Instruction& i, Operand operand) {
   return *i.d;
 }
 
-// mma.sync m16n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): a lane belongs to group lane / 4 and
-// is thread lane % 4 of it; a register holds `per` neighbouring elements of k.
+// mma.sync m16n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): a lane belongs to group lane / 4
+// and is thread lane % 4 of it; a register holds `per` neighbouring elements of k.
 Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
   const int bits = FormatOf(in, operand).bits;
   const int per = bits >= 32 ? 1 : 32 / bits;
@@ -51,8 +51,8 @@ Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
   return {group * 4 + k % (4 * per) / per, reg, k % per * bits};
 }
 
-// mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is the
-// lanes 4b..4b+3 and 4b+16..4b+19.
+// mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is
+// the lanes 4b..4b+3 and 4b+16..4b+19.
 Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   const auto lane = [&e](int upper, int thread) { return e.block * 4 + upper * 16 + thread; };
   if (operand == Operand::kA) return {lane(e.row / 4, e.row % 4), e.column / 2, e.column % 2 * 16};
@@ -60,7 +60,8 @@ Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   if (FormatOf(in, operand).bits == 16) {
     return {lane(e.row / 4, e.row % 4), e.column / 2, e.column % 2 * 16};
   }
-  // f32: row = (lane & 1) + (i & 2) [+ 4 in the upper lanes], column = (i & 4) + (lane & 2) + (i & 1).
+  // f32: row = (lane & 1) + (i & 2) [+ 4 in the upper lanes], column = (i & 4) + (lane & 2) + (i &
+  // 1).
   const int value = (e.column & 4) | (e.row & 2) | (e.column & 1);
   return {lane(e.row / 4, (e.row & 1) | (e.column & 2)), value, 0};
 }

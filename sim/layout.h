@@ -15,8 +15,8 @@ struct Element {
   int block, row, column;
 };
 
-// A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit lane of
-// the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
+// A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit
+// lane of the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;

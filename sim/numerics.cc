@@ -24,8 +24,8 @@ constexpr Algorithm Integer(int terms, Overflow overflow) {
 }
 
 // NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
-// one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every zero
-// result is +0 (MMA-Sim 2.1.1).
+// one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
+// zero result is +0 (MMA-Sim 2.1.1).
 constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
   return {.family = Family::kFusedSum,
           .terms = terms,
@@ -38,46 +38,72 @@ constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
 }
 
 // `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
-constexpr char kDots[] = "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
-constexpr char kFmas[] = "0 of 2e7 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
+constexpr char kDots[] =
+    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
+constexpr char kFmas[] =
+    "0 of 2e7 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
 constexpr char kIntegers[] = "0 of 3.2e8 dot products differ on an Intel Xeon, model 167";
 constexpr Evidence kRecorded = {
     Grade::kPublished,
     "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
-    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign, NaN: MMA-Sim 2.1.1"};
-// Every row below equals MMA-Sim 2.1.1 on at least 40960 dot products of all classes of strategy mixed
+    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign, NaN: MMA-Sim "
+    "2.1.1"};
+// Every row below equals MMA-Sim 2.1.1 on at least 40960 dot products of all classes of strategy
+// mixed
 // (`mmadiff run --device=exec:`, 2026-11-20). That is agreement of models, not of hardware.
-constexpr Evidence kMmaSim = {
-    Grade::kPublished,
-    "MMA-Sim 2.1.1 (arXiv 2511.10909v2): claimed bit-accurate against hardware on 10^6 random tests; "
-    "this model equals it, no recording was replayed here"};
+constexpr Evidence kMmaSim = {Grade::kPublished,
+                              "MMA-Sim 2.1.1 (arXiv 2511.10909v2): claimed bit-accurate against "
+                              "hardware on 10^6 random tests; "
+                              "this model equals it, no recording was replayed here"};
 constexpr Evidence kMixedAddend = {
     Grade::kPublished,
-    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 widened it to f32 first; "
+    "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 widened it to f32 "
+    "first; "
     "they differ for subnormal addends); no recording was replayed here"};
-constexpr Evidence kTuring884 = {
-    Grade::kPublished,
-    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no recording was "
-    "replayed here"};
+constexpr Evidence kTuring884 = {Grade::kPublished,
+                                 "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version "
+                                 "1 said F=24); no recording was "
+                                 "replayed here"};
 constexpr Evidence kLikeSm80 = {Grade::kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"};
 constexpr Evidence kLikeSm100 = {Grade::kAssumed, "as sm_100; nobody has published sm_103"};
 
 // architecture, instruction, algorithm, evidence
 constexpr Numerics kNumerics[] = {
-    {"x86", "vdpbf16ps", X86Dot(),
-     {Grade::kMeasured, kDots, "corpus/observations/intel_avx512_bf16_model167/x86.vdpbf16ps.txt.gz"}},
-    {"x86", "vfmadd231ss", X86Fma(kF32),
-     {Grade::kMeasured, kFmas, "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231ss.txt.gz"}},
-    {"x86", "vfmadd231sd", X86Fma(kF64),
-     {Grade::kMeasured, kFmas, "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231sd.txt.gz"}},
-    {"x86", "vpdpbusd", Integer(4, Overflow::kWrap),
-     {Grade::kMeasured, kIntegers, "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusd.txt.gz"}},
-    {"x86", "vpdpbusds", Integer(4, Overflow::kSaturate),
-     {Grade::kMeasured, kIntegers, "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusds.txt.gz"}},
-    {"x86", "vpdpwssd", Integer(2, Overflow::kWrap),
-     {Grade::kMeasured, kIntegers, "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssd.txt.gz"}},
-    {"x86", "vpdpwssds", Integer(2, Overflow::kSaturate),
-     {Grade::kMeasured, kIntegers, "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssds.txt.gz"}},
+    {"x86",
+     "vdpbf16ps",
+     X86Dot(),
+     {Grade::kMeasured, kDots,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vdpbf16ps.txt.gz"}},
+    {"x86",
+     "vfmadd231ss",
+     X86Fma(kF32),
+     {Grade::kMeasured, kFmas,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231ss.txt.gz"}},
+    {"x86",
+     "vfmadd231sd",
+     X86Fma(kF64),
+     {Grade::kMeasured, kFmas,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231sd.txt.gz"}},
+    {"x86",
+     "vpdpbusd",
+     Integer(4, Overflow::kWrap),
+     {Grade::kMeasured, kIntegers,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusd.txt.gz"}},
+    {"x86",
+     "vpdpbusds",
+     Integer(4, Overflow::kSaturate),
+     {Grade::kMeasured, kIntegers,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusds.txt.gz"}},
+    {"x86",
+     "vpdpwssd",
+     Integer(2, Overflow::kWrap),
+     {Grade::kMeasured, kIntegers,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssd.txt.gz"}},
+    {"x86",
+     "vpdpwssds",
+     Integer(2, Overflow::kSaturate),
+     {Grade::kMeasured, kIntegers,
+      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssds.txt.gz"}},
     {"sm_70", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kRecorded},
     {"sm_70", "mma.m8n8k4.f32.f16.f16.f16", Truncated(4, 23, kF32), kMixedAddend},
     {"sm_70", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kRecorded},

@@ -30,8 +30,13 @@ template <auto Member>
 constexpr Parameter Make(const char* name, unsigned families, std::span<const char* const> values,
                          int min = 0, int max = 0) {
   using T = std::remove_reference_t<decltype(std::declval<Algorithm&>().*Member)>;
-  return {name, families, [](const Algorithm& a) { return static_cast<int>(a.*Member); },
-          [](Algorithm& a, int value) { a.*Member = static_cast<T>(value); }, values, min, max};
+  return {name,
+          families,
+          [](const Algorithm& a) { return static_cast<int>(a.*Member); },
+          [](Algorithm& a, int value) { a.*Member = static_cast<T>(value); },
+          values,
+          min,
+          max};
 }
 
 using A = Algorithm;

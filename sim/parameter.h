@@ -20,8 +20,8 @@ struct Parameter {
   int min, max;                         // of a number
 };
 
-// In the order in which a neighbour is preferred as an explanation. The first neighbour of every model is
-// the fault that each run plants and must find.
+// In the order in which a neighbour is preferred as an explanation. The first neighbour of every
+// model is the fault that each run plants and must find.
 std::span<const Parameter> Parameters();
 
 // nullptr when there is none, or none of that name for the family.
@@ -32,8 +32,8 @@ std::string ValueText(const Parameter& p, int value);
 // False when `text` is no value of the parameter.
 bool ParseValue(const Parameter& p, std::string_view text, int* value);
 
-// Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table row
-// or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
+// Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table
+// row or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
 std::string Invalid(const Model& model);
 
 struct Neighbour {
@@ -41,9 +41,10 @@ struct Neighbour {
   Algorithm algorithm;
 };
 
-// Every algorithm that differs in one parameter: numbers one up and down (terms: halved and doubled;
-// floor: also none), named values to each other value. Parameters that the model cannot show (tf32
-// output digits of an f16, more terms than k) are left out; equivalent neighbours may remain.
+// Every algorithm that differs in one parameter: numbers one up and down (terms: halved and
+// doubled; floor: also none), named values to each other value. Parameters that the model cannot
+// show (tf32 output digits of an f16, more terms than k) are left out; equivalent neighbours may
+// remain.
 std::vector<Neighbour> Neighbours(const Model& model);
 
 // "fused_sum(terms=8, fraction_bits=24, ...)": the parameters that the family reads.

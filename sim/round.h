@@ -1,4 +1,5 @@
-// Rounding and packing of an exact magnitude into a format. `Wide` is uint64_t or unsigned __int128.
+// Rounding and packing of an exact magnitude into a format. `Wide` is uint64_t or unsigned
+// __int128.
 #pragma once
 
 #include <cstdint>
@@ -58,10 +59,11 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
   return {RoundedUp<Wide>(magnitude >> shift, lost, half, rounding, negative), lost != 0};
 }
 
-// Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one (at
-// most the format's own) and packs it. Beyond the largest finite number the result is infinity in
-// every rounding mode, as NVIDIA's truncating sums do (MMA-Sim v2); IEEE 754's directed roundings,
-// which stop at the largest number, are no row's. A zero magnitude gives zero of the given sign.
+// Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one
+// (at most the format's own) and packs it. Beyond the largest finite number the result is infinity
+// in every rounding mode, as NVIDIA's truncating sums do (MMA-Sim v2); IEEE 754's directed
+// roundings, which stop at the largest number, are no row's. A zero magnitude gives zero of the
+// given sign.
 template <class Wide>
 MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, bool negative,
                                         Wide magnitude, int lsb_exponent, bool* inexact) {
@@ -85,8 +87,8 @@ MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, b
     bool tiny = true;
     if (alg.tininess == Tininess::kAfterRounding && leading == f.min_exponent - 1) {
       // Rounded as if the exponent were unbounded, does it still lie below the normal range?
-      const Shifted<Wide> unbounded = ShiftRight<Wide>(
-          magnitude, leading - digits - lsb_exponent, alg.output_rounding, negative);
+      const Shifted<Wide> unbounded = ShiftRight<Wide>(magnitude, leading - digits - lsb_exponent,
+                                                       alg.output_rounding, negative);
       tiny = BitWidth(unbounded.magnitude) <= digits + 1;
     }
     if (tiny) return sign << f.ignored_bits;

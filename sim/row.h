@@ -1,4 +1,5 @@
-// A row joins both tables: "sm_90/mma.m16n8k16.f32.f16.f16.f32" is an architecture and an instruction.
+// A row joins both tables: "sm_90/mma.m16n8k16.f32.f16.f16.f32" is an architecture and an
+// instruction.
 #pragma once
 
 #include <span>

@@ -32,8 +32,8 @@ void BM_Simulate(benchmark::State& state, const Row* row) {
     Simulate(row->model, batch, d);
     benchmark::DoNotOptimize(d.data());
   }
-  state.counters["dot_products/s"] =
-      benchmark::Counter(static_cast<double>(d.size()), benchmark::Counter::kIsIterationInvariantRate);
+  state.counters["dot_products/s"] = benchmark::Counter(
+      static_cast<double>(d.size()), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The arithmetic reports its stages to a tracer, a template parameter. NullTrace compiles to nothing;
-// `explain` uses Recorder (sim/explain-side, host only).
+// The arithmetic reports its stages to a tracer, a template parameter. NullTrace compiles to
+// nothing; `explain` uses Recorder (sim/explain-side, host only).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace mmadiff {
 
 enum class Stage : uint8_t {
-  kProduct,         // exact product of term k
-  kSpecial,         // the step is decided by a NaN or an infinity; magnitude is the result word
-  kAlignExponent,   // lsb_exponent is the common exponent
-  kAlignedTerm,     // product k after alignment; k = -1 is the addend
-  kSum,             // exact sum of the aligned terms
-  kRounded,         // result word of the step
+  kProduct,        // exact product of term k
+  kSpecial,        // the step is decided by a NaN or an infinity; magnitude is the result word
+  kAlignExponent,  // lsb_exponent is the common exponent
+  kAlignedTerm,    // product k after alignment; k = -1 is the addend
+  kSum,            // exact sum of the aligned terms
+  kRounded,        // result word of the step
 };
 
 // value = (-1)^negative * magnitude * 2^lsb_exponent, unless the stage says otherwise.

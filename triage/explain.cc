@@ -30,7 +30,8 @@ bool Explains(const Row& row, const Model& model, std::span<const Observed> obse
   });
 }
 
-// Equal as far as a reader of the stages is concerned: the same value in other units is no difference.
+// Equal as far as a reader of the stages is concerned: the same value in other units is no
+// difference.
 bool SameEvent(const Event& x, const Event& y) {
   if (x == y) return true;
   const bool value = x.stage == Stage::kAlignedTerm || x.stage == Stage::kSum;

@@ -18,17 +18,17 @@ struct Observed {
   uint64_t d;
 };
 
-// The neighbours of the row's model that give all the observed answers (under the row's NaN rule), in
-// the order of Neighbours(). Empty when no single change explains them.
+// The neighbours of the row's model that give all the observed answers (under the row's NaN rule),
+// in the order of Neighbours(). Empty when no single change explains them.
 std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Observed> observed);
 
 // Name of the first stage at which the traces of two models part for a dot product: "product",
 // "special", "align_exponent", "aligned_term", "sum", "rounded"; "none" if they do not.
 std::string FirstDifferingStage(const Model& x, const Model& y, const DotProductCase& dot);
 
-// The bucket of a difference, stable over machines: "STAGE:NAME=VALUE" of the first explaining neighbour,
-// else "unexplained:CLASS" where CLASS says how the words differ: nan, infinity, zero_sign, sign, 1ulp,
-// ulps, integer.
+// The bucket of a difference, stable over machines: "STAGE:NAME=VALUE" of the first explaining
+// neighbour, else "unexplained:CLASS" where CLASS says how the words differ: nan, infinity,
+// zero_sign, sign, 1ulp, ulps, integer.
 std::string Signature(const Row& row, std::span<const Observed> observed);
 
 // A table of the stages of the model beside those of each explaining neighbour (at most three), the

@@ -17,28 +17,28 @@ namespace mmadiff {
 // One execution (or one dot product: count 1 of either shape) and the element that differs.
 struct Mismatch {
   const Row* row = nullptr;
-  Batch inputs;        // count 1
-  int64_t element = 0; // index of the differing word in the results
+  Batch inputs;         // count 1
+  int64_t element = 0;  // index of the differing word in the results
 };
 
 enum class Repeatability { kReproduced, kFlaky, kGone };
 
 struct Minimized {
-  Mismatch mismatch;            // the minimal case
-  std::vector<uint64_t> model;  // results of the model on it
-  std::vector<uint64_t> device; // and of the device
-  std::string signature;        // the same before and after
+  Mismatch mismatch;                                         // the minimal case
+  std::vector<uint64_t> model;                               // results of the model on it
+  std::vector<uint64_t> device;                              // and of the device
+  std::string signature;                                     // the same before and after
   Repeatability repeatability = Repeatability::kReproduced;  // else nothing was shrunk
-  int64_t executions = 0;       // device executions spent
+  int64_t executions = 0;                                    // device executions spent
 };
 
-// How often of `tries` the device differs from the model at this element: all kReproduced, some kFlaky,
-// none kGone. A device failure is its Status.
+// How often of `tries` the device differs from the model at this element: all kReproduced, some
+// kFlaky, none kGone. A device failure is its Status.
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
 
 // Confirms, then shrinks while the device still differs with the same signature. A dot product that
-// differs on its own becomes one of DotProductShape(); one that only differs in its place in the tile
-// keeps the shape, with all else zero if possible.
+// differs on its own becomes one of DotProductShape(); one that only differs in its place in the
+// tile keeps the shape, with all else zero if possible.
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch);
 
 }  // namespace mmadiff

@@ -1,4 +1,5 @@
-// Bit-level comparison of a device's answer with the model's, under the row's NaN rule. No tolerance.
+// Bit-level comparison of a device's answer with the model's, under the row's NaN rule. No
+// tolerance.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@ bool SameResult(const Row& row, uint64_t model, uint64_t device);
 std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device);
 
-// Several lines: both values as sign|exponent|significand bits with the differing bits marked by '^',
-// hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI codes.
+// Several lines: both values as sign|exponent|significand bits with the differing bits marked by
+// '^', hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI
+// codes.
 std::string DescribeDifference(const Format& format, uint64_t model, uint64_t device, bool color);
 
 // Distance on the line of finite values ordered by their bits; -1 if one is a NaN.

@@ -301,8 +301,9 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
   }
 }
 
-// Powers of two at k = 0 and 1, near enough to each other for one sum to see both, the larger one near
-// the largest term of now: a difference around the exponent floor or the smallest output needs no more.
+// Powers of two at k = 0 and 1, near enough to each other for one sum to see both, the larger one
+// near the largest term of now: a difference around the exponent floor or the smallest output needs
+// no more.
 void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostGap = 64;
   if (ActiveProducts(current).size() < 3 || IsInteger(m.a)) return;
@@ -314,9 +315,8 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   if (!largest) return;
   std::vector<int> exponents = TermExponents(m, 0);
   const int lowest = *std::min_element(exponents.begin(), exponents.end());
-  std::stable_sort(exponents.begin(), exponents.end(), [&](int x, int y) {
-    return std::abs(x - *largest) < std::abs(y - *largest);
-  });
+  std::stable_sort(exponents.begin(), exponents.end(),
+                   [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
   DotProductCase dot = Zero(m);
   for (const int e : exponents) {
     for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
