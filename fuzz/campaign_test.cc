@@ -346,6 +346,26 @@ TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
 
 // ---- Faults of the device
 
+// Some tiles of a changed alignment rounding look like other changes too; the bucket is narrowed to
+// what explains all its cases, filed under that, and nothing of the first guess stays.
+TEST_F(CampaignTest, EveryRowOfAChangedParameterIsOneBucket) {
+  std::vector<std::string> names;
+  for (const Row* row : MatchRows("sm_80/*")) names.push_back(row->name);
+  for (const char* fault : {"align_rounding=down", "output_rounding=up", "fraction_bits=25"}) {
+    CampaignOptions options = Options(fault);
+    options.rows = MatchRows("sm_80/*");
+    options.cases = 2000;
+    const CampaignOutcome outcome = Run(options, absl::StrCat("faulty:", fault));
+    EXPECT_THAT(outcome.findings, SizeIs(names.size())) << fault;
+    for (const Finding& finding : outcome.findings) {
+      EXPECT_THAT(finding.signature, testing::EndsWith(fault)) << finding.row;
+      EXPECT_EQ(finding.cases, 20u) << finding.row << " " << fault;
+      EXPECT_THAT(finding.path, HasSubstr(finding.signature.substr(0, 5)));
+    }
+    EXPECT_THAT(Files(options.workdir, ".txtpb"), SizeIs(names.size() + 1));  // and the manifest
+  }
+}
+
 TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
   CampaignOptions options = Options("w", {kHopper});
   options.cases = 4000;

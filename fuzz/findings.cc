@@ -1,5 +1,7 @@
 #include "fuzz/findings.h"
 
+#include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -68,8 +70,6 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
 absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   const std::string& row = found.mismatch.row->name;
   const absl::Status limit = absl::CancelledError("enough mismatches");
-  Finding* finding = nullptr;
-  Finding result;
   bool last = false;
   {
     std::lock_guard lock(mutex_);
@@ -78,35 +78,79 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
     last = count == max_cases_;
     if (count > kMaxSigned) return last ? limit : absl::OkStatus();
   }
-  const std::string signature = Signature(*found.mismatch.row, ObservedResults(found));
+  const std::vector<Observed> observed = ObservedResults(found);
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(*found.mismatch.row, observed);
+  Bucket* bucket;
+  Finding finding;
   {
     std::lock_guard lock(mutex_);
-    auto [bucket, is_new] = buckets_.try_emplace({row, signature});
-    finding = &bucket->second;
-    ++finding->cases;
-    if (!is_new) return last ? limit : absl::OkStatus();
-    finding->row = row;
-    finding->signature = signature;
-    finding->case_name = FormatCaseName(found.name);
-    result = *finding;
+    bool file = false;
+    bucket = &BucketOf(found, observed, explaining, &file);
+    if (!file) return last ? limit : absl::OkStatus();
+    finding = bucket->finding;
   }
-  absl::Status status = Investigate(device, found, result);
+  const std::string old_path = finding.path;
+  const absl::Status status = Investigate(device, found, observed, finding);
   std::lock_guard lock(mutex_);
-  result.cases = finding->cases;
-  *finding = result;
+  if (!old_path.empty() && old_path != finding.path) std::remove(old_path.c_str());
+  finding.cases = bucket->finding.cases;
+  bucket->finding = finding;
   if (!status.ok()) return status;
   return last ? limit : absl::OkStatus();
 }
 
-absl::Status Findings::Investigate(Device& device, const MismatchingCase& found, Finding& finding) {
-  absl::StatusOr<Minimized> minimal = Minimize(device, found.mismatch);
+Findings::Bucket& Findings::BucketOf(const MismatchingCase& found,
+                                     std::span<const Observed> observed,
+                                     const std::vector<Neighbour>& explaining, bool* file) {
+  const Row& row = *found.mismatch.row;
+  std::list<Bucket>& buckets = buckets_[row.name];
+  const std::string signature =
+      SignatureOf(row, observed, explaining.empty() ? nullptr : &explaining.front());
+  for (Bucket& bucket : buckets) {
+    if (bucket.explanations.empty() || bucket.finding.flaky) {
+      if (bucket.signature != signature) continue;
+      ++bucket.finding.cases;
+      return bucket;
+    }
+    std::vector<Neighbour> shared;
+    for (const Neighbour& n : bucket.explanations) {
+      const auto same = [&n](const Neighbour& other) { return other.name == n.name; };
+      if (std::any_of(explaining.begin(), explaining.end(), same)) shared.push_back(n);
+    }
+    if (shared.empty()) continue;
+    ++bucket.finding.cases;
+    *file = shared.front().name != bucket.explanations.front().name;
+    bucket.explanations = std::move(shared);
+    if (*file) {
+      bucket.signature = SignatureOf(row, observed, &bucket.explanations.front());
+      bucket.finding.signature = bucket.signature;
+      bucket.finding.case_name = FormatCaseName(found.name);
+    }
+    return bucket;
+  }
+  Bucket& bucket = buckets.emplace_back();
+  bucket.signature = signature;
+  bucket.explanations = explaining;
+  bucket.finding.row = row.name;
+  bucket.finding.signature = signature;
+  bucket.finding.case_name = FormatCaseName(found.name);
+  bucket.finding.cases = 1;
+  *file = true;
+  return bucket;
+}
+
+absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
+                                   std::span<const Observed> observed, Finding& finding) {
+  Mismatch mismatch = found.mismatch;
+  mismatch.element = TellingElement(*mismatch.row, observed, finding.signature);
+  absl::StatusOr<Minimized> minimal = Minimize(device, mismatch);
   if (absl::IsDataLoss(minimal.status())) {  // an unreadable answer; kDataLoss is for files here
     return absl::UnavailableError(minimal.status().message());
   }
   if (!minimal.ok()) return minimal.status();
   finding.flaky = minimal->repeatability != Repeatability::kReproduced;
   if (finding.flaky) {  // what was seen the first time is the evidence
-    minimal->mismatch = found.mismatch;
+    minimal->mismatch = mismatch;
     minimal->model = found.model;
     minimal->device = found.device;
     minimal->signature = finding.signature = absl::StrCat("flaky:", finding.signature);
@@ -121,7 +165,9 @@ absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
 std::vector<Finding> Findings::list() const {
   std::lock_guard lock(mutex_);
   std::vector<Finding> all;
-  for (const auto& [key, finding] : buckets_) all.push_back(finding);
+  for (const auto& [row, buckets] : buckets_) {
+    for (const Bucket& bucket : buckets) all.push_back(bucket.finding);
+  }
   return all;
 }
 

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "device/device.h"
 #include "fuzz/console.h"
 #include "fuzz/unit_runner.h"
+#include "triage/explain.h"
 
 namespace mmadiff {
 
@@ -28,7 +31,7 @@ struct Finding {
 class Findings {
  public:
   // `folder` receives the files. After `max_cases` mismatching cases of a row (0: no limit) Add()
-  // returns kCancelled for that row. `print`: report each new bucket on stdout.
+  // returns kCancelled for that row. `print`: report each bucket on stdout when it is filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
@@ -39,15 +42,26 @@ class Findings {
   std::vector<Finding> list() const;
 
  private:
-  absl::Status Investigate(Device& device, const MismatchingCase& found, Finding& finding);
+  struct Bucket {
+    Finding finding;
+    std::string signature;                // without "flaky:"
+    std::vector<Neighbour> explanations;  // of all its cases; empty when none explains the first
+  };
+
+  // The bucket that the case belongs to, made or narrowed if need be; `*file` when it must be
+  // filed.
+  Bucket& BucketOf(const MismatchingCase& found, std::span<const Observed> observed,
+                   const std::vector<Neighbour>& explaining, bool* file);
+  absl::Status Investigate(Device& device, const MismatchingCase& found,
+                           std::span<const Observed> observed, Finding& finding);
 
   const std::string folder_;
   const uint64_t max_cases_;
   const bool print_;
   Console& console_;
   mutable std::mutex mutex_;
-  std::map<std::string, uint64_t> cases_;                           // by row
-  std::map<std::pair<std::string, std::string>, Finding> buckets_;  // by row and signature
+  std::map<std::string, uint64_t> cases_;             // by row
+  std::map<std::string, std::list<Bucket>> buckets_;  // by row, in the order of their first cases
 };
 
 // The case to file for a minimised mismatch.

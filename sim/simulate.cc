@@ -14,7 +14,7 @@ struct Recorder {
 
 // The best code for the CPU that runs, one result for all.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define MMADIFF_CLONES __attribute__((target_clones("arch=haswell", "default"), flatten))
 #else
 #define MMADIFF_CLONES

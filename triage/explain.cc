@@ -91,18 +91,34 @@ std::string FirstDifferingStage(const Model& x, const Model& y, const DotProduct
   return parting == nullptr ? "none" : StageName(parting->stage);
 }
 
-std::string Signature(const Row& row, std::span<const Observed> observed) {
+std::string SignatureOf(const Row& row, std::span<const Observed> observed,
+                        const Neighbour* explanation) {
   for (const Observed& o : observed) {
     const uint64_t model = Simulate(row.model, o.dot);
     if (SameResult(row, model, o.d)) continue;
-    const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
-    if (explaining.empty()) {
+    if (explanation == nullptr) {
       return absl::StrCat("unexplained:", DifferenceClass(row.model.d, model, o.d));
     }
-    const Model neighbour = WithAlgorithm(row, explaining[0].algorithm);
-    return absl::StrCat(FirstDifferingStage(row.model, neighbour, o.dot), ":", explaining[0].name);
+    const Model neighbour = WithAlgorithm(row, explanation->algorithm);
+    return absl::StrCat(FirstDifferingStage(row.model, neighbour, o.dot), ":", explanation->name);
   }
   return "none";
+}
+
+std::string Signature(const Row& row, std::span<const Observed> observed) {
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
+  return SignatureOf(row, observed, explaining.empty() ? nullptr : &explaining.front());
+}
+
+int64_t TellingElement(const Row& row, std::span<const Observed> observed,
+                       const std::string& signature) {
+  int64_t first = -1;
+  for (size_t i = 0; i < observed.size(); ++i) {
+    if (SameResult(row, Simulate(row.model, observed[i].dot), observed[i].d)) continue;
+    if (first < 0) first = static_cast<int64_t>(i);
+    if (Signature(row, observed.subspan(i, 1)) == signature) return static_cast<int64_t>(i);
+  }
+  return std::max<int64_t>(first, 0);
 }
 
 }  // namespace mmadiff

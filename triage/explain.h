@@ -31,6 +31,15 @@ std::string FirstDifferingStage(const Model& x, const Model& y, const DotProduct
 // zero_sign, sign, 1ulp, ulps, integer.
 std::string Signature(const Row& row, std::span<const Observed> observed);
 
+// The same for a chosen explanation, one of ExplainingNeighbours(); nullptr: none explains.
+std::string SignatureOf(const Row& row, std::span<const Observed> observed,
+                        const Neighbour* explanation);
+
+// Index of the first differing dot product whose own Signature() is `signature`, so that shrinking
+// it alone keeps to that bucket; of the first that differs at all if there is none.
+int64_t TellingElement(const Row& row, std::span<const Observed> observed,
+                       const std::string& signature);
+
 // A table of the stages of the model beside those of each explaining neighbour (at most three), the
 // first differing stage marked, and the device's answer. Many lines of plain text.
 std::string ExplainText(const Row& row, const Observed& observed, bool color);

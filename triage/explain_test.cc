@@ -127,6 +127,22 @@ TEST(Signature, PlantedNeighbours) {
   }
 }
 
+// Of dot products that one change explains together, the one that shows that change on its own.
+TEST(TellingElement, IsInTheBucketByItself) {
+  const Row& row = *FindRow(kHopper);
+  const DotProductCase same = Dot(row, {}, {}, 0x3f800000);
+  const DotProductCase two_steps = Dot(row, {0x0001, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
+                                       {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000);
+  const Observed first = {same, Simulate(row.model, same)};
+  const Observed second = Planted(row, "terms=8", two_steps);
+  const Observed unexplained = {same, 0x12345678};
+  const std::vector<Observed> observed = {first, unexplained, second};
+  EXPECT_EQ(TellingElement(row, observed, "product:terms=8"), 2);
+  EXPECT_EQ(TellingElement(row, observed, "unexplained:ulps"), 1);
+  EXPECT_EQ(TellingElement(row, observed, "no such signature"), 1);  // the first that differs
+  EXPECT_EQ(TellingElement(row, {&first, 1}, "none"), 0);
+}
+
 // 1.0 - 2^-25: one fraction bit less, and rounding to nearest or up, all give 1.0.
 TEST(ExplainingNeighbours, AllOfThemInOrder) {
   const Row& row = *FindRow(kHopper);

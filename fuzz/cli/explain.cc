@@ -21,18 +21,16 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const absl::StatusOr<Subject> s = LoadSubject(argument, device.get());
   if (!s.ok()) return Fail(s.status());
-  const int64_t element = s->differing.empty() ? 0 : s->differing.front();
-  std::vector<Observed> observed;
-  for (int64_t i = 0; i < s->inputs.dot_products(); ++i) {
-    observed.push_back({Extract(s->inputs, i), s->device[i]});
-  }
+  const std::vector<Observed> observed = s->observed();
+  const std::string signature = Signature(*s->row, observed);
+  const int64_t element = TellingElement(*s->row, observed, signature);
   console.Print(absl::StrCat(
       s->row->name, "  ", Describe(s->row->model.algorithm), "\ndevice ", s->device_name, ", ",
       s->differing.size(), " of ", observed.size(), " results differ\n",
       s->differing.empty() ? ""
                            : DescribeDifference(*s->row->instruction->d, s->model[element],
                                                 s->device[element], console.color()),
-      s->differing.empty() ? "" : absl::StrCat("bucket ", Signature(*s->row, observed), "\n"),
+      s->differing.empty() ? "" : absl::StrCat("bucket ", signature, "\n"),
       ExplainText(*s->row, observed[element], console.color())));
   return s->differing.empty() ? kClean : kMismatch;
 }

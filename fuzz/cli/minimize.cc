@@ -4,6 +4,7 @@
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
+#include "triage/explain.h"
 
 namespace mmadiff {
 namespace {
@@ -20,8 +21,11 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
+  const std::vector<Observed> observed = subject->observed();
+  const int64_t element =
+      TellingElement(*subject->row, observed, Signature(*subject->row, observed));
   const absl::StatusOr<Minimized> minimal =
-      Minimize(**device, {subject->row, subject->inputs, subject->differing.front()});
+      Minimize(**device, {subject->row, subject->inputs, element});
   if (!minimal.ok()) return Fail(minimal.status());
   Finding finding;
   finding.row = subject->row->name;

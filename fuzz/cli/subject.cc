@@ -12,6 +12,13 @@ bool LooksLikeCaseName(const std::string& argument) {
   return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
 }
 
+std::vector<Observed> Subject::observed() const {
+  std::vector<Observed> all;
+  for (int64_t i = 0; i < inputs.dot_products(); ++i)
+    all.push_back({Extract(inputs, i), device[i]});
+  return all;
+}
+
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device) {
   Subject s;
   s.name = argument;

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
+#include "triage/explain.h"
 #include "triage/minimize.h"
 
 namespace mmadiff {
@@ -22,6 +23,8 @@ struct Subject {
   std::vector<uint64_t> device;  // the device's answers, one per result
   std::vector<uint64_t> model;
   std::vector<int64_t> differing;  // elements, ascending
+
+  std::vector<Observed> observed() const;  // what the device answered to each dot product
 };
 
 // `device` may be null for a filed case: then its stored answer of a device is used.
