@@ -212,22 +212,23 @@ void Cancel(const Tile& t, Random& r) {
   }
 }
 
-// A sum half way between two outputs, and a straggler far below that decides it, or is lost.
+// A sum half way between two outputs, and a straggler far below that decides it, or is lost. One
+// time in four the outputs are zero and the least subnormal, where an exponent floor shows.
 void Tie(const Tile& t, Random& r) {
   const Instruction& in = t.instruction;
+  const bool least = r.OneIn(4);
   const int top = MiddleExponent(in, r);
-  const int half = top - Precision(in);
-  const int straggler = half - r.Between(1, 18);
+  const int half = least ? Lowest(*in.d) - 1 : top - Precision(in);
+  const int straggler = half - r.Between(1, least ? 26 : 18);
   for (int k = 0; k < t.k(); ++k) {
     FillPowers(t, k, Lowest(*in.a) + Lowest(*in.b), r);
-    if (!r.OneIn(4)) {
-      for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + k] = Zero(*in.a, r);
-    }
+    if (least || !r.OneIn(4)) FillZeros(*in.a, t.a + k, t.rows(), t.k(), r);
   }
   const int first = r.Below(t.k());
   const bool addend_leads = t.k() < 3 || r.Coin();
   FillPowers(t, first, half, r);
   if (t.k() >= 2) FillPowers(t, (first + 1) % t.k(), straggler, r);
+  if (least) return FillZeros(*in.c, t.c, t.results(), 1, r);
   if (!addend_leads) FillProducts(t, (first + 2) % t.k(), top, r);
   FillAddends(t, addend_leads ? top : straggler, addend_leads ? top : straggler, r);
 }

@@ -1,5 +1,6 @@
 #include "sim/parameter.h"
 
+#include <algorithm>
 #include <charconv>
 #include <type_traits>
 #include <utility>
@@ -101,15 +102,73 @@ std::string InvalidFloats(const Model& m) {
   return wide ? "the inputs of fma_chain must not be wider than its output" : "";
 }
 
-// False when no input of the model can tell the changed parameter from the original.
-bool CanShow(const Model& m, const Algorithm& changed) {
-  if (changed.terms > m.k || changed.terms < 1) return false;
-  if (!Invalid({m.a, m.b, m.c, m.d, m.k, changed}).empty()) return false;
-  // Only a flushing output asks when a result is tiny.
-  if (changed.tininess != m.algorithm.tininess) {
-    return changed.output_subnormals == Subnormals::kFlush;
+// The values of one step and of its result, as exponents of powers of two.
+struct Range {
+  int least_exponent;  // raw exponent of the smallest term that is not zero
+  int quantum;         // every term is a multiple of 2^quantum, however it is cut
+};
+
+Range RangeOf(const Model& m) {
+  const int product = m.a.min_exponent + m.b.min_exponent;
+  const int product_quantum = product - m.a.fraction_bits - m.b.fraction_bits;
+  int least = std::min(product, m.c.min_exponent);
+  int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
+  if (m.algorithm.terms < m.k) {  // the addend of a later step has the output's format
+    least = std::min(least, m.d.min_exponent);
+    quantum = std::min(quantum, m.d.min_exponent - m.algorithm.output_fraction_bits);
   }
-  return changed.order == m.algorithm.order || m.k > 1;
+  return {least, quantum};
+}
+
+// Why no input tells `changed`, a valid one-parameter change, from the model; empty if some may.
+std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.terms != alg.terms && changed.terms > m.k) return "a step has all the products";
+  if (changed.order != alg.order && m.k == 1) return "one product has no order";
+  if (alg.family == Family::kIntegerDot) {
+    const bool wraps = changed.terms != alg.terms && alg.overflow == Overflow::kWrap;
+    return wraps ? "sums modulo a power of two do not depend on the steps" : "";
+  }
+  if (changed.tininess != alg.tininess && alg.output_subnormals == Subnormals::kKeep) {
+    return "only a flushing output asks when a result is tiny";
+  }
+  if (alg.family != Family::kFusedSum) return "";
+  const Range range = RangeOf(m);
+  const bool raw = alg.product_exponent == ProductExponent::kRaw &&
+                   alg.addend_exponent == AddendExponent::kOwnFormat;
+  if (changed.exponent_floor != alg.exponent_floor && raw &&
+      range.least_exponent >= std::max(changed.exponent_floor, alg.exponent_floor)) {
+    return "every term that is not zero lies above the floor";
+  }
+  if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
+    return "the addend's format has the least exponent of the output's";
+  }
+  const bool ieee = changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee;
+  if (changed.zero_sign != alg.zero_sign && !ieee &&
+      range.quantum >= m.d.min_exponent - alg.output_fraction_bits) {
+    return "no sum but zero rounds to zero";
+  }
+  if (changed.output_subnormals != alg.output_subnormals && range.quantum >= m.d.min_exponent) {
+    return "no result is subnormal";
+  }
+  return "";
+}
+
+// Calls `visit` with the name and the algorithm of every valid one-parameter change.
+template <class Visit>
+void ForEachChange(const Model& m, Visit visit) {
+  for (const Parameter& p : kParameters) {
+    if (!(p.families & Bit(m.algorithm.family))) continue;
+    const int value = p.get(m.algorithm);
+    for (int candidate : Candidates(p, value)) {
+      if (candidate == value) continue;
+      if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
+      Algorithm changed = m.algorithm;
+      p.set(changed, candidate);
+      if (!Invalid({m.a, m.b, m.c, m.d, m.k, changed}).empty()) continue;
+      visit(std::string(p.name) + "=" + ValueText(p, candidate), changed);
+    }
+  }
 }
 
 }  // namespace
@@ -160,19 +219,19 @@ std::string Invalid(const Model& m) {
 
 std::vector<Neighbour> Neighbours(const Model& m) {
   std::vector<Neighbour> neighbours;
-  for (const Parameter& p : kParameters) {
-    if (!(p.families & Bit(m.algorithm.family))) continue;
-    const int value = p.get(m.algorithm);
-    for (int candidate : Candidates(p, value)) {
-      if (candidate == value) continue;
-      if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
-      Algorithm changed = m.algorithm;
-      p.set(changed, candidate);
-      if (!CanShow(m, changed)) continue;
-      neighbours.push_back({std::string(p.name) + "=" + ValueText(p, candidate), changed});
-    }
-  }
+  ForEachChange(m, [&](std::string name, const Algorithm& changed) {
+    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({std::move(name), changed});
+  });
   return neighbours;
+}
+
+std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
+  std::vector<EquivalentNeighbour> equivalent;
+  ForEachChange(m, [&](std::string name, const Algorithm& changed) {
+    const std::string reason = WhyEquivalent(m, changed);
+    if (!reason.empty()) equivalent.push_back({std::move(name), reason});
+  });
+  return equivalent;
 }
 
 std::string Describe(const Algorithm& a) {

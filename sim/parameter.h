@@ -42,10 +42,16 @@ struct Neighbour {
 };
 
 // Every algorithm that differs in one parameter: numbers one up and down (terms: halved and
-// doubled; floor: also none), named values to each other value. Parameters that the model cannot
-// show (tf32 output digits of an f16, more terms than k) are left out; equivalent neighbours may
-// remain.
+// doubled; floor: also none), named values to each other value. Those that no input can tell from
+// the model (WhyEquivalent) are left out.
 std::vector<Neighbour> Neighbours(const Model& model);
+
+// A neighbour that is left out, and why no input can tell it from the model.
+struct EquivalentNeighbour {
+  std::string name;
+  std::string reason;
+};
+std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& model);
 
 // "fused_sum(terms=8, fraction_bits=24, ...)": the parameters that the family reads.
 std::string Describe(const Algorithm& algorithm);

@@ -176,15 +176,16 @@ TEST(Neighbours, NamesParse) {
 }
 
 TEST(Neighbours, OfAFusedSum) {
-  const Model model = FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
+  // bf16 products reach below the floor; f16 ones do not.
+  const Model model = FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")->model;
   const std::vector<std::string> names = NeighbourNames(model);
   EXPECT_THAT(
-      names, IsSupersetOf({"fraction_bits=24", "fraction_bits=26", "output_rounding=nearest_even",
-                           "output_rounding=to_odd", "align_rounding=down",
-                           "product_exponent=normalized", "zero_term=raises", "exponent_floor=-134",
-                           "exponent_floor=-132", "exponent_floor=none", "output_fraction_bits=22",
-                           "terms=8", "output_subnormals=flush", "addend_exponent=output_format",
-                           "nan_rule=quiet_positive", "zero_sign=ieee"}));
+      names,
+      IsSupersetOf({"fraction_bits=24", "fraction_bits=26", "output_rounding=nearest_even",
+                    "output_rounding=to_odd", "align_rounding=down", "product_exponent=normalized",
+                    "zero_term=raises", "exponent_floor=-134", "exponent_floor=-132",
+                    "exponent_floor=none", "output_fraction_bits=22", "terms=8",
+                    "output_subnormals=flush", "nan_rule=quiet_positive", "zero_sign=ieee"}));
   // The row itself, more digits than f32 has, more terms than k, another family's parameter.
   for (const char* absent : {"fraction_bits=25", "output_fraction_bits=24", "terms=32",
                              "order=descending", "tininess=before_rounding"}) {
@@ -194,7 +195,9 @@ TEST(Neighbours, OfAFusedSum) {
 
 TEST(Neighbours, OfIntegersAndChains) {
   EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusd")->model),
-              testing::UnorderedElementsAre("terms=2", "overflow=saturate"));
+              testing::UnorderedElementsAre("overflow=saturate"));
+  EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusds")->model),
+              testing::UnorderedElementsAre("terms=2", "overflow=wrap"));
   // One product has no order; only a flushing output asks when a result is tiny.
   EXPECT_THAT(
       NeighbourNames(FindRow("x86/vfmadd231ss")->model),
@@ -202,6 +205,33 @@ TEST(Neighbours, OfIntegersAndChains) {
   EXPECT_THAT(
       NeighbourNames(FindRow("x86/vdpbf16ps")->model),
       IsSupersetOf({"order=ascending", "tininess=before_rounding", "input_subnormals=keep"}));
+}
+
+std::string ReasonFor(const char* row, std::string_view change) {
+  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindRow(row)->model)) {
+    if (e.name == change) return e.reason;
+  }
+  return "";
+}
+
+TEST(EquivalentNeighbours, HaveReasons) {
+  constexpr char kHalf[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+  for (const char* change : {"exponent_floor=-134", "exponent_floor=-132", "exponent_floor=none"}) {
+    EXPECT_EQ(ReasonFor(kHalf, change), "every term that is not zero lies above the floor");
+    EXPECT_EQ(ReasonFor("sm_90/mma.m16n8k16.f32.bf16.bf16.f32", change), "");
+  }
+  EXPECT_EQ(ReasonFor(kHalf, "zero_sign=sum_positive"), "no sum but zero rounds to zero");
+  EXPECT_EQ(ReasonFor(kHalf, "zero_sign=ieee"), "");
+  EXPECT_EQ(ReasonFor(kHalf, "addend_exponent=output_format"),
+            "the addend's format has the least exponent of the output's");
+  EXPECT_EQ(ReasonFor("sm_70/mma.m8n8k4.f32.f16.f16.f16", "addend_exponent=output_format"), "");
+  EXPECT_EQ(ReasonFor("sm_70/mma.m8n8k4.f32.f16.f16.f16", "output_subnormals=flush"),
+            "no result is subnormal");
+  EXPECT_EQ(ReasonFor(kHalf, "output_subnormals=flush"), "");
+  EXPECT_EQ(ReasonFor("x86/vpdpbusd", "terms=2"),
+            "sums modulo a power of two do not depend on the steps");
+  EXPECT_EQ(ReasonFor("x86/vfmadd231ss", "order=descending"), "one product has no order");
+  EXPECT_EQ(ReasonFor(kHalf, "terms=32"), "a step has all the products");
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ constexpr Verb kVerbs[] = {
     {"eval", "simulate cases from stdin, print them with their results", AddEval},
     {"check", "compare cases with results from stdin with the model", AddCheck},
     {"layout", "lane and register of each matrix element", AddLayout},
+    {"mutants", "seeded faults: which neighbours of the model the generator finds", AddMutants,
+     true},
     {"record", "write a device's answers to a file", AddRecord},
 };
 
