@@ -255,8 +255,20 @@ void ZeroTimesHuge(const Tile& t, Random& r) {
   r.OneIn(3) ? FillZeros(*in.c, t.c, t.results(), 1, r) : FillAddends(t, top, top - 24, r);
 }
 
+// Every product -0, in a tile whose addends have both signs: chance would make 32 of them never.
+void NegativeZeros(const Tile& t, Random& r) {
+  const Format &a = *t.instruction.a, &b = *t.instruction.b;
+  for (int k = 0; k < t.k(); ++k) {
+    const uint64_t sign = r.Coin();
+    for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + k] = sign << SignBit(a);
+    for (int j = 0; j < t.columns(); ++j) t.b[j * t.k() + k] = (sign ^ 1) << SignBit(b);
+  }
+  FillZeros(*t.instruction.c, t.c, t.results(), 1, r);
+}
+
 // Zeros of both signs everywhere: the sign of a zero sum.
 void SignedZeros(const Tile& t, Random& r) {
+  if (r.OneIn(8)) return NegativeZeros(t, r);
   const Instruction& in = t.instruction;
   const bool all_zero = !r.OneIn(4);
   for (int k = 0; k < t.k(); ++k) {

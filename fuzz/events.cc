@@ -47,6 +47,7 @@ class Observer {
         break;
       case Stage::kAlignExponent:
         align_ = e.lsb_exponent;
+        aligned_ = true;
         break;
       case Stage::kAlignedTerm:
         if (e.inexact) Set(StageEvent::kBitsLost);
@@ -82,7 +83,7 @@ class Observer {
   void Sum(const Event& e) {
     sum_zero_ = e.magnitude == 0;
     if (sum_zero_ && any_nonzero_) Set(StageEvent::kFullCancellation);
-    if (model_.algorithm.family == Family::kFusedSum) {
+    if (aligned_) {
       if (BitWidth(e.magnitude) > widest_) Set(StageEvent::kCarryOut);
       Set(align_ == model_.algorithm.exponent_floor ? StageEvent::kAlignedByFloor
           : align_ == addend_exponent_              ? StageEvent::kAlignedByAddend
@@ -115,11 +116,12 @@ class Observer {
       NextAddend(model_.d, word);
     }
     widest_ = 0;
+    aligned_ = false;
   }
 
   const Model& model_;
   std::bitset<kEvents> seen_;
-  bool any_nonzero_ = false, sum_zero_ = false;
+  bool any_nonzero_ = false, sum_zero_ = false, aligned_ = false;
   int align_ = 0, widest_ = 0, addend_exponent_ = kNone;
 };
 

@@ -35,15 +35,29 @@ enum class ZeroSign : uint8_t {
   kSumPositive,  // an exact sum of zero is +0; a nonzero sum that rounds to zero keeps its sign
   kIeee,         // -0 when the addend and every product are -0 before alignment
 };
+// Which k a step of a fused sum takes.
+enum class Grouping : uint8_t {
+  kConsecutive,
+  kPairsOfFour,  // first every k with k mod 4 in {0, 1}, then the others; k must be a multiple of 4
+};
+enum class AddendJoins : uint8_t {
+  kFirstStep,
+  kLastAdd,  // steps start from +0; the addend comes last, in an IEEE addition to nearest even
+};
 enum class Overflow : uint8_t { kWrap, kSaturate };  // of integers
 
 // "No floor": below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;
 
+// Largest k of a model; longer ones are refused (Invalid() of sim/parameter.h).
+inline constexpr int kMaxK = 256;
+
 struct Algorithm {
   Family family;
   int terms = 1;  // products per step, 1..1024; k must be a multiple, or less than it
   Order order = Order::kAscending;
+  Grouping grouping = Grouping::kConsecutive;
+  AddendJoins addend_joins = AddendJoins::kFirstStep;
   int fraction_bits = 0;          // kept below the alignment exponent, 1..37
   int exponent_floor = kNoFloor;  // least alignment exponent
   ProductExponent product_exponent = ProductExponent::kRaw;

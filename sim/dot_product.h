@@ -9,9 +9,6 @@
 
 namespace mmadiff {
 
-// Largest k of a model; longer ones are refused when the tables are checked.
-inline constexpr int kMaxK = 256;
-
 // Decoded operands in, word out. For the two floating-point families.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a, const Unpacked* b,

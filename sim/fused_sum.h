@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "sim/algorithm.h"
+#include "sim/fma_chain.h"
 #include "sim/round.h"
 #include "sim/trace.h"
 
@@ -27,6 +28,13 @@ MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, const Unpacked* a, con
   }
   nan |= infinite[0] && infinite[1];
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
+}
+
+// Index k of the operand at a position in the order of the steps.
+MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
+  if (m.algorithm.grouping == Grouping::kConsecutive) return position;
+  const int half = m.k / 2, p = position % half;
+  return p / 2 * 4 + p % 2 + position / half * 2;
 }
 
 // Exponent that a product offers for the alignment.
@@ -98,7 +106,7 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     return word;
   }
   for (int i = 0; i < terms; ++i) {
-    trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative,
+    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), a[i].negative != b[i].negative,
                 a[i].significand * b[i].significand, a[i].exponent + b[i].exponent - product_bits,
                 false});
   }
@@ -120,8 +128,8 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     const Shifted<uint64_t> term =
         CutTerm(product, up, lsb - term_lsb + up, alg.align_rounding, negative);
     if (product != 0) {
-      trace(Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb,
-                  term.inexact});
+      trace(Event{Stage::kAlignedTerm, step, GroupedK(m, first_k + i), negative, term.magnitude,
+                  lsb, term.inexact});
     }
     const int64_t sign = -static_cast<int64_t>(negative);
     sum += (static_cast<int64_t>(term.magnitude) ^ sign) - sign;
@@ -138,17 +146,40 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
   return word;
 }
 
-// a and b hold m.k decoded operands; c is a word of m.c.
+// a and b hold m.k decoded operands in the order of the steps; c is a word of m.c.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, const Unpacked* b,
+                                         uint64_t c, Trace& trace) {
+  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
+  const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;
+  uint64_t d = last_add ? 0 : c;
+  int step = 0;
+  for (int first = 0; first < m.k; first += terms, ++step) {
+    const Format& format = step == 0 && !last_add ? m.c : m.d;
+    d = FusedStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms, format,
+                  Decode(format, d), step, first, trace);
+  }
+  if (!last_add) return d;
+  // d * 1 + c
+  Model add = {m.d, m.d, m.d, m.d, 1, m.algorithm};
+  add.algorithm.output_rounding = Rounding::kNearestEven;
+  add.algorithm.output_fraction_bits = m.d.fraction_bits;
+  const Unpacked one = {1ull << m.d.fraction_bits, 0, false, Kind::kFinite};
+  return FmaStep<uint64_t>(add, Decode(m.d, d), one, Decode(m.d, c), step, -1, trace);
+}
+
+// a and b hold m.k decoded operands in ascending k.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FusedSum(const Model& m, const Unpacked* a, const Unpacked* b,
                                        uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
-  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
-    const Format& format = step == 0 ? m.c : m.d;
-    c = FusedStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms, format,
-                  Decode(format, c), step, first, trace);
+  if (m.algorithm.grouping == Grouping::kConsecutive) return FusedSteps(m, a, b, c, trace);
+  Unpacked grouped_a[kMaxK] = {}, grouped_b[kMaxK] = {};
+  for (int position = 0; position < m.k; ++position) {
+    const int k = GroupedK(m, position);
+    grouped_a[position] = a[k];
+    grouped_b[position] = b[k];
   }
-  return c;
+  return FusedSteps(m, grouped_a, grouped_b, c, trace);
 }
 
 }  // namespace mmadiff

@@ -56,7 +56,11 @@ constexpr RegisterCounts kRegisters[] = {
     {"mma.m16n8k8.f16.f16.f16.f16", 2, 1, 2, 2},    {"mma.m16n8k16.f32.f16.f16.f32", 4, 2, 4, 4},
     {"mma.m16n8k16.f16.f16.f16.f16", 4, 2, 2, 2},   {"mma.m16n8k8.f32.bf16.bf16.f32", 2, 1, 4, 4},
     {"mma.m16n8k16.f32.bf16.bf16.f32", 4, 2, 4, 4}, {"mma.m16n8k4.f32.tf32.tf32.f32", 2, 1, 4, 4},
-    {"mma.m16n8k8.f32.tf32.tf32.f32", 4, 2, 4, 4},
+    {"mma.m16n8k8.f32.tf32.tf32.f32", 4, 2, 4, 4},  {"mma.m16n8k32.f32.e4m3.e4m3.f32", 4, 2, 4, 4},
+    {"mma.m16n8k32.f32.e4m3.e5m2.f32", 4, 2, 4, 4}, {"mma.m16n8k32.f32.e5m2.e4m3.f32", 4, 2, 4, 4},
+    {"mma.m16n8k32.f32.e5m2.e5m2.f32", 4, 2, 4, 4}, {"mma.m16n8k32.f16.e4m3.e4m3.f16", 4, 2, 2, 2},
+    {"mma.m16n8k32.f16.e4m3.e5m2.f16", 4, 2, 2, 2}, {"mma.m16n8k32.f16.e5m2.e4m3.f16", 4, 2, 2, 2},
+    {"mma.m16n8k32.f16.e5m2.e5m2.f16", 4, 2, 2, 2},
 };
 
 TEST(Layout, EveryNvidiaInstructionFillsItsRegisters) {

@@ -37,6 +37,23 @@ constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
           .zero_sign = ZeroSign::kPositive};
 }
 
+// FP8 on Ada: F = 13, f32 results of 13 fraction bits; the floor is that of its other sums.
+constexpr Algorithm AdaFp8(const Format& d) {
+  Algorithm a = Truncated(16, 24, d);
+  a.fraction_bits = 13;
+  if (d.bits == 32) a.output_fraction_bits = 13;
+  return a;
+}
+
+// FP8 where ptxas makes f16 instructions of it: two f16 steps over interleaved k, then one
+// addition.
+constexpr Algorithm EmulatedFp8(const Format& d) {
+  Algorithm a = Truncated(16, 25, d);
+  a.grouping = Grouping::kPairsOfFour;
+  a.addend_joins = AddendJoins::kLastAdd;
+  return a;
+}
+
 // `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
 constexpr char kDots[] =
     "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
@@ -64,6 +81,14 @@ constexpr Evidence kTuring884 = {Grade::kPublished,
                                  "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version "
                                  "1 said F=24); no recording was "
                                  "replayed here"};
+// Emulation belongs to ptxas, not to the chip: recordings and recipe are of one version of it.
+constexpr Evidence kEmulated = {Grade::kPublished,
+                                "emulated by ptxas with f16 steps; recorded by Khattak & Mikaitis, "
+                                "all recorded dot products equal "
+                                "in `mmadiff check`"};
+constexpr Evidence kLikeEmulated = {
+    Grade::kAssumed,
+    "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
 constexpr Evidence kLikeSm80 = {Grade::kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"};
 constexpr Evidence kLikeSm100 = {Grade::kAssumed, "as sm_100; nobody has published sm_103"};
 
@@ -168,6 +193,46 @@ constexpr Numerics kNumerics[] = {
     {"sm_120", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kMmaSim},
     {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kMmaSim},
     {"sm_120", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
+    {"sm_89", "mma.m16n8k32.f32.e4m3.e4m3.f32", AdaFp8(kF32), kRecorded},
+    {"sm_89", "mma.m16n8k32.f32.e4m3.e5m2.f32", AdaFp8(kF32), kMmaSim},
+    {"sm_89", "mma.m16n8k32.f32.e5m2.e4m3.f32", AdaFp8(kF32), kMmaSim},
+    {"sm_89", "mma.m16n8k32.f32.e5m2.e5m2.f32", AdaFp8(kF32), kRecorded},
+    {"sm_89", "mma.m16n8k32.f16.e4m3.e4m3.f16", AdaFp8(kF16), kRecorded},
+    {"sm_89", "mma.m16n8k32.f16.e4m3.e5m2.f16", AdaFp8(kF16), kMmaSim},
+    {"sm_89", "mma.m16n8k32.f16.e5m2.e4m3.f16", AdaFp8(kF16), kMmaSim},
+    {"sm_89", "mma.m16n8k32.f16.e5m2.e5m2.f16", AdaFp8(kF16), kRecorded},
+    {"sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kEmulated},
+    {"sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_90", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kEmulated},
+    {"sm_100", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kEmulated},
+    {"sm_100", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_100", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kEmulated},
+    {"sm_100", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kEmulated},
+    {"sm_100", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_100", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_100", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kEmulated},
+    {"sm_103", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_103", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
+    {"sm_120", "mma.m16n8k32.f32.e4m3.e4m3.f32", Truncated(32, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f32.e4m3.e5m2.f32", Truncated(32, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f32.e5m2.e4m3.f32", Truncated(32, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f32.e5m2.e5m2.f32", Truncated(32, 25, kF32), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f16.e4m3.e4m3.f16", Truncated(32, 25, kF16), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f16.e4m3.e5m2.f16", Truncated(32, 25, kF16), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f16.e5m2.e4m3.f16", Truncated(32, 25, kF16), kMmaSim},
+    {"sm_120", "mma.m16n8k32.f16.e5m2.e5m2.f16", Truncated(32, 25, kF16), kMmaSim},
 };
 
 }  // namespace

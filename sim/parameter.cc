@@ -20,6 +20,8 @@ constexpr const char* kSubnormals[] = {"keep", "flush"};
 constexpr const char* kTininess[] = {"before_rounding", "after_rounding"};
 constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate"};
 constexpr const char* kZeroSigns[] = {"positive", "sum_positive", "ieee"};
+constexpr const char* kGroupings[] = {"consecutive", "pairs_of_four"};
+constexpr const char* kAddendJoins[] = {"first_step", "last_add"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
@@ -52,6 +54,8 @@ constexpr Parameter kParameters[] = {
     Make<&A::overflow>("overflow", kInteger, kOverflows),
     Make<&A::terms>("terms", kSum | kInteger, {}, 1, 1024),
     Make<&A::order>("order", kChain, kOrders),
+    Make<&A::grouping>("grouping", kSum, kGroupings),
+    Make<&A::addend_joins>("addend_joins", kSum, kAddendJoins),
     Make<&A::input_subnormals>("input_subnormals", kChain, kSubnormals),
     Make<&A::output_subnormals>("output_subnormals", kChain | kSum, kSubnormals),
     Make<&A::tininess>("tininess", kChain | kSum, kTininess),
@@ -94,6 +98,13 @@ std::string InvalidFloats(const Model& m) {
   if (m.algorithm.family == Family::kFusedSum) {
     // Products and what is kept of them fit 64-bit sums.
     if (m.a.fraction_bits + m.b.fraction_bits > 24) return "fused_sum needs narrower inputs";
+    if (m.algorithm.grouping != Grouping::kConsecutive && m.k % 4 != 0) {
+      return "grouping needs a k that is a multiple of 4";
+    }
+    if (m.algorithm.addend_joins == AddendJoins::kLastAdd &&
+        std::string_view(m.c.name) != m.d.name) {
+      return "addend_joins=last_add needs one format for c and d";
+    }
     if (m.algorithm.nan_rule == NanRule::kPropagate) return "fused_sum has no NaN to propagate";
     return "";
   }
@@ -111,6 +122,9 @@ struct Range {
 Range RangeOf(const Model& m) {
   const int product = m.a.min_exponent + m.b.min_exponent;
   const int product_quantum = product - m.a.fraction_bits - m.b.fraction_bits;
+  // Steps that start from zero: sums of products, and results that are multiples of the same
+  // quantum.
+  if (m.algorithm.addend_joins == AddendJoins::kLastAdd) return {product, product_quantum};
   int least = std::min(product, m.c.min_exponent);
   int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
   if (m.algorithm.terms < m.k) {  // the addend of a later step has the output's format
@@ -118,6 +132,11 @@ Range RangeOf(const Model& m) {
     quantum = std::min(quantum, m.d.min_exponent - m.algorithm.output_fraction_bits);
   }
   return {least, quantum};
+}
+
+// The largest exponent that a zero product can offer: its fields are those of the least exponent.
+int LargestZeroExponent(const Model& m) {
+  return std::max(m.a.min_exponent + MaxExponent(m.b), MaxExponent(m.a) + m.b.min_exponent);
 }
 
 // Why no input tells `changed`, a valid one-parameter change, from the model; empty if some may.
@@ -133,6 +152,7 @@ std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
     return "only a flushing output asks when a result is tiny";
   }
   if (alg.family != Family::kFusedSum) return "";
+  if (changed.grouping != alg.grouping && alg.terms >= m.k) return "a step has all the products";
   const Range range = RangeOf(m);
   const bool raw = alg.product_exponent == ProductExponent::kRaw &&
                    alg.addend_exponent == AddendExponent::kOwnFormat;
@@ -140,15 +160,29 @@ std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
       range.least_exponent >= std::max(changed.exponent_floor, alg.exponent_floor)) {
     return "every term that is not zero lies above the floor";
   }
+  if (changed.exponent_floor != alg.exponent_floor &&
+      range.quantum >= std::max(changed.exponent_floor, alg.exponent_floor) - alg.fraction_bits) {
+    return "no term has bits below those that the floor keeps";
+  }
   if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
     return "the addend's format has the least exponent of the output's";
   }
-  const bool ieee = changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee;
+  if (changed.zero_term != alg.zero_term && raw &&
+      range.quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
+    return "no zero product lies high enough to cut a bit of another term";
+  }
+  // IEEE 754 asks for a negative sum when every term is -0, which a step that starts from +0 never
+  // has.
+  const bool ieee = (changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee) &&
+                    alg.addend_joins == AddendJoins::kFirstStep;
+  const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
+  const int sum_quantum = raw ? std::max(range.quantum, least_cut) : range.quantum;
   if (changed.zero_sign != alg.zero_sign && !ieee &&
-      range.quantum >= m.d.min_exponent - alg.output_fraction_bits) {
+      sum_quantum >= m.d.min_exponent - alg.output_fraction_bits) {
     return "no sum but zero rounds to zero";
   }
-  if (changed.output_subnormals != alg.output_subnormals && range.quantum >= m.d.min_exponent) {
+  if (changed.output_subnormals != alg.output_subnormals && range.quantum >= m.d.min_exponent &&
+      alg.addend_joins == AddendJoins::kFirstStep) {
     return "no result is subnormal";
   }
   return "";

@@ -151,7 +151,7 @@ TEST(ExplainingNeighbours, AllOfThemInOrder) {
   std::vector<std::string> names;
   for (const Neighbour& n : ExplainingNeighbours(row, {&observed, 1})) names.push_back(n.name);
   EXPECT_EQ(names, (std::vector<std::string>{"fraction_bits=24", "output_rounding=nearest_even",
-                                             "output_rounding=up"}));
+                                             "output_rounding=up", "addend_joins=last_add"}));
 }
 
 // A second observation leaves only the one that explains both.
@@ -262,9 +262,12 @@ TEST(ExplainText, NamesTheTermAndTheOtherExplanations) {
   const Row& row = *FindRow(kHopper);
   const std::string text = ExplainText(
       row, Planted(row, "fraction_bits=24", Dot(row, {0x3c00}, {0x3c00}, 0xb3000000)), false);
-  EXPECT_THAT(text, HasSubstr("fraction_bits=24 gives the device's bits; first differing stage: "
-                              "aligned_term of the addend.\n"
-                              "So do: output_rounding=nearest_even, output_rounding=up.\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "fraction_bits=24 gives the device's bits; first differing stage: "
+          "aligned_term of the addend.\n"
+          "So do: output_rounding=nearest_even, output_rounding=up, addend_joins=last_add.\n"));
   EXPECT_THAT(text,
               HasSubstr("aligned_term addend  -0x1*2^-25 = -0x1p-25               -0 inexact"));
 }

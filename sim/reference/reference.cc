@@ -155,19 +155,45 @@ uint64_t FusedStep(const Model& model, const Step& step) {
   return word;
 }
 
+// The k of a dot product in the order in which the steps take them.
+std::vector<int> OrderOfK(const Model& model) {
+  std::vector<int> first, second;
+  for (int k = 0; k < model.k; ++k) {
+    const bool late = model.algorithm.grouping == Grouping::kPairsOfFour && k % 4 >= 2;
+    (late ? second : first).push_back(k);
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// x + y, to nearest even in format d.
+uint64_t LastAdd(const Model& model, uint64_t x, uint64_t y) {
+  Model add = model;
+  add.a = add.b = add.c = add.d;
+  add.algorithm.output_rounding = Rounding::kNearestEven;
+  add.algorithm.output_fraction_bits = add.d.fraction_bits;
+  const uint64_t one = static_cast<uint64_t>(-add.d.min_exponent + 1)
+                       << add.d.fraction_bits << add.d.ignored_bits;
+  return Fma(add, reference::Read(add.d, x), reference::Read(add.d, one),
+             reference::Read(add.d, y));
+}
+
 uint64_t FusedSum(const Model& model, const DotProductCase& dot) {
-  uint64_t d = dot.c;
+  const bool last_add = model.algorithm.addend_joins == AddendJoins::kLastAdd;
+  const std::vector<int> order = OrderOfK(model);
+  uint64_t d = last_add ? 0 : dot.c;
+  bool d_is_result = last_add;
   for (int start = 0; start < model.k; start += model.algorithm.terms) {
-    Step step = {{}, reference::Read(start == 0 ? model.c : model.d, d)};
+    Step step = {{}, reference::Read(d_is_result ? model.d : model.c, d)};
     const int end = std::min(model.k, start + model.algorithm.terms);
-    step.products.reserve(end - start);
-    for (int k = start; k < end; ++k) {
+    for (int i = start; i < end; ++i) {
       step.products.push_back(
-          {reference::Read(model.a, dot.a[k]), reference::Read(model.b, dot.b[k])});
+          {reference::Read(model.a, dot.a[order[i]]), reference::Read(model.b, dot.b[order[i]])});
     }
     d = FusedStep(model, step);
+    d_is_result = true;
   }
-  return d;
+  return last_add ? LastAdd(model, d, dot.c) : d;
 }
 
 mpz_class ReadInteger(const Format& f, uint64_t word) {
