@@ -48,6 +48,34 @@ MMADIFF_HD constexpr uint64_t FmaSpecials(const Model& m, const Unpacked& a, con
   return InfinityWord(m.d, product_infinite ? product_negative : c.negative);
 }
 
+template <class Wide>
+struct SignedSum {
+  bool negative;  // of a zero: both terms were
+  Wide magnitude;
+  int lsb;  // exponent of the unit of magnitude; its last bit is sticky
+};
+
+// (-1)^x_negative * x * 2^x_lsb plus the same of y, to odd; x, y < 2^(bits of Wide - 2).
+template <class Wide>
+MMADIFF_HD constexpr SignedSum<Wide> AddToOdd(bool x_negative, Wide x, int x_lsb, bool y_negative,
+                                              Wide y, int y_lsb) {
+  // Both terms with their leading one just below the top two bits: room for the sign and the carry
+  // of the sum, and far more trailing zeros than the one bit that a cancellation of shifted terms
+  // can cost. A zero takes the other's exponent.
+  constexpr int kTop = 8 * sizeof(Wide) - 2, kSign = 8 * sizeof(Wide) - 1;
+  const int x_up = kTop - BitWidth(x), y_up = kTop - BitWidth(y);
+  x_lsb = x == 0 ? y_lsb - y_up : x_lsb - x_up;
+  y_lsb = y == 0 ? x_lsb : y_lsb - y_up;
+  const int lsb = x_lsb > y_lsb ? x_lsb : y_lsb;
+  x = Jam<Wide>(x << x_up, lsb - x_lsb);
+  y = Jam<Wide>(y << y_up, lsb - y_lsb);
+  const Wide x_sign = -static_cast<Wide>(x_negative), y_sign = -static_cast<Wide>(y_negative);
+  const Wide sum = ((x ^ x_sign) - x_sign) + ((y ^ y_sign) - y_sign);
+  const Wide sign = -(sum >> kSign);
+  const bool negative = sum == 0 ? x_negative && y_negative : sign != 0;
+  return {negative, (sum ^ sign) - sign, lsb};
+}
+
 // One fused multiply-add with a single rounding. c is in the output format. `Wide` holds twice the
 // significand of a product: uint64_t up to 24-bit operands, unsigned __int128 for f64.
 template <class Wide, class Trace>
@@ -66,36 +94,18 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
     trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
     return word;
   }
-  const bool product_negative = a.negative != b.negative;
-  Wide product = static_cast<Wide>(a.significand) * b.significand;
-  int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
-  trace(Event{Stage::kProduct, step, k, product_negative, product, product_lsb, false});
-  Wide addend = c.significand;
-  int addend_lsb = c.exponent - m.d.fraction_bits;
-  // Both terms with their leading one just below the top two bits: room for the sign and the carry
-  // of the sum, and far more trailing zeros than the one bit that a cancellation of shifted terms
-  // can cost. A zero takes the other's exponent.
-  constexpr int kTop = 8 * sizeof(Wide) - 2;
-  const int product_up = kTop - BitWidth(product), addend_up = kTop - BitWidth(addend);
-  product_lsb = product == 0 ? addend_lsb - addend_up : product_lsb - product_up;
-  addend_lsb = addend == 0 ? product_lsb : addend_lsb - addend_up;
-  const int lsb = product_lsb > addend_lsb ? product_lsb : addend_lsb;
-  product = Jam<Wide>(product << product_up, lsb - product_lsb);
-  addend = Jam<Wide>(addend << addend_up, lsb - addend_lsb);
-
-  const Wide product_sign = -static_cast<Wide>(product_negative);
-  const Wide addend_sign = -static_cast<Wide>(c.negative);
-  const Wide sum =
-      ((product ^ product_sign) - product_sign) + ((addend ^ addend_sign) - addend_sign);
-  bool negative = sum >> (8 * sizeof(Wide) - 1);
-  if (sum == 0) {
-    negative = product_negative == c.negative ? c.negative : alg.output_rounding == Rounding::kDown;
+  const bool negative = a.negative != b.negative;
+  const Wide product = static_cast<Wide>(a.significand) * b.significand;
+  const int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
+  trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
+  SignedSum<Wide> sum = AddToOdd<Wide>(negative, product, product_lsb, c.negative, c.significand,
+                                       c.exponent - m.d.fraction_bits);
+  if (sum.magnitude == 0 && negative != c.negative) {
+    sum.negative = alg.output_rounding == Rounding::kDown;
   }
-  const Wide sum_sign = -(sum >> (8 * sizeof(Wide) - 1));
-  const Wide magnitude = (sum ^ sum_sign) - sum_sign;
-  trace(Event{Stage::kSum, step, k, negative, magnitude, lsb, false});
+  trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
   bool inexact = false;
-  const uint64_t word = RoundPack<Wide>(m.d, alg, negative, magnitude, lsb, &inexact);
+  const uint64_t word = RoundPack<Wide>(m.d, alg, sum.negative, sum.magnitude, sum.lsb, &inexact);
   trace(Event{Stage::kRounded, step, k, false, word, 0, inexact});
   return word;
 }

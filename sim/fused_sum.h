@@ -78,14 +78,15 @@ MMADIFF_HD constexpr Shifted<uint64_t> CutTerm(uint64_t magnitude, int up, int d
   return {RoundedUp(kept, lost, half, rounding, negative), lost != 0};
 }
 
-// One step over `terms` products. c is a decoded word of `c_format`.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const Unpacked* b,
-                                        int terms, const Format& c_format, const Unpacked& c,
-                                        int step, int first_k, Trace& trace) {
+struct Alignment {
+  int exponent;  // the largest of the floor and of the terms that are not zero
+  bool special;  // some operand is not finite
+};
+
+MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, const Unpacked* a, const Unpacked* b,
+                                           int terms, const Format& c_format, const Unpacked& c) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  // 1. The alignment exponent: the largest of the floor and of the terms that are not zero.
   int align = alg.exponent_floor;
   if (c.significand != 0) {
     const int e = AddendExponentOf(m, c_format, c);
@@ -99,20 +100,16 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     const int e = counts ? ProductExponentOf(alg, a[i], b[i], product, product_bits) : align;
     align = e > align ? e : align;
   }
-  uint64_t word = 0;
-  if (kinds != 0) {
-    word = SumSpecials(m, a, b, terms, c);
-    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
-    return word;
-  }
-  for (int i = 0; i < terms; ++i) {
-    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), a[i].negative != b[i].negative,
-                a[i].significand * b[i].significand, a[i].exponent + b[i].exponent - product_bits,
-                false});
-  }
-  // 2. Every term cut to a multiple of 2^lsb, and the exact sum.
-  const int lsb = align - alg.fraction_bits;
-  trace(Event{Stage::kAlignExponent, step, -1, false, 0, align, false});
+  return {align, kinds != 0};
+}
+
+// The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
+template <class Trace>
+MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const Unpacked* a, const Unpacked* b,
+                                        int terms, const Format& c_format, const Unpacked& c,
+                                        int lsb, int step, int first_k, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
   int64_t sum = 0;
   if (c.significand != 0) {
@@ -134,13 +131,35 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     const int64_t sign = -static_cast<int64_t>(negative);
     sum += (static_cast<int64_t>(term.magnitude) ^ sign) - sign;
   }
-  // 3. One rounding.
+  return sum;
+}
+
+// One step over `terms` products: align, cut and add, round. c is a decoded word of `c_format`.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const Unpacked* b,
+                                        int terms, const Format& c_format, const Unpacked& c,
+                                        int step, int first_k, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  const Alignment align = AlignmentOf(m, a, b, terms, c_format, c);
+  if (align.special) {
+    const uint64_t word = SumSpecials(m, a, b, terms, c);
+    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
+    return word;
+  }
+  for (int i = 0; i < terms; ++i) {
+    const int lsb = a[i].exponent + b[i].exponent - m.a.fraction_bits - m.b.fraction_bits;
+    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), a[i].negative != b[i].negative,
+                a[i].significand * b[i].significand, lsb, false});
+  }
+  trace(Event{Stage::kAlignExponent, step, -1, false, 0, align.exponent, false});
+  const int lsb = align.exponent - alg.fraction_bits;
+  const int64_t sum = AlignedSum(m, a, b, terms, c_format, c, lsb, step, first_k, trace);
   bool negative = sum < 0;
   if (sum == 0 && alg.zero_sign == ZeroSign::kIeee) negative = AllNegativeZeros(a, b, terms, c);
   const uint64_t magnitude = sum < 0 ? -static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
   trace(Event{Stage::kSum, step, -1, negative, magnitude, lsb, false});
   bool inexact = false;
-  word = RoundPack<uint64_t>(m.d, alg, negative, magnitude, lsb, &inexact);
+  uint64_t word = RoundPack<uint64_t>(m.d, alg, negative, magnitude, lsb, &inexact);
   if (alg.zero_sign == ZeroSign::kPositive && word == 1ull << SignBit(m.d)) word = 0;
   trace(Event{Stage::kRounded, step, -1, false, word, 0, inexact});
   return word;

@@ -59,6 +59,18 @@ MMADIFF_HD constexpr Shifted<Wide> ShiftRight(Wide magnitude, int shift, Roundin
   return {RoundedUp<Wide>(magnitude >> shift, lost, half, rounding, negative), lost != 0};
 }
 
+// Whether a result below the normal range is flushed: `leading` is the exponent of its leading one.
+template <class Wide>
+MMADIFF_HD constexpr bool IsTiny(const Format& f, const Algorithm& alg, bool negative,
+                                 Wide magnitude, int lsb_exponent, int leading) {
+  if (alg.tininess == Tininess::kBeforeRounding || leading != f.min_exponent - 1) return true;
+  // Rounded as if the exponent were unbounded, does it still lie below the normal range?
+  const int digits = alg.output_fraction_bits;
+  const Shifted<Wide> unbounded =
+      ShiftRight<Wide>(magnitude, leading - digits - lsb_exponent, alg.output_rounding, negative);
+  return BitWidth(unbounded.magnitude) <= digits + 1;
+}
+
 // Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one
 // (at most the format's own) and packs it. Beyond the largest finite number the result is infinity
 // in every rounding mode, as NVIDIA's truncating sums do (MMA-Sim v2); IEEE 754's directed
@@ -83,15 +95,9 @@ MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, b
     ++exponent;
   }
   if (exponent > MaxExponent(f)) return InfinityWord(f, negative);
-  if (small && alg.output_subnormals == Subnormals::kFlush) {
-    bool tiny = true;
-    if (alg.tininess == Tininess::kAfterRounding && leading == f.min_exponent - 1) {
-      // Rounded as if the exponent were unbounded, does it still lie below the normal range?
-      const Shifted<Wide> unbounded = ShiftRight<Wide>(magnitude, leading - digits - lsb_exponent,
-                                                       alg.output_rounding, negative);
-      tiny = BitWidth(unbounded.magnitude) <= digits + 1;
-    }
-    if (tiny) return sign << f.ignored_bits;
+  if (small && alg.output_subnormals == Subnormals::kFlush &&
+      IsTiny(f, alg, negative, magnitude, lsb_exponent, leading)) {
+    return sign << f.ignored_bits;
   }
   const bool normal = significand >> digits;
   const uint64_t field = normal ? static_cast<uint64_t>(exponent - f.min_exponent + 1) : 0;
