@@ -2,6 +2,8 @@
 // must give every one of them. So the claim can be checked again without the hardware.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "corpus/recording.h"
 #include "sim/row.h"
 #include "sim/simulate.h"
@@ -25,6 +27,28 @@ TEST_P(MeasuredRow, ModelGivesTheRecordedAnswers) {
   ASSERT_TRUE(stats.ok()) << stats.status();
   EXPECT_GE(stats->dot_products, 1000u);
   EXPECT_TRUE(stats->damage.empty());
+}
+
+// Recordings of real GPUs beside the project, when they are there: every file whose row there is.
+TEST(Silicon, EveryRecordingIsTheModels) {
+  const std::filesystem::path folder = "../shared/silicon";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto compare = [&entry](const Recording& recording) {
+      std::vector<uint64_t> model(recording.inputs.dot_products());
+      Simulate(recording.row->model, recording.inputs, model);
+      EXPECT_EQ(model, recording.d) << entry.path();
+      return absl::OkStatus();
+    };
+    const bool has_row = entry.path().filename().string().find(".mma.") != std::string::npos;
+    if (!has_row) continue;
+    const auto stats = ReadRecordings(entry.path().string(), "", compare);
+    ASSERT_TRUE(stats.ok()) << stats.status();
+    EXPECT_GE(stats->dot_products, 2500u) << entry.path();
+    ++files;
+  }
+  EXPECT_GE(files, 24);
 }
 
 std::vector<const Row*> MeasuredRows() {

@@ -37,7 +37,6 @@ TEST_F(RecordedDevice, AnswersDotProductsByTheirOperands) {
   const auto device = Open(path);
   EXPECT_EQ(device->name(), "recorded:" + path);
   EXPECT_EQ(device->identity(), "K6");
-  EXPECT_FALSE(device->any_architecture());
   EXPECT_TRUE(device->Supports(fma_).ok());
   EXPECT_THAT(*device->Run(fma_, Dots(fma_, {{{2}, {1}, 3}, {{1}, {2}, 3}, {{1}, {2}, 4}})),
               ElementsAre(6, 4, 5));

@@ -30,9 +30,6 @@ class Device {
   virtual std::string identity() const = 0;
   // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.
   virtual absl::Status Supports(const Row& row) const = 0;
-  // True when a run may check this device against rows of every architecture (a copy of the
-  // simulator, an external program); false when its rows are what the hardware has.
-  virtual bool any_architecture() const { return false; }
 
   // The result words of `batch`, batch.dot_products() of them, in the order of batch.c. Accepts the
   // instruction's own shape and DotProductShape().

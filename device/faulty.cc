@@ -28,7 +28,6 @@ class Faulty : public Device {
   std::string identity() const override {
     return absl::StrCat("simulator, model version ", kModelVersion, ", with ", name_value_);
   }
-  bool any_architecture() const override { return true; }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
 
  protected:

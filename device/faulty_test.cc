@@ -71,7 +71,6 @@ TEST(Faulty, BadValuesGetThoseAllowed) {
 TEST(Faulty, NameOpensTheSameDeviceAgain) {
   EXPECT_EQ(Open("exponent_floor=none")->name(), "faulty:exponent_floor=none");
   EXPECT_THAT(Open("dead=3")->identity(), HasSubstr("with dead=3"));
-  EXPECT_TRUE(Open("none=0")->any_architecture());
 }
 
 TEST(Faulty, RefusesRowsThatCannotShowTheFault) {

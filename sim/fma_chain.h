@@ -9,7 +9,7 @@
 
 namespace mmadiff {
 
-// First NaN of (a, b, c) by the rule; `words` are the operands widened to the output format.
+// The NaN result of a step by the rule; c is in the output format, a and b are no wider.
 MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unpacked& a,
                                         const Unpacked& b, const Unpacked& c, int a_fraction_bits,
                                         int b_fraction_bits) {

@@ -1,5 +1,6 @@
 // The arithmetic reports its stages to a tracer, a template parameter. NullTrace compiles to
-// nothing; `explain` uses Recorder (sim/explain-side, host only).
+// nothing; TraceStages() of sim/simulate.h
+// records them for `explain`.
 #pragma once
 
 #include <cstdint>
