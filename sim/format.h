@@ -11,9 +11,11 @@ namespace mmadiff {
 
 // What the largest exponent field means.
 enum class Nonfinite : uint8_t {
-  kIeee,        // fraction 0 is infinity, any other NaN
-  kNanAllOnes,  // only the all-ones pattern is NaN; there is no infinity (OCP e4m3)
-  kNone,        // integers
+  kIeee,          // fraction 0 is infinity, any other NaN
+  kIeeeAllBits,   // as kIeee, but the ignored bits count where infinity and NaN are told apart
+  kNanAllOnes,    // only the all-ones pattern is NaN; there is no infinity (OCP e4m3, scales)
+  kNanMinusZero,  // only the pattern of -0 is NaN; there is no infinity and no -0 (fnuz)
+  kNone,          // every pattern is a number (OCP e2m1, e2m3, e3m2; integers)
 };
 
 struct Format {
@@ -25,36 +27,69 @@ struct Format {
   int ignored_bits;   // low bits that the hardware does not read (tf32 in a 32-bit register)
   Nonfinite nonfinite;
   bool is_signed;
+  bool has_zero = true;  // exponent field 0 holds zero and subnormals; else 2^(min_exponent - 1)
 };
 
 // Sources: IEEE 754-2019 table 3.5 (f64 f32 f16); PTX ISA "Alternate floating-point data formats"
-// (bf16, tf32); OCP 8-bit floating point specification 1.0 (e4m3, e5m2).
+// (bf16, tf32, ue8m0, ue4m3); Intel AMX-TF32, which quiets a NaN before it drops the low bits
+// (tf32_amx); OCP 8-bit floating point 1.0 (e4m3, e5m2); OCP Microscaling 1.0 (e2m3 e3m2 e2m1
+// ue8m0); AMD CDNA3 ISA, 8-bit formats with bias 8 and 16 (fnuz).
 inline constexpr Format kF64 = {"f64", 64, 11, 52, -1022, 0, Nonfinite::kIeee, true};
 inline constexpr Format kF32 = {"f32", 32, 8, 23, -126, 0, Nonfinite::kIeee, true};
 inline constexpr Format kTf32 = {"tf32", 32, 8, 10, -126, 13, Nonfinite::kIeee, true};
+inline constexpr Format kTf32Amx = {"tf32_amx", 32, 8, 10, -126, 13, Nonfinite::kIeeeAllBits, true};
 inline constexpr Format kF16 = {"f16", 16, 5, 10, -14, 0, Nonfinite::kIeee, true};
 inline constexpr Format kBf16 = {"bf16", 16, 8, 7, -126, 0, Nonfinite::kIeee, true};
 inline constexpr Format kE4m3 = {"e4m3", 8, 4, 3, -6, 0, Nonfinite::kNanAllOnes, true};
 inline constexpr Format kE5m2 = {"e5m2", 8, 5, 2, -14, 0, Nonfinite::kIeee, true};
+inline constexpr Format kE4m3fnuz = {"e4m3fnuz", 8, 4, 3, -7, 0, Nonfinite::kNanMinusZero, true};
+inline constexpr Format kE5m2fnuz = {"e5m2fnuz", 8, 5, 2, -15, 0, Nonfinite::kNanMinusZero, true};
+inline constexpr Format kE2m3 = {"e2m3", 6, 2, 3, 0, 0, Nonfinite::kNone, true};
+inline constexpr Format kE3m2 = {"e3m2", 6, 3, 2, -2, 0, Nonfinite::kNone, true};
+inline constexpr Format kE2m1 = {"e2m1", 4, 2, 1, 0, 0, Nonfinite::kNone, true};
+// Scales: 8 exponent bits and no fraction; and e4m3 whose top bit is not read.
+inline constexpr Format kUe8m0 = {"ue8m0", 8, 8, 0, -126, 0, Nonfinite::kNanAllOnes, false, false};
+inline constexpr Format kUe4m3 = {"ue4m3", 8, 4, 3, -6, 0, Nonfinite::kNanAllOnes, false};
 inline constexpr Format kS32 = {"s32", 32, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kS16 = {"s16", 16, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kS8 = {"s8", 8, 0, 0, 0, 0, Nonfinite::kNone, true};
 inline constexpr Format kU8 = {"u8", 8, 0, 0, 0, 0, Nonfinite::kNone, false};
+inline constexpr Format kS4 = {"s4", 4, 0, 0, 0, 0, Nonfinite::kNone, true};
+inline constexpr Format kU4 = {"u4", 4, 0, 0, 0, 0, Nonfinite::kNone, false};
+inline constexpr Format kB1 = {"b1", 1, 0, 0, 0, 0, Nonfinite::kNone, false};
 
-// Every format, for `mmadiff list formats` and for the exhaustive tests.
-inline constexpr const Format* kFormats[] = {&kF64,  &kF32, &kTf32, &kF16, &kBf16, &kE4m3,
-                                             &kE5m2, &kS32, &kS16,  &kS8,  &kU8};
+// Every format, for `mmadiff list formats`, for the table of instructions and for the exhaustive
+// tests.
+inline constexpr const Format* kFormats[] = {
+    &kF64,      &kF32,      &kTf32, &kTf32Amx, &kF16,  &kBf16,  &kE4m3,  &kE5m2,
+    &kE4m3fnuz, &kE5m2fnuz, &kE2m3, &kE3m2,    &kE2m1, &kUe8m0, &kUe4m3, &kS32,
+    &kS16,      &kS8,       &kU8,   &kS4,      &kU4,   &kB1};
 
 MMADIFF_HD constexpr bool IsInteger(const Format& f) { return f.exponent_bits == 0; }
+MMADIFF_HD constexpr bool HasInfinity(const Format& f) {
+  return f.nonfinite == Nonfinite::kIeee || f.nonfinite == Nonfinite::kIeeeAllBits;
+}
 MMADIFF_HD constexpr uint64_t LowBits(int n) { return n >= 64 ? ~0ull : (1ull << n) - 1; }
-// Hex digits of a word in the line protocol.
-MMADIFF_HD constexpr int HexDigits(const Format& f) { return (f.bits + 3) / 4; }
+// Hex digits of a word in the line protocol: whole bytes.
+MMADIFF_HD constexpr int HexDigits(const Format& f) { return (f.bits + 7) / 8 * 2; }
 MMADIFF_HD constexpr int SignBit(const Format& f) { return f.bits - 1; }
 MMADIFF_HD constexpr int MaxExponentField(const Format& f) { return (1 << f.exponent_bits) - 1; }
 
 // Exponent of the largest finite number.
 MMADIFF_HD constexpr int MaxExponent(const Format& f) {
-  return f.min_exponent + MaxExponentField(f) - (f.nonfinite == Nonfinite::kIeee ? 2 : 1);
+  // The top field holds no number at all if there is infinity, or no fraction to tell it from NaN.
+  const bool top_is_special =
+      HasInfinity(f) || (f.nonfinite == Nonfinite::kNanAllOnes && f.fraction_bits == 0);
+  return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);
+}
+
+// Magnitude bits (sign excluded, ignored bits zero) of the largest finite number.
+MMADIFF_HD constexpr uint64_t MaxFiniteWord(const Format& f) {
+  const uint64_t all = LowBits(f.exponent_bits + f.fraction_bits);
+  const uint64_t specials = HasInfinity(f)                          ? 1ull << f.fraction_bits
+                            : f.nonfinite == Nonfinite::kNanAllOnes ? 1
+                                                                    : 0;
+  return (all - specials) << f.ignored_bits;
 }
 
 enum class Kind : uint8_t { kFinite = 0, kInfinite = 1, kNan = 2 };
@@ -69,21 +104,25 @@ struct Unpacked {
 };
 
 // `word` must be a bit pattern of the floating-point format `f`. Ignored bits are dropped first,
-// so a tf32 NaN whose payload lies only in them reads as infinity.
+// so a tf32 NaN whose payload lies only in them reads as infinity (not in kIeeeAllBits).
 MMADIFF_HD constexpr Unpacked Decode(const Format& f, uint64_t word) {
+  const bool ignored = (word & LowBits(f.ignored_bits)) != 0;
   word >>= f.ignored_bits;
   const uint64_t fraction = word & LowBits(f.fraction_bits);
   const int field = static_cast<int>(word >> f.fraction_bits) & MaxExponentField(f);
-  const bool negative = (word >> (f.fraction_bits + f.exponent_bits)) & 1;
+  const bool negative = f.is_signed & ((word >> (f.fraction_bits + f.exponent_bits)) & 1);
   // Without branches: random operands would mispredict them.
   const bool top = field == MaxExponentField(f);
   const bool all_ones = fraction == LowBits(f.fraction_bits);
-  const int ieee_kind = top + (top & (fraction != 0));
-  const int kind = f.nonfinite == Nonfinite::kIeee ? ieee_kind : 2 * (top & all_ones);
-  const bool subnormal = field == 0;
+  const bool payload = (fraction != 0) | (ignored & (f.nonfinite == Nonfinite::kIeeeAllBits));
+  const bool minus_zero = negative & (field == 0) & (fraction == 0);
+  const int ieee = HasInfinity(f) ? top + (top & payload) : 0;
+  const bool nan = ((f.nonfinite == Nonfinite::kNanAllOnes) & top & all_ones) |
+                   ((f.nonfinite == Nonfinite::kNanMinusZero) & minus_zero);
+  const bool subnormal = f.has_zero & (field == 0);
   const uint64_t implicit_one = static_cast<uint64_t>(!subnormal) << f.fraction_bits;
   const int exponent = f.min_exponent + field - !subnormal;
-  return {fraction | implicit_one, exponent, negative, static_cast<Kind>(kind)};
+  return {fraction | implicit_one, exponent, negative, static_cast<Kind>(ieee + 2 * nan)};
 }
 
 // `word` must be a bit pattern of the integer format `f`.

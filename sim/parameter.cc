@@ -10,24 +10,40 @@
 namespace mmadiff {
 namespace {
 
-constexpr const char* kFamilies[] = {"fma_chain", "fused_sum", "integer_dot"};
+constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",  "scaled_sum",
+                                     "exact_sum", "two_stage_sum", "integer_dot"};
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
 constexpr const char* kProductExponents[] = {"raw", "normalized"};
 constexpr const char* kZeroTerms[] = {"ignored", "raises"};
 constexpr const char* kAddendExponents[] = {"own_format", "output_format"};
-constexpr const char* kSubnormals[] = {"keep", "flush"};
+constexpr const char* kSubnormals[] = {"keep", "flush", "flush_positive"};
 constexpr const char* kTininess[] = {"before_rounding", "after_rounding"};
 constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate"};
 constexpr const char* kZeroSigns[] = {"positive", "sum_positive", "ieee"};
-constexpr const char* kGroupings[] = {"consecutive", "pairs_of_four"};
+constexpr const char* kGroupings[] = {"consecutive", "pairs_of_four", "even_odd"};
 constexpr const char* kAddendJoins[] = {"first_step", "last_add"};
+constexpr const char* kRangeOverflows[] = {"infinity", "ieee"};
+constexpr const char* kProductRoundings[] = {"rounded", "exact"};
+constexpr const char* kProductOverflows[] = {"infinity", "none"};
+constexpr const char* kSmallAddends[] = {"cut", "dropped"};
+constexpr const char* kZeroAddends[] = {"least_exponent", "ignored"};
+constexpr const char* kGroupExponents[] = {"products", "scales"};
+constexpr const char* kZeroGroups[] = {"counts", "ignored"};
+constexpr const char* kBitOperations[] = {"and", "xor"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
 constexpr unsigned kChain = Bit(Family::kFmaChain);
+constexpr unsigned kPairs = Bit(Family::kPairwiseSum);
 constexpr unsigned kSum = Bit(Family::kFusedSum);
+constexpr unsigned kScaled = Bit(Family::kScaledSum);
+constexpr unsigned kExact = Bit(Family::kExactSum);
+constexpr unsigned kStages = Bit(Family::kTwoStageSum);
 constexpr unsigned kInteger = Bit(Family::kIntegerDot);
+constexpr unsigned kAligned = kSum | kScaled | kStages;
+constexpr unsigned kSums = kAligned | kExact;
+constexpr unsigned kFloat = kSums | kChain | kPairs;
 
 template <auto Member>
 constexpr Parameter Make(const char* name, unsigned families, std::span<const char* const> values,
@@ -44,24 +60,36 @@ constexpr Parameter Make(const char* name, unsigned families, std::span<const ch
 
 using A = Algorithm;
 constexpr Parameter kParameters[] = {
-    Make<&A::fraction_bits>("fraction_bits", kSum, {}, 1, 37),
-    Make<&A::output_rounding>("output_rounding", kChain | kSum, kRoundings),
-    Make<&A::align_rounding>("align_rounding", kSum, kRoundings),
-    Make<&A::product_exponent>("product_exponent", kSum, kProductExponents),
-    Make<&A::zero_term>("zero_term", kSum, kZeroTerms),
-    Make<&A::exponent_floor>("exponent_floor", kSum, {}, kNoFloor, 300),
-    Make<&A::output_fraction_bits>("output_fraction_bits", kChain | kSum, {}, 1, 52),
+    Make<&A::fraction_bits>("fraction_bits", kAligned, {}, 1, 37),
+    Make<&A::output_rounding>("output_rounding", kFloat, kRoundings),
+    Make<&A::align_rounding>("align_rounding", kAligned, kRoundings),
+    Make<&A::sum_fraction_bits>("sum_fraction_bits", kStages, {}, 1, 37),
+    Make<&A::sum_rounding>("sum_rounding", kStages, kRoundings),
+    Make<&A::product_rounding>("product_rounding", kPairs, kProductRoundings),
+    Make<&A::product_exponent>("product_exponent", kAligned, kProductExponents),
+    Make<&A::zero_term>("zero_term", kAligned, kZeroTerms),
+    Make<&A::exponent_floor>("exponent_floor", kSum | kScaled, {}, kNoFloor, 300),
+    Make<&A::output_fraction_bits>("output_fraction_bits", kFloat, {}, 1, 52),
     Make<&A::overflow>("overflow", kInteger, kOverflows),
-    Make<&A::terms>("terms", kSum | kInteger, {}, 1, 1024),
+    Make<&A::bit_operation>("bit_operation", kInteger, kBitOperations),
+    Make<&A::terms>("terms", kSums | kPairs | kInteger, {}, 1, 1024),
+    Make<&A::group_terms>("group_terms", kScaled, {}, 1, 64),
+    Make<&A::group_exponent>("group_exponent", kScaled, kGroupExponents),
+    Make<&A::zero_group>("zero_group", kScaled, kZeroGroups),
     Make<&A::order>("order", kChain, kOrders),
-    Make<&A::grouping>("grouping", kSum, kGroupings),
-    Make<&A::addend_joins>("addend_joins", kSum, kAddendJoins),
-    Make<&A::input_subnormals>("input_subnormals", kChain, kSubnormals),
-    Make<&A::output_subnormals>("output_subnormals", kChain | kSum, kSubnormals),
-    Make<&A::tininess>("tininess", kChain | kSum, kTininess),
-    Make<&A::addend_exponent>("addend_exponent", kSum, kAddendExponents),
-    Make<&A::nan_rule>("nan_rule", kChain | kSum, kNanRules),
-    Make<&A::zero_sign>("zero_sign", kSum, kZeroSigns),
+    Make<&A::grouping>("grouping", kChain | kSum | kStages, kGroupings),
+    Make<&A::addend_joins>("addend_joins", kChain | kSum, kAddendJoins),
+    Make<&A::small_addend>("small_addend", kStages, kSmallAddends),
+    Make<&A::zero_addend>("zero_addend", kStages, kZeroAddends),
+    Make<&A::product_overflow>("product_overflow", kStages, kProductOverflows),
+    Make<&A::range_overflow>("range_overflow", kFloat, kRangeOverflows),
+    Make<&A::input_subnormals>("input_subnormals", kChain | kPairs, kSubnormals),
+    Make<&A::addend_subnormals>("addend_subnormals", kChain | kPairs, kSubnormals),
+    Make<&A::output_subnormals>("output_subnormals", kFloat, kSubnormals),
+    Make<&A::tininess>("tininess", kFloat, kTininess),
+    Make<&A::addend_exponent>("addend_exponent", kSum | kScaled, kAddendExponents),
+    Make<&A::nan_rule>("nan_rule", kFloat, kNanRules),
+    Make<&A::zero_sign>("zero_sign", kSums, kZeroSigns),
 };
 
 bool IsFloor(const Parameter& p) { return p.min == kNoFloor; }
@@ -73,7 +101,8 @@ std::vector<int> Candidates(const Parameter& p, int value) {
     for (size_t i = 0; i < p.values.size(); ++i) all.push_back(static_cast<int>(i));
     return all;
   }
-  if (std::string_view(p.name) == "terms") return {value / 2, value * 2};
+  const std::string_view name = p.name;
+  if (name == "terms" || name == "group_terms") return {value / 2, value * 2};
   if (IsFloor(p) && value == kNoFloor) return {};
   if (IsFloor(p)) return {value - 1, value + 1, kNoFloor};
   return {value - 1, value + 1};
@@ -83,34 +112,95 @@ std::string InvalidIntegers(const Model& m) {
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
     if (!IsInteger(*f) || f->bits > 32) return "integer_dot needs integers of at most 32 bits";
   }
+  if (m.algorithm.bit_operation == BitOperation::kXor && (m.a.bits != 1 || m.b.bits != 1)) {
+    return "bit_operation=xor needs operands of one bit";
+  }
   return m.d.is_signed ? "" : "the output of integer_dot must be signed";
 }
 
+bool SameFormat(const Format& x, const Format& y) { return std::string_view(x.name) == y.name; }
+
+std::string InvalidChain(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  if (!SameFormat(m.c, m.d)) return "fma_chain needs one format for c and d";
+  if (m.a.fraction_bits > m.d.fraction_bits || m.b.fraction_bits > m.d.fraction_bits) {
+    return "the inputs of fma_chain must not be wider than its output";
+  }
+  if (alg.grouping == Grouping::kPairsOfFour) return "fma_chain has no grouping=pairs_of_four";
+  if (alg.grouping == Grouping::kEvenOdd && alg.addend_joins != AddendJoins::kLastAdd) {
+    return "grouping=even_odd of fma_chain needs addend_joins=last_add";
+  }
+  return "";
+}
+
+std::string InvalidPairs(const Model& m) {
+  const int terms = m.algorithm.terms;
+  if (!SameFormat(m.c, m.d)) return "pairwise_sum needs one format for c and d";
+  if (m.a.fraction_bits + m.b.fraction_bits > 46) return "pairwise_sum needs narrower inputs";
+  if (terms > 8 || (terms & (terms - 1)) != 0) return "terms of pairwise_sum must be 1, 2, 4 or 8";
+  if (m.k % terms != 0) return "k must be a multiple of terms";
+  const bool exact = m.algorithm.product_rounding == ProductRounding::kExact;
+  return exact && terms < 2 ? "product_rounding=exact needs pairs of products" : "";
+}
+
+// Products and what is kept of them fit 64-bit sums.
+std::string InvalidAligned(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const bool stages = alg.family == Family::kTwoStageSum;
+  if (m.a.fraction_bits + m.b.fraction_bits > 24) return "aligned sums need narrower inputs";
+  if (alg.grouping == Grouping::kPairsOfFour && (stages || m.k % 4 != 0)) {
+    return "grouping=pairs_of_four needs fused_sum and a k that is a multiple of 4";
+  }
+  if (alg.grouping == Grouping::kEvenOdd && !stages) return "fused_sum has no grouping=even_odd";
+  if (stages && !SameFormat(m.c, m.d)) return "two_stage_sum needs one format for c and d";
+  if (alg.addend_joins == AddendJoins::kLastAdd && !SameFormat(m.c, m.d)) {
+    return "addend_joins=last_add needs one format for c and d";
+  }
+  return "";
+}
+
+std::string InvalidScaled(const Model& m) {
+  const int group = m.algorithm.group_terms;
+  if (m.a.fraction_bits + m.b.fraction_bits + 2 * m.scale.fraction_bits > 14) {
+    return "scaled_sum needs narrower inputs";
+  }
+  if (m.k % m.scale_block != 0 || m.scale_block % group != 0 || m.algorithm.terms % group != 0) {
+    return "group_terms must divide terms and the " + std::to_string(m.scale_block) +
+           " products that share a scale";
+  }
+  // A group's exact sum and what alignment to the scales alone leaves above them fit 64 bits.
+  const bool wide = MaxExponent(m.a) + MaxExponent(m.b) > 8;
+  if (wide && (group > 1 || m.algorithm.group_exponent == GroupExponent::kScales)) {
+    return "groups of products need inputs of a narrower range";
+  }
+  return "";
+}
+
 std::string InvalidFloats(const Model& m) {
+  const Algorithm& alg = m.algorithm;
   for (const Format* f : {&m.a, &m.b, &m.c, &m.d}) {
     if (IsInteger(*f)) return "a floating-point family needs floating-point formats";
   }
   if (m.d.nonfinite != Nonfinite::kIeee) return "the output format must have an infinity";
-  if (m.algorithm.output_fraction_bits > m.d.fraction_bits) {
+  if (alg.output_fraction_bits > m.d.fraction_bits) {
     return "output_fraction_bits must be at most " + std::to_string(m.d.fraction_bits) + " for " +
            m.d.name;
   }
-  if (m.algorithm.family == Family::kFusedSum) {
-    // Products and what is kept of them fit 64-bit sums.
-    if (m.a.fraction_bits + m.b.fraction_bits > 24) return "fused_sum needs narrower inputs";
-    if (m.algorithm.grouping != Grouping::kConsecutive && m.k % 4 != 0) {
-      return "grouping needs a k that is a multiple of 4";
-    }
-    if (m.algorithm.addend_joins == AddendJoins::kLastAdd &&
-        std::string_view(m.c.name) != m.d.name) {
-      return "addend_joins=last_add needs one format for c and d";
-    }
-    if (m.algorithm.nan_rule == NanRule::kPropagate) return "fused_sum has no NaN to propagate";
-    return "";
+  if (alg.nan_rule == NanRule::kPropagate && alg.family != Family::kFmaChain) {
+    return "only fma_chain has a NaN to propagate";
   }
-  if (std::string_view(m.c.name) != m.d.name) return "fma_chain needs one format for c and d";
-  const bool wide = m.a.fraction_bits > m.d.fraction_bits || m.b.fraction_bits > m.d.fraction_bits;
-  return wide ? "the inputs of fma_chain must not be wider than its output" : "";
+  switch (alg.family) {
+    case Family::kFmaChain:
+      return InvalidChain(m);
+    case Family::kPairwiseSum:
+      return InvalidPairs(m);
+    case Family::kScaledSum:
+      return InvalidScaled(m);
+    case Family::kExactSum:
+      return m.a.fraction_bits + m.b.fraction_bits > 24 ? "exact_sum needs narrower inputs" : "";
+    default:
+      return InvalidAligned(m);
+  }
 }
 
 // The values of one step and of its result, as exponents of powers of two.
@@ -199,7 +289,9 @@ void ForEachChange(const Model& m, Visit visit) {
       if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
       Algorithm changed = m.algorithm;
       p.set(changed, candidate);
-      if (!Invalid({m.a, m.b, m.c, m.d, m.k, changed}).empty()) continue;
+      Model model = m;
+      model.algorithm = changed;
+      if (!Invalid(model).empty()) continue;
       visit(std::string(p.name) + "=" + ValueText(p, candidate), changed);
     }
   }
@@ -247,6 +339,9 @@ std::string Invalid(const Model& m) {
       return std::string(p.name) + " must be " + std::to_string(p.min) + ".." +
              std::to_string(p.max);
     }
+  }
+  if ((m.algorithm.family == Family::kScaledSum) != (m.scale_block > 0)) {
+    return "scales and scaled_sum need each other";
   }
   return m.algorithm.family == Family::kIntegerDot ? InvalidIntegers(m) : InvalidFloats(m);
 }
