@@ -19,11 +19,6 @@ void RequireInfinity(const Format& f) {
   if (f.nonfinite != Nonfinite::kIeee) std::abort();
 }
 
-// Exponent of the largest finite number: one below the field that means infinity; field 1 is emin.
-long LargestExponent(const Format& f) {
-  return f.min_exponent + static_cast<long>(TopField(f) - 1) - 1;
-}
-
 // x must be representable and not zero.
 uint64_t Encode(const Format& f, const Dyadic& x) {
   const long exponent = std::max<long>(FloorLog2(x), f.min_exponent);
@@ -49,24 +44,66 @@ bool IsTiny(const Format& f, const Algorithm& algorithm, const Dyadic& x) {
   return FloorLog2(rounded) < f.min_exponent;
 }
 
+// What IEEE 754-2019, 7.4 gives for a finite result beyond the largest number: it, with as many
+// digits as the algorithm has, wherever the rounding direction does not lead away from zero.
+uint64_t OverflowWord(const Format& f, const Algorithm& algorithm, bool negative) {
+  const Rounding rounding = algorithm.output_rounding;
+  const bool away = rounding == Rounding::kNearestEven ||
+                    rounding == (negative ? Rounding::kDown : Rounding::kUp);
+  if (algorithm.range_overflow == RangeOverflow::kInfinity || away)
+    return InfiniteWord(f, negative);
+  const uint64_t digits = (uint64_t{1} << algorithm.output_fraction_bits) - 1;
+  return Compose(f, negative, TopField(f) - 1,
+                 digits << (f.fraction_bits - algorithm.output_fraction_bits));
+}
+
+// Whether a magnitude is the pattern of a NaN; `field`, `fraction` and `ignored` are its parts.
+bool IsNanPattern(const Format& f, bool negative, uint64_t field, uint64_t fraction,
+                  uint64_t ignored) {
+  const bool top = field == TopField(f);
+  switch (f.nonfinite) {
+    case Nonfinite::kIeee:
+      return top && fraction != 0;
+    case Nonfinite::kIeeeAllBits:
+      return top && (fraction != 0 || ignored != 0);
+    case Nonfinite::kNanAllOnes:
+      return top && fraction == (uint64_t{1} << f.fraction_bits) - 1;
+    case Nonfinite::kNanMinusZero:
+      return negative && field == 0 && fraction == 0;
+    case Nonfinite::kNone:
+      return false;
+  }
+  std::abort();
+}
+
+bool HasInfinities(const Format& f) {
+  return f.nonfinite == Nonfinite::kIeee || f.nonfinite == Nonfinite::kIeeeAllBits;
+}
+
 }  // namespace
+
+// One below the field that means infinity; field 1 is emin.
+long LargestExponent(const Format& f) {
+  RequireInfinity(f);
+  return f.min_exponent + static_cast<long>(TopField(f) - 1) - 1;
+}
 
 Number Read(const Format& f, uint64_t word) {
   const bool negative = f.is_signed && ((word >> (f.bits - 1)) & 1) != 0;
   const uint64_t fraction = (word >> f.ignored_bits) & ((uint64_t{1} << f.fraction_bits) - 1);
   const uint64_t field = (word >> (f.ignored_bits + f.fraction_bits)) & TopField(f);
+  const uint64_t ignored = word & ((uint64_t{1} << f.ignored_bits) - 1);
   Number number = {Class::kNormal, negative, {}, f.min_exponent, fraction, f.fraction_bits};
-  if (field == TopField(f) && f.nonfinite == Nonfinite::kIeee) {
-    number.kind = fraction == 0 ? Class::kInfinity : Class::kNan;
-    return number;
-  }
-  const bool all_ones = fraction == (uint64_t{1} << f.fraction_bits) - 1;
-  if (field == TopField(f) && f.nonfinite == Nonfinite::kNanAllOnes && all_ones) {
+  if (IsNanPattern(f, negative, field, fraction, ignored)) {
     number.kind = Class::kNan;
     return number;
   }
+  if (HasInfinities(f) && field == TopField(f)) {
+    number.kind = Class::kInfinity;
+    return number;
+  }
   mpz_class significand(static_cast<unsigned long>(fraction));
-  if (field == 0) {
+  if (field == 0 && f.has_zero) {
     number.kind = fraction == 0 ? Class::kZero : Class::kSubnormal;
   } else {
     significand += mpz_class(1) << f.fraction_bits;
@@ -75,6 +112,12 @@ Number Read(const Format& f, uint64_t word) {
   if (negative) significand = -significand;
   number.value = {significand, number.exponent - f.fraction_bits};
   return number;
+}
+
+Number Flushed(Subnormals kind, const Number& x) {
+  if (kind == Subnormals::kKeep || x.kind != Class::kSubnormal) return x;
+  const bool negative = kind == Subnormals::kFlush && x.negative;
+  return {Class::kZero, negative, {}, x.exponent, 0, x.payload_bits};
 }
 
 uint64_t ZeroWord(const Format& f, bool negative) { return Compose(f, negative, 0, 0); }
@@ -109,13 +152,14 @@ uint64_t QuietedNan(const Format& f, const Number& nan) {
 
 uint64_t RoundedWord(const Format& f, const Algorithm& algorithm, const Dyadic& x, bool* zero) {
   const bool negative = Sign(x) < 0;
-  const bool flush = algorithm.output_subnormals == Subnormals::kFlush && IsTiny(f, algorithm, x);
+  const bool flush = algorithm.output_subnormals != Subnormals::kKeep && IsTiny(f, algorithm, x);
   const long exponent = std::max<long>(FloorLog2(x), f.min_exponent);
   const Dyadic rounded =
       RoundToMultiple(x, exponent - algorithm.output_fraction_bits, algorithm.output_rounding);
   *zero = flush || Sign(rounded) == 0;
-  if (*zero) return ZeroWord(f, negative);
-  if (FloorLog2(rounded) > LargestExponent(f)) return InfiniteWord(f, negative);
+  const bool positive = flush && algorithm.output_subnormals == Subnormals::kFlushPositive;
+  if (*zero) return ZeroWord(f, negative && !positive);
+  if (FloorLog2(rounded) > LargestExponent(f)) return OverflowWord(f, algorithm, negative);
   return Encode(f, rounded);
 }
 

@@ -15,12 +15,19 @@ struct Number {
   Class kind;
   bool negative;     // also of zeros and NaNs
   Dyadic value;      // signed; zero unless kind is kSubnormal or kNormal
-  long exponent;     // max(floor(log2 |x|), emin) of a finite number, emin of zero
+  long exponent;     // max(floor(log2 |x|), emin) of a finite number, emin of zero; without a zero
+                     // in the format, floor(log2 |x|) of every number
   uint64_t payload;  // of a NaN: its fraction, the quiet bit included ...
   int payload_bits;  // ... and how many bits that are
 };
 
 Number Read(const Format& format, uint64_t word);
+
+// x, or zero in its place if it is subnormal and the kind says so.
+Number Flushed(Subnormals kind, const Number& x);
+
+// floor(log2) of the largest finite number of a format with infinities.
+long LargestExponent(const Format& format);
 
 uint64_t ZeroWord(const Format& format, bool negative);
 uint64_t InfiniteWord(const Format& format, bool negative);
@@ -30,8 +37,8 @@ uint64_t DefaultNan(const Format& format, NanRule rule);
 uint64_t QuietedNan(const Format& format, const Number& nan);
 
 // The nonzero number x in the result's format: one rounding to algorithm.output_fraction_bits
-// (fewer where the format's subnormals end), too large a magnitude to infinity in every rounding
-// mode, tiny results to zero where the algorithm flushes. `*zero` says that the result is a zero.
+// (fewer where the format's subnormals end), too large a magnitude as range_overflow says, tiny
+// results to zero where the algorithm flushes. `*zero` says that the result is a zero.
 uint64_t RoundedWord(const Format& format, const Algorithm& algorithm, const Dyadic& x, bool* zero);
 
 }  // namespace mmadiff::reference

@@ -1,0 +1,47 @@
+#include <vector>
+
+#include "sim/reference/families.h"
+#include "sim/reference/step.h"
+
+namespace mmadiff::reference {
+namespace {
+
+// The chain over the given k: d = a * b + d, each step rounded once.
+uint64_t Chain(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
+               uint64_t d) {
+  const Algorithm& algorithm = model.algorithm;
+  for (int k : ks) {
+    Product product = ReadProduct(model, dot, k);
+    for (Number& x : product.factors) x = Flushed(algorithm.input_subnormals, x);
+    d = IeeeWord(model, {{product}, {Flushed(algorithm.addend_subnormals, Read(model.d, d))}});
+  }
+  return d;
+}
+
+// x + y, rounded and flushed as a step of the chain.
+uint64_t Add(const Model& model, uint64_t x, uint64_t y) {
+  const Subnormals kind = model.algorithm.addend_subnormals;
+  return IeeeWord(model, {{}, {Flushed(kind, Read(model.d, x)), Flushed(kind, Read(model.d, y))}});
+}
+
+}  // namespace
+
+uint64_t FmaChain(const Model& model, const DotProductCase& dot) {
+  const Algorithm& algorithm = model.algorithm;
+  std::vector<int> all, parity[2];
+  for (int i = 0; i < model.k; ++i) {
+    const int k = algorithm.order == Order::kAscending ? i : model.k - 1 - i;
+    all.push_back(k);
+    parity[k % 2].push_back(k);
+  }
+  if (algorithm.addend_joins == AddendJoins::kFirstStep) return Chain(model, dot, all, dot.c);
+  const uint64_t zero = ZeroWord(model.d, false);
+  if (algorithm.grouping == Grouping::kConsecutive) {
+    return Add(model, dot.c, Chain(model, dot, all, zero));
+  }
+  const uint64_t even = Chain(model, dot, parity[0], zero);
+  const uint64_t odd = Chain(model, dot, parity[1], zero);
+  return Add(model, dot.c, Add(model, even, odd));
+}
+
+}  // namespace mmadiff::reference

@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "sim/reference/alignment.h"
+#include "sim/reference/families.h"
+
+namespace mmadiff::reference {
+namespace {
+
+uint64_t FusedStep(const Model& model, const Step& step) {
+  if (const auto special = SpecialWord(model, step)) return *special;
+  const Algorithm& algorithm = model.algorithm;
+  const Number& addend = step.addends[0];
+  Offer exponent = Larger(AddendOffer(model, addend), FloorOffer(algorithm));
+  std::vector<Dyadic> terms = {addend.value};
+  for (const Product& p : step.products) {
+    exponent = Larger(exponent, OfferOf(algorithm, p));
+    terms.push_back(p.value());
+  }
+  return SumWord(model, step,
+                 CutSum(terms, exponent, algorithm.fraction_bits, algorithm.align_rounding));
+}
+
+uint64_t ExactStep(const Model& model, const Step& step) {
+  if (const auto special = SpecialWord(model, step)) return *special;
+  Dyadic sum = step.addends[0].value;
+  for (const Product& p : step.products) sum = sum + p.value();
+  return SumWord(model, step, sum);
+}
+
+// The k of a dot product in the order in which the steps take them.
+std::vector<int> OrderOfK(const Model& model) {
+  std::vector<int> first, second;
+  for (int k = 0; k < model.k; ++k) {
+    const bool late = model.algorithm.grouping == Grouping::kPairsOfFour && k % 4 >= 2;
+    (late ? second : first).push_back(k);
+  }
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+// Steps of `terms` products, those of the given k; `d` is the addend of the first.
+uint64_t Steps(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
+               uint64_t (*step_word)(const Model&, const Step&), Number addend) {
+  const size_t terms = model.algorithm.terms;
+  uint64_t d = 0;
+  for (size_t start = 0; start < ks.size(); start += terms) {
+    Step step = {{}, {addend}};
+    for (size_t i = start; i < std::min(ks.size(), start + terms); ++i) {
+      step.products.push_back(ReadProduct(model, dot, ks[i]));
+    }
+    d = step_word(model, step);
+    addend = Read(model.d, d);
+  }
+  return d;
+}
+
+// x + y to nearest even with all the digits of format d.
+uint64_t LastAdd(Model model, uint64_t x, uint64_t y) {
+  model.algorithm.output_rounding = Rounding::kNearestEven;
+  model.algorithm.output_fraction_bits = model.d.fraction_bits;
+  return IeeeWord(model, {{}, {Read(model.d, x), Read(model.d, y)}});
+}
+
+}  // namespace
+
+uint64_t FusedSum(const Model& model, const DotProductCase& dot) {
+  const std::vector<int> ks = OrderOfK(model);
+  if (model.algorithm.addend_joins == AddendJoins::kFirstStep) {
+    return Steps(model, dot, ks, FusedStep, Read(model.c, dot.c));
+  }
+  const Number zero = Read(model.d, ZeroWord(model.d, false));
+  return LastAdd(model, dot.c, Steps(model, dot, ks, FusedStep, zero));
+}
+
+uint64_t ExactSum(const Model& model, const DotProductCase& dot) {
+  return Steps(model, dot, OrderOfK(model), ExactStep, Read(model.c, dot.c));
+}
+
+}  // namespace mmadiff::reference

@@ -1,0 +1,46 @@
+#include <vector>
+
+#include "sim/reference/families.h"
+#include "sim/reference/step.h"
+
+namespace mmadiff::reference {
+namespace {
+
+// The leaves of the tree: rounded products, or rounded sums of two exact ones.
+std::vector<uint64_t> Leaves(const Model& model, const DotProductCase& dot, int start) {
+  const Algorithm& algorithm = model.algorithm;
+  const int width = algorithm.product_rounding == ProductRounding::kExact ? 2 : 1;
+  std::vector<uint64_t> leaves;
+  for (int first = 0; first < algorithm.terms; first += width) {
+    Step leaf;
+    for (int i = 0; i < width; ++i) {
+      Product product = ReadProduct(model, dot, start + first + i);
+      for (Number& x : product.factors) x = Flushed(algorithm.input_subnormals, x);
+      leaf.products.push_back(product);
+    }
+    leaves.push_back(IeeeWord(model, leaf));
+  }
+  return leaves;
+}
+
+}  // namespace
+
+uint64_t PairwiseSum(const Model& model, const DotProductCase& dot) {
+  uint64_t d = dot.c;
+  for (int start = 0; start < model.k; start += model.algorithm.terms) {
+    std::vector<uint64_t> level = Leaves(model, dot, start);
+    while (level.size() > 1) {
+      std::vector<uint64_t> next;
+      for (size_t i = 0; i < level.size(); i += 2) {
+        next.push_back(
+            IeeeWord(model, {{}, {Read(model.d, level[i]), Read(model.d, level[i + 1])}}));
+      }
+      level = next;
+    }
+    const Number addend = Flushed(model.algorithm.addend_subnormals, Read(model.d, d));
+    d = IeeeWord(model, {{}, {addend, Read(model.d, level[0])}});
+  }
+  return d;
+}
+
+}  // namespace mmadiff::reference
