@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "sim/reference/alignment.h"
 #include "sim/reference/families.h"
@@ -27,7 +28,7 @@ uint64_t ExactStep(const Model& model, const Step& step) {
   return SumWord(model, step, sum);
 }
 
-// The k of a dot product in the order in which the steps take them.
+// The k of a dot product in the order in which the steps of a fused sum take them.
 std::vector<int> OrderOfK(const Model& model) {
   std::vector<int> first, second;
   for (int k = 0; k < model.k; ++k) {
@@ -73,7 +74,9 @@ uint64_t FusedSum(const Model& model, const DotProductCase& dot) {
 }
 
 uint64_t ExactSum(const Model& model, const DotProductCase& dot) {
-  return Steps(model, dot, OrderOfK(model), ExactStep, Read(model.c, dot.c));
+  std::vector<int> ks(model.k);
+  std::iota(ks.begin(), ks.end(), 0);
+  return Steps(model, dot, ks, ExactStep, Read(model.c, dot.c));
 }
 
 }  // namespace mmadiff::reference

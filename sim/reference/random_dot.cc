@@ -10,78 +10,13 @@
 namespace mmadiff::reference {
 namespace {
 
-using Random = std::mt19937_64;
-
-int Between(Random& random, int low, int high) {  // inclusive
-  return low + static_cast<int>(random() % static_cast<uint64_t>(high - low + 1));
-}
-
-bool OneIn(Random& random, int n) { return random() % n == 0; }
-
-uint64_t Ones(int bits) { return bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
-
-int LargestExponent(const Format& f) { return f.min_exponent + (1 << f.exponent_bits) - 3; }
-
-uint64_t Negate(const Format& f, uint64_t word) {
-  return word ^ uint64_t { 1 } << (f.bits - 1);
-}
-
-// A finite number of about 2^exponent: subnormal or largest when that lies outside the format.
-uint64_t WordOfExponent(const Format& f, int exponent, uint64_t fraction, Random& random) {
-  const int subnormal_shift = std::max(0, f.min_exponent - exponent);
-  exponent = std::min(exponent, LargestExponent(f));
-  uint64_t magnitude = fraction & Ones(f.fraction_bits);
-  if (subnormal_shift == 0) {
-    magnitude |= static_cast<uint64_t>(exponent - f.min_exponent + 1) << f.fraction_bits;
-  } else {
-    magnitude |= uint64_t{1} << f.fraction_bits;
-    magnitude = subnormal_shift > f.fraction_bits ? 1 : magnitude >> subnormal_shift;
-  }
-  const uint64_t word = magnitude << f.ignored_bits | (random() & Ones(f.ignored_bits));
-  return OneIn(random, 2) ? word : Negate(f, word);
-}
-
-// Sparse, dense and few-bit fractions: carries, ties and stragglers need long runs of equal bits.
-uint64_t Fraction(const Format& f, Random& random) {
-  const uint64_t low = Ones(Between(random, 0, f.fraction_bits));
-  switch (random() % 5) {
-    case 0:
-      return random();
-    case 1:
-      return random() & ~low;
-    case 2:
-      return random() | low;
-    case 3:
-      return uint64_t{1} << Between(random, 0, f.fraction_bits);
-    default:
-      return 0;
-  }
-}
-
-uint64_t SpecialWord(const Format& f, Random& random) {
-  const uint64_t top = ((uint64_t{1} << f.exponent_bits) - 1) << f.fraction_bits;
-  const uint64_t quiet = uint64_t{1} << std::max(0, f.fraction_bits - 1);
-  const uint64_t fraction = random() & Ones(f.fraction_bits);
-  const uint64_t magnitudes[] = {
-      0,       1,           Ones(f.fraction_bits), uint64_t{1} << f.fraction_bits, top - 1, top,
-      top | 1, top | quiet, top | fraction,        top | Ones(f.fraction_bits),    fraction};
-  const uint64_t word = magnitudes[random() % std::size(magnitudes)] << f.ignored_bits |
-                        (OneIn(random, 2) ? random() & Ones(f.ignored_bits) : 0);
-  return OneIn(random, 2) ? word : Negate(f, word);
-}
-
-uint64_t IntegerWord(const Format& f, Random& random) {
-  const uint64_t extremes[] = {0, 1, Ones(f.bits), Ones(f.bits - 1), uint64_t{1} << (f.bits - 1)};
-  return OneIn(random, 2) ? random() & Ones(f.bits) : extremes[random() % std::size(extremes)];
-}
-
 DotProductCase Integers(const Model& m, Random& random) {
   DotProductCase dot;
   for (int k = 0; k < m.k; ++k) {
-    dot.a.push_back(IntegerWord(m.a, random));
-    dot.b.push_back(IntegerWord(m.b, random));
+    dot.a.push_back(RandomInteger(m.a, random));
+    dot.b.push_back(RandomInteger(m.b, random));
   }
-  dot.c = IntegerWord(m.c, random);
+  dot.c = RandomInteger(m.c, random);
   // Near the ends of the range, where wrapping and saturation differ.
   if (OneIn(random, 2)) dot.c = (dot.c + random() % 4096 - 2048) & Ones(m.c.bits);
   return dot;
@@ -89,13 +24,14 @@ DotProductCase Integers(const Model& m, Random& random) {
 
 // Exponent of the largest terms: the ends of the result's range and of the operands', and between.
 int CentreExponent(const Model& m, Random& random) {
-  const int smallest = m.a.min_exponent + m.b.min_exponent;
-  const int largest = LargestExponent(m.a) + LargestExponent(m.b);
+  const int scales = m.scale_block > 0 ? 2 : 0;
+  const int smallest = m.a.min_exponent + m.b.min_exponent + scales * m.scale.min_exponent;
+  const int largest = MaxExponent(m.a) + MaxExponent(m.b) + scales * MaxExponent(m.scale);
   switch (random() % 4) {
     case 0:
       return m.d.min_exponent - Between(random, -3, m.d.fraction_bits + 12);
     case 1:
-      return LargestExponent(m.d) - Between(random, -2, 3);
+      return MaxExponent(m.d) - Between(random, -2, 3);
     case 2:
       return Between(random, smallest, largest);
     default:
@@ -103,23 +39,42 @@ int CentreExponent(const Model& m, Random& random) {
   }
 }
 
-// Terms whose exponents lie within `width` below one another.
-DotProductCase Band(const Model& m, Random& random) {
+// Two words whose product is about 2^exponent, appended to the rows.
+void AppendFactors(const Format& a, const Format& b, int exponent, Random& random,
+                   DotProductCase& dot) {
+  const int half = std::clamp(exponent / 2 + Between(random, -8, 8),
+                              a.min_exponent - a.fraction_bits, MaxExponent(a));
+  dot.a.push_back(WordOfExponent(a, half, random));
+  dot.b.push_back(WordOfExponent(b, exponent - half, random));
+}
+
+// Scales that bring products of about 2^0 to within `width` below the centre.
+void AppendScales(const Model& m, int centre, int width, Random& random, DotProductCase& dot) {
+  for (int i = 0; i < m.scales(); ++i) {
+    AppendFactors(m.scale, m.scale, centre - Between(random, 0, width), random, dot);
+    if (!OneIn(random, 32)) continue;
+    (OneIn(random, 2) ? dot.a : dot.b).back() = SpecialWord(m.scale, random);
+  }
+}
+
+// Terms whose exponents lie within `width` below the centre.
+DotProductCase BandAt(const Model& m, int centre, Random& random) {
   const int width = 1 << Between(random, 0, 6);
-  const int centre = CentreExponent(m, random);
+  const bool scaled = m.scale_block > 0;
   DotProductCase dot;
   for (int k = 0; k < m.k; ++k) {
-    const int exponent = centre - Between(random, 0, width);
-    const int spread = Between(random, -8, 8);
-    const int half = std::clamp(exponent / 2 + spread, m.a.min_exponent - m.a.fraction_bits,
-                                LargestExponent(m.a));
-    dot.a.push_back(WordOfExponent(m.a, half, Fraction(m.a, random), random));
-    dot.b.push_back(WordOfExponent(m.b, exponent - half, Fraction(m.b, random), random));
+    const int exponent = scaled ? Between(random, -3, 3) : centre - Between(random, 0, width);
+    AppendFactors(m.a, m.b, exponent, random, dot);
   }
+  AppendScales(m, centre, width, random, dot);
   const int exponent = centre + 2 - Between(random, 0, width + 2);
-  dot.c = OneIn(random, 4) ? SpecialWord(m.c, random) & (uint64_t{1} << (m.c.bits - 1))
-                           : WordOfExponent(m.c, exponent, Fraction(m.c, random), random);
+  dot.c =
+      OneIn(random, 4) ? ZeroOfSign(m.c, OneIn(random, 2)) : WordOfExponent(m.c, exponent, random);
   return dot;
+}
+
+DotProductCase Band(const Model& m, Random& random) {
+  return BandAt(m, CentreExponent(m, random), random);
 }
 
 // Products in pairs that cancel exactly, some of them disturbed in one bit.
@@ -144,28 +99,52 @@ DotProductCase CancellingAddend(const Model& m, Random& random) {
   return dot;
 }
 
-// A band with some operands replaced by specials; or nothing but zeros of random signs.
+// Few products that are not zero, and an addend, or a further product, whose leading bit lies
+// around the last place that they keep.
+DotProductCase Straggler(const Model& m, Random& random) {
+  const int centre = CentreExponent(m, random);
+  DotProductCase dot = BandAt(m, centre, random);
+  for (int k = 0; k < m.k; ++k) {
+    if (!OneIn(random, 3)) dot.a[k] = ZeroOfSign(m.a, OneIn(random, 2));
+  }
+  const int kept[] = {m.algorithm.fraction_bits, m.algorithm.sum_fraction_bits,
+                      m.algorithm.output_fraction_bits};
+  const int exponent = centre - kept[random() % std::size(kept)] + Between(random, -4, 2);
+  if (OneIn(random, 3)) {
+    const int k = Between(random, 0, m.k - 1);
+    DotProductCase one;
+    AppendFactors(m.a, m.b, exponent, random, one);
+    dot.a[k] = one.a[0], dot.b[k] = one.b[0];
+  } else {
+    dot.c = WordOfExponent(m.c, exponent, random);
+  }
+  return dot;
+}
+
+// A band with some operands replaced by specials.
 DotProductCase Specials(const Model& m, Random& random) {
   DotProductCase dot = OneIn(random, 2) ? Band(m, random) : RandomWords(m, random);
   const int rarity = 1 << Between(random, 0, 5);
-  for (int k = 0; k < m.k; ++k) {
-    if (OneIn(random, rarity)) dot.a[k] = SpecialWord(m.a, random);
-    if (OneIn(random, rarity)) dot.b[k] = SpecialWord(m.b, random);
+  for (int k = 0; k < m.k + m.scales(); ++k) {
+    const bool scale = k >= m.k;
+    if (OneIn(random, rarity)) dot.a[k] = SpecialWord(scale ? m.scale : m.a, random);
+    if (OneIn(random, rarity)) dot.b[k] = SpecialWord(scale ? m.scale : m.b, random);
   }
   if (OneIn(random, 2)) dot.c = SpecialWord(m.c, random);
   return dot;
 }
 
+// All or nearly all products are zeros, of one sign or of random signs.
 DotProductCase Zeros(const Model& m, Random& random) {
   DotProductCase dot = Band(m, random);
   const bool minus = OneIn(random, 2);
   for (int k = 0; k < m.k; ++k) {
     const bool keep = OneIn(random, 4 * m.k);
     const bool negative = minus || OneIn(random, 2);
-    if (!keep)
-      dot.a[k] = negative != (((dot.b[k] >> (m.b.bits - 1)) & 1) != 0) ? Negate(m.a, 0) : 0;
+    const bool b_negative = m.b.is_signed && (dot.b[k] >> (m.b.bits - 1) & 1) != 0;
+    if (!keep) dot.a[k] = ZeroOfSign(m.a, negative != b_negative);
   }
-  if (!OneIn(random, 4)) dot.c = minus || OneIn(random, 2) ? Negate(m.c, 0) : 0;
+  if (!OneIn(random, 4)) dot.c = ZeroOfSign(m.c, minus || OneIn(random, 2));
   return dot;
 }
 
@@ -177,15 +156,20 @@ void AppendHex(const Format& f, uint64_t word, std::string& text) {
   text += digits;
 }
 
-}  // namespace
+void AppendRow(const Model& m, const Format& f, const std::vector<uint64_t>& row,
+               std::string& text) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    AppendHex(i < static_cast<size_t>(m.k) ? f : m.scale, row[i], text);
+  }
+}
 
-uint64_t RandomWord(const Format& format, Random& random) { return random() & Ones(format.bits); }
+}  // namespace
 
 DotProductCase RandomWords(const Model& m, Random& random) {
   DotProductCase dot;
-  for (int k = 0; k < m.k; ++k) {
-    dot.a.push_back(RandomWord(m.a, random));
-    dot.b.push_back(RandomWord(m.b, random));
+  for (int k = 0; k < m.k + m.scales(); ++k) {
+    dot.a.push_back(RandomWord(k < m.k ? m.a : m.scale, random));
+    dot.b.push_back(RandomWord(k < m.k ? m.b : m.scale, random));
   }
   dot.c = RandomWord(m.c, random);
   return dot;
@@ -193,7 +177,7 @@ DotProductCase RandomWords(const Model& m, Random& random) {
 
 DotProductCase RandomDot(const Model& m, Random& random) {
   if (IsInteger(m.a)) return Integers(m, random);
-  switch (random() % 8) {
+  switch (random() % 9) {
     case 0:
       return RandomWords(m, random);
     case 1:
@@ -205,20 +189,31 @@ DotProductCase RandomDot(const Model& m, Random& random) {
       return Zeros(m, random);
     case 5:
       return Specials(m, random);
+    case 6:
+    case 7:
+      return Straggler(m, random);
     default:
       return CancellingAddend(m, random);
   }
 }
 
 std::string FamilyName(Family family) {
-  constexpr const char* kNames[] = {"FmaChain", "FusedSum", "IntegerDot"};
+  constexpr const char* kNames[] = {"FmaChain", "PairwiseSum", "FusedSum",  "ScaledSum",
+                                    "ExactSum", "TwoStageSum", "IntegerDot"};
+  static_assert(std::size(kNames) == kFamilyCount);
   return kNames[static_cast<int>(family)];
+}
+
+std::vector<Family> AllFamilies() {
+  std::vector<Family> families;
+  for (int i = 0; i < kFamilyCount; ++i) families.push_back(static_cast<Family>(i));
+  return families;
 }
 
 std::string Line(const Model& m, const DotProductCase& dot) {
   std::string text;
-  for (uint64_t word : dot.a) AppendHex(m.a, word, text);
-  for (uint64_t word : dot.b) AppendHex(m.b, word, text);
+  AppendRow(m, m.a, dot.a, text);
+  AppendRow(m, m.b, dot.b, text);
   AppendHex(m.c, dot.c, text);
   return text;
 }

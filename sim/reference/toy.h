@@ -17,25 +17,28 @@ struct Choice {
   std::vector<int> values;
 };
 
-// Every parameter that the family reads. Values that Invalid() refuses are left out.
+// Every parameter that the family reads. Values that no valid model takes are left out.
 std::vector<Choice> Choices(Family family);
 
-// Two products; a, b 1-2-1 (sign, exponent, fraction bits) and c 1-2-1, d 1-3-2 for the fused sum;
-// for the FMA chain b is 1-2-0 and c is as d. Integers: s3 x s2 + s5.
+// Two products over formats of 2 to 5 bits, most of them 1-2-1 (sign, exponent and fraction bits)
+// or less, with an output that they make subnormal, round and overflow. Scaled sums have one scale
+// on either side. Integers: s3 x s2 + s5.
 Model ToyModel(Family family);
 
-// Models that take together every combination of the values of any `strength` (1 or 2) parameters.
+// Valid models that take together every combination of the values of any `strength` (1 or 2)
+// parameters that some valid model takes.
 std::vector<Model> CoveringModels(Family family, int strength);
 
-// Every algorithm in the product of all choices; `index` below ProductSize().
+// Every algorithm in the product of all choices, invalid ones too; `index` below ProductSize().
 int64_t ProductSize(Family family);
 Algorithm ProductAlgorithm(Family family, int64_t index);
 
-// The same model over other toy formats, among them one with ignored bits, one without infinity and
-// unsigned integers; one to three products.
+// The same model over other toy formats, among them some with ignored bits, some without infinity,
+// zero or subnormals, and unsigned integers; another number of products, and of scales. `model`
+// must be valid, and so is the result.
 Model WithOtherFormats(const Model& model, std::mt19937_64& random);
 
-// Tries every input of a model of two products. Empty when Simulate() and the reference agree on
+// Tries every input of a model. Empty when Simulate() and the reference agree on
 // all; otherwise the first Disagreement(). Adds the number of inputs to *tried.
 std::string ExhaustiveDisagreement(const Model& model, int64_t* tried);
 

@@ -1,0 +1,39 @@
+// Random bit patterns of one format.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "sim/format.h"
+
+namespace mmadiff::reference {
+
+using Random = std::mt19937_64;
+
+int Between(Random& random, int low, int high);  // inclusive
+bool OneIn(Random& random, int n);
+uint64_t Ones(int bits);
+
+// Uniform over all patterns of a float or an integer format.
+uint64_t RandomWord(const Format& format, Random& random);
+
+// The sign bit turned over; unsigned formats have none.
+uint64_t Negate(const Format& format, uint64_t word);
+
+// A zero; +0 where the format has no other.
+uint64_t ZeroOfSign(const Format& format, bool negative);
+
+// Sparse, dense and few-bit fractions: carries, ties and stragglers need long runs of equal bits.
+uint64_t RandomFraction(const Format& format, Random& random);
+
+// A finite number of about 2^exponent and random sign: subnormal or largest when that lies outside
+// the format. May be a NaN in the top binade of a format whose largest patterns are.
+uint64_t WordOfExponent(const Format& format, int exponent, Random& random);
+
+// Zeros, the ends of subnormals and normals, infinities, NaNs of several payloads.
+uint64_t SpecialWord(const Format& format, Random& random);
+
+// The ends of the range, and any number.
+uint64_t RandomInteger(const Format& format, Random& random);
+
+}  // namespace mmadiff::reference
