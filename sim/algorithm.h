@@ -30,7 +30,7 @@ enum class AddendExponent : uint8_t { kOwnFormat, kOutputFormat };
 enum class Subnormals : uint8_t {
   kKeep,
   kFlush,          // to zero of the same sign
-  kFlushPositive,  // to +0
+  kFlushPositive,  // subnormals and zeros to +0
 };
 // Where a flushing output decides that a result is tiny.
 enum class Tininess : uint8_t { kBeforeRounding, kAfterRounding };
@@ -55,8 +55,8 @@ enum class Grouping : uint8_t {
 };
 enum class AddendJoins : uint8_t {
   kFirstStep,
-  // Steps start from +0; the addend comes last, in an addition of its own, addend + sum, that
-  // rounds to nearest even with all digits of the output.
+  // Steps start from +0; the addend comes last, in an addition of its own, addend + sum. That of
+  // kFusedSum rounds to nearest even with all digits of the output, that of kFmaChain as its steps.
   kLastAdd,
 };
 // A finite result beyond the largest number: infinity in every rounding mode (NVIDIA's truncated

@@ -1,4 +1,5 @@
-// d = c; for every k in order: d = fma(a_k, b_k, d), rounded to the output format.
+// Chains of fused multiply-adds, one rounding to the output format each: d = fma(a_k, b_k, d) for
+// every k in order, from the addend or from +0 (AddendJoins), in one chain or two (Grouping).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,13 @@ MMADIFF_HD constexpr Wide Jam(Wide x, int shift) {
   const int s = shift < kMax ? shift : kMax;
   const Wide kept = x >> s;
   return kept | ((kept << s) != x);
+}
+
+MMADIFF_HD constexpr Unpacked Flushed(const Format& f, Subnormals rule, Unpacked x) {
+  const bool small = x.significand >> f.fraction_bits == 0;
+  if (rule != Subnormals::kKeep && small) x.significand = 0;
+  if (rule == Subnormals::kFlushPositive && small) x.negative = false;
+  return x;
 }
 
 // The specials of one fused multiply-add: some operand is not finite.
@@ -82,11 +90,11 @@ template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Unpacked c, int step,
                                       int k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
-  if (alg.input_subnormals == Subnormals::kFlush) {
-    a.significand = a.significand >> m.a.fraction_bits ? a.significand : 0;
-    b.significand = b.significand >> m.b.fraction_bits ? b.significand : 0;
-    c.significand = c.significand >> m.d.fraction_bits ? c.significand : 0;
+  if (alg.input_subnormals != Subnormals::kKeep) {
+    a = Flushed(m.a, alg.input_subnormals, a);
+    b = Flushed(m.b, alg.input_subnormals, b);
   }
+  if (alg.addend_subnormals != Subnormals::kKeep) c = Flushed(m.d, alg.addend_subnormals, c);
   const unsigned kinds =
       static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) | static_cast<unsigned>(c.kind);
   if (kinds != 0) {
@@ -110,15 +118,42 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   return word;
 }
 
+// x + y, words of the output format, rounded by the algorithm; a NaN of x comes before one of y.
+template <class Wide, class Trace>
+MMADIFF_HD constexpr uint64_t Add(const Model& m, uint64_t x, uint64_t y, int step, Trace& trace) {
+  Model add = {m.d, m.d, m.d, m.d, 1, m.algorithm};
+  add.algorithm.input_subnormals = m.algorithm.addend_subnormals;
+  const Unpacked one = {1ull << m.d.fraction_bits, 0, false, Kind::kFinite};
+  return FmaStep<Wide>(add, Decode(m.d, x), one, Decode(m.d, y), step, -1, trace);
+}
+
+// The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.
+template <class Wide, class Trace>
+MMADIFF_HD constexpr uint64_t Chain(const Model& m, const Unpacked* a, const Unpacked* b,
+                                    uint64_t c, int first, int stride, int& step, Trace& trace) {
+  const int count = (m.k - first + stride - 1) / stride;
+  for (int i = 0; i < count; ++i, ++step) {
+    const int k = first + stride * (m.algorithm.order == Order::kAscending ? i : count - 1 - i);
+    c = FmaStep<Wide>(m, a[k], b[k], Decode(m.d, c), step, k, trace);
+  }
+  return c;
+}
+
 // a and b hold m.k decoded operands; c is a word of the output format.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t FmaChain(const Model& m, const Unpacked* a, const Unpacked* b,
                                        uint64_t c, Trace& trace) {
-  for (int step = 0; step < m.k; ++step) {
-    const int k = m.algorithm.order == Order::kAscending ? step : m.k - 1 - step;
-    c = FmaStep<Wide>(m, a[k], b[k], Decode(m.d, c), step, k, trace);
+  int step = 0;
+  if (m.algorithm.addend_joins == AddendJoins::kFirstStep) {
+    return Chain<Wide>(m, a, b, c, 0, 1, step, trace);
   }
-  return c;
+  const bool apart = m.algorithm.grouping == Grouping::kEvenOdd;
+  uint64_t sum = Chain<Wide>(m, a, b, 0, 0, apart ? 2 : 1, step, trace);
+  if (apart) {
+    const uint64_t odd = Chain<Wide>(m, a, b, 0, 1, 2, step, trace);
+    sum = Add<Wide>(m, sum, odd, step++, trace);
+  }
+  return Add<Wide>(m, c, sum, step, trace);
 }
 
 }  // namespace mmadiff

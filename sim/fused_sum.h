@@ -134,6 +134,23 @@ MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const Unpacked* a, const
   return sum;
 }
 
+// The result word of a step whose sum is (-1)^negative * magnitude * 2^lsb; `negative` is also the
+// sign of an exact zero.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t RoundSum(const Model& m, bool negative, uint64_t magnitude, int lsb,
+                                       int step, Trace& trace) {
+  trace(Event{Stage::kSum, step, -1, negative, magnitude, lsb, false});
+  bool inexact = false;
+  uint64_t word = RoundPack<uint64_t>(m.d, m.algorithm, negative, magnitude, lsb, &inexact);
+  if (m.algorithm.zero_sign == ZeroSign::kPositive && word == 1ull << SignBit(m.d)) word = 0;
+  trace(Event{Stage::kRounded, step, -1, false, word, 0, inexact});
+  return word;
+}
+
+MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
+  return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+}
+
 // One step over `terms` products: align, cut and add, round. c is a decoded word of `c_format`.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const Unpacked* b,
@@ -154,15 +171,9 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align.exponent, false});
   const int lsb = align.exponent - alg.fraction_bits;
   const int64_t sum = AlignedSum(m, a, b, terms, c_format, c, lsb, step, first_k, trace);
-  bool negative = sum < 0;
-  if (sum == 0 && alg.zero_sign == ZeroSign::kIeee) negative = AllNegativeZeros(a, b, terms, c);
-  const uint64_t magnitude = sum < 0 ? -static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
-  trace(Event{Stage::kSum, step, -1, negative, magnitude, lsb, false});
-  bool inexact = false;
-  uint64_t word = RoundPack<uint64_t>(m.d, alg, negative, magnitude, lsb, &inexact);
-  if (alg.zero_sign == ZeroSign::kPositive && word == 1ull << SignBit(m.d)) word = 0;
-  trace(Event{Stage::kRounded, step, -1, false, word, 0, inexact});
-  return word;
+  const bool negative =
+      sum == 0 ? alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(a, b, terms, c) : sum < 0;
+  return RoundSum(m, negative, Magnitude(sum), lsb, step, trace);
 }
 
 // a and b hold m.k decoded operands in the order of the steps; c is a word of m.c.
@@ -179,12 +190,11 @@ MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, cons
                   Decode(format, d), step, first, trace);
   }
   if (!last_add) return d;
-  // d * 1 + c
-  Model add = {m.d, m.d, m.d, m.d, 1, m.algorithm};
+  Model add = m;
   add.algorithm.output_rounding = Rounding::kNearestEven;
   add.algorithm.output_fraction_bits = m.d.fraction_bits;
-  const Unpacked one = {1ull << m.d.fraction_bits, 0, false, Kind::kFinite};
-  return FmaStep<uint64_t>(add, Decode(m.d, d), one, Decode(m.d, c), step, -1, trace);
+  add.algorithm.addend_subnormals = Subnormals::kKeep;
+  return Add<uint64_t>(add, c, d, step, trace);
 }
 
 // a and b hold m.k decoded operands in ascending k.

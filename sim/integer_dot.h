@@ -1,5 +1,5 @@
 // Integer dot product: each step adds `terms` exact products to the accumulator and reduces the sum
-// to the output once, by wrapping or by saturation.
+// to the output once, by wrapping or by saturation. "Products" of bits are their and or their xor.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, const uint64_t* a, cons
   int64_t sum = DecodeInteger(m.c, c);
   for (int k = 0, step = 0; k < m.k; ++step) {
     for (int i = 0; i < terms && k < m.k; ++i, ++k) {
-      const int64_t product = DecodeInteger(m.a, a[k]) * DecodeInteger(m.b, b[k]);
+      const int64_t x = DecodeInteger(m.a, a[k]), y = DecodeInteger(m.b, b[k]);
+      const int64_t product = m.algorithm.bit_operation == BitOperation::kXor ? x ^ y : x * y;
       trace(Event{Stage::kProduct, step, k, product < 0,
                   static_cast<uint64_t>(product < 0 ? -product : product), 0, false});
       sum += product;

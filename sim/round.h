@@ -71,18 +71,29 @@ MMADIFF_HD constexpr bool IsTiny(const Format& f, const Algorithm& alg, bool neg
   return BitWidth(unbounded.magnitude) <= digits + 1;
 }
 
-// Rounds (-1)^negative * magnitude * 2^lsb_exponent to `fraction_bits` bits after the leading one
-// (at most the format's own) and packs it. Beyond the largest finite number the result is infinity
-// in every rounding mode, as NVIDIA's truncating sums do (MMA-Sim v2); IEEE 754's directed
-// roundings, which stop at the largest number, are no row's. A zero magnitude gives zero of the
-// given sign.
+// The result of a rounded magnitude beyond the largest finite number.
+MMADIFF_HD constexpr uint64_t OverflowWord(const Format& f, const Algorithm& alg, bool negative) {
+  const Rounding away = negative ? Rounding::kDown : Rounding::kUp;
+  if (alg.range_overflow == RangeOverflow::kInfinity ||
+      alg.output_rounding == Rounding::kNearestEven || alg.output_rounding == away) {
+    return InfinityWord(f, negative);
+  }
+  const int dropped = f.fraction_bits - alg.output_fraction_bits + f.ignored_bits;
+  const uint64_t sign = static_cast<uint64_t>(negative) << SignBit(f);
+  return sign | MaxFiniteWord(f) >> dropped << dropped;
+}
+
+// Rounds (-1)^negative * magnitude * 2^lsb_exponent to output_fraction_bits after the leading one
+// (at most the format's own) and packs it. A zero magnitude gives zero of the given sign.
 template <class Wide>
 MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, bool negative,
                                         Wide magnitude, int lsb_exponent, bool* inexact) {
   const int digits = alg.output_fraction_bits;
+  const bool drops_sign = alg.output_subnormals == Subnormals::kFlushPositive;
   const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
+  const uint64_t zero = drops_sign ? 0 : sign << f.ignored_bits;
   *inexact = false;
-  if (magnitude == 0) return sign << f.ignored_bits;
+  if (magnitude == 0) return zero;
   const int leading = BitWidth(magnitude) - 1 + lsb_exponent;
   const bool small = leading < f.min_exponent;
   int exponent = small ? f.min_exponent : leading;
@@ -94,11 +105,12 @@ MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, b
     significand >>= 1;
     ++exponent;
   }
-  if (exponent > MaxExponent(f)) return InfinityWord(f, negative);
-  if (small && alg.output_subnormals == Subnormals::kFlush &&
+  if (exponent > MaxExponent(f)) return OverflowWord(f, alg, negative);
+  if (small && alg.output_subnormals != Subnormals::kKeep &&
       IsTiny(f, alg, negative, magnitude, lsb_exponent, leading)) {
-    return sign << f.ignored_bits;
+    return zero;
   }
+  if (significand == 0) return zero;
   const bool normal = significand >> digits;
   const uint64_t field = normal ? static_cast<uint64_t>(exponent - f.min_exponent + 1) : 0;
   const uint64_t fraction = (significand & LowBits(digits)) << (f.fraction_bits - digits);

@@ -1,0 +1,116 @@
+// Exact fused dot product-add: the products of a step and the addend are added without any error
+// and rounded once (E-FDPA of MMA-Sim 2: AMD CDNA1). The sum is held in limbs of 32 bits.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/algorithm.h"
+#include "sim/fused_sum.h"
+#include "sim/round.h"
+#include "sim/trace.h"
+
+namespace mmadiff {
+
+// Signed sum of numbers magnitude * 2^(lsb - base) with 0 <= lsb - base < 32 * (kLimbs - 3).
+class LongSum {
+ public:
+  // Products of 8-bit exponents and an f32 span 2^-272 .. 2^258, and sums of 2^10 of them.
+  static constexpr int kLimbs = 24;
+
+  // `limbs` of them are used: the largest term's bits and carries must fit.
+  MMADIFF_HD constexpr LongSum(int base, int limbs) : base_(base), limbs_(limbs) {
+    for (int i = 0; i < limbs; ++i) limb_[i] = 0;
+  }
+
+  MMADIFF_HD constexpr void Add(bool negative, uint64_t magnitude, int lsb) {
+    const int shift = lsb - base_, i = shift / 32, up = shift % 32;
+    const uint64_t low = (magnitude & 0xffffffff) << up, high = (magnitude >> 32) << up;
+    const int64_t sign = negative ? -1 : 1;
+    limb_[i] += sign * static_cast<int64_t>(low & 0xffffffff);
+    limb_[i + 1] += sign * static_cast<int64_t>((low >> 32) + (high & 0xffffffff));
+    limb_[i + 2] += sign * static_cast<int64_t>(high >> 32);
+  }
+
+  // The sum to odd: at least 33 significant bits, the last one sticky.
+  MMADIFF_HD constexpr SignedSum<uint64_t> ToOdd() {
+    const bool negative = Carry() < 0;
+    if (negative) {
+      for (int i = 0; i < limbs_; ++i) limb_[i] = -limb_[i];
+      limb_[limbs_ - 1] += top_ * -(int64_t{1} << 32);
+      Carry();
+    }
+    int top = limbs_ - 1;
+    while (top > 1 && limb_[top] == 0) --top;
+    bool sticky = false;
+    for (int i = 0; i < top - 1; ++i) sticky |= limb_[i] != 0;
+    const uint64_t magnitude = static_cast<uint64_t>(limb_[top]) << 32 | limb_[top - 1];
+    return {negative, magnitude | sticky, base_ + 32 * (top - 1)};
+  }
+
+ private:
+  // Brings every limb to 0 .. 2^32 - 1; returns what is left above the last: -1 or 0.
+  MMADIFF_HD constexpr int64_t Carry() {
+    int64_t carry = 0;
+    for (int i = 0; i < limbs_; ++i) {
+      const int64_t x = limb_[i] + carry;
+      limb_[i] = x & 0xffffffff;
+      carry = x >> 32;
+    }
+    return top_ = carry;
+  }
+
+  int64_t limb_[kLimbs];
+  int64_t top_ = 0;
+  int base_, limbs_;
+};
+
+// One step over `terms` products. c is a decoded word of `c_format`.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, const Unpacked* a, const Unpacked* b,
+                                        int terms, const Format& c_format, const Unpacked& c,
+                                        int step, int first_k, Trace& trace) {
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  const int c_lsb = c.exponent - c_format.fraction_bits;
+  unsigned kinds = static_cast<unsigned>(c.kind);
+  int low = c_lsb, high = c_lsb;  // of the terms' units
+  for (int i = 0; i < terms; ++i) {
+    kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
+    const int lsb = a[i].exponent + b[i].exponent - product_bits;
+    low = lsb < low ? lsb : low;
+    high = lsb > high ? lsb : high;
+  }
+  if (kinds != 0) {
+    const uint64_t word = SumSpecials(m, a, b, terms, c);
+    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
+    return word;
+  }
+  LongSum sum(low, (high - low) / 32 + 4);
+  sum.Add(c.negative, c.significand, c_lsb);
+  for (int i = 0; i < terms; ++i) {
+    const bool negative = a[i].negative != b[i].negative;
+    const uint64_t product = a[i].significand * b[i].significand;
+    const int lsb = a[i].exponent + b[i].exponent - product_bits;
+    trace(Event{Stage::kProduct, step, first_k + i, negative, product, lsb, false});
+    sum.Add(negative, product, lsb);
+  }
+  const SignedSum<uint64_t> odd = sum.ToOdd();
+  const bool minus_zero =
+      m.algorithm.zero_sign == ZeroSign::kIeee && AllNegativeZeros(a, b, terms, c);
+  return RoundSum(m, odd.magnitude == 0 ? minus_zero : odd.negative, odd.magnitude, odd.lsb, step,
+                  trace);
+}
+
+// a and b hold m.k decoded operands; c is a word of m.c.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t ExactSum(const Model& m, const Unpacked* a, const Unpacked* b,
+                                       uint64_t c, Trace& trace) {
+  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
+  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
+    const Format& format = step == 0 ? m.c : m.d;
+    c = ExactStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms, format,
+                  Decode(format, c), step, first, trace);
+  }
+  return c;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,159 @@
+// Block-scaled fused sum (ST-FDPA and GST-FDPA of MMA-Sim 2: mxf8f6f4, mxf4, mxf4nvf4): products
+// are added exactly in groups of consecutive k, each group is multiplied by the scales of A and B
+// that cover it, and the groups and the addend are aligned, cut and added as in a fused sum.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/algorithm.h"
+#include "sim/fused_sum.h"
+#include "sim/round.h"
+#include "sim/trace.h"
+
+namespace mmadiff {
+
+// One group: (-1)^negative * magnitude * 2^lsb, and what it offers for the alignment.
+struct ScaledGroup {
+  bool negative;
+  uint64_t magnitude;
+  int lsb;
+  int exponent;
+  bool counts;  // offers its exponent
+};
+
+// A scaled step: `terms` products from index `first` of rows a and b; scales lie behind the m.k
+// elements of a row.
+struct ScaledStep {
+  const Unpacked* a;
+  const Unpacked* b;
+  int first, terms;
+
+  MMADIFF_HD constexpr const Unpacked& ScaleA(const Model& m, int k) const {
+    return a[m.k + k / m.scale_block];
+  }
+  MMADIFF_HD constexpr const Unpacked& ScaleB(const Model& m, int k) const {
+    return b[m.k + k / m.scale_block];
+  }
+};
+
+MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep& s, const Unpacked& c) {
+  unsigned kinds = static_cast<unsigned>(c.kind);
+  for (int k = s.first; k < s.first + s.terms; ++k) {
+    kinds |= static_cast<unsigned>(s.a[k].kind) | static_cast<unsigned>(s.b[k].kind) |
+             static_cast<unsigned>(s.ScaleA(m, k).kind) |
+             static_cast<unsigned>(s.ScaleB(m, k).kind);
+  }
+  return kinds != 0;
+}
+
+// A NaN scale makes NaN even of a block of zeros; infinity times a zero scale is NaN.
+MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep& s,
+                                             const Unpacked& c) {
+  bool nan = false;
+  for (int k = s.first; k < s.first + s.terms; ++k) {
+    const Unpacked &x = s.ScaleA(m, k), &y = s.ScaleB(m, k);
+    const bool infinite = s.a[k].kind == Kind::kInfinite || s.b[k].kind == Kind::kInfinite;
+    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan ||
+           (infinite && x.significand * y.significand == 0);
+  }
+  if (nan) return DefaultNan(m.d, m.algorithm.nan_rule);
+  return SumSpecials(m, s.a + s.first, s.b + s.first, s.terms, c);
+}
+
+MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep& s, int first) {
+  const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  // Products in units of the least product of the formats; a single one in its own.
+  const bool single = alg.group_terms == 1;
+  const int least =
+      single ? s.a[first].exponent + s.b[first].exponent : m.a.min_exponent + m.b.min_exponent;
+  int64_t sum = 0;
+  int largest = kNoFloor, largest_raw = kNoFloor;
+  for (int k = first; k < first + alg.group_terms; ++k) {
+    const Unpacked &a = s.a[k], &b = s.b[k];
+    const uint64_t product = a.significand * b.significand;
+    const int64_t magnitude = static_cast<int64_t>(product << (a.exponent + b.exponent - least));
+    sum += a.negative != b.negative ? -magnitude : magnitude;
+    const int raw = a.exponent + b.exponent;
+    largest_raw = raw > largest_raw ? raw : largest_raw;
+    if (product == 0) continue;
+    const int e = ProductExponentOf(alg, a, b, product, product_bits);
+    largest = e > largest ? e : largest;
+  }
+  const Unpacked &x = s.ScaleA(m, first), &y = s.ScaleB(m, first);
+  const uint64_t scale = x.significand * y.significand;
+  const bool zero_term = largest == kNoFloor || scale == 0;
+  const bool raises = alg.zero_term == ZeroTerm::kRaises;
+  const int products = zero_term                         ? largest_raw
+                       : raises && largest_raw > largest ? largest_raw
+                                                         : largest;
+  const int scales = x.exponent + y.exponent;
+  return {sum < 0, Magnitude(sum) * scale,
+          least - product_bits + scales - 2 * m.scale.fraction_bits,
+          alg.group_exponent == GroupExponent::kScales ? scales : scales + products,
+          zero_term ? raises : sum != 0 || alg.zero_group == ZeroGroup::kCounts};
+}
+
+// One step; c is a decoded word of `c_format`.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep& s,
+                                               const Format& c_format, const Unpacked& c, int step,
+                                               Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  if (HasSpecials(m, s, c)) {
+    const uint64_t word = ScaledSpecials(m, s, c);
+    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
+    return word;
+  }
+  ScaledGroup groups[kMaxK] = {};
+  const int count = s.terms / alg.group_terms;
+  int align = alg.exponent_floor;
+  if (c.significand != 0) {
+    const int e = AddendExponentOf(m, c_format, c);
+    align = e > align ? e : align;
+  }
+  for (int i = 0; i < count; ++i) {
+    const int k = s.first + i * alg.group_terms;
+    groups[i] = GroupAt(m, s, k);
+    const ScaledGroup& g = groups[i];
+    trace(Event{Stage::kProduct, step, k, g.negative, g.magnitude, g.lsb, false});
+    align = g.counts && g.exponent > align ? g.exponent : align;
+  }
+  trace(Event{Stage::kAlignExponent, step, -1, false, 0, align, false});
+  const int lsb = align - alg.fraction_bits;
+  int64_t sum = 0;
+  if (c.significand != 0) {
+    const Shifted<uint64_t> term = ShiftRight<uint64_t>(
+        c.significand, lsb - c.exponent + c_format.fraction_bits, alg.align_rounding, c.negative);
+    trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
+    sum = c.negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
+  }
+  for (int i = 0; i < count; ++i) {
+    const ScaledGroup& g = groups[i];
+    if (g.magnitude == 0) continue;
+    const Shifted<uint64_t> term =
+        ShiftRight<uint64_t>(g.magnitude, lsb - g.lsb, alg.align_rounding, g.negative);
+    trace(Event{Stage::kAlignedTerm, step, s.first + i * alg.group_terms, g.negative,
+                term.magnitude, lsb, term.inexact});
+    const int64_t magnitude = static_cast<int64_t>(term.magnitude);
+    sum += g.negative ? -magnitude : magnitude;
+  }
+  const bool minus_zero = alg.zero_sign == ZeroSign::kIeee &&
+                          AllNegativeZeros(s.a + s.first, s.b + s.first, s.terms, c);
+  return RoundSum(m, sum == 0 ? minus_zero : sum < 0, Magnitude(sum), lsb, step, trace);
+}
+
+// a and b hold m.k decoded elements and the scales behind them; c is a word of m.c.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t ScaledSum(const Model& m, const Unpacked* a, const Unpacked* b,
+                                        uint64_t c, Trace& trace) {
+  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
+  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
+    const Format& format = step == 0 ? m.c : m.d;
+    const ScaledStep s = {a, b, first, first + terms > m.k ? m.k - first : terms};
+    c = ScaledStepResult(m, s, format, Decode(format, c), step, trace);
+  }
+  return c;
+}
+
+}  // namespace mmadiff

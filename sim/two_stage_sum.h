@@ -1,0 +1,172 @@
+// Two-stage fused sum (TR-FDPA and GTR-FDPA of MMA-Sim 2: AMD CDNA3): the products of a step are
+// aligned, cut and added, all together or even and odd k apart; then their sum and the addend are
+// aligned and rounded down, added, cut once more below the leading one, and rounded.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/algorithm.h"
+#include "sim/fused_sum.h"
+#include "sim/round.h"
+#include "sim/trace.h"
+
+namespace mmadiff {
+
+// sum * 2^lsb; there is no alignment exponent when no term offers one, and the sum is zero.
+struct AlignedPart {
+  int64_t sum;
+  int exponent;  // kNoFloor: none
+};
+
+// x * 2^-shift rounded to an integer; a negative shift is exact.
+MMADIFF_HD constexpr int64_t ShiftSigned(int64_t x, int shift, Rounding rounding) {
+  const uint64_t magnitude =
+      ShiftRight<uint64_t>(Magnitude(x), x == 0 ? 1 : shift, rounding, x < 0).magnitude;
+  return x < 0 ? -static_cast<int64_t>(magnitude) : static_cast<int64_t>(magnitude);
+}
+
+MMADIFF_HD constexpr bool ProductOverflows(const Model& m, const Unpacked& a, const Unpacked& b) {
+  const uint64_t product = a.significand * b.significand;
+  if (m.algorithm.product_overflow == ProductOverflow::kNone || product == 0) return false;
+  const int lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
+  return BitWidth(product) - 1 + lsb > MaxExponent(m.d);
+}
+
+MMADIFF_HD constexpr bool HasSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
+                                      int terms, const Unpacked& c) {
+  bool special = c.kind != Kind::kFinite;
+  for (int i = 0; i < terms; ++i) {
+    special |=
+        a[i].kind != Kind::kFinite || b[i].kind != Kind::kFinite || ProductOverflows(m, a[i], b[i]);
+  }
+  return special;
+}
+
+// As SumSpecials, where products that overflow are infinities.
+MMADIFF_HD constexpr uint64_t TwoStageSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
+                                               int terms, const Unpacked& c) {
+  Unpacked x[kMaxK] = {};
+  for (int i = 0; i < terms; ++i) {
+    x[i] = a[i];
+    const bool finite = a[i].kind == Kind::kFinite && b[i].kind == Kind::kFinite;
+    if (finite && ProductOverflows(m, a[i], b[i])) x[i].kind = Kind::kInfinite;
+  }
+  return SumSpecials(m, x, b, terms, c);
+}
+
+// The products at `first`, first + stride, ... aligned to the largest exponent among them and cut.
+template <class Trace>
+MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, const Unpacked* a,
+                                                 const Unpacked* b, int terms, int first,
+                                                 int stride, int step, int first_k, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  AlignedPart part = {0, kNoFloor};
+  for (int i = first; i < terms; i += stride) {
+    const uint64_t product = a[i].significand * b[i].significand;
+    if (product == 0 && alg.zero_term == ZeroTerm::kIgnored) continue;
+    const int e = ProductExponentOf(alg, a[i], b[i], product, product_bits);
+    part.exponent = e > part.exponent ? e : part.exponent;
+  }
+  const int lsb = part.exponent - alg.fraction_bits;
+  for (int i = first; i < terms; i += stride) {
+    const uint64_t product = a[i].significand * b[i].significand;
+    if (product == 0) continue;
+    const bool negative = a[i].negative != b[i].negative;
+    const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
+    const Shifted<uint64_t> term =
+        ShiftRight<uint64_t>(product, lsb - term_lsb, alg.align_rounding, negative);
+    trace(
+        Event{Stage::kAlignedTerm, step, first_k + i, negative, term.magnitude, lsb, term.inexact});
+    const int64_t magnitude = static_cast<int64_t>(term.magnitude);
+    part.sum += negative ? -magnitude : magnitude;
+  }
+  return part;
+}
+
+// The sum of all products of a step in units of 2^(exponent - fraction_bits).
+template <class Trace>
+MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, const Unpacked* a, const Unpacked* b,
+                                            int terms, int step, int first_k, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  if (alg.grouping == Grouping::kConsecutive) {
+    return AlignedProducts(m, a, b, terms, 0, 1, step, first_k, trace);
+  }
+  // The parity is that of k: steps have an even number of terms, or one that starts at an even k.
+  const int even = first_k % 2;
+  const AlignedPart x = AlignedProducts(m, a, b, terms, even, 2, step, first_k, trace);
+  const AlignedPart y = AlignedProducts(m, a, b, terms, 1 - even, 2, step, first_k, trace);
+  const int exponent = x.exponent > y.exponent ? x.exponent : y.exponent;
+  return {ShiftSigned(x.sum, exponent - x.exponent, alg.sum_rounding) +
+              ShiftSigned(y.sum, exponent - y.exponent, alg.sum_rounding),
+          exponent};
+}
+
+// The sum of the products and the addend, in units of 2^*lsb, before the last cut.
+template <class Trace>
+MMADIFF_HD constexpr int64_t SecondStage(const Model& m, const AlignedPart& dot, const Unpacked& c,
+                                         int step, int* lsb, Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  const bool offers = c.significand != 0 || alg.zero_addend == ZeroAddend::kLeastExponent;
+  const int e = offers && c.exponent > dot.exponent ? c.exponent : dot.exponent;
+  trace(Event{Stage::kAlignExponent, step, -1, false, 0, e, false});
+  const int dot_bits = alg.sum_fraction_bits + 1, c_bits = alg.fraction_bits;
+  const int bits = dot_bits > c_bits ? dot_bits : c_bits;
+  *lsb = e - bits;
+  const int dot_shift = e - dot_bits - (dot.exponent - alg.fraction_bits);
+  int64_t sum = ShiftSigned(dot.sum, dot_shift, alg.sum_rounding) * (1ll << (bits - dot_bits));
+  const bool dropped = alg.small_addend == SmallAddend::kDropped && c.exponent < e - c_bits - 1;
+  if (c.significand == 0 || dropped) return sum;
+  const Shifted<uint64_t> term = ShiftRight<uint64_t>(
+      c.significand, e - c_bits - (c.exponent - m.d.fraction_bits), alg.sum_rounding, c.negative);
+  trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, e - c_bits, term.inexact});
+  const int64_t addend = static_cast<int64_t>(term.magnitude << (bits - c_bits));
+  return sum + (c.negative ? -addend : addend);
+}
+
+// One step over `terms` products; c is a decoded word of the output format.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, const Unpacked* a, const Unpacked* b,
+                                           int terms, const Unpacked& c, int step, int first_k,
+                                           Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  if (HasSpecials(m, a, b, terms, c)) {
+    const uint64_t word = TwoStageSpecials(m, a, b, terms, c);
+    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
+    return word;
+  }
+  for (int i = 0; i < terms; ++i) {
+    const int lsb = a[i].exponent + b[i].exponent - m.a.fraction_bits - m.b.fraction_bits;
+    trace(Event{Stage::kProduct, step, first_k + i, a[i].negative != b[i].negative,
+                a[i].significand * b[i].significand, lsb, false});
+  }
+  const AlignedPart dot = FirstStage(m, a, b, terms, step, first_k, trace);
+  trace(Event{Stage::kSum, step, -1, dot.sum < 0, Magnitude(dot.sum),
+              dot.exponent - alg.fraction_bits, false});
+  int lsb = 0;
+  int64_t sum = SecondStage(m, dot, c, step, &lsb, trace);
+  if (sum != 0) {
+    const int leading = BitWidth(Magnitude(sum)) - 1 + lsb;
+    const int top = leading > m.d.min_exponent ? leading : m.d.min_exponent;
+    const int shift = top - alg.sum_fraction_bits > lsb ? top - alg.sum_fraction_bits - lsb : 0;
+    sum = ShiftSigned(sum, shift, alg.sum_rounding);
+    lsb += shift;
+  }
+  const bool negative =
+      sum == 0 ? alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(a, b, terms, c) : sum < 0;
+  return RoundSum(m, negative, Magnitude(sum), lsb, step, trace);
+}
+
+// a and b hold m.k decoded operands; c is a word of the output format.
+template <class Trace>
+MMADIFF_HD constexpr uint64_t TwoStageSum(const Model& m, const Unpacked* a, const Unpacked* b,
+                                          uint64_t c, Trace& trace) {
+  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
+  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
+    c = TwoStageStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms,
+                     Decode(m.d, c), step, first, trace);
+  }
+  return c;
+}
+
+}  // namespace mmadiff
