@@ -115,12 +115,18 @@ Number Read(const Format& f, uint64_t word) {
 }
 
 Number Flushed(Subnormals kind, const Number& x) {
-  if (kind == Subnormals::kKeep || x.kind != Class::kSubnormal) return x;
+  const bool zero = x.kind == Class::kZero;
+  if (kind == Subnormals::kKeep || !(zero || x.kind == Class::kSubnormal)) return x;
   const bool negative = kind == Subnormals::kFlush && x.negative;
   return {Class::kZero, negative, {}, x.exponent, 0, x.payload_bits};
 }
 
 uint64_t ZeroWord(const Format& f, bool negative) { return Compose(f, negative, 0, 0); }
+
+uint64_t ZeroResult(const Format& f, const Algorithm& algorithm, bool negative) {
+  const bool positive = algorithm.output_subnormals == Subnormals::kFlushPositive;
+  return ZeroWord(f, negative && !positive);
+}
 
 uint64_t InfiniteWord(const Format& f, bool negative) {
   RequireInfinity(f);
@@ -157,8 +163,7 @@ uint64_t RoundedWord(const Format& f, const Algorithm& algorithm, const Dyadic& 
   const Dyadic rounded =
       RoundToMultiple(x, exponent - algorithm.output_fraction_bits, algorithm.output_rounding);
   *zero = flush || Sign(rounded) == 0;
-  const bool positive = flush && algorithm.output_subnormals == Subnormals::kFlushPositive;
-  if (*zero) return ZeroWord(f, negative && !positive);
+  if (*zero) return ZeroResult(f, algorithm, negative);
   if (FloorLog2(rounded) > LargestExponent(f)) return OverflowWord(f, algorithm, negative);
   return Encode(f, rounded);
 }

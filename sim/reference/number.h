@@ -23,13 +23,15 @@ struct Number {
 
 Number Read(const Format& format, uint64_t word);
 
-// x, or zero in its place if it is subnormal and the kind says so.
+// x, or a zero in its place if x is subnormal or a zero and the kind says so.
 Number Flushed(Subnormals kind, const Number& x);
 
 // floor(log2) of the largest finite number of a format with infinities.
 long LargestExponent(const Format& format);
 
 uint64_t ZeroWord(const Format& format, bool negative);
+// The zero that an operation gives where its arithmetic asks for one of that sign.
+uint64_t ZeroResult(const Format& format, const Algorithm& algorithm, bool negative);
 uint64_t InfiniteWord(const Format& format, bool negative);
 // The one NaN that the rule produces when there is none to propagate.
 uint64_t DefaultNan(const Format& format, NanRule rule);

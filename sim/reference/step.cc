@@ -70,14 +70,16 @@ uint64_t IeeeWord(const Model& model, const Step& step) {
   bool zero = false;
   if (Sign(sum) != 0) return RoundedWord(model.d, model.algorithm, sum, &zero);
   // IEEE 754-2019, 6.3: zeros of one sign keep it, otherwise +0, but -0 when rounding down.
-  if (AllZero(step, false)) return ZeroWord(model.d, false);
+  if (AllZero(step, false)) return ZeroResult(model.d, model.algorithm, false);
   const bool down = model.algorithm.output_rounding == Rounding::kDown;
-  return ZeroWord(model.d, down || AllZero(step, true));
+  return ZeroResult(model.d, model.algorithm, down || AllZero(step, true));
 }
 
 uint64_t SumWord(const Model& model, const Step& step, const Dyadic& sum) {
   const ZeroSign rule = model.algorithm.zero_sign;
-  if (Sign(sum) == 0) return ZeroWord(model.d, rule == ZeroSign::kIeee && AllZero(step, true));
+  if (Sign(sum) == 0) {
+    return ZeroResult(model.d, model.algorithm, rule == ZeroSign::kIeee && AllZero(step, true));
+  }
   bool zero = false;
   const uint64_t word = RoundedWord(model.d, model.algorithm, sum, &zero);
   return zero && rule == ZeroSign::kPositive ? ZeroWord(model.d, false) : word;

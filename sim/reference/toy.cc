@@ -119,6 +119,16 @@ std::vector<Choice> Choices(Family family) {
   return choices;
 }
 
+// The product is asked for one algorithm at a time.
+static const std::vector<Choice>& CachedChoices(Family family) {
+  static const std::vector<std::vector<Choice>> choices = [] {
+    std::vector<std::vector<Choice>> of_families;
+    for (Family f : AllFamilies()) of_families.push_back(Choices(f));
+    return of_families;
+  }();
+  return choices[static_cast<int>(family)];
+}
+
 // Greedy: of some random models, the one that covers most of what is missing.
 std::vector<Model> CoveringModels(Family family, int strength) {
   const std::vector<Choice> choices = Choices(family);
@@ -144,17 +154,12 @@ std::vector<Model> CoveringModels(Family family, int strength) {
 
 int64_t ProductSize(Family family) {
   int64_t size = 1;
-  for (const Choice& c : Choices(family)) size *= static_cast<int64_t>(c.values.size());
+  for (const Choice& c : CachedChoices(family)) size *= static_cast<int64_t>(c.values.size());
   return size;
 }
 
 Algorithm ProductAlgorithm(Family family, int64_t index) {
-  static const std::vector<std::vector<Choice>> choices = [] {
-    std::vector<std::vector<Choice>> of_families;
-    for (Family f : AllFamilies()) of_families.push_back(Choices(f));
-    return of_families;
-  }();
-  const std::vector<Choice>& of_family = choices[static_cast<int>(family)];
+  const std::vector<Choice>& of_family = CachedChoices(family);
   Indices indices;
   for (const Choice& c : of_family) {
     const int64_t count = static_cast<int64_t>(c.values.size());

@@ -67,7 +67,7 @@ Model ToyModel(Family family) {
     case Family::kFmaChain:
       return {kLow, kPower, kHigh, kHigh, 2, algorithm};
     case Family::kFusedSum:
-      return {kToy, kToy, kToy, kHigh, 2, algorithm};
+      return {kLow, kPower, kToy, kMiddle, 2, algorithm};
     case Family::kExactSum:
       return {kToy, kFinitePower, kToy, kMiddle, 2, algorithm};
     case Family::kScaledSum:
