@@ -1,8 +1,11 @@
 #include "sim/reference/golden_vectors.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
+#include "sim/reference/golden_parts.h"
 #include "sim/row.h"
 
 namespace mmadiff::reference {
@@ -213,11 +216,6 @@ std::vector<uint64_t> Words(const char* hex, int k) {
   return words;
 }
 
-Golden Make(const std::string& id, const std::string& suffix, const Model& m, const char* a,
-            const char* b, const char* c, const char* d) {
-  return {id + "_" + suffix, m, {Words(a, m.k), Words(b, m.k), Words(c, 1)[0]}, Words(d, 1)[0]};
-}
-
 const Model& RowModel(const char* name) {
   const Row* row = FindRow(name);
   if (row == nullptr) std::abort();
@@ -241,11 +239,11 @@ void AddSums(std::vector<Golden>& all) {
                           RowModel("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")};
   for (const SumVector& v : kSums) {
     const bool bf16 = v.inputs == std::string("bf16");
-    if (*v.volta) all.push_back(Make(v.id, "sm_70", volta, v.a, v.b, v.c, v.volta));
-    all.push_back(Make(v.id, "sm_80", ampere[bf16], v.a, v.b, v.c, v.ampere));
-    all.push_back(Make(v.id, "sm_90", hopper[bf16], v.a, v.b, v.c, v.hopper));
+    if (*v.volta) all.push_back(MakeGolden(v.id, "sm_70", volta, v.a, v.b, v.c, v.volta));
+    all.push_back(MakeGolden(v.id, "sm_80", ampere[bf16], v.a, v.b, v.c, v.ampere));
+    all.push_back(MakeGolden(v.id, "sm_90", hopper[bf16], v.a, v.b, v.c, v.hopper));
     const Model exact = Exact(hopper[bf16], bf16 ? 2 : 4);
-    if (*v.exact) all.push_back(Make(v.id, "exact", exact, v.a, v.b, v.c, v.exact));
+    if (*v.exact) all.push_back(MakeGolden(v.id, "exact", exact, v.a, v.b, v.c, v.exact));
   }
 }
 
@@ -254,9 +252,9 @@ void AddHalves(std::vector<Golden>& all) {
   const Model ampere = RowModel("sm_80/mma.m16n8k16.f16.f16.f16.f16");
   const Model hopper = RowModel("sm_90/mma.m16n8k16.f16.f16.f16.f16");
   for (const HalfVector& v : kHalves) {
-    if (*v.volta) all.push_back(Make(v.id, "f16_sm_70", volta, v.a, v.b, v.c, v.volta));
-    all.push_back(Make(v.id, "f16_sm_80", ampere, v.a, v.b, v.c, v.ampere));
-    all.push_back(Make(v.id, "f16_sm_90", hopper, v.a, v.b, v.c, v.hopper));
+    if (*v.volta) all.push_back(MakeGolden(v.id, "f16_sm_70", volta, v.a, v.b, v.c, v.volta));
+    all.push_back(MakeGolden(v.id, "f16_sm_80", ampere, v.a, v.b, v.c, v.ampere));
+    all.push_back(MakeGolden(v.id, "f16_sm_90", hopper, v.a, v.b, v.c, v.hopper));
   }
 }
 
@@ -267,11 +265,12 @@ void AddDoubles(std::vector<Golden>& all) {
   const char* one = "3ff0000000000000";
   const std::string ones = std::string(one) + " " + one + " " + one + " " + one;
   const std::string a = std::string("4340000000000000 ") + one + " c340000000000000 " + one;
-  all.push_back(Make("D1", "ascending", m, a.c_str(), ones.c_str(), "0", one));
-  all.push_back(
-      Make("D2", "f64", m, ones.c_str(), ones.c_str(), "4340000000000000", "4340000000000000"));
+  all.push_back(MakeGolden("D1", "ascending", m, a.c_str(), ones.c_str(), "0", one));
+  all.push_back(MakeGolden("D2", "f64", m, ones.c_str(), ones.c_str(), "4340000000000000",
+                           "4340000000000000"));
   m.algorithm.order = Order::kDescending;
-  all.push_back(Make("D1", "descending", m, a.c_str(), ones.c_str(), "0", "4000000000000000"));
+  all.push_back(
+      MakeGolden("D1", "descending", m, a.c_str(), ones.c_str(), "0", "4000000000000000"));
 }
 
 // s8 dot products of 32, saturating once at the end or every 16 [8].
@@ -298,21 +297,35 @@ void AddIntegers(std::vector<Golden>& all) {
 
 }  // namespace
 
+Operands SumOperands(const std::string& id) {
+  const SumVector* v = std::ranges::find(kSums, id, &SumVector::id);
+  if (v == std::end(kSums)) std::abort();
+  return {v->inputs, v->a, v->b, v->c};
+}
+
+Golden MakeGolden(const std::string& id, const std::string& suffix, const Model& m, const char* a,
+                  const char* b, const char* c, const char* d) {
+  return {id + "_" + suffix, m, {Words(a, m.k), Words(b, m.k), Words(c, 1)[0]}, Words(d, 1)[0]};
+}
+
 std::vector<Golden> GoldenVectors() {
   std::vector<Golden> all;
   AddSums(all);
   AddHalves(all);
   for (const RowVector& v : kRowVectors) {
-    all.push_back(Make(v.id, "row", RowModel(v.row), v.a, v.b, v.c, v.d));
+    all.push_back(MakeGolden(v.id, "row", RowModel(v.row), v.a, v.b, v.c, v.d));
   }
   for (const PairVector& v : kPairs) {
-    all.push_back(Make(v.id, "vdpbf16ps", RowModel("x86/vdpbf16ps"), v.a, v.b, v.c, v.d));
+    all.push_back(MakeGolden(v.id, "vdpbf16ps", RowModel("x86/vdpbf16ps"), v.a, v.b, v.c, v.d));
   }
   Model widened = RowModel("sm_70/mma.m8n8k4.f32.f16.f16.f16");
   widened.algorithm.addend_exponent = AddendExponent::kOutputFormat;
-  all.push_back(Make("M1", "widened", widened, "1000 0001", "0400 0100", "8001", "b2fffe00"));
+  all.push_back(MakeGolden("M1", "widened", widened, "1000 0001", "0400 0100", "8001", "b2fffe00"));
   AddDoubles(all);
   AddIntegers(all);
+  AddAmd(all);
+  AddScaled(all);
+  AddCpus(all);
   return all;
 }
 
