@@ -115,7 +115,7 @@ std::vector<std::tuple<Opened, std::string>> DevicesAndRows() {
   std::vector<std::tuple<Opened, std::string>> all;
   for (const Opened& opened : devices) {
     for (const Row& row : Rows()) {
-      const bool cpu = row.instruction->layout == Layout::kVectorLanes;
+      const bool cpu = row.arch() == "x86";
       if (opened.spec != "host" || cpu) all.emplace_back(opened, row.name);
     }
   }

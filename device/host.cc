@@ -25,8 +25,7 @@ class Host : public Device {
           absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
     }
     std::vector<uint64_t> d(batch.dot_products());
-    (*instruction)
-        ->run(batch.a.data(), batch.b.data(), batch.c.data(), batch.dot_products(), d.data());
+    (*instruction)->run(batch, d.data());
     return d;
   }
 

@@ -6,16 +6,18 @@
 #include <span>
 #include <string>
 
+#include "sim/batch.h"
+
 namespace mmadiff {
 
-// All these instructions have m = n = 1, so that the words of a batch are those of its dot
-// products, one after the other, in either shape.
 struct HostInstruction {
   const char* name;     // of sim/instruction.h
   const char* feature;  // what CPUID calls it
   bool (*supported)();  // by this CPU and its operating system
-  // Executes `dots` dot products. `a` and `b` hold k words each, `c` and `d` one.
-  void (*run)(const uint64_t* a, const uint64_t* b, const uint64_t* c, int64_t dots, uint64_t* d);
+  // Writes batch.dot_products() words to `d`; requires supported(). The batch has the instruction's
+  // own shape (an execution is then one of the hardware) or that of a dot product. Where m = n = 1
+  // both are the same words, those of one dot product after the other.
+  void (*run)(const Batch& batch, uint64_t* d);
 };
 
 std::span<const HostInstruction> HostInstructions();

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -142,16 +143,20 @@ class HostSimulator : public ::testing::TestWithParam<const char*> {
   int told_ = 0;
 };
 
-TEST_P(HostSimulator, MillionsOfCases) {
+// Two million dot products; fewer, but tens of millions of products, where they are long.
+TEST_P(HostSimulator, MillionsOfProducts) {
   constexpr int64_t kAtOnce = 50000;
   Generator generator(row());
-  for (int i = 0; i < 14; ++i) {
+  const int rounds = row().model.k > 4 ? 3 : 14;
+  for (int i = 0; i < rounds; ++i) {
     Check(generator.AnyKinds(kAtOnce));
     if (IsInteger(row().model.d)) continue;
     Check(generator.AroundTheSmallestNormal(kAtOnce));
     Check(generator.Close(kAtOnce));
   }
-  for (int i = 0; IsInteger(row().model.d) && i < 28; ++i) Check(generator.AnyKinds(kAtOnce));
+  for (int i = 0; IsInteger(row().model.d) && i < 2 * rounds; ++i) {
+    Check(generator.AnyKinds(kAtOnce));
+  }
 }
 
 // Kinds of words, about a dozen of a floating-point format; `place` makes the payload of a NaN tell
@@ -172,12 +177,14 @@ std::vector<uint64_t> Kinds(const Format& f, uint64_t place) {
   return kinds;
 }
 
-// Every combination of kinds over all the operands of a dot product.
+// Every combination of kinds over the first operands of a dot product, all of them where it is
+// short, and the addend. The other operands are zero.
 TEST_P(HostSimulator, EveryCombinationOfKinds) {
   const Model& m = row().model;
+  const int varied = std::min(m.k, IsInteger(m.a) ? 4 : 2);
   std::vector<std::vector<uint64_t>> choices;
-  for (int k = 0; k < m.k; ++k) choices.push_back(Kinds(m.a, 1 + 2 * k));
-  for (int k = 0; k < m.k; ++k) choices.push_back(Kinds(m.b, 2 + 2 * k));
+  for (int k = 0; k < varied; ++k) choices.push_back(Kinds(m.a, 1 + 2 * k));
+  for (int k = 0; k < varied; ++k) choices.push_back(Kinds(m.b, 2 + 2 * k));
   choices.push_back(Kinds(m.c, 9));
   int64_t count = 1;
   for (const auto& c : choices) count *= static_cast<int64_t>(c.size());
@@ -191,9 +198,9 @@ TEST_P(HostSimulator, EveryCombinationOfKinds) {
       rest /= static_cast<int64_t>(c.size());
       return word;
     };
-    for (int k = 0; k < m.k; ++k) batch.a[i * m.k + k] = next(k);
-    for (int k = 0; k < m.k; ++k) batch.b[i * m.k + k] = next(m.k + k);
-    batch.c[i] = next(2 * m.k);
+    for (int k = 0; k < varied; ++k) batch.a[i * m.k + k] = next(k);
+    for (int k = 0; k < varied; ++k) batch.b[i * m.k + k] = next(varied + k);
+    batch.c[i] = next(2 * varied);
   }
   Check(batch);
 }
@@ -224,7 +231,8 @@ TEST_P(HostSimulator, EveryNeighbourIsRefuted) {
 INSTANTIATE_TEST_SUITE_P(Rows, HostSimulator,
                          ::testing::Values("x86/vdpbf16ps", "x86/vfmadd231ss", "x86/vfmadd231sd",
                                            "x86/vpdpbusd", "x86/vpdpbusds", "x86/vpdpwssd",
-                                           "x86/vpdpwssds"),
+                                           "x86/vpdpwssds", "x86/tdpbssd", "x86/tdpbsud",
+                                           "x86/tdpbusd", "x86/tdpbuud"),
                          [](const auto& info) { return std::string(info.param).substr(4); });
 
 }  // namespace

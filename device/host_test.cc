@@ -51,7 +51,6 @@ TEST(Host, EveryInstructionOfTheTableIsARow) {
   for (const HostInstruction& i : HostInstructions()) {
     const Row* row = FindRow(absl::StrCat("x86/", i.name));
     ASSERT_NE(row, nullptr) << i.name;
-    EXPECT_EQ(row->shape().m * row->shape().n, 1) << i.name;
     EXPECT_EQ(Host()->Supports(*row).ok(), i.supported()) << i.name;
   }
 }
@@ -223,7 +222,8 @@ TEST_P(HostRow, CallersMxcsrIsIgnoredAndRestored) {
 #endif
 
 // A run compares more than 20 million VDPBF16PS dot products a second on two cores; this part of
-// it, packing included, must be a small one. The bound is a tenth of what it takes.
+// it, packing included, must be a small one. Instructions of long dot products simulate slower. The
+// bounds are a tenth of what it takes.
 TEST_P(HostRow, Speed) {
   MMADIFF_SKIP_UNLESS_SUPPORTED(row());
   const Batch batch = RandomBatch(4096);
@@ -233,13 +233,14 @@ TEST_P(HostRow, Speed) {
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const double rate = 1e-6 * kRuns * static_cast<double>(batch.count) / elapsed.count();
   RecordProperty("million_dot_products_per_second", absl::StrCat(rate));
-  EXPECT_GT(rate, 10);
+  EXPECT_GT(rate, row().model.k > 4 ? 3 : 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, HostRow,
                          ::testing::Values("x86/vdpbf16ps", "x86/vfmadd231ss", "x86/vfmadd231sd",
                                            "x86/vpdpbusd", "x86/vpdpbusds", "x86/vpdpwssd",
-                                           "x86/vpdpwssds"),
+                                           "x86/vpdpwssds", "x86/tdpbf16ps", "x86/tdpbssd",
+                                           "x86/tdpbsud", "x86/tdpbusd", "x86/tdpbuud"),
                          [](const auto& info) { return TestName(info.param); });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "device/host_amx.h"
 #include "device/host_instruction.h"
 
 namespace mmadiff {
@@ -75,8 +76,9 @@ MMADIFF_ZMM_INSTRUCTION(Vpdpwssds, "vpdpwssds", 16);
 
 // 16 dot products an execution; the last one is filled up with zeros.
 template <class Op>
-[[gnu::target("avx512f")]] void RunVectors(const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                                           int64_t dots, uint64_t* d) {
+[[gnu::target("avx512f")]] void RunVectors(const Batch& batch, uint64_t* d) {
+  const uint64_t *a = batch.a.data(), *b = batch.b.data(), *c = batch.c.data();
+  const int64_t dots = batch.dot_products();
   constexpr int kBits = Op::kElementBits;
   constexpr int k = 32 / kBits;
   const DefaultMxcsr environment;
@@ -94,25 +96,23 @@ template <class Op>
 }
 
 // dest = src2 * src3 + dest with a = src2, b = src3, c = dest. Volatile: no motion across MXCSR.
-[[gnu::target("fma")]] void RunVfmadd231ss(const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                                           int64_t dots, uint64_t* d) {
+[[gnu::target("fma")]] void RunVfmadd231ss(const Batch& batch, uint64_t* d) {
   const DefaultMxcsr environment;
-  for (int64_t i = 0; i < dots; ++i) {
-    __m128i dest = _mm_cvtsi32_si128(static_cast<int>(c[i]));
-    const __m128i src2 = _mm_cvtsi32_si128(static_cast<int>(a[i]));
-    const __m128i src3 = _mm_cvtsi32_si128(static_cast<int>(b[i]));
+  for (int64_t i = 0; i < batch.dot_products(); ++i) {
+    __m128i dest = _mm_cvtsi32_si128(static_cast<int>(batch.c[i]));
+    const __m128i src2 = _mm_cvtsi32_si128(static_cast<int>(batch.a[i]));
+    const __m128i src3 = _mm_cvtsi32_si128(static_cast<int>(batch.b[i]));
     asm volatile("vfmadd231ss %2, %1, %0" : "+x"(dest) : "x"(src2), "x"(src3));
     d[i] = static_cast<uint32_t>(_mm_cvtsi128_si32(dest));
   }
 }
 
-[[gnu::target("fma")]] void RunVfmadd231sd(const uint64_t* a, const uint64_t* b, const uint64_t* c,
-                                           int64_t dots, uint64_t* d) {
+[[gnu::target("fma")]] void RunVfmadd231sd(const Batch& batch, uint64_t* d) {
   const DefaultMxcsr environment;
-  for (int64_t i = 0; i < dots; ++i) {
-    __m128i dest = _mm_cvtsi64_si128(static_cast<int64_t>(c[i]));
-    const __m128i src2 = _mm_cvtsi64_si128(static_cast<int64_t>(a[i]));
-    const __m128i src3 = _mm_cvtsi64_si128(static_cast<int64_t>(b[i]));
+  for (int64_t i = 0; i < batch.dot_products(); ++i) {
+    __m128i dest = _mm_cvtsi64_si128(static_cast<int64_t>(batch.c[i]));
+    const __m128i src2 = _mm_cvtsi64_si128(static_cast<int64_t>(batch.a[i]));
+    const __m128i src3 = _mm_cvtsi64_si128(static_cast<int64_t>(batch.b[i]));
     asm volatile("vfmadd231sd %2, %1, %0" : "+x"(dest) : "x"(src2), "x"(src3));
     d[i] = static_cast<uint64_t>(_mm_cvtsi128_si64(dest));
   }
@@ -132,6 +132,11 @@ constexpr HostInstruction kInstructions[] = {
     {"vpdpbusds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpbusds>},
     {"vpdpwssd", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssd>},
     {"vpdpwssds", "AVX512_VNNI", HasVnni, RunVectors<Vpdpwssds>},
+    {"tdpbf16ps", "AMX_BF16", HasAmxBf16, RunTdpbf16ps},
+    {"tdpbssd", "AMX_INT8", HasAmxInt8, RunTdpbssd},
+    {"tdpbsud", "AMX_INT8", HasAmxInt8, RunTdpbsud},
+    {"tdpbusd", "AMX_INT8", HasAmxInt8, RunTdpbusd},
+    {"tdpbuud", "AMX_INT8", HasAmxInt8, RunTdpbuud},
 };
 
 // CPUID leaves 0x80000002..4: 48 characters.

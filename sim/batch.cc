@@ -17,9 +17,10 @@ DotProductCase Extract(const Batch& batch, int64_t index) {
   const Shape& s = batch.shape;
   const int64_t execution = index / s.d_words();
   const Position p = PositionOf(s, index % s.d_words());
-  const uint64_t* a = &batch.a[((execution * s.blocks + p.block) * s.m + p.i) * s.k];
-  const uint64_t* b = &batch.b[((execution * s.blocks + p.block) * s.n + p.j) * s.k];
-  return {{a, a + s.k}, {b, b + s.k}, batch.c[index]};
+  const int words = s.row_words();
+  const uint64_t* a = &batch.a[((execution * s.blocks + p.block) * s.m + p.i) * words];
+  const uint64_t* b = &batch.b[((execution * s.blocks + p.block) * s.n + p.j) * words];
+  return {{a, a + words}, {b, b + words}, batch.c[index]};
 }
 
 Batch Slice(const Batch& batch, int64_t execution) {
@@ -40,8 +41,8 @@ Batch Slice(const Batch& batch, int64_t execution) {
 void Insert(const DotProductCase& dot, int64_t execution, const Position& p, Batch& batch) {
   const Shape& s = batch.shape;
   const int64_t block = execution * s.blocks + p.block;
-  std::copy(dot.a.begin(), dot.a.end(), &batch.a[(block * s.m + p.i) * s.k]);
-  std::copy(dot.b.begin(), dot.b.end(), &batch.b[(block * s.n + p.j) * s.k]);
+  std::copy(dot.a.begin(), dot.a.end(), &batch.a[(block * s.m + p.i) * s.row_words()]);
+  std::copy(dot.b.begin(), dot.b.end(), &batch.b[(block * s.n + p.j) * s.row_words()]);
   batch.c[execution * s.d_words() + IndexOf(s, p)] = dot.c;
 }
 

@@ -14,8 +14,9 @@ namespace mmadiff {
 struct Batch {
   Shape shape;
   int64_t count = 0;        // executions
-  std::vector<uint64_t> a;  // [count][blocks][m][k]
-  std::vector<uint64_t> b;  // [count][blocks][n][k]: the columns of B, k contiguous
+  // Rows of A and columns of B: k elements, then the scales if the instruction has them.
+  std::vector<uint64_t> a;  // [count][blocks][m][k + scales]
+  std::vector<uint64_t> b;  // [count][blocks][n][k + scales]
   std::vector<uint64_t> c;  // [count][blocks][m][n], as the results d
 
   // Where generated bits come from: execution i is case `stream`:`first`+i. Empty if not generated.
@@ -32,7 +33,7 @@ struct Batch {
   }
 };
 
-// One dot product: k words of a, k words of b, the addend.
+// One dot product: a row of A, a column of B, the addend.
 struct DotProductCase {
   std::vector<uint64_t> a, b;
   uint64_t c = 0;

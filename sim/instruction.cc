@@ -1,59 +1,251 @@
 #include "sim/instruction.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+
+#include "sim/pattern.h"
+
 namespace mmadiff {
 namespace {
 
 constexpr char kSdm[] = "Intel SDM vol. 2";
-constexpr char kPtx[] = "PTX ISA 9.0, 9.7.14.5 mma";
-constexpr char kAmpereOn[] = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
-constexpr char kTuringOn[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
-constexpr char kVoltaOn[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
-constexpr char kFp8On[] = "sm_89 sm_120";   // elsewhere from sm_90 on ptxas makes f16 steps of it
+constexpr char kIse[] = "Intel Architecture Instruction Set Extensions, AMX";
+constexpr char kArm[] = "Arm ARM (DDI 0487), A64 SIMD&FP instructions";
+constexpr char kMmaPage[] = "PTX ISA 9.0, 9.7.14.5 mma";
+constexpr char kWmmaPage[] = "PTX ISA 9.0, 9.7.14.4 wmma";
+constexpr char kWgmmaPage[] = "PTX ISA 9.0, 9.7.15 wgmma";
+constexpr char kTcgen05Page[] = "PTX ISA 9.0, 9.7.16 tcgen05";
+constexpr char kCdna1[] = "AMD CDNA1 ISA, MFMA";
+constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
+constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
+constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
+
+// Native: found as one matrix instruction in machine code made by ptxas 13.0.
+constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
+constexpr char kFromTuring[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
+constexpr char kFromAmpere[] = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
+constexpr char kFp8[] = "sm_89 sm_120";  // elsewhere from sm_90 on ptxas makes f16 steps of it
+constexpr char kHopper[] = "sm_90";
+constexpr char kBlackwell[] = "sm_100 sm_103";
+constexpr char kRtxBlackwell[] = "sm_120";
+constexpr char kTuringToAda[] = "sm_75 sm_80 sm_86 sm_89";
+constexpr char kAmpereToAda[] = "sm_80 sm_86 sm_89";
+constexpr char kAmpereToHopper[] = "sm_80 sm_86 sm_89 sm_90";
+constexpr char kNone[] = "";  // ptxas splits it into mma instructions
+constexpr char kGfx908Up[] = "gfx908 gfx90a";
+
 constexpr Layout kLanes = Layout::kVectorLanes;
 constexpr Layout kMma = Layout::kNvidiaMma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
+constexpr Layout kMemory = Layout::kNoLanes;
 
-// One row a line: name, {m, n, k, blocks}, d, a, b, c, layout, native on, source.
-// clang-format off
-constexpr Instruction kInstructions[] = {
-    {"vdpbf16ps", {1, 1, 2, 16}, &kF32, &kBf16, &kBf16, &kF32, kLanes, "x86", kSdm},
-    {"vfmadd231ss", {1, 1, 1, 1}, &kF32, &kF32, &kF32, &kF32, kLanes, "x86", kSdm},
-    {"vfmadd231sd", {1, 1, 1, 1}, &kF64, &kF64, &kF64, &kF64, kLanes, "x86", kSdm},
-    {"vpdpbusd", {1, 1, 4, 16}, &kS32, &kU8, &kS8, &kS32, kLanes, "x86", kSdm},
-    {"vpdpbusds", {1, 1, 4, 16}, &kS32, &kU8, &kS8, &kS32, kLanes, "x86", kSdm},
-    {"vpdpwssd", {1, 1, 2, 16}, &kS32, &kS16, &kS16, &kS32, kLanes, "x86", kSdm},
-    {"vpdpwssds", {1, 1, 2, 16}, &kS32, &kS16, &kS16, &kS32, kLanes, "x86", kSdm},
-    {"mma.m8n8k4.f32.f16.f16.f32", {8, 8, 4, 4}, &kF32, &kF16, &kF16, &kF32, k884, kVoltaOn, kPtx},
-    {"mma.m8n8k4.f32.f16.f16.f16", {8, 8, 4, 4}, &kF32, &kF16, &kF16, &kF16, k884, kVoltaOn, kPtx},
-    {"mma.m8n8k4.f16.f16.f16.f16", {8, 8, 4, 4}, &kF16, &kF16, &kF16, &kF16, k884, kVoltaOn, kPtx},
-    {"mma.m16n8k8.f32.f16.f16.f32", {16, 8, 8, 1}, &kF32, &kF16, &kF16, &kF32, kMma, kTuringOn, kPtx},
-    {"mma.m16n8k8.f16.f16.f16.f16", {16, 8, 8, 1}, &kF16, &kF16, &kF16, &kF16, kMma, kTuringOn, kPtx},
-    {"mma.m16n8k16.f32.f16.f16.f32", {16, 8, 16, 1}, &kF32, &kF16, &kF16, &kF32, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k16.f16.f16.f16.f16", {16, 8, 16, 1}, &kF16, &kF16, &kF16, &kF16, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k8.f32.bf16.bf16.f32", {16, 8, 8, 1}, &kF32, &kBf16, &kBf16, &kF32, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k16.f32.bf16.bf16.f32", {16, 8, 16, 1}, &kF32, &kBf16, &kBf16, &kF32, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k4.f32.tf32.tf32.f32", {16, 8, 4, 1}, &kF32, &kTf32, &kTf32, &kF32, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k8.f32.tf32.tf32.f32", {16, 8, 8, 1}, &kF32, &kTf32, &kTf32, &kF32, kMma, kAmpereOn, kPtx},
-    {"mma.m16n8k32.f32.e4m3.e4m3.f32", {16, 8, 32, 1}, &kF32, &kE4m3, &kE4m3, &kF32, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f32.e4m3.e5m2.f32", {16, 8, 32, 1}, &kF32, &kE4m3, &kE5m2, &kF32, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f32.e5m2.e4m3.f32", {16, 8, 32, 1}, &kF32, &kE5m2, &kE4m3, &kF32, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f32.e5m2.e5m2.f32", {16, 8, 32, 1}, &kF32, &kE5m2, &kE5m2, &kF32, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f16.e4m3.e4m3.f16", {16, 8, 32, 1}, &kF16, &kE4m3, &kE4m3, &kF16, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f16.e4m3.e5m2.f16", {16, 8, 32, 1}, &kF16, &kE4m3, &kE5m2, &kF16, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f16.e5m2.e4m3.f16", {16, 8, 32, 1}, &kF16, &kE5m2, &kE4m3, &kF16, kMma, kFp8On, kPtx},
-    {"mma.m16n8k32.f16.e5m2.e5m2.f16", {16, 8, 32, 1}, &kF16, &kE5m2, &kE5m2, &kF16, kMma, kFp8On, kPtx},
+// PTX ISA, wgmma and tcgen05 shapes; CUTLASS asserts the same of tcgen05 (cta_group::1).
+constexpr Sizes kWgmma[] = {{64, 8, 256, 8}};
+constexpr Sizes kWgmmaInteger[] = {{64, 8, 24, 8}, {64, 32, 256, 16}};
+constexpr Sizes kTcgen05[] = {{64, 8, 256, 8}, {128, 16, 256, 16}};
+constexpr Sizes kTcgen05Integer[] = {
+    {64, 8, 24, 8}, {64, 32, 256, 16}, {128, 16, 256, 16}};
+constexpr Sizes kTcgen05Scaled[] = {{128, 8, 256, 8}};
+
+struct Entry {
+  const char* name;     // pattern of sim/pattern.h
+  Shape shape;          // m == 0: m, n and k stand in the name
+  const char* formats;  // d a b c [scale]
+  Layout layout;
+  const char* native_on;
+  const char* source;
+  std::span<const Sizes> sizes = {};
 };
+
+constexpr Shape kNamed = {0, 0, 0, 1};
+constexpr Shape Scaled(int scales) { return {0, 0, 0, 1, scales}; }
+
+// clang-format off
+#define MMADIFF_F8F6F4 "{e4m3,e5m2,e3m2,e2m3,e2m1}"
+constexpr Entry kEntries[] = {
+    {"vdpbf16ps", {1, 1, 2, 16}, "f32 bf16 bf16 f32", kLanes, "x86", kSdm},
+    {"vfmadd231ss", {1, 1, 1, 1}, "f32 f32 f32 f32", kLanes, "x86", kSdm},
+    {"vfmadd231sd", {1, 1, 1, 1}, "f64 f64 f64 f64", kLanes, "x86", kSdm},
+    {"vpdpbusd{,s}", {1, 1, 4, 16}, "s32 u8 s8 s32", kLanes, "x86", kSdm},
+    {"vpdpwssd{,s}", {1, 1, 2, 16}, "s32 s16 s16 s32", kLanes, "x86", kSdm},
+    {"tdpbf16ps", {16, 16, 32, 1}, "f32 bf16 bf16 f32", kMemory, "x86", kSdm},
+    {"tdpfp16ps", {16, 16, 32, 1}, "f32 f16 f16 f32", kMemory, "x86", kSdm},
+    {"tmmultf32ps", {16, 16, 16, 1}, "f32 tf32_amx tf32_amx f32", kMemory, "x86", kIse},
+    {"tdpb{s,u}{s,u}d", {16, 16, 64, 1}, "s32 $18 $28 s32", kMemory, "x86", kSdm},
+
+    {"bfdot{,.ebf}", {1, 1, 2, 4}, "f32 bf16 bf16 f32", kLanes, "arm", kArm},
+    {"bfmmla{,.ebf}", {2, 2, 4, 1}, "f32 bf16 bf16 f32", kMemory, "arm", kArm},
+    {"{s,u}dot", {1, 1, 4, 4}, "s32 $18 $18 s32", kLanes, "arm", kArm},
+    {"usdot", {1, 1, 4, 4}, "s32 u8 s8 s32", kLanes, "arm", kArm},
+    {"{s,u}mmla", {2, 2, 8, 1}, "s32 $18 $18 s32", kMemory, "arm", kArm},
+    {"usmmla", {2, 2, 8, 1}, "s32 u8 s8 s32", kMemory, "arm", kArm},
+
+    {"mma.m8n8k4.f32.f16.f16.{f32,f16}", {8, 8, 4, 4}, "f32 f16 f16 $1", k884, kVolta, kMmaPage},
+    {"mma.m8n8k4.f16.f16.f16.f16", {8, 8, 4, 4}, "f16 f16 f16 f16", k884, kVolta, kMmaPage},
+    {"mma.m16n8k8.{f32,f16}.f16.f16.$1", kNamed, "$1 f16 f16 $1", kMma, kFromTuring, kMmaPage},
+    {"mma.m16n8k16.{f32,f16}.f16.f16.$1", kNamed, "$1 f16 f16 $1", kMma, kFromAmpere, kMmaPage},
+    {"mma.m16n8k{8,16}.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMma, kFromAmpere, kMmaPage},
+    {"mma.m16n8k{4,8}.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMma, kFromAmpere, kMmaPage},
+    {"mma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMma, kFromAmpere, kMmaPage},
+    {"mma.m16n8k{4,8,16}{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMma, kHopper, kMmaPage},
+    {"mma.m16n8k{16,32}.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}.$2", kNamed, "$2 $3 $4 $2", kMma, kFp8, kMmaPage},
+    {"mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".$1", kNamed, "$1 $2 $3 $1", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".f32.ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m8n8k16{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $2 $3 s32", kMma, kFromTuring, kMmaPage},
+    {"mma.m16n8k{16,32}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $3 $4 s32", kMma, kFromAmpere, kMmaPage},
+    {"mma.m8n8k32{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32", kNamed, "s32 $2 $3 s32", kMma, kTuringToAda, kMmaPage},
+    {"mma.m16n8k{32,64}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32", kNamed, "s32 $3 $4 s32", kMma, kAmpereToAda, kMmaPage},
+    {"mma.m8n8k128.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMma, kTuringToAda, kMmaPage},
+    {"mma.m8n8k128.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToHopper, kMmaPage},
+    {"mma.m16n8k{128,256}.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToAda, kMmaPage},
+    {"mma.m16n8k{128,256}.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToHopper, kMmaPage},
+
+    {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.{f32,f16}", kNamed, "$2 f16 f16 $3", kMemory, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMemory, kNone, kWmmaPage},
+    {"wmma.m16n16k8.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMemory, kNone, kWmmaPage},
+    {"wmma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMemory, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16{,.satfinite}.s32.{s8,u8}.$3.s32", kNamed, "s32 $3 $3 s32", kMemory, kNone, kWmmaPage},
+    {"wmma.m8n8k32{,.satfinite}.s32.{s4,u4}.$2.s32", kNamed, "s32 $2 $2 s32", kMemory, kNone, kWmmaPage},
+    {"wmma.m8n8k128.s32.b1.b1.s32.{xor,and}.popc", kNamed, "s32 b1 b1 s32", kMemory, kNone, kWmmaPage},
+
+    {"wgmma.m64n8k16.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kMemory, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k16.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kMemory, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kMemory, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k32.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kMemory, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kMemory, kHopper, kWgmmaPage, kWgmmaInteger},
+    {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kMemory, kHopper, kWgmmaPage, kWgmmaInteger},
+
+    {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "$1 $2 $3 $1", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kMemory, "sm_100", kTcgen05Page, kTcgen05Integer},
+    {"tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+
+    {"v_mfma_f32_32x32x1f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x1f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_4x4x1f32", {4, 4, 1, 16}, "f32 f32 f32 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x2f32", {32, 32, 2, 1}, "f32 f32 f32 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x4f32", {16, 16, 4, 1}, "f32 f32 f32 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x4f16", {32, 32, 4, 2}, "f32 f16 f16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x4f16", {16, 16, 4, 4}, "f32 f16 f16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_4x4x4f16", {4, 4, 4, 16}, "f32 f16 f16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x8f16", {32, 32, 8, 1}, "f32 f16 f16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x16f16", {16, 16, 16, 1}, "f32 f16 f16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x2bf16", {32, 32, 2, 2}, "f32 bf16 bf16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x2bf16", {16, 16, 2, 4}, "f32 bf16 bf16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_4x4x2bf16", {4, 4, 2, 16}, "f32 bf16 bf16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x4bf16", {32, 32, 4, 1}, "f32 bf16 bf16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_16x16x8bf16", {16, 16, 8, 1}, "f32 bf16 bf16 f32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_i32_32x32x4i8", {32, 32, 4, 2}, "s32 s8 s8 s32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_i32_16x16x4i8", {16, 16, 4, 4}, "s32 s8 s8 s32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_i32_4x4x4i8", {4, 4, 4, 16}, "s32 s8 s8 s32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_i32_32x32x8i8", {32, 32, 8, 1}, "s32 s8 s8 s32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_i32_16x16x16i8", {16, 16, 16, 1}, "s32 s8 s8 s32", kMemory, kGfx908Up, kCdna1},
+    {"v_mfma_f32_32x32x4bf16_1k", {32, 32, 4, 2}, "f32 bf16 bf16 f32", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f32_16x16x4bf16_1k", {16, 16, 4, 4}, "f32 bf16 bf16 f32", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f32_4x4x4bf16_1k", {4, 4, 4, 16}, "f32 bf16 bf16 f32", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f32_32x32x8bf16_1k", {32, 32, 8, 1}, "f32 bf16 bf16 f32", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f32_16x16x16bf16_1k", {16, 16, 16, 1}, "f32 bf16 bf16 f32", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f64_16x16x4f64", {16, 16, 4, 1}, "f64 f64 f64 f64", kMemory, "gfx90a", kCdna2},
+    {"v_mfma_f64_4x4x4f64", {4, 4, 4, 4}, "f64 f64 f64 f64", kMemory, "gfx90a", kCdna2},
+
+    {"v_mfma_f32_32x32x1_2b_f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_16x16x1_4b_f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_4x4x1_16b_f32", {4, 4, 1, 16}, "f32 f32 f32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_32x32x2_f32", {32, 32, 2, 1}, "f32 f32 f32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_16x16x4_f32", {16, 16, 4, 1}, "f32 f32 f32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_32x32x4_2b_{f16,bf16}", {32, 32, 4, 2}, "f32 $1 $1 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_16x16x4_4b_{f16,bf16}", {16, 16, 4, 4}, "f32 $1 $1 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_4x4x4_16b_{f16,bf16}", {4, 4, 4, 16}, "f32 $1 $1 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_32x32x8_{f16,bf16}", {32, 32, 8, 1}, "f32 $1 $1 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_16x16x16_{f16,bf16}", {16, 16, 16, 1}, "f32 $1 $1 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_32x32x4_xf32", {32, 32, 4, 1}, "f32 tf32 tf32 f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_16x16x8_xf32", {16, 16, 8, 1}, "f32 tf32 tf32 f32", kMemory, "gfx942", kCdna3},
+    // fp8 is e4m3fnuz, bf8 is e5m2fnuz
+    {"v_mfma_f32_{16x16x32,32x32x16}_fp8_fp8", kNamed, "f32 e4m3fnuz e4m3fnuz f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_{16x16x32,32x32x16}_fp8_bf8", kNamed, "f32 e4m3fnuz e5m2fnuz f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_{16x16x32,32x32x16}_bf8_fp8", kNamed, "f32 e5m2fnuz e4m3fnuz f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f32_{16x16x32,32x32x16}_bf8_bf8", kNamed, "f32 e5m2fnuz e5m2fnuz f32", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f64_16x16x4_f64", {16, 16, 4, 1}, "f64 f64 f64 f64", kMemory, "gfx942", kCdna3},
+    {"v_mfma_f64_4x4x4_4b_f64", {4, 4, 4, 4}, "f64 f64 f64 f64", kMemory, "gfx942", kCdna3},
+    {"v_mfma_i32_32x32x4_2b_i8", {32, 32, 4, 2}, "s32 s8 s8 s32", kMemory, "gfx942 gfx950", kCdna3},
+    {"v_mfma_i32_16x16x4_4b_i8", {16, 16, 4, 4}, "s32 s8 s8 s32", kMemory, "gfx942 gfx950", kCdna3},
+    {"v_mfma_i32_4x4x4_16b_i8", {4, 4, 4, 16}, "s32 s8 s8 s32", kMemory, "gfx942 gfx950", kCdna3},
+    {"v_mfma_i32_{32x32x16,16x16x32}_i8", kNamed, "s32 s8 s8 s32", kMemory, "gfx942 gfx950", kCdna3},
+    {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kMemory, "gfx950", kCdna4},
+};
+#undef MMADIFF_F8F6F4
 // clang-format on
+
+const Format* FormatNamed(const std::string& name) {
+  for (const Format* f : kFormats) {
+    if (name == f->name) return f;
+  }
+  std::abort();  // a table names no format: programmer error
+}
+
+// m, n and k from "m16n8k32" or "16x16x32" in a name.
+Shape NamedShape(const std::string& name, Shape shape) {
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (std::sscanf(&name[i], "m%dn%dk%d", &shape.m, &shape.n, &shape.k) == 3 ||
+        std::sscanf(&name[i], "_%dx%dx%d_", &shape.m, &shape.n, &shape.k) == 3) {
+      return shape;
+    }
+  }
+  std::abort();  // a table's name has no shape: programmer error
+}
+
+std::vector<Instruction> MakeInstructions() {
+  std::vector<Instruction> all;
+  for (const Entry& entry : kEntries) {
+    for (const Expansion& e : Expand(entry.name)) {
+      const std::vector<std::string> formats = Words(Substitute(entry.formats, e.choices));
+      if (formats.size() != (entry.shape.scales == 0 ? 4 : 5)) std::abort();  // programmer error
+      all.push_back({e.text, entry.shape.m == 0 ? NamedShape(e.text, entry.shape) : entry.shape,
+                     FormatNamed(formats[0]), FormatNamed(formats[1]), FormatNamed(formats[2]),
+                     FormatNamed(formats[3]),
+                     formats.size() == 5 ? FormatNamed(formats[4]) : nullptr, entry.layout,
+                     entry.native_on, entry.source, entry.sizes});
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
-std::span<const Instruction> Instructions() { return kInstructions; }
+std::span<const Instruction> Instructions() {
+  static const std::vector<Instruction>& all = *new std::vector<Instruction>(MakeInstructions());
+  return all;
+}
 
 const Instruction* FindInstruction(std::string_view name) {
-  for (const Instruction& i : kInstructions) {
-    if (name == i.name) return &i;
-  }
-  return nullptr;
+  static const std::map<std::string, const Instruction*, std::less<>>& by_name = *[] {
+    auto* map = new std::map<std::string, const Instruction*, std::less<>>;
+    for (const Instruction& i : Instructions()) map->emplace(i.name, &i);
+    return map;
+  }();
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? nullptr : found->second;
+}
+
+Instruction WithSize(const Instruction& instruction, int m, int n) {
+  const auto size = [](int rows, int columns) {
+    return "m" + std::to_string(rows) + "n" + std::to_string(columns) + "k";
+  };
+  Instruction other = instruction;
+  const std::string old = size(instruction.shape.m, instruction.shape.n);
+  other.name.replace(other.name.find(old), old.size(), size(m, n));
+  other.shape.m = m;
+  other.shape.n = n;
+  return other;
 }
 
 }  // namespace mmadiff

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/format.h"
 
@@ -11,38 +13,57 @@ namespace mmadiff {
 // One execution multiplies `blocks` independent pairs: D(m x n) = A(m x k) B(k x n) + C(m x n).
 struct Shape {
   int m, n, k, blocks;
+  int scales = 0;  // of each row of A and each column of B; k / scales elements share one
 
-  int a_words() const { return blocks * m * k; }
-  int b_words() const { return blocks * n * k; }
+  int row_words() const { return k + scales; }  // of a row of A or a column of B: scales come last
+  int a_words() const { return blocks * m * row_words(); }
+  int b_words() const { return blocks * n * row_words(); }
   int d_words() const { return blocks * m * n; }  // also of c; the dot products of one execution
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 
 // One dot product of an instruction on its own.
-inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1}; }
+inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1, s.scales}; }
 
 // How matrix elements lie in registers (sim/layout.h).
 enum class Layout : uint8_t {
-  kVectorLanes,   // x86: block i is 32- or 64-bit lane i, k from low to high bits
+  kVectorLanes,   // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
   kNvidiaMma,     // mma.sync m16n8kK and m8n8kK fragments
   kNvidiaMma884,  // mma.sync m8n8k4 f16 on quad pairs
+  kNoLanes,       // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
+};
+
+// Values of m and n that an instruction has beside those of its row: m, and n from n_min to n_max
+// in steps of n_step.
+struct Sizes {
+  int m, n_min, n_max, n_step;
 };
 
 struct Instruction {
-  const char* name;  // field order of PTX: shape.d.a.b.c
+  std::string name;  // NVIDIA: field order of PTX, shape.d.a.b.c; others: the vendor's mnemonic
   Shape shape;
   const Format* d;
   const Format* a;
   const Format* b;
   const Format* c;
+  const Format* scale;  // nullptr: no scales
   Layout layout;
   const char* native_on;  // architectures whose machine code has it as one instruction
   const char* source;     // manual and section
+  std::span<const Sizes> sizes;
+
+  // Format of word `index` of a row of A or a column of B.
+  const Format& a_format(int index) const { return index < shape.k ? *a : *scale; }
+  const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }
 };
 
+// One for each name; of those with several sizes the first.
 std::span<const Instruction> Instructions();
 
-// nullptr when there is none of that name.
+// nullptr when there is none of that name in the table.
 const Instruction* FindInstruction(std::string_view name);
+
+// The instruction with another m and n; `name` changes accordingly.
+Instruction WithSize(const Instruction& instruction, int m, int n);
 
 }  // namespace mmadiff

@@ -42,13 +42,14 @@ Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
   if (operand == Operand::kC || operand == Operand::kD) {
     const int value = (e.row >= 8 ? 2 : 0) + e.column % 2;  // index among the lane's values of C
     const int reg = bits == 16 ? value / 2 : value;
-    return {e.row % 8 * 4 + e.column / 2, reg, bits == 16 ? value % 2 * 16 : 0};
+    return {e.row % 8 * 4 + e.column / 2, bits == 64 ? 2 * reg : reg,
+            bits == 16 ? value % 2 * 16 : 0};
   }
   const int k = operand == Operand::kA ? e.column : e.row;
   const int group = operand == Operand::kA ? e.row % 8 : e.column;
   const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
   const int reg = operand == Operand::kA && in.shape.m == 16 ? chunk * 2 + e.row / 8 : chunk;
-  return {group * 4 + k % (4 * per) / per, reg, k % per * bits};
+  return {group * 4 + k % (4 * per) / per, bits == 64 ? 2 * reg : reg, k % per * bits};
 }
 
 // mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is
@@ -100,6 +101,8 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       return NvidiaMma(instruction, operand, element);
     case Layout::kNvidiaMma884:
       return NvidiaMma884(instruction, operand, element);
+    case Layout::kNoLanes:
+      break;
   }
   return {};
 }

@@ -25,6 +25,7 @@ struct Place {
 // Every element of one execution, block by block, row by row.
 std::vector<Element> Elements(const Instruction& instruction, Operand operand);
 
+// The instruction's layout must not be kNoLanes.
 Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element);
 
 }  // namespace mmadiff

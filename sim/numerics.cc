@@ -1,243 +1,548 @@
 #include "sim/numerics.h"
 
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "sim/pattern.h"
+
 namespace mmadiff {
 namespace {
 
-// FMA chain of x86: IEEE binary, round to nearest even, NaN propagated and quieted.
-constexpr Algorithm X86Fma(const Format& d) {
+// FMA chain: IEEE 754 but for what a row changes.
+constexpr Algorithm Fma(const Format& d) {
   return {.family = Family::kFmaChain,
           .output_fraction_bits = d.fraction_bits,
-          .nan_rule = NanRule::kPropagate};
+          .range_overflow = RangeOverflow::kIeee,
+          .nan_rule = NanRule::kQuietPositive};
 }
 
-// VDPBF16PS: the odd element of a pair first, subnormals flushed on both sides, MXCSR ignored.
-constexpr Algorithm X86Dot() {
-  Algorithm a = X86Fma(kF32);
-  a.order = Order::kDescending;
-  a.input_subnormals = Subnormals::kFlush;
-  a.output_subnormals = Subnormals::kFlush;
+template <Rounding rounding>
+Algorithm FmaRounded(const Instruction& i) {
+  Algorithm a = Fma(*i.d);
+  a.output_rounding = rounding;
   return a;
 }
 
-constexpr Algorithm Integer(int terms, Overflow overflow) {
-  return {.family = Family::kIntegerDot, .terms = terms, .overflow = overflow};
+// x86: the first NaN operand, quieted; invalid operations make the negative default NaN.
+Algorithm X86Fma(const Instruction& i) {
+  Algorithm a = Fma(*i.d);
+  a.nan_rule = NanRule::kPropagate;
+  return a;
+}
+
+// VDPBF16PS: the odd element of a pair first, subnormals flushed on all sides, MXCSR ignored.
+Algorithm X86Dot(const Instruction& i) {
+  Algorithm a = X86Fma(i);
+  a.order = Order::kDescending;
+  a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kFlush;
+  return a;
+}
+
+// TDPBF16PS: a chain of the even k and one of the odd k from +0; even + odd; then the addend.
+Algorithm AmxDot(const Instruction& i) {
+  Algorithm a = X86Dot(i);
+  a.order = Order::kAscending;
+  a.grouping = Grouping::kEvenOdd;
+  a.addend_joins = AddendJoins::kLastAdd;
+  return a;
+}
+
+// TDPFP16PS: as TDPBF16PS, but f16 subnormals are read as they are.
+Algorithm AmxF16(const Instruction& i) {
+  Algorithm a = AmxDot(i);
+  a.input_subnormals = Subnormals::kKeep;
+  return a;
+}
+
+// TMMULTF32PS: one chain from +0, then the addend; input subnormals are read as they are.
+Algorithm AmxTf32(const Instruction& i) {
+  Algorithm a = AmxF16(i);
+  a.grouping = Grouping::kConsecutive;
+  a.addend_subnormals = Subnormals::kKeep;
+  return a;
+}
+
+// Arm BFDOT: pairs of products, the addend last, every operation rounded to odd and flushed.
+Algorithm ArmBfdot(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = 2,
+          .output_rounding = Rounding::kToOdd,
+          .output_fraction_bits = i.d->fraction_bits,
+          .input_subnormals = Subnormals::kFlush,
+          .addend_subnormals = Subnormals::kFlush,
+          .output_subnormals = Subnormals::kFlush,
+          .tininess = Tininess::kBeforeRounding,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+// With FPCR.EBF = 1: the sum of two exact products rounded once, subnormals kept (FZ = FIZ = 0).
+Algorithm ArmExtendedBfdot(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = 2,
+          .product_rounding = ProductRounding::kExact,
+          .output_fraction_bits = i.d->fraction_bits,
+          .range_overflow = RangeOverflow::kIeee,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+template <Overflow overflow, BitOperation operation = BitOperation::kAnd>
+Algorithm Integer(const Instruction& i) {
+  return {.family = Family::kIntegerDot,
+          .terms = i.shape.k,
+          .bit_operation = operation,
+          .overflow = overflow};
 }
 
 // NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
 // one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
 // zero result is +0 (MMA-Sim 2.1.1).
-constexpr Algorithm Truncated(int terms, int fraction_bits, const Format& d) {
+template <int terms, int fraction_bits>
+Algorithm Truncated(const Instruction& i) {
   return {.family = Family::kFusedSum,
           .terms = terms,
           .fraction_bits = fraction_bits,
-          .exponent_floor = d.min_exponent - (fraction_bits - 18),
-          .output_rounding = d.bits == 16 ? Rounding::kNearestEven : Rounding::kTowardZero,
-          .output_fraction_bits = d.fraction_bits,
+          .exponent_floor = i.d->min_exponent - (fraction_bits - 18),
+          .output_rounding = i.d->bits == 16 ? Rounding::kNearestEven : Rounding::kTowardZero,
+          .output_fraction_bits = i.d->fraction_bits,
           .nan_rule = NanRule::kAllOnes,
           .zero_sign = ZeroSign::kPositive};
 }
 
-// FP8 on Ada: F = 13, f32 results of 13 fraction bits; the floor is that of its other sums.
-constexpr Algorithm AdaFp8(const Format& d) {
-  Algorithm a = Truncated(16, 24, d);
+// FP8 sums with F = 13 and f32 results of 13 fraction bits (Ada mma, Hopper wgmma); the floor is
+// that of the architecture's other sums, of `fraction_bits`.
+template <int terms, int fraction_bits>
+Algorithm NarrowFp8(const Instruction& i) {
+  Algorithm a = Truncated<terms, fraction_bits>(i);
   a.fraction_bits = 13;
-  if (d.bits == 32) a.output_fraction_bits = 13;
+  if (i.d->bits == 32) a.output_fraction_bits = 13;
   return a;
 }
 
-// FP8 where ptxas makes f16 instructions of it: two f16 steps over interleaved k, then one
-// addition.
-constexpr Algorithm EmulatedFp8(const Format& d) {
-  Algorithm a = Truncated(16, 25, d);
+// FP8 where ptxas makes f16 instructions of it: f16 steps over interleaved k, then one addition.
+Algorithm EmulatedFp8(const Instruction& i) {
+  Algorithm a = Truncated<16, 25>(i);
   a.grouping = Grouping::kPairsOfFour;
   a.addend_joins = AddendJoins::kLastAdd;
   return a;
 }
 
+// Block-scaled products, each aligned by its own exponent and its scales' (ST-FDPA).
+Algorithm ScaledProducts(const Instruction& i) {
+  Algorithm a = Truncated<32, 25>(i);
+  a.family = Family::kScaledSum;
+  return a;
+}
+
+// Exact sums of 16 products aligned by their scales' exponents alone (GST-FDPA).
+Algorithm ScaledGroups(const Instruction& i) {
+  Algorithm a = ScaledProducts(i);
+  a.terms = 64;
+  a.group_terms = 16;
+  a.group_exponent = GroupExponent::kScales;
+  a.fraction_bits = 35;
+  a.exponent_floor = -139;
+  return a;
+}
+
+// CDNA1: the exact sum of `terms` products and the addend, rounded once (E-FDPA).
+template <int terms>
+Algorithm Exact(const Instruction& i) {
+  return {.family = Family::kExactSum,
+          .terms = terms,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kQuietPositive,
+          .zero_sign = ZeroSign::kSumPositive};
+}
+
+// CDNA2: every product and every sum rounded to f32, subnormals flushed everywhere (FTZ-AddMul).
+template <int terms>
+Algorithm Pairwise(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = terms,
+          .output_fraction_bits = i.d->fraction_bits,
+          .range_overflow = RangeOverflow::kIeee,
+          .input_subnormals = Subnormals::kFlushPositive,
+          .addend_subnormals = Subnormals::kFlushPositive,
+          .output_subnormals = Subnormals::kFlush,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+// CDNA3: products cut toward zero, their sum and the addend rounded down (TR-FDPA).
+template <int terms>
+Algorithm TwoStage(const Instruction& i) {
+  return {.family = Family::kTwoStageSum,
+          .terms = terms,
+          .fraction_bits = 24,
+          .sum_fraction_bits = 31,
+          .product_overflow = ProductOverflow::kInfinity,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kQuietPositive,
+          .zero_sign = ZeroSign::kSumPositive};
+}
+
+// CDNA3 FP8: even and odd k apart, an addend too small to count dropped (GTR-FDPA).
+Algorithm TwoStageFp8(const Instruction& i) {
+  Algorithm a = TwoStage<16>(i);
+  a.grouping = Grouping::kEvenOdd;
+  a.small_addend = SmallAddend::kDropped;
+  return a;
+}
+
+constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
+                kAssumed = Grade::kAssumed, kUnknown = Grade::kUnknown;
+
 // `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
+#define MMADIFF_INTEL(instruction) \
+  "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
 constexpr char kDots[] =
     "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
 constexpr char kFmas[] =
     "0 of 2e7 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
 constexpr char kIntegers[] = "0 of 3.2e8 dot products differ on an Intel Xeon, model 167";
+
+constexpr Evidence kAmxText = {
+    kPublished,
+    "Intel's pseudo-code; the chains, order, NaN rule and flushing of TDPBF16PS were "
+    "measured, of this one nothing"};
+constexpr Evidence kArmText = {
+    kPublished, "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN"};
+constexpr Evidence kArmExtended = {
+    kPublished, "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = 0"};
+constexpr Evidence kArmInteger = {kPublished, "Arm's pseudo-code: exact, modulo 2^32"};
+
 constexpr Evidence kRecorded = {
-    Grade::kPublished,
+    kPublished,
     "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
     "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign, NaN: MMA-Sim "
     "2.1.1"};
 // Rows with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of all
 // classes each, native FP8 rows on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That is
 // agreement of models, not of hardware.
-constexpr Evidence kMmaSim = {Grade::kPublished,
+constexpr Evidence kMmaSim = {kPublished,
                               "MMA-Sim 2.1.1 (arXiv 2511.10909v2): claimed bit-accurate against "
-                              "hardware on 10^6 random tests; "
-                              "this model equals it, no recording was replayed here"};
+                              "hardware on 10^6 random tests; no recording was replayed here"};
+constexpr Evidence kMmaSimLike = {
+    kAssumed,
+    "as the FP8 forms that MMA-Sim 2.1.1 (arXiv 2511.10909v2) models; nobody has "
+    "published tests of these types"};
 constexpr Evidence kMixedAddend = {
-    Grade::kPublished,
+    kPublished,
     "MMA-Sim 2.1.1: an f16 addend is aligned with its own exponent (version 1 widened it to f32 "
-    "first; "
-    "they differ for subnormal addends); no recording was replayed here"};
-constexpr Evidence kTuring884 = {Grade::kPublished,
-                                 "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version "
-                                 "1 said F=24); no recording was "
-                                 "replayed here"};
+    "first; they differ for subnormal addends); no recording was replayed here"};
+constexpr Evidence kTuring884 = {
+    kPublished,
+    "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no "
+    "recording was replayed here"};
 // Emulation belongs to ptxas, not to the chip: recordings and recipe are of one version of it.
-constexpr Evidence kEmulated = {Grade::kPublished,
-                                "emulated by ptxas with f16 steps; recorded by Khattak & Mikaitis, "
-                                "all recorded dot products equal "
-                                "in `mmadiff check`"};
+constexpr Evidence kEmulated = {
+    kPublished,
+    "emulated by ptxas with f16 steps; recorded by Khattak & Mikaitis, all recorded "
+    "dot products equal in `mmadiff check`"};
 constexpr Evidence kLikeEmulated = {
-    Grade::kAssumed,
-    "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
-constexpr Evidence kLikeSm80 = {Grade::kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"};
-constexpr Evidence kLikeSm100 = {Grade::kAssumed, "as sm_100; nobody has published sm_103"};
+    kAssumed, "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
+constexpr Evidence kLikeEmulated16 = {
+    kAssumed,
+    "emulated by ptxas; assumed one f16 step and an addition, after the recipe of "
+    "m16n8k32. Open: nobody has recorded m16n8k16"};
+constexpr Evidence kF64 = {
+    kPublished,
+    "PTX ISA: as fma.rn; Fasi et al. 2021 observed round to nearest even on A100; "
+    "MMA-Sim 2.1.1. Open: NaN payload, order of k on hardware"};
+constexpr Evidence kF64Assumed = {
+    kAssumed,
+    "a chain of fma like the shapes that are native (ptxas makes m8n8k4 steps of it). "
+    "Open: NaN payload, order of k"};
+constexpr Evidence kF64Rounded = {
+    kAssumed,
+    "PTX ISA: rounding modes exist; taken to apply to each fma, with IEEE 754's overflow. "
+    "Open: nobody has measured them"};
+constexpr Evidence kIntegerText = {
+    kPublished,
+    "PTX ISA: exact products and 32-bit sums that wrap; no order or rounding to differ"};
+constexpr Evidence kSaturated = {
+    kAssumed,
+    "PTX ISA: the accumulated value is clamped; taken to be clamped once an instruction. "
+    "Open: hardware may clamp after each of its steps"};
+constexpr Evidence kWmmaText = {
+    kAssumed,
+    "compiled to the mma steps of the architecture in ascending k (Fasi et al. 2021 "
+    "measured through wmma). Open: order of the steps on V100, never recorded"};
+constexpr Evidence kWmmaMixed = {
+    kAssumed,
+    "wmma with f32 addend and f16 result, or the reverse: taken as the mma steps of the "
+    "architecture, intermediate results in the output's format. Nobody models it"};
+constexpr Evidence kScaledLike = {
+    kAssumed,
+    "GST-FDPA by extension: ue8m0 scales for 16 elements (PTX 9.1); nobody has published "
+    "tests"};
+constexpr Evidence kWgmmaFp8 = {
+    kPublished,
+    "recorded by Khattak & Mikaitis on H100 with zero addends, e4m3 and e5m2; addend, "
+    "specials: MMA-Sim 2.1.1"};
+constexpr Evidence kChained = {kPublished,
+                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 "
+                               "random tests. Open: NaN payload, MODE register"};
+constexpr Evidence kCdna1 = {kPublished,
+                             "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. Open: "
+                             "NaN payload, zero sign"};
+constexpr Evidence kCdna2 = {
+    kPublished,
+    "MMA-Sim 2.1.1: f32 products and sums in pairs, all flushed. Open: NaN "
+    "payload, sign of flushed zeros"};
+constexpr Evidence kCdna3 = {
+    kPublished, "MMA-Sim 2.1.1 (TR-FDPA). Open: exponent of a zero addend, zero sign, NaN payload"};
+constexpr Evidence kCdna3Fp8 = {
+    kPublished,
+    "MMA-Sim 2.1.1 (GTR-FDPA) and its 30 recorded MI300X answers, all equal "
+    "(corpus/regressions/gfx942). Open: infinite addend, NaN payload"};
+constexpr Evidence kAmdInteger = {kPublished, "AMD ISA: exact, sums modulo 2^32"};
 
-// architecture, instruction, algorithm, evidence
-constexpr Numerics kNumerics[] = {
-    {"x86",
-     "vdpbf16ps",
-     X86Dot(),
-     {Grade::kMeasured, kDots,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vdpbf16ps.txt.gz"}},
-    {"x86",
-     "vfmadd231ss",
-     X86Fma(kF32),
-     {Grade::kMeasured, kFmas,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231ss.txt.gz"}},
-    {"x86",
-     "vfmadd231sd",
-     X86Fma(kF64),
-     {Grade::kMeasured, kFmas,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vfmadd231sd.txt.gz"}},
-    {"x86",
-     "vpdpbusd",
-     Integer(4, Overflow::kWrap),
-     {Grade::kMeasured, kIntegers,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusd.txt.gz"}},
-    {"x86",
-     "vpdpbusds",
-     Integer(4, Overflow::kSaturate),
-     {Grade::kMeasured, kIntegers,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpbusds.txt.gz"}},
-    {"x86",
-     "vpdpwssd",
-     Integer(2, Overflow::kWrap),
-     {Grade::kMeasured, kIntegers,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssd.txt.gz"}},
-    {"x86",
-     "vpdpwssds",
-     Integer(2, Overflow::kSaturate),
-     {Grade::kMeasured, kIntegers,
-      "corpus/observations/intel_avx512_bf16_model167/x86.vpdpwssds.txt.gz"}},
-    {"sm_70", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kRecorded},
-    {"sm_70", "mma.m8n8k4.f32.f16.f16.f16", Truncated(4, 23, kF32), kMixedAddend},
-    {"sm_70", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kRecorded},
-    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32", Truncated(4, 23, kF32), kTuring884},
-    {"sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated(4, 23, kF32), kMixedAddend},
-    {"sm_75", "mma.m8n8k4.f16.f16.f16.f16", Truncated(4, 23, kF16), kTuring884},
-    {"sm_75", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
-    {"sm_75", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
-    {"sm_80", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kRecorded},
-    {"sm_80", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kRecorded},
-    {"sm_80", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
-    {"sm_80", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
-    {"sm_80", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kRecorded},
-    {"sm_80", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kMmaSim},
-    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kRecorded},
-    {"sm_80", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kMmaSim},
-    {"sm_86", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kLikeSm80},
-    {"sm_86", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kLikeSm80},
-    {"sm_86", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kLikeSm80},
-    {"sm_86", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kLikeSm80},
-    {"sm_86", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kLikeSm80},
-    {"sm_86", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kLikeSm80},
-    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kLikeSm80},
-    {"sm_86", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kLikeSm80},
-    {"sm_89", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 24, kF32), kRecorded},
-    {"sm_89", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 24, kF16), kRecorded},
-    {"sm_89", "mma.m16n8k16.f32.f16.f16.f32", Truncated(8, 24, kF32), kMmaSim},
-    {"sm_89", "mma.m16n8k16.f16.f16.f16.f16", Truncated(8, 24, kF16), kMmaSim},
-    {"sm_89", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kRecorded},
-    {"sm_89", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(8, 24, kF32), kMmaSim},
-    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kRecorded},
-    {"sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(4, 24, kF32), kMmaSim},
-    {"sm_90", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_90", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
-    {"sm_90", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kRecorded},
-    {"sm_90", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kRecorded},
-    {"sm_90", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_90", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kRecorded},
-    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kRecorded},
-    {"sm_90", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
-    {"sm_100", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kMmaSim},
-    {"sm_100", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kMmaSim},
-    {"sm_100", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_103", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kLikeSm100},
-    {"sm_103", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kLikeSm100},
-    {"sm_103", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kLikeSm100},
-    {"sm_103", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kLikeSm100},
-    {"sm_103", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kLikeSm100},
-    {"sm_103", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kLikeSm100},
-    {"sm_103", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kLikeSm100},
-    {"sm_103", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kLikeSm100},
-    {"sm_120", "mma.m16n8k8.f32.f16.f16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k8.f16.f16.f16.f16", Truncated(8, 25, kF16), kMmaSim},
-    {"sm_120", "mma.m16n8k16.f32.f16.f16.f32", Truncated(16, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k16.f16.f16.f16.f16", Truncated(16, 25, kF16), kMmaSim},
-    {"sm_120", "mma.m16n8k8.f32.bf16.bf16.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k16.f32.bf16.bf16.f32", Truncated(16, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated(4, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated(8, 25, kF32), kMmaSim},
-    {"sm_89", "mma.m16n8k32.f32.e4m3.e4m3.f32", AdaFp8(kF32), kRecorded},
-    {"sm_89", "mma.m16n8k32.f32.e4m3.e5m2.f32", AdaFp8(kF32), kMmaSim},
-    {"sm_89", "mma.m16n8k32.f32.e5m2.e4m3.f32", AdaFp8(kF32), kMmaSim},
-    {"sm_89", "mma.m16n8k32.f32.e5m2.e5m2.f32", AdaFp8(kF32), kRecorded},
-    {"sm_89", "mma.m16n8k32.f16.e4m3.e4m3.f16", AdaFp8(kF16), kRecorded},
-    {"sm_89", "mma.m16n8k32.f16.e4m3.e5m2.f16", AdaFp8(kF16), kMmaSim},
-    {"sm_89", "mma.m16n8k32.f16.e5m2.e4m3.f16", AdaFp8(kF16), kMmaSim},
-    {"sm_89", "mma.m16n8k32.f16.e5m2.e5m2.f16", AdaFp8(kF16), kRecorded},
-    {"sm_90", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kEmulated},
-    {"sm_90", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_90", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kEmulated},
-    {"sm_100", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kEmulated},
-    {"sm_100", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_100", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_100", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kEmulated},
-    {"sm_100", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kEmulated},
-    {"sm_100", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_100", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_100", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kEmulated},
-    {"sm_103", "mma.m16n8k32.f32.e4m3.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f32.e4m3.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f32.e5m2.e4m3.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f32.e5m2.e5m2.f32", EmulatedFp8(kF32), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f16.e4m3.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f16.e4m3.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f16.e5m2.e4m3.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_103", "mma.m16n8k32.f16.e5m2.e5m2.f16", EmulatedFp8(kF16), kLikeEmulated},
-    {"sm_120", "mma.m16n8k32.f32.e4m3.e4m3.f32", Truncated(32, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f32.e4m3.e5m2.f32", Truncated(32, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f32.e5m2.e4m3.f32", Truncated(32, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f32.e5m2.e5m2.f32", Truncated(32, 25, kF32), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f16.e4m3.e4m3.f16", Truncated(32, 25, kF16), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f16.e4m3.e5m2.f16", Truncated(32, 25, kF16), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f16.e5m2.e4m3.f16", Truncated(32, 25, kF16), kMmaSim},
-    {"sm_120", "mma.m16n8k32.f16.e5m2.e5m2.f16", Truncated(32, 25, kF16), kMmaSim},
+struct Entry {
+  const char* archs;         // separated by spaces
+  const char* instructions;  // globs, separated by spaces
+  Algorithm (*algorithm)(const Instruction&);
+  Evidence evidence;
+  NanVerdict nan_verdict = NanVerdict::kBits;
 };
+
+constexpr NanVerdict kAnyNan = NanVerdict::kAnyNan;
+constexpr auto kWrap = Integer<Overflow::kWrap>;
+constexpr auto kXor = Integer<Overflow::kWrap, BitOperation::kXor>;
+constexpr auto kSaturate = Integer<Overflow::kSaturate>;
+
+// An instruction takes the first row of its architecture that matches.
+// clang-format off
+constexpr Entry kEntries[] = {
+    {"x86", "vdpbf16ps", X86Dot, {kMeasured, kDots, MMADIFF_INTEL("vdpbf16ps")}},
+    {"x86", "vfmadd231ss", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231ss")}},
+    {"x86", "vfmadd231sd", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231sd")}},
+    {"x86", "vpdpbusd", kWrap, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpbusd")}},
+    {"x86", "vpdpbusds", kSaturate, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpbusds")}},
+    {"x86", "vpdpwssd", kWrap, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpwssd")}},
+    {"x86", "vpdpwssds", kSaturate, {kMeasured, kIntegers, MMADIFF_INTEL("vpdpwssds")}},
+    {"x86", "tdpbf16ps", AmxDot, kAmxText},
+    {"x86", "tdpfp16ps", AmxF16, kAmxText},
+    {"x86", "tmmultf32ps", AmxTf32, kAmxText},
+    {"x86", "tdpb??d", kWrap, kAmxText},
+    {"arm", "bfdot bfmmla", ArmBfdot, kArmText},
+    {"arm", "bfdot.ebf bfmmla.ebf", ArmExtendedBfdot, kArmExtended},
+    {"arm", "*dot *mmla", kWrap, kArmInteger},
+
+    {"sm_70", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kRecorded},
+    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kTuring884},
+    {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated<4, 23>, kMixedAddend},
+    {"sm_75", "mma.m16n8k8.*.f16.f16.*", Truncated<8, 24>, kMmaSim},
+    {"sm_80 sm_89", "mma.m16n8k8.*.f16.f16.* mma.m16n8k8.f32.bf16.*", Truncated<8, 24>, kRecorded},
+    {"sm_80 sm_89", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<8, 24>, kMmaSim},
+    {"sm_80 sm_89", "mma.m16n8k4.f32.tf32.*", Truncated<4, 24>, kRecorded},
+    {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.*", Truncated<4, 24>, kMmaSim},
+    {"sm_90 sm_100 sm_120", "mma.m16n8k8.*.f16.f16.* mma.m16n8k8.f32.bf16.*", Truncated<8, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<16, 25>, kRecorded},
+    {"sm_100 sm_120", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<16, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k4.f32.tf32.*", Truncated<4, 25>, kRecorded},
+    {"sm_100 sm_120", "mma.m16n8k4.f32.tf32.*", Truncated<4, 25>, kMmaSim},
+    {"sm_90 sm_100 sm_120", "mma.m16n8k8.f32.tf32.*", Truncated<8, 25>, kMmaSim},
+
+    {"sm_89", "mma.m16n8k32.*.e4m3.e4m3.* mma.m16n8k32.*.e5m2.e5m2.*", NarrowFp8<16, 24>, kRecorded},
+    {"sm_89", "mma.m16n8k??.f??.e?m?.e?m?.f??", NarrowFp8<16, 24>, kMmaSim},
+    {"sm_90", "mma.m16n8k32.f16.e4m3.e4m3.* mma.m16n8k32.f16.e5m2.e5m2.*", EmulatedFp8, kEmulated},
+    {"sm_100", "mma.m16n8k32.f??.e4m3.e4m3.* mma.m16n8k32.f??.e5m2.e5m2.*", EmulatedFp8, kEmulated},
+    {"sm_90 sm_100", "mma.m16n8k32.f??.e?m?.e?m?.f??", EmulatedFp8, kLikeEmulated},
+    {"sm_90 sm_100", "mma.m16n8k16.f??.e?m?.e?m?.f??", EmulatedFp8, kLikeEmulated16},
+    {"sm_120", "mma.m16n8k32.f??.e?m?.e?m?.f??", Truncated<32, 25>, kMmaSim},
+    {"sm_120", "mma.m16n8k16.f??.e?m?.e?m?.f??", Truncated<16, 25>, kMmaSim},
+    {"sm_100", "mma.m16n8k32.f8f6f4.f??.e[45]m[23].e[45]m[23].f??", EmulatedFp8, kLikeEmulated},
+    {"sm_120", "mma.m16n8k32.f8f6f4.*", Truncated<32, 25>, kMmaSimLike},
+    {"sm_120", "mma.*.mxf8f6f4.f32.e4m3.e4m3.* mma.*.mxf8f6f4.f32.e5m2.e5m2.*", ScaledProducts, kMmaSim},
+    {"sm_120", "mma.*.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
+    {"sm_120", "mma.*.mxf4.* mma.*.mxf4nvf4.*.ue8m0.2x mma.*.mxf4nvf4.*.ue4m3.4x", ScaledGroups, kMmaSim},
+    {"sm_120", "mma.*.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
+
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.f64.*", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
+    {"sm_90", "mma.m16n8k*.f64.f64.f64.f64", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
+    {"sm_100 sm_120", "mma.m16n8k4.f64.* mma.m16n8k8.f64.* mma.m16n8k16.f64.*", FmaRounded<Rounding::kNearestEven>, kF64Assumed, kAnyNan},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "wmma.m8n8k4.f64.*", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rz.* wmma.m8n8k4.rz.*", FmaRounded<Rounding::kTowardZero>, kF64Rounded, kAnyNan},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rm.* wmma.m8n8k4.rm.*", FmaRounded<Rounding::kDown>, kF64Rounded, kAnyNan},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rp.* wmma.m8n8k4.rp.*", FmaRounded<Rounding::kUp>, kF64Rounded, kAnyNan},
+    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rz.f64.*", FmaRounded<Rounding::kTowardZero>, kF64Rounded, kAnyNan},
+    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rm.f64.*", FmaRounded<Rounding::kDown>, kF64Rounded, kAnyNan},
+    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rp.f64.*", FmaRounded<Rounding::kUp>, kF64Rounded, kAnyNan},
+
+    {"sm_75", "mma.m8n8k16.s32.* mma.m8n8k32.s32.*", kWrap, kIntegerText},
+    {"sm_75", "mma.m8n8k16.satfinite.* mma.m8n8k32.satfinite.*", kSaturate, kSaturated},
+    {"sm_75", "mma.m8n8k128.*.xor.popc wmma.m8n8k128.*.xor.popc", kXor, kIntegerText},
+    {"sm_75", "wmma.*.satfinite.*", kSaturate, kSaturated},
+    {"sm_75", "wmma.*.s32.[su]?.*", kWrap, kIntegerText},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "*mma.*.xor.popc", kXor, kIntegerText},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.*.and.popc wmma.*.and.popc", kWrap, kIntegerText},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.*.satfinite.* wmma.*.satfinite.*", kSaturate, kSaturated},
+    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m*.s32.[su]?.* wmma.*.s32.[su]?.*", kWrap, kIntegerText},
+
+    {"sm_70", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<4, 23>, kWmmaText},
+    {"sm_70", "wmma.*.f??.f16.f16.f??", Truncated<4, 23>, kWmmaMixed},
+    {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<8, 24>, kWmmaText},
+    {"sm_75 sm_80 sm_89", "wmma.*.f??.f16.f16.f??", Truncated<8, 24>, kWmmaMixed},
+    {"sm_80 sm_89", "wmma.*.f32.bf16.*", Truncated<8, 24>, kWmmaText},
+    {"sm_80 sm_89", "wmma.*.f32.tf32.*", Truncated<4, 24>, kWmmaText},
+    {"sm_90 sm_100 sm_120", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<16, 25>, kWmmaText},
+    {"sm_90 sm_100 sm_120", "wmma.*.f??.f16.f16.f??", Truncated<16, 25>, kWmmaMixed},
+    {"sm_90 sm_100 sm_120", "wmma.*.f32.bf16.*", Truncated<16, 25>, kWmmaText},
+    {"sm_90 sm_100 sm_120", "wmma.*.f32.tf32.*", Truncated<8, 25>, kWmmaText},
+
+    {"sm_90", "wgmma.*.f??.f16.f16 wgmma.*.f32.bf16.bf16", Truncated<16, 25>, kMmaSim},
+    {"sm_90", "wgmma.*.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
+    {"sm_90", "wgmma.*.f32.e4m3.e4m3 wgmma.*.f32.e5m2.e5m2", NarrowFp8<32, 25>, kWgmmaFp8},
+    {"sm_90", "wgmma.*.f??.e?m?.e?m?", NarrowFp8<32, 25>, kMmaSim},
+    {"sm_90", "wgmma.*.satfinite.*", kSaturate, kSaturated},
+    {"sm_90", "wgmma.*.s32.*", kWrap, kIntegerText},
+
+    {"sm_100", "tcgen05.mma.*.f32.f16.f16 tcgen05.mma.*.f32.bf16.bf16 tcgen05.mma.*.f16.f16.f16", Truncated<16, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.*.f32.f16.bf16 tcgen05.mma.*.f32.bf16.f16", Truncated<16, 25>, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.*.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.*.mxf8f6f4.*", ScaledProducts, kMmaSim},
+    {"sm_100", "tcgen05.mma.*.mxf4.* tcgen05.mma.*.mxf4nvf4.*", ScaledGroups, kMmaSim},
+    {"sm_100", "tcgen05.mma.*.f??.e?m?.e?m?", Truncated<32, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.*.satfinite.*", kSaturate, kSaturated},
+    {"sm_100", "tcgen05.mma.*.s32.*", kWrap, kIntegerText},
+
+    {"gfx908 gfx90a", "v_mfma_f32_*x?f32 v_mfma_f64_*f64", FmaRounded<Rounding::kNearestEven>, kChained, kAnyNan},
+    {"gfx908", "v_mfma_f32_*bf16", Exact<2>, kCdna1, kAnyNan},
+    {"gfx908", "v_mfma_f32_*f16", Exact<4>, kCdna1, kAnyNan},
+    {"gfx90a", "v_mfma_f32_*bf16", Pairwise<2>, kCdna2, kAnyNan},
+    {"gfx90a", "v_mfma_f32_*f16 v_mfma_f32_*bf16_1k", Pairwise<4>, kCdna2, kAnyNan},
+    {"gfx942", "v_mfma_*_f32 v_mfma_*_f64", FmaRounded<Rounding::kNearestEven>, kChained, kAnyNan},
+    {"gfx942", "v_mfma_*_xf32", TwoStage<4>, kCdna3, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_f16 v_mfma_f32_*_bf16", TwoStage<8>, kCdna3, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_[fb][pf]8_[fb][pf]8", TwoStageFp8, kCdna3Fp8, kAnyNan},
+    {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
+};
+
+struct UnknownEntry {
+  const char* archs;
+  const char* instructions;  // patterns of sim/pattern.h, separated by spaces
+  Evidence evidence;
+};
+
+constexpr char kSparse[] = "numerics of sparse instructions are published nowhere; likely the dense sum over the selected products";
+constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
+constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
+#define MMADIFF_FP8 "{e4m3,e5m2}"
+
+constexpr UnknownEntry kUnknowns[] = {
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
+     {kUnknown, "emulated with FFMA by ptxas from sm_80 on (32 FFMA, 8 FADD, no tensor core); its order is not described"}},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
+     "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
+     "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
+     {kUnknown, kSparse}},
+    {"sm_89 sm_90 sm_100 sm_103 sm_120", "mma.sp.m16n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", {kUnknown, kSparse}},
+    {"sm_90", "wgmma.sp.m64n8k32.{f32,f16}.f16.f16 wgmma.sp.m64n8k32.f32.bf16.bf16 wgmma.sp.m64n8k16.f32.tf32.tf32 "
+     "wgmma.sp.m64n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 " wgmma.sp.m64n8k64.s32.{s8,u8}.{s8,u8}", {kUnknown, kSparse}},
+    {"sm_100 sm_103", "tcgen05.mma.sp.m64n8k32.f32.{f16,bf16}.$1 tcgen05.mma.sp.m64n8k16.f32.tf32.tf32 "
+     "tcgen05.mma.sp.m64n8k64.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, {kUnknown, kSparse}},
+    {"sm_103", "tcgen05.mma.m128n8k96.{mxf4,mxf4nvf4}.f32.e2m1.e2m1.ue8m0 tcgen05.mma.m128n8k96.mxf4nvf4.f32.e2m1.e2m1.ue4m3",
+     {kUnknown, "k = 96 exists on sm_103a alone; nobody has published its steps"}},
+    {"gfx942", "v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32}_i8 "
+     "v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
+    {"gfx950", "v_mfma_f32_{32x32x1_2b,16x16x1_4b,4x4x1_16b,32x32x2,16x16x4}_f32 v_mfma_f64_{16x16x4,4x4x4_4b}_f64 "
+     "v_mfma_f32_{32x32x4_2b,16x16x4_4b,4x4x4_16b,32x32x8,16x16x16,16x16x32,32x32x16}_{f16,bf16} "
+     "v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} v_mfma{,_scale}_f32_{16x16x128,32x32x64}_f8f6f4 "
+     "v_smfmac_f32_{16x16x64,32x32x32}_{f16,bf16} v_smfmac_i32_{16x16x128,32x32x64}_i8 "
+     "v_smfmac_f32_{16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kCdna4Text}},
+    {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
+     {kUnknown, "AMX-FP8: exact sums of products and one addition by the compiler's header; rounding, NaN and subnormals are not described"}},
+    {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
+};
+#undef MMADIFF_FP8
+// clang-format on
+
+constexpr Architecture kArchitectures[] = {
+    {"x86"},
+    {"arm"},
+    {"sm_70", "volta"},
+    {"sm_75", "turing"},
+    {"sm_80", "ampere"},
+    {"sm_86", "", "sm_80", {kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"}},
+    {"sm_89", "ada"},
+    {"sm_90", "hopper"},
+    {"sm_100", "blackwell"},
+    {"sm_103", "", "sm_100", {kAssumed, "as sm_100; nobody has published sm_103"}},
+    {"sm_120", "rtx_blackwell"},
+    {"gfx908", "cdna1"},
+    {"gfx90a", "cdna2"},
+    {"gfx942", "cdna3"},
+    {"gfx950", "cdna4"},
+    {"tpu_v2"},
+    {"tpu_v3"},
+};
+
+bool Lists(const char* words, std::string_view word) {
+  const std::vector<std::string> all = Words(words);
+  return std::find(all.begin(), all.end(), word) != all.end();
+}
+
+// The row of an instruction of an architecture, nullptr if it has none.
+const Entry* EntryOf(const char* arch, const Instruction& instruction) {
+  for (const Entry& entry : kEntries) {
+    if (!Lists(entry.archs, arch)) continue;
+    for (const std::string& glob : Words(entry.instructions)) {
+      if (fnmatch(glob.c_str(), instruction.name.c_str(), 0) == 0) return &entry;
+    }
+  }
+  return nullptr;
+}
+
+// kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0).
+bool Inherits(const Instruction& i) { return !(i.native_on == std::string_view("sm_100")); }
+
+std::vector<Numerics> MakeNumerics() {
+  std::vector<Numerics> all;
+  for (const Architecture& arch : kArchitectures) {
+    const bool own = *arch.like == '\0';
+    for (const Instruction& i : Instructions()) {
+      const Entry* entry = EntryOf(own ? arch.name : arch.like, i);
+      if (entry == nullptr || !(own || Inherits(i))) continue;
+      all.push_back({arch.name, &i, entry->algorithm(i), own ? entry->evidence : arch.evidence,
+                     entry->nan_verdict});
+    }
+  }
+  return all;
+}
+
+std::vector<UnknownNumerics> MakeUnknown() {
+  std::vector<UnknownNumerics> all;
+  for (const UnknownEntry& entry : kUnknowns) {
+    for (const std::string& arch : Words(entry.archs)) {
+      const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
+                                       [&](const Architecture& a) { return a.name == arch; });
+      if (known == std::end(kArchitectures)) std::abort();  // programmer error
+      for (const std::string& pattern : Words(entry.instructions)) {
+        for (const Expansion& e : Expand(pattern)) {
+          all.push_back({known->name, e.text, entry.evidence});
+        }
+      }
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
-std::span<const Numerics> AllNumerics() { return kNumerics; }
+std::span<const Numerics> AllNumerics() {
+  static const std::vector<Numerics>& all = *new std::vector<Numerics>(MakeNumerics());
+  return all;
+}
+
+std::span<const UnknownNumerics> AllUnknown() {
+  static const std::vector<UnknownNumerics>& all = *new std::vector<UnknownNumerics>(MakeUnknown());
+  return all;
+}
+
+std::span<const Architecture> Architectures() { return kArchitectures; }
 
 const char* Name(Grade grade) {
   switch (grade) {
@@ -247,6 +552,8 @@ const char* Name(Grade grade) {
       return "published";
     case Grade::kAssumed:
       return "assumed";
+    case Grade::kUnknown:
+      return "unknown";
   }
   return "?";
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "sim/algorithm.h"
 #include "sim/instruction.h"
@@ -10,8 +12,9 @@ namespace mmadiff {
 
 enum class Grade : uint8_t {
   kMeasured,   // by this project, on hardware; `file` proves it
-  kPublished,  // somebody else's recordings or bit-accurate claim
+  kPublished,  // somebody else's recordings, bit-accurate claim or specification
   kAssumed,    // inferred from a relative
+  kUnknown,    // nobody has published it: the row is listed and refuses to simulate
 };
 
 struct Evidence {
@@ -28,16 +31,35 @@ enum class NanVerdict : uint8_t {
 
 struct Numerics {
   const char* arch;
-  const char* instruction;  // a name of sim/instruction.h
+  const Instruction* instruction;
   Algorithm algorithm;
   Evidence evidence;
   NanVerdict nan_verdict = NanVerdict::kBits;
 };
 
+// By architecture, then in the order of the instruction table.
 std::span<const Numerics> AllNumerics();
+
+// Instructions that exist and that nobody can simulate bit for bit.
+struct UnknownNumerics {
+  const char* arch;
+  std::string instruction;
+  Evidence evidence;
+};
+std::span<const UnknownNumerics> AllUnknown();
+
+// An architecture, the name people give it, and the one whose rows it has by assumption.
+struct Architecture {
+  const char* name;
+  const char* alias = "";
+  const char* like = "";
+  Evidence evidence = {Grade::kAssumed, ""};  // that it is
+};
+std::span<const Architecture> Architectures();
+
 const char* Name(Grade grade);
 
 // Increases with any change of a row or of the arithmetic that changes a result bit.
-inline constexpr int kModelVersion = 1;
+inline constexpr int kModelVersion = 2;
 
 }  // namespace mmadiff

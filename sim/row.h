@@ -23,25 +23,35 @@ struct Row {
   const Shape& shape() const { return instruction->shape; }
 };
 
-// All rows, in table order.
+// All rows, in table order; of instructions with several sizes the first.
 std::span<const Row> Rows();
+
+// The first row of each model: the others differ from one of these in name and shape alone.
+std::vector<const Row*> DistinctRows();
 
 // "hopper/X" to "sm_90/X"; names without an alias are returned unchanged.
 std::string ResolveAlias(std::string_view name);
 
-// nullptr when there is no such row. Aliases of architectures are accepted.
+// nullptr when there is no such row. Aliases of architectures are accepted, and every legal m and n
+// of an instruction with several sizes; two calls return the same row. Safe in several threads.
 const Row* FindRow(std::string_view name);
 
-// Rows whose name matches a shell glob; "*" also matches "/". Aliases are accepted.
+// Rows whose name matches a shell glob; "*" also matches "/". Aliases are accepted. A name without
+// wildcards finds what FindRow finds.
 std::vector<const Row*> MatchRows(std::string_view glob);
 
-// Up to three existing row names, the most similar first, for error messages.
-std::vector<std::string> NearestRows(std::string_view name);
+// Why FindRow(name) is nullptr, in words: what is unknown about it, which sizes are legal, which
+// architectures have it, which names are near.
+std::string WhyNoRow(std::string_view name);
+
 // The candidates most similar to `name` by edit distance, at most `count`.
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count);
 
 // The model of a row with another algorithm.
 Model WithAlgorithm(const Row& row, const Algorithm& algorithm);
+
+// Whether two models compute the same from the same words.
+bool SameModel(const Model& x, const Model& y);
 
 }  // namespace mmadiff

@@ -25,6 +25,17 @@ void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpac
   for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
 }
 
+// `rows` rows of m.k elements of a format and m.scales() scales.
+void DecodeRows(const Model& m, const Format& format, const uint64_t* words, int64_t rows,
+                Unpacked* out) {
+  if (m.scale_block == 0) return DecodeAll(format, words, rows * m.k, out);
+  const int row = m.k + m.scales();
+  for (int64_t i = 0; i < rows; ++i, words += row, out += row) {
+    DecodeAll(format, words, m.k, out);
+    DecodeAll(m.scale, words + m.k, m.scales(), out + m.k);
+  }
+}
+
 MMADIFF_CLONES void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   NullTrace trace;
   const Shape& s = batch.shape;
@@ -42,17 +53,18 @@ MMADIFF_CLONES void SimulateFloats(const Model& m, const Batch& batch, std::span
   const Shape& s = batch.shape;
   // A portion of the blocks at a time: few enough to stay in the cache.
   const int64_t blocks = batch.count * s.blocks;
-  const int64_t portion = std::max(1, 1024 / ((s.m + s.n) * s.k));
-  std::vector<Unpacked> a(portion * s.m * s.k), b(portion * s.n * s.k);
+  const int row = s.row_words();
+  const int64_t portion = std::max(1, 1024 / ((s.m + s.n) * row));
+  std::vector<Unpacked> a(portion * s.m * row), b(portion * s.n * row);
   int64_t index = 0;
   for (int64_t first = 0; first < blocks; first += portion) {
     const int64_t count = std::min(portion, blocks - first);
-    DecodeAll(m.a, &batch.a[first * s.m * s.k], count * s.m * s.k, a.data());
-    DecodeAll(m.b, &batch.b[first * s.n * s.k], count * s.n * s.k, b.data());
+    DecodeRows(m, m.a, &batch.a[first * s.m * row], count * s.m, a.data());
+    DecodeRows(m, m.b, &batch.b[first * s.n * row], count * s.n, b.data());
     for (int64_t block = 0; block < count; ++block) {
       for (int i = 0; i < s.m; ++i) {
         for (int j = 0; j < s.n; ++j, ++index) {
-          d[index] = FloatDotProduct(m, &a[(block * s.m + i) * s.k], &b[(block * s.n + j) * s.k],
+          d[index] = FloatDotProduct(m, &a[(block * s.m + i) * row], &b[(block * s.n + j) * row],
                                      batch.c[index], trace);
         }
       }

@@ -1,0 +1,57 @@
+#include "sim/pattern.h"
+
+#include <cstdlib>
+#include <sstream>
+
+namespace mmadiff {
+namespace {
+
+void ExpandFrom(std::string_view rest, Expansion prefix, std::vector<Expansion>& all) {
+  const size_t open = rest.find('{');
+  prefix.text += Substitute(rest.substr(0, open), prefix.choices);
+  if (open == rest.npos) return all.push_back(std::move(prefix));
+  const size_t close = rest.find('}', open);
+  if (close == rest.npos) std::abort();  // a pattern of a table: programmer error
+  std::string_view alternatives = rest.substr(open + 1, close - open - 1);
+  while (true) {
+    const size_t comma = alternatives.find(',');
+    const std::string choice(alternatives.substr(0, comma));
+    Expansion next = prefix;
+    next.text += choice;
+    next.choices.push_back(choice);
+    ExpandFrom(rest.substr(close + 1), std::move(next), all);
+    if (comma == alternatives.npos) return;
+    alternatives.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+std::string Substitute(std::string_view text, const std::vector<std::string>& choices) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '$') {
+      result += text[i];
+      continue;
+    }
+    const size_t index = ++i < text.size() ? static_cast<size_t>(text[i] - '1') : choices.size();
+    if (index >= choices.size()) std::abort();  // a pattern of a table: programmer error
+    result += choices[index];
+  }
+  return result;
+}
+
+std::vector<Expansion> Expand(std::string_view pattern) {
+  std::vector<Expansion> all;
+  ExpandFrom(pattern, {}, all);
+  return all;
+}
+
+std::vector<std::string> Words(std::string_view text) {
+  std::istringstream in{std::string(text)};
+  std::vector<std::string> words;
+  for (std::string word; in >> word;) words.push_back(word);
+  return words;
+}
+
+}  // namespace mmadiff

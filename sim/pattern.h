@@ -1,0 +1,25 @@
+// Names with alternatives, for the two tables: "mma.m16n8k32.{f32,f16}.{e4m3,e5m2}" is four names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mmadiff {
+
+struct Expansion {
+  std::string text;
+  std::vector<std::string> choices;  // of each pair of braces, in their order
+};
+
+// Every choice of one alternative from each pair of braces, the last pair varying fastest. $1 to $9
+// in the pattern stand for earlier choices. An alternative may be empty: "m8n8k4{,.rz}".
+std::vector<Expansion> Expand(std::string_view pattern);
+
+// $1 to $9 replaced by choices.
+std::string Substitute(std::string_view text, const std::vector<std::string>& choices);
+
+// The parts of a text between spaces.
+std::vector<std::string> Words(std::string_view text);
+
+}  // namespace mmadiff
