@@ -19,11 +19,10 @@ int64_t Cases() {
   return text == nullptr ? 10'000'000 : std::strtoll(text, nullptr, 10);
 }
 
+// One of each model.
 std::vector<const Row*> RowsOf(Family family) {
-  std::vector<const Row*> rows;
-  for (const Row& row : Rows()) {
-    if (row.model.algorithm.family == family) rows.push_back(&row);
-  }
+  std::vector<const Row*> rows = DistinctRows();
+  std::erase_if(rows, [&](const Row* row) { return row->model.algorithm.family != family; });
   return rows;
 }
 
@@ -34,7 +33,7 @@ TEST_P(AgreementLong, OfAllRows) {
   const std::vector<const Row*> rows = RowsOf(GetParam());
   ASSERT_FALSE(rows.empty());
   ASSERT_GE(Cases(), 1) << "MMADIFF_LONG_CASES";
-  std::mt19937_64 random(kSeed);
+  reference::Random random(kSeed);
   for (int64_t i = 0, failures = 0; i < Cases() && failures < 10; ++i) {
     const Row& row = *rows[i % rows.size()];
     const std::string difference =
@@ -54,7 +53,7 @@ TEST_P(AgreementLong, OfAllNeighbours) {
     }
   }
   ASSERT_FALSE(models.empty());
-  std::mt19937_64 random(kSeed + 1);
+  reference::Random random(kSeed + 1);
   for (int64_t i = 0, failures = 0; i < Cases() / 10 && failures < 10; ++i) {
     const auto& [name, model] = models[i % models.size()];
     const std::string difference =
@@ -65,8 +64,7 @@ TEST_P(AgreementLong, OfAllNeighbours) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, AgreementLong,
-                         testing::Values(Family::kFmaChain, Family::kFusedSum, Family::kIntegerDot),
+INSTANTIATE_TEST_SUITE_P(Families, AgreementLong, testing::ValuesIn(reference::AllFamilies()),
                          [](const auto& info) { return reference::FamilyName(info.param); });
 
 }  // namespace
