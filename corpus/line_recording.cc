@@ -11,7 +11,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "device/line_protocol.h"
 
@@ -142,9 +141,8 @@ class LineRecordingReader {
   absl::Status SetRow(const std::string& name) {
     portion_.row = FindRow(name);
     if (portion_.row != nullptr) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        lines_.Where(), ": no instruction \"", absl::CHexEscape(name.substr(0, 100)),
-        "\"; the nearest are ", absl::StrJoin(NearestRows(name.substr(0, 100)), ", ")));
+    return absl::InvalidArgumentError(
+        absl::StrCat(lines_.Where(), ": ", WhyNoRow(absl::CHexEscape(name.substr(0, 100)))));
   }
 
   // The row of a file without an instruction comment before its first dot product.

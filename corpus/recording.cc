@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <span>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "corpus/line_recording.h"
 #include "corpus/packed_words.h"
 #include "corpus/regression_case.h"
@@ -38,9 +38,7 @@ absl::StatusOr<Recording> ParseOutputs(absl::string_view bytes, const std::strin
   Recording recording;
   recording.row = FindRow(message.instruction());
   if (recording.row == nullptr) {
-    const std::string name = message.instruction().substr(0, 100);
-    return error("no instruction \"", name, "\"; the nearest are ",
-                 absl::StrJoin(NearestRows(name), ", "));
+    return error(WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100))));
   }
   if (message.stream().empty()) return error("recorded outputs without a stream");
   const Shape& own = recording.row->shape();

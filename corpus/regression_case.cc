@@ -74,8 +74,7 @@ class Parser {
     if (case_.row != nullptr) return absl::OkStatus();
     // The search for similar names is quadratic in their length; no name is nearly this long.
     const std::string name = message_.instruction().substr(0, 100);
-    return Error("instruction: no \"", absl::CHexEscape(name), "\"; the nearest are ",
-                 absl::StrJoin(NearestRows(name), ", "));
+    return Error("instruction: ", WhyNoRow(absl::CHexEscape(name)));
   }
 
   absl::Status ParseTexts() {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -51,9 +52,8 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
   CaseStream stream;
   stream.row = FindRow({halves[0].data(), halves[0].size()});
   if (stream.row == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("case name '", text, "': no instruction '", halves[0], "'; the nearest are ",
-                     absl::StrJoin(NearestRows({halves[0].data(), halves[0].size()}), ", ")));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "case name '", text, "': ", WhyNoRow(absl::CHexEscape(halves[0].substr(0, 100)))));
   }
   const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
   if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");

@@ -346,7 +346,7 @@ constexpr Entry kEntries[] = {
     {"sm_100 sm_120", "mma.m16n8k4.f32.tf32.*", Truncated<4, 25>, kMmaSim},
     {"sm_90 sm_100 sm_120", "mma.m16n8k8.f32.tf32.*", Truncated<8, 25>, kMmaSim},
 
-    {"sm_89", "mma.m16n8k32.*.e4m3.e4m3.* mma.m16n8k32.*.e5m2.e5m2.*", NarrowFp8<16, 24>, kRecorded},
+    {"sm_89", "mma.m16n8k32.f??.e4m3.e4m3.f?? mma.m16n8k32.f??.e5m2.e5m2.f??", NarrowFp8<16, 24>, kRecorded},
     {"sm_89", "mma.m16n8k??.f??.e?m?.e?m?.f??", NarrowFp8<16, 24>, kMmaSim},
     {"sm_90", "mma.m16n8k32.f16.e4m3.e4m3.* mma.m16n8k32.f16.e5m2.e5m2.*", EmulatedFp8, kEmulated},
     {"sm_100", "mma.m16n8k32.f??.e4m3.e4m3.* mma.m16n8k32.f??.e5m2.e5m2.*", EmulatedFp8, kEmulated},
@@ -485,13 +485,28 @@ bool Lists(const char* words, std::string_view word) {
   return std::find(all.begin(), all.end(), word) != all.end();
 }
 
-// The row of an instruction of an architecture, nullptr if it has none.
-const Entry* EntryOf(const char* arch, const Instruction& instruction) {
+// The rows of an architecture, their globs apart.
+struct Glob {
+  std::string text;
+  size_t literal;  // characters before the first wildcard
+  const Entry* entry;
+};
+
+std::vector<Glob> GlobsOf(const char* arch) {
+  std::vector<Glob> globs;
   for (const Entry& entry : kEntries) {
     if (!Lists(entry.archs, arch)) continue;
     for (const std::string& glob : Words(entry.instructions)) {
-      if (fnmatch(glob.c_str(), instruction.name.c_str(), 0) == 0) return &entry;
+      globs.push_back({glob, std::min(glob.find_first_of("*?["), glob.size()), &entry});
     }
+  }
+  return globs;
+}
+
+const Entry* FirstMatch(const std::vector<Glob>& globs, const std::string& name) {
+  for (const Glob& g : globs) {
+    if (name.compare(0, g.literal, g.text, 0, g.literal) != 0) continue;
+    if (fnmatch(g.text.c_str(), name.c_str(), 0) == 0) return g.entry;
   }
   return nullptr;
 }
@@ -503,8 +518,9 @@ std::vector<Numerics> MakeNumerics() {
   std::vector<Numerics> all;
   for (const Architecture& arch : kArchitectures) {
     const bool own = *arch.like == '\0';
+    const std::vector<Glob> globs = GlobsOf(own ? arch.name : arch.like);
     for (const Instruction& i : Instructions()) {
-      const Entry* entry = EntryOf(own ? arch.name : arch.like, i);
+      const Entry* entry = FirstMatch(globs, i.name);
       if (entry == nullptr || !(own || Inherits(i))) continue;
       all.push_back({arch.name, &i, entry->algorithm(i), own ? entry->evidence : arch.evidence,
                      entry->nan_verdict});

@@ -34,24 +34,49 @@ TEST(Instructions, NamesAreUnique) {
   EXPECT_EQ(FindInstruction("mma.m16n8k16"), nullptr);
 }
 
-// mma.mMnNkK.D.A.B.C says shape and formats; the columns must say the same.
+// NVIDIA's names say shape and formats; the columns must say the same.
 TEST(Instructions, NamesOfMmaSayShapeAndFormats) {
   for (const Instruction& i : Instructions()) {
-    if (std::string_view(i.name).substr(0, 4) != "mma.") continue;
-    std::ostringstream name;
-    name << "mma.m" << i.shape.m << 'n' << i.shape.n << 'k' << i.shape.k << '.' << i.d->name << '.'
-         << i.a->name << '.' << i.b->name << '.' << i.c->name;
-    EXPECT_EQ(name.str(), i.name);
+    if (i.name.find("mma.m") == i.name.npos) continue;
+    std::ostringstream shape, formats;
+    shape << "mma.m" << i.shape.m << 'n' << i.shape.n << 'k' << i.shape.k << '.';
+    formats << '.' << i.d->name << '.' << i.a->name << '.' << i.b->name;
+    EXPECT_NE(i.name.find(shape.str()), i.name.npos) << i.name;
+    const size_t at = i.name.find(formats.str());
+    ASSERT_NE(at, i.name.npos) << i.name << formats.str();
+    // wgmma and tcgen05 name no addend: it has the result's format.
+    const std::string addend = std::string(".") + i.c->name;
+    const bool named = i.name.rfind("mma.", 0) == 0 || i.name.rfind("wmma.", 0) == 0;
+    EXPECT_EQ(i.name.compare(at + formats.str().size(), addend.size(), addend) == 0 || !named, true)
+        << i.name;
+    EXPECT_TRUE(named || i.c == i.d) << i.name;
+    EXPECT_EQ(i.scale != nullptr, i.shape.scales > 0);
+    if (i.scale != nullptr) {
+      EXPECT_NE(i.name.find(std::string(".") + i.scale->name), i.name.npos) << i.name;
+    }
   }
+}
+
+TEST(Instructions, WithSize) {
+  const Instruction sized = WithSize(*FindInstruction("wgmma.m64n8k16.f32.f16.f16"), 64, 256);
+  EXPECT_EQ(sized.name, "wgmma.m64n256k16.f32.f16.f16");
+  EXPECT_EQ(sized.shape, (Shape{64, 256, 16, 1}));
 }
 
 TEST(Numerics, EveryRowNamesAnInstructionOnce) {
   std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::string> instructions;
   for (const Numerics& n : AllNumerics()) {
-    EXPECT_NE(FindInstruction(n.instruction), nullptr) << n.instruction;
-    EXPECT_TRUE(seen.emplace(n.arch, n.instruction).second) << n.arch << " " << n.instruction;
+    EXPECT_TRUE(seen.emplace(n.arch, n.instruction->name).second) << n.arch;
+    instructions.insert(n.instruction->name);
   }
   EXPECT_EQ(Rows().size(), AllNumerics().size());
+  for (const Instruction& i : Instructions()) EXPECT_TRUE(instructions.contains(i.name)) << i.name;
+  for (const UnknownNumerics& u : AllUnknown()) {
+    EXPECT_TRUE(seen.emplace(u.arch, u.instruction).second) << u.arch << " " << u.instruction;
+    EXPECT_EQ(u.evidence.grade, Grade::kUnknown);
+    EXPECT_STRNE(u.evidence.text, "");
+  }
 }
 
 TEST(Numerics, EveryNativeInstructionHasARow) {
@@ -63,9 +88,17 @@ TEST(Numerics, EveryNativeInstructionHasARow) {
   }
 }
 
+TEST(Numerics, UnknownRowsRefuse) {
+  for (const UnknownNumerics& u : AllUnknown()) {
+    const std::string name = std::string(u.arch) + "/" + u.instruction;
+    EXPECT_EQ(FindRow(name), nullptr) << name;
+    EXPECT_EQ(WhyNoRow(name), "'" + name + "' exists, but cannot be simulated: " + u.evidence.text);
+  }
+}
+
 TEST(Numerics, EvidenceIsGiven) {
   for (const Numerics& n : AllNumerics()) {
-    SCOPED_TRACE(std::string(n.arch) + "/" + n.instruction);
+    SCOPED_TRACE(std::string(n.arch) + "/" + n.instruction->name);
     EXPECT_STRNE(n.evidence.text, "");
     EXPECT_STRNE(Name(n.evidence.grade), "?");
     const bool has_file = *n.evidence.file != '\0';
@@ -116,6 +149,7 @@ TEST(Rows, Aliases) {
       {"volta", "sm_70"},  {"turing", "sm_75"},     {"ampere", "sm_80"},         {"ada", "sm_89"},
       {"hopper", "sm_90"}, {"blackwell", "sm_100"}, {"rtx_blackwell", "sm_120"},
   };
+  EXPECT_EQ(ResolveAlias("cdna3/x"), "gfx942/x");
   for (const auto& [alias, arch] : aliases) {
     EXPECT_EQ(ResolveAlias(alias), arch);
     EXPECT_EQ(ResolveAlias(std::string(alias) + "/x"), std::string(arch) + "/x");
@@ -133,7 +167,7 @@ TEST(Rows, Aliases) {
 TEST(Rows, Globs) {
   EXPECT_THAT(MatchRows("*"), SizeIs(Rows().size()));
   EXPECT_THAT(Names(MatchRows("x86/vdp*")), ElementsAre("x86/vdpbf16ps"));
-  EXPECT_THAT(Names(MatchRows("*busd")), ElementsAre("x86/vpdpbusd"));
+  EXPECT_THAT(Names(MatchRows("*busd")), ElementsAre("x86/vpdpbusd", "x86/tdpbusd"));
   EXPECT_THAT(Names(MatchRows("sm_7?/mma.m8n8k4.f16*")),
               ElementsAre("sm_70/mma.m8n8k4.f16.f16.f16.f16", "sm_75/mma.m8n8k4.f16.f16.f16.f16"));
   EXPECT_THAT(Names(MatchRows(kHopper)), ElementsAre(kHopper));
@@ -141,11 +175,54 @@ TEST(Rows, Globs) {
   EXPECT_THAT(MatchRows(""), IsEmpty());
 }
 
+TEST(Rows, EveryLegalSizeIsFoundByName) {
+  const Row* table = FindRow("sm_90/wgmma.m64n8k16.f32.f16.f16");
+  ASSERT_NE(table, nullptr);
+  for (int n = 0; n <= 264; ++n) {
+    const std::string name = "sm_90/wgmma.m64n" + std::to_string(n) + "k16.f32.f16.f16";
+    const Row* row = FindRow(name);
+    ASSERT_EQ(row != nullptr, n >= 8 && n <= 256 && n % 8 == 0) << name;
+    if (row == nullptr) continue;
+    EXPECT_EQ(row, FindRow("hopper" + name.substr(5)));
+    EXPECT_EQ(row->name, name);
+    EXPECT_EQ(row->shape(), (Shape{64, n, 16, 1}));
+    EXPECT_TRUE(SameModel(row->model, table->model));
+    EXPECT_THAT(MatchRows(name), ElementsAre(row));
+  }
+  // Blackwell: m = 128 only with n a multiple of 16; integers skip some n.
+  EXPECT_NE(FindRow("sm_100/tcgen05.mma.m128n16k16.f32.f16.f16"), nullptr);
+  EXPECT_EQ(FindRow("sm_100/tcgen05.mma.m128n8k16.f32.f16.f16"), nullptr);
+  EXPECT_NE(FindRow("sm_90/wgmma.m64n24k32.s32.s8.s8"), nullptr);
+  EXPECT_EQ(FindRow("sm_90/wgmma.m64n40k32.s32.s8.s8"), nullptr);
+  EXPECT_EQ(FindRow("sm_90/wgmma.m064n8k16.f32.f16.f16"), nullptr);
+  EXPECT_EQ(FindRow("sm_90/mma.m16n16k16.f32.f16.f16.f32"), nullptr);
+}
+
+TEST(Rows, WhyThereIsNone) {
+  EXPECT_THAT(
+      WhyNoRow("sm_75/mma.m16n8k16.f32.f16.f16.f32"),
+      testing::HasSubstr("it exists on sm_80, sm_86, sm_89, sm_90, sm_100, sm_103, sm_120;"));
+  EXPECT_EQ(WhyNoRow("hopper/wgmma.m64n12k16.f32.f16.f16"),
+            "'sm_90/wgmma.m64n12k16.f32.f16.f16' has no such size; it has m = 64 and n = 8..256 in "
+            "steps of 8");
+  EXPECT_THAT(WhyNoRow("cdna4/v_mfma_f32_16x16x16_f16"),
+              testing::HasSubstr("exists, but cannot be simulated: no arithmetic of CDNA4"));
+  EXPECT_THAT(WhyNoRow("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
+              testing::HasSubstr(std::string("nearest names are ") + kHopper));
+  EXPECT_THAT(WhyNoRow(""), testing::HasSubstr("nearest names are"));
+}
+
+TEST(Rows, DistinctRowsStandForAll) {
+  const std::vector<const Row*> distinct = DistinctRows();
+  EXPECT_LT(distinct.size(), Rows().size());
+  for (const Row& row : Rows()) {
+    int same = 0;
+    for (const Row* other : distinct) same += SameModel(row.model, other->model);
+    EXPECT_EQ(same, 1) << row.name;
+  }
+}
+
 TEST(Rows, Nearest) {
-  EXPECT_EQ(NearestRows("sm_90/mma.m16n8k16.f32.f16.f16.f23")[0], kHopper);
-  EXPECT_EQ(NearestRows("hopper/mma.m16n8k16.f32.f16.f16.f3")[0], kHopper);
-  EXPECT_EQ(NearestRows("x86/vdpbf16")[0], "x86/vdpbf16ps");
-  EXPECT_THAT(NearestRows("nonsense"), SizeIs(3));
   const std::vector<std::string> names = {"kitten", "mitten", "sitting", "kit"};
   EXPECT_THAT(Nearest("kitten", names, 2), ElementsAre("kitten", "mitten"));
   EXPECT_THAT(Nearest("sittin", names, 4), ElementsAre("sitting", "kitten", "mitten", "kit"));

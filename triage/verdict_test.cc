@@ -6,8 +6,8 @@ namespace mmadiff {
 namespace {
 
 Row MakeRow(NanVerdict verdict) {
-  static const Numerics bits = {"x", "y", {}, {}, NanVerdict::kBits};
-  static const Numerics any = {"x", "y", {}, {}, NanVerdict::kAnyNan};
+  static const Numerics bits = {"x", nullptr, {}, {}, NanVerdict::kBits};
+  static const Numerics any = {"x", nullptr, {}, {}, NanVerdict::kAnyNan};
   Row row = Rows()[0];
   row.numerics = verdict == NanVerdict::kBits ? &bits : &any;
   row.model.d = kF32;

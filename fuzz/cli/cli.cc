@@ -5,9 +5,9 @@
 #include <cstdio>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 
@@ -87,16 +87,7 @@ CLI::Validator Seed() {
 
 absl::StatusOr<const Row*> OneRow(const std::string& name) {
   if (const Row* row = FindRow(name)) return row;
-  std::string elsewhere;
-  const size_t slash = name.find('/');
-  for (const Row& row : Rows()) {
-    if (slash != name.npos && name.substr(slash + 1) == row.instruction->name) {
-      absl::StrAppend(&elsewhere, elsewhere.empty() ? "; it exists on " : ", ", row.numerics->arch);
-    }
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("no instruction '", name, "'", elsewhere, "; the nearest names are ",
-                   absl::StrJoin(NearestRows(name), ", "), " (mmadiff list instructions)"));
+  return absl::InvalidArgumentError(WhyNoRow(absl::CHexEscape(name.substr(0, 100))));
 }
 
 absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs) {
@@ -106,7 +97,8 @@ absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::stri
     if (matched.empty()) return OneRow(glob).status();
     rows.insert(rows.end(), matched.begin(), matched.end());
   }
-  std::sort(rows.begin(), rows.end());  // rows lie in one array, in table order
+  // The rows of the table lie in one array, in order; those of other sizes elsewhere.
+  std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   return rows;
 }
