@@ -35,7 +35,7 @@ MMADIFF_HD constexpr Wide Jam(Wide x, int shift) {
 }
 
 MMADIFF_HD constexpr Unpacked Flushed(const Format& f, Subnormals rule, Unpacked x) {
-  const bool small = x.significand >> f.fraction_bits == 0;
+  const bool small = x.kind == Kind::kFinite && x.significand >> f.fraction_bits == 0;
   if (rule != Subnormals::kKeep && small) x.significand = 0;
   if (rule == Subnormals::kFlushPositive && small) x.negative = false;
   return x;

@@ -68,30 +68,40 @@ MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep& s, in
   const int least =
       single ? s.a[first].exponent + s.b[first].exponent : m.a.min_exponent + m.b.min_exponent;
   int64_t sum = 0;
-  int largest = kNoFloor, largest_raw = kNoFloor;
+  int largest = kNoFloor, largest_zero = kNoFloor, largest_raw = kNoFloor;
   for (int k = first; k < first + alg.group_terms; ++k) {
     const Unpacked &a = s.a[k], &b = s.b[k];
     const uint64_t product = a.significand * b.significand;
     const int64_t magnitude = static_cast<int64_t>(product << (a.exponent + b.exponent - least));
     sum += a.negative != b.negative ? -magnitude : magnitude;
     const int raw = a.exponent + b.exponent;
-    largest_raw = raw > largest_raw ? raw : largest_raw;
-    if (product == 0) continue;
     const int e = ProductExponentOf(alg, a, b, product, product_bits);
-    largest = e > largest ? e : largest;
+    int& of_kind = product == 0 ? largest_zero : largest;
+    of_kind = e > of_kind ? e : of_kind;
+    largest_raw = raw > largest_raw ? raw : largest_raw;
   }
   const Unpacked &x = s.ScaleA(m, first), &y = s.ScaleB(m, first);
   const uint64_t scale = x.significand * y.significand;
   const bool zero_term = largest == kNoFloor || scale == 0;
   const bool raises = alg.zero_term == ZeroTerm::kRaises;
-  const int products = zero_term                         ? largest_raw
-                       : raises && largest_raw > largest ? largest_raw
-                                                         : largest;
+  int products = zero_term ? largest_raw : largest;
+  if (raises && largest_zero > products) products = largest_zero;
   const int scales = x.exponent + y.exponent;
   return {sum < 0, Magnitude(sum) * scale,
           least - product_bits + scales - 2 * m.scale.fraction_bits,
           alg.group_exponent == GroupExponent::kScales ? scales : scales + products,
           zero_term ? raises : sum != 0 || alg.zero_group == ZeroGroup::kCounts};
+}
+
+// Every product of elements and scales, and the addend, is -0.
+MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep& s, const Unpacked& c) {
+  bool all = c.negative && c.significand == 0;
+  for (int k = s.first; k < s.first + s.terms; ++k) {
+    const uint64_t scale = s.ScaleA(m, k).significand * s.ScaleB(m, k).significand;
+    all &= s.a[k].negative != s.b[k].negative &&
+           (s.a[k].significand * s.b[k].significand == 0 || scale == 0);
+  }
+  return all;
 }
 
 // One step; c is a decoded word of `c_format`.
@@ -138,8 +148,7 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep&
     const int64_t magnitude = static_cast<int64_t>(term.magnitude);
     sum += g.negative ? -magnitude : magnitude;
   }
-  const bool minus_zero = alg.zero_sign == ZeroSign::kIeee &&
-                          AllNegativeZeros(s.a + s.first, s.b + s.first, s.terms, c);
+  const bool minus_zero = alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(m, s, c);
   return RoundSum(m, sum == 0 ? minus_zero : sum < 0, Magnitude(sum), lsb, step, trace);
 }
 
