@@ -13,7 +13,7 @@ namespace mmadiff {
 // own or DotProductShape() of it; a device places single dot products itself.
 struct Batch {
   Shape shape;
-  int64_t count = 0;        // executions
+  int64_t count = 0;  // executions
   // Rows of A and columns of B: k elements, then the scales if the instruction has them.
   std::vector<uint64_t> a;  // [count][blocks][m][k + scales]
   std::vector<uint64_t> b;  // [count][blocks][n][k + scales]

@@ -10,7 +10,9 @@
 
 namespace mmadiff {
 
-// The NaN result of a step by the rule; c is in the output format, a and b are no wider.
+// The first NaN of a, b and c, quieted, in the output format; c has that format, a and b have
+// fractions that are no longer. The default NaN if there is none, or if the rule does not
+// propagate.
 MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unpacked& a,
                                         const Unpacked& b, const Unpacked& c, int a_fraction_bits,
                                         int b_fraction_bits) {
@@ -41,9 +43,10 @@ MMADIFF_HD constexpr Unpacked Flushed(const Format& f, Subnormals rule, Unpacked
   return x;
 }
 
-// The specials of one fused multiply-add: some operand is not finite.
-MMADIFF_HD constexpr uint64_t FmaSpecials(const Model& m, const Unpacked& a, const Unpacked& b,
-                                          const Unpacked& c) {
+// The specials of a * b + c: some operand is not finite. c has the output format d.
+MMADIFF_HD constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, const Unpacked& a,
+                                          const Unpacked& b, const Unpacked& c, int a_fraction_bits,
+                                          int b_fraction_bits) {
   const bool product_negative = a.negative != b.negative;
   const bool nan = a.kind == Kind::kNan || b.kind == Kind::kNan || c.kind == Kind::kNan;
   const bool product_infinite = a.kind == Kind::kInfinite || b.kind == Kind::kInfinite;
@@ -51,9 +54,9 @@ MMADIFF_HD constexpr uint64_t FmaSpecials(const Model& m, const Unpacked& a, con
                            (b.kind == Kind::kFinite && b.significand == 0);
   const bool opposite = c.kind == Kind::kInfinite && c.negative != product_negative;
   if (nan || (product_infinite && (zero_factor || opposite))) {
-    return SelectNan(m.d, m.algorithm.nan_rule, a, b, c, m.a.fraction_bits, m.b.fraction_bits);
+    return SelectNan(d, rule, a, b, c, a_fraction_bits, b_fraction_bits);
   }
-  return InfinityWord(m.d, product_infinite ? product_negative : c.negative);
+  return InfinityWord(d, product_infinite ? product_negative : c.negative);
 }
 
 template <class Wide>
@@ -84,6 +87,23 @@ MMADIFF_HD constexpr SignedSum<Wide> AddToOdd(bool x_negative, Wide x, int x_lsb
   return {negative, (sum ^ sign) - sign, lsb};
 }
 
+// (-1)^x_negative * x * 2^x_lsb + (-1)^y_negative * y * 2^y_lsb rounded once to the output.
+template <class Wide, class Trace>
+MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, bool x_negative, Wide x, int x_lsb,
+                                       bool y_negative, Wide y, int y_lsb, int step, int k,
+                                       Trace& trace) {
+  const Algorithm& alg = m.algorithm;
+  SignedSum<Wide> sum = AddToOdd<Wide>(x_negative, x, x_lsb, y_negative, y, y_lsb);
+  if (sum.magnitude == 0 && x_negative != y_negative) {
+    sum.negative = alg.output_rounding == Rounding::kDown;
+  }
+  trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
+  bool inexact = false;
+  const uint64_t word = RoundPack<Wide>(m.d, alg, sum.negative, sum.magnitude, sum.lsb, &inexact);
+  trace(Event{Stage::kRounded, step, k, false, word, 0, inexact});
+  return word;
+}
+
 // One fused multiply-add with a single rounding. c is in the output format. `Wide` holds twice the
 // significand of a product: uint64_t up to 24-bit operands, unsigned __int128 for f64.
 template <class Wide, class Trace>
@@ -98,7 +118,8 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   const unsigned kinds =
       static_cast<unsigned>(a.kind) | static_cast<unsigned>(b.kind) | static_cast<unsigned>(c.kind);
   if (kinds != 0) {
-    const uint64_t word = FmaSpecials(m, a, b, c);
+    const uint64_t word =
+        FmaSpecials(m.d, alg.nan_rule, a, b, c, m.a.fraction_bits, m.b.fraction_bits);
     trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
     return word;
   }
@@ -106,25 +127,26 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
   const Wide product = static_cast<Wide>(a.significand) * b.significand;
   const int product_lsb = a.exponent + b.exponent - m.a.fraction_bits - m.b.fraction_bits;
   trace(Event{Stage::kProduct, step, k, negative, product, product_lsb, false});
-  SignedSum<Wide> sum = AddToOdd<Wide>(negative, product, product_lsb, c.negative, c.significand,
-                                       c.exponent - m.d.fraction_bits);
-  if (sum.magnitude == 0 && negative != c.negative) {
-    sum.negative = alg.output_rounding == Rounding::kDown;
-  }
-  trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
-  bool inexact = false;
-  const uint64_t word = RoundPack<Wide>(m.d, alg, sum.negative, sum.magnitude, sum.lsb, &inexact);
-  trace(Event{Stage::kRounded, step, k, false, word, 0, inexact});
-  return word;
+  return RoundTwo<Wide>(m, negative, product, product_lsb, c.negative, c.significand,
+                        c.exponent - m.d.fraction_bits, step, k, trace);
 }
 
-// x + y, words of the output format, rounded by the algorithm; a NaN of x comes before one of y.
+// x + y, words of the output format flushed by the rule, rounded by the algorithm; a NaN of x comes
+// before one of y.
 template <class Wide, class Trace>
-MMADIFF_HD constexpr uint64_t Add(const Model& m, uint64_t x, uint64_t y, int step, Trace& trace) {
-  Model add = {m.d, m.d, m.d, m.d, 1, m.algorithm};
-  add.algorithm.input_subnormals = m.algorithm.addend_subnormals;
-  const Unpacked one = {1ull << m.d.fraction_bits, 0, false, Kind::kFinite};
-  return FmaStep<Wide>(add, Decode(m.d, x), one, Decode(m.d, y), step, -1, trace);
+MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_word, uint64_t y_word,
+                                  int step, Trace& trace) {
+  const Unpacked x = Flushed(m.d, rule, Decode(m.d, x_word));
+  const Unpacked y = Flushed(m.d, rule, Decode(m.d, y_word));
+  if ((static_cast<unsigned>(x.kind) | static_cast<unsigned>(y.kind)) != 0) {
+    const Unpacked one = {1ull << m.d.fraction_bits, 0, false, Kind::kFinite};
+    const uint64_t word =
+        FmaSpecials(m.d, m.algorithm.nan_rule, x, one, y, m.d.fraction_bits, m.d.fraction_bits);
+    trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
+    return word;
+  }
+  return RoundTwo<Wide>(m, x.negative, x.significand, x.exponent - m.d.fraction_bits, y.negative,
+                        y.significand, y.exponent - m.d.fraction_bits, step, -1, trace);
 }
 
 // The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.
@@ -147,13 +169,14 @@ MMADIFF_HD constexpr uint64_t FmaChain(const Model& m, const Unpacked* a, const 
   if (m.algorithm.addend_joins == AddendJoins::kFirstStep) {
     return Chain<Wide>(m, a, b, c, 0, 1, step, trace);
   }
+  const Subnormals rule = m.algorithm.addend_subnormals;
   const bool apart = m.algorithm.grouping == Grouping::kEvenOdd;
   uint64_t sum = Chain<Wide>(m, a, b, 0, 0, apart ? 2 : 1, step, trace);
   if (apart) {
     const uint64_t odd = Chain<Wide>(m, a, b, 0, 1, 2, step, trace);
-    sum = Add<Wide>(m, sum, odd, step++, trace);
+    sum = Add<Wide>(m, rule, sum, odd, step++, trace);
   }
-  return Add<Wide>(m, c, sum, step, trace);
+  return Add<Wide>(m, rule, c, sum, step, trace);
 }
 
 }  // namespace mmadiff

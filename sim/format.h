@@ -106,23 +106,28 @@ struct Unpacked {
 // `word` must be a bit pattern of the floating-point format `f`. Ignored bits are dropped first,
 // so a tf32 NaN whose payload lies only in them reads as infinity (not in kIeeeAllBits).
 MMADIFF_HD constexpr Unpacked Decode(const Format& f, uint64_t word) {
-  const bool ignored = (word & LowBits(f.ignored_bits)) != 0;
+  // Branches ask the format, never the word: random operands would mispredict them.
+  const bool all_bits = f.nonfinite == Nonfinite::kIeeeAllBits;
+  const bool ignored = all_bits && (word & LowBits(f.ignored_bits)) != 0;
   word >>= f.ignored_bits;
-  const uint64_t fraction = word & LowBits(f.fraction_bits);
-  const int field = static_cast<int>(word >> f.fraction_bits) & MaxExponentField(f);
-  const bool negative = f.is_signed & ((word >> (f.fraction_bits + f.exponent_bits)) & 1);
-  // Without branches: random operands would mispredict them.
-  const bool top = field == MaxExponentField(f);
-  const bool all_ones = fraction == LowBits(f.fraction_bits);
-  const bool payload = (fraction != 0) | (ignored & (f.nonfinite == Nonfinite::kIeeeAllBits));
-  const bool minus_zero = negative & (field == 0) & (fraction == 0);
-  const int ieee = HasInfinity(f) ? top + (top & payload) : 0;
-  const bool nan = ((f.nonfinite == Nonfinite::kNanAllOnes) & top & all_ones) |
-                   ((f.nonfinite == Nonfinite::kNanMinusZero) & minus_zero);
+  const int width = f.fraction_bits + f.exponent_bits;  // at most 63
+  const uint64_t magnitude = word & ((1ull << width) - 1);
+  const uint64_t fraction = word & ((1ull << f.fraction_bits) - 1);
+  const int field = static_cast<int>(magnitude >> f.fraction_bits);
+  const bool negative = f.is_signed && (word >> width & 1);
+  int kind = 0;
+  if (HasInfinity(f)) {
+    const bool top = field == MaxExponentField(f);
+    kind = top + (top & ((fraction != 0) | ignored));
+  } else if (f.nonfinite == Nonfinite::kNanAllOnes) {
+    kind = 2 * (magnitude == (1ull << width) - 1);
+  } else if (f.nonfinite == Nonfinite::kNanMinusZero) {
+    kind = 2 * (negative & (magnitude == 0));
+  }
   const bool subnormal = f.has_zero & (field == 0);
   const uint64_t implicit_one = static_cast<uint64_t>(!subnormal) << f.fraction_bits;
   const int exponent = f.min_exponent + field - !subnormal;
-  return {fraction | implicit_one, exponent, negative, static_cast<Kind>(ieee + 2 * nan)};
+  return {fraction | implicit_one, exponent, negative, static_cast<Kind>(kind)};
 }
 
 // `word` must be a bit pattern of the integer format `f`.

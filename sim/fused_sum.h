@@ -193,8 +193,7 @@ MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, cons
   Model add = m;
   add.algorithm.output_rounding = Rounding::kNearestEven;
   add.algorithm.output_fraction_bits = m.d.fraction_bits;
-  add.algorithm.addend_subnormals = Subnormals::kKeep;
-  return Add<uint64_t>(add, c, d, step, trace);
+  return Add<uint64_t>(add, Subnormals::kKeep, c, d, step, trace);
 }
 
 // a and b hold m.k decoded operands in ascending k.

@@ -18,49 +18,56 @@ MMADIFF_HD constexpr uint64_t ProductSpecials(const Model& m, const Unpacked* a,
                                               int products) {
   bool nan = false, infinite[2] = {false, false};
   for (int i = 0; i < products; ++i) {
-    if (a[i].kind == Kind::kFinite && b[i].kind == Kind::kFinite) continue;
-    const bool zero = (a[i].kind == Kind::kFinite && a[i].significand == 0) ||
-                      (b[i].kind == Kind::kFinite && b[i].significand == 0);
-    nan |= a[i].kind == Kind::kNan || b[i].kind == Kind::kNan || zero;
-    infinite[a[i].negative != b[i].negative] = true;
+    const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a[i]);
+    const Unpacked y = Flushed(m.b, m.algorithm.input_subnormals, b[i]);
+    if (x.kind == Kind::kFinite && y.kind == Kind::kFinite) continue;
+    const bool zero = (x.kind == Kind::kFinite && x.significand == 0) ||
+                      (y.kind == Kind::kFinite && y.significand == 0);
+    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan || zero;
+    infinite[x.negative != y.negative] = true;
   }
   nan |= infinite[0] && infinite[1];
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
-// One rounding of the exact sum of one or two products.
+struct ExactProduct {
+  bool negative;
+  uint64_t magnitude;
+  int lsb;
+};
+
+MMADIFF_HD constexpr ExactProduct FlushedProduct(const Model& m, const Unpacked& a,
+                                                 const Unpacked& b) {
+  const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a);
+  const Unpacked y = Flushed(m.b, m.algorithm.input_subnormals, b);
+  return {x.negative != y.negative, x.significand * y.significand,
+          x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits};
+}
+
+// One rounding of the exact sum of one or two products, k and k + 1.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, const Unpacked* a, const Unpacked* b,
                                               int products, int step, int k, Trace& trace) {
-  const Algorithm& alg = m.algorithm;
-  unsigned kinds = 0;
-  bool negative[2] = {false, false};
-  uint64_t product[2] = {0, 0};
-  int lsb[2] = {0, 0};
-  for (int i = 0; i < products; ++i) {
-    kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
-    negative[i] = a[i].negative != b[i].negative;
-    product[i] = a[i].significand * b[i].significand;
-    lsb[i] = a[i].exponent + b[i].exponent - m.a.fraction_bits - m.b.fraction_bits;
+  unsigned kinds = static_cast<unsigned>(a[0].kind) | static_cast<unsigned>(b[0].kind);
+  if (products == 2) {
+    kinds |= static_cast<unsigned>(a[1].kind) | static_cast<unsigned>(b[1].kind);
   }
   if (kinds != 0) {
     const uint64_t word = ProductSpecials(m, a, b, products);
     trace(Event{Stage::kSpecial, step, k, false, word, 0, false});
     return word;
   }
-  for (int i = 0; i < products; ++i) {
-    trace(Event{Stage::kProduct, step, k + i, negative[i], product[i], lsb[i], false});
-  }
-  SignedSum<uint64_t> sum = {negative[0], product[0], lsb[0]};
+  const ExactProduct x = FlushedProduct(m, a[0], b[0]);
+  trace(Event{Stage::kProduct, step, k, x.negative, x.magnitude, x.lsb, false});
   if (products == 2) {
-    sum = AddToOdd<uint64_t>(negative[0], product[0], lsb[0], negative[1], product[1], lsb[1]);
-    if (sum.magnitude == 0 && negative[0] != negative[1]) {
-      sum.negative = alg.output_rounding == Rounding::kDown;
-    }
+    const ExactProduct y = FlushedProduct(m, a[1], b[1]);
+    trace(Event{Stage::kProduct, step, k + 1, y.negative, y.magnitude, y.lsb, false});
+    return RoundTwo<uint64_t>(m, x.negative, x.magnitude, x.lsb, y.negative, y.magnitude, y.lsb,
+                              step, k, trace);
   }
   bool inexact = false;
   const uint64_t word =
-      RoundPack<uint64_t>(m.d, alg, sum.negative, sum.magnitude, sum.lsb, &inexact);
+      RoundPack<uint64_t>(m.d, m.algorithm, x.negative, x.magnitude, x.lsb, &inexact);
   trace(Event{Stage::kRounded, step, k, false, word, 0, inexact});
   return word;
 }
@@ -78,25 +85,20 @@ MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, const Unpacked* a, con
   const Algorithm& alg = m.algorithm;
   const int leaf = alg.product_rounding == ProductRounding::kExact ? 2 : 1;
   for (int first = 0, step = 0; first < m.k; first += alg.terms, ++step) {
-    Unpacked x[kMaxPairwiseTerms] = {}, y[kMaxPairwiseTerms] = {};
-    for (int i = 0; i < alg.terms; ++i) {
-      x[i] = Flushed(m.a, alg.input_subnormals, a[first + i]);
-      y[i] = Flushed(m.b, alg.input_subnormals, b[first + i]);
-    }
     uint64_t word[kMaxPairwiseTerms] = {};
     int words = alg.terms / leaf;
     for (int i = 0; i < words; ++i) {
-      word[i] = RoundedProducts(m, x + leaf * i, y + leaf * i, leaf, step, first + leaf * i, trace);
+      const int k = first + leaf * i;
+      word[i] = RoundedProducts(m, a + k, b + k, leaf, step, k, trace);
     }
     // The operands of the tree are results: they are not flushed again.
-    Model tree = m;
-    tree.algorithm.addend_subnormals = Subnormals::kKeep;
     for (; words > 1; words /= 2) {
       for (int i = 0; i < words / 2; ++i) {
-        word[i] = Add<uint64_t>(tree, word[2 * i], word[2 * i + 1], step, trace);
+        word[i] = Add<uint64_t>(m, Subnormals::kKeep, word[2 * i], word[2 * i + 1], step, trace);
       }
     }
-    c = Add<uint64_t>(tree, FlushedWord(m.d, alg.addend_subnormals, c), word[0], step, trace);
+    c = Add<uint64_t>(m, Subnormals::kKeep, FlushedWord(m.d, alg.addend_subnormals, c), word[0],
+                      step, trace);
   }
   return c;
 }

@@ -12,14 +12,6 @@ struct Recorder {
   void operator()(const Event& e) { events.push_back(e); }
 };
 
-// The best code for the CPU that runs, one result for all.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define MMADIFF_CLONES __attribute__((target_clones("arch=haswell", "default"), flatten))
-#else
-#define MMADIFF_CLONES
-#endif
-
 void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpacked* out) {
   const Format f = format;  // a copy: its columns stay in registers
   for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
@@ -36,7 +28,7 @@ void DecodeRows(const Model& m, const Format& format, const uint64_t* words, int
   }
 }
 
-MMADIFF_CLONES void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   NullTrace trace;
   const Shape& s = batch.shape;
   for (int64_t index = 0; index < batch.dot_products(); ++index) {
@@ -48,7 +40,7 @@ MMADIFF_CLONES void SimulateIntegers(const Model& m, const Batch& batch, std::sp
 }
 
 // Rows of A and columns of B are decoded once for all the dot products that share them.
-MMADIFF_CLONES void SimulateFloats(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+void SimulateFloats(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   NullTrace trace;
   const Shape& s = batch.shape;
   // A portion of the blocks at a time: few enough to stay in the cache.
@@ -72,11 +64,42 @@ MMADIFF_CLONES void SimulateFloats(const Model& m, const Batch& batch, std::span
   }
 }
 
+void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  m.algorithm.family == Family::kIntegerDot ? SimulateIntegers(m, batch, d)
+                                            : SimulateFloats(m, batch, d);
+}
+
+// The same text compiled twice: with the shifts and the leading-zero count of x86-64-v3, and
+// without. One result for all. (`target_clones` with arch=haswell takes Haswell itself alone.)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+[[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] void SimulateWithBmi(const Model& m,
+                                                                     const Batch& batch,
+                                                                     std::span<uint64_t> d) {
+  SimulateBatch(m, batch, d);
+}
+
+bool HasBmi() {
+  static const bool has = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                          __builtin_cpu_supports("lzcnt");
+  return has;
+}
+#else
+void SimulateWithBmi(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  SimulateBatch(m, batch, d);
+}
+
+bool HasBmi() { return false; }
+#endif
+
+[[gnu::flatten]] void SimulatePlainly(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  SimulateBatch(m, batch, d);
+}
+
 }  // namespace
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  m.algorithm.family == Family::kIntegerDot ? SimulateIntegers(m, batch, d)
-                                            : SimulateFloats(m, batch, d);
+  HasBmi() ? SimulateWithBmi(m, batch, d) : SimulatePlainly(m, batch, d);
 }
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
