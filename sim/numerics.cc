@@ -463,15 +463,15 @@ constexpr UnknownEntry kUnknowns[] = {
 constexpr Architecture kArchitectures[] = {
     {"x86"},
     {"arm"},
-    {"sm_70", "volta"},
-    {"sm_75", "turing"},
-    {"sm_80", "ampere"},
-    {"sm_86", "", "sm_80", {kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"}},
-    {"sm_89", "ada"},
-    {"sm_90", "hopper"},
-    {"sm_100", "blackwell"},
-    {"sm_103", "", "sm_100", {kAssumed, "as sm_100; nobody has published sm_103"}},
-    {"sm_120", "rtx_blackwell"},
+    {"sm_70", "volta", true},
+    {"sm_75", "turing", true},
+    {"sm_80", "ampere", true},
+    {"sm_86", "", true, "sm_80", {kAssumed, "as sm_80 (GA10x shares its tensor core ISA)"}},
+    {"sm_89", "ada", true},
+    {"sm_90", "hopper", true},
+    {"sm_100", "blackwell", true},
+    {"sm_103", "", true, "sm_100", {kAssumed, "as sm_100; nobody has published sm_103"}},
+    {"sm_120", "rtx_blackwell", true},
     {"gfx908", "cdna1"},
     {"gfx90a", "cdna2"},
     {"gfx942", "cdna3"},
@@ -511,8 +511,11 @@ const Entry* FirstMatch(const std::vector<Glob>& globs, const std::string& name)
   return nullptr;
 }
 
-// kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0).
-bool Inherits(const Instruction& i) { return !(i.native_on == std::string_view("sm_100")); }
+bool Exists(const Architecture& arch, const Instruction& i) {
+  if (Lists(i.native_on, arch.name)) return true;
+  // kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0); its relative has no emulation of it.
+  return arch.emulates && i.native_on != std::string_view("sm_100");
+}
 
 std::vector<Numerics> MakeNumerics() {
   std::vector<Numerics> all;
@@ -521,7 +524,7 @@ std::vector<Numerics> MakeNumerics() {
     const std::vector<Glob> globs = GlobsOf(own ? arch.name : arch.like);
     for (const Instruction& i : Instructions()) {
       const Entry* entry = FirstMatch(globs, i.name);
-      if (entry == nullptr || !(own || Inherits(i))) continue;
+      if (entry == nullptr || !Exists(arch, i)) continue;
       all.push_back({arch.name, &i, entry->algorithm(i), own ? entry->evidence : arch.evidence,
                      entry->nan_verdict});
     }
