@@ -312,11 +312,12 @@ TEST(ExplainText, ColorMarksTheLine) {
   EXPECT_THAT(ExplainText(row, observed, false), Not(HasSubstr("\033")));
 }
 
-// Exactly one line is marked whenever a neighbour explains, of every row and neighbour.
-TEST(ExplainText, OneMarkOfEveryRow) {
+// Exactly one line is marked whenever a neighbour explains, of every model and neighbour.
+TEST(ExplainText, OneMarkOfEveryModel) {
   std::mt19937_64 random(3);
   int seen = 0;
-  for (const Row& row : Rows()) {
+  for (const Row* pointer : DistinctRows()) {
+    const Row& row = *pointer;
     const Batch tile = RandomTile(row, DotProductShape(row.shape()), random);
     const DotProductCase dot = Extract(tile, 0);
     for (const Neighbour& n : Neighbours(row.model)) {
@@ -330,7 +331,7 @@ TEST(ExplainText, OneMarkOfEveryRow) {
       EXPECT_THAT(text, Not(HasSubstr("No change")));
     }
   }
-  EXPECT_GT(seen, 30);
+  EXPECT_GT(seen, 600);
 }
 
 }  // namespace

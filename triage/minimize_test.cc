@@ -49,7 +49,7 @@ Batch TinyTile(const Row& row, std::mt19937_64& random) {
 std::vector<Mismatch> Starts(const Row& row, const std::string& change,
                              const std::string& signature, size_t count, bool tiny) {
   std::vector<Mismatch> starts;
-  std::mt19937_64 random(20240601);
+  std::mt19937_64 random(20240602);
   ChangedDevice device(change);
   for (int tile = 0; tile < 3000 && starts.size() < count; ++tile) {
     const Batch inputs = tiny ? TinyTile(row, random) : RandomTile(row, row.shape(), random);

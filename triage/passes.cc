@@ -16,13 +16,13 @@ namespace {
 using Class = Operand::Class;
 
 // All products, then runs of half as many, down to single ones.
-void DropTerms(const Model&, const DotProductCase& current, Offer offer) {
-  const std::vector<int> active = ActiveProducts(current);
+void DropTerms(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> active = ActiveProducts(m, current);
   for (size_t run = active.size(); run >= 1; run /= 2) {
     for (size_t start = 0; start < active.size(); start += run) {
       DotProductCase dot = current;
       const size_t end = std::min(start + run, active.size());
-      for (size_t i = start; i < end; ++i) ClearTerm(active[i], dot);
+      for (size_t i = start; i < end; ++i) ClearTerm(m, active[i], dot);
       if (offer(dot)) return;
     }
   }
@@ -37,11 +37,12 @@ void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
 // One or two products, with and without the addend, and nothing else: what dropping runs misses
 // when the other products only matter together.
 void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<int> active = ActiveProducts(current);
+  const std::vector<int> active = ActiveProducts(m, current);
   for (size_t i = 0; i < active.size(); ++i) {
     for (size_t j = i; j < active.size(); ++j) {
       for (const uint64_t c : {uint64_t{0}, current.c}) {
-        DotProductCase dot{std::vector<uint64_t>(m.k), std::vector<uint64_t>(m.k), c};
+        DotProductCase dot = NoTerms(m, current);
+        dot.c = c;
         for (const int k : {active[i], active[j]}) {
           dot.a[k] = current.a[k];
           dot.b[k] = current.b[k];
@@ -55,7 +56,7 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
 // a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
 void Fold(const Model& m, const DotProductCase& current, Offer offer) {
   const Operand one = {Class::kFinite, false, 0, 0};
-  for (const int k : ActiveProducts(current)) {
+  for (const int k : ActiveProducts(m, current)) {
     const std::optional<Operand> value = ProductValue(m, current, k);
     if (!value) continue;
     DotProductCase dot = current;
@@ -63,7 +64,7 @@ void Fold(const Model& m, const DotProductCase& current, Offer offer) {
     dot = current;
     if (!Put(m, 2 * m.k, *value, dot)) continue;
     if (current.c == 0) {
-      ClearTerm(k, dot);
+      ClearTerm(m, k, dot);
     } else if (!Put(m, 2 * k, OperandAt(m, current, 2 * m.k), dot) ||
                !Put(m, 2 * k + 1, one, dot)) {
       continue;
@@ -74,7 +75,7 @@ void Fold(const Model& m, const DotProductCase& current, Offer offer) {
 
 // Each product to every lower k, in exchange for what is there; its operands exchanged.
 void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int k : ActiveProducts(current)) {
+  for (const int k : ActiveProducts(m, current)) {
     DotProductCase exchanged = current;
     std::swap(exchanged.a[k], exchanged.b[k]);
     if (std::string_view(m.a.name) == m.b.name && offer(exchanged)) return;
@@ -86,22 +87,31 @@ void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Infinities and NaNs as zero, one, the positive infinity, the quiet NaN without payload.
+// What an infinity or a NaN is tried as: zero, one, infinity, the simplest NaN, of one sign.
+std::vector<uint64_t> SimpleWords(const Format& f, bool negative) {
+  std::vector<uint64_t> words;
+  uint64_t word;
+  for (const Class kind : {Class::kZero, Class::kFinite, Class::kInfinite}) {
+    if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
+  }
+  if (PackNan(f, negative, &word)) words.push_back(word);
+  return words;
+}
+
+// Infinities and NaNs as something simpler; NaNs with fewer payload bits.
 void Specials(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
     const Operand o = OperandAt(m, current, w);
     if (o.kind != Class::kInfinite && o.kind != Class::kNan) continue;
-    const int payload_bits = FormatOfWord(m, w).fraction_bits;
+    const Format& format = FormatOfWord(m, w);
     for (const bool negative : {false, true}) {
-      for (const Operand& simple : {Operand{Class::kZero, negative},
-                                    {Class::kFinite, negative},
-                                    {Class::kInfinite, negative},
-                                    {Class::kNan, negative, 0, 1ull << (payload_bits - 1)}}) {
+      for (const uint64_t simple : SimpleWords(format, negative)) {
         DotProductCase dot = current;
-        if (Put(m, w, simple, dot) && offer(dot)) return;
+        WordAt(m, dot, w) = simple;
+        if (offer(dot)) return;
       }
     }
-    for (int bit = payload_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
+    for (int bit = format.fraction_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
       Operand shorter = o;
       shorter.fraction &= ~(1ull << bit);
       DotProductCase dot = current;
@@ -129,7 +139,7 @@ void UnitExponents(const Model& m, const DotProductCase& current, Offer offer) {
 }
 
 void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int t : ActiveTerms(current)) {
+  for (const int t : ActiveTerms(m, current)) {
     const std::optional<int> now = TermExponent(m, current, t);
     if (!now) continue;
     for (const int e : TermExponents(m, t)) {
@@ -154,7 +164,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
 
 // The same product exponent divided otherwise between a_k and b_k.
 void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int k : ActiveProducts(current)) {
+  for (const int k : ActiveProducts(m, current)) {
     Operand a = OperandAt(m, current, 2 * k), b = OperandAt(m, current, 2 * k + 1);
     if (a.kind != Class::kFinite || b.kind != Class::kFinite) continue;
     const int sum = a.exponent + b.exponent;
@@ -191,7 +201,7 @@ bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier car
 // All terms together; then the upper ones down and the lower ones up, to close a gap.
 void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   std::vector<std::pair<int, int>> ordered;  // exponent, term
-  for (const int t : ActiveTerms(current)) {
+  for (const int t : ActiveTerms(m, current)) {
     if (const auto e = TermExponent(m, current, t)) ordered.emplace_back(*e, t);
   }
   std::sort(ordered.begin(), ordered.end());
@@ -258,7 +268,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
     o.negative = !o.negative;
     return Put(m, w, o, dot);
   };
-  const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(current);
+  const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(m, current);
   if (products.size() <= 3) {
     std::vector<int> order = products;
     do {
@@ -291,10 +301,53 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   offer(all);
 }
 
+// The scales of a row of A (`b` false) or of a column of B, as an operand that is 1.0 or not.
+Operand ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
+  return Unpack(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
+}
+
+bool PutScale(const Model& m, bool b, int scale, const Operand& o, DotProductCase& dot) {
+  return Pack(m.scale, o, &(b ? dot.b : dot.a)[m.k + scale]);
+}
+
+// All scales 1.0; then each; then both of a block as one; then each nearer to 1.0, without fraction
+// first.
+void Scales(const Model& m, const DotProductCase& current, Offer offer) {
+  const Operand one = {Class::kFinite, false, 0, 0};
+  DotProductCase all = NoTerms(m);
+  std::copy_n(current.a.begin(), m.k, all.a.begin());
+  std::copy_n(current.b.begin(), m.k, all.b.begin());
+  all.c = current.c;
+  if (m.scales() == 0 || offer(all)) return;
+  for (int s = 0; s < m.scales(); ++s) {
+    const int sum = ScaleAt(m, current, false, s).exponent + ScaleAt(m, current, true, s).exponent;
+    for (const bool b : {false, true}) {
+      DotProductCase dot = current;
+      if (PutScale(m, b, s, one, dot) && offer(dot)) return;
+      if (PutScale(m, !b, s, {Class::kFinite, false, sum, 0}, dot) && offer(dot)) return;
+    }
+  }
+  for (int s = 0; s < m.scales(); ++s) {
+    for (const bool b : {false, true}) {
+      const Operand now = ScaleAt(m, current, b, s);
+      for (int distance = 0; distance <= std::abs(now.exponent); ++distance) {
+        for (const uint64_t fraction : {uint64_t{0}, now.fraction}) {
+          DotProductCase dot = current;
+          const int exponent = now.exponent < 0 ? -distance : distance;
+          if (PutScale(m, b, s, {Class::kFinite, false, exponent, fraction}, dot) && offer(dot)) {
+            return;
+          }
+        }
+      }
+    }
+  }
+}
+
 constexpr Pass kPasses[] = {
     {"drop_terms", DropTerms},
     {"drop_addend", DropAddend},
     {"keep_few", KeepFew},
+    {"scales", Scales},
     {"fold", Fold},
     {"lower_k", LowerK},
     {"specials", Specials},

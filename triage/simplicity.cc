@@ -8,9 +8,7 @@
 namespace mmadiff {
 namespace {
 
-void Count(const Format& format, uint64_t word, Complexity& c) {
-  if (word == 0) return;
-  const Operand o = Unpack(format, word);
+void CountOperand(const Operand& o, Complexity& c) {
   c[7] += o.negative;
   c[3] += std::popcount(o.fraction);
   if (o.kind == Operand::Class::kInfinite) c[2] += 1;
@@ -19,6 +17,16 @@ void Count(const Format& format, uint64_t word, Complexity& c) {
   if (o.fraction != 0) c[4] += 64 - std::countr_zero(o.fraction);
   c[5] += o.exponent != 0;
   c[6] += std::abs(o.exponent);
+}
+
+void Count(const Format& format, uint64_t word, Complexity& c) {
+  if (word != 0) CountOperand(Unpack(format, word), c);
+}
+
+void CountScale(const Format& format, uint64_t word, Complexity& c) {
+  const Operand o = Unpack(format, word);
+  if (o.kind == Operand::Class::kZero) c[2] += 1;
+  CountOperand(o, c);
 }
 
 }  // namespace
@@ -31,6 +39,10 @@ Complexity ComplexityOf(const Model& model, const DotProductCase& dot) {
     c[8] += k;
     Count(model.a, dot.a[k], c);
     Count(model.b, dot.b[k], c);
+  }
+  for (int i = model.k; i < model.k + model.scales(); ++i) {
+    CountScale(model.scale, dot.a[i], c);
+    CountScale(model.scale, dot.b[i], c);
   }
   c[1] = dot.c != 0;
   Count(model.c, dot.c, c);

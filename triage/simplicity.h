@@ -9,7 +9,8 @@
 namespace mmadiff {
 
 // Compared from the first count to the last, then by the raw words a, b, c. Counts are over the
-// words that are not +0; integers count as a leading one, an exponent and further bits, too.
+// words that are not +0; integers count as a leading one, an exponent and further bits, too. Scales
+// count from 2 on unless they are 1.0: zero and NaN scales as specials.
 //   0 terms       products with an operand that is not +0
 //   1 addend      1 if it is not +0
 //   2 specials    1 for each infinity, 2 for each NaN
