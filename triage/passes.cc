@@ -53,29 +53,50 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
+// The scales of product k as an exponent; none unless both are powers of two. 0 without scales.
+std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int k) {
+  if (m.scale_block == 0) return 0;
+  const int place = m.k + k / m.scale_block;
+  const Operand x = Unpack(m.scale, dot.a[place]), y = Unpack(m.scale, dot.b[place]);
+  const bool powers =
+      x.kind == Class::kFinite && y.kind == Class::kFinite && x.fraction == 0 && y.fraction == 0;
+  return powers ? std::optional<int>(x.exponent + y.exponent) : std::nullopt;
+}
+
 // a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
 void Fold(const Model& m, const DotProductCase& current, Offer offer) {
   const Operand one = {Class::kFinite, false, 0, 0};
   for (const int k : ActiveProducts(m, current)) {
-    const std::optional<Operand> value = ProductValue(m, current, k);
+    std::optional<Operand> value = ProductValue(m, current, k);
     if (!value) continue;
     DotProductCase dot = current;
     if (Put(m, 2 * k, *value, dot) && Put(m, 2 * k + 1, one, dot) && offer(dot)) return;
+    const std::optional<int> scale = ScaleExponent(m, current, k);
+    if (!scale) continue;
     dot = current;
+    value->exponent += *scale;
     if (!Put(m, 2 * m.k, *value, dot)) continue;
+    Operand addend = OperandAt(m, current, 2 * m.k);
+    addend.exponent -= *scale;
     if (current.c == 0) {
       ClearTerm(m, k, dot);
-    } else if (!Put(m, 2 * k, OperandAt(m, current, 2 * m.k), dot) ||
-               !Put(m, 2 * k + 1, one, dot)) {
+    } else if (!Put(m, 2 * k, addend, dot) || !Put(m, 2 * k + 1, one, dot)) {
       continue;
     }
     if (offer(dot)) return;
   }
 }
 
-// Each product to every lower k, in exchange for what is there; its operands exchanged.
+// All products lower together; each to every lower k, in exchange for what is there; its operands
+// exchanged.
 void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int k : ActiveProducts(m, current)) {
+  const std::vector<int> active = ActiveProducts(m, current);
+  for (int shift = active.empty() ? 0 : active.front(); shift > 0; --shift) {
+    DotProductCase dot = current;
+    for (const int k : active) SwapProducts(k - shift, k, dot);
+    if (offer(dot)) return;
+  }
+  for (const int k : active) {
     DotProductCase exchanged = current;
     std::swap(exchanged.a[k], exchanged.b[k]);
     if (std::string_view(m.a.name) == m.b.name && offer(exchanged)) return;
@@ -301,7 +322,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   offer(all);
 }
 
-// The scales of a row of A (`b` false) or of a column of B, as an operand that is 1.0 or not.
+// The scale of a row of A (`b` false) or of a column of B, as an operand.
 Operand ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
   return Unpack(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
 }
@@ -310,33 +331,67 @@ bool PutScale(const Model& m, bool b, int scale, const Operand& o, DotProductCas
   return Pack(m.scale, o, &(b ? dot.b : dot.a)[m.k + scale]);
 }
 
-// All scales 1.0; then each; then both of a block as one; then each nearer to 1.0, without fraction
-// first.
+bool PutScaleExponent(const Model& m, bool b, int scale, int exponent, DotProductCase& dot) {
+  return PutScale(m, b, scale, {Class::kFinite, false, exponent, 0}, dot);
+}
+
+// One scale 1.0: alone, with the other of the block taking its exponent, with the addend moving
+// along. True when the pass must stop.
+bool PlainScale(const Model& m, const DotProductCase& current, bool b, int s, Offer offer) {
+  const int exponent = ScaleAt(m, current, b, s).exponent;
+  DotProductCase dot = current;
+  if (!PutScaleExponent(m, b, s, 0, dot)) return false;
+  if (offer(dot)) return true;
+  DotProductCase other = dot;
+  const int sum = exponent + ScaleAt(m, current, !b, s).exponent;
+  if (PutScaleExponent(m, !b, s, sum, other) && offer(other)) return true;
+  const std::optional<int> addend = TermExponent(m, current, m.k);
+  return addend && SetTermExponent(m, m.k, *addend - exponent, dot) && offer(dot);
+}
+
+// All scales 1.0; then each; then each nearer to 1.0, without fraction first.
 void Scales(const Model& m, const DotProductCase& current, Offer offer) {
-  const Operand one = {Class::kFinite, false, 0, 0};
-  DotProductCase all = NoTerms(m);
-  std::copy_n(current.a.begin(), m.k, all.a.begin());
-  std::copy_n(current.b.begin(), m.k, all.b.begin());
-  all.c = current.c;
-  if (m.scales() == 0 || offer(all)) return;
+  if (m.scales() == 0) return;
+  DotProductCase all = current;
+  for (int i = m.k; i < m.k + m.scales(); ++i) all.a[i] = all.b[i] = PlainWord(m, i);
+  if (offer(all)) return;
   for (int s = 0; s < m.scales(); ++s) {
-    const int sum = ScaleAt(m, current, false, s).exponent + ScaleAt(m, current, true, s).exponent;
-    for (const bool b : {false, true}) {
-      DotProductCase dot = current;
-      if (PutScale(m, b, s, one, dot) && offer(dot)) return;
-      if (PutScale(m, !b, s, {Class::kFinite, false, sum, 0}, dot) && offer(dot)) return;
+    if (PlainScale(m, current, false, s, offer) || PlainScale(m, current, true, s, offer)) return;
+  }
+  for (int i = 0; i < 2 * m.scales(); ++i) {
+    Operand o = ScaleAt(m, current, i % 2 != 0, i / 2);
+    const Operand now = o;
+    for (int distance = 0; distance <= std::abs(now.exponent); ++distance) {
+      o.exponent = now.exponent < 0 ? -distance : distance;
+      for (const uint64_t fraction : {uint64_t{0}, now.fraction}) {
+        o.fraction = fraction;
+        DotProductCase dot = current;
+        if (PutScale(m, i % 2 != 0, i / 2, o, dot) && offer(dot)) return;
+      }
     }
   }
-  for (int s = 0; s < m.scales(); ++s) {
-    for (const bool b : {false, true}) {
-      const Operand now = ScaleAt(m, current, b, s);
-      for (int distance = 0; distance <= std::abs(now.exponent); ++distance) {
-        for (const uint64_t fraction : {uint64_t{0}, now.fraction}) {
-          DotProductCase dot = current;
-          const int exponent = now.exponent < 0 ? -distance : distance;
-          if (PutScale(m, b, s, {Class::kFinite, false, exponent, fraction}, dot) && offer(dot)) {
-            return;
-          }
+}
+
+// Every exponent of one word of a product, a scale of its block making up for it; the other scale
+// as it is or 1.0.
+void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
+  if (m.scales() == 0) return;
+  for (const int w : ActiveWords(m, current)) {
+    Operand o = OperandAt(m, current, w);
+    if (w == 2 * m.k || o.kind != Class::kFinite) continue;
+    const int s = w / 2 / m.scale_block, now = o.exponent;
+    for (const int e : TermExponents(m, w / 2)) {
+      o.exponent = e;
+      DotProductCase moved = current;
+      if (!Put(m, w, o, moved)) continue;
+      for (const bool b : {true, false}) {
+        const int scale = ScaleAt(m, current, b, s).exponent + now - e;
+        const int other = ScaleAt(m, current, !b, s).exponent;
+        DotProductCase dot = moved;
+        if (PutScaleExponent(m, b, s, scale, dot) && offer(dot)) return;
+        if (PutScaleExponent(m, !b, s, 0, dot) && PutScaleExponent(m, b, s, scale + other, dot) &&
+            offer(dot)) {
+          return;
         }
       }
     }
@@ -348,6 +403,7 @@ constexpr Pass kPasses[] = {
     {"drop_addend", DropAddend},
     {"keep_few", KeepFew},
     {"scales", Scales},
+    {"scale_for_word", ScaleForWord},
     {"fold", Fold},
     {"lower_k", LowerK},
     {"specials", Specials},

@@ -27,7 +27,7 @@ TEST(SimulateSparse, EqualsTheSimulatorForEveryModelAndNeighbour) {
       models.push_back(WithAlgorithm(*row, n.algorithm));
     }
     for (const Model& model : models) {
-      for (int i = 0; i < 100; ++i) {
+      for (int i = 0; i < 50; ++i) {
         const DotProductCase dot = RandomSparse(*row, random);
         ASSERT_EQ(SimulateSparse(model, dot), Simulate(model, dot))
             << row->name << " " << Describe(model.algorithm) << " c " << std::hex << dot.c;

@@ -122,11 +122,15 @@ class DyingDevice : public ChangedDevice {
   int calls_;
 };
 
-// A word of a floating-point format: any bits, or an operand near 1.0 with few bits, a small one, a
-// zero, a special. std::mt19937_64 gives the same numbers everywhere; distributions would not.
-inline uint64_t RandomFloat(const Format& f, std::mt19937_64& random) {
-  const uint64_t bits = random() & LowBits(f.bits);
-  const uint64_t kind = random() % 16;
+inline uint64_t RandomInteger(const Format& f, uint64_t bits, uint64_t kind) {
+  if (kind == 1) return LowBits(f.bits - 1);
+  if (kind == 2) return f.is_signed ? 1ull << (f.bits - 1) : LowBits(f.bits);
+  return kind < 8 || f.bits < 4 ? bits : bits & LowBits(f.bits / 2);
+}
+
+// Near 1.0 with few bits, a small one, a zero, a special.
+inline uint64_t RandomFloat(const Format& f, uint64_t bits, uint64_t kind,
+                            std::mt19937_64& random) {
   const uint64_t sign = f.is_signed ? (random() & 1) << SignBit(f) : 0;
   if (kind == 1) return sign;
   if (kind == 2) return sign | (bits & LowBits(f.fraction_bits)) << f.ignored_bits;
@@ -136,24 +140,17 @@ inline uint64_t RandomFloat(const Format& f, std::mt19937_64& random) {
   const int field = bias - spread + static_cast<int>(random() % (2 * spread));
   uint64_t fraction = random() & LowBits(f.fraction_bits);
   if (random() % 3 == 0) fraction &= random() & random();
-  return sign |
-         (static_cast<uint64_t>(std::clamp(field, 0, MaxExponentField(f) - 1)) << f.fraction_bits |
-          fraction)
-             << f.ignored_bits;
+  const uint64_t finite = std::clamp(field, 0, MaxExponentField(f) - 1);
+  return sign | (finite << f.fraction_bits | fraction) << f.ignored_bits;
 }
 
-inline uint64_t RandomInteger(const Format& f, std::mt19937_64& random) {
+// A word for a test: any bits, an operand of the above, a zero. std::mt19937_64 gives the same
+// numbers everywhere; distributions would not.
+inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
   const uint64_t bits = random() & LowBits(f.bits);
   const uint64_t kind = random() % 16;
-  if (kind == 1) return LowBits(f.bits - 1);
-  if (kind == 2) return f.is_signed ? 1ull << (f.bits - 1) : LowBits(f.bits);
-  return kind < 8 || f.bits < 4 ? bits : bits & LowBits(f.bits / 2);
-}
-
-// A word for a test; one in sixteen is zero.
-inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
-  if (random() % 16 == 0) return 0;
-  return IsInteger(f) ? RandomInteger(f, random) : RandomFloat(f, random);
+  if (kind == 0) return 0;
+  return IsInteger(f) ? RandomInteger(f, bits, kind) : RandomFloat(f, bits, kind, random);
 }
 
 // Scales near 1.0, mostly: those of random exponents would leave one group of products standing.
