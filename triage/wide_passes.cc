@@ -45,8 +45,10 @@ void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// A simpler fraction of one word together with another exponent of one term.
+// A simpler fraction of one word together with another exponent of one term, not far beyond that of
+// now.
 void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostDistance = 300;  // keeps the many places of wide formats affordable
   const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
@@ -57,7 +59,9 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
       DotProductCase base = current;
       if (!Put(m, w, o, base)) continue;
       for (const int t : terms) {
+        const int now = std::abs(TermExponent(m, current, t).value_or(0));
         for (const int e : TermExponents(m, t)) {
+          if (std::abs(e) > std::max(now, kMostDistance)) break;
           DotProductCase dot = base;
           if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
         }
