@@ -302,9 +302,10 @@ TEST_F(RecordingFile, BlockLogsRoundTripAndAreSplit) {
 }
 
 TEST_F(RecordingFile, EveryOutputWidthRoundTrips) {
-  for (const char* name : {"x86/vfmadd231sd", "x86/vpdpbusd", kMma}) {
+  for (const char* name : {"x86/vfmadd231sd", "x86/vpdpbusd", kMma,
+                           "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"}) {
     const Row& row = *FindRow(name);
-    const std::string path = Path(absl::StrCat("log", row.instruction->d->bits));
+    const std::string path = Path(absl::StrCat("log", row.shape().k));
     auto writer = RecordingWriter::Create(path);
     const Batch batch = Generated(row, "s", ~0ull - 1, 1);
     std::vector<uint64_t> d(batch.dot_products(), LowBits(row.instruction->d->bits));
@@ -313,6 +314,7 @@ TEST_F(RecordingFile, EveryOutputWidthRoundTrips) {
     ASSERT_TRUE((*writer)->Flush().ok());
     EXPECT_EQ(Read(path).recordings[0].d, d);
     EXPECT_EQ(Read(path).recordings[0].inputs.first, ~0ull - 1);
+    EXPECT_EQ(Read(path).recordings[0].inputs.shape, row.shape());
   }
 }
 

@@ -24,6 +24,11 @@ constexpr std::array<const char*, kEvents> kNames = {"aligned_by_product",
                                                      "result_special",
                                                      "integer_overflow"};
 
+// Families that align all terms of a step to one exponent.
+bool HasOneAlignment(Family family) {
+  return family == Family::kFusedSum || family == Family::kScaledSum;
+}
+
 // Events that a family can have, by enumerator.
 bool CanHappen(Family family, StageEvent e) {
   const bool alignment = e <= StageEvent::kCarryOut;
@@ -31,7 +36,7 @@ bool CanHappen(Family family, StageEvent e) {
     return e == StageEvent::kIntegerOverflow || e == StageEvent::kFullCancellation ||
            e == StageEvent::kResultZero;
   }
-  return e != StageEvent::kIntegerOverflow && (family == Family::kFusedSum || !alignment);
+  return e != StageEvent::kIntegerOverflow && (HasOneAlignment(family) || !alignment);
 }
 
 // Watches the stages of one dot product.
@@ -43,7 +48,7 @@ class Observer {
   void operator()(const Event& e) {
     switch (e.stage) {
       case Stage::kProduct:
-        any_nonzero_ |= model_.algorithm.family != Family::kFusedSum && e.magnitude != 0;
+        any_nonzero_ |= !HasOneAlignment(model_.algorithm.family) && e.magnitude != 0;
         break;
       case Stage::kAlignExponent:
         align_ = e.lsb_exponent;
@@ -73,7 +78,7 @@ class Observer {
 
   // The exponent that the addend of the next step offers for the alignment.
   void NextAddend(const Format& format, uint64_t word) {
-    if (model_.algorithm.family != Family::kFusedSum) return;
+    if (!HasOneAlignment(model_.algorithm.family)) return;
     const Unpacked c = Decode(format, word);
     addend_exponent_ = c.significand == 0 ? kNone : AddendExponentOf(model_, format, c);
   }
@@ -81,6 +86,8 @@ class Observer {
   void Set(StageEvent e) { seen_.set(static_cast<size_t>(e)); }
 
   void Sum(const Event& e) {
+    // The first sum of a two-stage sum is not rounded: the alignment of the second one follows.
+    if (model_.algorithm.family == Family::kTwoStageSum && !aligned_) return;
     sum_zero_ = e.magnitude == 0;
     if (sum_zero_ && any_nonzero_) Set(StageEvent::kFullCancellation);
     if (aligned_) {

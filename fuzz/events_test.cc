@@ -30,11 +30,12 @@ uint64_t HalfPower(int exponent) { return static_cast<uint64_t>(exponent + 15) <
 uint64_t BfloatPower(int exponent) { return static_cast<uint64_t>(exponent + 127) << 7; }
 uint64_t Power(int exponent) { return static_cast<uint64_t>(exponent + 127) << 23; }
 
-// Names of the events of one dot product; a and b are filled up with zeros.
+// Names of the events of one dot product; a and b are filled up with zeros,
+// scales too.
 std::vector<std::string> EventsOf(const Model& model, std::vector<uint64_t> a,
                                   std::vector<uint64_t> b, uint64_t c) {
-  a.resize(model.k);
-  b.resize(model.k);
+  a.resize(model.k + model.scales());
+  b.resize(model.k + model.scales());
   EventCounter counter;
   counter.Count(model, {a, b, c});
   std::map<std::string, uint64_t> counts;
@@ -213,6 +214,30 @@ TEST(Events, EventsOfTheFamily) {
   EXPECT_THAT(CountedNames(kInteger),
               ElementsAre("event.full_cancellation", "event.integer_overflow", "event.result_zero",
                           "event.sampled"));
+}
+
+// Groups of products and the addend align to one exponent, scales included.
+TEST(Events, ScaledSums) {
+  const Model& m = FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x")->model;
+  const auto events = [&m](int ones, uint64_t scale, uint64_t c) {
+    std::vector<uint64_t> row(m.k + m.scales());
+    for (int i = 0; i < ones; ++i) row[16 * i] = 2;            // 1.0, one in each group
+    for (int s = 0; s < m.scales(); ++s) row[m.k + s] = 0x38;  // 1.0
+    std::vector<uint64_t> scaled = row;
+    scaled[m.k] = scale;
+    return EventsOf(m, scaled, row, c);
+  };
+  EXPECT_THAT(events(1, 0x38, kTwo), ElementsAre("aligned_by_addend"));
+  EXPECT_THAT(events(1, 0x48, kTwo), ElementsAre("aligned_by_product"));  // 4.0
+  EXPECT_THAT(events(2, 0x38, 0), ElementsAre("aligned_by_product", "carry_out"));
+}
+
+// 1.0 + 2^-24 is a tie of f32, but only the sum with the addend is rounded.
+TEST(Events, FirstSumOfTwoStagesIsNotRounded) {
+  const char* row = "gfx942/v_mfma_f32_32x32x4_2b_f16";
+  const std::vector<uint64_t> a = {kHalfOne, HalfPower(-12)};
+  EXPECT_THAT(EventsOf(row, a, a, Power(-24)), IsEmpty());
+  EXPECT_THAT(EventsOf(row, a, a, 0), ElementsAre("inexact", "tie"));
 }
 
 TEST(Events, CountsAddUp) {

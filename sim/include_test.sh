@@ -4,7 +4,8 @@
 # Then it breaks every rule on purpose, in a copy. Usage: include_test.sh SOURCE_FOLDER
 set -u
 folders=(sim device corpus triage fuzz)
-arithmetic=(format.h algorithm.h round.h trace.h fused_sum.h fma_chain.h integer_dot.h dot_product.h
+arithmetic=(format.h algorithm.h round.h trace.h fma_chain.h pairwise_sum.h fused_sum.h scaled_sum.h
+  exact_sum.h two_stage_sum.h integer_dot.h dot_product.h
   host_device.h)
 
 # Prints every violation below $1 as FILE:LINE:TEXT and a reason.

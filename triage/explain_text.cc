@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,9 +21,24 @@ constexpr char kHighlight[] = "\033[1;31m";
 constexpr char kPlain[] = "\033[0m";
 constexpr size_t kMostColumns = 3;  // neighbours shown beside the model
 
-// Where an event stands: two models' events of one key are shown in one line.
-using Key = std::tuple<int, Stage, int>;  // step, stage, k
-Key KeyOf(const Event& e) { return {e.step, e.stage, e.k}; }
+// Where an event stands: two models' events of one key are shown in one line. Stages without a k
+// may come several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
+struct Key {
+  int step;
+  Stage stage;
+  int k;
+  int occurrence;  // from 0
+
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+std::vector<Key> KeysOf(const std::vector<Event>& events) {
+  std::map<std::tuple<int, Stage, int>, int> seen;
+  std::vector<Key> keys;
+  for (const Event& e : events)
+    keys.push_back({e.step, e.stage, e.k, seen[{e.step, e.stage, e.k}]++});
+  return keys;
+}
 
 std::string Hex(unsigned __int128 x) {
   const uint64_t high = static_cast<uint64_t>(x >> 64);
@@ -44,7 +63,9 @@ std::string WordText(const Format& d, uint64_t word) {
 
 std::string ValueOf(const Model& model, const Event& e) {
   const char* inexact = e.inexact ? " inexact" : "";
-  if (e.stage == Stage::kAlignExponent) return absl::StrFormat("2^%d", e.lsb_exponent);
+  if (e.stage == Stage::kAlignExponent) {
+    return e.lsb_exponent == kNoFloor ? "none" : absl::StrFormat("2^%d", e.lsb_exponent);
+  }
   if (e.stage == Stage::kRounded || e.stage == Stage::kSpecial) {
     return absl::StrCat(WordText(model.d, static_cast<uint64_t>(e.magnitude)), inexact);
   }
@@ -58,26 +79,45 @@ std::string ValueOf(const Model& model, const Event& e) {
                       CompactHex(e.negative, e.magnitude, e.lsb_exponent), inexact);
 }
 
+// "k=3"; of a group of products that are added before alignment "k=0..15".
+std::string TermText(const Model& model, int k) {
+  const Algorithm& alg = model.algorithm;
+  const int terms = alg.family == Family::kScaledSum ? alg.group_terms : 1;
+  return absl::StrCat("k=", k, terms == 1 ? "" : absl::StrCat("..", k + terms - 1));
+}
+
+// "product", "sum with addend", "summand #2".
+std::string StageText(const Model& model, const Key& key) {
+  if (model.algorithm.family == Family::kTwoStageSum && key.stage == Stage::kSum) {
+    return key.occurrence == 0 ? "sum of products" : "sum with addend";
+  }
+  const std::string number = key.occurrence == 0 ? "" : absl::StrCat(" #", key.occurrence + 1);
+  // What looks like a product of no k is the first operand of an addition.
+  if (key.k < 0 && key.stage == Stage::kProduct) return "summand" + number;
+  return StageName(key.stage) + number;
+}
+
 // "step 1 product k=3"; the addend of an aligned sum has k = -1.
-std::string LineName(const Key& key, bool steps) {
-  const auto [step, stage, k] = key;
-  std::string name = steps ? absl::StrCat("step ", step, " ") : "";
-  absl::StrAppend(&name, StageName(stage));
-  if (k >= 0) absl::StrAppend(&name, " k=", k);
-  if (k < 0 && stage == Stage::kAlignedTerm) absl::StrAppend(&name, " addend");
+std::string LineName(const Model& model, const Key& key, bool steps) {
+  std::string name = steps ? absl::StrCat("step ", key.step, " ") : "";
+  absl::StrAppend(&name, StageText(model, key));
+  if (key.k >= 0) absl::StrAppend(&name, " ", TermText(model, key.k));
+  if (key.k < 0 && key.stage == Stage::kAlignedTerm) absl::StrAppend(&name, " addend");
   return name;
 }
 
 struct Column {
+  Column(std::string t, const Model& m, const DotProductCase& dot)
+      : title(std::move(t)), model(m), events(TraceStages(m, dot)), keys(KeysOf(events)) {}
+
   std::string title;
   Model model;
   std::vector<Event> events;
+  std::vector<Key> keys;  // of the events
 
   const Event* Find(const Key& key) const {
-    for (const Event& e : events) {
-      if (KeyOf(e) == key) return &e;
-    }
-    return nullptr;
+    const auto found = std::find(keys.begin(), keys.end(), key);
+    return found == keys.end() ? nullptr : &events[found - keys.begin()];
   }
 };
 
@@ -87,39 +127,61 @@ std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
   std::vector<Key> keys;
   for (const Column& column : columns) {
     size_t place = 0;
-    for (const Event& e : column.events) {
-      const auto found = std::find(keys.begin(), keys.end(), KeyOf(e));
+    for (const Key& key : column.keys) {
+      const auto found = std::find(keys.begin(), keys.end(), key);
       if (found != keys.end()) {
         place = found - keys.begin() + 1;
         continue;
       }
       while (place < keys.size() && column.Find(keys[place]) == nullptr) ++place;
-      keys.insert(keys.begin() + place++, KeyOf(e));
+      keys.insert(keys.begin() + place++, key);
     }
   }
   return keys;
 }
 
+// Where the model and the first neighbour part.
+struct PartingPlace {
+  Key key;
+  const Model* model;  // that has the event
+};
+
+std::optional<PartingPlace> FindParting(const std::vector<Column>& columns) {
+  if (columns.size() < 2) return std::nullopt;
+  const Event* event = Parting(columns[0].events, columns[1].events);
+  for (const Column& c : columns) {
+    for (size_t i = 0; i < c.events.size(); ++i) {
+      if (&c.events[i] == event) return PartingPlace{c.keys[i], &c.model};
+    }
+  }
+  return std::nullopt;
+}
+
 struct Line {
   Key key;
   std::vector<std::string> cells;  // the name, then one for each column
-  bool zero = true;                // nothing but products of zero
+  std::string term;                // "k=3"
+  bool zero;                       // nothing but products of zero
 };
 
 Line MakeLine(const std::vector<Column>& columns, const Key& key, bool steps) {
-  Line line{key, {LineName(key, steps)}};
+  Line line{key, {""}, "", true};
   for (const Column& column : columns) {
     const Event* e = column.Find(key);
     line.cells.push_back(e == nullptr ? "-" : ValueOf(column.model, *e));
-    line.zero &= e == nullptr || (e->stage == Stage::kProduct && e->magnitude == 0);
+    line.zero &= e == nullptr || (e->stage == Stage::kProduct && e->k >= 0 && e->magnitude == 0);
+    if (e == nullptr || !line.cells[0].empty()) continue;
+    line.cells[0] = LineName(column.model, key, steps);
+    line.term = TermText(column.model, key.k);
   }
   return line;
 }
 
 // Three and more alike products of zero become one line; the marked one stays.
-std::vector<Line> Condense(const std::vector<Line>& lines, const Event* marked) {
+std::vector<Line> Condense(const std::vector<Line>& lines,
+                           const std::optional<PartingPlace>& marked) {
   const auto alike = [&](const Line& x, const Line& y) {
-    return y.zero && (marked == nullptr || y.key != KeyOf(*marked)) &&
+    return y.zero && !(marked && y.key == marked->key) &&
            std::equal(x.cells.begin() + 1, x.cells.end(), y.cells.begin() + 1);
   };
   std::vector<Line> condensed;
@@ -131,7 +193,7 @@ std::vector<Line> Condense(const std::vector<Line>& lines, const Event* marked) 
       continue;
     }
     Line line = lines[i];
-    line.cells[0] = absl::StrCat("... k=", std::get<2>(lines[end - 1].key));
+    line.cells[0] = absl::StrCat("... ", lines[end - 1].term);
     condensed.push_back(lines[i]);
     condensed.push_back(std::move(line));
     i = end;
@@ -139,7 +201,8 @@ std::vector<Line> Condense(const std::vector<Line>& lines, const Event* marked) 
   return condensed;
 }
 
-std::string Table(const std::vector<Column>& columns, const Event* parting, bool color) {
+std::string Table(const std::vector<Column>& columns, const std::optional<PartingPlace>& parting,
+                  bool color) {
   bool steps = false;
   for (const Column& c : columns) steps |= c.events.back().step > 0;
   std::vector<Line> lines;
@@ -165,23 +228,23 @@ std::string Table(const std::vector<Column>& columns, const Event* parting, bool
   };
   append(title, false);
   for (const Line& line : lines) {
-    append(line.cells, parting != nullptr && line.key == KeyOf(*parting));
+    append(line.cells, parting && line.key == parting->key);
   }
   return text;
 }
 
 std::vector<Column> Columns(const Row& row, const std::vector<Neighbour>& neighbours,
                             const DotProductCase& dot) {
-  std::vector<Column> columns = {{"model", row.model, TraceStages(row.model, dot)}};
+  std::vector<Column> columns = {{"model", row.model, dot}};
   for (size_t i = 0; i < std::min(neighbours.size(), kMostColumns); ++i) {
-    const Model model = WithAlgorithm(row, neighbours[i].algorithm);
-    columns.push_back({neighbours[i].name, model, TraceStages(model, dot)});
+    columns.emplace_back(neighbours[i].name, WithAlgorithm(row, neighbours[i].algorithm), dot);
   }
   return columns;
 }
 
 std::string Conclusion(const Row& row, const Observed& observed,
-                       const std::vector<Neighbour>& neighbours, const Event* parting) {
+                       const std::vector<Neighbour>& neighbours,
+                       const std::optional<PartingPlace>& parting) {
   if (SameResult(row, Simulate(row.model, observed.dot), observed.d)) {
     return "The device agrees with the model.\n";
   }
@@ -189,10 +252,11 @@ std::string Conclusion(const Row& row, const Observed& observed,
     return "No change of one parameter gives the device's bits; the stages are the model's own.\n";
   }
   std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits");
-  if (parting != nullptr) {
-    absl::StrAppend(&text, "; first differing stage: ", StageName(parting->stage));
-    if (parting->k >= 0) absl::StrAppend(&text, " of k=", parting->k);
-    if (parting->k < 0 && parting->stage == Stage::kAlignedTerm) {
+  if (parting) {
+    const Key& key = parting->key;
+    absl::StrAppend(&text, "; first differing stage: ", StageText(*parting->model, key));
+    if (key.k >= 0) absl::StrAppend(&text, " of ", TermText(*parting->model, key.k));
+    if (key.k < 0 && key.stage == Stage::kAlignedTerm) {
       absl::StrAppend(&text, " of the addend");
     }
   }
@@ -212,8 +276,7 @@ std::string ExplainText(const Row& row, const Observed& observed, bool color) {
   std::vector<Neighbour> neighbours;
   if (!SameResult(row, model, observed.d)) neighbours = ExplainingNeighbours(row, {&observed, 1});
   const std::vector<Column> columns = Columns(row, neighbours, observed.dot);
-  const Event* parting =
-      columns.size() < 2 ? nullptr : Parting(columns[0].events, columns[1].events);
+  const std::optional<PartingPlace> parting = FindParting(columns);
   std::string text = absl::StrCat(row.name, "\n", Table(columns, parting, color));
   for (const Column& c : columns) {
     absl::StrAppend(&text, "result of ", c.title, ": ",

@@ -8,6 +8,7 @@
 #include "triage/explain.h"
 #include "triage/operand.h"
 #include "triage/reducer.h"
+#include "triage/terms.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -66,7 +67,7 @@ absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& in
   return target.Holds(Extract(inputs, element), (*d)[element]);
 }
 
-// Words of an execution that may go to zero together: addresses in one of the three arrays.
+// Words of an execution that may become plain together: addresses in one of the three arrays.
 struct Group {
   std::vector<uint64_t> Batch::*array;
   int64_t first, count;
@@ -75,12 +76,13 @@ struct Group {
 // Rows of A, columns of B and addends that the element does not use.
 std::vector<Group> OtherWords(const Shape& s, int64_t element) {
   const Position p = PositionOf(s, element);
+  const int64_t words = s.row_words();
   std::vector<Group> groups;
   for (int row = 0; row < s.blocks * s.m; ++row) {
-    if (row != p.block * s.m + p.i) groups.push_back({&Batch::a, int64_t{row} * s.k, s.k});
+    if (row != p.block * s.m + p.i) groups.push_back({&Batch::a, row * words, words});
   }
   for (int column = 0; column < s.blocks * s.n; ++column) {
-    if (column != p.block * s.n + p.j) groups.push_back({&Batch::b, int64_t{column} * s.k, s.k});
+    if (column != p.block * s.n + p.j) groups.push_back({&Batch::b, column * words, words});
   }
   for (int64_t i = 0; i < s.d_words(); ++i) {
     if (i != element) groups.push_back({&Batch::c, i, 1});
@@ -88,23 +90,42 @@ std::vector<Group> OtherWords(const Shape& s, int64_t element) {
   return groups;
 }
 
-bool IsZero(const Batch& inputs, const Group& g) {
-  const auto begin = (inputs.*g.array).begin() + g.first;
-  return std::all_of(begin, begin + g.count, [](uint64_t word) { return word == 0; });
+// +0, or a scale of 1.0.
+uint64_t PlainWordAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
+  const bool addend = array == &Batch::c;
+  return addend ? 0 : PlainWord(m, static_cast<int>(index % (m.k + m.scales())));
 }
 
-// Groups to zero while the difference holds: runs of all, of half as many, down to single ones.
+const Format& FormatAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
+  if (array == &Batch::c) return m.c;
+  if (index % (m.k + m.scales()) >= m.k) return m.scale;
+  return array == &Batch::a ? m.a : m.b;
+}
+
+bool IsPlain(const Model& m, const Batch& inputs, const Group& g) {
+  for (int64_t i = g.first; i < g.first + g.count; ++i) {
+    if ((inputs.*g.array)[i] != PlainWordAt(m, g.array, i)) return false;
+  }
+  return true;
+}
+
+void MakePlain(const Model& m, const Group& g, Batch& inputs) {
+  for (int64_t i = g.first; i < g.first + g.count; ++i) {
+    (inputs.*g.array)[i] = PlainWordAt(m, g.array, i);
+  }
+}
+
+// Groups made plain while the difference holds: runs of all, of half as many, down to single ones.
 absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t element,
                                  std::vector<Group> groups, Batch& inputs) {
   bool changed = false;
-  std::erase_if(groups, [&](const Group& g) { return IsZero(inputs, g); });
+  const Model& m = runner.row().model;
+  std::erase_if(groups, [&](const Group& g) { return IsPlain(m, inputs, g); });
   for (size_t run = groups.size(); run >= 1; run /= 2) {
     for (size_t start = 0; start < groups.size();) {
       Batch candidate = inputs;
       const size_t end = std::min(start + run, groups.size());
-      for (size_t i = start; i < end; ++i) {
-        std::fill_n((candidate.*groups[i].array).begin() + groups[i].first, groups[i].count, 0);
-      }
+      for (size_t i = start; i < end; ++i) MakePlain(m, groups[i], candidate);
       const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
       if (!holds.ok()) return holds.status();
       if (*holds) {
@@ -119,7 +140,7 @@ absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t e
   return changed;
 }
 
-// The words around the dot product: whole rows and columns to zero, then words, then the rest
+// The words around the dot product: whole rows and columns made plain, then words, then the rest
 // to 1.0.
 absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int64_t element,
                                       Batch& inputs) {
@@ -135,7 +156,7 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
   *changed |= *cleared;
   const Model& m = runner.row().model;
   for (const Group& g : words) {
-    const Format& format = g.array == &Batch::a ? m.a : g.array == &Batch::b ? m.b : m.c;
+    const Format& format = FormatAt(m, g.array, g.first);
     for (const bool negative : {false, true}) {
       uint64_t one = 0;
       const uint64_t word = (inputs.*g.array)[g.first];
@@ -165,6 +186,9 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
   if (*holds) return alone;
   Mismatch in_zeros{mismatch.row, {}, mismatch.element};
   in_zeros.inputs.Resize(shape, 1);
+  for (const Group& g : OtherWords(shape, mismatch.element)) {
+    MakePlain(mismatch.row->model, g, in_zeros.inputs);
+  }
   Insert(dot, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
   holds = Holds(runner, target, in_zeros.inputs, mismatch.element);
   if (!holds.ok()) return holds.status();

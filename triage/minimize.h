@@ -38,7 +38,7 @@ absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, 
 
 // Confirms, then shrinks while the device still differs with the same signature. A dot product that
 // differs on its own becomes one of DotProductShape(); one that only differs in its place in the
-// tile keeps the shape, with all else zero if possible.
+// tile keeps the shape, with all else zero (scales 1.0) if possible.
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch);
 
 }  // namespace mmadiff

@@ -7,29 +7,38 @@
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 #include "triage/explain.h"
+#include "triage/passes.h"
 #include "triage/simplicity.h"
+#include "triage/terms.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kMxf8[] = "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0";
+constexpr char kMxf4[] = "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0";
+constexpr char kNvf4[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x";
 
-// "a0*b0@k a1*b1@k c", words in hexadecimal, products without a word that is not +0 left out.
-std::string Text(const DotProductCase& dot) {
-  std::string text;
-  for (size_t k = 0; k < dot.a.size(); ++k) {
-    if (dot.a[k] == 0 && dot.b[k] == 0) continue;
-    absl::StrAppend(&text, absl::Hex(dot.a[k]), "*", absl::Hex(dot.b[k]), "@", k, " ");
+// "a0*b0@k a1*b1@k c", words in hexadecimal, products without a word that is not +0 left out; then
+// " sa*sb@s" for scales that are not both 1.0.
+std::string Text(const Model& m, const DotProductCase& dot) {
+  std::string text, scales;
+  for (int k = 0; k < m.k + m.scales(); ++k) {
+    if (dot.a[k] == PlainWord(m, k) && dot.b[k] == PlainWord(m, k)) continue;
+    const std::string words = absl::StrCat(absl::Hex(dot.a[k]), "*", absl::Hex(dot.b[k]), "@");
+    if (k < m.k) absl::StrAppend(&text, words, k, " ");
+    if (k >= m.k) absl::StrAppend(&scales, " ", words, k - m.k);
   }
-  return absl::StrCat(text, absl::Hex(dot.c));
+  return absl::StrCat(text, absl::Hex(dot.c), scales);
 }
 
 std::string Text(const Minimized& m) {
-  return Text(Extract(m.mismatch.inputs, m.mismatch.element));
+  return Text(m.mismatch.row->model, Extract(m.mismatch.inputs, m.mismatch.element));
 }
 
 // Tiny products that cancel, no addend: what sets the exponent floor at work.
@@ -92,6 +101,13 @@ struct Planted {
 //  2^-127 * 2, flushed as an operand
 //  the least s32 less 1
 //  the least s32 less 1, then plus 1
+//  1.0 - 2^-25, as above, of 8-bit and 4-bit operands whose scales are 1.0
+//  2^128, which needs a scale: infinite, or the largest f32 where IEEE 754 truncates
+//  2^-32, which the exponent fields of the zero products push out
+//  1.0 - 2^-35: the last bit that 35 fraction bits keep
+//  the quiet NaN, no NaN scale
+//  1.0 - 1.0 in one group, whose exponent pushes the addend out
+//  1.0 - 2^-36: the first bit that 35 fraction bits lose
 const Planted kPlanted[] = {
     {kHopper, "fraction_bits=24", "aligned_term:fraction_bits=24", "3c00*3c00@0 b3000000"},
     {kHopper, "fraction_bits=26", "aligned_term:fraction_bits=26", "3c00*3c00@0 b2800000"},
@@ -114,6 +130,13 @@ const Planted kPlanted[] = {
     {"x86/vdpbf16ps", "input_subnormals=keep", "product:input_subnormals=keep", "40*4000@0 0"},
     {"x86/vpdpbusds", "overflow=wrap", "rounded:overflow=wrap", "1*ff@0 80000000"},
     {"x86/vpdpbusds", "terms=2", "product:terms=2", "1*ff@0 1*1@2 80000000"},
+    {kMxf8, "fraction_bits=24", "aligned_term:fraction_bits=24", "38*2@0 b3000000"},
+    {kMxf8, "range_overflow=ieee", "rounded:range_overflow=ieee", "38*4@0 0 7f*fe@0"},
+    {kMxf8, "zero_term=raises", "align_exponent:zero_term=raises", "2f800000"},
+    {kMxf4, "fraction_bits=34", "aligned_term:fraction_bits=34", "2*2@0 ae000000"},
+    {kMxf4, "nan_rule=quiet_positive", "special:nan_rule=quiet_positive", "7fc00000"},
+    {kMxf4, "zero_group=ignored", "align_exponent:zero_group=ignored", "2*2@0 2*a@1 2d000000"},
+    {kNvf4, "fraction_bits=36", "aligned_term:fraction_bits=36", "2*2@0 ad800000"},
 };
 
 class PlantedFault : public testing::TestWithParam<Planted> {};
@@ -130,8 +153,9 @@ INSTANTIATE_TEST_SUITE_P(, PlantedFault, testing::ValuesIn(kPlanted), ParamName)
 TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
   const Planted& p = GetParam();
   const Row& row = *FindRow(p.row);
-  const std::vector<Mismatch> starts = Starts(row, p.change, p.signature, 4, p.tiny);
-  ASSERT_EQ(starts.size(), 4u);
+  const size_t count = row.model.scales() > 0 ? 4 : 2;  // scales give more ways to the same result
+  const std::vector<Mismatch> starts = Starts(row, p.change, p.signature, count, p.tiny);
+  ASSERT_EQ(starts.size(), count);
   for (const Mismatch& start : starts) {
     ChangedDevice device(p.change);
     const absl::StatusOr<Minimized> m = Minimize(device, start);
@@ -190,6 +214,91 @@ TEST(Minimize, WrongLaneNeedsTheTile) {
   }
   EXPECT_GT(seen[0], 2);
   EXPECT_GT(seen[1], 2);
+}
+
+std::vector<DotProductCase> Proposals(const std::string& pass, const Model& m,
+                                      const DotProductCase& dot) {
+  std::vector<DotProductCase> proposals;
+  for (const Pass& p : Passes()) {
+    if (p.name != pass) continue;
+    p.propose(m, dot, [&](const DotProductCase& proposal) {
+      proposals.push_back(proposal);
+      return false;
+    });
+  }
+  return proposals;
+}
+
+// A product that becomes the addend takes its scales along, and the addend loses them in exchange.
+TEST(Passes, FoldKeepsTheValueUnderScales) {
+  const Model& m = FindRow(kMxf4)->model;
+  DotProductCase dot = NoTerms(m);
+  dot.a[40] = dot.b[40] = 2;  // 1.0
+  dot.a[65] = 0x82;           // 2^3, of k = 32..63
+  dot.b[65] = 0x7e;           // 2^-1
+  DotProductCase folded = NoTerms(m, dot);
+  folded.c = 0x40800000;
+  EXPECT_THAT(Proposals("fold", m, dot), Contains(folded));
+  dot.c = 0x41000000;  // 8.0
+  folded.a[40] = 4;    // 2.0
+  folded.b[40] = 2;
+  EXPECT_THAT(Proposals("fold", m, dot), Contains(folded));
+}
+
+// The tile around an element whose lane is exchanged becomes zeros and scales of 1.0.
+TEST(Minimize, WrongLaneWithScales) {
+  const Row& row = *FindRow(kNvf4);
+  const Model& m = row.model;
+  std::mt19937_64 random(8);
+  int seen = 0;
+  for (int i = 0; i < 6; ++i) {
+    SwappedLanesDevice device;
+    const absl::StatusOr<Minimized> minimized =
+        Minimize(device, {&row, RandomTile(row, row.shape(), random), 3});
+    ASSERT_TRUE(minimized.ok()) << minimized.status();
+    if (minimized->signature != "unexplained:ulps") continue;
+    ++seen;
+    const Batch& inputs = minimized->mismatch.inputs;
+    EXPECT_EQ(Text(*minimized), "3f800000");
+    EXPECT_EQ(NonZero(inputs.c), 1);
+    for (const std::vector<uint64_t>* words : {&inputs.a, &inputs.b}) {
+      for (size_t w = 0; w < words->size(); ++w) {
+        ASSERT_EQ((*words)[w], PlainWord(m, static_cast<int>(w % 68))) << w;
+      }
+    }
+  }
+  EXPECT_GT(seen, 1);
+}
+
+// The fault needs a scale of another row of A: it stays, its elements and all other scales go.
+TEST(Minimize, KeepsAScaleOfTheSurroundings) {
+  class ScaleOfRow5Device : public ChangedDevice {
+   public:
+    ScaleOfRow5Device() : ChangedDevice("") {}
+    absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+      absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+      const Shape& s = batch.shape;
+      for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
+        const uint64_t scale = batch.a[i * s.a_words() + 5 * s.row_words() + s.k + 2];
+        if (scale >= 0x40) (*d)[i * s.d_words()] ^= 1;
+      }
+      return d;
+    }
+  } device;
+  const Row& row = *FindRow(kNvf4);
+  std::mt19937_64 random(2);
+  Batch start = RandomTile(row, row.shape(), random);
+  start.a[5 * 68 + 66] = 0x44;
+  start.c[0] = 0x40000000;
+  const absl::StatusOr<Minimized> m = Minimize(device, {&row, start, 0});
+  ASSERT_TRUE(m.ok()) << m.status();
+  ASSERT_EQ(m->repeatability, Repeatability::kReproduced);
+  const Batch& inputs = m->mismatch.inputs;
+  EXPECT_EQ(inputs.shape, row.shape());
+  for (size_t w = 68; w < inputs.a.size(); ++w) {
+    const bool kept = w == 5 * 68 + 66;
+    EXPECT_EQ(inputs.a[w], kept ? 0x44 : PlainWord(row.model, static_cast<int>(w % 68))) << w;
+  }
 }
 
 // Without an explanation every proposal is put to the device, and only the cheap passes run.

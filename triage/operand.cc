@@ -32,6 +32,17 @@ bool PackInteger(const Format& f, const Operand& o, uint64_t* word) {
   return true;
 }
 
+// Exponent field and fraction of an infinity or a NaN; Pack() tells which of them it is.
+bool PackSpecial(const Format& f, const Operand& o, uint64_t* bits) {
+  const bool nan = o.kind == Class::kNan;
+  if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;
+  *bits = static_cast<uint64_t>(MaxExponentField(f)) << f.fraction_bits;
+  if (nan) *bits |= o.fraction;
+  // The NaN of these formats is the pattern of -0.
+  if (f.nonfinite == Nonfinite::kNanMinusZero) *bits = o.fraction;
+  return true;
+}
+
 }  // namespace
 
 Operand Unpack(const Format& f, uint64_t word) {
@@ -49,30 +60,46 @@ Operand Unpack(const Format& f, uint64_t word) {
 
 bool Pack(const Format& f, const Operand& o, uint64_t* word) {
   if (IsInteger(f)) return PackInteger(f, o, word);
+  if (o.negative && !f.is_signed) return false;
   uint64_t bits = 0;  // exponent field and fraction
   if (o.kind == Class::kInfinite || o.kind == Class::kNan) {
-    if (o.kind == Class::kInfinite && f.nonfinite != Nonfinite::kIeee) return false;
-    bits = static_cast<uint64_t>(MaxExponentField(f)) << f.fraction_bits;
-    if (o.kind == Class::kNan) bits |= o.fraction & LowBits(f.fraction_bits);
+    if (!PackSpecial(f, o, &bits)) return false;
   } else if (o.kind == Class::kFinite) {
-    const bool normal = o.exponent >= f.min_exponent;
+    // Without zero, field 0 is one more normal exponent.
+    const int lowest_normal = f.min_exponent - (f.has_zero ? 0 : 1);
+    const bool normal = o.exponent >= lowest_normal;
     const int available = f.fraction_bits - (normal ? 0 : f.min_exponent - o.exponent);
     if (o.exponent > MaxExponent(f) || !Significand(o.fraction, available, &bits)) return false;
     if (normal) bits += static_cast<uint64_t>(o.exponent - f.min_exponent) << f.fraction_bits;
+  } else if (!f.has_zero) {
+    return false;
   }
   const uint64_t sign = static_cast<uint64_t>(o.negative) << (f.fraction_bits + f.exponent_bits);
   const uint64_t packed = (sign | bits) << f.ignored_bits;
-  // Of a format without infinity the largest pattern is a NaN: not what was asked for.
+  // The pattern may mean something else than was asked for: the largest one of a format without
+  // infinity, or its -0, is a NaN.
   if (IsNan(f, packed) != (o.kind == Class::kNan)) return false;
   *word = packed;
   return true;
+}
+
+bool PackNan(const Format& f, bool negative, uint64_t* word) {
+  if (f.nonfinite == Nonfinite::kNone) return false;
+  const uint64_t payload = f.nonfinite == Nonfinite::kNanAllOnes ? LowBits(f.fraction_bits)
+                           : f.nonfinite == Nonfinite::kNanMinusZero
+                               ? 0
+                               : 1ull << (f.fraction_bits - 1);
+  return Pack(f, {Class::kNan, negative, 0, payload}, word);
 }
 
 bool PackPowerOfTwo(const Format& f, bool negative, int exponent, uint64_t* word) {
   return Pack(f, {Class::kFinite, negative, exponent, 0}, word);
 }
 
-int LowestExponent(const Format& f) { return IsInteger(f) ? 0 : f.min_exponent - f.fraction_bits; }
+int LowestExponent(const Format& f) {
+  if (IsInteger(f)) return 0;
+  return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
+}
 
 int HighestExponent(const Format& f) { return IsInteger(f) ? f.bits - 1 : MaxExponent(f); }
 

@@ -23,6 +23,10 @@ Operand Unpack(const Format& format, uint64_t word);
 // False, and `word` untouched, when the format cannot hold the operand exactly.
 bool Pack(const Format& format, const Operand& operand, uint64_t* word);
 
+// The simplest NaN of that sign: the quiet one without payload where payloads differ. False when
+// the format has none.
+bool PackNan(const Format& format, bool negative, uint64_t* word);
+
 // The word of 2^exponent or its negative; false when the format has none.
 bool PackPowerOfTwo(const Format& format, bool negative, int exponent, uint64_t* word);
 

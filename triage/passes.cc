@@ -16,13 +16,13 @@ namespace {
 using Class = Operand::Class;
 
 // All products, then runs of half as many, down to single ones.
-void DropTerms(const Model&, const DotProductCase& current, Offer offer) {
-  const std::vector<int> active = ActiveProducts(current);
+void DropTerms(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> active = ActiveProducts(m, current);
   for (size_t run = active.size(); run >= 1; run /= 2) {
     for (size_t start = 0; start < active.size(); start += run) {
       DotProductCase dot = current;
       const size_t end = std::min(start + run, active.size());
-      for (size_t i = start; i < end; ++i) ClearTerm(active[i], dot);
+      for (size_t i = start; i < end; ++i) ClearTerm(m, active[i], dot);
       if (offer(dot)) return;
     }
   }
@@ -37,11 +37,12 @@ void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
 // One or two products, with and without the addend, and nothing else: what dropping runs misses
 // when the other products only matter together.
 void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<int> active = ActiveProducts(current);
+  const std::vector<int> active = ActiveProducts(m, current);
   for (size_t i = 0; i < active.size(); ++i) {
     for (size_t j = i; j < active.size(); ++j) {
       for (const uint64_t c : {uint64_t{0}, current.c}) {
-        DotProductCase dot{std::vector<uint64_t>(m.k), std::vector<uint64_t>(m.k), c};
+        DotProductCase dot = NoTerms(m, current);
+        dot.c = c;
         for (const int k : {active[i], active[j]}) {
           dot.a[k] = current.a[k];
           dot.b[k] = current.b[k];
@@ -52,29 +53,50 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
+// The scales of product k as an exponent; none unless both are powers of two. 0 without scales.
+std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int k) {
+  if (m.scale_block == 0) return 0;
+  const int place = m.k + k / m.scale_block;
+  const Operand x = Unpack(m.scale, dot.a[place]), y = Unpack(m.scale, dot.b[place]);
+  const bool powers =
+      x.kind == Class::kFinite && y.kind == Class::kFinite && x.fraction == 0 && y.fraction == 0;
+  return powers ? std::optional<int>(x.exponent + y.exponent) : std::nullopt;
+}
+
 // a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
 void Fold(const Model& m, const DotProductCase& current, Offer offer) {
   const Operand one = {Class::kFinite, false, 0, 0};
-  for (const int k : ActiveProducts(current)) {
-    const std::optional<Operand> value = ProductValue(m, current, k);
+  for (const int k : ActiveProducts(m, current)) {
+    std::optional<Operand> value = ProductValue(m, current, k);
     if (!value) continue;
     DotProductCase dot = current;
     if (Put(m, 2 * k, *value, dot) && Put(m, 2 * k + 1, one, dot) && offer(dot)) return;
+    const std::optional<int> scale = ScaleExponent(m, current, k);
+    if (!scale) continue;
     dot = current;
+    value->exponent += *scale;
     if (!Put(m, 2 * m.k, *value, dot)) continue;
+    Operand addend = OperandAt(m, current, 2 * m.k);
+    addend.exponent -= *scale;
     if (current.c == 0) {
-      ClearTerm(k, dot);
-    } else if (!Put(m, 2 * k, OperandAt(m, current, 2 * m.k), dot) ||
-               !Put(m, 2 * k + 1, one, dot)) {
+      ClearTerm(m, k, dot);
+    } else if (!Put(m, 2 * k, addend, dot) || !Put(m, 2 * k + 1, one, dot)) {
       continue;
     }
     if (offer(dot)) return;
   }
 }
 
-// Each product to every lower k, in exchange for what is there; its operands exchanged.
+// All products lower together; each to every lower k, in exchange for what is there; its operands
+// exchanged.
 void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int k : ActiveProducts(current)) {
+  const std::vector<int> active = ActiveProducts(m, current);
+  for (int shift = active.empty() ? 0 : active.front(); shift > 0; --shift) {
+    DotProductCase dot = current;
+    for (const int k : active) SwapProducts(k - shift, k, dot);
+    if (offer(dot)) return;
+  }
+  for (const int k : active) {
     DotProductCase exchanged = current;
     std::swap(exchanged.a[k], exchanged.b[k]);
     if (std::string_view(m.a.name) == m.b.name && offer(exchanged)) return;
@@ -86,22 +108,31 @@ void LowerK(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Infinities and NaNs as zero, one, the positive infinity, the quiet NaN without payload.
+// What an infinity or a NaN is tried as: zero, one, infinity, the simplest NaN, of one sign.
+std::vector<uint64_t> SimpleWords(const Format& f, bool negative) {
+  std::vector<uint64_t> words;
+  uint64_t word;
+  for (const Class kind : {Class::kZero, Class::kFinite, Class::kInfinite}) {
+    if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
+  }
+  if (PackNan(f, negative, &word)) words.push_back(word);
+  return words;
+}
+
+// Infinities and NaNs as something simpler; NaNs with fewer payload bits.
 void Specials(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
     const Operand o = OperandAt(m, current, w);
     if (o.kind != Class::kInfinite && o.kind != Class::kNan) continue;
-    const int payload_bits = FormatOfWord(m, w).fraction_bits;
+    const Format& format = FormatOfWord(m, w);
     for (const bool negative : {false, true}) {
-      for (const Operand& simple : {Operand{Class::kZero, negative},
-                                    {Class::kFinite, negative},
-                                    {Class::kInfinite, negative},
-                                    {Class::kNan, negative, 0, 1ull << (payload_bits - 1)}}) {
+      for (const uint64_t simple : SimpleWords(format, negative)) {
         DotProductCase dot = current;
-        if (Put(m, w, simple, dot) && offer(dot)) return;
+        WordAt(m, dot, w) = simple;
+        if (offer(dot)) return;
       }
     }
-    for (int bit = payload_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
+    for (int bit = format.fraction_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
       Operand shorter = o;
       shorter.fraction &= ~(1ull << bit);
       DotProductCase dot = current;
@@ -129,7 +160,7 @@ void UnitExponents(const Model& m, const DotProductCase& current, Offer offer) {
 }
 
 void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int t : ActiveTerms(current)) {
+  for (const int t : ActiveTerms(m, current)) {
     const std::optional<int> now = TermExponent(m, current, t);
     if (!now) continue;
     for (const int e : TermExponents(m, t)) {
@@ -154,7 +185,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
 
 // The same product exponent divided otherwise between a_k and b_k.
 void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
-  for (const int k : ActiveProducts(current)) {
+  for (const int k : ActiveProducts(m, current)) {
     Operand a = OperandAt(m, current, 2 * k), b = OperandAt(m, current, 2 * k + 1);
     if (a.kind != Class::kFinite || b.kind != Class::kFinite) continue;
     const int sum = a.exponent + b.exponent;
@@ -191,7 +222,7 @@ bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier car
 // All terms together; then the upper ones down and the lower ones up, to close a gap.
 void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   std::vector<std::pair<int, int>> ordered;  // exponent, term
-  for (const int t : ActiveTerms(current)) {
+  for (const int t : ActiveTerms(m, current)) {
     if (const auto e = TermExponent(m, current, t)) ordered.emplace_back(*e, t);
   }
   std::sort(ordered.begin(), ordered.end());
@@ -258,7 +289,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
     o.negative = !o.negative;
     return Put(m, w, o, dot);
   };
-  const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(current);
+  const std::vector<int> words = ActiveWords(m, current), products = ActiveProducts(m, current);
   if (products.size() <= 3) {
     std::vector<int> order = products;
     do {
@@ -291,10 +322,88 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   offer(all);
 }
 
+// The scale of a row of A (`b` false) or of a column of B, as an operand.
+Operand ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
+  return Unpack(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
+}
+
+bool PutScale(const Model& m, bool b, int scale, const Operand& o, DotProductCase& dot) {
+  return Pack(m.scale, o, &(b ? dot.b : dot.a)[m.k + scale]);
+}
+
+bool PutScaleExponent(const Model& m, bool b, int scale, int exponent, DotProductCase& dot) {
+  return PutScale(m, b, scale, {Class::kFinite, false, exponent, 0}, dot);
+}
+
+// One scale 1.0: alone, with the other of the block taking its exponent, with the addend moving
+// along. True when the pass must stop.
+bool PlainScale(const Model& m, const DotProductCase& current, bool b, int s, Offer offer) {
+  const int exponent = ScaleAt(m, current, b, s).exponent;
+  DotProductCase dot = current;
+  if (!PutScaleExponent(m, b, s, 0, dot)) return false;
+  if (offer(dot)) return true;
+  DotProductCase other = dot;
+  const int sum = exponent + ScaleAt(m, current, !b, s).exponent;
+  if (PutScaleExponent(m, !b, s, sum, other) && offer(other)) return true;
+  const std::optional<int> addend = TermExponent(m, current, m.k);
+  return addend && SetTermExponent(m, m.k, *addend - exponent, dot) && offer(dot);
+}
+
+// All scales 1.0; then each; then each nearer to 1.0, without fraction first.
+void Scales(const Model& m, const DotProductCase& current, Offer offer) {
+  if (m.scales() == 0) return;
+  DotProductCase all = current;
+  for (int i = m.k; i < m.k + m.scales(); ++i) all.a[i] = all.b[i] = PlainWord(m, i);
+  if (offer(all)) return;
+  for (int s = 0; s < m.scales(); ++s) {
+    if (PlainScale(m, current, false, s, offer) || PlainScale(m, current, true, s, offer)) return;
+  }
+  for (int i = 0; i < 2 * m.scales(); ++i) {
+    Operand o = ScaleAt(m, current, i % 2 != 0, i / 2);
+    const Operand now = o;
+    for (int distance = 0; distance <= std::abs(now.exponent); ++distance) {
+      o.exponent = now.exponent < 0 ? -distance : distance;
+      for (const uint64_t fraction : {uint64_t{0}, now.fraction}) {
+        o.fraction = fraction;
+        DotProductCase dot = current;
+        if (PutScale(m, i % 2 != 0, i / 2, o, dot) && offer(dot)) return;
+      }
+    }
+  }
+}
+
+// Every exponent of one word of a product, a scale of its block making up for it; the other scale
+// as it is or 1.0.
+void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
+  if (m.scales() == 0) return;
+  for (const int w : ActiveWords(m, current)) {
+    Operand o = OperandAt(m, current, w);
+    if (w == 2 * m.k || o.kind != Class::kFinite) continue;
+    const int s = w / 2 / m.scale_block, now = o.exponent;
+    for (const int e : TermExponents(m, w / 2)) {
+      o.exponent = e;
+      DotProductCase moved = current;
+      if (!Put(m, w, o, moved)) continue;
+      for (const bool b : {true, false}) {
+        const int scale = ScaleAt(m, current, b, s).exponent + now - e;
+        const int other = ScaleAt(m, current, !b, s).exponent;
+        DotProductCase dot = moved;
+        if (PutScaleExponent(m, b, s, scale, dot) && offer(dot)) return;
+        if (PutScaleExponent(m, !b, s, 0, dot) && PutScaleExponent(m, b, s, scale + other, dot) &&
+            offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
 constexpr Pass kPasses[] = {
     {"drop_terms", DropTerms},
     {"drop_addend", DropAddend},
     {"keep_few", KeepFew},
+    {"scales", Scales},
+    {"scale_for_word", ScaleForWord},
     {"fold", Fold},
     {"lower_k", LowerK},
     {"specials", Specials},

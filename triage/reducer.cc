@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "sim/simulate.h"
 #include "triage/explain.h"
+#include "triage/sparse.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -46,10 +46,10 @@ Target::Target(const Row& row, const DotProductCase& dot, uint64_t device) : row
 bool Target::Possible(const DotProductCase& dot) const {
   if (!explained()) return true;
   const Model& explanation = neighbours_[explaining_];
-  const uint64_t predicted = Simulate(explanation, dot);
-  if (SameResult(row_, Simulate(row_.model, dot), predicted)) return false;
+  const uint64_t predicted = SimulateSparse(explanation, dot);
+  if (SameResult(row_, SimulateSparse(row_.model, dot), predicted)) return false;
   for (int i = 0; i < explaining_; ++i) {
-    if (SameResult(row_, Simulate(neighbours_[i], dot), predicted)) return false;
+    if (SameResult(row_, SimulateSparse(neighbours_[i], dot), predicted)) return false;
   }
   const std::string stage = FirstDifferingStage(row_.model, explanation, dot);
   return signature_.compare(0, signature_.find(':'), stage) == 0;

@@ -9,17 +9,19 @@
 namespace mmadiff {
 
 // Compared from the first count to the last, then by the raw words a, b, c. Counts are over the
-// words that are not +0; integers count as a leading one, an exponent and further bits, too.
+// words that are not +0; integers count as a leading one, an exponent and further bits, too. Scales
+// that are not 1.0 count as operands from 3 on, zero ones as specials.
 //   0 terms       products with an operand that is not +0
-//   1 addend      1 if it is not +0
-//   2 specials    1 for each infinity, 2 for each NaN
-//   3 bits        set significand bits beyond the leading one, payload bits of NaNs
-//   4 length      places from the leading one to the last set bit
-//   5 scaled      operands whose exponent is not that of 1.0
-//   6 distance    of the exponents from that of 1.0
-//   7 negatives   set signs, of zeros too
-//   8 positions   sum of the k of the terms of count 0
-using Complexity = std::array<int, 9>;
+//   1 scales      those that are not 1.0
+//   2 addend      1 if it is not +0
+//   3 specials    1 for each infinity, 2 for each NaN
+//   4 bits        set significand bits beyond the leading one, payload bits of NaNs
+//   5 length      places from the leading one to the last set bit
+//   6 scaled      operands whose exponent is not that of 1.0
+//   7 distance    of the exponents from that of 1.0
+//   8 negatives   set signs, of zeros too
+//   9 positions   sum of the k of the terms of count 0
+using Complexity = std::array<int, 10>;
 
 Complexity ComplexityOf(const Model& model, const DotProductCase& dot);
 

@@ -44,43 +44,43 @@ const Format& FormatOfWord(const Model& m, int word) {
   return word % 2 == 0 ? m.a : m.b;
 }
 
-uint64_t& WordAt(DotProductCase& dot, int word) {
-  if (word == 2 * static_cast<int>(dot.a.size())) return dot.c;
+uint64_t& WordAt(const Model& m, DotProductCase& dot, int word) {
+  if (word == 2 * m.k) return dot.c;
   return word % 2 == 0 ? dot.a[word / 2] : dot.b[word / 2];
 }
 
 Operand OperandAt(const Model& m, const DotProductCase& dot, int word) {
-  return Unpack(FormatOfWord(m, word), WordAt(const_cast<DotProductCase&>(dot), word));
+  return Unpack(FormatOfWord(m, word), WordAt(m, const_cast<DotProductCase&>(dot), word));
 }
 
 bool Put(const Model& m, int word, const Operand& operand, DotProductCase& dot) {
-  return Pack(FormatOfWord(m, word), operand, &WordAt(dot, word));
+  return Pack(FormatOfWord(m, word), operand, &WordAt(m, dot, word));
 }
 
 std::vector<int> ActiveWords(const Model& m, const DotProductCase& dot) {
   std::vector<int> words;
   for (int w = 0; w <= 2 * m.k; ++w) {
-    if (WordAt(const_cast<DotProductCase&>(dot), w) != 0) words.push_back(w);
+    if (WordAt(m, const_cast<DotProductCase&>(dot), w) != 0) words.push_back(w);
   }
   return words;
 }
 
-std::vector<int> ActiveProducts(const DotProductCase& dot) {
+std::vector<int> ActiveProducts(const Model& m, const DotProductCase& dot) {
   std::vector<int> products;
-  for (size_t k = 0; k < dot.a.size(); ++k) {
-    if (dot.a[k] != 0 || dot.b[k] != 0) products.push_back(static_cast<int>(k));
+  for (int k = 0; k < m.k; ++k) {
+    if (dot.a[k] != 0 || dot.b[k] != 0) products.push_back(k);
   }
   return products;
 }
 
-std::vector<int> ActiveTerms(const DotProductCase& dot) {
-  std::vector<int> terms = ActiveProducts(dot);
-  if (dot.c != 0) terms.push_back(static_cast<int>(dot.a.size()));
+std::vector<int> ActiveTerms(const Model& m, const DotProductCase& dot) {
+  std::vector<int> terms = ActiveProducts(m, dot);
+  if (dot.c != 0) terms.push_back(m.k);
   return terms;
 }
 
-void ClearTerm(int term, DotProductCase& dot) {
-  if (term == static_cast<int>(dot.a.size())) {
+void ClearTerm(const Model& m, int term, DotProductCase& dot) {
+  if (term == m.k) {
     dot.c = 0;
   } else {
     dot.a[term] = dot.b[term] = 0;
@@ -90,6 +90,27 @@ void ClearTerm(int term, DotProductCase& dot) {
 void SwapProducts(int k, int l, DotProductCase& dot) {
   std::swap(dot.a[k], dot.a[l]);
   std::swap(dot.b[k], dot.b[l]);
+}
+
+uint64_t PlainWord(const Model& m, int index) {
+  uint64_t word = 0;
+  if (index >= m.k) PackPowerOfTwo(m.scale, false, 0, &word);
+  return word;
+}
+
+DotProductCase NoTerms(const Model& m) {
+  DotProductCase dot;
+  for (int i = 0; i < m.k + m.scales(); ++i) dot.a.push_back(PlainWord(m, i));
+  dot.b = dot.a;
+  return dot;
+}
+
+DotProductCase NoTerms(const Model& m, const DotProductCase& scales) {
+  DotProductCase dot = scales;
+  std::fill_n(dot.a.begin(), m.k, 0);
+  std::fill_n(dot.b.begin(), m.k, 0);
+  dot.c = 0;
+  return dot;
 }
 
 std::optional<int> TermExponent(const Model& m, const DotProductCase& dot, int term) {

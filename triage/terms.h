@@ -1,5 +1,6 @@
 // Words and terms of a dot product by number, for the passes of the minimiser. Word 2k is a_k, word
-// 2k + 1 is b_k, word 2K the addend; term k is a_k * b_k, term K the addend.
+// 2k + 1 is b_k, word 2K the addend; term k is a_k * b_k, term K the addend. Scales are not among
+// them.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@
 namespace mmadiff {
 
 const Format& FormatOfWord(const Model& model, int word);
-uint64_t& WordAt(DotProductCase& dot, int word);
+uint64_t& WordAt(const Model& model, DotProductCase& dot, int word);
 Operand OperandAt(const Model& model, const DotProductCase& dot, int word);
 // False, and nothing changed, when the format cannot hold it.
 bool Put(const Model& model, int word, const Operand& operand, DotProductCase& dot);
@@ -20,11 +21,18 @@ bool Put(const Model& model, int word, const Operand& operand, DotProductCase& d
 // Words that are not +0, ascending.
 std::vector<int> ActiveWords(const Model& model, const DotProductCase& dot);
 // Products with an active word, ascending; and with the addend if it is not +0.
-std::vector<int> ActiveProducts(const DotProductCase& dot);
-std::vector<int> ActiveTerms(const DotProductCase& dot);
+std::vector<int> ActiveProducts(const Model& model, const DotProductCase& dot);
+std::vector<int> ActiveTerms(const Model& model, const DotProductCase& dot);
 
-void ClearTerm(int term, DotProductCase& dot);
+void ClearTerm(const Model& model, int term, DotProductCase& dot);
 void SwapProducts(int k, int l, DotProductCase& dot);
+
+// The word of a row of A or a column of B at `index` that is as plain as can be: +0, a scale
+// of 1.0.
+uint64_t PlainWord(const Model& model, int index);
+// No terms, and scales of 1.0; or those of `scales`.
+DotProductCase NoTerms(const Model& model);
+DotProductCase NoTerms(const Model& model, const DotProductCase& scales);
 
 // Sum of the exponents of the term's words that are not zero; none for a term with a special or
 // without such a word.

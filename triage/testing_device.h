@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "device/device.h"
+#include "device/testing_rows.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "triage/operand.h"
 
 namespace mmadiff {
 
@@ -64,7 +66,7 @@ class NeighbourRowDevice : public ChangedDevice {
     absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
     const Shape& s = batch.shape;
     for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
-      const auto row5 = batch.a.begin() + i * s.a_words() + 5 * s.k;
+      const auto row5 = batch.a.begin() + i * s.a_words() + 5 * s.row_words();
       if (s.k - std::count(row5, row5 + s.k, 0u) > 1) (*d)[i * s.d_words()] ^= 1;
     }
     return d;
@@ -120,44 +122,62 @@ class DyingDevice : public ChangedDevice {
   int calls_;
 };
 
-// A word for a test: any bits, or an operand near 1.0 with few bits, a small one, a zero, a
-// special. std::mt19937_64 gives the same numbers everywhere; distributions would not.
-inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
-  const uint64_t bits = random() & LowBits(f.bits);
-  const uint64_t kind = random() % 16;
-  if (kind == 0) return 0;
-  if (IsInteger(f)) {
-    if (kind == 1) return LowBits(f.bits - 1);
-    if (kind == 2) return f.is_signed ? 1ull << (f.bits - 1) : LowBits(f.bits);
-    return kind < 8 ? bits : bits & LowBits(f.bits / 2);
-  }
-  const uint64_t sign = (random() & 1) << SignBit(f);
+inline uint64_t RandomInteger(const Format& f, uint64_t bits, uint64_t kind) {
+  if (kind == 1) return LowBits(f.bits - 1);
+  if (kind == 2) return f.is_signed ? 1ull << (f.bits - 1) : LowBits(f.bits);
+  return kind < 8 || f.bits < 4 ? bits : bits & LowBits(f.bits / 2);
+}
+
+// Near 1.0 with few bits, a small one, a zero, a special.
+inline uint64_t RandomFloat(const Format& f, uint64_t bits, uint64_t kind,
+                            std::mt19937_64& random) {
+  const uint64_t sign = f.is_signed ? (random() & 1) << SignBit(f) : 0;
   if (kind == 1) return sign;
   if (kind == 2) return sign | (bits & LowBits(f.fraction_bits)) << f.ignored_bits;
   if (kind == 3) return bits;
   const int bias = 1 - f.min_exponent;
   const int spread = kind < 9 ? 3 : kind < 13 ? bias / 3 + 2 : bias;
-  const uint64_t field = bias - spread + random() % (2 * spread);
+  const int field = bias - spread + static_cast<int>(random() % (2 * spread));
   uint64_t fraction = random() & LowBits(f.fraction_bits);
   if (random() % 3 == 0) fraction &= random() & random();
-  return sign | (std::min<uint64_t>(field, MaxExponentField(f) - 1) << f.fraction_bits | fraction)
-                    << f.ignored_bits;
+  const uint64_t finite = std::clamp(field, 0, MaxExponentField(f) - 1);
+  return sign | (finite << f.fraction_bits | fraction) << f.ignored_bits;
+}
+
+// A word for a test: any bits, an operand of the above, a zero. std::mt19937_64 gives the same
+// numbers everywhere; distributions would not.
+inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
+  const uint64_t bits = random() & LowBits(f.bits);
+  const uint64_t kind = random() % 16;
+  if (kind == 0) return 0;
+  return IsInteger(f) ? RandomInteger(f, bits, kind) : RandomFloat(f, bits, kind, random);
+}
+
+// Scales near 1.0, mostly: those of random exponents would leave one group of products standing.
+inline uint64_t RandomScale(const Format& f, std::mt19937_64& random) {
+  if (random() % 16 == 0) return RandomWord(f, random);
+  uint64_t one = 0;
+  PackPowerOfTwo(f, false, static_cast<int>(random() % 9) - 4, &one);
+  return one | (random() % 2 == 0 ? 0 : random() & LowBits(f.fraction_bits));
 }
 
 // A whole execution of random words; a third of the products cancel their predecessor.
 inline Batch RandomTile(const Row& row, const Shape& shape, std::mt19937_64& random) {
-  Batch batch;
-  batch.Resize(shape, 1);
+  const Format* scale = row.instruction->scale;
   const int scheme = random() % 4;
-  for (uint64_t& w : batch.a) w = RandomWord(row.model.a, random);
-  for (uint64_t& w : batch.b) w = RandomWord(row.model.b, random);
-  for (uint64_t& w : batch.c) w = RandomWord(row.model.c, random);
+  Batch batch = FillBatch(row, shape, 1, [&](const Format& f) {
+    return &f == scale ? RandomScale(f, random) : RandomWord(f, random);
+  });
   if (scheme == 0) std::fill(batch.c.begin(), batch.c.end(), 0);
-  for (size_t i = 1; scheme >= 2 && !IsInteger(row.model.a) && i < batch.a.size(); ++i) {
-    if (i % shape.k % 3 == 1) batch.a[i] = batch.a[i - 1] ^ 1ull << SignBit(row.model.a);
+  const size_t words = shape.row_words();
+  const auto copies = [&](size_t i) {
+    return scheme >= 2 && i % words % 3 == 1 && i % words < static_cast<size_t>(shape.k);
+  };
+  for (size_t i = 1; !IsInteger(row.model.a) && i < batch.a.size(); ++i) {
+    if (copies(i)) batch.a[i] = batch.a[i - 1] ^ 1ull << SignBit(row.model.a);
   }
-  for (size_t i = 1; scheme >= 2 && i < batch.b.size(); ++i) {
-    if (i % shape.k % 3 == 1) batch.b[i] = batch.b[i - 1];
+  for (size_t i = 1; i < batch.b.size(); ++i) {
+    if (copies(i)) batch.b[i] = batch.b[i - 1];
   }
   return batch;
 }

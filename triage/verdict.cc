@@ -20,8 +20,10 @@ struct Field {
 
 std::vector<Field> FieldsOf(const Format& f) {
   if (IsInteger(f)) return {{f.bits}};
-  std::vector<Field> fields = {{1}, {f.exponent_bits}, {f.fraction_bits}};
-  if (f.ignored_bits > 0) fields.push_back({f.ignored_bits});
+  // The sign, or a bit that is not read, or nothing.
+  const int top = f.bits - f.exponent_bits - f.fraction_bits - f.ignored_bits;
+  std::vector<Field> fields = {{top}, {f.exponent_bits}, {f.fraction_bits}, {f.ignored_bits}};
+  std::erase_if(fields, [](const Field& field) { return field.bits == 0; });
   return fields;
 }
 
@@ -57,7 +59,7 @@ __int128 PlaceOf(const Format& f, uint64_t word) {
   const int magnitude_bits = f.exponent_bits + f.fraction_bits;
   word >>= f.ignored_bits;
   const __int128 magnitude = word & LowBits(magnitude_bits);
-  return word >> magnitude_bits & 1 ? -magnitude : magnitude;
+  return f.is_signed && (word >> magnitude_bits & 1) ? -magnitude : magnitude;
 }
 
 std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {

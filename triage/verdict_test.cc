@@ -74,6 +74,19 @@ TEST(HexFloat, EveryFormat) {
       {&kS32, 0xffffffff, "-1"},
       {&kS32, 0x80000000, "-2147483648"},
       {&kU8, 0xff, "255"},
+      {&kE4m3fnuz, 0x80, "-nan(0x0)"},
+      {&kE4m3fnuz, 0x7f, "0x1.ep+7"},
+      {&kE2m1, 0x7, "0x1.8p+2"},
+      {&kE2m1, 0x9, "-0x1p-1"},
+      {&kE3m2, 0x1f, "0x1.cp+4"},
+      {&kE2m3, 0x1, "0x1p-3"},
+      {&kUe8m0, 0x00, "0x1p-127"},
+      {&kUe8m0, 0xfe, "0x1p+127"},
+      {&kUe8m0, 0xff, "nan(0x0)"},
+      {&kUe4m3, 0xb8, "0x1p+0"},
+      {&kS4, 0x8, "-8"},
+      {&kU4, 0xf, "15"},
+      {&kB1, 0x1, "1"},
   };
   for (const HexCase& c : cases) {
     EXPECT_EQ(HexFloat(*c.format, c.word), c.text) << c.format->name << " " << c.word;
@@ -105,6 +118,9 @@ TEST(UlpDistance, EveryFormat) {
       {&kE4m3, 0x00, 0x7e, 0x7e},
       {&kS32, 0x7fffffff, 0x80000000, 0xffffffff},
       {&kS8, 0xff, 0x01, 2},
+      {&kE2m1, 0x9, 0x1, 2},
+      {&kUe8m0, 0x00, 0xfe, 0xfe},  // no sign
+      {&kUe4m3, 0xb8, 0x38, 0},
   };
   for (const UlpCase& c : cases) {
     EXPECT_EQ(UlpDistance(*c.format, c.x, c.y), c.distance) << c.format->name << " " << c.x;
@@ -133,6 +149,19 @@ TEST(DescribeDifference, IgnoredBitsAreAField) {
             "device  0|01111111|0000000000|0000000000001  0x3f800001  0x1p+0\n"
             "                                          ^\n"
             "distance: 0 ulps\n");
+}
+
+TEST(DescribeDifference, ScalesWithoutSign) {
+  EXPECT_EQ(DescribeDifference(kUe8m0, 0x7f, 0x80, false),
+            "model   01111111  0x7f  0x1p+0\n"
+            "device  10000000  0x80  0x1p+1\n"
+            "        ^^^^^^^^\n"
+            "distance: 1 ulp\n");
+  EXPECT_EQ(DescribeDifference(kE2m1, 0x2, 0x3, false),
+            "model   0|01|0  0x02  0x1p+0\n"
+            "device  0|01|1  0x03  0x1.8p+0\n"
+            "             ^\n"
+            "distance: 1 ulp\n");
 }
 
 TEST(DescribeDifference, Nan) {

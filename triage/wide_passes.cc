@@ -24,18 +24,18 @@ std::vector<uint64_t> SimplerFractions(const Format& f, uint64_t fraction) {
 
 // One term goes, the exponent of another one changes; with the fractions kept and cleared.
 void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<int> terms = ActiveTerms(current);
+  const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int dropped : terms) {
     for (const bool powers : {true, false}) {
       DotProductCase base = current;
-      ClearTerm(dropped, base);
+      ClearTerm(m, dropped, base);
       for (const int w : ActiveWords(m, base)) {
         Operand o = OperandAt(m, base, w);
         if (powers && o.kind == Class::kFinite) o.fraction = 0;
         Put(m, w, o, base);
       }
-      for (const int t : ActiveTerms(base)) {
+      for (const int t : ActiveTerms(m, base)) {
         for (const int e : TermExponents(m, t)) {
           DotProductCase dot = base;
           if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
@@ -45,9 +45,11 @@ void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// A simpler fraction of one word together with another exponent of one term.
+// A simpler fraction of one word together with another exponent of one term, not far beyond that of
+// now.
 void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<int> terms = ActiveTerms(current);
+  constexpr int kMostDistance = 300;  // keeps the many places of wide formats affordable
+  const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
     Operand o = OperandAt(m, current, w);
@@ -57,7 +59,9 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
       DotProductCase base = current;
       if (!Put(m, w, o, base)) continue;
       for (const int t : terms) {
+        const int now = std::abs(TermExponent(m, current, t).value_or(0));
         for (const int e : TermExponents(m, t)) {
+          if (std::abs(e) > std::max(now, kMostDistance)) break;
           DotProductCase dot = base;
           if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
         }
@@ -82,7 +86,7 @@ struct Lever {
 
 std::vector<Lever> LeversOf(const Model& m, const DotProductCase& dot) {
   std::vector<Lever> levers;
-  for (const int t : ActiveTerms(dot)) {
+  for (const int t : ActiveTerms(m, dot)) {
     const std::optional<int> e = TermExponent(m, dot, t);
     if (!e) continue;
     const int x = t == m.k ? 0 : OperandAt(m, dot, 2 * t).exponent;
@@ -172,20 +176,16 @@ std::vector<uint64_t> PowersOfTwo(const Format& f) {
 std::vector<uint64_t> SpecialWords(const Format& f) {
   std::vector<uint64_t> words = {0};
   if (IsInteger(f)) return words;
-  for (const Class kind : {Class::kZero, Class::kInfinite, Class::kNan}) {
+  uint64_t word;
+  for (const Class kind : {Class::kZero, Class::kInfinite}) {
     for (const bool negative : {false, true}) {
-      uint64_t word;
-      const uint64_t quiet = 1ull << (f.fraction_bits - 1);
-      if (Pack(f, {kind, negative, 0, kind == Class::kNan ? quiet : 0}, &word)) {
-        words.push_back(word);
-      }
+      if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
     }
   }
+  for (const bool negative : {false, true}) {
+    if (PackNan(f, negative, &word)) words.push_back(word);
+  }
   return words;
-}
-
-DotProductCase Zero(const Model& m) {
-  return {std::vector<uint64_t>(m.k), std::vector<uint64_t>(m.k), 0};
 }
 
 // Product k becomes +-2^exponent * 1.0; an unsigned a_k leaves the sign to b_k.
@@ -206,7 +206,7 @@ void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
   std::vector<uint64_t> units = {0, 0};
   if (!PackPowerOfTwo(m.b, false, 0, &units[0])) return;
   if (!m.a.is_signed && PackPowerOfTwo(m.b, true, 0, &units[1])) units.push_back(0);
-  DotProductCase dot = Zero(m);
+  DotProductCase dot = NoTerms(m);
   for (const uint64_t c : addends) {
     dot.c = c;
     if (offer(dot)) return;
@@ -235,7 +235,7 @@ void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
       for (const bool negative : {false, true}) {
         for (const int e : TermExponents(m, 0)) {
           for (const Split split : kSplits) {
-            DotProductCase dot = Zero(m);
+            DotProductCase dot = NoTerms(m);
             if (Put(m, 0, {Class::kFinite, false, 0, fa}, dot) &&
                 Put(m, 1, {Class::kFinite, negative, 0, fb}, dot) &&
                 SetTermExponent(m, 0, e, split, dot) && offer(dot)) {
@@ -250,7 +250,7 @@ void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
 
 // 1.0 or -1.0 at k = 0 and an addend with one bit beyond the leading one, or the other way round.
 void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
-  DotProductCase dot = Zero(m);
+  DotProductCase dot = NoTerms(m);
   if (!PackPowerOfTwo(m.b, false, 0, &dot.b[0])) return;
   for (const bool addend : {true, false}) {
     const int varied = addend ? 2 * m.k : 0, fixed = addend ? 0 : 2 * m.k;
@@ -270,8 +270,8 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
 }
 
 // The first and the last k in use; false when there are not two to four.
-bool TwoPlaces(const DotProductCase& dot, int* first, int* last) {
-  const std::vector<int> products = ActiveProducts(dot);
+bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last) {
+  const std::vector<int> products = ActiveProducts(m, dot);
   if (products.size() < 2 || products.size() > 4) return false;
   *first = products.front();
   *last = products.back();
@@ -283,10 +283,10 @@ bool TwoPlaces(const DotProductCase& dot, int* first, int* last) {
 void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostDistance = 100;
   int first, last;
-  if (current.c == 0 || !TwoPlaces(current, &first, &last)) return;
+  if (current.c == 0 || !TwoPlaces(m, current, &first, &last)) return;
   const std::vector<int> exponents = TermExponents(m, 0);
   const int farthest = std::min(2 * std::abs(exponents.back()), kMostDistance);
-  DotProductCase dot = Zero(m);
+  DotProductCase dot = NoTerms(m, current);
   for (int total = 0; total <= farthest; ++total) {
     for (int d = 0; d <= total; ++d) {
       for (unsigned signs = 0; signs < 16; ++signs) {
@@ -306,9 +306,9 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
 // no more.
 void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostGap = 64;
-  if (ActiveProducts(current).size() < 3 || IsInteger(m.a)) return;
+  if (ActiveProducts(m, current).size() < 3 || IsInteger(m.a)) return;
   std::optional<int> largest;
-  for (const int t : ActiveTerms(current)) {
+  for (const int t : ActiveTerms(m, current)) {
     const std::optional<int> e = TermExponent(m, current, t);
     if (e && (!largest || *e > *largest)) largest = e;
   }
@@ -317,7 +317,7 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   const int lowest = *std::min_element(exponents.begin(), exponents.end());
   std::stable_sort(exponents.begin(), exponents.end(),
                    [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
-  DotProductCase dot = Zero(m);
+  DotProductCase dot = NoTerms(m, current);
   for (const int e : exponents) {
     for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
       for (unsigned signs = 0; signs < 4; ++signs) {
@@ -335,8 +335,8 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
 void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostDistance = 48;
   int first, last;
-  if (!TwoPlaces(current, &first, &last)) return;
-  DotProductCase dot = Zero(m);
+  if (!TwoPlaces(m, current, &first, &last)) return;
+  DotProductCase dot = NoTerms(m, current);
   const auto try_signs = [&](int fixed, int varied, int e, int addend_exponent) {
     for (unsigned signs = 0; signs < 8; ++signs) {
       if (PackPowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
@@ -359,8 +359,8 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
 // 1.0 or -1.0 at the first and the last k in use and an addend with one bit beyond the leading one.
 void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offer) {
   int first, last;
-  if (!TwoPlaces(current, &first, &last)) return;
-  DotProductCase dot = Zero(m);
+  if (!TwoPlaces(m, current, &first, &last)) return;
+  DotProductCase dot = NoTerms(m, current);
   for (const int e : TermExponents(m, m.k)) {
     for (const uint64_t fraction : SimplerFractions(m.c, 1)) {
       for (unsigned signs = 0; signs < 8; ++signs) {
