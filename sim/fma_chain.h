@@ -145,8 +145,10 @@ MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_wo
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
-  return RoundTwo<Wide>(m, x.negative, x.significand, x.exponent - m.d.fraction_bits, y.negative,
-                        y.significand, y.exponent - m.d.fraction_bits, step, -1, trace);
+  const int x_lsb = x.exponent - m.d.fraction_bits;
+  trace(Event{Stage::kProduct, step, -1, x.negative, x.significand, x_lsb, false});
+  return RoundTwo<Wide>(m, x.negative, x.significand, x_lsb, y.negative, y.significand,
+                        y.exponent - m.d.fraction_bits, step, -1, trace);
 }
 
 // The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.

@@ -10,7 +10,7 @@
 namespace mmadiff {
 
 enum class Stage : uint8_t {
-  kProduct,        // exact product of term k
+  kProduct,        // exact product of term k; k = -1: first summand of an addition on its own
   kSpecial,        // the step is decided by a NaN or an infinity; magnitude is the result word
   kAlignExponent,  // lsb_exponent is the common exponent
   kAlignedTerm,    // product k after alignment; k = -1 is the addend
