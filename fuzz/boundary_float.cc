@@ -85,7 +85,7 @@ void Tie(const Tile& t, Random& r) {
 // below the power, and has one bit less.
 void Borrow(const Tile& t, Random& r) {
   const Instruction& in = t.instruction;
-  const int top = MiddleExponent(in, r);
+  const int top = r.OneIn(4) ? in.d->min_exponent : MiddleExponent(in, r);
   const int gap = r.Between(1, Precision(in) + 12);
   Aim(t, top, r);
   for (int k = 0; k < t.k(); ++k) {
@@ -124,9 +124,10 @@ void ZeroTimesHuge(const Tile& t, Random& r) {
 // Every product -0, in a tile whose addends have both signs: chance would make 32 of them never.
 void NegativeZeros(const Tile& t, Random& r) {
   const Format &a = *t.instruction.a, &b = *t.instruction.b;
+  // Half of the tiles have the sign in B alone: A has no -0, or one that is read as +0.
+  const bool signs_in_b = a.nonfinite == Nonfinite::kNanMinusZero || r.Coin();
   for (int k = 0; k < t.k(); ++k) {
-    // A zero of A is positive, so that formats without -0 take part, or its partner is.
-    const bool negative_a = a.nonfinite != Nonfinite::kNanMinusZero && r.Coin();
+    const bool negative_a = !signs_in_b && r.Coin();
     const uint64_t one = Compose(b, !negative_a, 0, 0);
     for (int i = 0; i < t.rows(); ++i) {
       t.a[i * t.stride() + k] = static_cast<uint64_t>(negative_a) << SignBit(a);

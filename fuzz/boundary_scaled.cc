@@ -27,13 +27,12 @@ void ZeroGroup(const Tile& t, int group, Random& r) {
   for (int k = group * kGroup; k < (group + 1) * kGroup; ++k) ZeroRows(t, k, r);
 }
 
-// One element of a group is kept: its product is small, or a power of two.
+// One element of a group is kept: its product is the least one, or any power of two.
 void ThinGroup(const Tile& t, int group, Random& r) {
-  const Range elements = {Lowest(*t.instruction.a) + Lowest(*t.instruction.b), 0};
+  const int low = Lowest(*t.instruction.a) + Lowest(*t.instruction.b);
   ZeroGroup(t, group, r);
   const int k = group * kGroup + r.Below(kGroup);
-  const int scales = ScaleExponent(t, k);
-  FillPowers(t, k, scales + (r.Coin() ? elements.low : r.Between(elements.low, elements.high)), r);
+  FillPowers(t, k, ScaleExponent(t, k) + (r.Coin() ? low : r.Between(low, 2)), r);
 }
 
 // Scales of the blocks from a band of width 0 to 60, and the addend in it: what alignment loses.
@@ -48,6 +47,25 @@ void Scales(const Tile& t, Random& r) {
     if (r.OneIn(3)) ThinGroup(t, group, r);
   }
   FillAddends(t, top + 8, top - width - 8, r);
+}
+
+// A power of two in one group, and a little of either sign 20 to 45 bits below in the others: the
+// last bits that are kept. One time in two the results are the smallest, where a floor shows.
+void LastBits(const Tile& t, Random& r) {
+  const Instruction& in = t.instruction;
+  const bool least = r.Coin();
+  const int top = least ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
+  const int low = least ? top - r.Between(0, 40) : top - r.Between(20, 45);
+  for (int block = 0; block < t.scales(); ++block) FillScales(t, block, low - r.Below(3), r);
+  const int leads = r.Below(Groups(t));
+  AimBlock(t, BlockOf(t, leads), top, r);
+  FillElements(t, r);
+  if (!r.OneIn(4)) {
+    for (int group = 0; group < Groups(t); ++group) ThinGroup(t, group, r);
+    FillPowers(t, leads * kGroup + r.Below(kGroup), top, r);
+  }
+  least || r.OneIn(3) ? FillZeros(*in.c, t.c, t.results(), 1, r)
+                      : FillAddends(t, low + 4, low - 8, r);
 }
 
 // A group against the negative of another, under equal scales; the rest 20 to 45 bits below.
@@ -120,6 +138,7 @@ void ScaleEdges(const Tile& t, Random& r) {
 
 constexpr InputClass kClasses[] = {
     {"scales", "scales of the blocks from a band of 0 to 60 bits", Scales},
+    {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
     {"groups_cancel", "groups that cancel under equal scales", GroupsCancel},
     {"zero_groups", "zero groups and groups that add up to zero under huge scales", ZeroGroups},
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},
