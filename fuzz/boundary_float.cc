@@ -56,29 +56,42 @@ void Cancel(const Tile& t, Random& r) {
   }
 }
 
-// A sum half way between two outputs, and a straggler below that decides it, or is lost. One time
-// in four the outputs are zero and the least subnormal, where an exponent floor shows.
+// A sum half way between two outputs, and a straggler below that decides it, or is lost.
 void Tie(const Tile& t, Random& r) {
   const Instruction& in = t.instruction;
-  const bool least = r.OneIn(4);
-  const int top = MiddleExponent(in, r);
-  const int half = least ? Lowest(*in.d) - 1 : top - Precision(in);
+  const int top = MiddleExponent(in, r), half = top - Precision(in);
   const int low = ProductRange(in).low;
   // Sums without error hear of stragglers hundreds of bits below.
   const int straggler =
-      r.OneIn(4) && low < half ? r.Between(low, half - 1) : half - r.Between(1, least ? 26 : 18);
+      r.OneIn(4) && low < half ? r.Between(low, half - 1) : half - r.Between(1, 18);
   Aim(t, half, r);
   for (int k = 0; k < t.k(); ++k) {
     FillPowers(t, k, low, r);
-    if (least || !r.OneIn(4)) ZeroRows(t, k, r);
+    if (!r.OneIn(4)) ZeroRows(t, k, r);
   }
   const int first = r.Below(t.k());
   const bool addend_leads = t.k() < 3 || r.Coin();
   FillPowers(t, first, half, r);
   if (t.k() >= 2) FillPowers(t, (first + 1) % t.k(), straggler, r);
-  if (least) return FillZeros(*in.c, t.c, t.results(), 1, r);
   if (!addend_leads) FillProducts(t, (first + 2) % t.k(), top, r);
   FillAddends(t, addend_leads ? top : straggler, addend_leads ? top : straggler, r);
+}
+
+// The least output or half of it, a straggler of either sign below, and nothing else: where an
+// exponent floor cuts.
+void Floor(const Tile& t, Random& r) {
+  const Instruction& in = t.instruction;
+  const int least = Lowest(*in.d) - r.Below(2);
+  Aim(t, least, r);
+  for (int k = 0; k < t.k(); ++k) {
+    FillPowers(t, k, least, r);
+    ZeroRows(t, k, r);
+  }
+  const int first = r.Below(t.k());
+  FillPowers(t, first, least + r.Below(2), r);
+  // Neighbours join the same step.
+  if (t.k() >= 2) FillPowers(t, first ^ 1, least - 1, r, 35);
+  FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 
 // A power of two and a little of the other sign, in a term and in the addend: the sum falls just
@@ -257,6 +270,7 @@ constexpr InputClass kClasses[] = {
     {"band", "exponents from a band of 0 to 72 bits", Band},
     {"cancel", "terms that cancel exactly, small remainder", Cancel},
     {"tie", "half an ulp and a straggler below it", Tie},
+    {"floor", "the least output and a straggler below it", Floor},
     {"borrow", "sums just below or above a power of two", Borrow},
     {"zero_times_huge", "zeros against the largest partners", ZeroTimesHuge},
     {"signed_zeros", "zeros of both signs", SignedZeros},

@@ -49,23 +49,38 @@ void Scales(const Tile& t, Random& r) {
   FillAddends(t, top + 8, top - width - 8, r);
 }
 
-// A power of two in one group, and a little of either sign 20 to 45 bits below in the others: the
-// last bits that are kept. One time in two the results are the smallest, where a floor shows.
+// A power of two in one group, and a little of either sign 0 to 45 bits below in the others: the
+// last bits that are kept.
 void LastBits(const Tile& t, Random& r) {
   const Instruction& in = t.instruction;
-  const bool least = r.Coin();
-  const int top = least ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
-  const int low = least ? top - r.Between(0, 40) : top - r.Between(20, 45);
-  for (int block = 0; block < t.scales(); ++block) FillScales(t, block, low - r.Below(3), r);
+  const int top = r.Coin() ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
+  for (int block = 0; block < t.scales(); ++block) FillScales(t, block, top - 5, r, 40);
   const int leads = r.Below(Groups(t));
   AimBlock(t, BlockOf(t, leads), top, r);
   FillElements(t, r);
-  if (!r.OneIn(4)) {
-    for (int group = 0; group < Groups(t); ++group) ThinGroup(t, group, r);
-    FillPowers(t, leads * kGroup + r.Below(kGroup), top, r);
+  for (int group = 0; group < Groups(t); ++group) ThinGroup(t, group, r);
+  FillPowers(t, leads * kGroup + r.Below(kGroup), top, r);
+  r.Coin() ? FillZeros(*in.c, t.c, t.results(), 1, r) : FillAddends(t, top - 20, top - 45, r);
+}
+
+// Sums of many products around the least output: the carries of what a floor would cut. Where
+// elements have few exponents these need positive products alone, some large and many least ones.
+void SmallSums(const Tile& t, Random& r) {
+  const Instruction& in = t.instruction;
+  const int low = Lowest(*in.a) + Lowest(*in.b), high = MaxExponent(*in.a) + MaxExponent(*in.b);
+  for (int block = 0; block < t.scales(); ++block) {
+    FillScales(t, block, Lowest(*in.d) - low + 2, r, 16);
   }
-  least || r.OneIn(3) ? FillZeros(*in.c, t.c, t.results(), 1, r)
-                      : FillAddends(t, low + 4, low - 8, r);
+  FillElements(t, r);
+  FillZeros(*in.c, t.c, t.results(), 1, r);
+  if (r.OneIn(4)) return;
+  const uint64_t a = LowBits(in.a->bits - 1), b = LowBits(in.b->bits - 1);
+  for (int k = 0; k < t.k(); ++k) {
+    const int scales = ScaleExponent(t, k), kind = r.Below(4);
+    if (kind < 2) FillProducts(t, k, scales + (kind == 0 ? low : high), r);
+    for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + k] &= a;
+    for (int j = 0; j < t.columns(); ++j) t.b[j * t.stride() + k] &= b;
+  }
 }
 
 // A group against the negative of another, under equal scales; the rest 20 to 45 bits below.
@@ -139,6 +154,7 @@ void ScaleEdges(const Tile& t, Random& r) {
 constexpr InputClass kClasses[] = {
     {"scales", "scales of the blocks from a band of 0 to 60 bits", Scales},
     {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
+    {"small_sums", "many products around the least output", SmallSums},
     {"groups_cancel", "groups that cancel under equal scales", GroupsCancel},
     {"zero_groups", "zero groups and groups that add up to zero under huge scales", ZeroGroups},
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},

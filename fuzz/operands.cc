@@ -178,7 +178,7 @@ int MiddleExponent(const Instruction& in, Random& r) {
   return r.Between(low, high);
 }
 
-// Those of the first row and column; all others have the same exponent.
+// Those of the first row and column; the others have the same exponent, unless they were spread.
 int ScaleExponent(const Tile& t, int k) {
   const Instruction& in = t.instruction;
   if (in.scale == nullptr) return 0;
@@ -186,16 +186,18 @@ int ScaleExponent(const Tile& t, int k) {
   return ExponentOfScale(*in.scale, t.a[at]) + ExponentOfScale(*in.scale, t.b[at]);
 }
 
-void FillScales(const Tile& t, int block, int exponent, Random& r) {
+void FillScales(const Tile& t, int block, int exponent, Random& r, int spread) {
   const Format& f = *t.instruction.scale;
-  const Split split = SplitExponent(f, f, exponent, r);
-  const auto fill = [&](uint64_t* out, int count, int e) {
+  const Split split = SplitExponent(f, f, exponent - spread / 2, r);
+  const auto fill = [&](uint64_t* out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
-      out[i * t.stride()] = Compose(f, false, e, r.Bits(f.fraction_bits)) | UnreadBits(f, r);
+      const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
+      out[i * t.stride()] =
+          Compose(f, false, exponent_here, r.Bits(f.fraction_bits)) | UnreadBits(f, r);
     }
   };
-  fill(t.a + t.k() + block, t.rows(), split.a);
-  fill(t.b + t.k() + block, t.columns(), split.b);
+  fill(t.a + t.k() + block, t.rows(), split.a, spread);
+  fill(t.b + t.k() + block, t.columns(), split.b, 0);
 }
 
 void AimBlock(const Tile& t, int block, int exponent, Random& r) {
@@ -215,11 +217,12 @@ void FillProducts(const Tile& t, int k, int product, Random& r) {
   FillWords(*in.b, {b, b, b, b - 1}, false, t.b + k, t.columns(), t.stride(), r);
 }
 
-void FillPowers(const Tile& t, int k, int product, Random& r) {
+void FillPowers(const Tile& t, int k, int product, Random& r, int spread) {
   const Instruction& in = t.instruction;
-  const Split split = SplitExponent(*in.a, *in.b, product - ScaleExponent(t, k), r);
+  const Split split = SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
   for (int i = 0; i < t.rows(); ++i) {
-    t.a[i * t.stride() + k] = Compose(*in.a, r.Coin(), split.a, 0);
+    const int exponent = spread == 0 ? split.a : split.a + spread / 2 - r.Below(spread + 1);
+    t.a[i * t.stride() + k] = Compose(*in.a, r.Coin(), exponent, 0);
   }
   for (int j = 0; j < t.columns(); ++j) {
     t.b[j * t.stride() + k] = Compose(*in.b, false, split.b, 0);

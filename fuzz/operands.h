@@ -53,13 +53,15 @@ void AimBlock(const Tile& t, int block, int exponent, Random& r);
 void Aim(const Tile& t, int exponent, Random& r);
 // Exponent that the scales over term k add to that of its products.
 int ScaleExponent(const Tile& t, int k);
-// Scales of one block: their product is near 2^exponent.
-void FillScales(const Tile& t, int block, int exponent, Random& r);
+// Scales of one block: their product is near 2^exponent; `spread`: near that or as many powers of
+// two less, per row of A.
+void FillScales(const Tile& t, int block, int exponent, Random& r, int spread = 0);
 
 // Products of term k near 2^product, or as near as its scales allow.
 void FillProducts(const Tile& t, int k, int product, Random& r);
-// Products of term k exactly +-2^product; the sign per row of A.
-void FillPowers(const Tile& t, int k, int product, Random& r);
+// Products of term k exactly +-2^product, or as many as `spread` powers of two less; sign and
+// exponent per row of A.
+void FillPowers(const Tile& t, int k, int product, Random& r, int spread = 0);
 // Zeros of term k in all rows of A.
 void ZeroRows(const Tile& t, int k, Random& r);
 // Term y becomes the negative of term x.
