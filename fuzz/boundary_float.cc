@@ -72,7 +72,10 @@ void Tie(const Tile& t, Random& r) {
   const int first = r.Below(t.k());
   const bool addend_leads = t.k() < 3 || r.Coin();
   FillPowers(t, first, half, r);
-  if (t.k() >= 2) FillPowers(t, (first + 1) % t.k(), straggler, r);
+  if (t.k() >= 2) {
+    const int second = (first + 1) % t.k();
+    r.OneIn(4) ? ZeroRows(t, second, r) : FillPowers(t, second, straggler, r);
+  }
   if (!addend_leads) FillProducts(t, (first + 2) % t.k(), top, r);
   FillAddends(t, addend_leads ? top : straggler, addend_leads ? top : straggler, r);
 }
@@ -209,7 +212,8 @@ void Underflow(const Tile& t, Random& r) {
   FillZeros(*in.c, t.c, t.results(), 1, r);
 }
 
-// Results around the largest finite output.
+// Results around the largest finite output, products on both sides of where they leave its range;
+// one time in eight against addends from the edges, infinities among them.
 void OverflowEdge(const Tile& t, Random& r) {
   const Instruction& in = t.instruction;
   const int top = MaxExponent(*in.d) + r.Between(-1, 1);
@@ -219,11 +223,15 @@ void OverflowEdge(const Tile& t, Random& r) {
   for (int k = 0; k < t.k(); ++k) {
     FillProducts(t, k, products_lead && r.Coin() ? top - r.Below(4) : ulp + r.Between(-3, 2), r);
   }
+  if (r.OneIn(8)) return FillEdges(*in.c, true, t.c, t.results(), r);
+  // An addend wider than the output has its largest digits and exponent.
+  const int digits = std::min(in.c->fraction_bits, in.d->fraction_bits);
+  const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
   for (int e = 0; e < t.results(); ++e) {
+    const uint64_t fraction = LowBits(digits) - (r.Coin() ? 0 : r.Below(4));
     t.c[e] = products_lead && r.Coin()
                  ? RandomWord(*in.c, ulp, r)
-                 : Compose(*in.c, r.Coin(), MaxExponent(*in.c),
-                           LowBits(in.c->fraction_bits) - (r.Coin() ? 0 : r.Below(4)));
+                 : Compose(*in.c, r.Coin(), largest, fraction << (in.c->fraction_bits - digits));
   }
 }
 
@@ -250,7 +258,7 @@ void Specials(const Tile& t, Random& r) {
         break;
       }
       default:
-        t.c[r.Below(t.results())] = Special(*in.c, r);
+        t.c[r.Below(t.rows()) * in.shape.n + r.Below(in.shape.n)] = Special(*in.c, r);
     }
   }
 }

@@ -121,18 +121,18 @@ void ZeroGroups(const Tile& t, Random& r) {
            : FillAddends(t, low + 4, low - 8, r);
 }
 
-// Scale codes from the edges of their format: zero, the least, one, the largest, NaN, an unread
-// bit.
+// Scale codes from the edges of their format: zero, the least, one (with the bit that is not read,
+// if there is one), the largest, NaN.
 void ScaleEdges(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
-  const bool nan = r.OneIn(4);
-  const uint64_t one = Compose(f, false, 0, 0), top_bit = 1ull << SignBit(f);
+  const bool nan = r.OneIn(4), unread = f.exponent_bits + f.fraction_bits < f.bits;
+  const uint64_t one = Compose(f, false, 0, 0), largest = MaxFiniteWord(f);
   const uint64_t edges[8] = {0,
                              1,
                              one,
-                             one ^ top_bit,
-                             MaxFiniteWord(f),
-                             MaxFiniteWord(f) - 1,
+                             unread ? one | 1ull << SignBit(f) : one - 1,
+                             largest,
+                             largest - 1,
                              nan ? Special(f, r) : one + 1,
                              r.Bits(f.bits - 1)};
   const auto fill = [&](uint64_t* rows, int count) {
