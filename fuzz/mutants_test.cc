@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fuzz/case_name.h"
+#include "fuzz/testing_rows.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -21,18 +22,6 @@ Algorithm Changed(const Row& row, const std::string& change) {
   EXPECT_TRUE(p != nullptr && ParseValue(*p, change.substr(equals + 1), &value)) << change;
   if (p != nullptr) p->set(changed, value);
   return changed;
-}
-
-// The row with the fewest dot products of each model.
-std::vector<const Row*> SmallestRows() {
-  std::vector<const Row*> smallest = DistinctRows();
-  for (const Row& row : Rows()) {
-    const Row*& kept = *std::find_if(smallest.begin(), smallest.end(), [&row](const Row* other) {
-      return SameModel(other->model, row.model);
-    });
-    if (row.shape().d_words() < kept->shape().d_words()) kept = &row;
-  }
-  return smallest;
 }
 
 TEST(EquivalentNeighbours, AreToldByNoCase) {
