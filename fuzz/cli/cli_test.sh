@@ -49,7 +49,7 @@ run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
 # ---- The program itself
 expect 0 --help; says 'replay'; silent "$err"
 expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
-for verb in run replay minimize explain list gen eval check layout record; do
+for verb in run replay minimize explain list gen eval check layout record mutants; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
 expect 2; silent "$out"
@@ -127,6 +127,14 @@ expect 3 check $fma </dev/null; warns 'nothing was compared'
 expect 2 check $fma <<<"$one $one $one"; warns 'the result d is missing'
 expect 1 check $fma --errors=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
 is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
+
+# ---- mutants
+expect 0 mutants --instr=$fma --cases=2000; says 'stat::survivors: 0'; says 'stat::models: 1'; plain
+expect 0 mutants --instr="*/${mma#*/}" --cases=2000 --threads=2; says "arch: sm_80 sm_90 ${mma#*/}: "
+says 'stat::rows: 7'; says 'stat::models: 2'; says 'stat::arch_pairs: 1'; says 'stat::arch_pairs_equal: 9'
+expect 0 mutants --instr=$mma --cases=2000 --json; json; expect 2 mutants --threads=0
+expect 1 mutants --instr=$mma --cases=1; says 'survivor: '
+expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'lies above the floor'
 
 # ---- run
 run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean
