@@ -112,6 +112,25 @@ TEST_P(FloatClass, CancelCancels) {
   EXPECT_GE(CountEvent(row(), "cancel", StageEvent::kFullCancellation), 50u);
 }
 
+// An addend that is a power of two meets its negative among the products, in every block.
+TEST_P(FloatClass, CancelMeetsTheAddend) {
+  int opposite = 0, same = 0;
+  ForDotProducts(in(), ClassNamed(in(), "cancel"), [&](const DotProductCase& dot) {
+    const Unpacked c = Decode(*in().c, dot.c);
+    if (c.significand != 1ull << in().c->fraction_bits) return;
+    for (int k = 0; k < in().shape.k; ++k) {
+      const Unpacked a = Decode(*in().a, dot.a[k]), b = Decode(*in().b, dot.b[k]);
+      const auto product = static_cast<unsigned __int128>(a.significand) * b.significand;
+      const int lsb = a.exponent + b.exponent - in().a->fraction_bits - in().b->fraction_bits;
+      const bool power = product != 0 && (product & (product - 1)) == 0;
+      if (!power || BitWidth(product) - 1 + lsb != c.exponent) continue;
+      ++((a.negative != b.negative) == c.negative ? same : opposite);
+    }
+  });
+  EXPECT_GE(opposite, 250);
+  EXPECT_LE(same, opposite / 4);
+}
+
 TEST_P(FloatClass, TieTies) {
   // With 23 fraction bits half an ulp of f32 lies below what alignment keeps: only a carry shows
   // it.
