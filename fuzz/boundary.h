@@ -1,4 +1,4 @@
-// The boundary classes, one table for floating-point and one for integer instructions.
+// The boundary classes by the formats of an instruction.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 namespace mmadiff {
 
 std::span<const InputClass> FloatClasses();
+std::span<const InputClass> ScaledClasses();  // the floating-point ones first
 std::span<const InputClass> IntegerClasses();
 
 }  // namespace mmadiff

@@ -1,4 +1,6 @@
 // Boundary classes of integer instructions: sums around the limits of the accumulator.
+#include <algorithm>
+
 #include "fuzz/boundary.h"
 #include "sim/format.h"
 
@@ -41,35 +43,56 @@ void FillFactors(const Tile& t, Draw draw) {
   for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = draw(*t.instruction.b);
 }
 
-// Any factors, any addend at an edge of its format.
+// Any factors, any addend at an edge of its format. One time in four whole operands are of one
+// word: the largest sums, and bits that are all zeros or all ones but one.
 void Edges(const Tile& t, Random& r) {
-  FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+  if (r.OneIn(4)) {
+    const uint64_t a = Edge(*t.instruction.a, r), b = Edge(*t.instruction.b, r);
+    std::fill_n(t.a, t.rows() * t.k(), a);
+    std::fill_n(t.b, t.columns() * t.k(), b);
+    if (r.Coin()) t.a[r.Below(t.rows()) * t.k() + r.Below(t.k())] ^= 1;
+    if (r.Coin()) t.b[r.Below(t.columns()) * t.k() + r.Below(t.k())] ^= 1;
+  } else {
+    FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+  }
   for (int e = 0; e < t.results(); ++e) t.c[e] = Edge(*t.instruction.c, r);
 }
 
 // The addend within a few products of the largest or the smallest accumulator.
 void Limit(const Tile& t, Random& r) {
-  const int bits = r.Between(1, t.instruction.b->bits - 1);
+  const int most = std::max(1, std::min(t.instruction.a->bits, t.instruction.b->bits) - 1);
+  const int bits = r.Between(1, most);
   FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
   const Format& c = *t.instruction.c;
+  int width = 2 * bits;  // of a sum of products
+  for (int k = t.k(); k > 1; k /= 2) ++width;
   for (int e = 0; e < t.results(); ++e) {
-    const uint64_t distance = r.Bits(r.Below(2 * bits + 2));
+    const uint64_t distance = r.Bits(r.Below(width + 2));
     t.c[e] = (r.Coin() ? Max(c) - distance : Min(c) + distance) & LowBits(c.bits);
   }
 }
 
-// Products that cancel: partial sums leave the range although the total does not.
+// Products that cancel between the two halves of k or between neighbours: partial sums leave the
+// range although the total does not.
 void Cancel(const Tile& t, Random& r) {
   FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
-  for (int j = 0; j < t.columns(); ++j) {
-    for (int k = 1; k < t.k(); k += 2) {
-      const uint64_t left = t.b[j * t.k() + k - 1];
-      t.b[j * t.k() + k] = -left & LowBits(t.instruction.b->bits);
-      for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + k] = t.a[i * t.k() + k - 1];
+  const bool negate_a = !t.instruction.b->is_signed;
+  const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
+  const int distance = r.Coin() ? 1 : std::max(1, t.k() / 2);
+  const auto copy = [&](uint64_t* words, int count, bool negate) {
+    for (int i = 0; i < count; ++i, words += t.k()) {
+      for (int k = distance; k < t.k(); ++k) {
+        if (k / distance % 2 == 0) continue;
+        words[k] = negate ? -words[k - distance] & LowBits(f.bits) : words[k - distance];
+      }
     }
-  }
+  };
+  copy(t.a, t.rows(), negate_a);
+  copy(t.b, t.columns(), !negate_a);
   const Format& c = *t.instruction.c;
-  for (int e = 0; e < t.results(); ++e) t.c[e] = r.Coin() ? Max(c) : Edge(c, r);
+  for (int e = 0; e < t.results(); ++e) {
+    t.c[e] = r.OneIn(4) ? Edge(c, r) : r.Coin() ? Max(c) : Min(c);
+  }
 }
 
 // Small numbers and zeros.

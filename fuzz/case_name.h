@@ -15,7 +15,7 @@
 namespace mmadiff {
 
 // Increases with any change of any bit of any case; golden digests in generator_test.cc notice.
-inline constexpr int kGeneratorVersion = 1;
+inline constexpr int kGeneratorVersion = 2;
 
 // An infinite sequence of cases of one row.
 struct CaseStream {
@@ -23,7 +23,7 @@ struct CaseStream {
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
 
-  std::string name() const;  // without the index: "sm_90/mma...@g1:boundary.1"
+  std::string name() const;  // without the index: "sm_90/mma...@g2:boundary.1"
 };
 
 struct CaseName {

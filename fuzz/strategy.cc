@@ -7,9 +7,17 @@
 namespace mmadiff {
 namespace {
 
+// `count` rows of A or columns of B.
+void FillRows(const Tile& t, const Format& f, uint64_t* out, int count, Random& r) {
+  for (int i = 0; i < count; ++i, out += t.stride()) {
+    for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
+    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(t.instruction.scale->bits);
+  }
+}
+
 void FillUniform(const Tile& t, Random& r) {
-  for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = r.Bits(t.instruction.a->bits);
-  for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = r.Bits(t.instruction.b->bits);
+  FillRows(t, *t.instruction.a, t.a, t.rows(), r);
+  FillRows(t, *t.instruction.b, t.b, t.columns(), r);
   for (int e = 0; e < t.results(); ++e) t.c[e] = r.Bits(t.instruction.c->bits);
 }
 
@@ -37,7 +45,8 @@ constexpr Strategy kStrategies[] = {
 }  // namespace
 
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
-  return IsInteger(*instruction.d) ? IntegerClasses() : FloatClasses();
+  if (IsInteger(*instruction.d)) return IntegerClasses();
+  return instruction.scale == nullptr ? FloatClasses() : ScaledClasses();
 }
 
 const InputClass& UniformBits() { return kUniform; }

@@ -11,8 +11,9 @@
 
 namespace mmadiff {
 
-// One execution, to be filled: a[rows][k], b[columns][k], c[results], all blocks of it. The rows of
-// A of all blocks share one structure, and so do the columns of B; their values differ.
+// One execution, to be filled: a[rows][stride], b[columns][stride], c[results], all blocks of it; a
+// row of A and a column of B are k elements and then their scales. The rows of A of all blocks
+// share one structure, and so do the columns of B; their values differ.
 struct Tile {
   const Instruction& instruction;
   uint64_t* a;
@@ -22,6 +23,9 @@ struct Tile {
   int rows() const { return instruction.shape.blocks * instruction.shape.m; }
   int columns() const { return instruction.shape.blocks * instruction.shape.n; }
   int k() const { return instruction.shape.k; }
+  int scales() const { return instruction.shape.scales; }
+  int scale_block() const { return k() / scales(); }  // elements that share one; needs scales
+  int stride() const { return instruction.shape.row_words(); }
   int results() const { return instruction.shape.d_words(); }
 };
 

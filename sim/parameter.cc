@@ -5,7 +5,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "sim/dot_product.h"
+#include "sim/equivalence.h"
 
 namespace mmadiff {
 namespace {
@@ -201,81 +201,6 @@ std::string InvalidFloats(const Model& m) {
     default:
       return InvalidAligned(m);
   }
-}
-
-// The values of one step and of its result, as exponents of powers of two.
-struct Range {
-  int least_exponent;  // raw exponent of the smallest term that is not zero
-  int quantum;         // every term is a multiple of 2^quantum, however it is cut
-};
-
-Range RangeOf(const Model& m) {
-  const int product = m.a.min_exponent + m.b.min_exponent;
-  const int product_quantum = product - m.a.fraction_bits - m.b.fraction_bits;
-  // Steps that start from zero: sums of products, and results that are multiples of the same
-  // quantum.
-  if (m.algorithm.addend_joins == AddendJoins::kLastAdd) return {product, product_quantum};
-  int least = std::min(product, m.c.min_exponent);
-  int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
-  if (m.algorithm.terms < m.k) {  // the addend of a later step has the output's format
-    least = std::min(least, m.d.min_exponent);
-    quantum = std::min(quantum, m.d.min_exponent - m.algorithm.output_fraction_bits);
-  }
-  return {least, quantum};
-}
-
-// The largest exponent that a zero product can offer: its fields are those of the least exponent.
-int LargestZeroExponent(const Model& m) {
-  return std::max(m.a.min_exponent + MaxExponent(m.b), MaxExponent(m.a) + m.b.min_exponent);
-}
-
-// Why no input tells `changed`, a valid one-parameter change, from the model; empty if some may.
-std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
-  const Algorithm& alg = m.algorithm;
-  if (changed.terms != alg.terms && changed.terms > m.k) return "a step has all the products";
-  if (changed.order != alg.order && m.k == 1) return "one product has no order";
-  if (alg.family == Family::kIntegerDot) {
-    const bool wraps = changed.terms != alg.terms && alg.overflow == Overflow::kWrap;
-    return wraps ? "sums modulo a power of two do not depend on the steps" : "";
-  }
-  if (changed.tininess != alg.tininess && alg.output_subnormals == Subnormals::kKeep) {
-    return "only a flushing output asks when a result is tiny";
-  }
-  if (alg.family != Family::kFusedSum) return "";
-  if (changed.grouping != alg.grouping && alg.terms >= m.k) return "a step has all the products";
-  const Range range = RangeOf(m);
-  const bool raw = alg.product_exponent == ProductExponent::kRaw &&
-                   alg.addend_exponent == AddendExponent::kOwnFormat;
-  if (changed.exponent_floor != alg.exponent_floor && raw &&
-      range.least_exponent >= std::max(changed.exponent_floor, alg.exponent_floor)) {
-    return "every term that is not zero lies above the floor";
-  }
-  if (changed.exponent_floor != alg.exponent_floor &&
-      range.quantum >= std::max(changed.exponent_floor, alg.exponent_floor) - alg.fraction_bits) {
-    return "no term has bits below those that the floor keeps";
-  }
-  if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
-    return "the addend's format has the least exponent of the output's";
-  }
-  if (changed.zero_term != alg.zero_term && raw &&
-      range.quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
-    return "no zero product lies high enough to cut a bit of another term";
-  }
-  // IEEE 754 asks for a negative sum when every term is -0, which a step that starts from +0 never
-  // has.
-  const bool ieee = (changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee) &&
-                    alg.addend_joins == AddendJoins::kFirstStep;
-  const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
-  const int sum_quantum = raw ? std::max(range.quantum, least_cut) : range.quantum;
-  if (changed.zero_sign != alg.zero_sign && !ieee &&
-      sum_quantum >= m.d.min_exponent - alg.output_fraction_bits) {
-    return "no sum but zero rounds to zero";
-  }
-  if (changed.output_subnormals != alg.output_subnormals && range.quantum >= m.d.min_exponent &&
-      alg.addend_joins == AddendJoins::kFirstStep) {
-    return "no result is subnormal";
-  }
-  return "";
 }
 
 // Calls `visit` with the name and the algorithm of every valid one-parameter change.

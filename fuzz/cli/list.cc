@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "fuzz/boundary.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/strategy.h"
@@ -94,13 +95,18 @@ std::vector<Entry> ListStrategies() {
     std::string line = absl::StrFormat("%-10s %s", s.name, s.what);
     Json json = {{"name", s.name}, {"what", s.what}};
     if (std::string(s.name) == "boundary") {
-      for (const char* kind : {"vfmadd231ss", "vpdpbusd"}) {
-        const Instruction& instruction = *FindInstruction(kind);
-        const bool integer = IsInteger(*instruction.d);
-        absl::StrAppend(&line, "\n  ", integer ? "integer" : "floating point", ":");
-        for (const InputClass& c : BoundaryClasses(instruction)) {
+      struct {
+        const char *title, *key;
+        std::span<const InputClass> classes;
+      } const kinds[] = {
+          {"floating point", "float", FloatClasses()},
+          {"block-scaled, also", "scaled", ScaledClasses().subspan(FloatClasses().size())},
+          {"integer", "integer", IntegerClasses()}};
+      for (const auto& kind : kinds) {
+        absl::StrAppend(&line, "\n  ", kind.title, ":");
+        for (const InputClass& c : kind.classes) {
           absl::StrAppend(&line, absl::StrFormat("\n    %-16s %s", c.name, c.what));
-          json[integer ? "integer" : "float"].push_back({{"name", c.name}, {"what", c.what}});
+          json[kind.key].push_back({{"name", c.name}, {"what", c.what}});
         }
       }
     }

@@ -1,0 +1,252 @@
+#include "fuzz/operands.h"
+
+#include <algorithm>
+
+namespace mmadiff {
+namespace {
+
+// A number of an exponent, without sign and fraction.
+struct Exponent {
+  uint64_t base;  // word of the exponent field less one: adding a significand gives the word
+  int shift;      // of the significand
+};
+
+Exponent ExponentOf(const Format& f, int exponent) {
+  exponent = std::max(Lowest(f), std::min(exponent, MaxExponent(f)));
+  const int normal = std::max(exponent, f.min_exponent);
+  return {static_cast<uint64_t>(normal - f.min_exponent) << f.fraction_bits, normal - exponent};
+}
+
+// Fractions are often all zeros, all ones, or the lowest or the highest bit alone: by style 0..7,
+// the random bits that are kept and the bits that are set.
+struct Styles {
+  uint64_t keep[8], set[8];
+
+  explicit Styles(const Format& f)
+      : keep{0, 0, 0, 0, LowBits(f.fraction_bits) & 0x5555555555555555},
+        set{0, LowBits(f.fraction_bits), 1, 1ull << (f.fraction_bits - 1)} {
+    for (int style = 5; style < 8; ++style) keep[style] = LowBits(f.fraction_bits);
+  }
+};
+
+int Sum(const Instruction& in, int (*of)(const Format&)) { return of(*in.a) + of(*in.b); }
+
+// Two exponents that add up to `sum`, each in the range of its format, or as near as can be.
+struct Split {
+  int a, b;
+};
+
+Split SplitExponent(const Format& a, const Format& b, int sum, Random& r) {
+  const int low = std::max(Lowest(a), sum - MaxExponent(b));
+  const int high = std::min(MaxExponent(a), sum - Lowest(b));
+  if (low > high) {  // out of reach
+    return sum > 0 ? Split{MaxExponent(a), MaxExponent(b)} : Split{Lowest(a), Lowest(b)};
+  }
+  const int x = std::clamp(sum / 2 + r.Between(-3, 3), low, high);
+  return {x, sum - x};
+}
+
+// Exponent of a scale, its fraction aside.
+int ExponentOfScale(const Format& f, uint64_t word) {
+  const Unpacked u = Decode(f, word);
+  int exponent = u.exponent;
+  for (uint64_t s = u.significand; s != 0 && s >> f.fraction_bits == 0; s <<= 1) --exponent;
+  return exponent;
+}
+
+// Bits above the fields of a format without sign that hardware does not read.
+uint64_t UnreadBits(const Format& f, Random& r) {
+  const int fields = f.exponent_bits + f.fraction_bits;
+  return f.is_signed || fields >= f.bits ? 0 : r.Bits(f.bits - fields) << fields;
+}
+
+}  // namespace
+
+uint64_t Compose(const Format& f, bool negative, int exponent, uint64_t fraction) {
+  const Exponent e = ExponentOf(f, exponent);
+  const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
+  const uint64_t significand = (fraction | 1ull << f.fraction_bits) >> e.shift;
+  const uint64_t largest = MaxFiniteWord(f) >> f.ignored_bits;
+  return (sign | std::min(e.base + significand, largest)) << f.ignored_bits;
+}
+
+// Without branches on random data, which no processor predicts: this makes most of the bits of a
+// run.
+void FillWords(const Format& f, const int (&exponents)[4], bool zeros, uint64_t* out, int count,
+               int stride, Random& r) {
+  const Styles styles(f);
+  const Exponent by_code[4] = {ExponentOf(f, exponents[0]), ExponentOf(f, exponents[1]),
+                               ExponentOf(f, exponents[2]), ExponentOf(f, exponents[3])};
+  const int fb = f.fraction_bits, sign_shift = fb + f.exponent_bits, ignored = f.ignored_bits;
+  const int draw = fb + 9 <= 16 ? 16 : fb + 9 <= 32 ? 32 : 64;
+  const uint64_t zero_code = zeros ? 0 : 8;  // 8 is no value of three bits
+  const uint64_t largest = MaxFiniteWord(f) >> ignored;
+  for (int i = 0; i < count; ++i, out += stride) {
+    const uint64_t bits = r.Bits(draw);  // sign 1, style 3, exponent 2, zero 3, fraction
+    const int style = (bits >> 1) & 7;
+    const Exponent& e = by_code[(bits >> 4) & 3];
+    const uint64_t fraction = (bits >> 9 & styles.keep[style]) | styles.set[style];
+    const uint64_t magnitude =
+        std::min<uint64_t>(e.base + ((fraction | 1ull << fb) >> e.shift), largest);
+    const uint64_t nonzero = -static_cast<uint64_t>(((bits >> 6) & 7) != zero_code);
+    *out = ((bits & 1) << sign_shift | (magnitude & nonzero)) << ignored;
+  }
+}
+
+uint64_t RandomWord(const Format& f, int exponent, Random& r) {
+  uint64_t word;
+  FillWords(f, {exponent, exponent, exponent, exponent}, false, &word, 1, 1, r);
+  return word;
+}
+
+uint64_t Zero(const Format& f, Random& r) {
+  const uint64_t sign = f.is_signed && f.nonfinite != Nonfinite::kNanMinusZero;
+  return static_cast<uint64_t>(r.Coin() & sign) << SignBit(f);
+}
+
+void FillZeros(const Format& f, uint64_t* out, int count, int stride, Random& r) {
+  for (int i = 0; i < count; ++i, out += stride) *out = Zero(f, r);
+}
+
+uint64_t Special(const Format& f, Random& r) {
+  const uint64_t bits = r.Bits(f.bits > 32 ? 64 : 32) & LowBits(f.bits);
+  const uint64_t sign = static_cast<uint64_t>(r.Coin()) << SignBit(f);
+  if (f.nonfinite == Nonfinite::kNone) return bits;
+  if (f.nonfinite == Nonfinite::kNanMinusZero) return 1ull << SignBit(f);
+  if (f.nonfinite == Nonfinite::kNanAllOnes) {
+    return LowBits(f.exponent_bits + f.fraction_bits) | (f.is_signed ? sign : UnreadBits(f, r));
+  }
+  switch (r.Below(4)) {
+    case 0:
+      return InfinityWord(f, false) | sign;
+    case 1:  // one payload bit
+      return InfinityWord(f, false) | sign | 1ull << r.Below(f.fraction_bits + f.ignored_bits);
+    default:
+      return InfinityWord(f, false) | sign | (bits & LowBits(f.fraction_bits + f.ignored_bits));
+  }
+}
+
+void FillEdges(const Format& f, bool specials, uint64_t* out, int count, Random& r) {
+  const uint64_t ones = LowBits(f.fraction_bits);
+  const auto positive = [&f](int exponent, uint64_t fraction) {
+    return Compose(f, false, exponent, fraction);
+  };
+  const auto any = [&f, &r] { return RandomWord(f, r.Between(Lowest(f), MaxExponent(f)), r); };
+  const uint64_t edges[16] = {
+      Zero(f, r),
+      positive(Lowest(f), 0),              // smallest subnormal
+      positive(f.min_exponent - 1, ones),  // largest subnormal
+      positive(f.min_exponent, 0),         // smallest normal
+      positive(f.min_exponent, 1),
+      positive(0, 0),  // 1, and its neighbours
+      positive(0, 1),
+      positive(-1, ones),
+      positive(MaxExponent(f), 0),
+      positive(MaxExponent(f), ones - 1),  // largest but one (e4m3: the largest)
+      positive(MaxExponent(f), ones),      // largest
+      specials ? Special(f, r) : any(),
+      specials ? Special(f, r) : any(),
+      any(),
+      any(),
+      any(),
+  };
+  // The pattern of -0 may be a NaN.
+  const uint64_t minus_zero = f.nonfinite == Nonfinite::kNanMinusZero ? 1ull << SignBit(f) : ~0ull;
+  for (int i = 0; i < count; ++i) {
+    const uint64_t bits = r.Bits(8);
+    const uint64_t word = edges[bits & 15];
+    const uint64_t negated = word ^ (bits >> 4 & 1) << SignBit(f);
+    out[i] = negated == minus_zero ? word : negated;
+  }
+}
+
+Range ProductRange(const Instruction& in) {
+  Range range = {Sum(in, Lowest), Sum(in, MaxExponent)};
+  if (in.scale != nullptr) {
+    range.low += 2 * Lowest(*in.scale);
+    range.high += 2 * MaxExponent(*in.scale);
+  }
+  return range;
+}
+
+int MiddleExponent(const Instruction& in, Random& r) {
+  const Range reach = ProductRange(in);
+  const int margin = std::min(8, (reach.high - reach.low) / 4);  // of formats with few exponents
+  const int low = std::max(reach.low + margin, in.d->min_exponent);
+  const int high = std::min(reach.high - margin, MaxExponent(*in.d) - 6);
+  if (r.Coin()) return r.Between(std::max(low, -12), std::min(high, 12));
+  return r.Between(low, high);
+}
+
+// Those of the first row and column; the others have the same exponent, unless they were spread.
+int ScaleExponent(const Tile& t, int k) {
+  const Instruction& in = t.instruction;
+  if (in.scale == nullptr) return 0;
+  const int at = t.k() + k / t.scale_block();
+  return ExponentOfScale(*in.scale, t.a[at]) + ExponentOfScale(*in.scale, t.b[at]);
+}
+
+void FillScales(const Tile& t, int block, int exponent, Random& r, int spread) {
+  const Format& f = *t.instruction.scale;
+  const Split split = SplitExponent(f, f, exponent - spread / 2, r);
+  const auto fill = [&](uint64_t* out, int count, int e, int below) {
+    for (int i = 0; i < count; ++i) {
+      const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
+      out[i * t.stride()] =
+          Compose(f, false, exponent_here, r.Bits(f.fraction_bits)) | UnreadBits(f, r);
+    }
+  };
+  fill(t.a + t.k() + block, t.rows(), split.a, spread);
+  fill(t.b + t.k() + block, t.columns(), split.b, 0);
+}
+
+void AimBlock(const Tile& t, int block, int exponent, Random& r) {
+  const Instruction& in = t.instruction;
+  FillScales(t, block, exponent - r.Between(Sum(in, Lowest), Sum(in, MaxExponent)), r);
+}
+
+void Aim(const Tile& t, int exponent, Random& r) {
+  for (int block = 0; block < t.scales(); ++block) AimBlock(t, block, exponent, r);
+}
+
+// The fourth exponent of a term is one lower, so that rows differ.
+void FillProducts(const Tile& t, int k, int product, Random& r) {
+  const Instruction& in = t.instruction;
+  const auto [a, b] = SplitExponent(*in.a, *in.b, product - ScaleExponent(t, k), r);
+  FillWords(*in.a, {a, a, a, a - 1}, false, t.a + k, t.rows(), t.stride(), r);
+  FillWords(*in.b, {b, b, b, b - 1}, false, t.b + k, t.columns(), t.stride(), r);
+}
+
+void FillPowers(const Tile& t, int k, int product, Random& r, int spread) {
+  const Instruction& in = t.instruction;
+  const Split split = SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
+  for (int i = 0; i < t.rows(); ++i) {
+    const int exponent = spread == 0 ? split.a : split.a + spread / 2 - r.Below(spread + 1);
+    t.a[i * t.stride() + k] = Compose(*in.a, r.Coin(), exponent, 0);
+  }
+  for (int j = 0; j < t.columns(); ++j) {
+    t.b[j * t.stride() + k] = Compose(*in.b, false, split.b, 0);
+  }
+}
+
+void ZeroRows(const Tile& t, int k, Random& r) {
+  FillZeros(*t.instruction.a, t.a + k, t.rows(), t.stride(), r);
+}
+
+void Negate(const Tile& t, int x, int y) {
+  const Format& f = *t.instruction.b;
+  const uint64_t zero = f.nonfinite == Nonfinite::kNanMinusZero ? 0 : ~0ull;
+  for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + y] = t.a[i * t.stride() + x];
+  for (int j = 0; j < t.columns(); ++j) {
+    const uint64_t word = t.b[j * t.stride() + x];
+    t.b[j * t.stride() + y] = word == zero ? word : word ^ 1ull << SignBit(f);
+  }
+}
+
+void FillAddends(const Tile& t, int high, int low, Random& r) {
+  FillWords(*t.instruction.c,
+            {high, r.Between(low, high), r.Between(low, high), r.Between(low, high)}, true, t.c,
+            t.results(), 1, r);
+}
+
+}  // namespace mmadiff

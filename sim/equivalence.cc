@@ -1,0 +1,258 @@
+#include "sim/equivalence.h"
+
+#include <algorithm>
+
+#include "sim/format.h"
+
+namespace mmadiff {
+namespace {
+
+int ScaleLeast(const Model& m) {  // raw exponent of the scales of A and B together
+  if (m.scale_block == 0) return 0;
+  return 2 * (m.scale.has_zero ? m.scale.min_exponent : m.scale.min_exponent - 1);
+}
+
+int Log2Up(int n) {
+  int log = 0;
+  while (1 << log < n) ++log;
+  return log;
+}
+
+// Every sum of a step's products is a multiple of 2^this.
+int ProductQuantum(const Model& m) {
+  return m.a.min_exponent + m.b.min_exponent - m.a.fraction_bits - m.b.fraction_bits +
+         ScaleLeast(m) - 2 * m.scale.fraction_bits;
+}
+
+// Every product of a finite a, b and scales is less than 2^this.
+int ProductBound(const Model& m) {
+  const int scales = m.scale_block == 0 ? 0 : 2 * MaxExponent(m.scale) + 2;
+  return MaxExponent(m.a) + MaxExponent(m.b) + 2 + scales;
+}
+
+// The values of one step and of its result, as exponents of powers of two.
+struct Range {
+  int least_exponent;  // raw exponent of the smallest term that is not zero
+  int quantum;         // every term is a multiple of 2^quantum, however it is cut
+};
+
+Range RangeOf(const Model& m) {
+  const bool scales_alone = m.algorithm.group_exponent == GroupExponent::kScales;
+  const int elements = m.a.min_exponent + m.b.min_exponent;
+  const int product = ScaleLeast(m) + (scales_alone ? 0 : elements);
+  const int product_quantum = ProductQuantum(m);
+  // Steps that start from zero: sums of products, and results that are multiples of the same
+  // quantum.
+  if (m.algorithm.addend_joins == AddendJoins::kLastAdd) return {product, product_quantum};
+  int least = std::min(product, m.c.min_exponent);
+  const int quantum = std::min(product_quantum, m.c.min_exponent - m.c.fraction_bits);
+  if (m.algorithm.terms < m.k) {
+    // The addend of a later step has the output's format. It is a multiple of the quantum: cutting
+    // and rounding make multiples of a larger power of two.
+    least = std::min(least, std::max(quantum, m.d.min_exponent));
+  }
+  return {least, quantum};
+}
+
+// The largest exponent that a zero product can offer: its fields are those of the least exponent.
+int LargestZeroExponent(const Model& m) {
+  return std::max(m.a.min_exponent + MaxExponent(m.b), MaxExponent(m.a) + m.b.min_exponent);
+}
+
+bool HasRawExponents(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  return (alg.product_exponent == ProductExponent::kRaw ||
+          alg.group_exponent == GroupExponent::kScales) &&
+         alg.addend_exponent == AddendExponent::kOwnFormat;
+}
+
+bool IsFused(const Model& m) {
+  return m.algorithm.family == Family::kFusedSum || m.algorithm.family == Family::kScaledSum;
+}
+
+// ---- One function for each group of parameters
+
+std::string SameSteps(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  const bool one_step = std::min(changed.terms, m.k) == std::min(alg.terms, m.k);
+  if (changed.terms != alg.terms && one_step) return "a step has all the products";
+  if (changed.order != alg.order && m.k == 1) return "one product has no order";
+  if (alg.family == Family::kFusedSum && changed.grouping != alg.grouping && alg.terms >= m.k) {
+    return "a step has all the products";
+  }
+  return "";
+}
+
+std::string SameIntegers(const Model& m, const Algorithm& changed) {
+  if (changed.terms == m.algorithm.terms) return "";
+  if (m.algorithm.overflow == Overflow::kWrap) {
+    return "sums modulo a power of two do not depend on the steps";
+  }
+  return m.a.is_signed || m.b.is_signed ? "" : "a sum that only grows never comes back into range";
+}
+
+std::string SameFloor(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.exponent_floor == alg.exponent_floor) return "";
+  const Range range = RangeOf(m);
+  const int floor = std::max(changed.exponent_floor, alg.exponent_floor);
+  if (HasRawExponents(m) && range.least_exponent >= floor) {
+    return "every term that is not zero lies above the floor";
+  }
+  return range.quantum >= floor - alg.fraction_bits
+             ? "no term has bits below those that the floor keeps"
+             : "";
+}
+
+std::string SameAlignment(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
+    return "the addend's format has the least exponent of the output's";
+  }
+  if (changed.zero_term != alg.zero_term && alg.family == Family::kFusedSum && HasRawExponents(m) &&
+      RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
+    return "no zero product lies high enough to cut a bit of another term";
+  }
+  if (changed.zero_group != alg.zero_group && alg.group_terms == 1) {
+    return "a group of one product adds up to zero only if the product is zero";
+  }
+  if (changed.product_exponent != alg.product_exponent && alg.family == Family::kScaledSum &&
+      alg.group_exponent == GroupExponent::kScales) {
+    return "groups are aligned by their scales alone";
+  }
+  const bool directed =
+      alg.sum_rounding != Rounding::kNearestEven && alg.sum_rounding != Rounding::kToOdd;
+  if (changed.zero_addend != alg.zero_addend && directed) {
+    return "with a zero addend the sum is only rounded to ever coarser units, one direction for "
+           "all";
+  }
+  return "";
+}
+
+std::string SameProducts(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.product_overflow != alg.product_overflow && ProductBound(m) <= MaxExponent(m.d) + 1) {
+    return "no product is as large as that";
+  }
+  const bool exact = m.a.fraction_bits + m.b.fraction_bits + 1 <= alg.output_fraction_bits &&
+                     ProductQuantum(m) >= m.d.min_exponent &&
+                     ProductBound(m) <= MaxExponent(m.d) + 1;
+  return changed.product_rounding != alg.product_rounding && exact
+             ? "every product is a number of the output's format"
+             : "";
+}
+
+// Whether every nonzero result is a normal number.
+bool ResultsAreNormal(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const bool joins = alg.addend_joins == AddendJoins::kFirstStep;
+  if (IsFused(m)) return joins && RangeOf(m).quantum >= m.d.min_exponent;
+  // An addend that is zero or normal and nearly cancels a sum of products has their size, so that
+  // its last place lies at most fraction_bits + 1 below their quantum.
+  const bool rounds_often = alg.family == Family::kFmaChain || alg.family == Family::kPairwiseSum;
+  return rounds_often && alg.addend_subnormals != Subnormals::kKeep &&
+         ProductQuantum(m) - m.d.fraction_bits - 1 >= m.d.min_exponent;
+}
+
+// Given ResultsAreNormal: whether the sign of a zero sum of products never reaches a result, and no
+// result is -0.
+bool ZerosArePositive(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  if (alg.output_rounding == Rounding::kDown) return false;
+  if (IsFused(m)) return alg.zero_sign == ZeroSign::kPositive;
+  // +0 is added at the start of a chain, or as the addend of every step.
+  return alg.addend_joins == AddendJoins::kLastAdd ||
+         (alg.family == Family::kPairwiseSum &&
+          alg.addend_subnormals == Subnormals::kFlushPositive);
+}
+
+std::string SameSubnormals(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  const auto drops = [](Subnormals x, Subnormals y) {
+    return x == Subnormals::kFlushPositive || y == Subnormals::kFlushPositive;
+  };
+  if (changed.output_subnormals != alg.output_subnormals && ResultsAreNormal(m)) {
+    const bool signs = drops(changed.output_subnormals, alg.output_subnormals);
+    if (!signs) return "no result is subnormal";
+    if (ZerosArePositive(m)) return "no result is subnormal or -0";
+  }
+  const bool flushes =
+      alg.addend_subnormals != Subnormals::kKeep && changed.addend_subnormals != Subnormals::kKeep;
+  if (changed.addend_subnormals != alg.addend_subnormals && flushes && ResultsAreNormal(m) &&
+      alg.family == Family::kFmaChain && alg.addend_joins == AddendJoins::kLastAdd &&
+      alg.output_rounding != Rounding::kDown) {
+    return "the sum that joins the addend is never -0";
+  }
+  if (changed.input_subnormals != alg.input_subnormals &&
+      alg.input_subnormals != Subnormals::kKeep && changed.input_subnormals != Subnormals::kKeep &&
+      alg.family == Family::kPairwiseSum && alg.addend_subnormals == Subnormals::kFlushPositive &&
+      alg.output_rounding != Rounding::kDown) {
+    return "the addend is never -0, so that the sign of a zero product does not show";
+  }
+  return "";
+}
+
+std::string SameTininess(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.tininess == alg.tininess) return "";
+  if (alg.output_subnormals == Subnormals::kKeep) {
+    return "only a flushing output asks when a result is tiny";
+  }
+  if (alg.output_rounding == Rounding::kTowardZero || alg.output_rounding == Rounding::kToOdd) {
+    return "this rounding never carries into the normal range";
+  }
+  if (ResultsAreNormal(m)) return "no result is subnormal";
+  const bool exact = m.a.fraction_bits + m.b.fraction_bits + 1 <= alg.output_fraction_bits &&
+                     alg.output_fraction_bits == m.d.fraction_bits;
+  if (alg.family == Family::kPairwiseSum && alg.product_rounding == ProductRounding::kRounded &&
+      exact) {
+    return "a product has no more digits than the output, and a tiny sum of two outputs is exact";
+  }
+  return "";
+}
+
+std::string SameZeroSign(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  // IEEE 754 asks for a negative sum when every term is -0, which a step that starts from +0 never
+  // has.
+  const bool ieee = (changed.zero_sign == ZeroSign::kIeee || alg.zero_sign == ZeroSign::kIeee) &&
+                    alg.addend_joins == AddendJoins::kFirstStep;
+  if (changed.zero_sign == alg.zero_sign || ieee) return "";
+  const Range range = RangeOf(m);
+  const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
+  const int quantum =
+      IsFused(m) && HasRawExponents(m) ? std::max(range.quantum, least_cut) : range.quantum;
+  return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no sum but zero rounds to zero"
+                                                                : "";
+}
+
+std::string SameOverflow(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.range_overflow == alg.range_overflow) return "";
+  if (alg.output_rounding == Rounding::kNearestEven) {
+    return "rounding to nearest overflows to infinity by both rules";
+  }
+  // An addend of the largest exponent has all products cut to zero; with a smaller one, or none,
+  // all of them together do not reach the largest output.
+  if (IsFused(m) && alg.align_rounding == Rounding::kTowardZero &&
+      ProductBound(m) + Log2Up(m.k) <= MaxExponent(m.d) - alg.fraction_bits) {
+    return "products are too small to carry the largest addend out of range";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
+  if (m.algorithm.family == Family::kIntegerDot) {
+    const std::string steps = SameSteps(m, changed);
+    return steps.empty() ? SameIntegers(m, changed) : steps;
+  }
+  for (const auto& same : {SameSteps, SameFloor, SameAlignment, SameProducts, SameSubnormals,
+                           SameTininess, SameZeroSign, SameOverflow}) {
+    if (std::string why = same(m, changed); !why.empty()) return why;
+  }
+  return "";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,115 @@
+// Each reason why a change cannot be seen holds where its premise does, and nowhere else. That no
+// generated case refutes one is fuzz/mutants_test.cc.
+#include "sim/equivalence.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "sim/parameter.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+namespace {
+
+std::string Reason(const std::string& row, std::string_view change) {
+  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindRow(row)->model)) {
+    if (e.name == change) return e.reason;
+  }
+  for (const Neighbour& n : Neighbours(FindRow(row)->model)) {
+    if (n.name == change) return "seen";
+  }
+  return "no such change";
+}
+
+struct Pair {
+  const char* change;
+  const char* row;    // where no input can tell
+  const char* other;  // where one may
+  const char* reason;
+};
+
+constexpr char kBf16[] = "gfx942/v_mfma_f32_32x32x8_bf16", kF16[] = "gfx942/v_mfma_f32_32x32x8_f16";
+constexpr char kPairsF16[] = "gfx90a/v_mfma_f32_32x32x8f16";
+constexpr char kPairsBf16[] = "gfx90a/v_mfma_f32_32x32x8bf16_1k";
+constexpr char kMxf8[] = "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0";
+constexpr char kMxf4[] = "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0";
+constexpr char kNvf4[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x";
+constexpr char kAmxBf16[] = "x86/tdpbf16ps", kAmxF16[] = "x86/tdpfp16ps";
+
+constexpr Pair kPairs[] = {
+    {"product_overflow=none", kF16, kBf16, "no product is as large as that"},
+    {"product_rounding=exact", kPairsF16, kPairsBf16,
+     "every product is a number of the output's format"},
+    {"output_subnormals=keep", kPairsF16, kPairsBf16, "no result is subnormal"},
+    {"output_subnormals=flush_positive", kPairsF16, kPairsBf16, "no result is subnormal or -0"},
+    {"output_subnormals=flush_positive", kAmxF16, kAmxBf16, "no result is subnormal or -0"},
+    {"addend_subnormals=flush_positive", kAmxF16, kAmxBf16,
+     "the sum that joins the addend is never -0"},
+    {"tininess=before_rounding", kAmxF16, kAmxBf16, "no result is subnormal"},
+    {"tininess=before_rounding", kPairsBf16, "x86/vdpbf16ps",
+     "a product has no more digits than the output, and a tiny sum of two outputs is exact"},
+    {"tininess=after_rounding", "arm/bfdot", "",
+     "this rounding never carries into the normal range"},
+    {"input_subnormals=flush", kPairsBf16, "",
+     "the addend is never -0, so that the sign of a zero product does not show"},
+    {"zero_addend=ignored", kBf16, "",
+     "with a zero addend the sum is only rounded to ever coarser units, one direction for all"},
+    {"zero_sign=positive", kF16, kBf16, "no sum but zero rounds to zero"},
+    {"zero_sign=sum_positive", kNvf4, kMxf4, "no sum but zero rounds to zero"},
+    {"zero_group=ignored", kMxf8, kMxf4,
+     "a group of one product adds up to zero only if the product is zero"},
+    {"product_exponent=normalized", kMxf4, kMxf8, "groups are aligned by their scales alone"},
+    {"exponent_floor=-140", kNvf4, kMxf4, "every term that is not zero lies above the floor"},
+    {"addend_exponent=output_format", kMxf4, "sm_70/mma.m8n8k4.f32.f16.f16.f16",
+     "the addend's format has the least exponent of the output's"},
+    {"exponent_floor=-19", "sm_89/mma.m16n8k16.f16.e4m3.e5m2.f16",
+     "sm_75/mma.m16n8k8.f16.f16.f16.f16", "no term has bits below those that the floor keeps"},
+    {"zero_term=raises", "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32",
+     "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+     "no zero product lies high enough to cut a bit of another term"},
+    {"range_overflow=ieee", "sm_90/mma.m16n8k16.f16.f16.f16.f16",
+     "sm_90/mma.m16n8k16.f32.bf16.bf16.f32",
+     "rounding to nearest overflows to infinity by both rules"},
+    {"range_overflow=ieee", kNvf4, kMxf4,
+     "products are too small to carry the largest addend out of range"},
+    {"range_overflow=infinity", "sm_90/mma.m8n8k4.f64.f64.f64.f64",
+     "sm_90/mma.m8n8k4.rz.f64.f64.f64.f64",
+     "rounding to nearest overflows to infinity by both rules"},
+    {"terms=32", "sm_75/mma.m8n8k32.satfinite.s32.u4.u4.s32", "", "no such change"},
+    {"terms=16", "sm_75/mma.m8n8k32.satfinite.s32.u4.u4.s32",
+     "sm_75/mma.m8n8k32.satfinite.s32.s4.u4.s32",
+     "a sum that only grows never comes back into range"},
+    {"terms=4", "gfx942/v_mfma_f32_4x4x4_16b_f16", kF16, "a step has all the products"},
+    {"exponent_floor=none", "sm_70/wmma.m16n16k16.f32.f16.f16.f32",
+     "sm_80/mma.m16n8k16.f32.bf16.bf16.f32", "every term that is not zero lies above the floor"},
+};
+
+TEST(WhyEquivalent, WhereItsPremiseHoldsAndNowhereElse) {
+  for (const Pair& p : kPairs) {
+    EXPECT_EQ(Reason(p.row, p.change), p.reason) << p.row << " " << p.change;
+    if (*p.other == '\0') continue;
+    EXPECT_EQ(Reason(p.other, p.change), "seen") << p.other << " " << p.change;
+  }
+}
+
+// Every reason that the table of rows makes use of stands above or in parameter_test.cc.
+TEST(WhyEquivalent, EveryReasonIsTested) {
+  std::map<std::string, std::string> reasons;
+  for (const Row* row : DistinctRows()) {
+    for (const EquivalentNeighbour& e : EquivalentNeighbours(row->model)) {
+      reasons.emplace(e.reason, row->name + " " + e.name);
+    }
+  }
+  for (const Pair& p : kPairs) reasons.erase(p.reason);
+  for (const char* other :
+       {"only a flushing output asks when a result is tiny", "one product has no order",
+        "sums modulo a power of two do not depend on the steps"}) {
+    reasons.erase(other);
+  }
+  for (const auto& [reason, where] : reasons) ADD_FAILURE() << reason << ": " << where;
+}
+
+}  // namespace
+}  // namespace mmadiff
