@@ -20,7 +20,7 @@ Offer OfferOf(const Algorithm& algorithm, const Product& p) {
 Offer AddendOffer(const Model& model, const Number& addend) {
   if (IsZero(addend)) return std::nullopt;
   if (model.algorithm.addend_exponent == AddendExponent::kOwnFormat) return addend.exponent;
-  return std::max<long>(FloorLog2(addend.value), model.d.min_exponent);
+  return std::max<long>(FloorLog2(addend.value()), model.d.min_exponent);
 }
 
 Offer FloorOffer(const Algorithm& algorithm) {

@@ -12,7 +12,7 @@ uint64_t FusedStep(const Model& model, const Step& step) {
   const Algorithm& algorithm = model.algorithm;
   const Number& addend = step.addends[0];
   Offer exponent = Larger(AddendOffer(model, addend), FloorOffer(algorithm));
-  std::vector<Dyadic> terms = {addend.value};
+  std::vector<Dyadic> terms = {addend.value()};
   for (const Product& p : step.products) {
     exponent = Larger(exponent, OfferOf(algorithm, p));
     terms.push_back(p.value());
@@ -23,7 +23,7 @@ uint64_t FusedStep(const Model& model, const Step& step) {
 
 uint64_t ExactStep(const Model& model, const Step& step) {
   if (const auto special = SpecialWord(model, step)) return *special;
-  Dyadic sum = step.addends[0].value;
+  Dyadic sum = step.addends[0].value();
   for (const Product& p : step.products) sum = sum + p.value();
   return SumWord(model, step, sum);
 }

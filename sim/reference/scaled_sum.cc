@@ -59,7 +59,7 @@ uint64_t ScaledStep(const Model& model, const std::vector<Group>& groups, const 
   if (const auto special = SpecialWord(model, step)) return *special;
 
   Offer exponent = Larger(AddendOffer(model, addend), FloorOffer(algorithm));
-  std::vector<Dyadic> terms = {addend.value};
+  std::vector<Dyadic> terms = {addend.value()};
   for (const Group& group : groups) {
     exponent = Larger(exponent, GroupOffer(algorithm, group));
     terms.push_back(group.sum() * group.scales.value());

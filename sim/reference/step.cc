@@ -24,7 +24,10 @@ bool Product::zero() const { return std::ranges::any_of(factors, IsZero); }
 
 Dyadic Product::value() const {
   Dyadic value = {1, 0};
-  for (const Number& x : factors) value = value * x.value;
+  for (const Number& x : factors) {
+    value.significand *= x.significand;
+    value.exponent += x.ulp;
+  }
   return value;
 }
 
@@ -66,7 +69,7 @@ uint64_t IeeeWord(const Model& model, const Step& step) {
   if (const auto special = SpecialWord(model, step)) return *special;
   Dyadic sum;
   for (const Product& p : step.products) sum = sum + p.value();
-  for (const Number& x : step.addends) sum = sum + x.value;
+  for (const Number& x : step.addends) sum = sum + x.value();
   bool zero = false;
   if (Sign(sum) != 0) return RoundedWord(model.d, model.algorithm, sum, &zero);
   // IEEE 754-2019, 6.3: zeros of one sign keep it, otherwise +0, but -0 when rounding down.

@@ -18,7 +18,7 @@ void Overflow(const Model& model, Step& step) {
   for (Product& p : step.products) {
     if (p.infinite() || p.zero() || std::ranges::any_of(p.factors, IsNan)) continue;
     if (FloorLog2(p.value()) <= LargestExponent(model.d)) continue;
-    p = {{{Class::kInfinity, p.negative(), {}, 0, 0, 0}}};
+    p = {{{Class::kInfinity, p.negative(), 0, 0, 0, 0, 0}}};
   }
 }
 
@@ -56,7 +56,7 @@ Dyadic Joined(const Model& model, const Aligned& products, const Number& addend)
   const long unit = *exponent - algorithm.fraction_bits;
   const bool dropped =
       algorithm.small_addend == SmallAddend::kDropped && addend.exponent < unit - 1;
-  const Dyadic c = dropped ? Dyadic{} : RoundToMultiple(addend.value, unit, rounding);
+  const Dyadic c = dropped ? Dyadic{} : RoundToMultiple(addend.value(), unit, rounding);
   const Dyadic s =
       RoundToMultiple(products.sum, *exponent - algorithm.sum_fraction_bits - 1, rounding) + c;
   if (Sign(s) == 0) return s;
