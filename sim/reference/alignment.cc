@@ -17,6 +17,7 @@ Offer OfferOf(const Algorithm& algorithm, const Product& p) {
   return normalized && !p.zero() ? FloorLog2(p.value()) : p.raw_exponent();
 }
 
+// A subnormal of a narrow format lies at that format's least exponent, or at its own once widened.
 Offer AddendOffer(const Model& model, const Number& addend) {
   if (IsZero(addend)) return std::nullopt;
   if (model.algorithm.addend_exponent == AddendExponent::kOwnFormat) return addend.exponent;

@@ -1,5 +1,6 @@
 #include <gmpxx.h>
 
+// Exact integer sums, wrapped or clamped to the output at the end of every step.
 #include <algorithm>
 
 #include "sim/reference/families.h"

@@ -32,7 +32,8 @@ int CentreExponent(const Model& m, Random& random) {
                       MaxExponent(m.d) - Between(random, -2, 3), Between(random, -10, 10)};
   const int end = ends[random() % std::size(ends)];
   const bool possible = smallest <= end && end <= largest;
-  return OneIn(random, possible ? 4 : 8) == possible ? Between(random, smallest, largest) : end;
+  const bool uniform = possible ? OneIn(random, 4) : !OneIn(random, 8);
+  return uniform ? Between(random, smallest, largest) : end;
 }
 
 uint64_t Near(const Format& f, int exponent, Random& random) {

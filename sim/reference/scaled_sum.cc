@@ -1,3 +1,5 @@
+// Block-scaled sums of NVIDIA's mxf8f6f4, mxf4 and mxf4nvf4: groups of products add up exactly, are
+// multiplied by the scales of A and B, and then cut and added as in a fused sum.
 #include <algorithm>
 #include <cstdlib>
 
@@ -36,6 +38,7 @@ Offer OfferOf(const Algorithm& algorithm, const Group& group) {
 
 Offer GroupOffer(const Algorithm& algorithm, const Group& group) {
   if (group.zero()) {
+    // Nothing has a leading bit to normalise, or the scales took it away: only exponent fields.
     if (algorithm.zero_term == ZeroTerm::kIgnored) return std::nullopt;
     Algorithm raw = algorithm;
     raw.product_exponent = ProductExponent::kRaw;

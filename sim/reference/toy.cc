@@ -129,6 +129,7 @@ static const std::vector<Choice>& CachedChoices(Family family) {
   return choices[static_cast<int>(family)];
 }
 
+// Each starts from a combination that is still missing, so that every round covers one.
 // Greedy: of some random models, the one that covers most of what is missing.
 std::vector<Model> CoveringModels(Family family, int strength) {
   const std::vector<Choice> choices = Choices(family);
