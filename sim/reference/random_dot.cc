@@ -116,7 +116,7 @@ void PlaceProduct(const Model& m, int k, int exponent, Random& random, DotProduc
   dot.b[k] = WordOfExponent(b, exponent - part, 0, random);
 }
 
-// An addend or none, a product at the last place of the result or half of it, and one that lies
+// An addend or none, a product at the last place of the result or just below it, and one that lies
 // where it is cut away or just not: ties and what breaks them.
 DotProductCase Straggler(const Model& m, Random& random) {
   const Algorithm& alg = m.algorithm;
@@ -135,7 +135,7 @@ DotProductCase Straggler(const Model& m, Random& random) {
               ? ZeroOfSign(m.c, OneIn(random, 2))
               : WordOfExponent(m.c, top, fractions[random() % std::size(fractions)], random);
   const int k = Between(random, 0, m.k - 1);
-  PlaceProduct(m, k, last - Between(random, 0, 1), random, dot);
+  PlaceProduct(m, k, last - Between(random, 0, 2), random, dot);
   std::vector<int> lows = {last, top - alg.fraction_bits};
   if (alg.sum_fraction_bits > 0) lows.push_back(top - alg.sum_fraction_bits);
   if (alg.exponent_floor != kNoFloor) lows.push_back(alg.exponent_floor - alg.fraction_bits);
