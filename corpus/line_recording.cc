@@ -166,9 +166,8 @@ class LineRecordingReader {
           absl::StrCat(lines_.Where(), ": ", parsed.status().message()));
     }
     if (!parsed->d.has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(lines_.Where(),
-                                                     ": a recording needs the answer d as word ",
-                                                     2 * portion_.row->shape().k + 2));
+      return absl::InvalidArgumentError(
+          absl::StrCat(lines_.Where(), ": a recording needs the answer d as word ", WordsOfLine()));
     }
     if (portion_.d.empty()) {
       portion_.where = lines_.Where();
@@ -179,10 +178,12 @@ class LineRecordingReader {
     inputs.b.insert(inputs.b.end(), parsed->dot.b.begin(), parsed->dot.b.end());
     inputs.c.push_back(parsed->dot.c);
     portion_.d.push_back(*parsed->d);
-    const int64_t words = 2 * portion_.row->shape().k + 2;
-    return static_cast<int64_t>(portion_.d.size()) * words < kPortionWords ? absl::OkStatus()
-                                                                           : Deliver();
+    const int64_t words = static_cast<int64_t>(portion_.d.size()) * WordsOfLine();
+    return words < kPortionWords ? absl::OkStatus() : Deliver();
   }
+
+  // With the answer.
+  int WordsOfLine() const { return 2 * portion_.row->shape().row_words() + 2; }
 
   absl::Status Deliver() {
     if (portion_.d.empty()) return absl::OkStatus();
@@ -203,6 +204,15 @@ class LineRecordingReader {
   Recording portion_;  // read and not yet delivered
 };
 
+// In the table, or an instruction of the table at another legal size on some architecture.
+bool IsInstruction(const std::string& name) {
+  if (FindInstruction(name) != nullptr) return true;
+  const auto architectures = Architectures();
+  return std::any_of(architectures.begin(), architectures.end(), [&name](const Architecture& arch) {
+    return FindRow(absl::StrCat(arch.name, "/", name)) != nullptr;
+  });
+}
+
 }  // namespace
 
 FileNameFacts FactsOfFileName(absl::string_view path) {
@@ -214,15 +224,15 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
   if (dot == rest.npos) return {};
   const std::string arch(rest.substr(0, dot));
   rest.remove_prefix(dot);  // ".INSTRUCTION" or ".ANYTHING.INSTRUCTION"
-  std::string longest;
-  for (const Instruction& i : Instructions()) {
-    const std::string suffix = absl::StrCat(".", i.name);
-    if (suffix.size() > longest.size() && absl::EndsWith(rest, suffix)) longest = suffix;
+  // From the left, so that the first name found is the longest.
+  for (size_t start = 0; start != rest.npos; start = rest.find('.', start + 1)) {
+    const std::string name_after_dot(rest.substr(start + 1));
+    if (!IsInstruction(name_after_dot)) continue;
+    absl::string_view anything = rest.substr(0, start);
+    absl::ConsumePrefix(&anything, ".");
+    return {FindRow(absl::StrCat(arch, "/", name_after_dot)), std::string(anything)};
   }
-  if (longest.empty()) return {};
-  absl::string_view anything = rest.substr(0, rest.size() - longest.size());
-  absl::ConsumePrefix(&anything, ".");
-  return {FindRow(absl::StrCat(arch, "/", longest.substr(1))), std::string(anything)};
+  return {};
 }
 
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,

@@ -12,7 +12,8 @@
 namespace mmadiff {
 
 // What a file name ARCH[.ANYTHING].INSTRUCTION.txt[.gz] says: ARCH is up to the first '.',
-// INSTRUCTION the longest name of an instruction at the end. `row` is nullptr when it names none.
+// INSTRUCTION the longest name of an instruction, of any legal size, at the end. `row` is nullptr
+// when it names none, or none of ARCH.
 struct FileNameFacts {
   const Row* row = nullptr;
   std::string anything;

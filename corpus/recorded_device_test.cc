@@ -6,6 +6,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/line_protocol.h"
+#include "device/testing_rows.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -213,6 +214,33 @@ TEST_F(RecordedDevice, ExecutionsAnsweredDifferentlyAreDataLoss) {
   const absl::Status s = OpenRecorded(Path("cases")).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(s.message(), AllOf(HasSubstr(":answers[0]"), HasSubstr(":answers[1]")));
+}
+
+// Operands with scales are found again as lines and as text cases, and another scale is another
+// input.
+TEST_F(RecordedDevice, ScalesAreOperands) {
+  const Row& row = *FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
+  RegressionCase c;
+  c.row = &row;
+  c.inputs = RandomBits(row, row.shape(), 1, 3);
+  std::vector<uint64_t> d(c.inputs.dot_products());
+  Simulate(row.model, c.inputs, d);
+  c.answers = {{"cuda:0", "RTX", "", d}};
+  ASSERT_TRUE(WriteCase(c, Path("cases")).ok());
+  std::string text = absl::StrCat("# instruction: ", row.name, "\n");
+  for (size_t i = 0; i < d.size(); ++i) {
+    absl::StrAppend(&text, FormatLine(*row.instruction, Extract(c.inputs, i), d[i]), "\n");
+  }
+  for (const std::string& path : {Path("cases"), Put("lines", text)}) {
+    const auto device = Open(path);
+    EXPECT_EQ(*device->Run(row, c.inputs), d);
+    DotProductCase dot = Extract(c.inputs, 5);
+    EXPECT_THAT(*device->Run(row, Dots(row, {dot})), ElementsAre(d[5]));
+    dot.b[67] ^= 1;
+    const absl::Status s = device->Run(row, Dots(row, {dot})).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
+    EXPECT_THAT(s.message(), HasSubstr(FormatLine(*row.instruction, dot)));
+  }
 }
 
 TEST(RecordedSilicon, EqualsTheModelBitForBit) {

@@ -9,6 +9,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/line_protocol.h"
+#include "device/testing_rows.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -68,12 +69,71 @@ TEST(FactsOfFileName, ArchAndLongestInstruction) {
   EXPECT_EQ(row("x86.vpdpbusd.txt"), "x86/vpdpbusd");
   EXPECT_EQ(row("x86.xvpdpbusd.txt"), "");  // no '.' before the name
   EXPECT_EQ(row("sm_80.vpdpbusd.txt"), "");
-  EXPECT_EQ(row("sm_90.H100.wgmma.m64n8k32.f32.e4m3.e4m3.txt.gz"), "");
+  EXPECT_EQ(row("sm_90.H100.wgmma.m64n8k32.f32.e4m3.e4m3.txt.gz"),
+            "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3");
+  EXPECT_EQ(row("sm_90.H100.wgmma.m64n9k32.f32.e4m3.e4m3.txt.gz"), "");  // n is a multiple of 8
+  EXPECT_EQ(row("sm_90.H100.wgmma.m64n024k32.f32.e4m3.e4m3.txt"), "");
+  EXPECT_EQ(row("sm_80.wgmma.m64n8k32.f32.e4m3.e4m3.txt"), "");
   EXPECT_EQ(row("vpdpbusd.txt"), "");
   EXPECT_EQ(row(""), "");
   EXPECT_EQ(FactsOfFileName("sm_80.A100.40GB.mma.m16n8k8.f32.f16.f16.f32.txt").anything,
             "A100.40GB");
   EXPECT_EQ(FactsOfFileName("x86.vpdpbusd.txt").anything, "");
+}
+
+// A name may begin where another one of the same architecture goes on: the whole one counts.
+TEST(FactsOfFileName, OfEveryRowAndSize) {
+  std::vector<std::string> names;
+  for (const Row& row : Rows()) names.push_back(row.name);
+  for (const char* name :
+       {"sm_90/wgmma.m64n256k16.f32.f16.f16", "sm_90a/wgmma.m64n24k32.f16.e5m2.e4m3",
+        "sm_100/tcgen05.mma.m128n48k32.f32.e2m1.e4m3",
+        "sm_100/tcgen05.mma.m128n200k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x"}) {
+    if (FindRow(name) != nullptr) names.push_back(name);
+  }
+  EXPECT_GE(names.size(), Rows().size() + 3);
+  for (const std::string& name : names) {
+    const size_t slash = name.find('/');
+    const std::string arch = name.substr(0, slash), instruction = name.substr(slash + 1);
+    const FileNameFacts alone = FactsOfFileName(absl::StrCat("d/", arch, ".", instruction, ".txt"));
+    EXPECT_EQ(alone.row, FindRow(name)) << name;
+    EXPECT_EQ(alone.anything, "") << name;
+    const FileNameFacts with =
+        FactsOfFileName(absl::StrCat(arch, ".mma.K 1.", instruction, ".txt.gz"));
+    EXPECT_EQ(with.row, FindRow(name)) << name;
+    EXPECT_EQ(with.anything, "mma.K 1") << name;
+  }
+}
+
+// Lines of block-scaled rows: all their words count, and the answer is the last.
+TEST_F(RecordingFile, LinesWithScales) {
+  for (const Row* row : RowsOfEachFamily(2)) {
+    const Batch batch = RandomBits(*row, DotProductShape(row->shape()), 400, 1);
+    std::vector<uint64_t> d(batch.count);
+    Simulate(row->model, batch, d);
+    std::string text = absl::StrCat("# instruction: ", row->name, "\n");
+    for (int64_t i = 0; i < batch.count; ++i) {
+      absl::StrAppend(&text, FormatLine(*row->instruction, Extract(batch, i), d[i]), "\n");
+    }
+    const Everything all = Read(Put("lines", text));
+    ASSERT_TRUE(all.status.ok()) << all.status;
+    Batch together;
+    std::vector<uint64_t> answers;
+    for (const Recording& r : all.recordings) {
+      EXPECT_EQ(r.inputs.shape, batch.shape);
+      EXPECT_LE(r.inputs.a.size() + r.inputs.b.size() + 2 * r.d.size(), 66u << 10) << row->name;
+      together.a.insert(together.a.end(), r.inputs.a.begin(), r.inputs.a.end());
+      together.b.insert(together.b.end(), r.inputs.b.begin(), r.inputs.b.end());
+      together.c.insert(together.c.end(), r.inputs.c.begin(), r.inputs.c.end());
+      answers.insert(answers.end(), r.d.begin(), r.d.end());
+    }
+    EXPECT_TRUE(together.a == batch.a && together.b == batch.b && together.c == batch.c);
+    EXPECT_EQ(answers, d) << row->name;
+  }
+  const std::string scaled = "# instruction: sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0\n";
+  std::string words;
+  for (int i = 0; i < 133; ++i) words += "0 ";
+  EXPECT_THAT(ErrorOf(scaled + words), HasSubstr("needs the answer d as word 134"));
 }
 
 TEST_F(RecordingFile, LinesPlainAndGzip) {
@@ -121,7 +181,7 @@ TEST_F(RecordingFile, TheInstructionHelpsOnlyFilesThatDoNotSayTheirs) {
       kFma);
   EXPECT_THAT(ErrorOf("1 2 3 4\n", "lines"), HasSubstr("lines:1: of which instruction?"));
   EXPECT_THAT(Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd").status.message(),
-              HasSubstr("the nearest are x86/vfmadd231s"));
+              HasSubstr("the nearest names are x86/vfmadd231s"));
 }
 
 TEST_F(RecordingFile, MalformedLinesAreNamed) {
@@ -129,8 +189,7 @@ TEST_F(RecordingFile, MalformedLinesAreNamed) {
   EXPECT_THAT(ErrorOf("1 2 3\n"), HasSubstr("txt:1: a recording needs the answer d as word 4"));
   EXPECT_THAT(ErrorOf("1 2 3 4 5\n"), HasSubstr("txt:1: 5 words"));
   EXPECT_THAT(ErrorOf("1 2\n"), HasSubstr("txt:1: 2 words"));
-  EXPECT_THAT(ErrorOf("# instruction: x86/vfma\n"),
-              HasSubstr("txt:1: no instruction \"x86/vfma\""));
+  EXPECT_THAT(ErrorOf("# instruction: x86/vfma\n"), HasSubstr("txt:1: no instruction 'x86/vfma'"));
   EXPECT_THAT(ErrorOf(std::string(1 << 20, '1')), HasSubstr("txt:1: "));
   EXPECT_THAT(ErrorOf(""), HasSubstr("no recorded answer"));
   EXPECT_THAT(ErrorOf("# instruction: x86/vfmadd231ss\n"), HasSubstr("no recorded answer"));

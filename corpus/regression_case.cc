@@ -7,7 +7,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
@@ -36,15 +35,42 @@ std::string SlugOfFileName(absl::string_view where) {
   return slug.size() < name.size() && IsSlug(slug) ? std::string(slug) : "case";
 }
 
-// Rows of `per_row` words.
-void FormatRows(const Format& format, std::span<const uint64_t> words, int per_row,
-                TextRows& rows) {
-  for (size_t i = 0; i < words.size(); i += per_row) {
-    const size_t count = std::min<size_t>(per_row, words.size() - i);
-    rows.Add(absl::StrJoin(words.subspan(i, count), " ", [&](std::string* out, uint64_t word) {
-      absl::StrAppend(out, HexWord(format, word));
-    }));
+// A row of words as the text has it: their number and the format of each.
+struct RowLayout {
+  int words;
+  const Format* format;  // of the first `elements`
+  int elements;
+  const Format* scale;  // of the others
+
+  const Format& FormatOf(int word) const { return word < elements ? *format : *scale; }
+};
+
+struct Layouts {
+  RowLayout a, b, c, d;
+};
+
+Layouts LayoutsOf(const Instruction& i, const Shape& s) {
+  return {{s.row_words(), i.a, s.k, i.scale},
+          {s.row_words(), i.b, s.k, i.scale},
+          {s.n, i.c, s.n, nullptr},
+          {s.n, i.d, s.n, nullptr}};
+}
+
+void FormatRows(const RowLayout& layout, std::span<const uint64_t> words, TextRows& rows) {
+  for (size_t start = 0; start < words.size(); start += layout.words) {
+    std::string& row = *rows.Add();
+    for (size_t i = 0; i < std::min<size_t>(layout.words, words.size() - start); ++i) {
+      absl::StrAppend(&row, i == 0 ? "" : " ",
+                      HexWord(layout.FormatOf(static_cast<int>(i)), words[start + i]));
+    }
   }
+}
+
+// "4 of tf32", "64 of e2m1 and 4 of ue4m3".
+std::string Describe(const RowLayout& layout) {
+  const int scales = layout.words - layout.elements;
+  return absl::StrCat(layout.elements, " of ", layout.format->name,
+                      scales == 0 ? "" : absl::StrCat(" and ", scales, " of ", layout.scale->name));
 }
 
 // Reads one case; every failure is kInvalidArgument that starts with the file name and the field.
@@ -118,9 +144,10 @@ class Parser {
                    own.blocks * own.n, " and ", own.blocks * own.m, " (an execution of ",
                    instruction.name, ") or 1, 1 and 1 (one dot product)");
     }
-    absl::Status s = ParseWords("a", *instruction.a, message_.a(), shape.k, case_.inputs.a);
-    if (s.ok()) s = ParseWords("b", *instruction.b, message_.b(), shape.k, case_.inputs.b);
-    if (s.ok()) s = ParseWords("c", *instruction.c, message_.c(), shape.n, case_.inputs.c);
+    const Layouts layouts = LayoutsOf(instruction, shape);
+    absl::Status s = ParseWords("a", layouts.a, message_.a(), case_.inputs.a);
+    if (s.ok()) s = ParseWords("b", layouts.b, message_.b(), case_.inputs.b);
+    if (s.ok()) s = ParseWords("c", layouts.c, message_.c(), case_.inputs.c);
     return s;
   }
 
@@ -143,24 +170,23 @@ class Parser {
       }
       Answer answer = {in.device(), in.identity(), in.date(), {}};
       absl::Status s =
-          ParseWords(field + ".d", *case_.row->instruction->d, in.d(), shape.n, answer.d);
+          ParseWords(field + ".d", LayoutsOf(*case_.row->instruction, shape).d, in.d(), answer.d);
       if (!s.ok()) return s;
       case_.answers.push_back(std::move(answer));
     }
     return absl::OkStatus();
   }
 
-  // `per_row` words from each row.
-  absl::Status ParseWords(absl::string_view field, const Format& format, const TextRows& rows,
-                          int per_row, std::vector<uint64_t>& words) const {
+  absl::Status ParseWords(absl::string_view field, const RowLayout& layout, const TextRows& rows,
+                          std::vector<uint64_t>& words) const {
     for (int i = 0; i < rows.size(); ++i) {
       const std::vector<absl::string_view> texts =
           absl::StrSplit(rows[i], absl::ByAnyChar(" \t"), absl::SkipEmpty());
-      if (texts.size() != static_cast<size_t>(per_row)) {
-        return Error(field, "[", i, "]: ", texts.size(), " words, expected ", per_row, " of ",
-                     format.name);
+      if (texts.size() != static_cast<size_t>(layout.words)) {
+        return Error(field, "[", i, "]: ", texts.size(), " words, expected ", Describe(layout));
       }
-      for (int k = 0; k < per_row; ++k) {
+      for (int k = 0; k < layout.words; ++k) {
+        const Format& format = layout.FormatOf(k);
         const absl::StatusOr<uint64_t> word = ParseHexWord(format, texts[k]);
         if (!word.ok()) return Error(field, "[", i, "] word ", k, ": ", word.status().message());
         // A word with a digit missing is another number.
@@ -183,7 +209,8 @@ class Parser {
 
 std::string CaseId(const RegressionCase& c) {
   // Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
-  // each, all little-endian. Changing this renames every stored case.
+  // each, all little-endian; scales are words of a and b, their number follows from the row.
+  // Changing this renames every stored case.
   std::string bytes = c.row->name + '\0';
   const auto put = [&bytes](uint64_t value, int count) {
     for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
@@ -205,8 +232,6 @@ std::string CaseFileName(const RegressionCase& c) {
 }
 
 std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
-  const Instruction& instruction = *c.row->instruction;
-  const Shape& shape = c.inputs.shape;
   proto::RegressionCase message;
   message.set_instruction(c.row->name);
   message.set_slug(c.slug.empty() ? "case" : c.slug);
@@ -218,15 +243,16 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     message.mutable_position()->set_i(c.position.i);
     message.mutable_position()->set_j(c.position.j);
   }
-  FormatRows(*instruction.a, c.inputs.a, shape.k, *message.mutable_a());
-  FormatRows(*instruction.b, c.inputs.b, shape.k, *message.mutable_b());
-  FormatRows(*instruction.c, c.inputs.c, shape.n, *message.mutable_c());
+  const Layouts layouts = LayoutsOf(*c.row->instruction, c.inputs.shape);
+  FormatRows(layouts.a, c.inputs.a, *message.mutable_a());
+  FormatRows(layouts.b, c.inputs.b, *message.mutable_b());
+  FormatRows(layouts.c, c.inputs.c, *message.mutable_c());
   for (const Answer& answer : c.answers) {
     proto::Answer& added = *message.add_answers();
     added.set_device(answer.device);
     added.set_identity(answer.identity);
     added.set_date(answer.date);
-    FormatRows(*instruction.d, answer.d, shape.n, *added.mutable_d());
+    FormatRows(layouts.d, answer.d, *added.mutable_d());
   }
   return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),
                       "\n# proto-file: proto/case.proto\n",

@@ -2,10 +2,13 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/test_folder.h"
+#include "device/testing_rows.h"
 
 namespace mmadiff {
 namespace {
@@ -110,6 +113,54 @@ TEST(FormatCase, ExecutionsRoundTrip) {
   }
 }
 
+// Every model once, so every format and every number of scales, whole and on its own.
+TEST(FormatCase, EveryModelRoundTrips) {
+  for (const Row* row : DistinctRows()) {
+    for (const Shape& shape : {row->shape(), DotProductShape(row->shape())}) {
+      if (shape.d_words() > 1024) continue;  // some tiles are large, the rows of A and B alike
+      RegressionCase c;
+      c.row = row;
+      c.inputs = RandomBits(*row, shape, 1, 7);
+      std::vector<uint64_t> d(shape.d_words(), LowBits(row->model.d.bits));
+      c.answers = {{"host", "", "", d}};
+      c.slug = "tile";
+      const auto parsed = ParseCase(FormatCase(c), "x");
+      ASSERT_TRUE(parsed.ok()) << parsed.status();
+      ExpectSame(*parsed, c);
+      EXPECT_EQ(CaseId(*parsed), CaseId(c));
+    }
+  }
+}
+
+constexpr char kScaled[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x";
+
+RegressionCase Scaled() {
+  RegressionCase c;
+  c.row = FindRow(kScaled);
+  c.inputs.Resize(DotProductShape(c.row->shape()), 1);
+  c.inputs.a[63] = 0xf;
+  for (int s = 0; s < 4; ++s) {
+    c.inputs.a[64 + s] = 0x38 + s;
+    c.inputs.b[64 + s] = 0x40 + s;
+  }
+  c.answers = {{"model", "", "", {0}}};
+  c.slug = "scaled";
+  return c;
+}
+
+// Digits are two for each started byte, also of 4 and 6 bits; scales end the row.
+TEST(FormatCase, ScalesEndTheRows) {
+  const std::string text = FormatCase(Scaled());
+  EXPECT_THAT(text, HasSubstr(" 00 0f 38 39 3a 3b\"\n"));
+  EXPECT_THAT(text, HasSubstr(" 00 00 40 41 42 43\"\n"));
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"3a 3b\"", "3a\""}})),
+              HasSubstr("a[0]: 67 words, expected 64 of e2m1 and 4 of ue4m3"));
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"0f 38", "10 38"}})),
+              HasSubstr("a[0] word 63: '10' has bits beyond the 4 of e2m1"));
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(text, {{"42 43\"", "42 3\""}})),
+              HasSubstr("b[0] word 67: '3', expected 2 digits of ue4m3"));
+}
+
 TEST(FormatCase, RowsAreRowsOfTheMatrices) {
   const std::string text = FormatCase(Execution("sm_80/mma.m16n8k4.f32.tf32.tf32.f32"));
   // Row 1 of A starts at word 4, column 0 of B at word 64, row 0 of C at word 96; all from 1.
@@ -124,6 +175,30 @@ TEST(CaseId, IsGolden) {
   EXPECT_EQ(CaseId(DotProduct()), "108552c410d1");
   EXPECT_EQ(CaseId(Execution("x86/vdpbf16ps")), "03efe4f0aad9");
   EXPECT_EQ(CaseFileName(DotProduct()), "sm_80/nan_payload-108552c410d1.txtpb");
+}
+
+// The names in git were given by earlier versions; ReadCase() refuses a file whose id has changed.
+TEST(CaseId, OfStoredCasesStays) {
+  const auto paths = ListCases("corpus/regressions");
+  ASSERT_TRUE(paths.ok()) << paths.status();
+  EXPECT_GE(paths->size(), 52u);
+  for (const std::string& path : *paths) {
+    const auto c = ReadCase(path);
+    ASSERT_TRUE(c.ok()) << c.status();
+    EXPECT_EQ(path, absl::StrCat("corpus/regressions/", CaseFileName(*c)));
+  }
+}
+
+TEST(CaseId, DependsOnEveryScale) {
+  std::set<std::string> ids = {CaseId(Scaled())};
+  for (int s = 64; s < 68; ++s) {
+    RegressionCase c = Scaled();
+    c.inputs.a[s] ^= 1;
+    EXPECT_TRUE(ids.insert(CaseId(c)).second) << s;
+    c = Scaled();
+    c.inputs.b[s] ^= 1;
+    EXPECT_TRUE(ids.insert(CaseId(c)).second) << s;
+  }
 }
 
 TEST(CaseId, DependsOnInputsOnly) {
@@ -161,9 +236,9 @@ TEST(ParseCase, AcceptsUpperCaseAndAliases) {
 }
 
 TEST(ParseCase, UnknownInstructionNamesTheNearest) {
-  EXPECT_THAT(
-      ErrorWith(kName, "sm_80/mma.m16n8k4.f32.tf32.tf32"),
-      AllOf(HasSubstr("instruction: no \"sm_80/mma.m16n8k4.f32.tf32.tf32\""), HasSubstr(kName)));
+  EXPECT_THAT(ErrorWith(kName, "sm_80/mma.m16n8k4.f32.tf32.tf32"),
+              AllOf(HasSubstr("instruction: no instruction 'sm_80/mma.m16n8k4.f32.tf32.tf32'"),
+                    HasSubstr(kName)));
   EXPECT_THAT(ErrorOf(""), HasSubstr("instruction"));
   ErrorOf(absl::StrCat("instruction: \"", std::string(1 << 20, 'x'), "\""));
 }

@@ -9,12 +9,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/open.h"
+#include "device/testing_rows.h"
 
 namespace mmadiff {
 namespace {
 
 struct Opened {
-  const char* name;  // in the test's name
+  std::string name;  // in the test's name
   std::string spec;
 };
 
@@ -34,23 +35,15 @@ class Conformance : public ::testing::TestWithParam<std::tuple<Opened, std::stri
     GTEST_SKIP() << supported.message();
   }
 
-  // Half of the words are random, the others small numbers, so that few results are NaN.
+  // Half of the words are random, the others numbers near 1.0, so that few results are NaN.
   Batch RandomBatch(const Shape& shape, int64_t executions) const {
     std::mt19937_64 random(1);
-    const auto fill = [&](const Format& format, std::vector<uint64_t>& words) {
-      const uint64_t small = format.exponent_bits > 1 ? 3ull << (format.bits - 4) : 0;
-      for (uint64_t& w : words) {
-        const uint64_t bits = random();
-        w = (bits & 1 ? small | (bits >> 1 & LowBits(format.bits - 6)) : bits) &
-            LowBits(format.bits);
-      }
-    };
-    Batch batch;
-    batch.Resize(shape, executions);
-    fill(row_->model.a, batch.a);
-    fill(row_->model.b, batch.b);
-    fill(row_->model.c, batch.c);
-    return batch;
+    return FillBatch(*row_, shape, executions, [&random](const Format& f) {
+      const uint64_t bits = random();
+      if (bits & 1 || IsInteger(f)) return bits >> 1 & LowBits(f.bits);
+      const uint64_t field = 1 - f.min_exponent - (f.has_zero ? 0 : 1);  // of 1.0
+      return (field << f.fraction_bits | (bits >> 1 & LowBits(f.fraction_bits))) << f.ignored_bits;
+    });
   }
 
   std::vector<uint64_t> Answers(const Batch& batch) {
@@ -106,17 +99,18 @@ TEST_P(Conformance, OpensAgainByItsName) {
   EXPECT_FALSE(device_->identity().empty());
 }
 
-// Every row, on a device for all architectures; on this CPU, those of CPUs.
+// Every model on a device for all architectures; on this CPU, the rows of CPUs; of programs, which
+// take their time to start, some rows of each family.
 std::vector<std::tuple<Opened, std::string>> DevicesAndRows() {
-  const Opened devices[] = {{"host", "host"},
-                            {"faulty", "faulty:none=0"},
-                            {"exec", absl::StrCat("exec:", MMADIFF_EXEC_HELPER, " line")},
-                            {"exec_bare", absl::StrCat("exec:", MMADIFF_EXEC_HELPER, " bare")}};
   std::vector<std::tuple<Opened, std::string>> all;
-  for (const Opened& opened : devices) {
-    for (const Row& row : Rows()) {
-      const bool cpu = row.arch() == "x86";
-      if (opened.spec != "host" || cpu) all.emplace_back(opened, row.name);
+  for (const Row* row : DistinctRows()) {
+    all.emplace_back(Opened{"faulty", "faulty:none=0"}, row->name);
+    if (row->arch() == "x86") all.emplace_back(Opened{"host", "host"}, row->name);
+  }
+  for (const Row* row : RowsOfEachFamily(3)) {
+    for (const char* mode : {"line", "bare"}) {
+      const std::string spec = absl::StrCat("exec:", MMADIFF_EXEC_HELPER, " ", mode);
+      all.emplace_back(Opened{absl::StrCat("exec_", mode), spec}, row->name);
     }
   }
   return all;

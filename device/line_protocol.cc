@@ -81,19 +81,77 @@ size_t CountWords(absl::string_view line) {
   return words;
 }
 
-// "a2", "b0", "c", "d" of word `index`, 0 <= index <= 2 k + 1.
-std::string OperandName(int index, int k) {
-  if (index < k) return absl::StrCat("a", index);
-  if (index < 2 * k) return absl::StrCat("b", index - k);
-  return index == 2 * k ? "c" : "d";
+// Consecutive words of a line that belong together; `words` points to one or `count` of them.
+template <class Word>
+struct Segment {
+  const char* name;
+  const Format* format;
+  Word* words;
+  int count;
+  bool numbered = true;
+};
+
+// The segments in the order of the line. Rows hold k elements and then the scales.
+template <class Word, class Dot>
+std::array<Segment<Word>, 5> SegmentsOf(const Instruction& i, Dot& dot) {
+  const int k = i.shape.k, scales = i.shape.scales;
+  return {{{"a", i.a, dot.a.data(), k},
+           {"b", i.b, dot.b.data(), k},
+           {"c", i.c, &dot.c, 1, false},
+           {"sa", i.scale, dot.a.data() + k, scales},
+           {"sb", i.scale, dot.b.data() + k, scales}}};
+}
+
+int WordsOfLine(const Shape& shape) { return 2 * shape.row_words() + 1; }
+
+// "a0..a15 b0..b15 c sa0 sb0".
+std::string OperandNames(const Instruction& instruction) {
+  const DotProductCase none;
+  std::string text;
+  for (const auto& s : SegmentsOf<const uint64_t>(instruction, none)) {
+    if (s.count == 0) continue;
+    absl::StrAppend(&text, text.empty() ? "" : " ", s.name);
+    if (s.numbered) text += '0';
+    if (s.count > 1) absl::StrAppend(&text, "..", s.name, s.count - 1);
+  }
+  return text;
 }
 
 absl::Status WordCountError(const Instruction& instruction, absl::string_view line) {
-  const int k = instruction.shape.k;
-  return absl::InvalidArgumentError(
-      absl::StrCat(CountWords(line), " words, but ", instruction.name, " has ", 2 * k + 1,
-                   " (a0..a", k - 1, " b0..b", k - 1, " c), or ", 2 * k + 2, " with the result d"));
+  const int words = WordsOfLine(instruction.shape);
+  return absl::InvalidArgumentError(absl::StrCat(CountWords(line), " words, but ", instruction.name,
+                                                 " has ", words, " (", OperandNames(instruction),
+                                                 "), or ", words + 1, " with the result d"));
 }
+
+// Reads the words of one line from left to right.
+class WordReader {
+ public:
+  WordReader(const Instruction& instruction, absl::string_view line)
+      : instruction_(instruction), line_(line) {}
+
+  bool AtEnd() const {
+    size_t position = position_;
+    return NextWord(line_, &position).empty();
+  }
+
+  // `name` and `index` (-1: none) are of the word.
+  absl::Status Read(const Format& format, const char* name, int index, uint64_t* word) {
+    const absl::string_view text = NextWord(line_, &position_);
+    if (text.empty()) return WordCountError(instruction_, line_);
+    ++number_;
+    if (ReadHex(format, text, word)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        "word ", number_, " (", name, index < 0 ? "" : absl::StrCat(index), "), column ",
+        position_ - text.size() + 1, ": ", DescribeBadWord(format, text)));
+  }
+
+ private:
+  const Instruction& instruction_;
+  const absl::string_view line_;
+  size_t position_ = 0;
+  int number_ = 0;
+};
 
 }  // namespace
 
@@ -104,54 +162,32 @@ bool IsComment(absl::string_view line) {
 }
 
 absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::string_view line) {
-  const int k = instruction.shape.k;
   ProtocolLine parsed;
-  parsed.dot.a.resize(k);
-  parsed.dot.b.resize(k);
-  size_t position = 0;
-  for (int i = 0; i < 2 * k + 2; ++i) {
-    const absl::string_view text = NextWord(line, &position);
-    if (text.empty() && i == 2 * k + 1) return parsed;
-    if (text.empty()) return WordCountError(instruction, line);
-    const Format& format = i < k        ? *instruction.a
-                           : i < 2 * k  ? *instruction.b
-                           : i == 2 * k ? *instruction.c
-                                        : *instruction.d;
-    uint64_t word;
-    if (!ReadHex(format, text, &word)) {
-      return absl::InvalidArgumentError(absl::StrCat("word ", i + 1, " (", OperandName(i, k),
-                                                     "), column ", position - text.size() + 1, ": ",
-                                                     DescribeBadWord(format, text)));
-    }
-    if (i < k) {
-      parsed.dot.a[i] = word;
-    } else if (i < 2 * k) {
-      parsed.dot.b[i - k] = word;
-    } else if (i == 2 * k) {
-      parsed.dot.c = word;
-    } else {
-      parsed.d = word;
+  parsed.dot.a.resize(instruction.shape.row_words());
+  parsed.dot.b.resize(instruction.shape.row_words());
+  WordReader reader(instruction, line);
+  for (const auto& s : SegmentsOf<uint64_t>(instruction, parsed.dot)) {
+    for (int i = 0; i < s.count; ++i) {
+      const absl::Status status = reader.Read(*s.format, s.name, s.numbered ? i : -1, &s.words[i]);
+      if (!status.ok()) return status;
     }
   }
-  if (!NextWord(line, &position).empty()) return WordCountError(instruction, line);
+  if (reader.AtEnd()) return parsed;
+  const absl::Status status = reader.Read(*instruction.d, "d", -1, &parsed.d.emplace());
+  if (!status.ok()) return status;
+  if (!reader.AtEnd()) return WordCountError(instruction, line);
   return parsed;
 }
 
 std::string FormatLine(const Instruction& instruction, const DotProductCase& dot,
                        std::optional<uint64_t> d) {
   std::string line;
-  line.reserve(dot.a.size() * (HexDigits(*instruction.a) + 1) +
-               dot.b.size() * (HexDigits(*instruction.b) + 1) + HexDigits(*instruction.c) + 1 +
-               HexDigits(*instruction.d));
-  for (const uint64_t word : dot.a) {
-    AppendHex(*instruction.a, word, line);
-    line += ' ';
+  for (const auto& s : SegmentsOf<const uint64_t>(instruction, dot)) {
+    for (int i = 0; i < s.count; ++i) {
+      if (!line.empty()) line += ' ';
+      AppendHex(*s.format, s.words[i], line);
+    }
   }
-  for (const uint64_t word : dot.b) {
-    AppendHex(*instruction.b, word, line);
-    line += ' ';
-  }
-  AppendHex(*instruction.c, dot.c, line);
   if (d.has_value()) {
     line += ' ';
     AppendHex(*instruction.d, *d, line);

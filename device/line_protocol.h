@@ -1,6 +1,8 @@
 // The line protocol: one dot product a line, `a0 .. a(K-1) b0 .. b(K-1) c [d]`, words in
-// hexadecimal in the operand's own width (HexDigits), lower case when written, either case when
-// read. Blank lines and lines that start with '#' are comments.
+// hexadecimal in the operand's own width (HexDigits: whole bytes), lower case when written, either
+// case when read. Of a block-scaled instruction the scales of a and then those of b follow c:
+// `a0 .. b(K-1) c sa0 .. sa(S-1) sb0 .. sb(S-1) [d]`. Blank lines and lines that start with '#' are
+// comments.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +24,8 @@ struct ProtocolLine {
 bool IsComment(absl::string_view line);
 
 // kInvalidArgument names the word and its column ("word 3 (a2), column 11: ..."): a wrong number of
-// words (with the number expected), a character that is no hex digit, too many digits for the
-// format.
+// words (with the number expected), a character that is no hex digit, too many digits or bits for
+// the format.
 absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::string_view line);
 
 // Without a line end. `d` is appended when present.

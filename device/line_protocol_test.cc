@@ -6,6 +6,7 @@
 #include <chrono>
 #include <random>
 
+#include "absl/strings/str_cat.h"
 #include "sim/row.h"
 
 namespace mmadiff {
@@ -57,14 +58,58 @@ TEST(LineProtocol, Comments) {
   EXPECT_FALSE(IsComment("3f80 #"));
 }
 
+constexpr char kScaled[] = "mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x";
+
+// The scales lie behind the elements of a row, and behind c on the line, those of a first.
+TEST(LineProtocol, ScalesFollowTheAddend) {
+  const Instruction& i = Find(kScaled);
+  DotProductCase dot = {std::vector<uint64_t>(68), std::vector<uint64_t>(68), 0x3f800000};
+  dot.a[0] = 1;
+  dot.a[63] = 2;
+  dot.b[0] = 3;
+  dot.b[63] = 0xf;
+  for (int s = 0; s < 4; ++s) {
+    dot.a[64 + s] = 0x38 + s;
+    dot.b[64 + s] = 0x40 + s;
+  }
+  std::string zeros;
+  for (int k = 0; k < 62; ++k) zeros += "00 ";
+  const std::string line = "01 " + zeros + "02 03 " + zeros + "0f 3f800000 38 39 3a 3b 40 41 42 43";
+  EXPECT_EQ(FormatLine(i, dot), line);
+  EXPECT_EQ(FormatLine(i, dot, 5), line + " 00000005");
+  EXPECT_EQ(ParseLine(i, line)->dot, dot);
+  EXPECT_EQ(ParseLine(i, line)->d, std::nullopt);
+  EXPECT_EQ(ParseLine(i, line + " 5")->d, 5u);
+}
+
+TEST(LineProtocol, ErrorsNameTheScales) {
+  std::string elements;
+  for (int k = 0; k < 128; ++k) elements += "0 ";
+  EXPECT_EQ(Error(kScaled, elements + "0 38 38 3x 38 38 38 38 38"),
+            "word 132 (sa2), column 265: '3x' has no hex digit at character 2");
+  EXPECT_EQ(Error(kScaled, elements + "0 38 38 38 38 380 38 38 38"),
+            "word 134 (sb0), column 271: '380' has 3 digits; ue4m3 has 2");
+  EXPECT_EQ(Error(kScaled, "10 " + elements + "38 38 38 38 38 38 38 38"),
+            "word 1 (a0), column 1: '10' has bits beyond the 4 of e2m1");
+  const std::string count = absl::StrCat(" words, but ", kScaled,
+                                         " has 137 (a0..a63 b0..b63 c sa0..sa3 sb0..sb3), or 138 "
+                                         "with the result d");
+  EXPECT_EQ(Error(kScaled, elements + "0"), "129" + count);
+  EXPECT_EQ(Error(kScaled, elements + "0 38 38 38 38 38 38 38"), "136" + count);
+  EXPECT_EQ(Error(kScaled, elements + "0 38 38 38 38 38 38 38 38 0 0"), "139" + count);
+  EXPECT_THAT(Error("mma.m16n8k32.mxf8f6f4.f32.e4m3.e5m2.f32.ue8m0", "0"),
+              HasSubstr("has 67 (a0..a31 b0..b31 c sa0 sb0), or 68"));
+  EXPECT_THAT(Error("vfmadd231ss", "0"), HasSubstr("has 3 (a0 b0 c), or 4"));
+}
+
 // Every row, so every format: what is written is read back.
 TEST(LineProtocol, RoundTripOfEveryInstruction) {
   std::mt19937_64 random(1);
   for (const Instruction& i : Instructions()) {
     DotProductCase dot;
-    for (int k = 0; k < i.shape.k; ++k) {
-      dot.a.push_back(random() & LowBits(i.a->bits));
-      dot.b.push_back(random() & LowBits(i.b->bits));
+    for (int k = 0; k < i.shape.row_words(); ++k) {
+      dot.a.push_back(random() & LowBits(i.a_format(k).bits));
+      dot.b.push_back(random() & LowBits(i.b_format(k).bits));
     }
     dot.c = random() & LowBits(i.c->bits);
     const uint64_t d = random() & LowBits(i.d->bits);

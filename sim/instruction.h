@@ -30,6 +30,7 @@ enum class Layout : uint8_t {
   kVectorLanes,   // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
   kNvidiaMma,     // mma.sync m16n8kK and m8n8kK fragments
   kNvidiaMma884,  // mma.sync m8n8k4 f16 on quad pairs
+  kAmdMfma,       // v_mfma_*, 64 lanes
   kNoLanes,       // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
 };
 

@@ -67,6 +67,27 @@ Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   return {lane(e.row / 4, (e.row & 1) | (e.column & 2)), value, 0};
 }
 
+// AMD MFMA on a wave of 64 lanes, as AMD's matrix instruction calculator gives it for CDNA 1 to 3:
+// each lane holds `per` neighbouring elements of k of a row of A, or of a column of B.
+Place AmdMfma(const Instruction& in, Operand operand, const Element& e) {
+  const Shape& s = in.shape;  // m == n
+  const int bits = FormatOf(in, operand).bits;
+  if (operand == Operand::kA || operand == Operand::kB) {
+    const int k = operand == Operand::kA ? e.column : e.row;
+    const int row = operand == Operand::kA ? e.row : e.column;
+    const int per = s.m * s.k * s.blocks / 64;
+    const int bit = k % per * bits;
+    return {row + s.m * (e.block + s.blocks * (k / per)), bit / 32, bit % 32};
+  }
+  if (s.m == 32) {
+    return {e.row / 4 % 2 * 32 + e.column, e.block * 16 + e.row / 8 * 4 + e.row % 4, 0};
+  }
+  if (bits == 64 && s.m == 4) return {e.row * 16 + e.block * 4 + e.column, 0, 0};
+  if (s.m == 4) return {e.block * 4 + e.column, e.row, 0};
+  if (bits == 64) return {e.row % 4 * 16 + e.column, e.row / 4 * 2, 0};
+  return {e.row / 4 * 16 + e.column, e.block * 4 + e.row % 4, 0};
+}
+
 // x86: one dot product a lane, k from the low bits up.
 Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
   const int k = operand == Operand::kA ? e.column : operand == Operand::kB ? e.row : 0;
@@ -101,6 +122,8 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       return NvidiaMma(instruction, operand, element);
     case Layout::kNvidiaMma884:
       return NvidiaMma884(instruction, operand, element);
+    case Layout::kAmdMfma:
+      return AmdMfma(instruction, operand, element);
     case Layout::kNoLanes:
       break;
   }

@@ -64,7 +64,6 @@ constexpr RegisterCounts kRegisters[] = {
 };
 
 TEST(Layout, EveryNvidiaInstructionFillsItsRegisters) {
-  std::set<std::string> listed;
   for (const RegisterCounts& r : kRegisters) {
     const int counts[] = {r.a, r.b, r.c, r.d};
     for (const Operand operand : kOperands) {
@@ -73,11 +72,42 @@ TEST(Layout, EveryNvidiaInstructionFillsItsRegisters) {
                 "")
           << r.instruction << " " << Name(operand);
     }
-    listed.insert(r.instruction);
   }
+}
+
+// As many registers as the elements need.
+TEST(Layout, EveryInstructionOnLanesFillsItsRegisters) {
+  std::map<Layout, int> seen;
   for (const Instruction& i : Instructions()) {
-    EXPECT_EQ(listed.count(i.name), i.layout == Layout::kVectorLanes ? 0u : 1u) << i.name;
+    if (i.layout == Layout::kVectorLanes || i.layout == Layout::kNoLanes) continue;
+    ++seen[i.layout];
+    const int lanes = i.layout == Layout::kAmdMfma ? 64 : 32;
+    for (const Operand operand : kOperands) {
+      const int bits = static_cast<int>(Elements(i, operand).size()) * FormatOf(i, operand).bits;
+      ASSERT_EQ(bits % (lanes * 32), 0) << i.name << " " << Name(operand);
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, lanes, bits / (lanes * 32), 32), "")
+          << i.name << " " << Name(operand);
+    }
   }
+  EXPECT_GE(seen[Layout::kNvidiaMma], 90);
+  EXPECT_EQ(seen[Layout::kNvidiaMma884], 3);
+  EXPECT_GE(seen[Layout::kAmdMfma], 50);
+}
+
+// Lane, register and bit of single elements, worked out by hand from the rules of the CDNA ISA.
+TEST(Layout, SpotValuesOfAmd) {
+  const Instruction& f16 = Find("v_mfma_f32_16x16x16f16");
+  EXPECT_EQ(PlaceOf(f16, Operand::kA, {0, 3, 0}), (Place{3, 0, 0}));
+  EXPECT_EQ(PlaceOf(f16, Operand::kA, {0, 3, 5}), (Place{19, 0, 16}));
+  EXPECT_EQ(PlaceOf(f16, Operand::kB, {0, 15, 2}), (Place{50, 1, 16}));
+  EXPECT_EQ(PlaceOf(f16, Operand::kD, {0, 6, 9}), (Place{25, 2, 0}));
+  const Instruction& wide = Find("v_mfma_f32_32x32x4_2b_f16");
+  EXPECT_EQ(PlaceOf(wide, Operand::kA, {1, 31, 3}), (Place{63, 1, 16}));
+  EXPECT_EQ(PlaceOf(wide, Operand::kD, {1, 13, 7}), (Place{39, 21, 0}));
+  EXPECT_EQ(PlaceOf(Find("v_mfma_f32_4x4x4f16"), Operand::kD, {9, 2, 3}), (Place{39, 2, 0}));
+  // f64 results lie by another rule.
+  EXPECT_EQ(PlaceOf(Find("v_mfma_f64_16x16x4_f64"), Operand::kD, {0, 6, 1}), (Place{33, 2, 0}));
+  EXPECT_EQ(PlaceOf(Find("v_mfma_f64_4x4x4_4b_f64"), Operand::kD, {2, 3, 1}), (Place{57, 0, 0}));
 }
 
 // x86: one dot product a lane. A lane is as wide as the addend, and operands that are shorter fill
@@ -98,8 +128,8 @@ TEST(Layout, EveryVectorInstructionFillsItsLanes) {
 TEST(Layout, ElementsCountEachElementOnce) {
   for (const Instruction& i : Instructions()) {
     const Shape& s = i.shape;
-    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kA).size()), s.a_words()) << i.name;
-    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kB).size()), s.b_words()) << i.name;
+    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kA).size()), s.blocks * s.m * s.k) << i.name;
+    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kB).size()), s.blocks * s.n * s.k) << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kC).size()), s.d_words()) << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kD).size()), s.d_words()) << i.name;
   }

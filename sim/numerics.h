@@ -52,6 +52,7 @@ std::span<const UnknownNumerics> AllUnknown();
 struct Architecture {
   const char* name;
   const char* alias = "";
+  bool emulates = false;  // ptxas makes other instructions of what is not native
   const char* like = "";
   Evidence evidence = {Grade::kAssumed, ""};  // that it is
 };

@@ -114,7 +114,7 @@ TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
     }
   }
   EXPECT_EQ(Describe({.family = Family::kIntegerDot, .terms = 4, .overflow = Overflow::kSaturate}),
-            "integer_dot(overflow=saturate, terms=4)");
+            "integer_dot(overflow=saturate, bit_operation=and, terms=4)");
 }
 
 TEST(Invalid, NamesWhatIsWrong) {

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
 
 namespace mmadiff {
@@ -12,6 +13,12 @@ int RunLayout(const std::string& name, bool csv) {
   const absl::StatusOr<const Row*> row = OneRow(name);
   if (!row.ok()) return Fail(row.status());
   const Instruction& instruction = *(*row)->instruction;
+  if (instruction.layout == Layout::kNoLanes) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+        (*row)->name,
+        " has no described layout of lanes: its operands lie in tiles, shared or tensor "
+        "memory, or in fragments that the manual leaves open")));
+  }
   const char* header = csv ? "matrix,block,row,column,lane,register,bit\n"
                            : "matrix  block  row  column  lane  register  bit\n";
   const char* line = csv ? "%s,%d,%d,%d,%d,%d,%d\n" : "%-6s  %5d  %3d  %6d  %4d  %8d  %3d\n";

@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 struct Entry {
   std::string name, line;
   Json json;
+  bool usable = true;  // false: an instruction that cannot be simulated, shown with --evidence
 };
 
 std::vector<Entry> ListInstructions() {
@@ -25,25 +26,41 @@ std::vector<Entry> ListInstructions() {
     const Instruction& i = *row.instruction;
     const Evidence& e = row.numerics->evidence;
     const std::string algorithm = Describe(row.numerics->algorithm);
-    entries.push_back({row.name,
-                       absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ",
-                                    e.text, *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
-                                    "\n  native on ", i.native_on, "; ", i.source),
-                       {{"name", row.name},
-                        {"m", i.shape.m},
-                        {"n", i.shape.n},
-                        {"k", i.shape.k},
-                        {"blocks", i.shape.blocks},
-                        {"d", i.d->name},
-                        {"a", i.a->name},
-                        {"b", i.b->name},
-                        {"c", i.c->name},
-                        {"algorithm", algorithm},
-                        {"grade", Name(e.grade)},
-                        {"evidence", e.text},
-                        {"file", e.file},
-                        {"native_on", i.native_on},
-                        {"source", i.source}}});
+    std::string sizes;
+    for (const Sizes& s : i.sizes) {
+      absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
+                            s.n_step);
+    }
+    entries.push_back(
+        {row.name,
+         absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ", e.text,
+                      *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
+                      *i.native_on ? i.native_on : "nothing", "; ", i.source, sizes),
+         {{"name", row.name},
+          {"m", i.shape.m},
+          {"n", i.shape.n},
+          {"k", i.shape.k},
+          {"blocks", i.shape.blocks},
+          {"d", i.d->name},
+          {"a", i.a->name},
+          {"b", i.b->name},
+          {"c", i.c->name},
+          {"scale", i.scale == nullptr ? "" : i.scale->name},
+          {"scales", i.shape.scales},
+          {"algorithm", algorithm},
+          {"grade", Name(e.grade)},
+          {"evidence", e.text},
+          {"file", e.file},
+          {"native_on", i.native_on},
+          {"source", i.source}}});
+  }
+  for (const UnknownNumerics& u : AllUnknown()) {
+    const std::string name = absl::StrCat(u.arch, "/", u.instruction);
+    entries.push_back(
+        {name,
+         absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", u.evidence.text),
+         {{"name", name}, {"grade", Name(u.evidence.grade)}, {"evidence", u.evidence.text}},
+         false});
   }
   return entries;
 }
@@ -97,7 +114,7 @@ std::vector<Entry> ListFormats() {
   for (const Format* f : kFormats) {
     entries.push_back(
         {f->name,
-         absl::StrFormat("%-5s %2d bits: %2d exponent, %2d fraction, %d ignored", f->name, f->bits,
+         absl::StrFormat("%-8s %2d bits: %2d exponent, %2d fraction, %d ignored", f->name, f->bits,
                          f->exponent_bits, f->fraction_bits, f->ignored_bits),
          {{"name", f->name},
           {"bits", f->bits},
@@ -126,7 +143,7 @@ int RunList(const std::string& what, bool evidence, const Globals& globals) {
     Json all = Json::array();
     for (const Entry& entry : list.make()) {
       all.push_back(entry.json);
-      if (!globals.json) {
+      if (!globals.json && (entry.usable || evidence)) {
         std::printf("%s\n", (evidence || list.long_by_default ? entry.line : entry.name).c_str());
       }
     }
@@ -147,7 +164,9 @@ std::function<int()> AddList(CLI::App& command, const Globals& globals) {
   for (const List& list : kLists) names.push_back(list.name);
   command.add_option("what", flags->what, "instructions, devices, strategies or formats")
       ->check(CLI::IsMember(names));
-  command.add_flag("--evidence", flags->evidence, "with algorithm, parameters and evidence");
+  command.add_flag("--evidence", flags->evidence,
+                   "with algorithm, parameters and evidence; also the instructions "
+                   "that nobody can simulate");
   return [flags, &globals] { return RunList(flags->what, flags->evidence, globals); };
 }
 

@@ -1,0 +1,48 @@
+// Rows and operands for tests that cannot afford every row.
+#pragma once
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// The first `count` distinct rows of each family; of scaled sums of each format of scales.
+inline std::vector<const Row*> RowsOfEachFamily(int count) {
+  std::map<std::pair<Family, std::string>, int> seen;
+  std::vector<const Row*> rows;
+  for (const Row* row : DistinctRows()) {
+    const char* scale = row->model.scale.name;
+    if (++seen[{row->model.algorithm.family, scale == nullptr ? "" : scale}] <= count) {
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
+
+// Each word of a batch of the row by `word`, a function of its format.
+template <class Word>
+Batch FillBatch(const Row& row, const Shape& shape, int64_t executions, Word word) {
+  const Instruction& instruction = *row.instruction;
+  Batch batch;
+  batch.Resize(shape, executions);
+  const int words = shape.row_words();
+  for (size_t i = 0; i < batch.a.size(); ++i) batch.a[i] = word(instruction.a_format(i % words));
+  for (size_t i = 0; i < batch.b.size(); ++i) batch.b[i] = word(instruction.b_format(i % words));
+  for (uint64_t& w : batch.c) w = word(*instruction.c);
+  return batch;
+}
+
+// Any bit patterns.
+inline Batch RandomBits(const Row& row, const Shape& shape, int64_t executions, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return FillBatch(row, shape, executions,
+                   [&](const Format& f) { return random() & LowBits(f.bits); });
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,93 @@
+// The named cases below corpus/regressions: the model gives every stored answer, none is lost, and
+// each says what its answer is worth.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/regression_case.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kFolder[] = "corpus/regressions";
+
+struct Stored {
+  std::string path;
+  RegressionCase c;
+};
+
+const std::vector<Stored>& Cases() {
+  static const std::vector<Stored>& all = *[] {
+    auto* cases = new std::vector<Stored>;
+    const auto paths = ListCases(kFolder);
+    EXPECT_TRUE(paths.ok()) << paths.status();
+    if (!paths.ok()) return cases;
+    for (const std::string& path : *paths) {
+      absl::StatusOr<RegressionCase> c = ReadCase(path);
+      EXPECT_TRUE(c.ok()) << c.status();
+      if (c.ok()) cases->push_back({path, *std::move(c)});
+    }
+    return cases;
+  }();
+  return all;
+}
+
+TEST(GoldenCases, ModelGivesEveryAnswer) {
+  for (const auto& [path, c] : Cases()) {
+    std::vector<uint64_t> model(c.inputs.dot_products());
+    Simulate(c.row->model, c.inputs, model);
+    for (const Answer& answer : c.answers) {
+      for (const int64_t i : Differences(*c.row, model, answer.d)) {
+        ADD_FAILURE() << path << "  " << answer.device << "\n"
+                      << DescribeDifference(*c.row->instruction->d, model[i], answer.d[i], false);
+      }
+    }
+  }
+}
+
+// A lost or unread folder passes every other test. Raise a number when cases are added.
+TEST(GoldenCases, NoneIsLost) {
+  const std::map<std::string, int> least = {
+      {"arm", 184},    {"gfx908", 106}, {"gfx90a", 133}, {"gfx942", 168}, {"gfx950", 2},
+      {"sm_70", 98},   {"sm_75", 104},  {"sm_80", 212},  {"sm_89", 165},  {"sm_90", 177},
+      {"sm_100", 203}, {"sm_120", 191}, {"x86", 338}};
+  std::map<std::string, int> counts;
+  for (const auto& [path, c] : Cases()) ++counts[std::string(c.row->arch())];
+  for (const auto& [arch, count] : least) EXPECT_GE(counts[arch], count) << arch;
+}
+
+TEST(GoldenCases, AreFoundByTheirSlug) {
+  std::set<std::string> slugs;
+  for (const auto& [path, c] : Cases()) {
+    EXPECT_TRUE(slugs.insert(absl::StrCat(std::string(c.row->arch()), "/", c.slug)).second)
+        << path << ": its slug is taken";
+    EXPECT_EQ(path, absl::StrCat(kFolder, "/", CaseFileName(c)));
+    EXPECT_NE(c.why, "") << path;
+  }
+}
+
+// Grade of a case's source, and the devices that its answers may come from. A prediction must not
+// pass for an observation.
+TEST(GoldenCases, SourceSaysWhatTheAnswersAreWorth) {
+  constexpr std::pair<const char*, const char*> kGrades[] = {{"measured on ", "host"},
+                                                             {"recorded on ", "recorded:"},
+                                                             {"published: ", "published:"},
+                                                             {"assumed: ", "model"}};
+  for (const auto& [path, c] : Cases()) {
+    const auto grade = std::find_if(std::begin(kGrades), std::end(kGrades), [&](const auto& g) {
+      return absl::StartsWith(c.source, g.first);
+    });
+    ASSERT_NE(grade, std::end(kGrades)) << path << ": source \"" << c.source << "\"";
+    EXPECT_THAT(c.answers[0].device, testing::StartsWith(grade->second)) << path;
+    for (const Answer& answer : c.answers) EXPECT_NE(answer.identity, "") << path;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff
