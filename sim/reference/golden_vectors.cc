@@ -295,6 +295,15 @@ void AddIntegers(std::vector<Golden>& all) {
   add("I3_every_16", 16, kSaturate, 0x01, 0xff, 0x01, 0x7fffffff, 0x7fffffef);
   add("I3_swapped_once", 32, kSaturate, 0xff, 0x01, 0x01, 0x7fffffff, 0x7fffffff);
   add("I3_swapped_every_16", 16, kSaturate, 0xff, 0x01, 0x01, 0x7fffffff, 0x7fffffff);
+  // Bits: one pair of ones, two pairs that differ.
+  for (BitOperation operation : {BitOperation::kAnd, BitOperation::kXor}) {
+    const Model m = {kB1,  kB1,
+                     kS32, kS32,
+                     4,    {.family = Family::kIntegerDot, .terms = 4, .bit_operation = operation}};
+    const bool is_xor = operation == BitOperation::kXor;
+    const DotProductCase dot = {{1, 1, 1, 0}, {1, 0, 0, 0}, 0xffffffff};
+    all.push_back({is_xor ? "Bits_xor" : "Bits_and", m, dot, is_xor ? 1u : 0u});
+  }
 }
 
 }  // namespace

@@ -81,6 +81,13 @@ Model ToyModel(Family family) {
   std::abort();
 }
 
+Model ToyModelOf(const Algorithm& algorithm) {
+  Model m = ToyModel(algorithm.family);
+  m.algorithm = algorithm;
+  if (algorithm.bit_operation == BitOperation::kXor) m.a = m.b = kBit;
+  return m;
+}
+
 Model WithOtherFormats(const Model& model, Random& random) {
   const Family family = model.algorithm.family;
   if (family == Family::kIntegerDot) return WithOtherIntegers(model, random);
