@@ -102,7 +102,8 @@ TEST_P(SmallFloat, ReferenceReadsAsStated) {
     ASSERT_EQ(x.negative, negative(word)) << word;
     if (kind != Kind::kFinite) continue;
     const double value = ExpectedValue(word);
-    ASSERT_EQ(std::ldexp(x.value.significand.get_d(), static_cast<int>(x.value.exponent)), value);
+    ASSERT_EQ(std::ldexp(x.value().significand.get_d(), static_cast<int>(x.value().exponent)),
+              value);
     ASSERT_EQ(x.kind == Class::kZero, value == 0) << word;
     const double least_normal = std::ldexp(1.0, 1 - GetParam().bias);
     const bool subnormal = GetParam().has_zero && value != 0 && std::abs(value) < least_normal;
@@ -138,7 +139,7 @@ TEST_P(SmallFloat, EncodesBackToTheOnlyWord) {
     const Number x = reference::Read(f(), word);
     if (x.kind == Class::kNan || x.kind == Class::kInfinity) continue;
     const double value =
-        std::ldexp(x.value.significand.get_d(), static_cast<int>(x.value.exponent));
+        std::ldexp(x.value().significand.get_d(), static_cast<int>(x.value().exponent));
     words_of[{value, x.negative}].insert(word);
   }
   for (uint64_t word = 0; word < words(); ++word) {

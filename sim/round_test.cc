@@ -55,7 +55,7 @@ TEST_P(OutputFloat, DecodesAsTheReferenceReads) {
     const mpz_class significand(static_cast<unsigned long>(x.significand));
     const Dyadic minus = {x.negative ? significand : mpz_class(-significand),
                           x.exponent - f().fraction_bits};
-    ASSERT_EQ(Sign(y.value + minus), 0) << pattern;
+    ASSERT_EQ(Sign(y.value() + minus), 0) << pattern;
     ASSERT_EQ(x.exponent, y.exponent) << pattern;
   }
 }

@@ -18,8 +18,8 @@ using reference::Disagreement;
 using reference::Random;
 using reference::RandomDot;
 
-constexpr int kRowDots = 1500;
-constexpr int kNeighbourDots = 100;
+constexpr int kRowDots = 2500;
+constexpr int kNeighbourDots = 200;
 constexpr uint64_t kSeed = 20261120;
 
 class Agreement : public testing::TestWithParam<const Row*> {};

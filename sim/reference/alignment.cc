@@ -17,10 +17,11 @@ Offer OfferOf(const Algorithm& algorithm, const Product& p) {
   return normalized && !p.zero() ? FloorLog2(p.value()) : p.raw_exponent();
 }
 
+// A subnormal of a narrow format lies at that format's least exponent, or at its own once widened.
 Offer AddendOffer(const Model& model, const Number& addend) {
   if (IsZero(addend)) return std::nullopt;
   if (model.algorithm.addend_exponent == AddendExponent::kOwnFormat) return addend.exponent;
-  return std::max<long>(FloorLog2(addend.value), model.d.min_exponent);
+  return std::max<long>(FloorLog2(addend.value()), model.d.min_exponent);
 }
 
 Offer FloorOffer(const Algorithm& algorithm) {

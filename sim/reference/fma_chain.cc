@@ -1,3 +1,5 @@
+// Chains of fused multiply-adds: x86 (VFMADD, VDPBF16PS), AMX (TDPBF16PS, TMMULTF32PS), f64 and f32
+// of NVIDIA and AMD. IEEE 754-2019, 5.4.1, but for the algorithm's flushing and NaN rules.
 #include <vector>
 
 #include "sim/reference/families.h"
@@ -10,6 +12,7 @@ namespace {
 uint64_t Chain(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
                uint64_t d) {
   const Algorithm& algorithm = model.algorithm;
+  // A step that starts from a given d reads c as d: the two have one format.
   for (int k : ks) {
     Product product = ReadProduct(model, dot, k);
     for (Number& x : product.factors) x = Flushed(algorithm.input_subnormals, x);
@@ -39,6 +42,8 @@ uint64_t FmaChain(const Model& model, const DotProductCase& dot) {
   if (algorithm.grouping == Grouping::kConsecutive) {
     return Add(model, dot.c, Chain(model, dot, all, zero));
   }
+  // k keeps its parity whatever the order; NaNs of the even chain come before those of the odd one,
+  // and the addend's before both.
   const uint64_t even = Chain(model, dot, parity[0], zero);
   const uint64_t odd = Chain(model, dot, parity[1], zero);
   return Add(model, dot.c, Add(model, even, odd));

@@ -1,3 +1,5 @@
+// One rounding of all the products of a step and its addend: of terms cut at a common exponent
+// (NVIDIA tensor cores) or of exact ones (AMD CDNA 1).
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +14,7 @@ uint64_t FusedStep(const Model& model, const Step& step) {
   const Algorithm& algorithm = model.algorithm;
   const Number& addend = step.addends[0];
   Offer exponent = Larger(AddendOffer(model, addend), FloorOffer(algorithm));
-  std::vector<Dyadic> terms = {addend.value};
+  std::vector<Dyadic> terms = {addend.value()};
   for (const Product& p : step.products) {
     exponent = Larger(exponent, OfferOf(algorithm, p));
     terms.push_back(p.value());
@@ -21,9 +23,10 @@ uint64_t FusedStep(const Model& model, const Step& step) {
                  CutSum(terms, exponent, algorithm.fraction_bits, algorithm.align_rounding));
 }
 
+// However far apart the terms lie.
 uint64_t ExactStep(const Model& model, const Step& step) {
   if (const auto special = SpecialWord(model, step)) return *special;
-  Dyadic sum = step.addends[0].value;
+  Dyadic sum = step.addends[0].value();
   for (const Product& p : step.products) sum = sum + p.value();
   return SumWord(model, step, sum);
 }
@@ -42,6 +45,7 @@ std::vector<int> OrderOfK(const Model& model) {
 // Steps of `terms` products, those of the given k; `d` is the addend of the first.
 uint64_t Steps(const Model& model, const DotProductCase& dot, const std::vector<int>& ks,
                uint64_t (*step_word)(const Model&, const Step&), Number addend) {
+  // Words of format d between steps: what a step loses by rounding stays lost.
   const size_t terms = model.algorithm.terms;
   uint64_t d = 0;
   for (size_t start = 0; start < ks.size(); start += terms) {

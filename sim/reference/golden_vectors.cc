@@ -81,6 +81,8 @@ constexpr SumVector kSums[] = {
     {"AM1", "bf16", "4500 4500", "4500 c500", "b58637bd", "", "00000000", "00000000", "", "[1]"},
     {"AM2", "bf16", "3c00 bc00 3a00 3800", "3f80 3f80 3a00 3780", "3fffffff", "", "40000000",
      "40000000", "40000001", ""},
+    {"AM3", "bf16", "3300 2f80", "3f80 3f80", "bf800000", "", "bf800000", "bf7fffff", "bf7fffff",
+     ""},
     {"OV1", "bf16", "5900", "5980", "7f7fffff", "", "7f7fffff", "7f7fffff", "7f800000", ""},
     {"OV2", "bf16", "5980", "5980", "7f7fffff", "", "7f800000", "7f800000", "7f800000", ""},
     {"OV3", "bf16", "7f00", "3f80", "7f000000", "", "7f800000", "7f800000", "7f800000", "[3]"},
@@ -293,6 +295,15 @@ void AddIntegers(std::vector<Golden>& all) {
   add("I3_every_16", 16, kSaturate, 0x01, 0xff, 0x01, 0x7fffffff, 0x7fffffef);
   add("I3_swapped_once", 32, kSaturate, 0xff, 0x01, 0x01, 0x7fffffff, 0x7fffffff);
   add("I3_swapped_every_16", 16, kSaturate, 0xff, 0x01, 0x01, 0x7fffffff, 0x7fffffff);
+  // Bits: one pair of ones, two pairs that differ.
+  for (BitOperation operation : {BitOperation::kAnd, BitOperation::kXor}) {
+    const Model m = {kB1,  kB1,
+                     kS32, kS32,
+                     4,    {.family = Family::kIntegerDot, .terms = 4, .bit_operation = operation}};
+    const bool is_xor = operation == BitOperation::kXor;
+    const DotProductCase dot = {{1, 1, 1, 0}, {1, 0, 0, 0}, 0xffffffff};
+    all.push_back({is_xor ? "Bits_xor" : "Bits_and", m, dot, is_xor ? 1u : 0u});
+  }
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gmpxx.h>
 
+// Exact integer sums, wrapped or clamped to the output at the end of every step.
 #include <algorithm>
 
 #include "sim/reference/families.h"
@@ -7,11 +8,10 @@
 namespace mmadiff::reference {
 namespace {
 
-mpz_class ReadInteger(const Format& f, uint64_t word) {
-  const mpz_class modulus = mpz_class(1) << f.bits;
-  mpz_class value = mpz_class(static_cast<unsigned long>(word)) % modulus;
-  if (f.is_signed && value * 2 >= modulus) value -= modulus;
-  return value;
+long ReadInteger(const Format& f, uint64_t word) {
+  const long modulus = long{1} << f.bits;  // formats have at most 32 bits
+  const long value = static_cast<long>(word) & (modulus - 1);
+  return f.is_signed && 2 * value >= modulus ? value - modulus : value;
 }
 
 uint64_t IntegerWord(const Format& f, Overflow overflow, const mpz_class& x) {
@@ -28,9 +28,9 @@ uint64_t IntegerWord(const Format& f, Overflow overflow, const mpz_class& x) {
 }
 
 // Of two bits the product is their "and".
-mpz_class IntegerProduct(const Algorithm& algorithm, const mpz_class& a, const mpz_class& b) {
+mpz_class IntegerProduct(const Algorithm& algorithm, long a, long b) {
   if (algorithm.bit_operation == BitOperation::kXor) return a == b ? 0 : 1;
-  return a * b;
+  return mpz_class(a) * b;
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ Number Read(const Format& f, uint64_t word) {
   const uint64_t fraction = (word >> f.ignored_bits) & ((uint64_t{1} << f.fraction_bits) - 1);
   const uint64_t field = (word >> (f.ignored_bits + f.fraction_bits)) & TopField(f);
   const uint64_t ignored = word & ((uint64_t{1} << f.ignored_bits) - 1);
-  Number number = {Class::kNormal, negative, {}, f.min_exponent, fraction, f.fraction_bits};
+  Number number = {Class::kNormal, negative, 0, 0, f.min_exponent, fraction, f.fraction_bits};
   if (IsNanPattern(f, negative, field, fraction, ignored)) {
     number.kind = Class::kNan;
     return number;
@@ -102,15 +102,15 @@ Number Read(const Format& f, uint64_t word) {
     number.kind = Class::kInfinity;
     return number;
   }
-  mpz_class significand(static_cast<unsigned long>(fraction));
+  number.significand = static_cast<long>(fraction);
   if (field == 0 && f.has_zero) {
     number.kind = fraction == 0 ? Class::kZero : Class::kSubnormal;
   } else {
-    significand += mpz_class(1) << f.fraction_bits;
+    number.significand += long{1} << f.fraction_bits;
     number.exponent = f.min_exponent + static_cast<long>(field) - 1;
   }
-  if (negative) significand = -significand;
-  number.value = {significand, number.exponent - f.fraction_bits};
+  if (negative) number.significand = -number.significand;
+  number.ulp = number.exponent - f.fraction_bits;
   return number;
 }
 
@@ -118,7 +118,7 @@ Number Flushed(Subnormals kind, const Number& x) {
   const bool zero = x.kind == Class::kZero;
   if (kind == Subnormals::kKeep || !(zero || x.kind == Class::kSubnormal)) return x;
   const bool negative = kind == Subnormals::kFlush && x.negative;
-  return {Class::kZero, negative, {}, x.exponent, 0, x.payload_bits};
+  return {Class::kZero, negative, 0, 0, x.exponent, 0, x.payload_bits};
 }
 
 uint64_t ZeroWord(const Format& f, bool negative) { return Compose(f, negative, 0, 0); }

@@ -14,11 +14,14 @@ enum class Class { kZero, kSubnormal, kNormal, kInfinity, kNan };
 struct Number {
   Class kind;
   bool negative;     // also of zeros and NaNs
-  Dyadic value;      // signed; zero unless kind is kSubnormal or kNormal
+  long significand;  // signed; zero unless kind is kSubnormal or kNormal ...
+  long ulp;          // ... and the exponent of its last bit
   long exponent;     // max(floor(log2 |x|), emin) of a finite number, emin of zero; without a zero
                      // in the format, floor(log2 |x|) of every number
   uint64_t payload;  // of a NaN: its fraction, the quiet bit included ...
   int payload_bits;  // ... and how many bits that are
+
+  Dyadic value() const { return {significand, ulp}; }
 };
 
 Number Read(const Format& format, uint64_t word);

@@ -1,3 +1,5 @@
+// Trees of rounded additions: AMD CDNA 2 (products rounded to f32, in twos or fours) and Arm BFDOT
+// (rounded products without FPCR.EBF, exact ones with it).
 #include <vector>
 
 #include "sim/reference/families.h"
@@ -9,6 +11,7 @@ namespace {
 // The leaves of the tree: rounded products, or rounded sums of two exact ones.
 std::vector<uint64_t> Leaves(const Model& model, const DotProductCase& dot, int start) {
   const Algorithm& algorithm = model.algorithm;
+  // One rounding of a0 * b0 + a1 * b1, the products themselves exact however large.
   const int width = algorithm.product_rounding == ProductRounding::kExact ? 2 : 1;
   std::vector<uint64_t> leaves;
   for (int first = 0; first < algorithm.terms; first += width) {
@@ -37,6 +40,8 @@ uint64_t PairwiseSum(const Model& model, const DotProductCase& dot) {
       }
       level = next;
     }
+    // Only the addend of a step is flushed: the sums of the tree are results, flushed if at all
+    // when they were rounded.
     const Number addend = Flushed(model.algorithm.addend_subnormals, Read(model.d, d));
     d = IeeeWord(model, {{}, {addend, Read(model.d, level[0])}});
   }

@@ -22,36 +22,37 @@ DotProductCase Integers(const Model& m, Random& random) {
   return dot;
 }
 
-// Exponent of the largest terms: the ends of the result's range and of the operands', and between.
+// Exponent of the largest terms: the ends of the result's range and of the products', and between.
+// Those that no product can have are rare.
 int CentreExponent(const Model& m, Random& random) {
   const int scales = m.scale_block > 0 ? 2 : 0;
   const int smallest = m.a.min_exponent + m.b.min_exponent + scales * m.scale.min_exponent;
   const int largest = MaxExponent(m.a) + MaxExponent(m.b) + scales * MaxExponent(m.scale);
-  switch (random() % 4) {
-    case 0:
-      return m.d.min_exponent - Between(random, -3, m.d.fraction_bits + 12);
-    case 1:
-      return MaxExponent(m.d) - Between(random, -2, 3);
-    case 2:
-      return Between(random, smallest, largest);
-    default:
-      return Between(random, -10, 10);
-  }
+  const int ends[] = {m.d.min_exponent - Between(random, -3, m.d.fraction_bits + 12),
+                      MaxExponent(m.d) - Between(random, -2, 3), Between(random, -10, 10)};
+  const int end = ends[random() % std::size(ends)];
+  const bool possible = smallest <= end && end <= largest;
+  const bool uniform = possible ? OneIn(random, 4) : !OneIn(random, 8);
+  return uniform ? Between(random, smallest, largest) : end;
 }
 
-// Two words whose product is about 2^exponent, appended to the rows.
-void AppendFactors(const Format& a, const Format& b, int exponent, Random& random,
-                   DotProductCase& dot) {
-  const int half = std::clamp(exponent / 2 + Between(random, -8, 8),
-                              a.min_exponent - a.fraction_bits, MaxExponent(a));
-  dot.a.push_back(WordOfExponent(a, half, random));
-  dot.b.push_back(WordOfExponent(b, exponent - half, random));
+uint64_t Near(const Format& f, int exponent, Random& random) {
+  return WordOfExponent(f, exponent, RandomFraction(f, random), random);
+}
+
+// A random split of the exponent of a product into one that format f has, and the rest.
+int PartOf(const Format& f, int exponent, Random& random) {
+  return std::clamp(exponent / 2 + Between(random, -8, 8), f.min_exponent - f.fraction_bits,
+                    MaxExponent(f));
 }
 
 // Scales that bring products of about 2^0 to within `width` below the centre.
 void AppendScales(const Model& m, int centre, int width, Random& random, DotProductCase& dot) {
   for (int i = 0; i < m.scales(); ++i) {
-    AppendFactors(m.scale, m.scale, centre - Between(random, 0, width), random, dot);
+    const int exponent = centre - Between(random, 0, width);
+    const int part = PartOf(m.scale, exponent, random);
+    dot.a.push_back(Near(m.scale, part, random));
+    dot.b.push_back(Near(m.scale, exponent - part, random));
     if (!OneIn(random, 32)) continue;
     (OneIn(random, 2) ? dot.a : dot.b).back() = SpecialWord(m.scale, random);
   }
@@ -64,12 +65,13 @@ DotProductCase BandAt(const Model& m, int centre, Random& random) {
   DotProductCase dot;
   for (int k = 0; k < m.k; ++k) {
     const int exponent = scaled ? Between(random, -3, 3) : centre - Between(random, 0, width);
-    AppendFactors(m.a, m.b, exponent, random, dot);
+    const int part = PartOf(m.a, exponent, random);
+    dot.a.push_back(Near(m.a, part, random));
+    dot.b.push_back(Near(m.b, exponent - part, random));
   }
   AppendScales(m, centre, width, random, dot);
   const int exponent = centre + 2 - Between(random, 0, width + 2);
-  dot.c =
-      OneIn(random, 4) ? ZeroOfSign(m.c, OneIn(random, 2)) : WordOfExponent(m.c, exponent, random);
+  dot.c = OneIn(random, 4) ? ZeroOfSign(m.c, OneIn(random, 2)) : Near(m.c, exponent, random);
   return dot;
 }
 
@@ -77,14 +79,15 @@ DotProductCase Band(const Model& m, Random& random) {
   return BandAt(m, CentreExponent(m, random), random);
 }
 
-// Products in pairs that cancel exactly, some of them disturbed in one bit.
+// Products in pairs that cancel exactly, neighbours or not, some of them disturbed in one bit.
 DotProductCase Cancelling(const Model& m, Random& random) {
   DotProductCase dot = Band(m, random);
+  const bool neighbours = OneIn(random, 2);
   for (int k = 0; k + 1 < m.k; k += 2) {
-    const int other = Between(random, k + 1, m.k - 1);
+    const int other = neighbours ? k + 1 : Between(random, k + 1, m.k - 1);
     dot.a[other] = dot.a[k];
     dot.b[other] = Negate(m.b, dot.b[k]);
-    if (OneIn(random, 3)) dot.b[other] ^= uint64_t{1} << m.b.ignored_bits;
+    if (OneIn(random, neighbours ? m.k : 3)) dot.b[other] ^= uint64_t{1} << m.b.ignored_bits;
   }
   return dot;
 }
@@ -99,24 +102,48 @@ DotProductCase CancellingAddend(const Model& m, Random& random) {
   return dot;
 }
 
-// Few products that are not zero, and an addend, or a further product, whose leading bit lies
-// around the last place that they keep.
-DotProductCase Straggler(const Model& m, Random& random) {
-  const int centre = CentreExponent(m, random);
-  DotProductCase dot = BandAt(m, centre, random);
-  for (int k = 0; k < m.k; ++k) {
-    if (!OneIn(random, 3)) dot.a[k] = ZeroOfSign(m.a, OneIn(random, 2));
+// Product k becomes a power of two, with the scales of its block if there are any.
+void PlaceProduct(const Model& m, int k, int exponent, Random& random, DotProductCase& dot) {
+  const bool scaled = m.scale_block > 0;
+  const Format &a = scaled ? m.scale : m.a, &b = scaled ? m.scale : m.b;
+  if (scaled) {
+    dot.a[k] = WordOfExponent(m.a, 0, 0, random);
+    dot.b[k] = WordOfExponent(m.b, 0, 0, random);
+    k = m.k + k / m.scale_block;
   }
-  const int kept[] = {m.algorithm.fraction_bits, m.algorithm.sum_fraction_bits,
-                      m.algorithm.output_fraction_bits};
-  const int exponent = centre - kept[random() % std::size(kept)] + Between(random, -4, 2);
+  const int part = PartOf(a, exponent, random);
+  dot.a[k] = WordOfExponent(a, part, 0, random);
+  dot.b[k] = WordOfExponent(b, exponent - part, 0, random);
+}
+
+// An addend or none, a product at the last place of the result or just below it, and one that lies
+// where it is cut away or just not: ties and what breaks them.
+DotProductCase Straggler(const Model& m, Random& random) {
+  const Algorithm& alg = m.algorithm;
+  const int top =
+      OneIn(random, 3) ? m.d.min_exponent + Between(random, -1, 1) : CentreExponent(m, random);
+  const int last = std::max(top, m.d.min_exponent) - alg.output_fraction_bits;
+  DotProductCase dot = BandAt(m, top, random);
+  if (!OneIn(random, 3)) {
+    for (int k = 0; k < m.k; ++k) {
+      dot.a[k] = ZeroOfSign(m.a, OneIn(random, 2));
+      if (OneIn(random, 4 * m.k)) dot.b[k] = Near(m.b, MaxExponent(m.b), random);
+    }
+  }
+  const uint64_t fractions[] = {0, Ones(m.c.fraction_bits), RandomFraction(m.c, random)};
+  dot.c = OneIn(random, 3)
+              ? ZeroOfSign(m.c, OneIn(random, 2))
+              : WordOfExponent(m.c, top, fractions[random() % std::size(fractions)], random);
+  const int k = Between(random, 0, m.k - 1);
+  PlaceProduct(m, k, last - Between(random, 0, 2), random, dot);
+  std::vector<int> lows = {last, top - alg.fraction_bits};
+  if (alg.sum_fraction_bits > 0) lows.push_back(top - alg.sum_fraction_bits);
+  if (alg.exponent_floor != kNoFloor) lows.push_back(alg.exponent_floor - alg.fraction_bits);
+  const int low = lows[random() % lows.size()] + Between(random, -2, 1);
   if (OneIn(random, 3)) {
-    const int k = Between(random, 0, m.k - 1);
-    DotProductCase one;
-    AppendFactors(m.a, m.b, exponent, random, one);
-    dot.a[k] = one.a[0], dot.b[k] = one.b[0];
-  } else {
-    dot.c = WordOfExponent(m.c, exponent, random);
+    dot.c = Near(m.c, low, random);
+  } else if (m.k > 1) {
+    PlaceProduct(m, (k + Between(random, 1, m.k - 1)) % m.k, low, random, dot);
   }
   return dot;
 }
@@ -177,7 +204,7 @@ DotProductCase RandomWords(const Model& m, Random& random) {
 
 DotProductCase RandomDot(const Model& m, Random& random) {
   if (IsInteger(m.a)) return Integers(m, random);
-  switch (random() % 9) {
+  switch (random() % 10) {
     case 0:
       return RandomWords(m, random);
     case 1:
@@ -191,6 +218,7 @@ DotProductCase RandomDot(const Model& m, Random& random) {
       return Specials(m, random);
     case 6:
     case 7:
+    case 8:
       return Straggler(m, random);
     default:
       return CancellingAddend(m, random);

@@ -48,11 +48,11 @@ uint64_t RandomFraction(const Format& f, Random& random) {
   }
 }
 
-uint64_t WordOfExponent(const Format& f, int exponent, Random& random) {
+uint64_t WordOfExponent(const Format& f, int exponent, uint64_t fraction, Random& random) {
   const int least = f.has_zero ? f.min_exponent : f.min_exponent - 1;
   const int subnormal_shift = std::max(0, least - exponent);
   exponent = std::clamp(exponent, least, MaxExponent(f));
-  uint64_t magnitude = RandomFraction(f, random) & Ones(f.fraction_bits);
+  uint64_t magnitude = fraction & Ones(f.fraction_bits);
   if (subnormal_shift == 0 || !f.has_zero) {
     magnitude |= static_cast<uint64_t>(exponent - f.min_exponent + 1) << f.fraction_bits;
   } else {

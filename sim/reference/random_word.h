@@ -26,9 +26,10 @@ uint64_t ZeroOfSign(const Format& format, bool negative);
 // Sparse, dense and few-bit fractions: carries, ties and stragglers need long runs of equal bits.
 uint64_t RandomFraction(const Format& format, Random& random);
 
-// A finite number of about 2^exponent and random sign: subnormal or largest when that lies outside
-// the format. May be a NaN in the top binade of a format whose largest patterns are.
-uint64_t WordOfExponent(const Format& format, int exponent, Random& random);
+// 2^exponent with the given fraction and a random sign: subnormal or of the largest exponent when
+// that lies outside the format. May be a NaN in the top binade of a format whose largest patterns
+// are.
+uint64_t WordOfExponent(const Format& format, int exponent, uint64_t fraction, Random& random);
 
 // Zeros, the ends of subnormals and normals, infinities, NaNs of several payloads.
 uint64_t SpecialWord(const Format& format, Random& random);

@@ -1,3 +1,5 @@
+// Block-scaled sums of NVIDIA's mxf8f6f4, mxf4 and mxf4nvf4: groups of products add up exactly, are
+// multiplied by the scales of A and B, and then cut and added as in a fused sum.
 #include <algorithm>
 #include <cstdlib>
 
@@ -36,6 +38,7 @@ Offer OfferOf(const Algorithm& algorithm, const Group& group) {
 
 Offer GroupOffer(const Algorithm& algorithm, const Group& group) {
   if (group.zero()) {
+    // Nothing has a leading bit to normalise, or the scales took it away: only exponent fields.
     if (algorithm.zero_term == ZeroTerm::kIgnored) return std::nullopt;
     Algorithm raw = algorithm;
     raw.product_exponent = ProductExponent::kRaw;
@@ -59,7 +62,7 @@ uint64_t ScaledStep(const Model& model, const std::vector<Group>& groups, const 
   if (const auto special = SpecialWord(model, step)) return *special;
 
   Offer exponent = Larger(AddendOffer(model, addend), FloorOffer(algorithm));
-  std::vector<Dyadic> terms = {addend.value};
+  std::vector<Dyadic> terms = {addend.value()};
   for (const Group& group : groups) {
     exponent = Larger(exponent, GroupOffer(algorithm, group));
     terms.push_back(group.sum() * group.scales.value());

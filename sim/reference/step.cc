@@ -16,6 +16,7 @@ const Number* FirstNan(const Step& step) {
 
 }  // namespace
 
+// Of zeros, too: the sign of a product is that of its factors, 6.3.
 bool Product::negative() const {
   return std::ranges::count_if(factors, [](const Number& x) { return x.negative; }) % 2 != 0;
 }
@@ -24,7 +25,10 @@ bool Product::zero() const { return std::ranges::any_of(factors, IsZero); }
 
 Dyadic Product::value() const {
   Dyadic value = {1, 0};
-  for (const Number& x : factors) value = value * x.value;
+  for (const Number& x : factors) {
+    value.significand *= x.significand;
+    value.exponent += x.ulp;
+  }
   return value;
 }
 
@@ -39,6 +43,8 @@ Product ReadProduct(const Model& model, const DotProductCase& dot, int k) {
 }
 
 std::optional<uint64_t> SpecialWord(const Model& model, const Step& step) {
+  // IEEE 754-2019, 6.2: a NaN operand decides; 7.2: infinity times zero and infinities of both
+  // signs make one.
   const NanRule rule = model.algorithm.nan_rule;
   if (const Number* nan = FirstNan(step)) {
     return rule == NanRule::kPropagate ? QuietedNan(model.d, *nan) : DefaultNan(model.d, rule);
@@ -56,6 +62,7 @@ std::optional<uint64_t> SpecialWord(const Model& model, const Step& step) {
   return std::nullopt;
 }
 
+// Before anything is cut: a term that alignment takes away is no zero.
 bool AllZero(const Step& step, bool negative) {
   const auto product = [&](const Product& p) { return p.zero() && p.negative() == negative; };
   const auto addend = [&](const Number& x) { return IsZero(x) && x.negative == negative; };
@@ -66,7 +73,7 @@ uint64_t IeeeWord(const Model& model, const Step& step) {
   if (const auto special = SpecialWord(model, step)) return *special;
   Dyadic sum;
   for (const Product& p : step.products) sum = sum + p.value();
-  for (const Number& x : step.addends) sum = sum + x.value;
+  for (const Number& x : step.addends) sum = sum + x.value();
   bool zero = false;
   if (Sign(sum) != 0) return RoundedWord(model.d, model.algorithm, sum, &zero);
   // IEEE 754-2019, 6.3: zeros of one sign keep it, otherwise +0, but -0 when rounding down.

@@ -52,13 +52,13 @@ void Set(const std::vector<Choice>& choices, const Tuple& t, Algorithm& algorith
 
 // Whether the toy model can take the values, if need be with one other parameter changed.
 bool IsPossible(Family family, const std::vector<Choice>& choices, const Tuple& t) {
-  const Model toy = ToyModel(family);
+  const Algorithm toy = ToyModel(family).algorithm;
   for (const Choice& other : choices) {
     for (int value : other.values) {
-      Model model = toy;
-      other.parameter->set(model.algorithm, value);
-      Set(choices, t, model.algorithm);
-      if (Invalid(model).empty()) return true;
+      Algorithm algorithm = toy;
+      other.parameter->set(algorithm, value);
+      Set(choices, t, algorithm);
+      if (Invalid(ToyModelOf(algorithm)).empty()) return true;
     }
   }
   return false;
@@ -94,13 +94,12 @@ std::set<Tuple> PossibleTuples(Family family, const std::vector<Choice>& choices
 // Of a valid model that has the values of `t`, the others by chance.
 Indices RandomIndices(Family family, const std::vector<Choice>& choices, const Tuple& t,
                       Random& random) {
-  Model model = ToyModel(family);
+  const Algorithm toy = ToyModel(family).algorithm;
   for (int i = 0; i < 100'000; ++i) {
     Indices indices;
     for (const Choice& c : choices) indices.push_back(static_cast<int>(random() % c.values.size()));
     indices[t[0]] = t[1], indices[t[2]] = t[3];
-    model.algorithm = Chosen(choices, model.algorithm, indices);
-    if (Invalid(model).empty()) return indices;
+    if (Invalid(ToyModelOf(Chosen(choices, toy, indices))).empty()) return indices;
   }
   std::abort();
 }
@@ -129,6 +128,7 @@ static const std::vector<Choice>& CachedChoices(Family family) {
   return choices[static_cast<int>(family)];
 }
 
+// Each starts from a combination that is still missing, so that every round covers one.
 // Greedy: of some random models, the one that covers most of what is missing.
 std::vector<Model> CoveringModels(Family family, int strength) {
   const std::vector<Choice> choices = Choices(family);
@@ -146,8 +146,7 @@ std::vector<Model> CoveringModels(Family family, int strength) {
       if (count > best_count) best = indices, best_count = count;
     }
     for (const Tuple& t : TuplesOf(best, strength)) missing.erase(t);
-    models.push_back(ToyModel(family));
-    models.back().algorithm = Chosen(choices, models.back().algorithm, best);
+    models.push_back(ToyModelOf(Chosen(choices, ToyModel(family).algorithm, best)));
   }
   return models;
 }

@@ -25,6 +25,9 @@ std::vector<Choice> Choices(Family family);
 // on either side. Integers: s3 x s2 + s5.
 Model ToyModel(Family family);
 
+// The same with this algorithm, over formats that it allows: bits where it asks for them.
+Model ToyModelOf(const Algorithm& algorithm);
+
 // Valid models that take together every combination of the values of any `strength` (1 or 2)
 // parameters that some valid model takes.
 std::vector<Model> CoveringModels(Family family, int strength);

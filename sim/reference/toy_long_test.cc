@@ -32,9 +32,8 @@ TEST_P(ToyLong, AgreesOnTheProductOfAllValues) {
   const int64_t cases = std::clamp<int64_t>(40 * size, 1'000'000, 20'000'000);
   int64_t tried = 0;
   for (int64_t i = 0; i < cases; ++i) {
-    Model model = ToyModel(GetParam());
     const int64_t index = size > cases ? static_cast<int64_t>(random() >> 1) : i;
-    model.algorithm = ProductAlgorithm(GetParam(), index % size);
+    Model model = ToyModelOf(ProductAlgorithm(GetParam(), index % size));
     if (!Invalid(model).empty()) continue;
     model = WithOtherFormats(model, random);
     ASSERT_EQ(Disagreement(model, RandomWords(model, random)), "")

@@ -81,6 +81,13 @@ Model ToyModel(Family family) {
   std::abort();
 }
 
+Model ToyModelOf(const Algorithm& algorithm) {
+  Model m = ToyModel(algorithm.family);
+  m.algorithm = algorithm;
+  if (algorithm.bit_operation == BitOperation::kXor) m.a = m.b = kBit;
+  return m;
+}
+
 Model WithOtherFormats(const Model& model, Random& random) {
   const Family family = model.algorithm.family;
   if (family == Family::kIntegerDot) return WithOtherIntegers(model, random);
@@ -95,7 +102,7 @@ Model WithOtherFormats(const Model& model, Random& random) {
   if (any_addend && OneIn(random, 2)) m.c = kToy;
   if (m.algorithm.grouping == Grouping::kPairsOfFour) m.k = 4 * Between(random, 1, 2);
   if (family == Family::kPairwiseSum) {
-    if (OneIn(random, 3)) m.algorithm.terms = 4;
+    if (OneIn(random, 3)) m.algorithm.terms = 4;  // a tree of two levels
     m.k = m.algorithm.terms * Between(random, 1, 2);
   }
   if (family == Family::kScaledSum) {
@@ -103,6 +110,7 @@ Model WithOtherFormats(const Model& model, Random& random) {
     m.scale_block = m.algorithm.group_terms * Between(random, 1, 2);
     m.k = m.scale_block * Between(random, 1, 2);
   }
+  // Two products in each of two groups.
   if (family == Family::kTwoStageSum && OneIn(random, 2)) m.algorithm.terms = m.k = 4;
   return m;
 }

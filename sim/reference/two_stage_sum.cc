@@ -1,3 +1,5 @@
+// AMD CDNA 3: products are cut and added in one or two groups; their sum and the addend are cut
+// again, mostly toward minus infinity; what is left is rounded to the output.
 #include <algorithm>
 
 #include "sim/reference/alignment.h"
@@ -18,7 +20,7 @@ void Overflow(const Model& model, Step& step) {
   for (Product& p : step.products) {
     if (p.infinite() || p.zero() || std::ranges::any_of(p.factors, IsNan)) continue;
     if (FloorLog2(p.value()) <= LargestExponent(model.d)) continue;
-    p = {{{Class::kInfinity, p.negative(), {}, 0, 0, 0}}};
+    p = {{{Class::kInfinity, p.negative(), 0, 0, 0, 0, 0}}};
   }
 }
 
@@ -36,6 +38,7 @@ Aligned GroupSum(const Algorithm& algorithm, const std::vector<Product>& product
 Aligned ProductSum(const Algorithm& algorithm, const Step& step, int first_k) {
   std::vector<Product> groups[2];
   for (size_t i = 0; i < step.products.size(); ++i) {
+    // By k of the whole dot product, also where a step starts at an odd one.
     const bool odd = algorithm.grouping == Grouping::kEvenOdd && (first_k + i) % 2 != 0;
     groups[odd].push_back(step.products[i]);
   }
@@ -49,17 +52,20 @@ Aligned ProductSum(const Algorithm& algorithm, const Step& step, int first_k) {
 Dyadic Joined(const Model& model, const Aligned& products, const Number& addend) {
   const Algorithm& algorithm = model.algorithm;
   const Rounding rounding = algorithm.sum_rounding;
+  // A zero addend has the least exponent of its format: it still bounds how fine the cut can be.
   const bool silent = IsZero(addend) && algorithm.zero_addend == ZeroAddend::kIgnored;
   const Offer own = silent ? std::nullopt : Offer(addend.exponent);
   const Offer exponent = Larger(products.exponent, own);
   if (!exponent) return {};
   const long unit = *exponent - algorithm.fraction_bits;
+  // Below half of the last place kept, where cutting down would still take one unit off the sum.
   const bool dropped =
       algorithm.small_addend == SmallAddend::kDropped && addend.exponent < unit - 1;
-  const Dyadic c = dropped ? Dyadic{} : RoundToMultiple(addend.value, unit, rounding);
+  const Dyadic c = dropped ? Dyadic{} : RoundToMultiple(addend.value(), unit, rounding);
   const Dyadic s =
       RoundToMultiple(products.sum, *exponent - algorithm.sum_fraction_bits - 1, rounding) + c;
   if (Sign(s) == 0) return s;
+  // The sum may have gained or lost leading digits since the exponent was chosen.
   const long leading = std::max<long>(FloorLog2(s), model.d.min_exponent);
   return RoundToMultiple(s, leading - algorithm.sum_fraction_bits, rounding);
 }
