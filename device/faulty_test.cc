@@ -98,7 +98,7 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
       ++neighbours;
     }
   }
-  EXPECT_GT(neighbours, 4500);
+  EXPECT_GT(neighbours, 4000);
 }
 
 TEST(Faulty, NoneIsTheSimulator) {

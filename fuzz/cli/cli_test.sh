@@ -111,7 +111,7 @@ expect 0 eval $fma <<<"# comment
 
 $one $one $one 00000000"; is "$(cat "$out")" "$one $one $one $two"
 expect 0 eval $fma </dev/null; silent "$out"
-expect 2 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0..a0 b0..b0 c)'
+expect 2 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
 expect 2 eval $fma <<<"$one $one $one
 $one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has no hex digit at character 8"
 is "$(cat "$out")" "$one $one $one $two"  # the good line was used
