@@ -98,8 +98,12 @@ MMADIFF_HD constexpr uint64_t RoundTwo(const Model& m, bool x_negative, Wide x, 
     sum.negative = alg.output_rounding == Rounding::kDown;
   }
   trace(Event{Stage::kSum, step, k, sum.negative, sum.magnitude, sum.lsb, false});
+  // 64 bits, the last one sticky, are enough to round to the 53 of f64.
+  const int excess = BitWidth(sum.magnitude) > 64 ? BitWidth(sum.magnitude) - 64 : 0;
+  const uint64_t magnitude = static_cast<uint64_t>(Jam<Wide>(sum.magnitude, excess));
   bool inexact = false;
-  const uint64_t word = RoundPack<Wide>(m.d, alg, sum.negative, sum.magnitude, sum.lsb, &inexact);
+  const uint64_t word =
+      RoundPack<uint64_t>(m.d, alg, sum.negative, magnitude, sum.lsb + excess, &inexact);
   trace(Event{Stage::kRounded, step, k, false, word, 0, inexact});
   return word;
 }
