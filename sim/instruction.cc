@@ -12,6 +12,7 @@ namespace {
 constexpr char kSdm[] = "Intel SDM vol. 2";
 constexpr char kIse[] = "Intel Architecture Instruction Set Extensions, AMX";
 constexpr char kArm[] = "Arm ARM (DDI 0487), A64 SIMD&FP instructions";
+constexpr char kFmaPage[] = "PTX ISA 9.0, 9.7.3 and 9.7.4 fma";
 constexpr char kMmaPage[] = "PTX ISA 9.0, 9.7.14.5 mma";
 constexpr char kWmmaPage[] = "PTX ISA 9.0, 9.7.14.4 wmma";
 constexpr char kWgmmaPage[] = "PTX ISA 9.0, 9.7.15 wgmma";
@@ -22,6 +23,7 @@ constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
 constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
 
 // Native: found as one matrix instruction in machine code made by ptxas 13.0.
+constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kFromAmpere[] = "sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
@@ -82,6 +84,7 @@ constexpr Entry kEntries[] = {
     {"{s,u}mmla", {2, 2, 8, 1}, "s32 $18 $18 s32", kMemory, "arm", kArm},
     {"usmmla", {2, 2, 8, 1}, "s32 u8 s8 s32", kMemory, "arm", kArm},
 
+    {"fma{.rn,.rz,.rm,.rp}.{f32,f64}", {1, 1, 1, 32}, "$2 $2 $2 $2", kLanes, kCuda, kFmaPage},
     {"mma.m8n8k4.f32.f16.f16.{f32,f16}", {8, 8, 4, 4}, "f32 f16 f16 $1", k884, kVolta, kMmaPage},
     {"mma.m8n8k4.f16.f16.f16.f16", {8, 8, 4, 4}, "f16 f16 f16 f16", k884, kVolta, kMmaPage},
     {"mma.m16n8k8.{f32,f16}.f16.f16.$1", kNamed, "$1 f16 f16 $1", kMma, kFromTuring, kMmaPage},

@@ -26,6 +26,14 @@ Algorithm FmaRounded(const Instruction& i) {
   return a;
 }
 
+// The scalar fma of a CUDA core: f32 has one canonical NaN.
+template <Rounding rounding>
+Algorithm CudaFma(const Instruction& i) {
+  Algorithm a = FmaRounded<rounding>(i);
+  a.nan_rule = NanRule::kAllOnes;
+  return a;
+}
+
 // x86: the first NaN operand, quieted; invalid operations make the negative default NaN.
 Algorithm X86Fma(const Instruction& i) {
   Algorithm a = Fma(*i.d);
@@ -219,6 +227,10 @@ constexpr Evidence kArmExtended = {
 constexpr Evidence kArmInteger = {
     kPublished, "Arm's pseudo-code: exact, modulo 2^32; equals QEMU 7.2 on 10^6 dot products"};
 
+constexpr Evidence kFmaText = {
+    kPublished,
+    "PTX ISA: one rounding in the named mode, subnormals kept, f32 NaN results are "
+    "7fffffff. Open: f64 NaN payload"};
 constexpr Evidence kRecorded = {
     kPublished,
     "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
@@ -318,6 +330,7 @@ struct Entry {
   NanVerdict nan_verdict = NanVerdict::kBits;
 };
 
+constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
 constexpr NanVerdict kAnyNan = NanVerdict::kAnyNan;
 constexpr auto kWrap = Integer<Overflow::kWrap>;
 constexpr auto kXor = Integer<Overflow::kWrap, BitOperation::kXor>;
@@ -344,6 +357,14 @@ constexpr Entry kEntries[] = {
     {"arm", "bfdot.ebf bfmmla.ebf", ArmExtendedBfdot, kArmExtended},
     {"arm", "*dot *mmla", kWrap, kArmInteger},
 
+    {kCuda, "fma.rn.f32", CudaFma<Rounding::kNearestEven>, kFmaText},
+    {kCuda, "fma.rz.f32", CudaFma<Rounding::kTowardZero>, kFmaText},
+    {kCuda, "fma.rm.f32", CudaFma<Rounding::kDown>, kFmaText},
+    {kCuda, "fma.rp.f32", CudaFma<Rounding::kUp>, kFmaText},
+    {kCuda, "fma.rn.f64", FmaRounded<Rounding::kNearestEven>, kFmaText, kAnyNan},
+    {kCuda, "fma.rz.f64", FmaRounded<Rounding::kTowardZero>, kFmaText, kAnyNan},
+    {kCuda, "fma.rm.f64", FmaRounded<Rounding::kDown>, kFmaText, kAnyNan},
+    {kCuda, "fma.rp.f64", FmaRounded<Rounding::kUp>, kFmaText, kAnyNan},
     {"sm_70", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kRecorded},
     {"sm_75", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated<4, 23>, kMixedAddend},
