@@ -187,6 +187,7 @@ run 1 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
 says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
 expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain
 expect 1 replay f24/findings
+expect 4 replay f24/findings --device=host; says '1 cases left out'; warns 'none of these instructions'
 expect 42 replay "$finding" --error_exitcode=42
 expect 0 replay "$finding" --device=faulty:none=0
 expect 1 replay "$finding" --device=faulty:fraction_bits=24

@@ -50,13 +50,22 @@ class Replay {
 
   int Finish() {
     console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_, " dot products equal",
-                                damaged_ ? " (damaged data skipped)" : "", "\n"));
+                                damaged_ ? " (damaged data skipped)" : "",
+                                unsupported_ == 0
+                                    ? ""
+                                    : absl::StrCat(", ", unsupported_,
+                                                   " cases left out: the device lacks "
+                                                   "their instructions"),
+                                "\n"));
     if (!flags_.junit.empty()) {
       if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
         return Fail(s, kNotDurable);
       }
     }
     if (compared_ == 0 && damaged_) return kDamaged;
+    if (compared_ == 0 && unsupported_ > 0) {
+      return Fail(absl::NotFoundError("the device has none of these instructions"));
+    }
     if (compared_ == 0) return Fail(absl::InternalError("nothing was compared; that is no pass"));
     if (differing_ != 0) return kMismatch;
     return damaged_ ? kDamaged : kClean;
@@ -82,7 +91,12 @@ class Replay {
         continue;
       }
       if (device_ != nullptr) {
-        if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) return s;
+        // In a folder, instructions that the device lacks are counted and left out.
+        if (file != path && !device_->Supports(*c->row).ok()) {
+          ++unsupported_;
+        } else if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) {
+          return s;
+        }
         continue;
       }
       for (const Answer& answer : c->answers) {
@@ -176,6 +190,7 @@ class Replay {
   Console& console_;
   uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
   bool damaged_ = false;
+  int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
   std::vector<Verdict> verdicts_;
 };
 
