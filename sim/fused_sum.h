@@ -103,6 +103,19 @@ MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, const Unpacked* a, co
   return {align, kinds != 0};
 }
 
+// The addend cut to a multiple of 2^lsb, in units of 2^lsb.
+template <class Trace>
+MMADIFF_HD constexpr int64_t AlignedAddend(const Model& m, const Format& c_format,
+                                           const Unpacked& c, int lsb, int step, Trace& trace) {
+  if (c.significand == 0) return 0;
+  const Shifted<uint64_t> term =
+      ShiftRight<uint64_t>(c.significand, lsb - c.exponent + c_format.fraction_bits,
+                           m.algorithm.align_rounding, c.negative);
+  trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
+  const int64_t magnitude = static_cast<int64_t>(term.magnitude);
+  return c.negative ? -magnitude : magnitude;
+}
+
 // The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
 template <class Trace>
 MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const Unpacked* a, const Unpacked* b,
@@ -111,13 +124,7 @@ MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const Unpacked* a, const
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
-  int64_t sum = 0;
-  if (c.significand != 0) {
-    const Shifted<uint64_t> term = ShiftRight<uint64_t>(
-        c.significand, lsb - c.exponent + c_format.fraction_bits, alg.align_rounding, c.negative);
-    trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
-    sum = c.negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
-  }
+  int64_t sum = AlignedAddend(m, c_format, c, lsb, step, trace);
   for (int i = 0; i < terms; ++i) {
     const uint64_t product = a[i].significand * b[i].significand;
     const bool negative = a[i].negative != b[i].negative;

@@ -104,6 +104,25 @@ MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep& s, 
   return all;
 }
 
+// The exact sum of all groups and the addend cut to multiples of 2^lsb, in units of 2^lsb.
+template <class Trace>
+MMADIFF_HD constexpr int64_t AlignedGroups(const Model& m, const ScaledStep& s,
+                                           const ScaledGroup* groups, const Format& c_format,
+                                           const Unpacked& c, int lsb, int step, Trace& trace) {
+  int64_t sum = AlignedAddend(m, c_format, c, lsb, step, trace);
+  for (int i = 0; i < s.terms / m.algorithm.group_terms; ++i) {
+    const ScaledGroup& g = groups[i];
+    if (g.magnitude == 0) continue;
+    const Shifted<uint64_t> term =
+        ShiftRight<uint64_t>(g.magnitude, lsb - g.lsb, m.algorithm.align_rounding, g.negative);
+    trace(Event{Stage::kAlignedTerm, step, s.first + i * m.algorithm.group_terms, g.negative,
+                term.magnitude, lsb, term.inexact});
+    const int64_t magnitude = static_cast<int64_t>(term.magnitude);
+    sum += g.negative ? -magnitude : magnitude;
+  }
+  return sum;
+}
+
 // One step; c is a decoded word of `c_format`.
 template <class Trace>
 MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep& s,
@@ -115,39 +134,21 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep&
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
-  ScaledGroup groups[kMaxK] = {};
-  const int count = s.terms / alg.group_terms;
+  ScaledGroup groups[kMaxK];
   int align = alg.exponent_floor;
   if (c.significand != 0) {
     const int e = AddendExponentOf(m, c_format, c);
     align = e > align ? e : align;
   }
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < s.terms / alg.group_terms; ++i) {
     const int k = s.first + i * alg.group_terms;
-    groups[i] = GroupAt(m, s, k);
-    const ScaledGroup& g = groups[i];
+    const ScaledGroup g = groups[i] = GroupAt(m, s, k);
     trace(Event{Stage::kProduct, step, k, g.negative, g.magnitude, g.lsb, false});
     align = g.counts && g.exponent > align ? g.exponent : align;
   }
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align, false});
   const int lsb = align - alg.fraction_bits;
-  int64_t sum = 0;
-  if (c.significand != 0) {
-    const Shifted<uint64_t> term = ShiftRight<uint64_t>(
-        c.significand, lsb - c.exponent + c_format.fraction_bits, alg.align_rounding, c.negative);
-    trace(Event{Stage::kAlignedTerm, step, -1, c.negative, term.magnitude, lsb, term.inexact});
-    sum = c.negative ? -static_cast<int64_t>(term.magnitude) : static_cast<int64_t>(term.magnitude);
-  }
-  for (int i = 0; i < count; ++i) {
-    const ScaledGroup& g = groups[i];
-    if (g.magnitude == 0) continue;
-    const Shifted<uint64_t> term =
-        ShiftRight<uint64_t>(g.magnitude, lsb - g.lsb, alg.align_rounding, g.negative);
-    trace(Event{Stage::kAlignedTerm, step, s.first + i * alg.group_terms, g.negative,
-                term.magnitude, lsb, term.inexact});
-    const int64_t magnitude = static_cast<int64_t>(term.magnitude);
-    sum += g.negative ? -magnitude : magnitude;
-  }
+  const int64_t sum = AlignedGroups(m, s, groups, c_format, c, lsb, step, trace);
   const bool minus_zero = alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(m, s, c);
   return RoundSum(m, sum == 0 ? minus_zero : sum < 0, Magnitude(sum), lsb, step, trace);
 }
