@@ -176,8 +176,15 @@ std::string WhyNoRow(std::string_view name) {
   for (const Row& row : Rows()) {
     if (!instruction.empty() && instruction.substr(1) == row.instruction->name) add(row.arch());
   }
+  // Of an architecture that exists, names of its own.
+  const std::string_view arch = std::string_view(resolved).substr(0, resolved.find('/'));
   std::vector<std::string> names;
-  for (const Row& row : Rows()) names.push_back(row.name);
+  for (const Row& row : Rows()) {
+    if (row.arch() == arch) names.push_back(row.name);
+  }
+  if (names.empty()) {
+    for (const Row& row : Rows()) names.push_back(row.name);
+  }
   std::string near;
   for (const std::string& n : Nearest(resolved, names, 3)) near += (near.empty() ? "" : ", ") + n;
   return "no instruction '" + std::string(name) + "'" +

@@ -209,6 +209,8 @@ TEST(Rows, WhyThereIsNone) {
               testing::HasSubstr("exists, but cannot be simulated: no arithmetic of CDNA4"));
   EXPECT_THAT(WhyNoRow("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
               testing::HasSubstr(std::string("nearest names are ") + kHopper));
+  EXPECT_THAT(WhyNoRow("x86/vfma"), testing::HasSubstr("nearest names are x86/"));
+  EXPECT_THAT(WhyNoRow("x87/vdpbf16ps"), testing::HasSubstr("nearest names are x86/vdpbf16ps"));
   EXPECT_THAT(WhyNoRow(""), testing::HasSubstr("nearest names are"));
 }
 
