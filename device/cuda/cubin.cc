@@ -1,0 +1,72 @@
+#include "device/cuda/cubin.h"
+
+#include <elf.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+struct Opcode {
+  unsigned code;
+  const char* name;
+};
+
+constexpr Opcode kMatrixOpcodes[] = {
+    {0x23c, "HMMA"}, {0x236, "HMMA.884"}, {0x237, "IMMA"},    {0x23d, "BMMA"},
+    {0x23f, "DMMA"}, {0x27a, "QMMA"},     {0x47a, "QMMA.SF"}, {0x47f, "OMMA.SF"},
+};
+
+// The struct at `offset`, if it lies within the bytes.
+template <class T>
+bool ReadAt(absl::string_view bytes, uint64_t offset, T* out) {
+  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
+  std::memcpy(out, bytes.data() + offset, sizeof(T));
+  return true;
+}
+
+absl::string_view Part(absl::string_view bytes, const Elf64_Shdr& section) {
+  if (section.sh_offset > bytes.size() || bytes.size() - section.sh_offset < section.sh_size) {
+    return {};
+  }
+  return bytes.substr(section.sh_offset, section.sh_size);
+}
+
+}  // namespace
+
+absl::StatusOr<std::map<std::string, int>> MatrixOpcodes(absl::string_view cubin,
+                                                         absl::string_view kernel) {
+  const absl::Status damaged = absl::DataLossError("no cubin: not a whole ELF64 file");
+  Elf64_Ehdr header;
+  if (!ReadAt(cubin, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+    return damaged;
+  }
+  const auto section_at = [&](unsigned index, Elf64_Shdr* section) {
+    return ReadAt(cubin, header.e_shoff + uint64_t{index} * sizeof(Elf64_Shdr), section);
+  };
+  Elf64_Shdr names;
+  if (!section_at(header.e_shstrndx, &names)) return damaged;
+  const absl::string_view name_bytes = Part(cubin, names);
+  for (unsigned index = 0; index < header.e_shnum; ++index) {
+    Elf64_Shdr section;
+    if (!section_at(index, &section)) return damaged;
+    if (section.sh_name >= name_bytes.size()) continue;
+    const absl::string_view rest = name_bytes.substr(section.sh_name);
+    if (rest.substr(0, rest.find('\0')) != absl::StrCat(".text.", kernel)) continue;
+    const absl::string_view text = Part(cubin, section);
+    std::map<std::string, int> counts;
+    uint64_t word;
+    for (uint64_t at = 0; ReadAt(text, at, &word); at += 16) {
+      for (const Opcode& o : kMatrixOpcodes) counts[o.name] += (word & 0xfff) == o.code;
+    }
+    std::erase_if(counts, [](const auto& count) { return count.second == 0; });
+    return counts;
+  }
+  return absl::DataLossError(absl::StrCat("the cubin has no kernel '", kernel, "'"));
+}
+
+}  // namespace mmadiff
