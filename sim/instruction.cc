@@ -22,7 +22,8 @@ constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
 constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
 constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
 
-// Native: found as one matrix instruction in machine code made by ptxas 13.0.
+// Native: one matrix instruction in machine code made by ptxas 13.0 (mma:
+// device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
@@ -47,8 +48,7 @@ constexpr Layout kMemory = Layout::kNoLanes;
 constexpr Sizes kWgmma[] = {{64, 8, 256, 8}};
 constexpr Sizes kWgmmaInteger[] = {{64, 8, 24, 8}, {64, 32, 256, 16}};
 constexpr Sizes kTcgen05[] = {{64, 8, 256, 8}, {128, 16, 256, 16}};
-constexpr Sizes kTcgen05Integer[] = {
-    {64, 8, 24, 8}, {64, 32, 256, 16}, {128, 16, 256, 16}};
+constexpr Sizes kTcgen05Integer[] = {{64, 8, 24, 8}, {64, 32, 256, 16}, {128, 16, 256, 16}};
 constexpr Sizes kTcgen05Scaled[] = {{128, 8, 256, 8}};
 
 struct Entry {
