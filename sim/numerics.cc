@@ -319,7 +319,8 @@ constexpr Evidence kCdna3 = {
 constexpr Evidence kCdna3Fp8 = {
     kPublished,
     "MMA-Sim 2.1.1 (GTR-FDPA) and its 30 recorded MI300X answers, all equal "
-    "(corpus/regressions/gfx942). Open: infinite addend, NaN payload"};
+    "(corpus/regressions/gfx942). Open: an infinite or NaN addend, which MMA-Sim drops "
+    "beside products above 2^24 and this row keeps; NaN payload"};
 constexpr Evidence kAmdInteger = {kPublished, "AMD ISA: exact, sums modulo 2^32"};
 
 struct Entry {
