@@ -40,11 +40,7 @@ uint64_t UnitCases(const CampaignOptions& options, const Row& row) {
   const uint64_t dot_products = options.forever ? kForeverDotProducts : kUnitDotProducts;
   const uint64_t unit = std::max<uint64_t>(1, dot_products / row.shape().d_words());
   if (options.forever) return unit;
-  return std::max(unit, std::bit_ceil(options.cases / kMaxUnits));
-}
-
-uint64_t PlannedCases(const CampaignOptions& options) {
-  return options.forever ? uint64_t{1} << 62 : options.cases;
+  return std::max(unit, std::bit_ceil(PlannedCases(options, row) / kMaxUnits));
 }
 
 // Runs the self-test of a row: its first neighbour as a sabotaged device must be found by the same
@@ -140,7 +136,7 @@ class Campaign {
 
   uint64_t CasesOf(size_t row, uint64_t unit) const {
     const uint64_t first = unit * unit_cases_[row];
-    return std::min(unit_cases_[row], PlannedCases(options_) - first);
+    return std::min(unit_cases_[row], PlannedCases(options_, *options_.rows[row]) - first);
   }
 
   bool IsDone(size_t row, uint64_t unit) const {
@@ -271,6 +267,13 @@ absl::Status ClaimWorkdir(const std::string& workdir, const RunManifest& manifes
 
 }  // namespace
 
+uint64_t PlannedCases(const CampaignOptions& options, const Row& row) {
+  if (options.forever) return uint64_t{1} << 62;
+  if (options.dot_products == 0) return options.cases;
+  const uint64_t each = row.shape().d_words();
+  return std::min(options.cases, (options.dot_products + each - 1) / each);
+}
+
 void HandleStopSignals() {
   struct sigaction action = {};
   action.sa_handler = OnStopSignal;
@@ -288,7 +291,8 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.device = device.name();
   manifest.device_identity = device.identity();
   for (const Row* row : options.rows) {
-    manifest.instructions.push_back({row->name, PlannedCases(options), UnitCases(options, *row)});
+    manifest.instructions.push_back(
+        {row->name, PlannedCases(options, *row), UnitCases(options, *row)});
   }
   return manifest;
 }

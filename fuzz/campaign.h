@@ -26,8 +26,9 @@ struct CampaignOptions {
   std::vector<const Row*> rows;  // at least one
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
-  uint64_t cases = 1000000;  // per row
-  bool forever = false;      // no end but the deadline or a signal; `cases` is ignored
+  uint64_t cases = 1000000;   // per row
+  uint64_t dot_products = 0;  // per row: fewer cases where they are enough for these; 0: no matter
+  bool forever = false;       // no end but the deadline or a signal; `cases` is ignored
   int threads = 1;
   uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
@@ -35,6 +36,9 @@ struct CampaignOptions {
   std::string workdir;
   bool print_findings = true;  // on stdout, as they are filed
 };
+
+// Executions of a row in the whole run, all shards together; more than any run can do if `forever`.
+uint64_t PlannedCases(const CampaignOptions& options, const Row& row);
 
 struct RowOutcome {
   const Row* row = nullptr;

@@ -621,5 +621,18 @@ TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
   }
 }
 
+TEST(PlannedCases, StopAtTheDotProducts) {
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");  // 128 an execution
+  CampaignOptions options;
+  options.cases = 1000;
+  EXPECT_EQ(PlannedCases(options, row), 1000u);
+  options.dot_products = 1280;
+  EXPECT_EQ(PlannedCases(options, row), 10u);
+  options.dot_products = 1281;
+  EXPECT_EQ(PlannedCases(options, row), 11u);
+  options.cases = 3;
+  EXPECT_EQ(PlannedCases(options, row), 3u);
+}
+
 }  // namespace
 }  // namespace mmadiff

@@ -1,6 +1,7 @@
 // mmadiff run: the differential run.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
 #include "absl/strings/numbers.h"
@@ -26,7 +27,8 @@ struct RunFlags {
   std::string device = "auto";
   std::string strategy;
   std::string max_total_time, stop_at, shard;
-  uint64_t cases = 1000000, seed = 1, errors = 20;
+  std::optional<uint64_t> cases;
+  uint64_t seed = 1, errors = 20;
   int threads = 0;
   bool forever = false, dry_run = false;
 };
@@ -99,9 +101,10 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
                                   ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
                                   "\nworkdir   ", options.workdir, "\n");
   for (const Row* row : options.rows) {
-    absl::StrAppend(&text, row->name, "  ",
-                    options.forever ? "forever" : absl::StrCat(options.cases, " cases"), " of ",
-                    row->shape().d_words(), " dot products\n");
+    absl::StrAppend(
+        &text, row->name, "  ",
+        options.forever ? "forever" : absl::StrCat(PlannedCases(options, *row), " cases"), " of ",
+        row->shape().d_words(), " dot products\n");
   }
   return text;
 }
@@ -139,7 +142,9 @@ int Run(const RunFlags& flags, const Globals& globals) {
   CampaignOptions options;
   options.strategy = flags.strategy.empty() ? &Strategies().front() : FindStrategy(flags.strategy);
   options.seed = flags.seed;
-  options.cases = flags.cases;
+  // By default a quick look: a million executions, or sixteen million dot products of large ones.
+  if (!flags.cases) options.dot_products = 16'000'000;
+  options.cases = flags.cases.value_or(options.cases);
   options.forever = flags.forever;
   options.errors = flags.errors;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
@@ -190,7 +195,9 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   command.add_option("--instr", flags->instr, "globs of ARCH/INSTRUCTION, comma separated")
       ->delimiter(',');
   command.add_option("--device", flags->device, "what to run on (mmadiff list devices)");
-  command.add_option("--cases", flags->cases, "executions per instruction [1e6]")
+  command
+      .add_option("--cases", flags->cases,
+                  "executions per instruction [1e6, fewer where these are over 16e6 dot products]")
       ->transform(Count());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
