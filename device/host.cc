@@ -38,7 +38,7 @@ class Host : public Device {
                                               ", which this CPU (or its operating system) lacks"));
     }
     return absl::NotFoundError(
-        absl::StrCat(row.name, " is no instruction of this CPU architecture"));
+        absl::StrCat(row.name, " is none of the instructions that host runs"));
   }
 };
 

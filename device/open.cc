@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "device/cuda/cuda.h"
 #include "device/exec.h"
 #include "device/faulty.h"
 #include "device/host.h"
@@ -19,6 +20,7 @@ constexpr absl::Duration kExecTimeout = absl::Minutes(1);
 
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
+    {"cuda", "cuda:N", "NVIDIA GPU number N: its mma instructions", OpenCuda},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",

@@ -4,14 +4,19 @@
 #include <vector>
 
 #include "corpus/recording.h"
+#include "device/cuda/cuda.h"
 #include "device/host.h"
 
 namespace mmadiff {
 namespace {
 
+DeviceOr OpenBest(absl::string_view) {
+  DeviceOr gpu = OpenCuda("0");
+  return gpu.ok() ? std::move(gpu) : OpenHost();
+}
+
 constexpr DeviceKind kKinds[] = {
-    {"auto", "auto", "the best device here: this build knows no GPU, so it is host",
-     [](absl::string_view) { return OpenHost(); }},
+    {"auto", "auto", "the best device here: cuda:0 if it opens, else host", OpenBest},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: block log, text cases, line protocol (also gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},

@@ -8,6 +8,15 @@
 namespace mmadiff {
 namespace {
 
+// PTX ISA 9.0, release notes and ".target".
+constexpr PtxTarget kTargets[] = {
+    {7, 0, "sm_70", "sm_70", "6.4"},     {7, 5, "sm_75", "sm_75", "7.0"},
+    {8, 0, "sm_80", "sm_80", "7.1"},     {8, 6, "sm_86", "sm_86", "7.1"},
+    {8, 9, "sm_89", "sm_89", "8.7"},     {9, 0, "sm_90", "sm_90a", "8.7"},
+    {10, 0, "sm_100", "sm_100a", "8.7"}, {10, 3, "sm_103", "sm_103a", "8.8"},
+    {12, 0, "sm_120", "sm_120a", "8.7"},
+};
+
 // Bits that an element takes in a register: kinds f8f6f4 and mxf8f6f4 hold every type in a byte
 // (PTX ISA, "Alternate floating-point data formats": e2m1 in bits 5:2, 6-bit types in bits 5:0).
 int ContainerBits(const Instruction& i, const Format& f) {
@@ -58,6 +67,8 @@ std::string Loads(char operand, int registers, bool wide, int stride) {
 
 }  // namespace
 
+std::span<const PtxTarget> PtxTargets() { return kTargets; }
+
 MmaRegisters RegistersOf(const Instruction& i) {
   const Shape& s = i.shape;
   const auto registers = [&s](int elements, int bits) {
@@ -68,14 +79,13 @@ MmaRegisters RegistersOf(const Instruction& i) {
           registers(s.m * s.n, i.d->bits)};
 }
 
-std::string MmaKernel(const Instruction& i, const std::string& target,
-                      const std::string& ptx_version) {
+std::string MmaKernel(const Instruction& i, const PtxTarget& target) {
   if (!absl::StartsWith(i.name, "mma.")) return "";
   const MmaRegisters regs = RegistersOf(i);
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 2;
   std::string text = absl::StrCat(
-      ".version ", ptx_version, "\n.target ", target, "\n.address_size 64\n",
+      ".version ", target.version, "\n.target ", target.target, "\n.address_size 64\n",
       ".visible .entry mma(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n{\n",
       "  .reg .b32 %a<17>, %b<9>, %c<11>, %d<9>, %lane, %block, %size;\n",
       "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",

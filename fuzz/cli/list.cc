@@ -84,6 +84,14 @@ std::vector<Entry> ListDevices() {
         json["instructions"].push_back({{"name", row.name}, {"native", supported.ok()}});
       }
     }
+    if (std::string(kind.name) == "cuda") {
+      DeviceOr gpu = OpenDevice("cuda:0");
+      if (!gpu.ok()) absl::StrAppend(&line, ": ", gpu.status().message());
+      for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat("cuda:", n++))) {
+        absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ", (*gpu)->identity());
+        json["gpus"].push_back({{"device", (*gpu)->name()}, {"identity", (*gpu)->identity()}});
+      }
+    }
     entries.push_back({kind.usage, line, json});
   }
   return entries;

@@ -1,0 +1,190 @@
+#include "device/cuda/cuda.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "device/cuda/driver.h"
+#include "device/cuda/fragments.h"
+#include "device/cuda/ptx.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kExecutionsAtATime = 1 << 16;
+constexpr int kLanes = 32;
+
+// Device memory of one operand, freed with the object.
+class Memory {
+ public:
+  explicit Memory(const CudaDriver& driver) : driver_(driver) {}
+  ~Memory() {
+    if (address_ != 0) driver_.free(address_);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  absl::Status Allocate(size_t bytes) {
+    return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
+                         absl::StrCat("allocating ", bytes, " bytes on the GPU"));
+  }
+  absl::Status Fill(const std::vector<uint32_t>& words) {
+    if (absl::Status s = Allocate(4 * words.size()); !s.ok()) return s;
+    return driver_.Check(driver_.to_device(address_, words.data(), 4 * words.size()),
+                         "copying operands to the GPU");
+  }
+  uint64_t* address() { return &address_; }
+
+ private:
+  const CudaDriver& driver_;
+  uint64_t address_ = 0;
+};
+
+class Cuda : public Device {
+ public:
+  Cuda(const CudaDriver& driver, int index, const PtxTarget& target, void* context,
+       std::string identity)
+      : driver_(driver),
+        index_(index),
+        target_(target),
+        context_(context),
+        identity_(std::move(identity)) {}
+
+  std::string name() const override { return absl::StrCat("cuda:", index_); }
+  std::string identity() const override { return identity_; }
+
+  absl::Status Supports(const Row& row) const override {
+    const Instruction& i = *row.instruction;
+    if (row.arch() != target_.arch) {
+      return absl::NotFoundError(
+          absl::StrCat(row.name, " is no instruction of this GPU, which is ", target_.arch));
+    }
+    const bool has_kernel = absl::StartsWith(i.name, "mma.") && i.layout != Layout::kNoLanes;
+    return has_kernel ? absl::OkStatus()
+                      : absl::NotFoundError(absl::StrCat(row.name, " has no kernel here yet"));
+  }
+
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (absl::Status s = Supports(row); !s.ok()) return s;
+    if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
+    }
+    if (absl::Status s = driver_.Check(driver_.set_context(context_), "choosing the GPU");
+        !s.ok()) {
+      return s;
+    }
+    const absl::StatusOr<void*> kernel = KernelOf(*row.instruction);
+    if (!kernel.ok()) return kernel.status();
+    const Fragments fragments(*row.instruction);
+    std::vector<uint64_t> d(batch.dot_products());
+    const int64_t executions = fragments.Executions(batch);
+    for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
+      const int64_t count = std::min(kExecutionsAtATime, executions - first);
+      if (absl::Status s = RunSome(*kernel, fragments, batch, first, count, d.data()); !s.ok()) {
+        return s;
+      }
+    }
+    return d;
+  }
+
+ private:
+  absl::StatusOr<void*> KernelOf(const Instruction& i) {
+    void*& kernel = kernels_[i.name];
+    if (kernel != nullptr) return kernel;
+    const std::string text = MmaKernel(i, target_);
+    void* module = nullptr;
+    if (absl::Status s =
+            driver_.Check(driver_.load_module(&module, text.c_str(), 0, nullptr, nullptr),
+                          absl::StrCat("assembling ", i.name, " for ", target_.target));
+        !s.ok()) {
+      return s;
+    }
+    if (absl::Status s = driver_.Check(driver_.get_function(&kernel, module, "mma"),
+                                       absl::StrCat("loading ", i.name));
+        !s.ok()) {
+      return s;
+    }
+    return kernel;
+  }
+
+  absl::Status RunSome(void* kernel, const Fragments& fragments, const Batch& batch, int64_t first,
+                       int64_t count, uint64_t* results) {
+    const Registers in = fragments.Pack(batch, first, count);
+    std::vector<uint32_t> out(count * kLanes * fragments.registers().d);
+    Memory a(driver_), b(driver_), c(driver_), d(driver_);
+    absl::Status s = a.Fill(in.a);
+    if (s.ok()) s = b.Fill(in.b);
+    if (s.ok()) s = c.Fill(in.c);
+    if (s.ok()) s = d.Allocate(4 * out.size());
+    void* arguments[] = {a.address(), b.address(), c.address(), d.address()};
+    if (s.ok()) {
+      s = driver_.Check(driver_.launch(kernel, static_cast<unsigned>(count), 1, 1, kLanes, 1, 1, 0,
+                                       nullptr, arguments, nullptr),
+                        "launching a kernel");
+    }
+    if (s.ok()) s = driver_.Check(driver_.synchronize(), "running a kernel");
+    if (s.ok()) {
+      s = driver_.Check(driver_.to_host(out.data(), *d.address(), 4 * out.size()),
+                        "copying results from the GPU");
+    }
+    if (s.ok()) fragments.Unpack(batch, first, count, out, results);
+    return s;
+  }
+
+  const CudaDriver& driver_;
+  const int index_;
+  const PtxTarget& target_;
+  void* const context_;
+  const std::string identity_;
+  std::map<std::string, void*> kernels_;  // by instruction
+};
+
+absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
+  int major = 0, minor = 0;  // attributes COMPUTE_CAPABILITY_MAJOR and _MINOR
+  absl::Status s = driver.Check(driver.device_attribute(&major, 75, device), "asking the GPU");
+  if (s.ok()) s = driver.Check(driver.device_attribute(&minor, 76, device), "asking the GPU");
+  if (!s.ok()) return s;
+  for (const PtxTarget& t : PtxTargets()) {
+    if (t.major == major && t.minor == minor) return &t;
+  }
+  return absl::NotFoundError(absl::StrCat("no kernels for compute capability ", major, ".", minor));
+}
+
+}  // namespace
+
+DeviceOr OpenCuda(absl::string_view argument) {
+  int index;
+  if (!absl::SimpleAtoi(argument, &index) || index < 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("device 'cuda:", argument, "': write cuda:N, the number of a GPU from 0 on"));
+  }
+  const absl::StatusOr<const CudaDriver*> loaded = LoadCudaDriver();
+  if (!loaded.ok()) return loaded.status();
+  const CudaDriver& driver = **loaded;
+  int count = 0, version = 0, device = 0;
+  absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
+  if (s.ok() && index >= count) {
+    s = absl::NotFoundError(absl::StrCat("no GPU ", index, ": the driver has ", count));
+  }
+  if (s.ok()) s = driver.Check(driver.driver_version(&version), "asking the driver");
+  if (s.ok()) s = driver.Check(driver.device(&device, index), "opening the GPU");
+  char name[256] = {};
+  if (s.ok()) s = driver.Check(driver.device_name(name, sizeof(name), device), "asking the GPU");
+  if (!s.ok()) return s;
+  const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
+  if (!target.ok()) return target.status();
+  void* context = nullptr;
+  s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
+  if (!s.ok()) return s;
+  return std::make_unique<Cuda>(
+      driver, index, **target, context,
+      absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
+                   version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
+}
+
+}  // namespace mmadiff

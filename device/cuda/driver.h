@@ -1,0 +1,44 @@
+// The functions of the CUDA driver that a run needs, from libcuda.so.1 opened at run time: neither
+// the CUDA Toolkit nor a driver is needed to build or to start.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff {
+
+// Types and signatures of the CUDA Driver API reference 13.0; CUresult 0 is success.
+struct CudaDriver {
+  int (*init)(unsigned);
+  int (*driver_version)(int*);
+  int (*device_count)(int*);
+  int (*device)(int*, int);
+  int (*device_name)(char*, int, int);
+  int (*device_attribute)(int*, int, int);
+  int (*retain_context)(void**, int);
+  int (*set_context)(void*);
+  int (*load_module)(void**, const void*, unsigned, int*, void**);
+  int (*get_function)(void**, void*, const char*);
+  int (*allocate)(uint64_t*, size_t);
+  int (*free)(uint64_t);
+  int (*to_device)(uint64_t, const void*, size_t);
+  int (*to_host)(void*, uint64_t, size_t);
+  int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
+                void**, void**);
+  int (*synchronize)();
+  int (*error_string)(int, const char**);
+
+  // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no
+  // suitable driver is kNotFound, everything else kUnavailable.
+  absl::Status Check(int result, absl::string_view what) const;
+};
+
+// Loaded and initialised once. MMADIFF_LIBCUDA names another library file; empty: this program.
+absl::StatusOr<const CudaDriver*> LoadCudaDriver();
+
+}  // namespace mmadiff
