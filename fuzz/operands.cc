@@ -11,7 +11,7 @@ struct Exponent {
   int shift;      // of the significand
 };
 
-Exponent ExponentOf(const Format& f, int exponent) {
+inline Exponent ExponentOf(const Format& f, int exponent) {
   exponent = std::max(Lowest(f), std::min(exponent, MaxExponent(f)));
   const int normal = std::max(exponent, f.min_exponent);
   return {static_cast<uint64_t>(normal - f.min_exponent) << f.fraction_bits, normal - exponent};
@@ -28,6 +28,14 @@ struct Styles {
     for (int style = 5; style < 8; ++style) keep[style] = LowBits(f.fraction_bits);
   }
 };
+
+// A fraction of one style, for a word on its own.
+uint64_t Styled(const Format& f, int style, uint64_t bits) {
+  const uint64_t ones = LowBits(f.fraction_bits);
+  if (style >= 5) return bits & ones;
+  if (style == 4) return bits & ones & 0x5555555555555555;
+  return style == 0 ? 0 : style == 1 ? ones : style == 2 ? 1 : 1ull << (f.fraction_bits - 1);
+}
 
 int Sum(const Instruction& in, int (*of)(const Format&)) { return of(*in.a) + of(*in.b); }
 
@@ -93,10 +101,11 @@ void FillWords(const Format& f, const int (&exponents)[4], bool zeros, uint64_t*
   }
 }
 
+// As FillWords with one exponent makes it.
 uint64_t RandomWord(const Format& f, int exponent, Random& r) {
-  uint64_t word;
-  FillWords(f, {exponent, exponent, exponent, exponent}, false, &word, 1, 1, r);
-  return word;
+  const int fb = f.fraction_bits;
+  const uint64_t bits = r.Bits(fb + 9 <= 16 ? 16 : fb + 9 <= 32 ? 32 : 64);
+  return Compose(f, bits & 1, exponent, Styled(f, (bits >> 1) & 7, bits >> 9));
 }
 
 uint64_t Zero(const Format& f, Random& r) {
@@ -220,13 +229,17 @@ void FillProducts(const Tile& t, int k, int product, Random& r) {
 void FillPowers(const Tile& t, int k, int product, Random& r, int spread) {
   const Instruction& in = t.instruction;
   const Split split = SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
+  const int stride = t.stride();
+  const uint64_t power_a = Compose(*in.a, false, split.a, 0);
+  const uint64_t sign = Compose(*in.a, true, split.a, 0) ^ power_a;
   for (int i = 0; i < t.rows(); ++i) {
-    const int exponent = spread == 0 ? split.a : split.a + spread / 2 - r.Below(spread + 1);
-    t.a[i * t.stride() + k] = Compose(*in.a, r.Coin(), exponent, 0);
+    const int below = spread == 0 ? 0 : spread / 2 - r.Below(spread + 1);
+    const uint64_t negative = -static_cast<uint64_t>(r.Coin());
+    t.a[i * stride + k] =
+        (below == 0 ? power_a : Compose(*in.a, false, split.a + below, 0)) | (sign & negative);
   }
-  for (int j = 0; j < t.columns(); ++j) {
-    t.b[j * t.stride() + k] = Compose(*in.b, false, split.b, 0);
-  }
+  const uint64_t power_b = Compose(*in.b, false, split.b, 0);
+  for (int j = 0; j < t.columns(); ++j) t.b[j * stride + k] = power_b;
 }
 
 void ZeroRows(const Tile& t, int k, Random& r) {

@@ -40,7 +40,8 @@ void SimulateIntegers(const Model& m, const Batch& batch, std::span<uint64_t> d)
 }
 
 // Rows of A and columns of B are decoded once for all the dot products that share them.
-void SimulateFloats(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+void SimulateFloats(const Model& model, const Batch& batch, std::span<uint64_t> d) {
+  const Model m = model;  // a copy, which the results cannot overwrite
   NullTrace trace;
   const Shape& s = batch.shape;
   // A portion of the blocks at a time: few enough to stay in the cache.
