@@ -1,0 +1,198 @@
+// Algorithms as the rows of sim/numerics.cc name them, from the formats and the shape of an
+// instruction.
+#pragma once
+
+#include "sim/algorithm.h"
+#include "sim/instruction.h"
+
+namespace mmadiff {
+
+// FMA chain: IEEE 754 but for what a row changes.
+constexpr Algorithm Fma(const Format& d) {
+  return {.family = Family::kFmaChain,
+          .output_fraction_bits = d.fraction_bits,
+          .range_overflow = RangeOverflow::kIeee,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+template <Rounding rounding>
+Algorithm FmaRounded(const Instruction& i) {
+  Algorithm a = Fma(*i.d);
+  a.output_rounding = rounding;
+  return a;
+}
+
+// The scalar fma of a CUDA core: f32 has one canonical NaN.
+template <Rounding rounding>
+Algorithm CudaFma(const Instruction& i) {
+  Algorithm a = FmaRounded<rounding>(i);
+  a.nan_rule = NanRule::kAllOnes;
+  return a;
+}
+
+// x86: the first NaN operand, quieted; invalid operations make the negative default NaN.
+inline Algorithm X86Fma(const Instruction& i) {
+  Algorithm a = Fma(*i.d);
+  a.nan_rule = NanRule::kPropagate;
+  return a;
+}
+
+// VDPBF16PS: the odd element of a pair first, subnormals flushed on all sides, MXCSR ignored.
+inline Algorithm X86Dot(const Instruction& i) {
+  Algorithm a = X86Fma(i);
+  a.order = Order::kDescending;
+  a.input_subnormals = a.addend_subnormals = a.output_subnormals = Subnormals::kFlush;
+  return a;
+}
+
+// TDPBF16PS: a chain of the even k and one of the odd k from +0; even + odd; then the addend.
+inline Algorithm AmxDot(const Instruction& i) {
+  Algorithm a = X86Dot(i);
+  a.order = Order::kAscending;
+  a.grouping = Grouping::kEvenOdd;
+  a.addend_joins = AddendJoins::kLastAdd;
+  return a;
+}
+
+// TDPFP16PS: as TDPBF16PS, but f16 subnormals are read as they are.
+inline Algorithm AmxF16(const Instruction& i) {
+  Algorithm a = AmxDot(i);
+  a.input_subnormals = Subnormals::kKeep;
+  return a;
+}
+
+// TMMULTF32PS: one chain from +0, then the addend; input subnormals are read as they are.
+inline Algorithm AmxTf32(const Instruction& i) {
+  Algorithm a = AmxF16(i);
+  a.grouping = Grouping::kConsecutive;
+  a.addend_subnormals = Subnormals::kKeep;
+  return a;
+}
+
+// Arm BFDOT: pairs of products, the addend last, every operation rounded to odd and flushed.
+inline Algorithm ArmBfdot(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = 2,
+          .output_rounding = Rounding::kToOdd,
+          .output_fraction_bits = i.d->fraction_bits,
+          .input_subnormals = Subnormals::kFlush,
+          .addend_subnormals = Subnormals::kFlush,
+          .output_subnormals = Subnormals::kFlush,
+          .tininess = Tininess::kBeforeRounding,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+// With FPCR.EBF = 1: the sum of two exact products rounded once, subnormals kept (FZ = FIZ = 0).
+inline Algorithm ArmExtendedBfdot(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = 2,
+          .product_rounding = ProductRounding::kExact,
+          .output_fraction_bits = i.d->fraction_bits,
+          .range_overflow = RangeOverflow::kIeee,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+template <Overflow overflow, BitOperation operation = BitOperation::kAnd>
+Algorithm Integer(const Instruction& i) {
+  return {.family = Family::kIntegerDot,
+          .terms = i.shape.k,
+          .bit_operation = operation,
+          .overflow = overflow};
+}
+
+// NVIDIA's truncated fused sum of `terms` products with F fraction bits. The exponent floor follows
+// one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
+// zero result is +0 (MMA-Sim 2.1.1).
+template <int terms, int fraction_bits>
+Algorithm Truncated(const Instruction& i) {
+  return {.family = Family::kFusedSum,
+          .terms = terms,
+          .fraction_bits = fraction_bits,
+          .exponent_floor = i.d->min_exponent - (fraction_bits - 18),
+          .output_rounding = i.d->bits == 16 ? Rounding::kNearestEven : Rounding::kTowardZero,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kAllOnes,
+          .zero_sign = ZeroSign::kPositive};
+}
+
+// FP8 sums with F = 13 and f32 results of 13 fraction bits (Ada mma, Hopper wgmma); the floor is
+// that of the architecture's other sums, of `fraction_bits`.
+template <int terms, int fraction_bits>
+Algorithm NarrowFp8(const Instruction& i) {
+  Algorithm a = Truncated<terms, fraction_bits>(i);
+  a.fraction_bits = 13;
+  if (i.d->bits == 32) a.output_fraction_bits = 13;
+  return a;
+}
+
+// FP8 where ptxas makes f16 instructions of it: f16 steps over interleaved k, then one addition.
+inline Algorithm EmulatedFp8(const Instruction& i) {
+  Algorithm a = Truncated<16, 25>(i);
+  a.grouping = Grouping::kPairsOfFour;
+  a.addend_joins = AddendJoins::kLastAdd;
+  return a;
+}
+
+// Block-scaled products, each aligned by its own exponent and its scales' (ST-FDPA).
+inline Algorithm ScaledProducts(const Instruction& i) {
+  Algorithm a = Truncated<32, 25>(i);
+  a.family = Family::kScaledSum;
+  return a;
+}
+
+// Exact sums of 16 products aligned by their scales' exponents alone (GST-FDPA).
+inline Algorithm ScaledGroups(const Instruction& i) {
+  Algorithm a = ScaledProducts(i);
+  a.terms = 64;
+  a.group_terms = 16;
+  a.group_exponent = GroupExponent::kScales;
+  a.fraction_bits = 35;
+  a.exponent_floor = -139;
+  return a;
+}
+
+// CDNA1: the exact sum of `terms` products and the addend, rounded once (E-FDPA).
+template <int terms>
+Algorithm Exact(const Instruction& i) {
+  return {.family = Family::kExactSum,
+          .terms = terms,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kQuietPositive,
+          .zero_sign = ZeroSign::kSumPositive};
+}
+
+// CDNA2: every product and every sum rounded to f32, subnormals flushed everywhere (FTZ-AddMul).
+template <int terms>
+Algorithm Pairwise(const Instruction& i) {
+  return {.family = Family::kPairwiseSum,
+          .terms = terms,
+          .output_fraction_bits = i.d->fraction_bits,
+          .range_overflow = RangeOverflow::kIeee,
+          .input_subnormals = Subnormals::kFlushPositive,
+          .addend_subnormals = Subnormals::kFlushPositive,
+          .output_subnormals = Subnormals::kFlush,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+// CDNA3: products cut toward zero, their sum and the addend rounded down (TR-FDPA).
+template <int terms>
+Algorithm TwoStage(const Instruction& i) {
+  return {.family = Family::kTwoStageSum,
+          .terms = terms,
+          .fraction_bits = 24,
+          .sum_fraction_bits = 31,
+          .product_overflow = ProductOverflow::kInfinity,
+          .output_fraction_bits = i.d->fraction_bits,
+          .nan_rule = NanRule::kQuietPositive,
+          .zero_sign = ZeroSign::kSumPositive};
+}
+
+// CDNA3 FP8: even and odd k apart, an addend too small to count dropped (GTR-FDPA).
+inline Algorithm TwoStageFp8(const Instruction& i) {
+  Algorithm a = TwoStage<16>(i);
+  a.grouping = Grouping::kEvenOdd;
+  a.small_addend = SmallAddend::kDropped;
+  return a;
+}
+
+}  // namespace mmadiff
