@@ -30,8 +30,10 @@ enum class Layout : uint8_t {
   kVectorLanes,   // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
   kNvidiaMma,     // mma.sync m16n8kK and m8n8kK fragments
   kNvidiaMma884,  // mma.sync m8n8k4 f16 on quad pairs
-  kAmdMfma,       // v_mfma_*, 64 lanes
-  kNoLanes,       // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
+  kNvidiaWgmma,   // wgmma: A and B in shared memory (A also in registers), C and D in registers
+  kNvidiaTcgen05,  // tcgen05.mma: shared memory, tensor memory
+  kAmdMfma,        // v_mfma_*, 64 lanes
+  kNoLanes,        // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
 };
 
 // Values of m and n that an instruction has beside those of its row: m, and n from n_min to n_max

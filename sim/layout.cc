@@ -3,35 +3,44 @@
 namespace mmadiff {
 namespace {
 
-struct Extent {
+struct Matrix {
   int rows, columns;
 };
 
-Extent ExtentOf(const Shape& s, Operand operand) {
+Matrix MatrixOf(const Shape& s, Operand operand) {
   switch (operand) {
     case Operand::kA:
+    case Operand::kALanes:
       return {s.m, s.k};
     case Operand::kB:
       return {s.k, s.n};
+    case Operand::kScaleA:
+      return {s.m, s.scales};
+    case Operand::kScaleB:
+      return {s.scales, s.n};
     case Operand::kC:
     case Operand::kD:
-      return {s.m, s.n};
+      break;
   }
-  return {};
+  return {s.m, s.n};
 }
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
   switch (operand) {
     case Operand::kA:
+    case Operand::kALanes:
       return *i.a;
     case Operand::kB:
       return *i.b;
     case Operand::kC:
       return *i.c;
     case Operand::kD:
+      return *i.d;
+    case Operand::kScaleA:
+    case Operand::kScaleB:
       break;
   }
-  return *i.d;
+  return *i.scale;
 }
 
 // mma.sync m16n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): a lane belongs to group lane / 4
@@ -97,16 +106,23 @@ Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
 }  // namespace
 
 const char* Name(Operand operand) {
-  constexpr const char* kNames[] = {"A", "B", "C", "D"};
+  constexpr const char* kNames[] = {"A", "B", "C", "D", "SA", "SB", "A_lanes"};
   return kNames[static_cast<int>(operand)];
 }
 
+Extent ExtentOf(const Instruction& instruction, Operand operand) {
+  const Matrix matrix = MatrixOf(instruction.shape, operand);
+  const int bits =
+      instruction.shape.blocks * matrix.rows * matrix.columns * FormatOf(instruction, operand).bits;
+  return {32, bits / (32 * 32)};
+}
+
 std::vector<Element> Elements(const Instruction& instruction, Operand operand) {
-  const Extent extent = ExtentOf(instruction.shape, operand);
+  const Matrix matrix = MatrixOf(instruction.shape, operand);
   std::vector<Element> elements;
   for (int block = 0; block < instruction.shape.blocks; ++block) {
-    for (int row = 0; row < extent.rows; ++row) {
-      for (int column = 0; column < extent.columns; ++column) {
+    for (int row = 0; row < matrix.rows; ++row) {
+      for (int column = 0; column < matrix.columns; ++column) {
         elements.push_back({block, row, column});
       }
     }
@@ -124,6 +140,8 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       return NvidiaMma884(instruction, operand, element);
     case Layout::kAmdMfma:
       return AmdMfma(instruction, operand, element);
+    case Layout::kNvidiaWgmma:
+    case Layout::kNvidiaTcgen05:
     case Layout::kNoLanes:
       break;
   }

@@ -1,4 +1,5 @@
-// Where each element of a matrix lies in the registers of the lanes, as closed formulas per layout.
+// Where each element of a matrix lies in what the instruction reads and writes, as closed formulas
+// per layout: registers of lanes, shared memory, tensor memory.
 #pragma once
 
 #include <vector>
@@ -7,20 +8,31 @@
 
 namespace mmadiff {
 
-enum class Operand { kA, kB, kC, kD };
-const char* Name(Operand operand);  // "A", "B", "C", "D"
+// kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory.
+enum class Operand { kA, kB, kC, kD, kScaleA, kScaleB, kALanes };
+const char* Name(Operand operand);  // "A", "B", "C", "D", "SA", "SB", "A_lanes"
 
-// Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n.
+// Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n, the scales
+// of A are m x scales, those of B scales x n.
 struct Element {
   int block, row, column;
 };
 
 // A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit
 // lane of the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
+// Shared memory is one lane of 32-bit words; a lane of tensor memory has columns as registers.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;
 };
+
+// What holds an operand: `lanes` lanes of `registers` 32-bit words each.
+struct Extent {
+  int lanes, registers;
+};
+
+// Of NVIDIA's instructions; the layout must be described.
+Extent ExtentOf(const Instruction& instruction, Operand operand);
 
 // Every element of one execution, block by block, row by row.
 std::vector<Element> Elements(const Instruction& instruction, Operand operand);

@@ -10,13 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
-#include "device/cuda/ptx.h"
+#include "device/cuda/kernel.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr int64_t kExecutionsAtATime = 1 << 16;
-constexpr int kLanes = 32;
 
 // Device memory of one operand, freed with the object.
 class Memory {
@@ -58,14 +57,11 @@ class Cuda : public Device {
   std::string identity() const override { return identity_; }
 
   absl::Status Supports(const Row& row) const override {
-    const Instruction& i = *row.instruction;
     if (row.arch() != target_.arch) {
       return absl::NotFoundError(
           absl::StrCat(row.name, " is no instruction of this GPU, which is ", target_.arch));
     }
-    const bool has_kernel = absl::StartsWith(i.name, "mma.") && i.layout != Layout::kNoLanes;
-    return has_kernel ? absl::OkStatus()
-                      : absl::NotFoundError(absl::StrCat(row.name, " has no kernel here yet"));
+    return HasKernel(*row.instruction, target_);
   }
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
@@ -78,14 +74,14 @@ class Cuda : public Device {
         !s.ok()) {
       return s;
     }
-    const absl::StatusOr<void*> kernel = KernelOf(*row.instruction);
-    if (!kernel.ok()) return kernel.status();
-    const Fragments fragments(*row.instruction);
+    const absl::StatusOr<const Loaded*> loaded = Load(*row.instruction);
+    if (!loaded.ok()) return loaded.status();
+    const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
     for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
       const int64_t count = std::min(kExecutionsAtATime, executions - first);
-      if (absl::Status s = RunSome(*kernel, fragments, batch, first, count, d.data()); !s.ok()) {
+      if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
         return s;
       }
     }
@@ -93,29 +89,30 @@ class Cuda : public Device {
   }
 
  private:
-  absl::StatusOr<void*> KernelOf(const Instruction& i) {
-    void*& kernel = kernels_[i.name];
-    if (kernel != nullptr) return kernel;
-    const std::string text = MmaKernel(i, target_);
+  struct Loaded {
+    Kernel kernel;
+    void* function = nullptr;
+  };
+
+  absl::StatusOr<const Loaded*> Load(const Instruction& i) {
+    Loaded& loaded = kernels_[i.name];
+    if (loaded.function != nullptr) return &loaded;
+    loaded.kernel = KernelOf(i, target_);
     void* module = nullptr;
-    if (absl::Status s =
-            driver_.Check(driver_.load_module(&module, text.c_str(), 0, nullptr, nullptr),
-                          absl::StrCat("assembling ", i.name, " for ", target_.target));
-        !s.ok()) {
-      return s;
-    }
-    if (absl::Status s = driver_.Check(driver_.get_function(&kernel, module, "mma"),
-                                       absl::StrCat("loading ", i.name));
-        !s.ok()) {
-      return s;
-    }
-    return kernel;
+    absl::Status s =
+        driver_.Check(driver_.load_module(&module, loaded.kernel.ptx.c_str(), 0, nullptr, nullptr),
+                      absl::StrCat("assembling ", i.name, " for ", target_.target));
+    if (!s.ok()) return s;
+    s = driver_.Check(driver_.get_function(&loaded.function, module, "execute"),
+                      absl::StrCat("loading ", i.name));
+    if (!s.ok()) return s;
+    return &loaded;
   }
 
-  absl::Status RunSome(void* kernel, const Fragments& fragments, const Batch& batch, int64_t first,
-                       int64_t count, uint64_t* results) {
-    const Registers in = fragments.Pack(batch, first, count);
-    std::vector<uint32_t> out(count * kLanes * fragments.registers().d);
+  absl::Status RunSome(const Loaded& loaded, const Fragments& fragments, const Batch& batch,
+                       int64_t first, int64_t count, uint64_t* results) {
+    const PackedOperands in = fragments.Pack(batch, first, count);
+    std::vector<uint32_t> out(count * loaded.kernel.d.words);
     Memory a(driver_), b(driver_), c(driver_), d(driver_);
     absl::Status s = a.Fill(in.a);
     if (s.ok()) s = b.Fill(in.b);
@@ -123,8 +120,8 @@ class Cuda : public Device {
     if (s.ok()) s = d.Allocate(4 * out.size());
     void* arguments[] = {a.address(), b.address(), c.address(), d.address()};
     if (s.ok()) {
-      s = driver_.Check(driver_.launch(kernel, static_cast<unsigned>(count), 1, 1, kLanes, 1, 1, 0,
-                                       nullptr, arguments, nullptr),
+      s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
+                                       loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
                         "launching a kernel");
     }
     if (s.ok()) s = driver_.Check(driver_.synchronize(), "running a kernel");
@@ -141,7 +138,7 @@ class Cuda : public Device {
   const PtxTarget& target_;
   void* const context_;
   const std::string identity_;
-  std::map<std::string, void*> kernels_;  // by instruction
+  std::map<std::string, Loaded> kernels_;  // by instruction
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {

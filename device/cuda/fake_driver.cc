@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "device/cuda/ptx.h"
+#include "device/cuda/kernel.h"
 #include "sim/layout.h"
 #include "sim/row.h"
 #include "sim/simulate.h"
@@ -33,7 +33,9 @@ const Row* RowOf(const char* text) {
   for (const PtxTarget& target : PtxTargets()) {
     if (target.major != Capability(0) || target.minor != Capability(1)) continue;
     for (const Row& row : Rows()) {
-      if (row.arch() == target.arch && MmaKernel(*row.instruction, target) == text) return &row;
+      if (row.arch() != target.arch) continue;
+      const bool has = HasKernel(*row.instruction, target).ok();
+      if (has && MmaKernel(*row.instruction, target) == text) return &row;
     }
   }
   return nullptr;
@@ -48,9 +50,18 @@ uint64_t Element(const Row& row, Operand operand, const Format& f, int registers
   return word & LowBits(f.bits);
 }
 
+struct Registers {
+  int a, b, c, d;
+};
+
+Registers RegistersOf(const Row& row) {
+  const auto of = [&row](Operand operand) { return ExtentOf(*row.instruction, operand).registers; };
+  return {of(Operand::kA), of(Operand::kB), of(Operand::kC), of(Operand::kD)};
+}
+
 void Execute(const Row& row, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d) {
   const Shape& s = row.shape();
-  const MmaRegisters regs = RegistersOf(*row.instruction);
+  const Registers regs = RegistersOf(row);
   std::memset(d, 0, 4 * 32 * regs.d);
   for (const mmadiff::Element& e : Elements(*row.instruction, Operand::kD)) {
     DotProductCase dot;
@@ -86,7 +97,7 @@ int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) 
   return row == nullptr || Fails("cuModuleLoadDataEx") ? 218 : 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
-  return *function = module, std::strcmp(name, "mma") == 0 ? 0 : 500;
+  return *function = module, std::strcmp(name, "execute") == 0 ? 0 : 500;
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
@@ -103,7 +114,7 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
                    unsigned, unsigned, void*, void** arguments, void**) {
   if (Fails("cuLaunchKernel") || block != 32) return 719;
   const Row& row = *static_cast<const Row*>(function);
-  const MmaRegisters regs = RegistersOf(*row.instruction);
+  const Registers regs = RegistersOf(row);
   const auto words = [arguments](int i) {
     return reinterpret_cast<uint32_t*>(*static_cast<uint64_t*>(arguments[i]));
   };

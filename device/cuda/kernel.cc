@@ -1,0 +1,82 @@
+#include "device/cuda/kernel.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+// PTX ISA 9.0, release notes and ".target".
+constexpr PtxTarget kTargets[] = {
+    {7, 0, "sm_70", "sm_70", "6.4"},     {7, 5, "sm_75", "sm_75", "7.0"},
+    {8, 0, "sm_80", "sm_80", "7.1"},     {8, 6, "sm_86", "sm_86", "7.1"},
+    {8, 9, "sm_89", "sm_89", "8.7"},     {9, 0, "sm_90", "sm_90a", "8.7"},
+    {10, 0, "sm_100", "sm_100a", "8.7"}, {10, 3, "sm_103", "sm_103a", "8.8"},
+    {12, 0, "sm_120", "sm_120a", "8.7"},
+};
+
+// Rows and columns of an element of A, of B, or of their scales as a Batch counts them.
+std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
+  const bool columns = operand == Operand::kB || operand == Operand::kScaleB;
+  std::vector<Element> elements = Elements(i, operand);
+  if (columns) {
+    std::stable_sort(elements.begin(), elements.end(), [](const Element& x, const Element& y) {
+      return std::pair(x.block, x.column) < std::pair(y.block, y.column);
+    });
+  }
+  return elements;
+}
+
+Operand ScalesOf(Operand operand) {
+  return operand == Operand::kB ? Operand::kScaleB : Operand::kScaleA;
+}
+
+}  // namespace
+
+std::span<const PtxTarget> PtxTargets() { return kTargets; }
+
+OperandWords WordsOf(const Instruction& i, Operand operand) {
+  OperandWords words;
+  const auto slots = [&](Operand part) {
+    const Extent extent = ExtentOf(i, part);
+    std::vector<Slot> all;
+    for (const Element& e : InOrderOfBatch(i, part)) {
+      const Place p = PlaceOf(i, part, e);
+      all.push_back({words.words + p.lane * extent.registers + p.reg, p.bit});
+    }
+    words.words += extent.lanes * extent.registers;
+    return all;
+  };
+  const std::vector<Slot> elements = slots(operand);
+  const bool factor = operand != Operand::kC && operand != Operand::kD;
+  if (!factor || i.scale == nullptr) return words.slots = elements, words;
+  const std::vector<Slot> scales = slots(ScalesOf(operand));
+  const int k = i.shape.k, per_row = i.shape.scales;
+  for (size_t row = 0; row * k < elements.size(); ++row) {
+    words.slots.insert(words.slots.end(), &elements[row * k], &elements[row * k] + k);
+    words.slots.insert(words.slots.end(), &scales[row * per_row], &scales[row * per_row] + per_row);
+  }
+  return words;
+}
+
+absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
+  if (!absl::StartsWith(i.name, "mma.") || i.layout == Layout::kNoLanes) {
+    return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
+  }
+  return absl::OkStatus();
+}
+
+Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
+  Kernel kernel;
+  kernel.ptx = MmaKernel(i, target);
+  const bool lanes = source == SourceOfA::kLanes;
+  kernel.a = WordsOf(i, lanes ? Operand::kALanes : Operand::kA);
+  kernel.b = WordsOf(i, Operand::kB);
+  kernel.c = WordsOf(i, Operand::kC);
+  kernel.d = WordsOf(i, Operand::kD);
+  return kernel;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,66 @@
+// Kernels of single instructions: loads, one matrix instruction, stores; PTX text made from the
+// instruction table. Kernels know no layout: they move words, and the maps beside them say where
+// the elements lie in these.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "sim/instruction.h"
+#include "sim/layout.h"
+
+namespace mmadiff {
+
+struct PtxTarget {
+  int major, minor;     // compute capability
+  const char* arch;     // of the tables
+  const char* target;   // as ptxas names it
+  const char* version;  // least PTX version that knows the target and its matrix instructions
+};
+std::span<const PtxTarget> PtxTargets();
+
+// Of an element: the first 32-bit word, counted within one execution, and the lowest bit in it. A
+// 64-bit element goes on in the next word.
+struct Slot {
+  int word, bit;
+};
+
+// The words of one execution that hold an operand, and its elements in the order of a Batch: rows
+// of A and columns of B with their scales, C and D row by row.
+struct OperandWords {
+  int words = 0;
+  std::vector<Slot> slots;
+};
+
+// Where an instruction that has the choice takes A from: wgmma from shared memory or registers,
+// tcgen05 from shared or tensor memory.
+enum class SourceOfA { kShared, kLanes };
+
+struct Kernel {
+  // A module with one entry, "execute", whose parameters are the addresses of the words of all
+  // executions of the grid, [execution][word]: a, b, c, d. Execution x is done by block x.
+  std::string ptx;
+  int threads = 32;  // of a block
+  OperandWords a, b, c, d;
+};
+
+// kNotFound says why the instruction has no kernel on the target.
+absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
+
+// HasKernel() must be OK.
+Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
+                                SourceOfA source = SourceOfA::kShared);
+
+// The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
+// followed by their scales.
+OperandWords WordsOf(const Instruction& instruction, Operand operand);
+
+// By family of instructions: the PTX text.
+std::string MmaKernel(const Instruction& instruction, const PtxTarget& target);  // mma.*
+std::string WgmmaKernel(const Instruction& instruction, const PtxTarget& target, SourceOfA source);
+std::string Tcgen05Kernel(const Instruction& instruction, const PtxTarget& target,
+                          SourceOfA source);
+
+}  // namespace mmadiff
