@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "fuzz/boundary.h"
 #include "fuzz/case_name.h"
 #include "fuzz/events.h"
+#include "fuzz/generate.h"
 #include "fuzz/operands.h"
 #include "sim/round.h"
 #include "sim/simulate.h"

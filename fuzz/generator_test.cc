@@ -11,9 +11,9 @@
 #include <set>
 
 #include "absl/strings/str_format.h"
-#include "fuzz/boundary.h"
 #include "fuzz/case_name.h"
 #include "fuzz/events.h"
+#include "fuzz/generate.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
 
@@ -290,7 +290,10 @@ TEST(Generator, EveryClassHasItsShareOfAnyRange) {
 }
 
 TEST(Generator, ClassNamesAreDistinct) {
-  for (const auto& classes : {FloatClasses(), ScaledClasses(), IntegerClasses()}) {
+  for (const std::span<const InputClass> classes :
+       {std::span<const InputClass>(float_classes::kClasses),
+        std::span<const InputClass>(scaled_classes::kClasses),
+        std::span<const InputClass>(integer_classes::kClasses)}) {
     std::set<std::string> names = {UniformBits().name};
     for (const InputClass& c : classes) EXPECT_TRUE(names.insert(c.name).second) << c.name;
   }

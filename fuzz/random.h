@@ -7,18 +7,20 @@
 #include <cstdint>
 #include <cstring>
 
+#include "sim/host_device.h"
+
 namespace mmadiff {
 
 // The bytes of the blocks in order; a draw of n bits takes the next ceil(n/8) bytes. What is left
 // of the last 8 bytes of a group of blocks is dropped.
 class Random {
  public:
-  Random(uint64_t seed, uint32_t stream, uint64_t index)
+  MMADIFF_HD Random(uint64_t seed, uint32_t stream, uint64_t index)
       : counter_{{0, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream}},
         key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {}
 
   // `n` fresh random bits, 0 <= n <= 64.
-  uint64_t Bits(int n) {
+  MMADIFF_HD uint64_t Bits(int n) {
     if (position_ > kBytes - 8) Refill();
     uint64_t bits;
     std::memcpy(&bits, bytes_ + position_, 8);
@@ -26,19 +28,21 @@ class Random {
     return bits & (n == 64 ? ~0ull : (1ull << n) - 1);
   }
   // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
-  int Below(int n) { return static_cast<int>((Bits(16) * static_cast<uint64_t>(n)) >> 16); }
+  MMADIFF_HD int Below(int n) {
+    return static_cast<int>((Bits(16) * static_cast<uint64_t>(n)) >> 16);
+  }
   // low .. high, both included.
-  int Between(int low, int high) { return low + Below(high - low + 1); }
+  MMADIFF_HD int Between(int low, int high) { return low + Below(high - low + 1); }
   // True once in n.
-  bool OneIn(int n) { return Below(n) == 0; }
-  bool Coin() { return Bits(1); }
+  MMADIFF_HD bool OneIn(int n) { return Below(n) == 0; }
+  MMADIFF_HD bool Coin() { return Bits(1); }
 
  private:
   // Blocks made at a time: independent work that hides the latency of the rounds.
   static constexpr int kBlocks = 4;
   static constexpr int kBytes = 16 * kBlocks;
 
-  void Refill() {
+  MMADIFF_HD void Refill() {
     r123::Philox4x32 philox;
     for (int i = 0; i < kBlocks; ++i) {
       const auto block = philox(counter_, key_);

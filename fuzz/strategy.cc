@@ -2,54 +2,44 @@
 
 #include <vector>
 
-#include "fuzz/boundary.h"
+#include "fuzz/generate.h"
 
 namespace mmadiff {
 namespace {
 
-// `count` rows of A or columns of B.
-void FillRows(const Tile& t, const Format& f, uint64_t* out, int count, Random& r) {
-  for (int i = 0; i < count; ++i, out += t.stride()) {
-    for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
-    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(t.instruction.scale->bits);
-  }
+const InputClass& ClassAt(const Instruction& instruction, int number) {
+  return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
 }
 
-void FillUniform(const Tile& t, Random& r) {
-  FillRows(t, *t.instruction.a, t.a, t.rows(), r);
-  FillRows(t, *t.instruction.b, t.b, t.columns(), r);
-  for (int e = 0; e < t.results(); ++e) t.c[e] = r.Bits(t.instruction.c->bits);
+template <StrategyKind kKind>
+const InputClass& ClassOf(const Instruction& instruction, uint64_t index) {
+  return ClassAt(instruction, ClassNumber(kKind, BoundaryClassCount(instruction), index));
 }
 
-constexpr InputClass kUniform = {"bits", "uniform bits in every operand", FillUniform};
-
-const InputClass& Boundary(const Instruction& instruction, uint64_t index) {
-  const std::span<const InputClass> classes = BoundaryClasses(instruction);
-  return classes[index % classes.size()];
-}
-
-const InputClass& Uniform(const Instruction&, uint64_t) { return kUniform; }
-
-// One case in four is uniform bits.
-const InputClass& Mixed(const Instruction& instruction, uint64_t index) {
-  if (index % 4 == 0) return kUniform;
-  return Boundary(instruction, index / 4 * 3 + index % 4 - 1);
+std::vector<InputClass> ScaledClasses() {
+  std::vector<InputClass> all(std::begin(float_classes::kClasses),
+                              std::end(float_classes::kClasses));
+  all.insert(all.end(), std::begin(scaled_classes::kClasses), std::end(scaled_classes::kClasses));
+  return all;
 }
 
 constexpr Strategy kStrategies[] = {
-    {"mixed", "one case in four of `bits`, the others of `boundary`", Mixed},
-    {"boundary", "the boundary classes in turn", Boundary},
-    {"bits", "uniform random bits in every operand", Uniform},
+    {"mixed", "one case in four of `bits`, the others of `boundary`",
+     ClassOf<StrategyKind::kMixed>},
+    {"boundary", "the boundary classes in turn", ClassOf<StrategyKind::kBoundary>},
+    {"bits", "uniform random bits in every operand", ClassOf<StrategyKind::kBits>},
 };
 
 }  // namespace
 
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
-  if (IsInteger(*instruction.d)) return IntegerClasses();
-  return instruction.scale == nullptr ? FloatClasses() : ScaledClasses();
+  static const std::vector<InputClass>& scaled = *new std::vector<InputClass>(ScaledClasses());
+  if (IsInteger(*instruction.d)) return integer_classes::kClasses;
+  if (instruction.scale != nullptr) return scaled;
+  return float_classes::kClasses;
 }
 
-const InputClass& UniformBits() { return kUniform; }
+const InputClass& UniformBits() { return kUniformBits; }
 
 std::span<const Strategy> Strategies() { return kStrategies; }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/format.h"
+#include "sim/host_device.h"
 
 namespace mmadiff {
 
@@ -15,10 +16,10 @@ struct Shape {
   int m, n, k, blocks;
   int scales = 0;  // of each row of A and each column of B; k / scales elements share one
 
-  int row_words() const { return k + scales; }  // of a row of A or a column of B: scales come last
-  int a_words() const { return blocks * m * row_words(); }
-  int b_words() const { return blocks * n * row_words(); }
-  int d_words() const { return blocks * m * n; }  // also of c; the dot products of one execution
+  MMADIFF_HD constexpr int row_words() const { return k + scales; }  // of a row of A or a column of B: scales come last
+  MMADIFF_HD constexpr int a_words() const { return blocks * m * row_words(); }
+  MMADIFF_HD constexpr int b_words() const { return blocks * n * row_words(); }
+  MMADIFF_HD constexpr int d_words() const { return blocks * m * n; }  // also of c; the dot products of one execution
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 

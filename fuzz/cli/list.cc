@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "fuzz/boundary.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
+#include "fuzz/generate.h"
 #include "fuzz/strategy.h"
 #include "sim/parameter.h"
 
@@ -106,10 +106,9 @@ std::vector<Entry> ListStrategies() {
       struct {
         const char *title, *key;
         std::span<const InputClass> classes;
-      } const kinds[] = {
-          {"floating point", "float", FloatClasses()},
-          {"block-scaled, also", "scaled", ScaledClasses().subspan(FloatClasses().size())},
-          {"integer", "integer", IntegerClasses()}};
+      } const kinds[] = {{"floating point", "float", float_classes::kClasses},
+                         {"block-scaled, also", "scaled", scaled_classes::kClasses},
+                         {"integer", "integer", integer_classes::kClasses}};
       for (const auto& kind : kinds) {
         absl::StrAppend(&line, "\n  ", kind.title, ":");
         for (const InputClass& c : kind.classes) {

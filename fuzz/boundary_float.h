@@ -1,24 +1,24 @@
 // Boundary classes of floating-point instructions. Uniform bits almost never reach these: 64 % of
 // uniform f16 dot products of 16 terms hold an infinity or a NaN, and next to none cancels.
+#pragma once
+
 #include <algorithm>
 
-#include "fuzz/boundary.h"
 #include "fuzz/operands.h"
 
-namespace mmadiff {
-namespace {
+namespace mmadiff::float_classes {
 
-int Precision(const Instruction& in) { return in.d->fraction_bits + 1; }
+MMADIFF_HD inline int Precision(const TileKind& in) { return in.d->fraction_bits + 1; }
 
 // Another term than x, under the same scales; k must be at least 2.
-int Partner(const Tile& t, int x, Random& r) {
+MMADIFF_HD inline int Partner(const Tile& t, int x, Random& r) {
   const int span = t.scales() == 0 ? t.k() : t.scale_block();
   return x / span * span + (x % span + 1 + r.Below(span - 1)) % span;
 }
 
 // Exponents of one dot product from a band of width 0 to 72 bits: everything that alignment can
 // lose.
-void Band(const Tile& t, Random& r) {
+MMADIFF_HD inline void Band(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int width = r.Below(r.Coin() ? 8 : 73);
   Aim(t, top, r);
@@ -27,8 +27,8 @@ void Band(const Tile& t, Random& r) {
 }
 
 // The addend against a power of two in term x: exactly, or one unit in the last place beside it.
-void CancelAddend(const Tile& t, int x, int top, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
+  const TileKind& in = t.instruction;
   FillPowers(t, x, top, r);
   for (int e = 0; e < t.results(); ++e) {
     const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
@@ -37,7 +37,7 @@ void CancelAddend(const Tile& t, int x, int top, Random& r) {
 }
 
 // Pairs of terms (or a term and the addend) that cancel exactly; what is left is small.
-void Cancel(const Tile& t, Random& r) {
+MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int gap = r.Between(8, Precision(t.instruction) + 16);
   const bool sparse = r.OneIn(4);
@@ -57,8 +57,8 @@ void Cancel(const Tile& t, Random& r) {
 }
 
 // A sum half way between two outputs, and a straggler below that decides it, or is lost.
-void Tie(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Tie(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int top = MiddleExponent(in, r), half = top - Precision(in);
   const int low = ProductRange(in).low;
   // Sums without error hear of stragglers hundreds of bits below.
@@ -82,8 +82,8 @@ void Tie(const Tile& t, Random& r) {
 
 // The least output or half of it, a straggler of either sign below, and nothing else: where an
 // exponent floor cuts.
-void Floor(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Floor(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int least = Lowest(*in.d) - r.Below(2);
   Aim(t, least, r);
   for (int k = 0; k < t.k(); ++k) {
@@ -99,8 +99,8 @@ void Floor(const Tile& t, Random& r) {
 
 // A power of two and a little of the other sign, in a term and in the addend: the sum falls just
 // below the power, and has one bit less.
-void Borrow(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Borrow(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int top = r.OneIn(4) ? in.d->min_exponent : MiddleExponent(in, r);
   const int gap = r.Between(1, Precision(in) + 12);
   Aim(t, top, r);
@@ -117,8 +117,8 @@ void Borrow(const Tile& t, Random& r) {
 }
 
 // Zeros against the largest partners: does a zero product move the alignment exponent?
-void ZeroTimesHuge(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void ZeroTimesHuge(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int low = ProductRange(in).low;
   const int top = r.Coin() ? MiddleExponent(in, r) : r.Between(low, low + 60);
   const int huge_a = MaxExponent(*in.a), huge_b = MaxExponent(*in.b);
@@ -138,7 +138,7 @@ void ZeroTimesHuge(const Tile& t, Random& r) {
 }
 
 // Every product -0, in a tile whose addends have both signs: chance would make 32 of them never.
-void NegativeZeros(const Tile& t, Random& r) {
+MMADIFF_HD inline void NegativeZeros(const Tile& t, Random& r) {
   const Format &a = *t.instruction.a, &b = *t.instruction.b;
   // Half of the tiles have the sign in B alone: A has no -0, or one that is read as +0.
   const bool signs_in_b = a.nonfinite == Nonfinite::kNanMinusZero || r.Coin();
@@ -154,8 +154,8 @@ void NegativeZeros(const Tile& t, Random& r) {
 }
 
 // Zeros of both signs everywhere: the sign of a zero sum.
-void SignedZeros(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void SignedZeros(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   Aim(t, 0, r);
   if (r.OneIn(8)) return NegativeZeros(t, r);
   const bool all_zero = !r.OneIn(4);
@@ -171,14 +171,14 @@ void SignedZeros(const Tile& t, Random& r) {
 }
 
 // Every edge of the addend's format over ordinary products.
-void AddendEdges(const Tile& t, Random& r) {
+MMADIFF_HD inline void AddendEdges(const Tile& t, Random& r) {
   Band(t, r);
   FillEdges(*t.instruction.c, true, t.c, t.results(), r);
 }
 
 // Subnormal operands in A, in B or in both.
-void SubnormalOperands(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void SubnormalOperands(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int which = r.Below(3);
   const int other = r.Coin() ? 0 : MaxExponent(*in.a) - 2;
   Aim(t, 0, r);
@@ -193,8 +193,8 @@ void SubnormalOperands(const Tile& t, Random& r) {
 }
 
 // Results around the smallest normal and the smallest subnormal number of the output.
-void Underflow(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Underflow(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int bottom = Lowest(*in.d);
   const int top = r.Coin() ? in.d->min_exponent + r.Between(-2, 2) : bottom + r.Between(-12, 4);
   const int width = r.Below(r.Coin() ? 4 : 20);
@@ -214,8 +214,8 @@ void Underflow(const Tile& t, Random& r) {
 
 // Results around the largest finite output, products on both sides of where they leave its range;
 // one time in eight against addends from the edges, infinities among them.
-void OverflowEdge(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void OverflowEdge(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int top = MaxExponent(*in.d) + r.Between(-1, 1);
   const bool products_lead = r.Coin();
   const int ulp = MaxExponent(*in.d) - in.d->fraction_bits;
@@ -236,8 +236,8 @@ void OverflowEdge(const Tile& t, Random& r) {
 }
 
 // Infinities and NaNs of every payload in every operand position, zeros as their partners.
-void Specials(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Specials(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   Band(t, r);
   const int count = r.Between(1, 3);
   for (int s = 0; s < count; ++s) {
@@ -265,8 +265,8 @@ void Specials(const Tile& t, Random& r) {
 
 // Every operand from the edges of its format. Mostly the finite ones: one special in eight words
 // would decide nearly every dot product of 16 terms.
-void Edges(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void Edges(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const bool specials = r.OneIn(4);
   Aim(t, MiddleExponent(in, r), r);
   for (int i = 0; i < t.rows(); ++i) FillEdges(*in.a, specials, t.a + i * t.stride(), t.k(), r);
@@ -274,7 +274,7 @@ void Edges(const Tile& t, Random& r) {
   FillEdges(*in.c, specials, t.c, t.results(), r);
 }
 
-constexpr InputClass kClasses[] = {
+inline constexpr InputClass kClasses[] = {
     {"band", "exponents from a band of 0 to 72 bits", Band},
     {"cancel", "terms that cancel exactly, small remainder", Cancel},
     {"tie", "half an ulp and a straggler below it", Tie},
@@ -290,8 +290,4 @@ constexpr InputClass kClasses[] = {
     {"edges", "every operand from the edges of its format", Edges},
 };
 
-}  // namespace
-
-std::span<const InputClass> FloatClasses() { return kClasses; }
-
-}  // namespace mmadiff
+}  // namespace mmadiff::float_classes

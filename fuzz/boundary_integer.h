@@ -1,16 +1,18 @@
 // Boundary classes of integer instructions: sums around the limits of the accumulator.
+#pragma once
+
 #include <algorithm>
 
-#include "fuzz/boundary.h"
-#include "sim/format.h"
+#include "fuzz/tile.h"
 
-namespace mmadiff {
-namespace {
+namespace mmadiff::integer_classes {
 
-uint64_t Min(const Format& f) { return f.is_signed ? 1ull << SignBit(f) : 0; }
-uint64_t Max(const Format& f) { return LowBits(f.is_signed ? f.bits - 1 : f.bits); }
+MMADIFF_HD inline uint64_t Min(const Format& f) { return f.is_signed ? 1ull << SignBit(f) : 0; }
+MMADIFF_HD inline uint64_t Max(const Format& f) {
+  return LowBits(f.is_signed ? f.bits - 1 : f.bits);
+}
 
-uint64_t Edge(const Format& f, Random& r) {
+MMADIFF_HD inline uint64_t Edge(const Format& f, Random& r) {
   switch (r.Below(8)) {
     case 0:
       return 0;
@@ -32,20 +34,20 @@ uint64_t Edge(const Format& f, Random& r) {
 }
 
 // A magnitude below 2^bits, of either sign where the format has one.
-uint64_t Small(const Format& f, int bits, Random& r) {
+MMADIFF_HD inline uint64_t Small(const Format& f, int bits, Random& r) {
   const uint64_t magnitude = r.Bits(bits);
   return (f.is_signed && r.Coin() ? -magnitude : magnitude) & LowBits(f.bits);
 }
 
 template <class Draw>
-void FillFactors(const Tile& t, Draw draw) {
+MMADIFF_HD void FillFactors(const Tile& t, Draw draw) {
   for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = draw(*t.instruction.a);
   for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = draw(*t.instruction.b);
 }
 
 // Any factors, any addend at an edge of its format. One time in four whole operands are of one
 // word: the largest sums, and bits that are all zeros or all ones but one.
-void Edges(const Tile& t, Random& r) {
+MMADIFF_HD inline void Edges(const Tile& t, Random& r) {
   if (r.OneIn(4)) {
     const uint64_t a = Edge(*t.instruction.a, r), b = Edge(*t.instruction.b, r);
     std::fill_n(t.a, t.rows() * t.k(), a);
@@ -59,7 +61,7 @@ void Edges(const Tile& t, Random& r) {
 }
 
 // The addend within a few products of the largest or the smallest accumulator.
-void Limit(const Tile& t, Random& r) {
+MMADIFF_HD inline void Limit(const Tile& t, Random& r) {
   const int most = std::max(1, std::min(t.instruction.a->bits, t.instruction.b->bits) - 1);
   const int bits = r.Between(1, most);
   FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
@@ -74,7 +76,7 @@ void Limit(const Tile& t, Random& r) {
 
 // Products that cancel between the two halves of k or between neighbours: partial sums leave the
 // range although the total does not.
-void Cancel(const Tile& t, Random& r) {
+MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
   FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
   const bool negate_a = !t.instruction.b->is_signed;
   const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
@@ -96,21 +98,17 @@ void Cancel(const Tile& t, Random& r) {
 }
 
 // Small numbers and zeros.
-void SmallNumbers(const Tile& t, Random& r) {
+MMADIFF_HD inline void SmallNumbers(const Tile& t, Random& r) {
   const int bits = r.Below(5);
   FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
   for (int e = 0; e < t.results(); ++e) t.c[e] = Small(*t.instruction.c, 2 * bits, r);
 }
 
-constexpr InputClass kClasses[] = {
+inline constexpr InputClass kClasses[] = {
     {"edges", "every operand from the edges of its format", Edges},
     {"limit", "sums around the accumulator's limits", Limit},
     {"cancel", "products that cancel in pairs", Cancel},
     {"small", "small numbers and zeros", SmallNumbers},
 };
 
-}  // namespace
-
-std::span<const InputClass> IntegerClasses() { return kClasses; }
-
-}  // namespace mmadiff
+}  // namespace mmadiff::integer_classes

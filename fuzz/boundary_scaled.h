@@ -1,34 +1,34 @@
 // Boundary classes of block-scaled instructions beside the floating-point ones: groups of products
 // that lie near each other or far apart, cancel, vanish, or have scales from the edges of their
 // format.
+#pragma once
+
 #include <algorithm>
 
-#include "fuzz/boundary.h"
 #include "fuzz/operands.h"
 
-namespace mmadiff {
-namespace {
+namespace mmadiff::scaled_classes {
 
 // Products that are added before they are scaled: 16, and never more than share a scale. Half of a
 // block of 32 is a group too.
-constexpr int kGroup = 16;
+inline constexpr int kGroup = 16;
 
-int Groups(const Tile& t) { return t.k() / kGroup; }
-int BlockOf(const Tile& t, int group) { return group * kGroup / t.scale_block(); }
+MMADIFF_HD inline int Groups(const Tile& t) { return t.k() / kGroup; }
+MMADIFF_HD inline int BlockOf(const Tile& t, int group) { return group * kGroup / t.scale_block(); }
 
 // Finite elements of any exponent.
-void FillElements(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void FillElements(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   for (int i = 0; i < t.rows(); ++i) FillEdges(*in.a, false, t.a + i * t.stride(), t.k(), r);
   for (int j = 0; j < t.columns(); ++j) FillEdges(*in.b, false, t.b + j * t.stride(), t.k(), r);
 }
 
-void ZeroGroup(const Tile& t, int group, Random& r) {
+MMADIFF_HD inline void ZeroGroup(const Tile& t, int group, Random& r) {
   for (int k = group * kGroup; k < (group + 1) * kGroup; ++k) ZeroRows(t, k, r);
 }
 
 // One element of a group is kept: its product is the least one, or any power of two.
-void ThinGroup(const Tile& t, int group, Random& r) {
+MMADIFF_HD inline void ThinGroup(const Tile& t, int group, Random& r) {
   const int low = Lowest(*t.instruction.a) + Lowest(*t.instruction.b);
   ZeroGroup(t, group, r);
   const int k = group * kGroup + r.Below(kGroup);
@@ -36,7 +36,7 @@ void ThinGroup(const Tile& t, int group, Random& r) {
 }
 
 // Scales of the blocks from a band of width 0 to 60, and the addend in it: what alignment loses.
-void Scales(const Tile& t, Random& r) {
+MMADIFF_HD inline void Scales(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int width = r.Below(r.Coin() ? 6 : 61);
   FillElements(t, r);
@@ -51,8 +51,8 @@ void Scales(const Tile& t, Random& r) {
 
 // A power of two in one group, and a little of either sign 0 to 45 bits below in the others: the
 // last bits that are kept.
-void LastBits(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void LastBits(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int top = r.Coin() ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
   for (int block = 0; block < t.scales(); ++block) FillScales(t, block, top - 5, r, 40);
   const int leads = r.Below(Groups(t));
@@ -65,8 +65,8 @@ void LastBits(const Tile& t, Random& r) {
 
 // Sums of many products around the least output: the carries of what a floor would cut. Where
 // elements have few exponents these need positive products alone, some large and many least ones.
-void SmallSums(const Tile& t, Random& r) {
-  const Instruction& in = t.instruction;
+MMADIFF_HD inline void SmallSums(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
   const int low = Lowest(*in.a) + Lowest(*in.b), high = MaxExponent(*in.a) + MaxExponent(*in.b);
   for (int block = 0; block < t.scales(); ++block) {
     FillScales(t, block, Lowest(*in.d) - low + 2, r, 16);
@@ -84,7 +84,7 @@ void SmallSums(const Tile& t, Random& r) {
 }
 
 // A group against the negative of another, under equal scales; the rest 20 to 45 bits below.
-void GroupsCancel(const Tile& t, Random& r) {
+MMADIFF_HD inline void GroupsCancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);
@@ -100,7 +100,7 @@ void GroupsCancel(const Tile& t, Random& r) {
 }
 
 // A group of zeros, or one that adds up to zero, with the largest scales; the others far below.
-void ZeroGroups(const Tile& t, Random& r) {
+MMADIFF_HD inline void ZeroGroups(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);
@@ -123,7 +123,7 @@ void ZeroGroups(const Tile& t, Random& r) {
 
 // Scale codes from the edges of their format: zero, the least, one (with the bit that is not read,
 // if there is one), the largest, NaN.
-void ScaleEdges(const Tile& t, Random& r) {
+MMADIFF_HD inline void ScaleEdges(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
   const bool nan = r.OneIn(4), unread = f.exponent_bits + f.fraction_bits < f.bits;
   const uint64_t one = Compose(f, false, 0, 0), largest = MaxFiniteWord(f);
@@ -151,7 +151,7 @@ void ScaleEdges(const Tile& t, Random& r) {
   FillEdges(*t.instruction.c, nan, t.c, t.results(), r);
 }
 
-constexpr InputClass kClasses[] = {
+inline constexpr InputClass kClasses[] = {
     {"scales", "scales of the blocks from a band of 0 to 60 bits", Scales},
     {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
     {"small_sums", "many products around the least output", SmallSums},
@@ -160,16 +160,4 @@ constexpr InputClass kClasses[] = {
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},
 };
 
-}  // namespace
-
-std::span<const InputClass> ScaledClasses() {
-  static const std::vector<InputClass>& classes = *[] {
-    const std::span<const InputClass> floats = FloatClasses();
-    auto* all = new std::vector<InputClass>(floats.begin(), floats.end());
-    all->insert(all->end(), std::begin(kClasses), std::end(kClasses));
-    return all;
-  }();
-  return classes;
-}
-
-}  // namespace mmadiff
+}  // namespace mmadiff::scaled_classes

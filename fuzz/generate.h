@@ -1,0 +1,82 @@
+// The generator as numbers and one function: which class a case is of, and its bits. One text for
+// the host and for resident.cu.
+#pragma once
+
+#include <cstdint>
+#include <iterator>
+
+#include "fuzz/boundary_float.h"
+#include "fuzz/boundary_integer.h"
+#include "fuzz/boundary_scaled.h"
+#include "fuzz/tile.h"
+
+namespace mmadiff {
+
+// `count` rows of A or columns of B.
+MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, uint64_t* out, int count,
+                                Random& r) {
+  for (int i = 0; i < count; ++i, out += t.stride()) {
+    for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
+    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(t.instruction.scale->bits);
+  }
+}
+
+MMADIFF_HD inline void FillUniform(const Tile& t, Random& r) {
+  FillRows(t, *t.instruction.a, t.a, t.rows(), r);
+  FillRows(t, *t.instruction.b, t.b, t.columns(), r);
+  for (int e = 0; e < t.results(); ++e) t.c[e] = r.Bits(t.instruction.c->bits);
+}
+
+inline constexpr InputClass kUniformBits = {"bits", "uniform bits in every operand", FillUniform};
+
+inline constexpr int kFloatClasses = std::size(float_classes::kClasses);
+inline constexpr int kScaledClasses = std::size(scaled_classes::kClasses);
+inline constexpr int kIntegerClasses = std::size(integer_classes::kClasses);
+
+// Boundary classes of the formats; block-scaled instructions have the floating-point ones first.
+MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
+  if (IsInteger(*in.d)) return kIntegerClasses;
+  return in.scale == nullptr ? kFloatClasses : kFloatClasses + kScaledClasses;
+}
+
+enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
+
+// Class of case `index`: 0 is uniform bits, 1 + i boundary class i of `boundary` ones. A pure
+// function, so every class has its share of any range of indices.
+MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t index) {
+  if (kind == StrategyKind::kBits) return 0;
+  if (kind == StrategyKind::kMixed) {  // one case in four is uniform bits
+    if (index % 4 == 0) return 0;
+    index = index / 4 * 3 + index % 4 - 1;
+  }
+  return 1 + static_cast<int>(index % boundary);
+}
+
+// The classes repeat after this many cases.
+MMADIFF_HD inline int ClassPeriod(StrategyKind kind, int boundary) {
+  return kind == StrategyKind::kBits       ? 1
+         : kind == StrategyKind::kBoundary ? boundary
+                                           : 4 * boundary;
+}
+
+// Class number `number` of a table: calls that a GPU can make, which has no table of functions.
+template <const auto& kTable, int kFirst = 0>
+MMADIFF_HD inline void FillFromTable(int number, const Tile& t, Random& r) {
+  if constexpr (kFirst < static_cast<int>(std::size(kTable))) {
+    constexpr auto kFill = kTable[kFirst].fill;
+    if (number == kFirst) return kFill(t, r);
+    FillFromTable<kTable, kFirst + 1>(number, t, r);
+  }
+}
+
+// `number` as of ClassNumber().
+MMADIFF_HD inline void FillTile(int number, const Tile& t, Random& r) {
+  if (number == 0) return FillUniform(t, r);
+  if (IsInteger(*t.instruction.d)) {
+    return FillFromTable<integer_classes::kClasses>(number - 1, t, r);
+  }
+  if (number <= kFloatClasses) return FillFromTable<float_classes::kClasses>(number - 1, t, r);
+  FillFromTable<scaled_classes::kClasses>(number - 1 - kFloatClasses, t, r);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,53 @@
+// What the generator fills: the operands of one execution, and the classes that fill them. Headers
+// from here to boundary_*.h are one text for the host and for the kernels of resident.cu.
+#pragma once
+
+#include <cstdint>
+
+#include "fuzz/random.h"
+#include "sim/format.h"
+#include "sim/instruction.h"
+
+namespace mmadiff {
+
+// What the generator knows of an instruction: its shape and formats.
+struct TileKind {
+  Shape shape;
+  const Format *d, *a, *b, *c;
+  const Format* scale;  // nullptr: no scales
+
+  MMADIFF_HD TileKind(const Shape& s, const Format* fd, const Format* fa, const Format* fb,
+                      const Format* fc, const Format* fs)
+      : shape(s), d(fd), a(fa), b(fb), c(fc), scale(fs) {}
+  TileKind(const Instruction& i)  // NOLINT: a view of an instruction
+      : TileKind(i.shape, i.d, i.a, i.b, i.c, i.scale) {}
+};
+
+// One execution, to be filled: a[rows][stride], b[columns][stride], c[results], all blocks of it; a
+// row of A and a column of B are k elements and then their scales. The rows of A of all blocks
+// share one structure, and so do the columns of B; their values differ.
+struct Tile {
+  TileKind instruction;
+  uint64_t* a;
+  uint64_t* b;
+  uint64_t* c;
+
+  MMADIFF_HD int rows() const { return instruction.shape.blocks * instruction.shape.m; }
+  MMADIFF_HD int columns() const { return instruction.shape.blocks * instruction.shape.n; }
+  MMADIFF_HD int k() const { return instruction.shape.k; }
+  MMADIFF_HD int scales() const { return instruction.shape.scales; }
+  // Elements that share a scale; there must be scales.
+  MMADIFF_HD int scale_block() const { return k() / scales(); }
+  MMADIFF_HD int stride() const { return instruction.shape.row_words(); }
+  MMADIFF_HD int results() const { return instruction.shape.d_words(); }
+};
+
+// A kind of input with a name, counted in every run. A class that stays empty makes a run
+// incomplete.
+struct InputClass {
+  const char* name;
+  const char* what;
+  void (*fill)(const Tile& tile, Random& random);
+};
+
+}  // namespace mmadiff
