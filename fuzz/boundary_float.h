@@ -8,17 +8,17 @@
 
 namespace mmadiff::float_classes {
 
-MMADIFF_HD inline int Precision(const TileKind& in) { return in.d->fraction_bits + 1; }
+MMADIFF_HD_CALL inline int Precision(const TileKind& in) { return in.d->fraction_bits + 1; }
 
 // Another term than x, under the same scales; k must be at least 2.
-MMADIFF_HD inline int Partner(const Tile& t, int x, Random& r) {
+MMADIFF_HD_CALL inline int Partner(const Tile& t, int x, Random& r) {
   const int span = t.scales() == 0 ? t.k() : t.scale_block();
   return x / span * span + (x % span + 1 + r.Below(span - 1)) % span;
 }
 
 // Exponents of one dot product from a band of width 0 to 72 bits: everything that alignment can
 // lose.
-MMADIFF_HD inline void Band(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Band(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int width = r.Below(r.Coin() ? 8 : 73);
   Aim(t, top, r);
@@ -27,7 +27,7 @@ MMADIFF_HD inline void Band(const Tile& t, Random& r) {
 }
 
 // The addend against a power of two in term x: exactly, or one unit in the last place beside it.
-MMADIFF_HD inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
+MMADIFF_HD_CALL inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
   const TileKind& in = t.instruction;
   FillPowers(t, x, top, r);
   for (int e = 0; e < t.results(); ++e) {
@@ -37,7 +37,7 @@ MMADIFF_HD inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
 }
 
 // Pairs of terms (or a term and the addend) that cancel exactly; what is left is small.
-MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int gap = r.Between(8, Precision(t.instruction) + 16);
   const bool sparse = r.OneIn(4);
@@ -57,7 +57,7 @@ MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
 }
 
 // A sum half way between two outputs, and a straggler below that decides it, or is lost.
-MMADIFF_HD inline void Tie(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Tie(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MiddleExponent(in, r), half = top - Precision(in);
   const int low = ProductRange(in).low;
@@ -82,7 +82,7 @@ MMADIFF_HD inline void Tie(const Tile& t, Random& r) {
 
 // The least output or half of it, a straggler of either sign below, and nothing else: where an
 // exponent floor cuts.
-MMADIFF_HD inline void Floor(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Floor(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int least = Lowest(*in.d) - r.Below(2);
   Aim(t, least, r);
@@ -99,7 +99,7 @@ MMADIFF_HD inline void Floor(const Tile& t, Random& r) {
 
 // A power of two and a little of the other sign, in a term and in the addend: the sum falls just
 // below the power, and has one bit less.
-MMADIFF_HD inline void Borrow(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Borrow(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = r.OneIn(4) ? in.d->min_exponent : MiddleExponent(in, r);
   const int gap = r.Between(1, Precision(in) + 12);
@@ -117,7 +117,7 @@ MMADIFF_HD inline void Borrow(const Tile& t, Random& r) {
 }
 
 // Zeros against the largest partners: does a zero product move the alignment exponent?
-MMADIFF_HD inline void ZeroTimesHuge(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void ZeroTimesHuge(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int low = ProductRange(in).low;
   const int top = r.Coin() ? MiddleExponent(in, r) : r.Between(low, low + 60);
@@ -138,7 +138,7 @@ MMADIFF_HD inline void ZeroTimesHuge(const Tile& t, Random& r) {
 }
 
 // Every product -0, in a tile whose addends have both signs: chance would make 32 of them never.
-MMADIFF_HD inline void NegativeZeros(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void NegativeZeros(const Tile& t, Random& r) {
   const Format &a = *t.instruction.a, &b = *t.instruction.b;
   // Half of the tiles have the sign in B alone: A has no -0, or one that is read as +0.
   const bool signs_in_b = a.nonfinite == Nonfinite::kNanMinusZero || r.Coin();
@@ -154,7 +154,7 @@ MMADIFF_HD inline void NegativeZeros(const Tile& t, Random& r) {
 }
 
 // Zeros of both signs everywhere: the sign of a zero sum.
-MMADIFF_HD inline void SignedZeros(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void SignedZeros(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   Aim(t, 0, r);
   if (r.OneIn(8)) return NegativeZeros(t, r);
@@ -171,13 +171,13 @@ MMADIFF_HD inline void SignedZeros(const Tile& t, Random& r) {
 }
 
 // Every edge of the addend's format over ordinary products.
-MMADIFF_HD inline void AddendEdges(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void AddendEdges(const Tile& t, Random& r) {
   Band(t, r);
   FillEdges(*t.instruction.c, true, t.c, t.results(), r);
 }
 
 // Subnormal operands in A, in B or in both.
-MMADIFF_HD inline void SubnormalOperands(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void SubnormalOperands(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int which = r.Below(3);
   const int other = r.Coin() ? 0 : MaxExponent(*in.a) - 2;
@@ -193,7 +193,7 @@ MMADIFF_HD inline void SubnormalOperands(const Tile& t, Random& r) {
 }
 
 // Results around the smallest normal and the smallest subnormal number of the output.
-MMADIFF_HD inline void Underflow(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Underflow(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int bottom = Lowest(*in.d);
   const int top = r.Coin() ? in.d->min_exponent + r.Between(-2, 2) : bottom + r.Between(-12, 4);
@@ -214,7 +214,7 @@ MMADIFF_HD inline void Underflow(const Tile& t, Random& r) {
 
 // Results around the largest finite output, products on both sides of where they leave its range;
 // one time in eight against addends from the edges, infinities among them.
-MMADIFF_HD inline void OverflowEdge(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = MaxExponent(*in.d) + r.Between(-1, 1);
   const bool products_lead = r.Coin();
@@ -236,7 +236,7 @@ MMADIFF_HD inline void OverflowEdge(const Tile& t, Random& r) {
 }
 
 // Infinities and NaNs of every payload in every operand position, zeros as their partners.
-MMADIFF_HD inline void Specials(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Specials(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   Band(t, r);
   const int count = r.Between(1, 3);
@@ -265,7 +265,7 @@ MMADIFF_HD inline void Specials(const Tile& t, Random& r) {
 
 // Every operand from the edges of its format. Mostly the finite ones: one special in eight words
 // would decide nearly every dot product of 16 terms.
-MMADIFF_HD inline void Edges(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const bool specials = r.OneIn(4);
   Aim(t, MiddleExponent(in, r), r);

@@ -7,12 +7,14 @@
 
 namespace mmadiff::integer_classes {
 
-MMADIFF_HD inline uint64_t Min(const Format& f) { return f.is_signed ? 1ull << SignBit(f) : 0; }
-MMADIFF_HD inline uint64_t Max(const Format& f) {
+MMADIFF_HD_CALL inline uint64_t Min(const Format& f) {
+  return f.is_signed ? 1ull << SignBit(f) : 0;
+}
+MMADIFF_HD_CALL inline uint64_t Max(const Format& f) {
   return LowBits(f.is_signed ? f.bits - 1 : f.bits);
 }
 
-MMADIFF_HD inline uint64_t Edge(const Format& f, Random& r) {
+MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) {
   switch (r.Below(8)) {
     case 0:
       return 0;
@@ -34,7 +36,7 @@ MMADIFF_HD inline uint64_t Edge(const Format& f, Random& r) {
 }
 
 // A magnitude below 2^bits, of either sign where the format has one.
-MMADIFF_HD inline uint64_t Small(const Format& f, int bits, Random& r) {
+MMADIFF_HD_CALL inline uint64_t Small(const Format& f, int bits, Random& r) {
   const uint64_t magnitude = r.Bits(bits);
   return (f.is_signed && r.Coin() ? -magnitude : magnitude) & LowBits(f.bits);
 }
@@ -47,7 +49,7 @@ MMADIFF_HD void FillFactors(const Tile& t, Draw draw) {
 
 // Any factors, any addend at an edge of its format. One time in four whole operands are of one
 // word: the largest sums, and bits that are all zeros or all ones but one.
-MMADIFF_HD inline void Edges(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   if (r.OneIn(4)) {
     const uint64_t a = Edge(*t.instruction.a, r), b = Edge(*t.instruction.b, r);
     std::fill_n(t.a, t.rows() * t.k(), a);
@@ -61,7 +63,7 @@ MMADIFF_HD inline void Edges(const Tile& t, Random& r) {
 }
 
 // The addend within a few products of the largest or the smallest accumulator.
-MMADIFF_HD inline void Limit(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Limit(const Tile& t, Random& r) {
   const int most = std::max(1, std::min(t.instruction.a->bits, t.instruction.b->bits) - 1);
   const int bits = r.Between(1, most);
   FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
@@ -76,7 +78,7 @@ MMADIFF_HD inline void Limit(const Tile& t, Random& r) {
 
 // Products that cancel between the two halves of k or between neighbours: partial sums leave the
 // range although the total does not.
-MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
   const bool negate_a = !t.instruction.b->is_signed;
   const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
@@ -98,7 +100,7 @@ MMADIFF_HD inline void Cancel(const Tile& t, Random& r) {
 }
 
 // Small numbers and zeros.
-MMADIFF_HD inline void SmallNumbers(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void SmallNumbers(const Tile& t, Random& r) {
   const int bits = r.Below(5);
   FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
   for (int e = 0; e < t.results(); ++e) t.c[e] = Small(*t.instruction.c, 2 * bits, r);

@@ -13,22 +13,24 @@ namespace mmadiff::scaled_classes {
 // block of 32 is a group too.
 inline constexpr int kGroup = 16;
 
-MMADIFF_HD inline int Groups(const Tile& t) { return t.k() / kGroup; }
-MMADIFF_HD inline int BlockOf(const Tile& t, int group) { return group * kGroup / t.scale_block(); }
+MMADIFF_HD_CALL inline int Groups(const Tile& t) { return t.k() / kGroup; }
+MMADIFF_HD_CALL inline int BlockOf(const Tile& t, int group) {
+  return group * kGroup / t.scale_block();
+}
 
 // Finite elements of any exponent.
-MMADIFF_HD inline void FillElements(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void FillElements(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   for (int i = 0; i < t.rows(); ++i) FillEdges(*in.a, false, t.a + i * t.stride(), t.k(), r);
   for (int j = 0; j < t.columns(); ++j) FillEdges(*in.b, false, t.b + j * t.stride(), t.k(), r);
 }
 
-MMADIFF_HD inline void ZeroGroup(const Tile& t, int group, Random& r) {
+MMADIFF_HD_CALL inline void ZeroGroup(const Tile& t, int group, Random& r) {
   for (int k = group * kGroup; k < (group + 1) * kGroup; ++k) ZeroRows(t, k, r);
 }
 
 // One element of a group is kept: its product is the least one, or any power of two.
-MMADIFF_HD inline void ThinGroup(const Tile& t, int group, Random& r) {
+MMADIFF_HD_CALL inline void ThinGroup(const Tile& t, int group, Random& r) {
   const int low = Lowest(*t.instruction.a) + Lowest(*t.instruction.b);
   ZeroGroup(t, group, r);
   const int k = group * kGroup + r.Below(kGroup);
@@ -36,7 +38,7 @@ MMADIFF_HD inline void ThinGroup(const Tile& t, int group, Random& r) {
 }
 
 // Scales of the blocks from a band of width 0 to 60, and the addend in it: what alignment loses.
-MMADIFF_HD inline void Scales(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void Scales(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int width = r.Below(r.Coin() ? 6 : 61);
   FillElements(t, r);
@@ -51,7 +53,7 @@ MMADIFF_HD inline void Scales(const Tile& t, Random& r) {
 
 // A power of two in one group, and a little of either sign 0 to 45 bits below in the others: the
 // last bits that are kept.
-MMADIFF_HD inline void LastBits(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void LastBits(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int top = r.Coin() ? Lowest(*in.d) + r.Between(-2, 6) : MiddleExponent(in, r);
   for (int block = 0; block < t.scales(); ++block) FillScales(t, block, top - 5, r, 40);
@@ -65,7 +67,7 @@ MMADIFF_HD inline void LastBits(const Tile& t, Random& r) {
 
 // Sums of many products around the least output: the carries of what a floor would cut. Where
 // elements have few exponents these need positive products alone, some large and many least ones.
-MMADIFF_HD inline void SmallSums(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void SmallSums(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int low = Lowest(*in.a) + Lowest(*in.b), high = MaxExponent(*in.a) + MaxExponent(*in.b);
   for (int block = 0; block < t.scales(); ++block) {
@@ -84,7 +86,7 @@ MMADIFF_HD inline void SmallSums(const Tile& t, Random& r) {
 }
 
 // A group against the negative of another, under equal scales; the rest 20 to 45 bits below.
-MMADIFF_HD inline void GroupsCancel(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void GroupsCancel(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);
@@ -100,7 +102,7 @@ MMADIFF_HD inline void GroupsCancel(const Tile& t, Random& r) {
 }
 
 // A group of zeros, or one that adds up to zero, with the largest scales; the others far below.
-MMADIFF_HD inline void ZeroGroups(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
   const int top = MiddleExponent(t.instruction, r);
   const int low = top - r.Between(20, 45);
   FillElements(t, r);
@@ -123,7 +125,7 @@ MMADIFF_HD inline void ZeroGroups(const Tile& t, Random& r) {
 
 // Scale codes from the edges of their format: zero, the least, one (with the bit that is not read,
 // if there is one), the largest, NaN.
-MMADIFF_HD inline void ScaleEdges(const Tile& t, Random& r) {
+MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
   const bool nan = r.OneIn(4), unread = f.exponent_bits + f.fraction_bits < f.bits;
   const uint64_t one = Compose(f, false, 0, 0), largest = MaxFiniteWord(f);

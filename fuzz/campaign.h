@@ -30,6 +30,7 @@ struct CampaignOptions {
   uint64_t dot_products = 0;  // per row: fewer cases where they are enough for these; 0: no matter
   bool forever = false;       // no end but the deadline or a signal; `cases` is ignored
   int threads = 1;
+  bool resident = false;           // the device is a GPU: larger units
   uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   absl::Time deadline = absl::InfiniteFuture();

@@ -3,9 +3,12 @@
 #include "fuzz/campaign.h"
 
 #include <gmock/gmock.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -14,6 +17,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "fuzz/devices.h"
+#include "fuzz/digest.h"
 #include "fuzz/generate.h"
 #include "fuzz/report.h"
 #include "fuzz/testing_rows.h"
@@ -134,6 +138,16 @@ TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
 }
 
 // Sum over the executions of XXH3-128 of the result words, seeded with the case index.
+TEST(DigestOf, IsXxh3OfEveryWord) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 10000; ++i) {
+    const uint64_t word = random() >> random() % 64, number = random() >> random() % 64;
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(&word, 8, number);
+    EXPECT_TRUE(HashOfResult(word, number) ==
+                (static_cast<Digest>(hash.high64) << 64 | hash.low64));
+  }
+}
+
 TEST(DigestOf, CountsEveryWordAtItsCase) {
   Batch batch;
   batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results

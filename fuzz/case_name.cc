@@ -89,13 +89,17 @@ absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {
   return name;
 }
 
+uint32_t StreamId(const CaseStream& stream) {
+  return Hash(stream.strategy->name, Hash(stream.row->instruction->name));
+}
+
 void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch) {
   const Instruction& instruction = *stream.row->instruction;
   const Shape& s = instruction.shape;
   batch.Resize(s, count);
   batch.stream = stream.name();
   batch.first = first;
-  const uint32_t id = Hash(stream.strategy->name, Hash(instruction.name));
+  const uint32_t id = StreamId(stream);
   Tile tile = {instruction, batch.a.data(), batch.b.data(), batch.c.data()};
   for (int64_t i = 0; i < count; ++i) {
     const InputClass& input_class = stream.strategy->class_of(instruction, first + i);

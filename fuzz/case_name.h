@@ -26,6 +26,9 @@ struct CaseStream {
   std::string name() const;  // without the index: "sm_90/mma...@g2:boundary.1"
 };
 
+// Tells the random bits of a strategy on an instruction from those of others.
+uint32_t StreamId(const CaseStream& stream);
+
 struct CaseName {
   CaseStream stream;
   uint64_t index = 0;

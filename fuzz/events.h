@@ -6,34 +6,20 @@
 #include <map>
 #include <string>
 
+#include "fuzz/observer.h"
 #include "sim/algorithm.h"
 #include "sim/batch.h"
-#include "sim/trace.h"
 
 namespace mmadiff {
-
-enum class StageEvent : uint8_t {
-  kAlignedByProduct,  // a product set the alignment exponent
-  kAlignedByAddend,   // the addend did, or tied with a product
-  kAlignedByFloor,    // the exponent floor did
-  kBitsLost,          // alignment cut nonzero bits of some term
-  kCarryOut,          // the sum needs more bits than any of its terms
-  kFullCancellation,  // zero sum of terms that are not zero after alignment
-  kTie,               // the sum lies exactly between two outputs
-  kStickyOnly,        // bits below half an ulp are all that rounding drops
-  kInexact,           // the result of a step was rounded
-  kResultZero,
-  kResultSubnormal,
-  kResultInfinite,   // from finite terms: overflow
-  kResultSpecial,    // decided by an infinity or a NaN among the operands of a step
-  kIntegerOverflow,  // an integer sum left the range of the output
-  kCount
-};
 
 const char* Name(StageEvent event);
 
 class EventCounter {
  public:
+  EventCounter() = default;
+  // Counts made elsewhere: by StageEvent, and the dot products that were traced.
+  EventCounter(const uint64_t (&counts)[static_cast<size_t>(StageEvent::kCount)], uint64_t sampled)
+      : counts_(std::to_array(counts)), sampled_(sampled) {}
   // Traces one dot product and counts each of its events once.
   void Count(const Model& model, const DotProductCase& dot);
   // Adds "event.NAME" for every event that the model's family can have (zero counts too) and

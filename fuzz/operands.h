@@ -64,7 +64,7 @@ struct Split {
   int a, b;
 };
 
-MMADIFF_HD inline Split SplitExponent(const Format& a, const Format& b, int sum, Random& r) {
+MMADIFF_HD_CALL inline Split SplitExponent(const Format& a, const Format& b, int sum, Random& r) {
   const int low = std::max(Lowest(a), sum - MaxExponent(b));
   const int high = std::min(MaxExponent(a), sum - Lowest(b));
   if (low > high) {  // out of reach
@@ -90,8 +90,8 @@ MMADIFF_HD inline uint64_t UnreadBits(const Format& f, Random& r) {
 
 // Neither infinity nor NaN. `exponent` is clamped to the format, and a pattern beyond the largest
 // number (all ones of e4m3) becomes the largest; below min_exponent the number is subnormal.
-MMADIFF_HD inline uint64_t Compose(const Format& f, bool negative, int exponent,
-                                   uint64_t fraction) {
+MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int exponent,
+                                        uint64_t fraction) {
   const Exponent e = ExponentOf(f, exponent);
   const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
   const uint64_t significand = (fraction | 1ull << f.fraction_bits) >> e.shift;
@@ -103,8 +103,8 @@ MMADIFF_HD inline uint64_t Compose(const Format& f, bool negative, int exponent,
 // format must have a sign and a fraction.
 // Without branches on random data, which no processor predicts: this makes most of the bits of a
 // run.
-MMADIFF_HD inline void FillWords(const Format& f, const int (&exponents)[4], bool zeros,
-                                 uint64_t* out, int count, int stride, Random& r) {
+MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4], bool zeros,
+                                      uint64_t* out, int count, int stride, Random& r) {
   const Styles styles(f);
   const Exponent by_code[4] = {ExponentOf(f, exponents[0]), ExponentOf(f, exponents[1]),
                                ExponentOf(f, exponents[2]), ExponentOf(f, exponents[3])};
@@ -125,7 +125,7 @@ MMADIFF_HD inline void FillWords(const Format& f, const int (&exponents)[4], boo
 }
 
 // As FillWords with one exponent makes it.
-MMADIFF_HD inline uint64_t RandomWord(const Format& f, int exponent, Random& r) {
+MMADIFF_HD_CALL inline uint64_t RandomWord(const Format& f, int exponent, Random& r) {
   const int fb = f.fraction_bits;
   const uint64_t bits = r.Bits(fb + 9 <= 16 ? 16 : fb + 9 <= 32 ? 32 : 64);
   return Compose(f, bits & 1, exponent, Styled(f, (bits >> 1) & 7, bits >> 9));
@@ -137,13 +137,14 @@ MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
   return static_cast<uint64_t>(r.Coin() & sign) << SignBit(f);
 }
 
-MMADIFF_HD inline void FillZeros(const Format& f, uint64_t* out, int count, int stride, Random& r) {
+MMADIFF_HD_CALL inline void FillZeros(const Format& f, uint64_t* out, int count, int stride,
+                                      Random& r) {
   for (int i = 0; i < count; ++i, out += stride) *out = Zero(f, r);
 }
 
 // Infinity, or a NaN of any payload (quiet or signalling, in ignored bits too); any number if the
 // format has neither.
-MMADIFF_HD inline uint64_t Special(const Format& f, Random& r) {
+MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   const uint64_t bits = r.Bits(f.bits > 32 ? 64 : 32) & LowBits(f.bits);
   const uint64_t sign = static_cast<uint64_t>(r.Coin()) << SignBit(f);
   if (f.nonfinite == Nonfinite::kNone) return bits;
@@ -162,8 +163,8 @@ MMADIFF_HD inline uint64_t Special(const Format& f, Random& r) {
 }
 
 // `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
-MMADIFF_HD inline void FillEdges(const Format& f, bool specials, uint64_t* out, int count,
-                                 Random& r) {
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, bool specials, uint64_t* out, int count,
+                                      Random& r) {
   const uint64_t ones = LowBits(f.fraction_bits);
   const auto positive = [&f](int exponent, uint64_t fraction) {
     return Compose(f, false, exponent, fraction);
@@ -207,7 +208,7 @@ MMADIFF_HD inline Range ProductRange(const TileKind& in) {
 }
 
 // An exponent that products and output both reach, mostly far from the edges.
-MMADIFF_HD inline int MiddleExponent(const TileKind& in, Random& r) {
+MMADIFF_HD_CALL inline int MiddleExponent(const TileKind& in, Random& r) {
   const Range reach = ProductRange(in);
   const int margin = std::min(8, (reach.high - reach.low) / 4);  // of formats with few exponents
   const int low = std::max(reach.low + margin, in.d->min_exponent);
@@ -218,7 +219,7 @@ MMADIFF_HD inline int MiddleExponent(const TileKind& in, Random& r) {
 
 // Exponent that the scales over term k add to that of its products.
 // Those of the first row and column; the others have the same exponent, unless they were spread.
-MMADIFF_HD inline int ScaleExponent(const Tile& t, int k) {
+MMADIFF_HD_CALL inline int ScaleExponent(const Tile& t, int k) {
   const TileKind& in = t.instruction;
   if (in.scale == nullptr) return 0;
   const int at = t.k() + k / t.scale_block();
@@ -227,7 +228,8 @@ MMADIFF_HD inline int ScaleExponent(const Tile& t, int k) {
 
 // Scales of one block: their product is near 2^exponent; `spread`: near that or as many powers of
 // two less, per row of A.
-MMADIFF_HD inline void FillScales(const Tile& t, int block, int exponent, Random& r, int spread = 0) {
+MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, Random& r,
+                                       int spread = 0) {
   const Format& f = *t.instruction.scale;
   const Split split = SplitExponent(f, f, exponent - spread / 2, r);
   const auto fill = [&](uint64_t* out, int count, int e, int below) {
@@ -254,7 +256,7 @@ MMADIFF_HD inline void Aim(const Tile& t, int exponent, Random& r) {
 
 // Products of term k near 2^product, or as near as its scales allow.
 // The fourth exponent of a term is one lower, so that rows differ.
-MMADIFF_HD inline void FillProducts(const Tile& t, int k, int product, Random& r) {
+MMADIFF_HD_CALL inline void FillProducts(const Tile& t, int k, int product, Random& r) {
   const TileKind& in = t.instruction;
   const auto [a, b] = SplitExponent(*in.a, *in.b, product - ScaleExponent(t, k), r);
   FillWords(*in.a, {a, a, a, a - 1}, false, t.a + k, t.rows(), t.stride(), r);
@@ -263,7 +265,8 @@ MMADIFF_HD inline void FillProducts(const Tile& t, int k, int product, Random& r
 
 // Products of term k exactly +-2^product, or as many as `spread` powers of two less; sign and
 // exponent per row of A.
-MMADIFF_HD inline void FillPowers(const Tile& t, int k, int product, Random& r, int spread = 0) {
+MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random& r,
+                                       int spread = 0) {
   const TileKind& in = t.instruction;
   const Split split = SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
   const int stride = t.stride();
@@ -280,12 +283,12 @@ MMADIFF_HD inline void FillPowers(const Tile& t, int k, int product, Random& r, 
 }
 
 // Zeros of term k in all rows of A.
-MMADIFF_HD inline void ZeroRows(const Tile& t, int k, Random& r) {
+MMADIFF_HD_CALL inline void ZeroRows(const Tile& t, int k, Random& r) {
   FillZeros(*t.instruction.a, t.a + k, t.rows(), t.stride(), r);
 }
 
 // Term y becomes the negative of term x.
-MMADIFF_HD inline void Negate(const Tile& t, int x, int y) {
+MMADIFF_HD_CALL inline void Negate(const Tile& t, int x, int y) {
   const Format& f = *t.instruction.b;
   const uint64_t zero = f.nonfinite == Nonfinite::kNanMinusZero ? 0 : ~0ull;
   for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + y] = t.a[i * t.stride() + x];
@@ -296,7 +299,7 @@ MMADIFF_HD inline void Negate(const Tile& t, int x, int y) {
 }
 
 // Addends of exponents `low` to `high`.
-MMADIFF_HD inline void FillAddends(const Tile& t, int high, int low, Random& r) {
+MMADIFF_HD_CALL inline void FillAddends(const Tile& t, int high, int low, Random& r) {
   FillWords(*t.instruction.c,
             {high, r.Between(low, high), r.Between(low, high), r.Between(low, high)}, true, t.c,
             t.results(), 1, r);

@@ -5,7 +5,6 @@
 #include <Random123/philox.h>
 
 #include <cstdint>
-#include <cstring>
 
 #include "sim/host_device.h"
 
@@ -22,8 +21,9 @@ class Random {
   // `n` fresh random bits, 0 <= n <= 64.
   MMADIFF_HD uint64_t Bits(int n) {
     if (position_ > kBytes - 8) Refill();
-    uint64_t bits;
-    std::memcpy(&bits, bytes_ + position_, 8);
+    // Eight bytes from any byte on: two aligned words, for GPUs have no other loads.
+    const int word = position_ / 8, shift = position_ % 8 * 8;
+    const uint64_t bits = words_[word] >> shift | words_[word + 1] << 1 << (63 - shift);
     position_ += (n + 7) / 8;
     return bits & (n == 64 ? ~0ull : (1ull << n) - 1);
   }
@@ -42,11 +42,14 @@ class Random {
   static constexpr int kBlocks = 4;
   static constexpr int kBytes = 16 * kBlocks;
 
-  MMADIFF_HD void Refill() {
+  MMADIFF_HD_CALL void Refill() {
     r123::Philox4x32 philox;
     for (int i = 0; i < kBlocks; ++i) {
       const auto block = philox(counter_, key_);
-      std::memcpy(bytes_ + 16 * i, block.v, 16);
+      for (int half = 0; half < 2; ++half) {
+        words_[2 * i + half] = block.v[2 * half] | static_cast<uint64_t>(block.v[2 * half + 1])
+                                                       << 32;
+      }
       ++counter_[0];
     }
     position_ = 0;
@@ -55,7 +58,7 @@ class Random {
   r123::Philox4x32::ctr_type counter_;  // {block, case index low, high, stream}
   r123::Philox4x32::key_type key_;      // {seed low, high}
   int position_ = kBytes;
-  unsigned char bytes_[kBytes];
+  uint64_t words_[kBytes / 8 + 1] = {};  // the last one is only shifted out
 };
 
 }  // namespace mmadiff

@@ -1,13 +1,11 @@
 #include "fuzz/unit_runner.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/digest.h"
 #include "fuzz/events.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -17,9 +15,6 @@ namespace {
 
 // Small enough for a core's cache, large enough for what a batch costs.
 constexpr int64_t kBatchDotProducts = 8192;
-// One case in this many is traced for its stage events, at one of its elements. Prime to the
-// periods of the strategies, so that every class has its share.
-constexpr uint64_t kTraceEvery = 13;
 
 }  // namespace
 
@@ -33,11 +28,8 @@ std::vector<Observed> ObservedResults(const MismatchingCase& found) {
 
 Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d) {
   Digest sum = 0;
-  const size_t words = batch.shape.d_words();
-  for (int64_t i = 0; i < batch.count; ++i) {
-    const XXH128_hash_t h = XXH3_128bits_withSeed(&d[i * words], words * 8, batch.first + i);
-    sum += static_cast<Digest>(h.high64) << 64 | h.low64;
-  }
+  const uint64_t first = batch.first * batch.shape.d_words();
+  for (size_t i = 0; i < d.size(); ++i) sum += HashOfResult(d[i], first + i);
   return sum;
 }
 
@@ -76,8 +68,8 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t index = first + i;
     ++classes[&stream_.strategy->class_of(*row.instruction, index)];
-    if (index % kTraceEvery == 0) {
-      events.Count(row.model, Extract(batch_, i * words + index / kTraceEvery % words));
+    if (IsTraced(index)) {
+      events.Count(row.model, Extract(batch_, i * words + TracedElement(index, words)));
     }
   }
   for (const auto& [input_class, n] : classes) {

@@ -46,7 +46,7 @@ class UnitRunner {
   std::vector<uint64_t> model_;
 };
 
-// Sum modulo 2^128 of XXH3-128(words, seed = case index) over the executions of a batch.
+// Sum of HashOfResult() over the results of a batch of whole executions.
 Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d);
 
 }  // namespace mmadiff

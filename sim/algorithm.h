@@ -86,6 +86,8 @@ inline constexpr int kNoFloor = -10000;
 
 // Largest k of a model; longer ones are refused (Invalid() of sim/parameter.h).
 inline constexpr int kMaxK = 256;
+// Largest k with Grouping::kPairsOfFour.
+inline constexpr int kMaxGroupedK = 64;
 
 struct Algorithm {
   Family family;

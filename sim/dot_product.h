@@ -13,6 +13,13 @@
 
 namespace mmadiff {
 
+template <class Trace>
+MMADIFF_HD constexpr uint64_t FmaChainOf(const Model& m, const Unpacked* a, const Unpacked* b,
+                                         uint64_t c, Trace& trace) {
+  return m.a.fraction_bits + m.b.fraction_bits > 46 ? FmaChain<unsigned __int128>(m, a, b, c, trace)
+                                                    : FmaChain<uint64_t>(m, a, b, c, trace);
+}
+
 // Decoded operands in, word out. For the floating-point families; rows hold the scales behind the
 // elements.
 template <class Trace>
@@ -32,8 +39,7 @@ MMADIFF_HD constexpr uint64_t FloatDotProduct(const Model& m, const Unpacked* a,
     default:
       break;
   }
-  return m.a.fraction_bits + m.b.fraction_bits > 46 ? FmaChain<unsigned __int128>(m, a, b, c, trace)
-                                                    : FmaChain<uint64_t>(m, a, b, c, trace);
+  return FmaChainOf(m, a, b, c, trace);
 }
 
 // a and b hold m.k words of formats m.a and m.b and the scales behind them, c a word of m.c; the

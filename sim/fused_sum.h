@@ -208,7 +208,7 @@ template <class Trace>
 MMADIFF_HD constexpr uint64_t FusedSum(const Model& m, const Unpacked* a, const Unpacked* b,
                                        uint64_t c, Trace& trace) {
   if (m.algorithm.grouping == Grouping::kConsecutive) return FusedSteps(m, a, b, c, trace);
-  Unpacked grouped_a[kMaxK] = {}, grouped_b[kMaxK] = {};
+  Unpacked grouped_a[kMaxGroupedK] = {}, grouped_b[kMaxGroupedK] = {};
   for (int position = 0; position < m.k; ++position) {
     const int k = GroupedK(m, position);
     grouped_a[position] = a[k];

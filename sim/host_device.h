@@ -7,3 +7,9 @@
 #else
 #define MMADIFF_HD
 #endif
+// A function called from many places: a GPU compiler would spend minutes on copies of it.
+#if defined(__CUDA_ARCH__)
+#define MMADIFF_HD_CALL __host__ __device__ __noinline__
+#else
+#define MMADIFF_HD_CALL MMADIFF_HD
+#endif

@@ -148,7 +148,8 @@ std::string InvalidAligned(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool stages = alg.family == Family::kTwoStageSum;
   if (m.a.fraction_bits + m.b.fraction_bits > 24) return "aligned sums need narrower inputs";
-  if (alg.grouping == Grouping::kPairsOfFour && (stages || m.k % 4 != 0)) {
+  if (alg.grouping == Grouping::kPairsOfFour &&
+      (stages || m.k % 4 != 0 || m.k > kMaxGroupedK)) {
     return "grouping=pairs_of_four needs fused_sum and a k that is a multiple of 4";
   }
   if (alg.grouping == Grouping::kEvenOdd && !stages) return "fused_sum has no grouping=even_odd";

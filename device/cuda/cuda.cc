@@ -17,40 +17,15 @@ namespace {
 
 constexpr int64_t kExecutionsAtATime = 1 << 16;
 
-// Device memory of one operand, freed with the object.
-class Memory {
- public:
-  explicit Memory(const CudaDriver& driver) : driver_(driver) {}
-  ~Memory() {
-    if (address_ != 0) driver_.free(address_);
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  absl::Status Allocate(size_t bytes) {
-    return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
-                         absl::StrCat("allocating ", bytes, " bytes on the GPU"));
-  }
-  absl::Status Fill(const std::vector<uint32_t>& words) {
-    if (absl::Status s = Allocate(4 * words.size()); !s.ok()) return s;
-    return driver_.Check(driver_.to_device(address_, words.data(), 4 * words.size()),
-                         "copying operands to the GPU");
-  }
-  uint64_t* address() { return &address_; }
-
- private:
-  const CudaDriver& driver_;
-  uint64_t address_ = 0;
-};
-
-class Cuda : public Device {
+class Cuda : public CudaDevice {
  public:
   Cuda(const CudaDriver& driver, int index, const PtxTarget& target, void* context,
-       std::string identity)
+       int multiprocessors, std::string identity)
       : driver_(driver),
         index_(index),
         target_(target),
         context_(context),
+        multiprocessors_(multiprocessors),
         identity_(std::move(identity)) {}
 
   std::string name() const override { return absl::StrCat("cuda:", index_); }
@@ -70,11 +45,8 @@ class Cuda : public Device {
       return absl::InvalidArgumentError(
           absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
     }
-    if (absl::Status s = driver_.Check(driver_.set_context(context_), "choosing the GPU");
-        !s.ok()) {
-      return s;
-    }
-    const absl::StatusOr<const Loaded*> loaded = Load(*row.instruction);
+    if (absl::Status s = MakeCurrent(); !s.ok()) return s;
+    const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
     if (!loaded.ok()) return loaded.status();
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
@@ -88,14 +60,16 @@ class Cuda : public Device {
     return d;
   }
 
- private:
-  struct Loaded {
-    Kernel kernel;
-    void* function = nullptr;
-  };
+  const CudaDriver& driver() const override { return driver_; }
+  int multiprocessors() const override { return multiprocessors_; }
+  absl::Status MakeCurrent() override {
+    return driver_.Check(driver_.set_context(context_), "choosing the GPU");
+  }
 
-  absl::StatusOr<const Loaded*> Load(const Instruction& i) {
-    Loaded& loaded = kernels_[i.name];
+  absl::StatusOr<const LoadedKernel*> Load(const Row& row) override {
+    if (absl::Status s = Supports(row); !s.ok()) return s;
+    const Instruction& i = *row.instruction;
+    LoadedKernel& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
     loaded.kernel = KernelOf(i, target_);
     void* module = nullptr;
@@ -109,11 +83,12 @@ class Cuda : public Device {
     return &loaded;
   }
 
-  absl::Status RunSome(const Loaded& loaded, const Fragments& fragments, const Batch& batch,
+ private:
+  absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
                        int64_t first, int64_t count, uint64_t* results) {
     const PackedOperands in = fragments.Pack(batch, first, count);
     std::vector<uint32_t> out(count * loaded.kernel.d.words);
-    Memory a(driver_), b(driver_), c(driver_), d(driver_);
+    DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_);
     absl::Status s = a.Fill(in.a);
     if (s.ok()) s = b.Fill(in.b);
     if (s.ok()) s = c.Fill(in.c);
@@ -137,8 +112,9 @@ class Cuda : public Device {
   const int index_;
   const PtxTarget& target_;
   void* const context_;
+  const int multiprocessors_;
   const std::string identity_;
-  std::map<std::string, Loaded> kernels_;  // by instruction
+  std::map<std::string, LoadedKernel> kernels_;  // by instruction
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
@@ -176,10 +152,14 @@ DeviceOr OpenCuda(absl::string_view argument) {
   const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
   if (!target.ok()) return target.status();
   void* context = nullptr;
+  int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
+  if (s.ok()) {
+    s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
+  }
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(
-      driver, index, **target, context,
+      driver, index, **target, context, multiprocessors,
       absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
                    version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
 }

@@ -1,10 +1,28 @@
-// `cuda:N`: the mma instructions of an NVIDIA GPU, through the driver alone.
+// `cuda:N`: the matrix instructions of an NVIDIA GPU, through the driver alone.
 #pragma once
 
 #include "absl/strings/string_view.h"
+#include "device/cuda/driver.h"
+#include "device/cuda/kernel.h"
 #include "device/device.h"
 
 namespace mmadiff {
+
+struct LoadedKernel {
+  Kernel kernel;
+  void* function = nullptr;  // of the driver
+};
+
+// What else a GPU can do for whoever writes kernels of its own (fuzz/resident.h).
+class CudaDevice : public Device {
+ public:
+  virtual const CudaDriver& driver() const = 0;
+  virtual int multiprocessors() const = 0;
+  // For the calling thread, before other calls of the driver.
+  virtual absl::Status MakeCurrent() = 0;
+  // The kernel of a supported row, loaded.
+  virtual absl::StatusOr<const LoadedKernel*> Load(const Row& row) = 0;
+};
 
 // GPU number `index`, in decimal. kNotFound without a driver or without that GPU.
 DeviceOr OpenCuda(absl::string_view index);

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
@@ -52,6 +53,17 @@ absl::Status CudaDriver::Check(int result, absl::string_view what) const {
   // CUDA_ERROR_STUB_LIBRARY, NO_DEVICE, INVALID_DEVICE, SYSTEM_DRIVER_MISMATCH
   const bool absent = result == 34 || result == 100 || result == 101 || result == 803;
   return absent ? absl::NotFoundError(message) : absl::UnavailableError(message);
+}
+
+absl::Status DeviceMemory::Allocate(size_t bytes) {
+  return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
+                       absl::StrCat("allocating ", bytes, " bytes on the GPU"));
+}
+
+absl::Status DeviceMemory::Fill(const std::vector<uint32_t>& words) {
+  if (absl::Status s = Allocate(4 * words.size()); !s.ok()) return s;
+  return driver_.Check(driver_.to_device(address_, words.data(), 4 * words.size()),
+                       "copying operands to the GPU");
 }
 
 absl::StatusOr<const CudaDriver*> LoadCudaDriver() {

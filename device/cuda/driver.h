@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -36,6 +37,25 @@ struct CudaDriver {
   // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no
   // suitable driver is kNotFound, everything else kUnavailable.
   absl::Status Check(int result, absl::string_view what) const;
+};
+
+// Memory of the GPU that is current, freed with the object.
+class DeviceMemory {
+ public:
+  explicit DeviceMemory(const CudaDriver& driver) : driver_(driver) {}
+  ~DeviceMemory() {
+    if (address_ != 0) driver_.free(address_);
+  }
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  absl::Status Allocate(size_t bytes);  // once
+  absl::Status Fill(const std::vector<uint32_t>& words);
+  uint64_t* address() { return &address_; }
+
+ private:
+  const CudaDriver& driver_;
+  uint64_t address_ = 0;
 };
 
 // Loaded and initialised once. MMADIFF_LIBCUDA names another library file; empty: this program.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "device/cuda/slot.h"
 #include "sim/instruction.h"
 #include "sim/layout.h"
 
@@ -20,12 +21,6 @@ struct PtxTarget {
   const char* version;  // least PTX version that knows the target and its matrix instructions
 };
 std::span<const PtxTarget> PtxTargets();
-
-// Of an element: the first 32-bit word, counted within one execution, and the lowest bit in it. A
-// 64-bit element goes on in the next word.
-struct Slot {
-  int word, bit;
-};
 
 // The words of one execution that hold an operand, and its elements in the order of a Batch: rows
 // of A and columns of B with their scales, C and D row by row.
@@ -51,7 +46,7 @@ absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
 
 // HasKernel() must be OK.
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
-                                SourceOfA source = SourceOfA::kShared);
+                SourceOfA source = SourceOfA::kShared);
 
 // The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
 // followed by their scales.

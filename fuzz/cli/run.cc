@@ -15,6 +15,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/report.h"
+#include "fuzz/resident.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -148,7 +149,6 @@ int Run(const RunFlags& flags, const Globals& globals) {
   options.forever = flags.forever;
   options.errors = flags.errors;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
-  options.threads = flags.threads > 0 ? flags.threads : std::max(1, cores);
   options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
@@ -156,6 +156,8 @@ int Run(const RunFlags& flags, const Globals& globals) {
 
   DeviceOr device = OpenDevice(flags.device);
   if (!device.ok()) return Fail(device.status());
+  options.resident = ResidentRunner::Create(**device).ok();
+  options.threads = flags.threads > 0 ? flags.threads : options.resident ? 1 : std::max(1, cores);
   absl::StatusOr<std::vector<const Row*>> rows = SupportedRows(flags, **device);
   if (!rows.ok()) return Fail(rows.status());
   options.rows = *rows;

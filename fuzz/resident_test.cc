@@ -1,0 +1,151 @@
+// GPU-resident runs on a library that stands for the driver, with the kernels' own text run on the
+// host: every count, digest and mismatch equals that of the host path. What hardware answers, and
+// whether nvcc compiles the text to the same, is not tested here.
+#include "fuzz/resident.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "fuzz/devices.h"
+#include "sim/parameter.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+template <Family kFamily>
+void ComparePatches(const ResidentJob& job) {
+  std::vector<typename Operands<kFamily>::Word> staged((kPatchRows + kPatchColumns) *
+                                                       job.shape.row_words());
+  Tally tally;
+  for (int64_t number = 0; number < PatchCount(job); ++number) {
+    const Patch patch = PatchOf(job, number);
+    for (int t = 0; t < kPatchThreads; ++t) {
+      StagePatch<kFamily>(job, patch, t, kPatchThreads, staged.data());
+    }
+    for (int t = 0; t < patch.rows * patch.columns; ++t) {
+      CompareResult<kFamily>(job, patch, t, staged.data(), tally);
+    }
+  }
+  AddTally(job, tally);
+}
+
+}  // namespace
+
+extern "C" int LaunchTwin(const char* name, void* argument) {
+  const ResidentJob& job = *static_cast<const ResidentJob*>(argument);
+  const std::string kernel = name;
+  if (kernel == "generate") {
+    for (int64_t t = 0; t < job.count; ++t) GenerateCase(job, t);
+  } else if (kernel == "pack") {
+    for (int o = 0; o < 3; ++o) {
+      for (int64_t t = 0; t < job.count * job.packed[o].words_per_case; ++t) PackWord(job, o, t);
+    }
+  } else if (kernel == "compare_fma_chain") {
+    ComparePatches<Family::kFmaChain>(job);
+  } else if (kernel == "compare_fused_sum") {
+    ComparePatches<Family::kFusedSum>(job);
+  } else if (kernel == "compare_scaled_sum") {
+    ComparePatches<Family::kScaledSum>(job);
+  } else if (kernel == "compare_integer_dot") {
+    ComparePatches<Family::kIntegerDot>(job);
+  } else {
+    return 500;
+  }
+  return 0;
+}
+
+namespace {
+
+class ResidentTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
+    unsetenv("FAKE_CUDA_CAPABILITY");
+  }
+
+  static absl::Status Accept(const MismatchingCase&) { return absl::OkStatus(); }
+};
+
+UnitResult Without(UnitResult r) {
+  r.seconds = 0;
+  return r;
+}
+
+TEST_F(ResidentTest, EqualsTheHostPath) {
+  const char* const rows[] = {
+      "sm_90/mma.m16n8k16.f32.f16.f16.f32",        "sm_90/mma.m16n8k8.f16.f16.f16.f16",
+      "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",       "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
+      "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32",      "sm_90/mma.m16n8k32.satfinite.s32.s8.u8.s32",
+      "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc", "sm_75/mma.m8n8k4.f32.f16.f16.f32"};
+  for (const char* name : rows) {
+    SCOPED_TRACE(name);
+    const Row& row = *FindRow(name);
+    setenv("FAKE_CUDA_CAPABILITY", row.arch() == "sm_75" ? "7.5" : "9.0", 1);
+    DeviceOr device = OpenDevice("cuda:0");
+    ASSERT_TRUE(device.ok()) << device.status();
+    const auto resident = ResidentRunner::Create(**device, "twin");
+    ASSERT_TRUE(resident.ok()) << resident.status();
+    for (const Strategy& strategy : Strategies()) {
+      const CaseStream stream = {&row, &strategy, 7};
+      ASSERT_TRUE(ResidentRunner::Supports(stream));
+      UnitResult host, gpu;
+      ASSERT_TRUE(UnitRunner(**device, stream).Run(1000, 333, host, Accept).ok());
+      const absl::Status s = (*resident)->Run(stream, 1000, 333, gpu, Accept);
+      ASSERT_TRUE(s.ok()) << s;
+      EXPECT_EQ(Without(gpu), Without(host)) << strategy.name;
+      EXPECT_GT(gpu.counts["event.sampled"], 20u);
+    }
+  }
+}
+
+TEST_F(ResidentTest, FlagsAndReportsMismatches) {
+  // The GPU computes as a V100 would; the row that it is held against is another.
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Row wrong = row;
+  wrong.model.algorithm = Neighbours(row.model).front().algorithm;
+  DeviceOr device = OpenDevice("cuda:0");
+  ASSERT_TRUE(device.ok());
+  const auto resident = ResidentRunner::Create(**device, "twin");
+  ASSERT_TRUE(resident.ok());
+  const CaseStream stream = {&wrong, &Strategies().front(), 1};
+  for (const uint64_t count : {64, 4096}) {  // few flagged cases, and more than the GPU lists
+    UnitResult host, gpu;
+    std::vector<uint64_t> by_host, by_gpu;
+    const auto into = [](std::vector<uint64_t>& cases) {
+      return [&cases](const MismatchingCase& found) {
+        cases.push_back(found.name.index);
+        return absl::OkStatus();
+      };
+    };
+    ASSERT_TRUE(UnitRunner(**device, stream).Run(0, count, host, into(by_host)).ok());
+    const absl::Status s = (*resident)->Run(stream, 0, count, gpu, into(by_gpu));
+    ASSERT_TRUE(s.ok()) << s;
+    EXPECT_GT(gpu.mismatches, 0u);
+    EXPECT_EQ(by_gpu, by_host);
+    EXPECT_EQ(Without(gpu), Without(host));
+  }
+}
+
+TEST_F(ResidentTest, WhereItDoesNotRun) {
+  DeviceOr faulty = OpenDevice("faulty:none=0");
+  ASSERT_TRUE(faulty.ok());
+  EXPECT_EQ(ResidentRunner::Create(**faulty, "twin").status().code(), absl::StatusCode::kNotFound);
+  DeviceOr gpu = OpenDevice("cuda:0");
+  ASSERT_TRUE(gpu.ok());
+  const absl::Status none = ResidentRunner::Create(**gpu, "").status();
+  EXPECT_EQ(none.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(none.message()), HasSubstr("CUDA Toolkit"));
+  EXPECT_FALSE(ResidentRunner::Supports({FindRow("x86/tdpbf16ps"), &Strategies().front(), 1}) &&
+               ResidentRunner::Supports(
+                   {FindRow("gfx942/v_mfma_f32_16x16x16_f16"), &Strategies().front(), 1}));
+  static constexpr Strategy kOther = {"other", "", nullptr};
+  EXPECT_FALSE(
+      ResidentRunner::Supports({FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32"), &kOther, 1}));
+}
+
+}  // namespace
+}  // namespace mmadiff
