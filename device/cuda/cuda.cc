@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
@@ -15,7 +16,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kExecutionsAtATime = 1 << 16;
+constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
 
 // Device memory of one operand, freed with the object.
 class Memory {
@@ -45,15 +46,16 @@ class Memory {
 
 class Cuda : public Device {
  public:
-  Cuda(const CudaDriver& driver, int index, const PtxTarget& target, void* context,
-       std::string identity)
+  Cuda(const CudaDriver& driver, std::string name, SourceOfA source, const PtxTarget& target,
+       void* context, std::string identity)
       : driver_(driver),
-        index_(index),
+        name_(std::move(name)),
+        source_(source),
         target_(target),
         context_(context),
         identity_(std::move(identity)) {}
 
-  std::string name() const override { return absl::StrCat("cuda:", index_); }
+  std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
 
   absl::Status Supports(const Row& row) const override {
@@ -79,8 +81,10 @@ class Cuda : public Device {
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
-    for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
-      const int64_t count = std::min(kExecutionsAtATime, executions - first);
+    const Kernel& k = (*loaded)->kernel;
+    const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
+    for (int64_t first = 0; first < executions; first += most) {
+      const int64_t count = std::min(most, executions - first);
       if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
         return s;
       }
@@ -97,7 +101,7 @@ class Cuda : public Device {
   absl::StatusOr<const Loaded*> Load(const Instruction& i) {
     Loaded& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
-    loaded.kernel = KernelOf(i, target_);
+    loaded.kernel = KernelOf(i, target_, source_);
     void* module = nullptr;
     absl::Status s =
         driver_.Check(driver_.load_module(&module, loaded.kernel.ptx.c_str(), 0, nullptr, nullptr),
@@ -134,7 +138,8 @@ class Cuda : public Device {
   }
 
   const CudaDriver& driver_;
-  const int index_;
+  const std::string name_;
+  const SourceOfA source_;
   const PtxTarget& target_;
   void* const context_;
   const std::string identity_;
@@ -156,9 +161,12 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
 
 DeviceOr OpenCuda(absl::string_view argument) {
   int index;
-  if (!absl::SimpleAtoi(argument, &index) || index < 0) {
+  absl::string_view number = argument;
+  const bool lanes = absl::ConsumeSuffix(&number, ",a=registers");
+  if (!absl::SimpleAtoi(number, &index) || index < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("device 'cuda:", argument, "': write cuda:N, the number of a GPU from 0 on"));
+        absl::StrCat("device 'cuda:", argument,
+                     "': write cuda:N, the number of a GPU from 0 on, or cuda:N,a=registers"));
   }
   const absl::StatusOr<const CudaDriver*> loaded = LoadCudaDriver();
   if (!loaded.ok()) return loaded.status();
@@ -179,7 +187,8 @@ DeviceOr OpenCuda(absl::string_view argument) {
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(
-      driver, index, **target, context,
+      driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
+      lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, context,
       absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
                    version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
 }
