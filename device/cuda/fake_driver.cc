@@ -77,12 +77,10 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
                    unsigned, unsigned, void*, void** arguments, void**) {
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (Fails("cuLaunchKernel") || block != kernel.threads) return 719;
-  const auto words = [arguments](int i) {
-    return reinterpret_cast<uint32_t*>(*static_cast<uint64_t*>(arguments[i]));
-  };
+  uint64_t addresses[4];
+  for (int i = 0; i < 4; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   for (unsigned x = 0; x < grid; ++x) {
-    kernel.execute(words(0) + x * kernel.a_words, words(1) + x * kernel.b_words,
-                   words(2) + x * kernel.c_words, words(3) + x * kernel.d_words);
+    if (!kernel.execute(x, addresses)) return 719;
   }
   return 0;
 }

@@ -13,8 +13,8 @@ namespace mmadiff {
 struct FakeKernel {
   const Row* row = nullptr;  // nullptr: no kernel of this GPU
   unsigned threads = 32;
-  int a_words = 0, b_words = 0, c_words = 0, d_words = 0;  // of one execution
-  std::function<void(const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d)> execute;
+  // Execution x with the addresses of all words of a, b, c, d; false if it cannot be run.
+  std::function<bool(unsigned x, const uint64_t* addresses)> execute;
 };
 
 // An element that does not cross a word.
@@ -25,7 +25,7 @@ inline uint64_t BitsAt(const uint32_t* words, int bit, int bits) {
 // mma, from the row.
 FakeKernel FakeMma(const Row& row);
 
-// wgmma, from the instruction and the descriptors in the PTX text.
+// wgmma, from the PTX text, which it runs.
 FakeKernel FakeWgmma(const std::string& ptx);
 
 }  // namespace mmadiff

@@ -69,17 +69,16 @@ FakeKernel FakeMma(const Row& row) {
   const Instruction& in = *row.instruction;
   const bool narrow = in.scale != nullptr || in.name.find("f8f6f4") != in.name.npos;
   const int scales = in.scale == nullptr ? 0 : 32;
-  const auto words = [&in](Operand operand) { return 32 * ExtentOf(in, operand).registers; };
-  FakeKernel kernel = {&row,
-                       32,
-                       words(Operand::kA) + scales,
-                       words(Operand::kB) + scales,
-                       words(Operand::kC),
-                       words(Operand::kD),
-                       {}};
-  kernel.execute = [&row, narrow](const uint32_t* a, const uint32_t* b, const uint32_t* c,
-                                  uint32_t* d) { Execute(row, narrow, a, b, c, d); };
-  return kernel;
+  return {&row, 32, [&row, narrow, scales](unsigned x, const uint64_t* addresses) {
+            const auto words = [&](Operand operand, int more) {
+              const int index = static_cast<int>(operand);
+              const int count = 32 * ExtentOf(*row.instruction, operand).registers + more;
+              return reinterpret_cast<uint32_t*>(addresses[index]) + x * count;
+            };
+            Execute(row, narrow, words(Operand::kA, scales), words(Operand::kB, scales),
+                    words(Operand::kC, 0), words(Operand::kD, 0));
+            return true;
+          }};
 }
 
 }  // namespace mmadiff
