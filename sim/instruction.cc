@@ -22,7 +22,7 @@ constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
 constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
 constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
 
-// Native: one matrix instruction in machine code made by ptxas 13.0 (mma:
+// Native: one matrix instruction in machine code made by ptxas 13.0 (mma and wgmma:
 // device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
@@ -40,6 +40,8 @@ constexpr char kGfx908Up[] = "gfx908 gfx90a";
 
 constexpr Layout kLanes = Layout::kVectorLanes;
 constexpr Layout kMma = Layout::kNvidiaMma;
+constexpr Layout kMmaBytes = Layout::kNvidiaMmaBytes;
+constexpr Layout kWarpgroup = Layout::kNvidiaWgmma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
 constexpr Layout kWave = Layout::kAmdMfma;
 constexpr Layout kMemory = Layout::kNoLanes;
@@ -94,12 +96,12 @@ constexpr Entry kEntries[] = {
     {"mma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMma, kFromAmpere, kMmaPage},
     {"mma.m16n8k{4,8,16}{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMma, kHopper, kMmaPage},
     {"mma.m16n8k{16,32}.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}.$2", kNamed, "$2 $3 $4 $2", kMma, kFp8, kMmaPage},
-    {"mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".$1", kNamed, "$1 $2 $3 $1", kMemory, kRtxBlackwell, kMmaPage},
-    {"mma.m16n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".f32.ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
-    {"mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
-    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".$1", kNamed, "$1 $2 $3 $1", kMmaBytes, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".f32.ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMmaBytes, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMma, kRtxBlackwell, kMmaPage},
     // ue8m0.4x is of PTX ISA 9.1: ptxas 13.0 refuses it, and nobody here has seen its machine code.
-    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMemory, kRtxBlackwell, kMmaPage},
+    {"mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMma, kRtxBlackwell, kMmaPage},
     {"mma.m8n8k16{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $2 $3 s32", kMma, kFromTuring, kMmaPage},
     {"mma.m16n8k{16,32}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32", kNamed, "s32 $3 $4 s32", kMma, kFromAmpere, kMmaPage},
     {"mma.m8n8k32{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32", kNamed, "s32 $2 $3 s32", kMma, kTuringToAda, kMmaPage},
@@ -117,12 +119,12 @@ constexpr Entry kEntries[] = {
     {"wmma.m8n8k32{,.satfinite}.s32.{s4,u4}.$2.s32", kNamed, "s32 $2 $2 s32", kMemory, kNone, kWmmaPage},
     {"wmma.m8n8k128.s32.b1.b1.s32.{xor,and}.popc", kNamed, "s32 b1 b1 s32", kMemory, kNone, kWmmaPage},
 
-    {"wgmma.m64n8k16.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kMemory, kHopper, kWgmmaPage, kWgmma},
-    {"wgmma.m64n8k16.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kMemory, kHopper, kWgmmaPage, kWgmma},
-    {"wgmma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kMemory, kHopper, kWgmmaPage, kWgmma},
-    {"wgmma.m64n8k32.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kMemory, kHopper, kWgmmaPage, kWgmma},
-    {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kMemory, kHopper, kWgmmaPage, kWgmmaInteger},
-    {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kMemory, kHopper, kWgmmaPage, kWgmmaInteger},
+    {"wgmma.m64n8k16.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k16.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k32.{f32,f16}.{e4m3,e5m2}.{e4m3,e5m2}", kNamed, "$1 $2 $3 $1", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
+    {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
+    {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
 
     {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
     {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kMemory, kBlackwell, kTcgen05Page, kTcgen05},

@@ -28,13 +28,14 @@ inline Shape DotProductShape(const Shape& s) { return {1, 1, s.k, 1, s.scales}; 
 
 // How matrix elements lie in registers (sim/layout.h).
 enum class Layout : uint8_t {
-  kVectorLanes,   // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
-  kNvidiaMma,     // mma.sync m16n8kK and m8n8kK fragments
-  kNvidiaMma884,  // mma.sync m8n8k4 f16 on quad pairs
-  kNvidiaWgmma,   // wgmma: A and B in shared memory (A also in registers), C and D in registers
-  kNvidiaTcgen05,  // tcgen05.mma: shared memory, tensor memory
-  kAmdMfma,        // v_mfma_*, 64 lanes
-  kNoLanes,        // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
+  kVectorLanes,  // x86, Arm dot products: block i is 32- or 64-bit lane i, k from low to high bits
+  kNvidiaMma,    // mma.sync m16n8kK and m8n8kK fragments
+  kNvidiaMmaBytes,  // the same, with each element of A and B in a byte of its own
+  kNvidiaMma884,    // mma.sync m8n8k4 f16 on quad pairs
+  kNvidiaWgmma,     // wgmma: A and B in shared memory (A also in registers), C and D in registers
+  kNvidiaTcgen05,   // tcgen05.mma: shared memory, tensor memory
+  kAmdMfma,         // v_mfma_*, 64 lanes
+  kNoLanes,         // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
 };
 
 // Values of m and n that an instruction has beside those of its row: m, and n from n_min to n_max

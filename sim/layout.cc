@@ -1,5 +1,7 @@
 #include "sim/layout.h"
 
+#include "sim/layout_shared.h"
+
 namespace mmadiff {
 namespace {
 
@@ -25,40 +27,28 @@ Matrix MatrixOf(const Shape& s, Operand operand) {
   return {s.m, s.n};
 }
 
-const Format& FormatOf(const Instruction& i, Operand operand) {
-  switch (operand) {
-    case Operand::kA:
-    case Operand::kALanes:
-      return *i.a;
-    case Operand::kB:
-      return *i.b;
-    case Operand::kC:
-      return *i.c;
-    case Operand::kD:
-      return *i.d;
-    case Operand::kScaleA:
-    case Operand::kScaleB:
-      break;
-  }
-  return *i.scale;
+// What holds one element of A or B: a whole byte in the instructions of kind f8f6f4 and mxf8f6f4,
+// e2m1 in its bits 5 to 2, six bits in 5 to 0 (PTX ISA 9.0, 9.7.14.5 mma); else its own bits.
+struct Container {
+  int bits, shift;
+};
+
+Container ContainerOf(const Instruction& in, Operand operand) {
+  const int bits = FormatOf(in, operand).bits;
+  const bool factor = operand == Operand::kA || operand == Operand::kB;
+  if (!factor || in.layout != Layout::kNvidiaMmaBytes) return {bits, 0};
+  return {8, bits == 4 ? 2 : 0};
 }
 
-// mma.sync m16n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): a lane belongs to group lane / 4
-// and is thread lane % 4 of it; a register holds `per` neighbouring elements of k.
 Place NvidiaMma(const Instruction& in, Operand operand, const Element& e) {
-  const int bits = FormatOf(in, operand).bits;
-  const int per = bits >= 32 ? 1 : 32 / bits;
-  if (operand == Operand::kC || operand == Operand::kD) {
-    const int value = (e.row >= 8 ? 2 : 0) + e.column % 2;  // index among the lane's values of C
-    const int reg = bits == 16 ? value / 2 : value;
-    return {e.row % 8 * 4 + e.column / 2, bits == 64 ? 2 * reg : reg,
-            bits == 16 ? value % 2 * 16 : 0};
-  }
-  const int k = operand == Operand::kA ? e.column : e.row;
-  const int group = operand == Operand::kA ? e.row % 8 : e.column;
-  const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
-  const int reg = operand == Operand::kA && in.shape.m == 16 ? chunk * 2 + e.row / 8 : chunk;
-  return {group * 4 + k % (4 * per) / per, bits == 64 ? 2 * reg : reg, k % per * bits};
+  // Thread-id 0 and byte-id 0: the scales of row g of A are in thread 0 of group g, those of row
+  // g + 8 in thread 1, of column g of B in thread 0; in bytes from the lowest on.
+  if (operand == Operand::kScaleA) return {e.row % 8 * 4 + e.row / 8, 0, e.column * 8};
+  if (operand == Operand::kScaleB) return {e.column * 4, 0, e.row * 8};
+  const Container container = ContainerOf(in, operand);
+  Place p = MmaFragment(operand, in.shape.m, container.bits, e);
+  p.bit += container.shift;
+  return p;
 }
 
 // mma.sync m8n8k4 with f16 (PTX ISA, "Matrix fragments for mma.m8n8k4 with .f16"): quad pair b is
@@ -105,6 +95,41 @@ Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
 
 }  // namespace
 
+const Format& FormatOf(const Instruction& i, Operand operand) {
+  switch (operand) {
+    case Operand::kA:
+    case Operand::kALanes:
+      return *i.a;
+    case Operand::kB:
+      return *i.b;
+    case Operand::kC:
+      return *i.c;
+    case Operand::kD:
+      return *i.d;
+    case Operand::kScaleA:
+    case Operand::kScaleB:
+      break;
+  }
+  return *i.scale;
+}
+
+// A lane belongs to group lane / 4 and is thread lane % 4 of it; a register holds `per`
+// neighbouring elements of k.
+Place MmaFragment(Operand operand, int m, int bits, const Element& e) {
+  const int per = bits >= 32 ? 1 : 32 / bits;
+  if (operand == Operand::kC || operand == Operand::kD) {
+    const int value = (e.row >= 8 ? 2 : 0) + e.column % 2;  // index among the lane's values of C
+    const int reg = bits == 16 ? value / 2 : value;
+    return {e.row % 8 * 4 + e.column / 2, bits == 64 ? 2 * reg : reg,
+            bits == 16 ? value % 2 * 16 : 0};
+  }
+  const int k = operand == Operand::kA ? e.column : e.row;
+  const int group = operand == Operand::kA ? e.row % 8 : e.column;
+  const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
+  const int reg = operand == Operand::kA && m == 16 ? chunk * 2 + e.row / 8 : chunk;
+  return {group * 4 + k % (4 * per) / per, bits == 64 ? 2 * reg : reg, k % per * bits};
+}
+
 const char* Name(Operand operand) {
   constexpr const char* kNames[] = {"A", "B", "C", "D", "SA", "SB", "A_lanes"};
   return kNames[static_cast<int>(operand)];
@@ -112,9 +137,12 @@ const char* Name(Operand operand) {
 
 Extent ExtentOf(const Instruction& instruction, Operand operand) {
   const Matrix matrix = MatrixOf(instruction.shape, operand);
-  const int bits =
-      instruction.shape.blocks * matrix.rows * matrix.columns * FormatOf(instruction, operand).bits;
-  return {32, bits / (32 * 32)};
+  const int elements = instruction.shape.blocks * matrix.rows * matrix.columns;
+  if (instruction.layout == Layout::kNvidiaWgmma) {
+    return WgmmaExtent(instruction, operand, elements);
+  }
+  if (operand == Operand::kScaleA || operand == Operand::kScaleB) return {32, 1};
+  return {32, elements * ContainerOf(instruction, operand).bits / (32 * 32)};
 }
 
 std::vector<Element> Elements(const Instruction& instruction, Operand operand) {
@@ -135,12 +163,14 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
     case Layout::kVectorLanes:
       return VectorLane(instruction, operand, element);
     case Layout::kNvidiaMma:
+    case Layout::kNvidiaMmaBytes:
       return NvidiaMma(instruction, operand, element);
     case Layout::kNvidiaMma884:
       return NvidiaMma884(instruction, operand, element);
     case Layout::kAmdMfma:
       return AmdMfma(instruction, operand, element);
     case Layout::kNvidiaWgmma:
+      return WgmmaPlace(instruction, operand, element);
     case Layout::kNvidiaTcgen05:
     case Layout::kNoLanes:
       break;

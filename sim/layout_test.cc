@@ -4,11 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace mmadiff {
 namespace {
@@ -18,7 +19,7 @@ constexpr Operand kOperands[] = {Operand::kA, Operand::kB, Operand::kC, Operand:
 const Instruction& Find(const char* name) { return *FindInstruction(name); }
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
-  const Format* formats[] = {i.a, i.b, i.c, i.d};
+  const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale, i.a};
   return *formats[static_cast<int>(operand)];
 }
 
@@ -29,7 +30,8 @@ using PlaceFunction = std::function<Place(const Instruction&, Operand, const Ele
 std::string NoBijection(const PlaceFunction& place, const Instruction& instruction, Operand operand,
                         int lanes, int registers, int bits) {
   const int width = FormatOf(instruction, operand).bits;
-  std::set<std::tuple<int, int, int>> used;
+  const size_t all = static_cast<size_t>(lanes) * registers * bits;
+  std::vector<bool> used(all);
   for (const Element& e : Elements(instruction, operand)) {
     const Place p = place(instruction, operand, e);
     for (int bit = 0; bit < width; ++bit) {
@@ -37,11 +39,13 @@ std::string NoBijection(const PlaceFunction& place, const Instruction& instructi
       if (p.lane < 0 || p.lane >= lanes || p.reg < 0 || reg >= registers || p.bit < 0) {
         return "outside of the registers";
       }
-      if (!used.emplace(p.lane, reg, position).second) return "two elements in one place";
+      const size_t at = (static_cast<size_t>(p.lane) * registers + reg) * bits + position;
+      if (used[at]) return "two elements in one place";
+      used[at] = true;
     }
   }
-  const size_t all = static_cast<size_t>(lanes) * registers * bits;
-  return used.size() == all ? "" : "places without an element";
+  const bool full = std::find(used.begin(), used.end(), false) == used.end();
+  return full ? "" : "places without an element";
 }
 
 struct RegisterCounts {
@@ -79,7 +83,10 @@ TEST(Layout, EveryNvidiaInstructionFillsItsRegisters) {
 TEST(Layout, EveryInstructionOnLanesFillsItsRegisters) {
   std::map<Layout, int> seen;
   for (const Instruction& i : Instructions()) {
-    if (i.layout == Layout::kVectorLanes || i.layout == Layout::kNoLanes) continue;
+    if (i.layout != Layout::kNvidiaMma && i.layout != Layout::kNvidiaMma884 &&
+        i.layout != Layout::kAmdMfma) {
+      continue;
+    }
     ++seen[i.layout];
     const int lanes = i.layout == Layout::kAmdMfma ? 64 : 32;
     for (const Operand operand : kOperands) {
@@ -92,6 +99,64 @@ TEST(Layout, EveryInstructionOnLanesFillsItsRegisters) {
   EXPECT_GE(seen[Layout::kNvidiaMma], 90);
   EXPECT_EQ(seen[Layout::kNvidiaMma884], 3);
   EXPECT_GE(seen[Layout::kAmdMfma], 50);
+}
+
+// Bytes for e4m3 and e5m2 alone are full; narrower formats leave bits of their bytes.
+TEST(Layout, ElementsInBytesLieInTheirRegisters) {
+  int seen = 0;
+  for (const Instruction& i : Instructions()) {
+    if (i.layout != Layout::kNvidiaMmaBytes) continue;
+    ++seen;
+    const int registers[] = {4, 2, i.c->bits / 8, i.d->bits / 8};
+    for (const Operand operand : kOperands) {
+      const int wanted = registers[static_cast<int>(operand)];
+      EXPECT_EQ(ExtentOf(i, operand).lanes, 32);
+      EXPECT_EQ(ExtentOf(i, operand).registers, wanted) << i.name << " " << Name(operand);
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, 32, wanted, 32),
+                FormatOf(i, operand).bits < 8 ? "places without an element" : "")
+          << i.name << " " << Name(operand);
+    }
+  }
+  EXPECT_EQ(seen, 75);
+}
+
+// One register of each lane; scales fill the low bytes of two lanes of four, and of one.
+TEST(Layout, ScalesLieInTheirRegisters) {
+  int seen = 0;
+  for (const Instruction& i : Instructions()) {
+    if (!i.name.starts_with("mma.") || i.scale == nullptr) continue;
+    ++seen;
+    for (const Operand operand : {Operand::kScaleA, Operand::kScaleB}) {
+      EXPECT_EQ(ExtentOf(i, operand).lanes, 32);
+      EXPECT_EQ(ExtentOf(i, operand).registers, 1);
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, 32, 1, 32), "places without an element") << i.name;
+    }
+  }
+  EXPECT_EQ(seen, 29);
+}
+
+// Shared memory: 32 bytes of each row of A and column of B. Registers: of 128 lanes.
+TEST(Layout, EveryWgmmaFillsItsPlaces) {
+  int seen = 0;
+  for (const Instruction& least : Instructions()) {
+    if (least.layout != Layout::kNvidiaWgmma) continue;
+    ++seen;
+    for (const int n : {8, 24, 256}) {
+      const Instruction i = WithSize(least, 64, n);
+      const int d = n / 2 * i.d->bits / 32;
+      const std::tuple<Operand, int, int> extents[] = {
+          {Operand::kA, 1, 64 * 8}, {Operand::kALanes, 128, 4}, {Operand::kB, 1, n * 8},
+          {Operand::kC, 128, d},    {Operand::kD, 128, d},
+      };
+      for (const auto& [operand, lanes, registers] : extents) {
+        EXPECT_EQ(ExtentOf(i, operand).lanes, lanes) << i.name << " " << Name(operand);
+        EXPECT_EQ(ExtentOf(i, operand).registers, registers) << i.name << " " << Name(operand);
+        EXPECT_EQ(NoBijection(PlaceOf, i, operand, lanes, registers, 32), "")
+            << i.name << " " << Name(operand);
+      }
+    }
+  }
+  EXPECT_EQ(seen, 21);
 }
 
 // Lane, register and bit of single elements, worked out by hand from the rules of the CDNA ISA.
@@ -168,6 +233,14 @@ struct Spot {
 };
 
 constexpr Operand kA = Operand::kA, kB = Operand::kB, kC = Operand::kC, kD = Operand::kD;
+constexpr Operand kSA = Operand::kScaleA, kSB = Operand::kScaleB, kAL = Operand::kALanes;
+constexpr char kBytes[] = "mma.m16n8k32.f8f6f4.f32.e2m1.e3m2.f32";
+constexpr char kMxf8[] = "mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0";
+constexpr char kNvf4[] = "mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x";
+constexpr char kWgmmaF16[] = "wgmma.m64n8k16.f16.f16.f16";
+constexpr char kWgmmaTf32[] = "wgmma.m64n8k8.f32.tf32.tf32";
+constexpr char kWgmmaFp8[] = "wgmma.m64n8k32.f32.e4m3.e5m2";
+constexpr char kWgmmaB1[] = "wgmma.m64n8k256.s32.b1.b1.and.popc";
 constexpr char k884f16[] = "mma.m8n8k4.f16.f16.f16.f16";
 constexpr char k884f32[] = "mma.m8n8k4.f32.f16.f16.f32";
 constexpr char k1688f16[] = "mma.m16n8k8.f32.f16.f16.f32";
@@ -225,6 +298,36 @@ constexpr Spot kSpots[] = {
     {k1688tf32, kB, {0, 0, 0}, {0, 0, 0}},
     {k1688tf32, kB, {0, 6, 3}, {14, 1, 0}},
     {k1688tf32, kC, {0, 8, 7}, {3, 3, 0}},
+    // sm_120, elements in bytes: four neighbours of k in a register, e2m1 in bits 5 to 2 of a byte.
+    {kBytes, kA, {0, 0, 0}, {0, 0, 2}},
+    {kBytes, kA, {0, 9, 22}, {5, 3, 18}},
+    {kBytes, kB, {0, 22, 1}, {5, 1, 16}},
+    {kMxf8, kA, {0, 9, 5}, {5, 1, 8}},
+    {kMxf8, kB, {0, 31, 7}, {31, 1, 26}},
+    {kMxf8, kSA, {0, 2, 0}, {8, 0, 0}},
+    {kMxf8, kSA, {0, 10, 0}, {9, 0, 0}},
+    {kMxf8, kSB, {0, 0, 3}, {12, 0, 0}},
+    // Nibbles: eight neighbours of k in a register. Scale s in byte s.
+    {kNvf4, kA, {0, 8, 9}, {1, 1, 4}},
+    {kNvf4, kB, {0, 63, 7}, {31, 1, 28}},
+    {kNvf4, kSA, {0, 15, 3}, {29, 0, 24}},
+    {kNvf4, kSB, {0, 2, 7}, {28, 0, 16}},
+    // wgmma, shared memory: byte = 256 * (row / 8) + 128 * (byte of the row / 16) + 16 * (row % 8)
+    // + byte of the row % 16.
+    {kWgmmaF16, kA, {0, 0, 7}, {0, 3, 16}},
+    {kWgmmaF16, kA, {0, 0, 8}, {0, 32, 0}},
+    {kWgmmaF16, kA, {0, 63, 15}, {0, 511, 16}},
+    {kWgmmaF16, kB, {0, 9, 3}, {0, 44, 16}},
+    {kWgmmaTf32, kA, {0, 8, 1}, {0, 65, 0}},
+    {kWgmmaFp8, kB, {0, 17, 1}, {0, 36, 8}},
+    {kWgmmaB1, kA, {0, 1, 130}, {0, 36, 2}},
+    // wgmma, registers: warp w has the rows 16w to 16w + 15 as mma.m16n8 has them.
+    {kWgmmaF16, kAL, {0, 16, 0}, {32, 0, 0}},
+    {kWgmmaF16, kAL, {0, 57, 11}, {101, 3, 16}},
+    {kWgmmaTf32, kAL, {0, 2, 5}, {9, 2, 0}},
+    {kWgmmaFp8, kAL, {0, 8, 17}, {0, 3, 8}},
+    {kWgmmaF16, kD, {0, 24, 3}, {33, 1, 16}},
+    {kWgmmaFp8, kD, {0, 63, 7}, {127, 3, 0}},
     // x86: dot product i in lane i, k from the low bits up.
     {"vdpbf16ps", kA, {15, 0, 1}, {15, 0, 16}},
     {"vpdpbusd", kB, {3, 2, 0}, {3, 0, 16}},
@@ -242,6 +345,14 @@ TEST(Layout, SpotValuesOfTheManual) {
         << s.instruction << " " << Name(s.operand) << " block " << s.element.block << " row "
         << s.element.row << " column " << s.element.column;
   }
+}
+
+// The next eight columns come after the registers of the first.
+TEST(Layout, AccumulatorsOfWgmmaWithMoreColumns) {
+  const Instruction f16 = WithSize(Find(kWgmmaF16), 64, 24),
+                    f32 = WithSize(Find(kWgmmaFp8), 64, 24);
+  EXPECT_EQ(Text(PlaceOf(f16, kD, {0, 8, 17})), Text({0, 5, 16}));
+  EXPECT_EQ(Text(PlaceOf(f32, kD, {0, 8, 17})), Text({0, 11, 0}));
 }
 
 // The formulas of the PTX ISA the other way round: from lane and value to row and column.

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
@@ -15,20 +16,21 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kExecutionsAtATime = 1 << 16;
+constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
 
 class Cuda : public CudaDevice {
  public:
-  Cuda(const CudaDriver& driver, int index, const PtxTarget& target, void* context,
-       int multiprocessors, std::string identity)
+  Cuda(const CudaDriver& driver, std::string name, SourceOfA source, const PtxTarget& target,
+       void* context, int multiprocessors, std::string identity)
       : driver_(driver),
-        index_(index),
+        name_(std::move(name)),
+        source_(source),
         target_(target),
         context_(context),
         multiprocessors_(multiprocessors),
         identity_(std::move(identity)) {}
 
-  std::string name() const override { return absl::StrCat("cuda:", index_); }
+  std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
 
   absl::Status Supports(const Row& row) const override {
@@ -51,8 +53,10 @@ class Cuda : public CudaDevice {
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
-    for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
-      const int64_t count = std::min(kExecutionsAtATime, executions - first);
+    const Kernel& k = (*loaded)->kernel;
+    const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
+    for (int64_t first = 0; first < executions; first += most) {
+      const int64_t count = std::min(most, executions - first);
       if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
         return s;
       }
@@ -71,7 +75,7 @@ class Cuda : public CudaDevice {
     const Instruction& i = *row.instruction;
     LoadedKernel& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
-    loaded.kernel = KernelOf(i, target_);
+    loaded.kernel = KernelOf(i, target_, source_);
     void* module = nullptr;
     absl::Status s =
         driver_.Check(driver_.load_module(&module, loaded.kernel.ptx.c_str(), 0, nullptr, nullptr),
@@ -109,7 +113,8 @@ class Cuda : public CudaDevice {
   }
 
   const CudaDriver& driver_;
-  const int index_;
+  const std::string name_;
+  const SourceOfA source_;
   const PtxTarget& target_;
   void* const context_;
   const int multiprocessors_;
@@ -132,9 +137,12 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
 
 DeviceOr OpenCuda(absl::string_view argument) {
   int index;
-  if (!absl::SimpleAtoi(argument, &index) || index < 0) {
+  absl::string_view number = argument;
+  const bool lanes = absl::ConsumeSuffix(&number, ",a=registers");
+  if (!absl::SimpleAtoi(number, &index) || index < 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat("device 'cuda:", argument, "': write cuda:N, the number of a GPU from 0 on"));
+        absl::StrCat("device 'cuda:", argument,
+                     "': write cuda:N, the number of a GPU from 0 on, or cuda:N,a=registers"));
   }
   const absl::StatusOr<const CudaDriver*> loaded = LoadCudaDriver();
   if (!loaded.ok()) return loaded.status();
@@ -159,7 +167,8 @@ DeviceOr OpenCuda(absl::string_view argument) {
   }
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(
-      driver, index, **target, context, multiprocessors,
+      driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
+      lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, context, multiprocessors,
       absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
                    version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
 }

@@ -24,7 +24,9 @@ class CudaDevice : public Device {
   virtual absl::StatusOr<const LoadedKernel*> Load(const Row& row) = 0;
 };
 
-// GPU number `index`, in decimal. kNotFound without a driver or without that GPU.
-DeviceOr OpenCuda(absl::string_view index);
+// "N": GPU number N, in decimal. "N,a=registers": A of the instructions that have the choice
+// (wgmma, tcgen05) is read from registers or tensor memory, not from shared memory. kNotFound
+// without a driver or without that GPU.
+DeviceOr OpenCuda(absl::string_view argument);
 
 }  // namespace mmadiff

@@ -5,13 +5,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <list>
 #include <set>
 #include <string>
 
+#include "device/cuda/fake_kernel.h"
 #include "device/cuda/kernel.h"
-#include "sim/layout.h"
-#include "sim/row.h"
-#include "sim/simulate.h"
 
 namespace {
 
@@ -32,54 +31,17 @@ int Capability(int part) {
   return numbers[part];
 }
 
-// The row whose kernel for this GPU is the text.
-const Row* RowOf(const char* text) {
+// The kernel of this GPU with this text.
+FakeKernel KernelOfText(const std::string& text) {
   for (const PtxTarget& target : PtxTargets()) {
     if (target.major != Capability(0) || target.minor != Capability(1)) continue;
+    if (text.find("wgmma") != text.npos) return target.major == 9 ? FakeWgmma(text) : FakeKernel();
     for (const Row& row : Rows()) {
-      if (row.arch() != target.arch) continue;
-      const bool has = HasKernel(*row.instruction, target).ok();
-      if (has && MmaKernel(*row.instruction, target) == text) return &row;
+      if (row.arch() != target.arch || !row.instruction->name.starts_with("mma.")) continue;
+      if (KernelOf(*row.instruction, target).ptx == text) return FakeMma(row);
     }
   }
-  return nullptr;
-}
-
-uint64_t Element(const Row& row, Operand operand, const Format& f, int registers, const Element& e,
-                 const uint32_t* lanes) {
-  const Place p = PlaceOf(*row.instruction, operand, e);
-  const uint32_t* at = lanes + p.lane * registers + p.reg;
-  uint64_t word = at[0] >> p.bit;
-  if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
-  return word & LowBits(f.bits);
-}
-
-struct Registers {
-  int a, b, c, d;
-};
-
-Registers RegistersOf(const Row& row) {
-  const auto of = [&row](Operand operand) { return ExtentOf(*row.instruction, operand).registers; };
-  return {of(Operand::kA), of(Operand::kB), of(Operand::kC), of(Operand::kD)};
-}
-
-void Execute(const Row& row, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d) {
-  const Shape& s = row.shape();
-  const Registers regs = RegistersOf(row);
-  std::memset(d, 0, 4 * 32 * regs.d);
-  for (const mmadiff::Element& e : Elements(*row.instruction, Operand::kD)) {
-    DotProductCase dot;
-    for (int k = 0; k < s.k; ++k) {
-      dot.a.push_back(Element(row, Operand::kA, row.model.a, regs.a, {e.block, e.row, k}, a));
-      dot.b.push_back(Element(row, Operand::kB, row.model.b, regs.b, {e.block, k, e.column}, b));
-    }
-    dot.c = Element(row, Operand::kC, row.model.c, regs.c, e, c);
-    const uint64_t word = Simulate(row.model, dot);
-    const Place p = PlaceOf(*row.instruction, Operand::kD, e);
-    uint32_t* at = d + p.lane * regs.d + p.reg;
-    at[0] |= static_cast<uint32_t>(word) << p.bit;
-    if (row.model.d.bits == 64) at[1] |= static_cast<uint32_t>(word >> 32);
-  }
+  return {};
 }
 
 }  // namespace
@@ -98,9 +60,10 @@ int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0
 int cuCtxSetCurrent(void*) { return 0; }
 int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) {
   if (std::strcmp(static_cast<const char*>(text), "twin") == 0) return *module = &twins, 0;
-  const Row* row = RowOf(static_cast<const char*>(text));
-  *module = const_cast<Row*>(row);
-  return row == nullptr || Fails("cuModuleLoadDataEx") ? 218 : 0;
+  static std::list<FakeKernel>& kernels = *new std::list<FakeKernel>;
+  kernels.push_back(KernelOfText(static_cast<const char*>(text)));
+  *module = &kernels.back();
+  return kernels.back().row == nullptr || Fails("cuModuleLoadDataEx") ? 218 : 0;
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (module == &twins) {
@@ -125,15 +88,12 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   for (const std::string& name : twins) {
     if (function == &name) return LaunchTwin(name.c_str(), arguments[0]);
   }
-  if (Fails("cuLaunchKernel") || block != 32) return 719;
-  const Row& row = *static_cast<const Row*>(function);
-  const Registers regs = RegistersOf(row);
-  const auto words = [arguments](int i) {
-    return reinterpret_cast<uint32_t*>(*static_cast<uint64_t*>(arguments[i]));
-  };
+  const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
+  if (Fails("cuLaunchKernel") || block != kernel.threads) return 719;
+  uint64_t addresses[4];
+  for (int i = 0; i < 4; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   for (unsigned x = 0; x < grid; ++x) {
-    Execute(row, words(0) + x * 32 * regs.a, words(1) + x * 32 * regs.b, words(2) + x * 32 * regs.c,
-            words(3) + x * 32 * regs.d);
+    if (!kernel.execute(x, addresses)) return 719;
   }
   return 0;
 }

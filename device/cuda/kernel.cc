@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace mmadiff {
 namespace {
@@ -62,21 +63,47 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
 }
 
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
-  if (!absl::StartsWith(i.name, "mma.") || i.layout == Layout::kNoLanes) {
-    return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
+  switch (i.layout) {
+    case Layout::kNvidiaMma:
+    case Layout::kNvidiaMmaBytes:
+    case Layout::kNvidiaMma884:
+      return absl::OkStatus();
+    case Layout::kNvidiaWgmma: {
+      const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
+      if (absl::c_linear_search(archs, target.arch)) return absl::OkStatus();
+      return absl::NotFoundError(
+          absl::StrCat(i.name, " is an instruction of ", i.native_on, ", not of ", target.target));
+    }
+    default:
+      return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
   }
-  return absl::OkStatus();
 }
+
+bool HasSourcesOfA(const Instruction& i) { return i.layout == Layout::kNvidiaWgmma; }
 
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
   Kernel kernel;
-  kernel.ptx = MmaKernel(i, target);
-  const bool lanes = source == SourceOfA::kLanes;
+  const ModuleEntry entries[] = {{"execute", i, source}};
+  kernel.ptx = ModuleOf(target, entries);
+  kernel.threads = ExtentOf(i, Operand::kD).lanes;
+  const bool lanes = source == SourceOfA::kLanes && HasSourcesOfA(i);
   kernel.a = WordsOf(i, lanes ? Operand::kALanes : Operand::kA);
   kernel.b = WordsOf(i, Operand::kB);
   kernel.c = WordsOf(i, Operand::kC);
   kernel.d = WordsOf(i, Operand::kD);
   return kernel;
+}
+
+std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries) {
+  std::string text = absl::StrCat(".version ", target.version, "\n.target ", target.target,
+                                  "\n.address_size 64\n");
+  for (const auto& [name, i, source] : entries) {
+    absl::StrAppend(&text, ".visible .entry ", name,
+                    "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n{\n",
+                    i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source) : MmaBody(i),
+                    "  ret;\n}\n");
+  }
+  return text;
 }
 
 }  // namespace mmadiff

@@ -44,17 +44,29 @@ struct Kernel {
 // kNotFound says why the instruction has no kernel on the target.
 absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
 
-// HasKernel() must be OK.
+// Whether SourceOfA makes a difference to the instruction.
+bool HasSourcesOfA(const Instruction& instruction);
+
+// HasKernel() must be OK. `source` is for instructions with HasSourcesOfA().
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
                 SourceOfA source = SourceOfA::kShared);
+
+// One module of many kernels: entries as of Kernel::ptx, with names of their own. HasKernel() need
+// not be OK: what a target does not have its assembler refuses.
+struct ModuleEntry {
+  std::string name;
+  Instruction instruction;
+  SourceOfA source = SourceOfA::kShared;
+};
+std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries);
 
 // The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
 // followed by their scales.
 OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
-// By family of instructions: the PTX text.
-std::string MmaKernel(const Instruction& instruction, const PtxTarget& target);  // mma.*
-std::string WgmmaKernel(const Instruction& instruction, const PtxTarget& target, SourceOfA source);
+// By family of instructions: the PTX text between the braces of an entry, but for the last "ret".
+std::string MmaBody(const Instruction& instruction);  // mma.*
+std::string WgmmaBody(const Instruction& instruction, SourceOfA source);
 std::string Tcgen05Kernel(const Instruction& instruction, const PtxTarget& target,
                           SourceOfA source);
 

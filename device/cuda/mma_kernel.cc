@@ -64,20 +64,18 @@ std::string LoadScale(char operand, int registers) {
 
 }  // namespace
 
-std::string MmaKernel(const Instruction& i, const PtxTarget& target) {
+std::string MmaBody(const Instruction& i) {
   const auto registers = [&i](Operand operand) { return ExtentOf(i, operand).registers; };
   const int a = registers(Operand::kA), b = registers(Operand::kB), c = registers(Operand::kC),
             d = registers(Operand::kD);
   const bool wide = i.d->bits == 64;
   const int scales = i.scale == nullptr ? 0 : 1;
-  std::string text = absl::StrCat(
-      ".version ", target.version, "\n.target ", target.target, "\n.address_size 64\n",
-      ".visible .entry execute(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n",
-      "{\n  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
-      "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
-      "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
-      Loads('a', a, wide, 32 * (a + scales)), Loads('b', b, wide, 32 * (b + scales)),
-      Loads('c', c, wide, 32 * c));
+  std::string text =
+      absl::StrCat("  .reg .b32 %a<17>, %b<9>, %c<9>, %d<9>, %sa, %sb, %lane, %execution;\n",
+                   "  .reg .b64 %wa<17>, %wb<17>, %wc<9>, %wd<9>, %base;\n",
+                   "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
+                   Loads('a', a, wide, 32 * (a + scales)), Loads('b', b, wide, 32 * (b + scales)),
+                   Loads('c', c, wide, 32 * c));
   if (scales > 0) absl::StrAppend(&text, LoadScale('a', a), LoadScale('b', b));
   absl::StrAppend(&text, "  ", Mnemonic(i), " ", Vector('d', d, wide), ", ", Vector('a', a, wide),
                   ", ", Vector('b', b, wide), ", ", Vector('c', c, wide),
@@ -89,7 +87,7 @@ std::string MmaKernel(const Instruction& i, const PtxTarget& target) {
   for (int r = 0; r < d; ++r) {
     absl::StrAppend(&text, "  st.global.b32 [%base+", 4 * r, "], %d", r, ";\n");
   }
-  return text + "  ret;\n}\n";
+  return text;
 }
 
 }  // namespace mmadiff

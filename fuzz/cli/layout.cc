@@ -1,4 +1,5 @@
-// mmadiff layout: where each matrix element lies.
+// mmadiff layout: where each matrix element lies. An image in shared memory is one lane whose
+// registers are its 32-bit words: byte 4 * register + bit / 8.
 #include "sim/layout.h"
 
 #include <cstdio>
@@ -8,6 +9,13 @@
 
 namespace mmadiff {
 namespace {
+
+std::vector<Operand> OperandsOf(const Instruction& i) {
+  std::vector<Operand> operands = {Operand::kA, Operand::kB, Operand::kC, Operand::kD};
+  if (i.scale != nullptr) operands.insert(operands.end(), {Operand::kScaleA, Operand::kScaleB});
+  if (i.layout == Layout::kNvidiaWgmma) operands.insert(operands.begin() + 1, Operand::kALanes);
+  return operands;
+}
 
 int RunLayout(const std::string& name, bool csv) {
   const absl::StatusOr<const Row*> row = OneRow(name);
@@ -20,10 +28,10 @@ int RunLayout(const std::string& name, bool csv) {
         "memory, or in fragments that the manual leaves open")));
   }
   const char* header = csv ? "matrix,block,row,column,lane,register,bit\n"
-                           : "matrix  block  row  column  lane  register  bit\n";
-  const char* line = csv ? "%s,%d,%d,%d,%d,%d,%d\n" : "%-6s  %5d  %3d  %6d  %4d  %8d  %3d\n";
+                           : "matrix   block  row  column  lane  register  bit\n";
+  const char* line = csv ? "%s,%d,%d,%d,%d,%d,%d\n" : "%-7s  %5d  %3d  %6d  %4d  %8d  %3d\n";
   std::fputs(header, stdout);
-  for (const Operand operand : {Operand::kA, Operand::kB, Operand::kC, Operand::kD}) {
+  for (const Operand operand : OperandsOf(instruction)) {
     for (const Element& e : Elements(instruction, operand)) {
       const Place p = PlaceOf(instruction, operand, e);
       std::printf(line, Name(operand), e.block, e.row, e.column, p.lane, p.reg, p.bit);

@@ -1,0 +1,31 @@
+// Kernels of the driver for tests (fake_driver.cc): what a launch does to one execution. They read
+// wgmma and the kinds of sm_120 by formulas of their own, other mma by those of sim/layout.h.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "sim/row.h"
+
+namespace mmadiff {
+
+struct FakeKernel {
+  const Row* row = nullptr;  // nullptr: no kernel of this GPU
+  unsigned threads = 32;
+  // Execution x with the addresses of all words of a, b, c, d; false if it cannot be run.
+  std::function<bool(unsigned x, const uint64_t* addresses)> execute;
+};
+
+// An element that does not cross a word.
+inline uint64_t BitsAt(const uint32_t* words, int bit, int bits) {
+  return words[bit / 32] >> bit % 32 & LowBits(bits);
+}
+
+// mma, from the row.
+FakeKernel FakeMma(const Row& row);
+
+// wgmma, from the PTX text, which it runs.
+FakeKernel FakeWgmma(const std::string& ptx);
+
+}  // namespace mmadiff

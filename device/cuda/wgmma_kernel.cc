@@ -1,0 +1,103 @@
+// wgmma.mma_async: one warpgroup of 128 lanes; B and, if it is not in registers, A in shared
+// memory, the accumulators in registers.
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/cuda/kernel.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kLanes = 128;
+
+// Bytes between core matrices of the image that sim/layout_wgmma.cc describes: adjacent in K
+// (leading dimension byte offset) and in M or N (stride dimension byte offset). For K-major
+// operands without swizzle these are the meanings in the PTX ISA 9.0, 9.7.15, and in CUTLASS,
+// make_gmma_desc<Major::K>, INTERLEAVE (cute/atom/mma_traits_sm90_gmma.hpp).
+constexpr uint64_t kLeadingOffset = 128, kStrideOffset = 256;
+
+// Matrix descriptor but for the address in bits 0 to 13. Offsets are in units of 16 bytes; base
+// offset 0, swizzle mode 0.
+constexpr uint64_t kDescriptor = kLeadingOffset / 16 << 16 | kStrideOffset / 16 << 32;
+
+std::string Vector(char operand, int registers) {
+  std::vector<std::string> names;
+  for (int r = 0; r < registers; ++r) {
+    names.push_back(absl::StrCat("%", std::string(1, operand), r));
+  }
+  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
+}
+
+// %base: this lane's first word of this execution, which has `words` words.
+std::string Base(char operand, int words, int registers) {
+  return absl::StrCat("  ld.param.u64 %base, [p", std::string(1, operand),
+                      "];\n  mad.wide.u32 %base, %execution, ", 4 * words,
+                      ", %base;\n  mad.wide.u32 %base, %lane, ", 4 * registers, ", %base;\n");
+}
+
+// An image of `words` words, a multiple of 64, to shared memory, word by word, and its descriptor.
+std::string LoadImage(char operand, int words) {
+  const std::string name(1, operand);
+  std::string text = absl::StrCat(Base(operand, words, 1), "  mov.u32 %image, shared_", name,
+                                  ";\n  mad.lo.u32 %to, %lane, 4, %image;\n");
+  for (int first = 0; first < words; first += kLanes) {
+    // The last lanes without a word are whole warps.
+    const bool all = words - first >= kLanes;
+    if (!all) absl::StrAppend(&text, "  setp.lt.u32 %some, %lane, ", words - first, ";\n");
+    const char* guard = all ? "  " : "  @%some ";
+    absl::StrAppend(&text, guard, "ld.global.b32 %word, [%base+", 4 * first, "];\n", guard,
+                    "st.shared.b32 [%to+", 4 * first, "], %word;\n");
+  }
+  // Bits 4 to 17 of the address, the lowest of the descriptor.
+  absl::StrAppend(&text, "  bfe.u32 %image, %image, 4, 14;\n  cvt.u64.u32 %desc_", name,
+                  ", %image;\n  or.b64 %desc_", name, ", %desc_", name, ", 0x",
+                  absl::Hex(kDescriptor, absl::kZeroPad16), ";\n");
+  return text;
+}
+
+std::string LoadRegisters(char from, char to, int registers) {
+  std::string text = Base(from, kLanes * registers, registers);
+  for (int r = 0; r < registers; ++r) {
+    absl::StrAppend(&text, "  ld.global.b32 %", std::string(1, to), r, ", [%base+", 4 * r, "];\n");
+  }
+  return text;
+}
+
+// Behind the descriptors: scale-d; of floating-point types imm-scale-a and imm-scale-b; of 16-bit
+// types imm-trans of what lies in shared memory (PTX ISA 9.0, 9.7.15).
+std::string Immediates(const Instruction& i, bool lanes) {
+  if (IsInteger(*i.a)) return "%accumulate";
+  const char* transpose = i.a->bits != 16 ? "" : lanes ? ", 0" : ", 0, 0";
+  return absl::StrCat("%accumulate, 1, 1", transpose);
+}
+
+}  // namespace
+
+std::string WgmmaBody(const Instruction& i, SourceOfA source) {
+  const bool lanes = source == SourceOfA::kLanes;
+  const int a = ExtentOf(i, Operand::kALanes).registers;
+  const int a_words = ExtentOf(i, Operand::kA).registers;
+  const int b_words = ExtentOf(i, Operand::kB).registers;
+  const int d = ExtentOf(i, Operand::kD).registers;
+  const char* shared = "  .shared .align 128 .b8 shared_";
+  std::string text = absl::StrCat(
+      lanes ? "" : absl::StrCat(shared, "a[", 4 * a_words, "];\n"), shared, "b[", 4 * b_words,
+      "];\n  .reg .b32 %a<", a, ">, %d<", d, ">, %word, %image, %to, %lane, %execution;\n",
+      "  .reg .b64 %base, %desc_a, %desc_b;\n  .reg .pred %some, %accumulate;\n",
+      "  mov.u32 %execution, %ctaid.x;\n  mov.u32 %lane, %tid.x;\n",
+      lanes ? LoadRegisters('a', 'a', a) : LoadImage('a', a_words), LoadImage('b', b_words),
+      // The warpgroup reads shared memory through the asynchronous proxy: every lane makes its own
+      // stores visible to it, then waits for the others.
+      "  fence.proxy.async.shared::cta;\n  bar.sync 0;\n", LoadRegisters('c', 'd', d),
+      "  setp.eq.u32 %accumulate, 0, 0;\n  wgmma.fence.sync.aligned;\n",
+      "  wgmma.mma_async.sync.aligned.", i.name.substr(std::string("wgmma.").size()), " ",
+      Vector('d', d), ", ", lanes ? Vector('a', a) : "%desc_a", ", %desc_b, ", Immediates(i, lanes),
+      ";\n  wgmma.commit_group.sync.aligned;\n  wgmma.wait_group.sync.aligned 0;\n",
+      Base('d', kLanes * d, d));
+  for (int r = 0; r < d; ++r) {
+    absl::StrAppend(&text, "  st.global.b32 [%base+", 4 * r, "], %d", r, ";\n");
+  }
+  return text;
+}
+
+}  // namespace mmadiff

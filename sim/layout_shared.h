@@ -1,0 +1,25 @@
+// Formulas that several layouts share; for sim/layout*.cc alone.
+#pragma once
+
+#include "sim/layout.h"
+
+namespace mmadiff {
+
+const Format& FormatOf(const Instruction& instruction, Operand operand);
+
+// mma.sync m16n8kK, and with m == 8 m8n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): A, B, C
+// or D with elements of `bits` bits; `operand` says which.
+Place MmaFragment(Operand operand, int m, int bits, const Element& element);
+
+// Shared memory in the canonical K-major layout without swizzle: core matrices of 8 rows of 16
+// bytes; those adjacent in K are 128 bytes apart, those adjacent in M or N 128 * (k_bytes / 16).
+// `row` counts along M or N, `k_byte` < `k_bytes` along K.
+inline Place CoreMatrixPlace(int row, int k_byte, int k_bytes) {
+  const int byte = row / 8 * 128 * (k_bytes / 16) + k_byte / 16 * 128 + row % 8 * 16 + k_byte % 16;
+  return {0, byte / 4, byte % 4 * 8};
+}
+
+Extent WgmmaExtent(const Instruction& instruction, Operand operand, int elements);
+Place WgmmaPlace(const Instruction& instruction, Operand operand, const Element& element);
+
+}  // namespace mmadiff
