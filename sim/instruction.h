@@ -33,7 +33,7 @@ enum class Layout : uint8_t {
   kNvidiaWgmma,   // wgmma: A and B in shared memory (A also in registers), C and D in registers
   kNvidiaTcgen05,  // tcgen05.mma: shared memory, tensor memory
   kAmdMfma,        // v_mfma_*, 64 lanes
-  kNoLanes,        // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
+  kNoLanes,        // opaque fragments (wmma), tiles, shared memory; or not described yet
 };
 
 // Values of m and n that an instruction has beside those of its row: m, and n from n_min to n_max

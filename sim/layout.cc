@@ -111,6 +111,7 @@ const char* Name(Operand operand) {
 }
 
 Extent ExtentOf(const Instruction& instruction, Operand operand) {
+  if (instruction.layout == Layout::kNvidiaTcgen05) return Tcgen05Extent(instruction, operand);
   const Matrix matrix = MatrixOf(instruction.shape, operand);
   const int bits =
       instruction.shape.blocks * matrix.rows * matrix.columns * FormatOf(instruction, operand).bits;
@@ -140,8 +141,9 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       return NvidiaMma884(instruction, operand, element);
     case Layout::kAmdMfma:
       return AmdMfma(instruction, operand, element);
-    case Layout::kNvidiaWgmma:
     case Layout::kNvidiaTcgen05:
+      return Tcgen05Place(instruction, operand, element);
+    case Layout::kNvidiaWgmma:
     case Layout::kNoLanes:
       break;
   }

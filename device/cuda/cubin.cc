@@ -17,8 +17,10 @@ struct Opcode {
 };
 
 constexpr Opcode kMatrixOpcodes[] = {
-    {0x23c, "HMMA"}, {0x236, "HMMA.884"}, {0x237, "IMMA"},    {0x23d, "BMMA"},
-    {0x23f, "DMMA"}, {0x27a, "QMMA"},     {0x47a, "QMMA.SF"}, {0x47f, "OMMA.SF"},
+    {0x23c, "HMMA"},       {0x236, "HMMA.884"},      {0x237, "IMMA"},
+    {0x23d, "BMMA"},       {0x23f, "DMMA"},          {0x27a, "QMMA"},
+    {0x47a, "QMMA.SF"},    {0x47f, "OMMA.SF"},       {0x5ea, "TCGEN05.SS"},
+    {0x9ea, "TCGEN05.TS"}, {0xdea, "TCGEN05.SS.SF"}, {0xfea, "TCGEN05.TS.SF"},
 };
 
 // The struct at `offset`, if it lies within the bytes.

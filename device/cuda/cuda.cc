@@ -15,7 +15,9 @@
 namespace mmadiff {
 namespace {
 
+// Of one launch: executions, and words of one operand (1 GiB; one execution has far less).
 constexpr int64_t kExecutionsAtATime = 1 << 16;
+constexpr int64_t kWordsAtATime = 1 << 28;
 
 // Device memory of one operand, freed with the object.
 class Memory {
@@ -79,8 +81,11 @@ class Cuda : public Device {
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
-    for (int64_t first = 0; first < executions; first += kExecutionsAtATime) {
-      const int64_t count = std::min(kExecutionsAtATime, executions - first);
+    const Kernel& k = (*loaded)->kernel;
+    const int64_t at_a_time = std::min<int64_t>(
+        kExecutionsAtATime, kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words}));
+    for (int64_t first = 0; first < executions; first += at_a_time) {
+      const int64_t count = std::min(at_a_time, executions - first);
       if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
         return s;
       }

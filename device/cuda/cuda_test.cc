@@ -36,8 +36,13 @@ Batch RandomBatch(const Row& row, const Shape& shape, int count) {
   std::mt19937_64 random(1);
   Batch batch;
   batch.Resize(shape, count);
-  for (uint64_t& w : batch.a) w = random() & LowBits(row.model.a.bits);
-  for (uint64_t& w : batch.b) w = random() & LowBits(row.model.b.bits);
+  const Instruction& i = *row.instruction;
+  for (size_t w = 0; w < batch.a.size(); ++w) {
+    batch.a[w] = random() & LowBits(i.a_format(w % shape.row_words()).bits);
+  }
+  for (size_t w = 0; w < batch.b.size(); ++w) {
+    batch.b[w] = random() & LowBits(i.b_format(w % shape.row_words()).bits);
+  }
   for (uint64_t& w : batch.c) w = random() & LowBits(row.model.c.bits);
   return batch;
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/kernel.h"
 #include "sim/layout.h"
 #include "sim/row.h"
@@ -34,8 +35,12 @@ const Row* RowOf(const char* text) {
     if (target.major != Capability(0) || target.minor != Capability(1)) continue;
     for (const Row& row : Rows()) {
       if (row.arch() != target.arch) continue;
-      const bool has = HasKernel(*row.instruction, target).ok();
-      if (has && MmaKernel(*row.instruction, target) == text) return &row;
+      if (!HasKernel(*row.instruction, target).ok()) continue;
+      const bool tcgen05 = row.instruction->layout == Layout::kNvidiaTcgen05;
+      if ((tcgen05 ? Tcgen05Kernel(*row.instruction, target, SourceOfA::kShared)
+                   : MmaKernel(*row.instruction, target)) == text) {
+        return &row;
+      }
     }
   }
   return nullptr;
@@ -112,12 +117,22 @@ int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
 }
 int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned,
                    unsigned, unsigned, void*, void** arguments, void**) {
-  if (Fails("cuLaunchKernel") || block != 32) return 719;
   const Row& row = *static_cast<const Row*>(function);
+  const bool tcgen05 = row.instruction->layout == Layout::kNvidiaTcgen05;
+  if (Fails("cuLaunchKernel") || block != (tcgen05 ? 128 : 32)) return 719;
   const Registers regs = RegistersOf(row);
   const auto words = [arguments](int i) {
     return reinterpret_cast<uint32_t*>(*static_cast<uint64_t*>(arguments[i]));
   };
+  if (tcgen05) {
+    const int sizes[] = {WordsOf(*row.instruction, Operand::kA).words,
+                         WordsOf(*row.instruction, Operand::kB).words, 128 * row.shape().n};
+    for (unsigned x = 0; x < grid; ++x) {
+      ExecuteTcgen05(row, SourceOfA::kShared, words(0) + x * sizes[0], words(1) + x * sizes[1],
+                     words(2) + x * sizes[2], words(3) + x * sizes[2]);
+    }
+    return 0;
+  }
   for (unsigned x = 0; x < grid; ++x) {
     Execute(row, words(0) + x * 32 * regs.a, words(1) + x * 32 * regs.b, words(2) + x * 32 * regs.c,
             words(3) + x * 32 * regs.d);

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 namespace mmadiff {
 namespace {
@@ -62,6 +65,12 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
 }
 
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
+  if (i.layout == Layout::kNvidiaTcgen05) {
+    const std::vector<absl::string_view> archs = absl::StrSplit(i.native_on, ' ');
+    if (absl::c_linear_search(archs, target.arch)) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target,
+                                            ": it is of ", absl::StrJoin(archs, " and ")));
+  }
   if (!absl::StartsWith(i.name, "mma.") || i.layout == Layout::kNoLanes) {
     return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
   }
@@ -70,7 +79,12 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
 
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
   Kernel kernel;
-  kernel.ptx = MmaKernel(i, target);
+  if (i.layout == Layout::kNvidiaTcgen05) {
+    kernel.ptx = Tcgen05Kernel(i, target, source);
+    kernel.threads = 128;
+  } else {
+    kernel.ptx = MmaKernel(i, target);
+  }
   const bool lanes = source == SourceOfA::kLanes;
   kernel.a = WordsOf(i, lanes ? Operand::kALanes : Operand::kA);
   kernel.b = WordsOf(i, Operand::kB);

@@ -3,6 +3,7 @@
 // the elements lie in these.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
 
 // HasKernel() must be OK.
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
-                                SourceOfA source = SourceOfA::kShared);
+                SourceOfA source = SourceOfA::kShared);
 
 // The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
 // followed by their scales.
@@ -62,5 +63,9 @@ std::string MmaKernel(const Instruction& instruction, const PtxTarget& target); 
 std::string WgmmaKernel(const Instruction& instruction, const PtxTarget& target, SourceOfA source);
 std::string Tcgen05Kernel(const Instruction& instruction, const PtxTarget& target,
                           SourceOfA source);
+
+// The run-time instruction descriptor of a dense tcgen05.mma with K-major A and B (PTX ISA 9.0,
+// 9.7.16.4.2; CUTLASS, InstrDescriptor and InstrDescriptorBlockScaled): types, m, n, saturation.
+uint32_t Tcgen05Descriptor(const Instruction& instruction);
 
 }  // namespace mmadiff
