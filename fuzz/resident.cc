@@ -48,7 +48,7 @@ void AppendGathers(const OperandWords& operand, int bits, std::vector<int>& star
   for (size_t e = 0; e < operand.slots.size(); ++e) {
     const auto [word, bit] = operand.slots[e];
     by_word[word].push_back({static_cast<int>(e), bit});
-    if (bits == 64) by_word[word + 1].push_back({static_cast<int>(e), -32});
+    if (bit + bits > 32) by_word[word + 1].push_back({static_cast<int>(e), bit - 32});
   }
   for (const std::vector<Gather>& word : by_word) {
     starts.push_back(static_cast<int>(parts.size()));

@@ -26,7 +26,7 @@ struct ResidentCounters {
 };
 
 // An operand in the words of the kernel: element `element` of the tile, shifted left by `shift`, or
-// right if that is negative (the upper half of a 64-bit element), is part of word `word`.
+// right if that is negative (the part of an element that lies in the next word), is part of a word.
 struct Gather {
   int element, shift;
 };

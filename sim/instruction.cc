@@ -44,6 +44,7 @@ constexpr Layout kMmaBytes = Layout::kNvidiaMmaBytes;
 constexpr Layout kWarpgroup = Layout::kNvidiaWgmma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
 constexpr Layout kWave = Layout::kAmdMfma;
+constexpr Layout kTensorMemory = Layout::kNvidiaTcgen05;
 constexpr Layout kMemory = Layout::kNoLanes;
 
 // PTX ISA, wgmma and tcgen05 shapes; CUTLASS asserts the same of tcgen05 (cta_group::1).
@@ -126,15 +127,15 @@ constexpr Entry kEntries[] = {
     {"wgmma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
     {"wgmma.m64n8k256.s32.b1.b1.and.popc", kNamed, "s32 b1 b1 s32", kWarpgroup, kHopper, kWgmmaPage, kWgmmaInteger},
 
-    {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
-    {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
-    {"tcgen05.mma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
-    {"tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "$1 $2 $3 $1", kMemory, kBlackwell, kTcgen05Page, kTcgen05},
-    {"tcgen05.mma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kMemory, "sm_100", kTcgen05Page, kTcgen05Integer},
-    {"tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
-    {"tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
-    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
-    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m64n8k16.f32.{f16,bf16}.{f16,bf16}", kNamed, "f32 $1 $2 f32", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k16.f16.f16.f16", kNamed, "f16 f16 f16 f16", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k8.f32.tf32.tf32", kNamed, "f32 tf32 tf32 f32", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "$1 $2 $3 $1", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05},
+    {"tcgen05.mma.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8}", kNamed, "s32 $2 $3 s32", kTensorMemory, "sm_100", kTcgen05Page, kTcgen05Integer},
+    {"tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(1), "f32 $1 $2 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", Scaled(2), "f32 e2m1 e2m1 f32 ue8m0", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
+    {"tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.{ue8m0,ue4m3}.4x", Scaled(4), "f32 e2m1 e2m1 f32 $1", kTensorMemory, kBlackwell, kTcgen05Page, kTcgen05Scaled},
 
     {"v_mfma_f32_32x32x1f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kWave, kGfx908Up, kCdna1},
     {"v_mfma_f32_16x16x1f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kWave, kGfx908Up, kCdna1},

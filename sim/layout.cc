@@ -136,6 +136,7 @@ const char* Name(Operand operand) {
 }
 
 Extent ExtentOf(const Instruction& instruction, Operand operand) {
+  if (instruction.layout == Layout::kNvidiaTcgen05) return Tcgen05Extent(instruction, operand);
   const Matrix matrix = MatrixOf(instruction.shape, operand);
   const int elements = instruction.shape.blocks * matrix.rows * matrix.columns;
   if (instruction.layout == Layout::kNvidiaWgmma) {
@@ -172,6 +173,7 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
     case Layout::kNvidiaWgmma:
       return WgmmaPlace(instruction, operand, element);
     case Layout::kNvidiaTcgen05:
+      return Tcgen05Place(instruction, operand, element);
     case Layout::kNoLanes:
       break;
   }

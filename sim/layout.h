@@ -20,7 +20,8 @@ struct Element {
 
 // A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit
 // lane of the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
-// Shared memory is one lane of 32-bit words; a lane of tensor memory has columns as registers.
+// Shared memory is one lane of 32-bit words; a lane of tensor memory has columns as registers. An
+// element of 6 bits may go on in the next word.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;
@@ -39,5 +40,9 @@ std::vector<Element> Elements(const Instruction& instruction, Operand operand);
 
 // The instruction's layout must not be kNoLanes.
 Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element);
+
+// Of single families, for the two functions above.
+Extent Tcgen05Extent(const Instruction& instruction, Operand operand);
+Place Tcgen05Place(const Instruction& instruction, Operand operand, const Element& element);
 
 }  // namespace mmadiff

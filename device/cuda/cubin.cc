@@ -20,10 +20,13 @@ struct Opcode {
 // instruction: the low byte goes with the types, and the rest is 9 with A in shared memory, 0xd in
 // registers.
 constexpr Opcode kMatrixOpcodes[] = {
-    {0x23c, "HMMA"},  {0x236, "HMMA.884"}, {0x237, "IMMA"},    {0x23d, "BMMA"},
-    {0x23f, "DMMA"},  {0x27a, "QMMA"},     {0x47a, "QMMA.SF"}, {0x47f, "OMMA.SF"},
-    {0x9f0, "HGMMA"}, {0xdf0, "HGMMA"},    {0x9f1, "IGMMA"},   {0xdf1, "IGMMA"},
-    {0x9f2, "BGMMA"}, {0xdf2, "BGMMA"},    {0x9f3, "QGMMA"},   {0xdf3, "QGMMA"},
+    {0x23c, "HMMA"},          {0x236, "HMMA.884"},      {0x237, "IMMA"},
+    {0x23d, "BMMA"},          {0x23f, "DMMA"},          {0x27a, "QMMA"},
+    {0x47a, "QMMA.SF"},       {0x47f, "OMMA.SF"},       {0x9f0, "HGMMA"},
+    {0xdf0, "HGMMA"},         {0x9f1, "IGMMA"},         {0xdf1, "IGMMA"},
+    {0x9f2, "BGMMA"},         {0xdf2, "BGMMA"},         {0x9f3, "QGMMA"},
+    {0xdf3, "QGMMA"},         {0x5ea, "TCGEN05.SS"},    {0x9ea, "TCGEN05.TS"},
+    {0xdea, "TCGEN05.SS.SF"}, {0xfea, "TCGEN05.TS.SF"},
 };
 
 // The struct at `offset`, if it lies within the bytes.

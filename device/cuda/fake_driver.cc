@@ -10,6 +10,7 @@
 #include <string>
 
 #include "device/cuda/fake_kernel.h"
+#include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/kernel.h"
 
 namespace {
@@ -37,8 +38,9 @@ FakeKernel KernelOfText(const std::string& text) {
     if (target.major != Capability(0) || target.minor != Capability(1)) continue;
     if (text.find("wgmma") != text.npos) return target.major == 9 ? FakeWgmma(text) : FakeKernel();
     for (const Row& row : Rows()) {
-      if (row.arch() != target.arch || !row.instruction->name.starts_with("mma.")) continue;
-      if (KernelOf(*row.instruction, target).ptx == text) return FakeMma(row);
+      if (row.arch() != target.arch || !HasKernel(*row.instruction, target).ok()) continue;
+      if (KernelOf(*row.instruction, target).ptx != text) continue;
+      return row.instruction->layout == Layout::kNvidiaTcgen05 ? FakeTcgen05(row) : FakeMma(row);
     }
   }
   return {};

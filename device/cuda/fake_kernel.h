@@ -25,6 +25,9 @@ inline uint64_t BitsAt(const uint32_t* words, int bit, int bits) {
 // mma, from the row.
 FakeKernel FakeMma(const Row& row);
 
+// tcgen05.mma, from the row, with A in shared memory.
+FakeKernel FakeTcgen05(const Row& row);
+
 // wgmma, from the PTX text, which it runs.
 FakeKernel FakeWgmma(const std::string& ptx);
 

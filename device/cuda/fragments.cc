@@ -5,15 +5,15 @@
 namespace mmadiff {
 namespace {
 
-// A word into the words of one execution; one of 64 bits takes two of them.
+// A word into the words of one execution; what does not fit goes on in the next of them.
 void Put(uint64_t value, int bits, int word, int bit, uint32_t* words) {
   words[word] |= static_cast<uint32_t>(value) << bit;
-  if (bits == 64) words[word + 1] |= static_cast<uint32_t>(value >> 32);
+  if (bit + bits > 32) words[word + 1] |= static_cast<uint32_t>(value >> (32 - bit));
 }
 
 uint64_t Get(const uint32_t* words, int bits, int word, int bit) {
   uint64_t value = words[word] >> bit;
-  if (bits == 64) value |= static_cast<uint64_t>(words[word + 1]) << 32;
+  if (bit + bits > 32) value |= static_cast<uint64_t>(words[word + 1]) << (32 - bit);
   return value & LowBits(bits);
 }
 

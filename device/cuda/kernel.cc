@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace mmadiff {
@@ -68,18 +69,22 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
     case Layout::kNvidiaMmaBytes:
     case Layout::kNvidiaMma884:
       return absl::OkStatus();
+    case Layout::kNvidiaTcgen05:
     case Layout::kNvidiaWgmma: {
       const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
       if (absl::c_linear_search(archs, target.arch)) return absl::OkStatus();
-      return absl::NotFoundError(
-          absl::StrCat(i.name, " is an instruction of ", i.native_on, ", not of ", target.target));
+      return absl::NotFoundError(absl::StrCat(i.name, " is an instruction of ",
+                                              absl::StrJoin(archs, " and "), ", not of ",
+                                              target.target));
     }
     default:
       return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
   }
 }
 
-bool HasSourcesOfA(const Instruction& i) { return i.layout == Layout::kNvidiaWgmma; }
+bool HasSourcesOfA(const Instruction& i) {
+  return i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05;
+}
 
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
   Kernel kernel;
@@ -100,7 +105,9 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
   for (const auto& [name, i, source] : entries) {
     absl::StrAppend(&text, ".visible .entry ", name,
                     "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n{\n",
-                    i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source) : MmaBody(i),
+                    i.layout == Layout::kNvidiaTcgen05 ? Tcgen05Body(i, source)
+                    : i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source)
+                                                       : MmaBody(i),
                     "  ret;\n}\n");
   }
   return text;

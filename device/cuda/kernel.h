@@ -3,6 +3,7 @@
 // the elements lie in these.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,7 +68,10 @@ OperandWords WordsOf(const Instruction& instruction, Operand operand);
 // By family of instructions: the PTX text between the braces of an entry, but for the last "ret".
 std::string MmaBody(const Instruction& instruction);  // mma.*
 std::string WgmmaBody(const Instruction& instruction, SourceOfA source);
-std::string Tcgen05Kernel(const Instruction& instruction, const PtxTarget& target,
-                          SourceOfA source);
+std::string Tcgen05Body(const Instruction& instruction, SourceOfA source);
+
+// The run-time instruction descriptor of a dense tcgen05.mma with K-major A and B (PTX ISA 9.0,
+// 9.7.16.4.2; CUTLASS, InstrDescriptor and InstrDescriptorBlockScaled): types, m, n, saturation.
+uint32_t Tcgen05Descriptor(const Instruction& instruction);
 
 }  // namespace mmadiff

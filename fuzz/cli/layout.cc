@@ -13,7 +13,9 @@ namespace {
 std::vector<Operand> OperandsOf(const Instruction& i) {
   std::vector<Operand> operands = {Operand::kA, Operand::kB, Operand::kC, Operand::kD};
   if (i.scale != nullptr) operands.insert(operands.end(), {Operand::kScaleA, Operand::kScaleB});
-  if (i.layout == Layout::kNvidiaWgmma) operands.insert(operands.begin() + 1, Operand::kALanes);
+  if (i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05) {
+    operands.insert(operands.begin() + 1, Operand::kALanes);
+  }
   return operands;
 }
 

@@ -1,0 +1,15 @@
+// What a GPU does with the words of a tcgen05 kernel, for tests: its own addressing, not PlaceOf().
+#pragma once
+
+#include <cstdint>
+
+#include "device/cuda/kernel.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// One execution; the arrays are its words of the operands. Unused words of d become zeros.
+void ExecuteTcgen05(const Row& row, SourceOfA source, const uint32_t* a, const uint32_t* b,
+                    const uint32_t* c, uint32_t* d);
+
+}  // namespace mmadiff

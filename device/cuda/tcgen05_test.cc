@@ -1,0 +1,280 @@
+// Kernels of tcgen05.mma: descriptors worked out by hand, words moved as the hardware addresses
+// them, and the machine code that ptxas makes (skipped where there is none).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "device/cuda/cubin.h"
+#include "device/cuda/fake_tcgen05.h"
+#include "device/cuda/fragments.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+std::string KernelText(const Instruction& i, const PtxTarget& target, SourceOfA source) {
+  return KernelOf(i, target, source).ptx;
+}
+
+constexpr SourceOfA kSources[] = {SourceOfA::kShared, SourceOfA::kLanes};
+
+const PtxTarget& Target(std::string_view arch) {
+  for (const PtxTarget& target : PtxTargets()) {
+    if (target.arch == arch) return target;
+  }
+  std::abort();  // programmer error
+}
+
+std::vector<const Instruction*> Tcgen05() {
+  std::vector<const Instruction*> all;
+  for (const Instruction& i : Instructions()) {
+    if (i.layout == Layout::kNvidiaTcgen05) all.push_back(&i);
+  }
+  return all;
+}
+
+constexpr char kInteger[] = "tcgen05.mma.m64n8k32.s32.s8.s8";
+
+// Of each kind.
+constexpr const char* kOneOfEachKind[] = {
+    "tcgen05.mma.m64n8k16.f32.f16.f16",
+    "tcgen05.mma.m64n8k8.f32.tf32.tf32",
+    "tcgen05.mma.m64n8k32.f32.e4m3.e4m3",
+    kInteger,
+    "tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0",
+    "tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0",
+    "tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x",
+};
+
+// D type in bits 4:5, A 7:9, B 10:12, n / 8 in 17:22, m / 16 in 24:28; saturation 3, scale type 23.
+TEST(Tcgen05, Descriptors) {
+  const auto of = [](const char* name, int m, int n) {
+    return Tcgen05Descriptor(WithSize(*FindInstruction(name), m, n));
+  };
+  EXPECT_EQ(of("tcgen05.mma.m64n8k16.f32.f16.f16", 64, 8), 0x04020010u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k16.f32.bf16.f16", 128, 256), 0x08400090u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k16.f16.f16.f16", 64, 8), 0x04020000u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k8.f32.tf32.tf32", 64, 8), 0x04020910u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k32.f32.e3m2.e2m1", 64, 8), 0x04021610u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k32.f16.e5m2.e2m3", 64, 8), 0x04020c80u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k32.s32.u8.s8", 64, 8), 0x04020420u);
+  EXPECT_EQ(of("tcgen05.mma.m64n8k32.satfinite.s32.s8.u8", 64, 32), 0x040800a8u);
+  EXPECT_EQ(of("tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e5m2.ue8m0", 128, 8), 0x08820400u);
+  EXPECT_EQ(of("tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0", 128, 8), 0x08820480u);
+  EXPECT_EQ(of("tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue8m0.2x", 128, 8), 0x08820480u);
+  EXPECT_EQ(of("tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x", 128, 8), 0x08020480u);
+}
+
+// Version 1 in bits 46:48, 256 / 16 from bit 32, 128 / 16 from bit 16.
+TEST(Tcgen05, SharedMemoryDescriptor) {
+  const std::string ptx =
+      KernelText(*FindInstruction(kOneOfEachKind[0]), Target("sm_100"), SourceOfA::kShared);
+  for (const char* name : {"a", "b"}) {
+    EXPECT_TRUE(absl::StrContains(ptx, absl::StrCat("or.b64 %desc_", name, ", %desc_", name, ", ",
+                                                    uint64_t{0x401000080000}, ";")));
+  }
+}
+
+// D takes n columns, A 8, the scales 4 for each 128 rows.
+TEST(Tcgen05, TensorMemory) {
+  const auto allocated = [](const char* name, int n, SourceOfA source) {
+    const std::string ptx =
+        KernelText(WithSize(*FindInstruction(name), 128, n), Target("sm_100"), source);
+    int columns = 0;
+    std::sscanf(&ptx[ptx.find("[address], ")], "[address], %d;", &columns);
+    return columns;
+  };
+  const char *f16 = kOneOfEachKind[0], *mx = kOneOfEachKind[4];
+  EXPECT_EQ(allocated(f16, 16, SourceOfA::kShared), 32);
+  EXPECT_EQ(allocated(f16, 64, SourceOfA::kShared), 64);
+  EXPECT_EQ(allocated(f16, 64, SourceOfA::kLanes), 128);
+  EXPECT_EQ(allocated(f16, 256, SourceOfA::kShared), 256);
+  EXPECT_EQ(allocated(mx, 24, SourceOfA::kShared), 32);
+  EXPECT_EQ(allocated(mx, 24, SourceOfA::kLanes), 64);
+  EXPECT_EQ(allocated(mx, 256, SourceOfA::kLanes), 512);
+}
+
+TEST(Tcgen05, KernelsOnlyWhereTheInstructionIs) {
+  for (const Instruction* i : Tcgen05()) {
+    EXPECT_TRUE(HasKernel(*i, Target("sm_100")).ok()) << i->name;
+    EXPECT_EQ(HasKernel(*i, Target("sm_103")).ok(), !IsInteger(*i->a)) << i->name;
+    EXPECT_EQ(HasKernel(*i, Target("sm_90")).code(), absl::StatusCode::kNotFound) << i->name;
+    EXPECT_EQ(HasKernel(*i, Target("sm_120")).code(), absl::StatusCode::kNotFound) << i->name;
+  }
+  EXPECT_THAT(std::string(HasKernel(*FindInstruction(kInteger), Target("sm_103")).message()),
+              testing::HasSubstr("is an instruction of sm_100, not of sm_103a"));
+}
+
+Batch RandomBatch(const Instruction& i, int count) {
+  std::mt19937_64 random(1);
+  Batch batch;
+  batch.Resize(i.shape, count);
+  const int words = i.shape.row_words();
+  for (size_t w = 0; w < batch.a.size(); ++w) {
+    batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
+  }
+  for (size_t w = 0; w < batch.b.size(); ++w) {
+    batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
+  }
+  for (uint64_t& w : batch.c) w = random() & LowBits(i.c->bits);
+  return batch;
+}
+
+// The text finds the words of an execution where the maps have them.
+void ExpectWordsOf(const Kernel& kernel) {
+  const std::pair<const char*, int> operands[] = {
+      {"a", kernel.a.words}, {"b", kernel.b.words}, {"c", kernel.c.words}, {"d", kernel.d.words}};
+  for (const auto& [name, words] : operands) {
+    EXPECT_TRUE(absl::StrContains(
+        kernel.ptx, absl::StrCat("[p", name, "];\n  mad.wide.u32 %base, %execution, ", 4 * words,
+                                 ", %base;\n")))
+        << name;
+  }
+}
+
+void ExpectModelFromWords(const Row& row, SourceOfA source) {
+  SCOPED_TRACE(row.name);
+  const Kernel kernel = KernelOf(*row.instruction, Target(row.arch()), source);
+  EXPECT_EQ(kernel.threads, 128);
+  ExpectWordsOf(kernel);
+  const Fragments fragments(*row.instruction, kernel);
+  const Batch batch = RandomBatch(*row.instruction, 2);
+  const PackedOperands in = fragments.Pack(batch, 0, 2);
+  std::vector<uint32_t> out(2 * kernel.d.words);
+  for (int x = 0; x < 2; ++x) {
+    ExecuteTcgen05(row, source, &in.a[x * kernel.a.words], &in.b[x * kernel.b.words],
+                   &in.c[x * kernel.c.words], &out[x * kernel.d.words]);
+  }
+  std::vector<uint64_t> d(batch.dot_products()), model(batch.dot_products());
+  fragments.Unpack(batch, 0, 2, out, d.data());
+  Simulate(row.model, batch, model);
+  EXPECT_EQ(d, model) << (source == SourceOfA::kLanes ? "A in tensor memory" : "");
+}
+
+TEST(Tcgen05, WordsOfEveryInstruction) {
+  for (const Instruction* i : Tcgen05()) {
+    for (const SourceOfA source : kSources) {
+      ExpectModelFromWords(*FindRow("sm_100/" + i->name), source);
+    }
+  }
+}
+
+TEST(Tcgen05, WordsOfOtherSizes) {
+  for (const char* name : {"m128n16k16.f32.bf16.f16", "m128n128k32.f16.e3m2.e2m1",
+                           "m64n256k8.f32.tf32.tf32", "m128n136k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x",
+                           "m128n200k32.mxf8f6f4.f32.e2m3.e2m1.ue8m0"}) {
+    const Row* row = FindRow(absl::StrCat("sm_103/tcgen05.mma.", name));
+    ASSERT_NE(row, nullptr) << name;
+    for (const SourceOfA source : kSources) ExpectModelFromWords(*row, source);
+  }
+}
+
+// --- Machine code
+
+std::string Ptxas() {
+  for (const char* path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"}) {
+    if (access(path, X_OK) == 0) return path;
+  }
+  return "";
+}
+
+// The cubin, empty if ptxas refuses the text.
+std::string Assemble(const std::string& ptx, const char* target) {
+  const std::string stem = absl::StrCat(testing::TempDir(), "tcgen05_", getpid(), target);
+  std::ofstream(stem + ".ptx") << ptx;
+  const std::string command =
+      absl::StrCat(Ptxas(), " -arch ", target, " ", stem, ".ptx -o ", stem, ".cubin 2>/dev/null");
+  std::ostringstream bytes;
+  if (std::system(command.c_str()) == 0) {
+    bytes << std::ifstream(stem + ".cubin", std::ios::binary).rdbuf();
+  }
+  std::remove((stem + ".ptx").c_str());
+  std::remove((stem + ".cubin").c_str());
+  return bytes.str();
+}
+
+struct Assembled {
+  std::string name, opcode;
+};
+
+// The code of mxf8f6f4 differs from that of the other kinds.
+std::string OpcodeOf(const Instruction& i, SourceOfA source) {
+  return absl::StrCat("TCGEN05.", source == SourceOfA::kLanes ? "TS" : "SS",
+                      absl::StrContains(i.name, "mxf8f6f4") ? ".SF" : "");
+}
+
+// One module, which takes less time than many: kernels "execute0" and so on of every instruction
+// with its least n and A in shared memory; with n = 64 and 256 and with A in tensor memory those
+// that differ in more than the descriptor.
+std::string Module(const PtxTarget& target, std::vector<Assembled>& kernels) {
+  std::string module;
+  std::set<std::string> seen;
+  const auto add = [&](const Instruction& i, SourceOfA source, bool always) {
+    const std::string text = KernelText(i, target, source);
+    const std::string descriptor = absl::StrCat("%desc_b, ", Tcgen05Descriptor(i), ",");
+    ASSERT_TRUE(absl::StrContains(text, descriptor)) << i.name;
+    const bool is_new = seen.insert(absl::StrReplaceAll(text, {{descriptor, ""}})).second;
+    if (!always && !is_new) return;
+    const size_t entry = text.find(".visible .entry execute"), open = text.find('(', entry);
+    absl::StrAppend(&module, module.empty() ? text.substr(0, entry) : "",
+                    text.substr(entry, open - entry), kernels.size(), text.substr(open));
+    kernels.push_back({i.name, OpcodeOf(i, source)});
+  };
+  for (const Instruction* i : Tcgen05()) {
+    if (!HasKernel(*i, target).ok()) continue;
+    for (const SourceOfA source : kSources) {
+      add(*i, source, source == SourceOfA::kShared);
+      add(WithSize(*i, i->shape.m, 64), source, false);
+      add(WithSize(*i, 128, 256), source, false);
+    }
+  }
+  return module;
+}
+
+class Tcgen05Code : public testing::TestWithParam<const char*> {};
+
+TEST_P(Tcgen05Code, EveryInstructionIsOneInMachineCode) {
+  if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
+  const PtxTarget& target = Target(GetParam());
+  std::vector<Assembled> kernels;
+  const std::string cubin = Assemble(Module(target, kernels), target.target);
+  ASSERT_FALSE(cubin.empty()) << "refused";
+  // 93 instructions, 8 of them integer; 8 kinds and scale counts, each with two more sizes and
+  // three with A in tensor memory.
+  const bool integer = HasKernel(*FindInstruction(kInteger), target).ok();
+  EXPECT_EQ(kernels.size(), integer ? 93 + 8 * 5 : 85 + 7 * 5);
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const auto opcodes = MatrixOpcodes(cubin, absl::StrCat("execute", k));
+    ASSERT_TRUE(opcodes.ok()) << opcodes.status();
+    const std::map<std::string, int> expected = {{kernels[k].opcode, 1}};
+    EXPECT_EQ(*opcodes, expected) << kernels[k].name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Tcgen05Code, testing::Values("sm_100", "sm_103"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(Tcgen05, RefusedElsewhere) {
+  if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
+  for (const char* name : kOneOfEachKind) {
+    const Instruction& i = *FindInstruction(name);
+    for (const char* arch : {"sm_90", "sm_100", "sm_103", "sm_120"}) {
+      const PtxTarget& target = Target(arch);
+      const bool accepted =
+          !Assemble(KernelText(i, target, SourceOfA::kShared), target.target).empty();
+      EXPECT_EQ(accepted, HasKernel(i, target).ok()) << name << " " << arch;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff
