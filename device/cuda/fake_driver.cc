@@ -1,11 +1,13 @@
 // The driver functions that mmadiff calls, for tests: "memory" is the host's, a
 // kernel is known by its PTX text, and a launch runs the simulator on what the registers hold.
-// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails.
+// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails,
+// FAKE_CUDA_SWAPS the operand (A, B, C, D) of which lanes 4 and 5 are exchanged.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "device/cuda/kernel.h"
 #include "sim/layout.h"
@@ -41,9 +43,16 @@ const Row* RowOf(const char* text) {
   return nullptr;
 }
 
+Place FakePlaceOf(const Row& row, Operand operand, const Element& e) {
+  Place p = PlaceOf(*row.instruction, operand, e);
+  const char* swaps = std::getenv("FAKE_CUDA_SWAPS");
+  if (swaps != nullptr && std::string(swaps) == Name(operand) && p.lane / 2 == 2) p.lane ^= 1;
+  return p;
+}
+
 uint64_t Element(const Row& row, Operand operand, const Format& f, int registers, const Element& e,
                  const uint32_t* lanes) {
-  const Place p = PlaceOf(*row.instruction, operand, e);
+  const Place p = FakePlaceOf(row, operand, e);
   const uint32_t* at = lanes + p.lane * registers + p.reg;
   uint64_t word = at[0] >> p.bit;
   if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
@@ -63,15 +72,25 @@ void Execute(const Row& row, const uint32_t* a, const uint32_t* b, const uint32_
   const Shape& s = row.shape();
   const Registers regs = RegistersOf(row);
   std::memset(d, 0, 4 * 32 * regs.d);
+  // Elements of all blocks, row by row.
+  const auto read = [&row](Operand operand, const Format& f, int registers, const uint32_t* lanes) {
+    std::vector<uint64_t> words;
+    for (const mmadiff::Element& e : Elements(*row.instruction, operand)) {
+      words.push_back(Element(row, operand, f, registers, e, lanes));
+    }
+    return words;
+  };
+  const std::vector<uint64_t> all_a = read(Operand::kA, row.model.a, regs.a, a);
+  const std::vector<uint64_t> all_b = read(Operand::kB, row.model.b, regs.b, b);
   for (const mmadiff::Element& e : Elements(*row.instruction, Operand::kD)) {
     DotProductCase dot;
     for (int k = 0; k < s.k; ++k) {
-      dot.a.push_back(Element(row, Operand::kA, row.model.a, regs.a, {e.block, e.row, k}, a));
-      dot.b.push_back(Element(row, Operand::kB, row.model.b, regs.b, {e.block, k, e.column}, b));
+      dot.a.push_back(all_a[(e.block * s.m + e.row) * s.k + k]);
+      dot.b.push_back(all_b[(e.block * s.k + k) * s.n + e.column]);
     }
     dot.c = Element(row, Operand::kC, row.model.c, regs.c, e, c);
     const uint64_t word = Simulate(row.model, dot);
-    const Place p = PlaceOf(*row.instruction, Operand::kD, e);
+    const Place p = FakePlaceOf(row, Operand::kD, e);
     uint32_t* at = d + p.lane * regs.d + p.reg;
     at[0] |= static_cast<uint32_t>(word) << p.bit;
     if (row.model.d.bits == 64) at[1] |= static_cast<uint32_t>(word >> 32);
