@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "device/cuda/kernel.h"
@@ -43,20 +45,31 @@ const Row* RowOf(const char* text) {
   return nullptr;
 }
 
-Place FakePlaceOf(const Row& row, Operand operand, const Element& e) {
-  Place p = PlaceOf(*row.instruction, operand, e);
-  const char* swaps = std::getenv("FAKE_CUDA_SWAPS");
-  if (swaps != nullptr && std::string(swaps) == Name(operand) && p.lane / 2 == 2) p.lane ^= 1;
-  return p;
+// Of every element, in the order of Elements().
+const std::vector<Place>& Places(const Row& row, Operand operand) {
+  const char* set = std::getenv("FAKE_CUDA_SWAPS");
+  const bool swaps = set != nullptr && std::string(set) == Name(operand);
+  static auto& known = *new std::map<std::tuple<const Row*, Operand, bool>, std::vector<Place>>;
+  const auto [at, unknown] = known.try_emplace({&row, operand, swaps});
+  if (!unknown) return at->second;
+  for (const Element& e : Elements(*row.instruction, operand)) {
+    Place p = PlaceOf(*row.instruction, operand, e);
+    if (swaps && p.lane / 2 == 2) p.lane ^= 1;
+    at->second.push_back(p);
+  }
+  return at->second;
 }
 
-uint64_t Element(const Row& row, Operand operand, const Format& f, int registers, const Element& e,
-                 const uint32_t* lanes) {
-  const Place p = FakePlaceOf(row, operand, e);
-  const uint32_t* at = lanes + p.lane * registers + p.reg;
-  uint64_t word = at[0] >> p.bit;
-  if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
-  return word & LowBits(f.bits);
+std::vector<uint64_t> Read(const Row& row, Operand operand, const Format& f, int registers,
+                           const uint32_t* lanes) {
+  std::vector<uint64_t> words;
+  for (const Place& p : Places(row, operand)) {
+    const uint32_t* at = lanes + p.lane * registers + p.reg;
+    uint64_t word = at[0] >> p.bit;
+    if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
+    words.push_back(word & LowBits(f.bits));
+  }
+  return words;
 }
 
 struct Registers {
@@ -71,29 +84,23 @@ Registers RegistersOf(const Row& row) {
 void Execute(const Row& row, const uint32_t* a, const uint32_t* b, const uint32_t* c, uint32_t* d) {
   const Shape& s = row.shape();
   const Registers regs = RegistersOf(row);
+  Batch batch;
+  batch.Resize(s, 1);
+  batch.a = Read(row, Operand::kA, row.model.a, regs.a, a);
+  const std::vector<uint64_t> b_rows = Read(row, Operand::kB, row.model.b, regs.b, b);
+  for (int i = 0; i < s.b_words(); ++i) {  // [block][k][n] to [block][n][k]
+    const int block = i / (s.k * s.n), k = i / s.n % s.k, j = i % s.n;
+    batch.b[(block * s.n + j) * s.k + k] = b_rows[i];
+  }
+  batch.c = Read(row, Operand::kC, row.model.c, regs.c, c);
+  std::vector<uint64_t> words(s.d_words());
+  Simulate(row.model, batch, words);
   std::memset(d, 0, 4 * 32 * regs.d);
-  // Elements of all blocks, row by row.
-  const auto read = [&row](Operand operand, const Format& f, int registers, const uint32_t* lanes) {
-    std::vector<uint64_t> words;
-    for (const mmadiff::Element& e : Elements(*row.instruction, operand)) {
-      words.push_back(Element(row, operand, f, registers, e, lanes));
-    }
-    return words;
-  };
-  const std::vector<uint64_t> all_a = read(Operand::kA, row.model.a, regs.a, a);
-  const std::vector<uint64_t> all_b = read(Operand::kB, row.model.b, regs.b, b);
-  for (const mmadiff::Element& e : Elements(*row.instruction, Operand::kD)) {
-    DotProductCase dot;
-    for (int k = 0; k < s.k; ++k) {
-      dot.a.push_back(all_a[(e.block * s.m + e.row) * s.k + k]);
-      dot.b.push_back(all_b[(e.block * s.k + k) * s.n + e.column]);
-    }
-    dot.c = Element(row, Operand::kC, row.model.c, regs.c, e, c);
-    const uint64_t word = Simulate(row.model, dot);
-    const Place p = FakePlaceOf(row, Operand::kD, e);
-    uint32_t* at = d + p.lane * regs.d + p.reg;
-    at[0] |= static_cast<uint32_t>(word) << p.bit;
-    if (row.model.d.bits == 64) at[1] |= static_cast<uint32_t>(word >> 32);
+  const std::vector<Place>& places = Places(row, Operand::kD);
+  for (size_t i = 0; i < words.size(); ++i) {
+    uint32_t* at = d + places[i].lane * regs.d + places[i].reg;
+    at[0] |= static_cast<uint32_t>(words[i]) << places[i].bit;
+    if (row.model.d.bits == 64) at[1] |= static_cast<uint32_t>(words[i] >> 32);
   }
 }
 
