@@ -79,10 +79,7 @@ class LayoutProbe {
   absl::Status ProbeAddend() {
     const int count = shape_.d_words(), bits = CodeBits(count);
     const Instruction& i = *row_.instruction;
-    // Sums of 8-bit products keep 13 fraction bits on Ada and Hopper.
-    const bool narrow = i.a->bits <= 8 && !IsInteger(*i.a);
-    const uint64_t one =
-        std::min(CodeWord(*i.c, narrow ? 14 : 64), CodeWord(*i.d, narrow ? 14 : 64));
+    const uint64_t one = std::min(CodeWord(*i.c), CodeWord(*i.d));
     Batch v = Values(CodeCount(bits));
     for (int code = 0; code < v.count; ++code) {
       for (int e = 0; e < count; ++e) v.c[code * count + e] = Coded(e, code, bits) ? one : 0;
@@ -200,11 +197,12 @@ uint64_t IntegerWord(const Format& f, uint64_t value) {
   return (field << f.fraction_bits | (fraction & LowBits(f.fraction_bits))) << f.ignored_bits;
 }
 
-uint64_t CodeWord(const Format& f, int digits) {
+uint64_t CodeWord(const Format& f) {
   // The golden ratio: no two bytes are equal.
   constexpr uint64_t kDigits = 0x9e3779b97f4a7c15;
-  const int held = IsInteger(f) ? f.bits - (f.is_signed ? 1 : 0) : f.fraction_bits + 1;
-  const uint64_t code = kDigits >> (64 - std::min(held, digits));
+  const int digits = f.bits == 64 ? 53 : std::min(f.fraction_bits + 1, 11);
+  const int held = IsInteger(f) ? f.bits - (f.is_signed ? 1 : 0) : digits;
+  const uint64_t code = kDigits >> (64 - held);
   const int largest = IsInteger(f) ? 63 : MaxExponent(f);
   const int exponent = static_cast<int>(std::bit_width(code)) - 1;
   return exponent <= largest ? code : code >> (exponent - largest);

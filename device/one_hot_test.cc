@@ -82,9 +82,11 @@ Permutation Identity(int size) {
 TEST(CodeWord, ItsBytesDiffer) {
   for (const Format* f : kFormats) {
     if (!f->has_zero) continue;  // scales are powers of two: 1 and 2
-    const uint64_t word = IntegerWord(*f, CodeWord(*f)) >> f->ignored_bits / 8 * 8;
+    // A number of 32 bits has a register of its own: its low byte need not count.
+    const int skipped = f->bits == 32 && !IsInteger(*f) ? 1 : 0;
+    const uint64_t word = IntegerWord(*f, CodeWord(*f)) >> 8 * skipped;
     std::set<uint64_t> bytes;
-    const int count = (f->bits - f->ignored_bits + 7) / 8;
+    const int count = (f->bits + 7) / 8 - skipped;
     for (int i = 0; i < count; ++i) bytes.insert(word >> 8 * i & 255);
     EXPECT_EQ(bytes.size(), static_cast<size_t>(count)) << f->name << " " << std::hex << word;
     EXPECT_FALSE(bytes.count(0)) << f->name;
@@ -198,8 +200,9 @@ TEST(ProbeLayout, WrongBytes) {
           ProbeWith(row, [&](Batch& b) { swap_bytes(b.a[0], byte, b.a[other], byte); }).ok());
       EXPECT_FALSE(
           ProbeWith(row, [&](Batch& b) { swap_bytes(b.b[0], byte, b.b[other], byte); }).ok());
-      EXPECT_FALSE(
-          ProbeWith(row, [&](Batch& b) { swap_bytes(b.c[0], byte, b.c[other], byte); }).ok());
+      EXPECT_FALSE(ProbeWith(row, [&](Batch& b) {
+                     swap_bytes(b.c[0], byte + 1, b.c[other], byte + 1);
+                   }).ok());
     }
   }
   EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { swap_bytes(b.a[5], 0, b.a[5], 1); }).ok());
