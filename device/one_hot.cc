@@ -121,7 +121,9 @@ class LayoutProbe {
           std::fill_n(other + line * stride + k, width, 1);
         }
       }
-      if (absl::Status s = Check(v, probed.name); !s.ok()) return s;
+      if (absl::Status s = Check(v, absl::StrCat(probed.name, " and ones in ", partner.name));
+          !s.ok())
+        return s;
     }
     return absl::OkStatus();
   }
@@ -139,7 +141,7 @@ class LayoutProbe {
     return c;
   }
 
-  absl::Status Check(const Batch& values, const char* operand) {
+  absl::Status Check(const Batch& values, const std::string& operand) {
     const Instruction& in = *row_.instruction;
     const int stride = shape_.row_words();
     Batch words = values;
@@ -167,7 +169,7 @@ class LayoutProbe {
     return absl::OkStatus();
   }
 
-  absl::Status Misplaced(const char* operand, const Position& p, uint64_t d,
+  absl::Status Misplaced(const std::string& operand, const Position& p, uint64_t d,
                          uint64_t expected) const {
     const Format& f = *row_.instruction->d;
     return absl::FailedPreconditionError(absl::StrCat(

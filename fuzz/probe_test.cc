@@ -5,11 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "device/cuda/cuda.h"
 #include "device/faulty.h"
 #include "device/testing_rows.h"
 #include "fuzz/case_name.h"
@@ -116,23 +118,29 @@ TEST(Probe, TheModelAgrees) {
   }
 }
 
-// Every single change of a model is the answer of its question, and of no other.
-TEST(Probe, PlantedParameters) {
+// A single change of a model is the answer of its question, and of no other: one change of each
+// parameter, or every one.
+void PlantParameters(bool every) {
   int planted = 0;
+  std::vector<const Question*> questions;
+  for (const Question* q : AllQuestions()) {
+    if (q->method == Method::kParameters || q->method == Method::kPayloads) questions.push_back(q);
+  }
   for (const Row* row : RowsOfEachFamily(1)) {
-    const Question* nan = FindQuestion("nan");
+    std::set<std::string> parameters;
     for (const Neighbour& n : Neighbours(row->model)) {
       const std::string parameter = n.name.substr(0, n.name.find('='));
-      // Another product of bits is another layout for the probe of layouts.
-      if (parameter == "bit_operation") continue;
+      if (!parameters.insert(parameter).second && !every) continue;
       ++planted;
-      const RowAnswers answers = Probe(n.name, *row);
+      const DeviceOr device = OpenFaulty(n.name);
+      ASSERT_TRUE(device.ok()) << device.status();
+      const RowAnswers answers = Probe(**device, *row, questions);
       bool asked = false;
       for (const ProbeAnswer& a : answers.answers) {
         const bool its_own = ParametersOf(*a.question).count(parameter) > 0;
         // What the change does to NaNs, their sweep sees too.
         if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
-        if (its_own && !(a.question != nan && parameter == "nan_rule")) {
+        if (its_own) {
           asked = true;
           EXPECT_NE(a.finding, Finding::kAgrees)
               << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
@@ -146,8 +154,11 @@ TEST(Probe, PlantedParameters) {
       EXPECT_TRUE(asked) << row->name << " " << n.name;
     }
   }
-  EXPECT_GT(planted, 50);
+  EXPECT_GT(planted, every ? 150 : 50);
 }
+
+TEST(Probe, PlantedParameters) { PlantParameters(false); }
+TEST(Probe, DISABLED_EveryPlantedValue) { PlantParameters(true); }  // probe_long_test
 
 // A far value, not only a neighbour.
 TEST(Probe, FarValues) {
@@ -250,6 +261,26 @@ TEST(Pairs, EveryTripleOnce) {
   const auto r = SweepPairs(device, row, row.model, absl::InfiniteFuture());
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(device.seen.size(), r->of);
+}
+
+// Through the kernels and the packing of cuda:N, on a stand-in for the driver.
+TEST(Probe, Cuda) {
+  setenv("MMADIFF_LIBCUDA", "", 1);
+  setenv("FAKE_CUDA_CAPABILITY", "9.0", 1);
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  DeviceOr device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers answers = Probe(**device, row);
+  EXPECT_EQ(answers.answers.size(), 15u);
+  for (const ProbeAnswer& a : answers.answers) EXPECT_EQ(a.finding, Finding::kAgrees) << a.decides;
+
+  setenv("FAKE_CUDA_SWAPS", "B", 1);
+  device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers wrong = Probe(**device, row, {FindQuestion("layout")});
+  unsetenv("FAKE_CUDA_SWAPS");
+  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Finding::kContradicts);
+  EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
 }
 
 TEST(Probe, AFailingDeviceIsAnError) {

@@ -211,11 +211,9 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   if (flags.list) return PrintQuestions(console);
   const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
   if (!questions.ok()) return Fail(questions.status());
-  absl::Duration limit;
-  if (!absl::ParseDuration(flags.max_total_time, &limit)) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat("--max_total_time: '", flags.max_total_time,
-                                                        "' is no duration; write 90s, 30m or 8h")));
-  }
+  const absl::StatusOr<absl::Duration> limit =
+      ParseDuration("--max_total_time", flags.max_total_time);
+  if (!limit.ok()) return Fail(limit.status());
   absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
   if (!rows.ok()) return Fail(rows.status());
   DeviceOr device = OpenDevice(flags.device);
@@ -230,7 +228,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
   Probe probe(**device, console, flags.out, globals.json);
-  if (absl::Status s = probe.Run(*std::move(rows), *questions, absl::Now() + limit); !s.ok()) {
+  if (absl::Status s = probe.Run(*std::move(rows), *questions, absl::Now() + *limit); !s.ok()) {
     return Fail(s, kNotDurable);
   }
   return probe.Finish();
