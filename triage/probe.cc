@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -15,10 +16,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kTelling = 4;       // cases that tell each candidate from the model
-constexpr int kPlain = 32;        // cases besides, for answers that nobody thought of
-constexpr int kRounds = 4;        // of cases chosen, asked and explained
-constexpr int kMostTried = 8192;  // generated dot products to choose from
+constexpr int kTelling = 4;          // cases that tell each candidate from the model
+constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
+constexpr int kRounds = 4;           // of cases chosen, asked and explained
+constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
 
 // A parameter question and what the device answered.
 struct Asked {
@@ -132,11 +133,11 @@ Model Infer(const Row& row, Model model, std::span<const Asked> all) {
   return model;
 }
 
-bool AsksFor(const Question& q, const char* parameter) {
-  const std::vector<absl::string_view> names = Split(q.parameters);
-  return names.front() == "*" || std::any_of(names.begin(), names.end(), [&](absl::string_view n) {
-           return n.substr(0, n.find('=')) == parameter;
-         });
+// Whether some input can tell another value of the parameter that the question asks for.
+bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
+  const std::vector<Neighbour> candidates = Candidates(q, model);
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Neighbour& n) { return absl::StartsWith(n.name, parameter + "="); });
 }
 
 // "NAME=VALUE" of the question's parameters in a model; of those alone that another one has
@@ -145,7 +146,7 @@ std::vector<std::string> Values(const Question& q, const Model& model, const Mod
   std::vector<std::string> values;
   for (const Parameter& p : Parameters()) {
     const int value = p.get(model.algorithm);
-    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, p.name) ||
+    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, model, p.name) ||
         (other != nullptr && p.get(other->algorithm) == value)) {
       continue;
     }
@@ -197,7 +198,7 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
   }
   const bool open = q.nan_bits && row.numerics->nan_verdict == NanVerdict::kAnyNan;
   if (fits && (changed.empty() || whole_model)) {
-    answer.decides = "agrees";
+    answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;
   }
   answer.finding = open ? Finding::kOpen : Finding::kContradicts;
@@ -275,7 +276,8 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
     absl::StatusOr<ProbeAnswer> answer;
     if (q->method == Method::kLayout) {
       const absl::Status s = ProbeLayout(device, row);
-      const bool wrong = absl::IsFailedPrecondition(s) || absl::IsNotFound(s);
+      // A device that found it first has disabled the instruction.
+      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(row).ok();
       if (!s.ok() && !wrong) return s;
       answer = LayoutAnswer(*q, s);
     } else if (q->method == Method::kRepeat) {

@@ -245,7 +245,7 @@ says '"exponent_floor=-126"'
 expect 1 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf16
 says 'column 3 is'; is "$(stat_of answers)" 1
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
-expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'order=ascending'
+expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log
