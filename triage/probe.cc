@@ -133,7 +133,7 @@ Model Infer(const Row& row, Model model, std::span<const Asked> all) {
   return model;
 }
 
-// Whether some input can tell another value of the parameter that the question asks for.
+// Whether the question asks for the parameter, and some input can tell another value of it.
 bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
   const std::vector<Neighbour> candidates = Candidates(q, model);
   return std::any_of(candidates.begin(), candidates.end(),
@@ -142,11 +142,12 @@ bool AsksFor(const Question& q, const Model& model, const std::string& parameter
 
 // "NAME=VALUE" of the question's parameters in a model; of those alone that another one has
 // otherwise, if there is one.
-std::vector<std::string> Values(const Question& q, const Model& model, const Model* other) {
+std::vector<std::string> Values(const Question& q, const Model& table, const Model& model,
+                                const Model* other) {
   std::vector<std::string> values;
   for (const Parameter& p : Parameters()) {
     const int value = p.get(model.algorithm);
-    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, model, p.name) ||
+    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, table, p.name) ||
         (other != nullptr && p.get(other->algorithm) == value)) {
       continue;
     }
@@ -187,8 +188,8 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
       others.push_back(n.name);
     }
   }
-  const std::vector<std::string> changed = Values(q, model, &row.model);
-  answer.answer = !whole_model      ? absl::StrJoin(Values(q, model, nullptr), " ")
+  const std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  answer.answer = !whole_model      ? absl::StrJoin(Values(q, row.model, model, nullptr), " ")
                   : changed.empty() ? "the table's model"
                                     : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
   if (fits && !others.empty()) {
@@ -204,7 +205,8 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
   answer.finding = open ? Finding::kOpen : Finding::kContradicts;
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
-    absl::StrAppend(&answer.decides, ": ", absl::StrJoin(Values(q, row.model, &model), " "));
+    absl::StrAppend(&answer.decides, ": ",
+                    absl::StrJoin(Values(q, row.model, row.model, &model), " "));
     return answer;
   }
   answer.refuting = Refuting(row, asked, model);
