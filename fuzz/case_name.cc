@@ -111,4 +111,18 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   }
 }
 
+bool GenerateClass(const Row& row, absl::string_view input_class, uint64_t index, Batch& batch) {
+  if (input_class == "*") {
+    Generate({&row, FindStrategy("mixed")}, index, 1, batch);
+    return true;
+  }
+  const std::span<const InputClass> classes = BoundaryClasses(*row.instruction);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (input_class != classes[i].name) continue;
+    Generate({&row, FindStrategy("boundary")}, index * classes.size() + i, 1, batch);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace mmadiff

@@ -43,4 +43,8 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text);
 // Fills `batch` with cases first .. first+count-1 of the stream, in the instruction's own shape.
 void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch);
 
+// The case number `index` of one boundary class (of all strategies' classes for "*"), seed 1; false
+// when the instruction has no such class.
+bool GenerateClass(const Row& row, absl::string_view input_class, uint64_t index, Batch& batch);
+
 }  // namespace mmadiff

@@ -12,6 +12,7 @@
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
+#include "device/one_hot.h"
 
 namespace mmadiff {
 namespace {
@@ -38,6 +39,8 @@ class Cuda : public CudaDevice {
       return absl::NotFoundError(
           absl::StrCat(row.name, " is no instruction of this GPU, which is ", target_.arch));
     }
+    const auto probed = layouts_.find(row.instruction->name);
+    if (probed != layouts_.end() && !probed->second.ok()) return probed->second;
     return HasKernel(*row.instruction, target_);
   }
 
@@ -50,6 +53,7 @@ class Cuda : public CudaDevice {
     if (absl::Status s = MakeCurrent(); !s.ok()) return s;
     const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
     if (!loaded.ok()) return loaded.status();
+    if (absl::Status s = ConfirmLayout(row); !s.ok()) return s;
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
     std::vector<uint64_t> d(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
@@ -88,6 +92,17 @@ class Cuda : public CudaDevice {
   }
 
  private:
+  // Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
+  // GPU is not. The executions of the probe itself find it probed.
+  absl::Status ConfirmLayout(const Row& row) {
+    const auto [at, first] = layouts_.try_emplace(row.instruction->name, absl::OkStatus());
+    if (!first) return at->second;
+    const absl::Status s = ProbeLayout(*this, row);
+    if (absl::IsFailedPrecondition(s)) return at->second = absl::NotFoundError(s.message());
+    if (!s.ok()) layouts_.erase(at);
+    return s;
+  }
+
   absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
                        int64_t first, int64_t count, uint64_t* results) {
     const PackedOperands in = fragments.Pack(batch, first, count);
@@ -120,6 +135,7 @@ class Cuda : public CudaDevice {
   const int multiprocessors_;
   const std::string identity_;
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
+  std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {

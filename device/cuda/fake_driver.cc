@@ -1,6 +1,7 @@
 // The driver functions that mmadiff calls, for tests: "memory" is the host's, a
 // kernel is known by its PTX text, and a launch runs the simulator on what the registers hold.
-// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails.
+// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails,
+// FAKE_CUDA_SWAPS the operand (A, B, C, D) of which lanes 4 and 5 are exchanged.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,7 +11,6 @@
 #include <string>
 
 #include "device/cuda/fake_kernel.h"
-#include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/kernel.h"
 
 namespace {

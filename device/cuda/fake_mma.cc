@@ -1,4 +1,10 @@
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "device/cuda/fake_kernel.h"
 #include "sim/layout.h"
@@ -7,13 +13,33 @@
 namespace mmadiff {
 namespace {
 
-uint64_t ElementAt(const Instruction& in, Operand operand, const Format& f, const Element& e,
-                   const uint32_t* lanes) {
-  const Place p = PlaceOf(in, operand, e);
-  const uint32_t* at = lanes + p.lane * ExtentOf(in, operand).registers + p.reg;
-  uint64_t word = at[0] >> p.bit;
-  if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
-  return word & LowBits(f.bits);
+// Of every element, in the order of Elements(). FAKE_CUDA_SWAPS names an operand of which two lanes
+// change places.
+const std::vector<Place>& Places(const Row& row, Operand operand) {
+  const char* set = std::getenv("FAKE_CUDA_SWAPS");
+  const bool swaps = set != nullptr && std::string(set) == Name(operand);
+  static auto& known = *new std::map<std::tuple<const Row*, Operand, bool>, std::vector<Place>>;
+  const auto [at, unknown] = known.try_emplace({&row, operand, swaps});
+  if (!unknown) return at->second;
+  for (const Element& e : Elements(*row.instruction, operand)) {
+    Place p = PlaceOf(*row.instruction, operand, e);
+    if (swaps && p.lane / 2 == 2) p.lane ^= 1;
+    at->second.push_back(p);
+  }
+  return at->second;
+}
+
+std::vector<uint64_t> Read(const Row& row, Operand operand, const Format& f,
+                           const uint32_t* lanes) {
+  const int registers = ExtentOf(*row.instruction, operand).registers;
+  std::vector<uint64_t> words;
+  for (const Place& p : Places(row, operand)) {
+    const uint32_t* at = lanes + p.lane * registers + p.reg;
+    uint64_t word = at[0] >> p.bit;
+    if (f.bits == 64) word |= static_cast<uint64_t>(at[1]) << 32;
+    words.push_back(word & LowBits(f.bits));
+  }
+  return words;
 }
 
 // Kinds of sm_120, m16n8: row `row` of A or column `row` of B with its scales. In each register
@@ -39,27 +65,40 @@ std::vector<uint64_t> NarrowRow(const Row& row, bool a, int index, const uint32_
   return words;
 }
 
+void ReadFactors(const Row& row, bool narrow, const uint32_t* a, const uint32_t* b, Batch& batch) {
+  const Shape& s = row.shape();
+  if (narrow) {
+    for (int i = 0; i < s.m; ++i) {
+      std::ranges::copy(NarrowRow(row, true, i, a), &batch.a[i * s.row_words()]);
+    }
+    for (int j = 0; j < s.n; ++j) {
+      std::ranges::copy(NarrowRow(row, false, j, b), &batch.b[j * s.row_words()]);
+    }
+    return;
+  }
+  batch.a = Read(row, Operand::kA, row.model.a, a);
+  const std::vector<uint64_t> b_rows = Read(row, Operand::kB, row.model.b, b);
+  for (int i = 0; i < s.b_words(); ++i) {  // [block][k][n] to [block][n][k]
+    const int block = i / (s.k * s.n), k = i / s.n % s.k, j = i % s.n;
+    batch.b[(block * s.n + j) * s.k + k] = b_rows[i];
+  }
+}
+
 void Execute(const Row& row, bool narrow, const uint32_t* a, const uint32_t* b, const uint32_t* c,
              uint32_t* d) {
-  const Instruction& in = *row.instruction;
-  const int registers = ExtentOf(in, Operand::kD).registers;
+  Batch batch;
+  batch.Resize(row.shape(), 1);
+  ReadFactors(row, narrow, a, b, batch);
+  batch.c = Read(row, Operand::kC, row.model.c, c);
+  std::vector<uint64_t> words(row.shape().d_words());
+  Simulate(row.model, batch, words);
+  const int registers = ExtentOf(*row.instruction, Operand::kD).registers;
   std::memset(d, 0, 4 * 32 * registers);
-  for (const Element& e : Elements(in, Operand::kD)) {
-    DotProductCase dot;
-    if (narrow) {
-      dot.a = NarrowRow(row, true, e.row, a);
-      dot.b = NarrowRow(row, false, e.column, b);
-    }
-    for (int k = 0; k < in.shape.k && !narrow; ++k) {
-      dot.a.push_back(ElementAt(in, Operand::kA, *in.a, {e.block, e.row, k}, a));
-      dot.b.push_back(ElementAt(in, Operand::kB, *in.b, {e.block, k, e.column}, b));
-    }
-    dot.c = ElementAt(in, Operand::kC, *in.c, e, c);
-    const uint64_t word = Simulate(row.model, dot);
-    const Place p = PlaceOf(in, Operand::kD, e);
-    uint32_t* at = d + p.lane * registers + p.reg;
-    at[0] |= static_cast<uint32_t>(word) << p.bit;
-    if (in.d->bits == 64) at[1] |= static_cast<uint32_t>(word >> 32);
+  const std::vector<Place>& places = Places(row, Operand::kD);
+  for (size_t i = 0; i < words.size(); ++i) {
+    uint32_t* at = d + places[i].lane * registers + places[i].reg;
+    at[0] |= static_cast<uint32_t>(words[i]) << places[i].bit;
+    if (row.model.d.bits == 64) at[1] |= static_cast<uint32_t>(words[i] >> 32);
   }
 }
 

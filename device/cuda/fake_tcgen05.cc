@@ -79,24 +79,28 @@ void ExecuteTcgen05(const Row& row, SourceOfA source, const uint32_t* a, const u
   const Shape& s = row.shape();
   const int a_words = source == SourceOfA::kLanes ? 128 * 8 : s.m * 8, b_words = s.n * 8;
   const std::vector<uint8_t> a_bytes = Bytes(a, a_words), b_bytes = Bytes(b, b_words);
-  std::vector<std::vector<uint64_t>> columns;
+  Batch batch;
+  batch.Resize(s, 1);
   for (int j = 0; j < s.n; ++j) {
-    columns.push_back(SharedRow(b_bytes, j, s.k, row.instruction->b->bits));
-    if (s.scales > 0) AppendScales(b + b_words, s.n > 128 ? 8 : 4, j, s.scales, columns.back());
+    std::vector<uint64_t> column = SharedRow(b_bytes, j, s.k, row.instruction->b->bits);
+    if (s.scales > 0) AppendScales(b + b_words, s.n > 128 ? 8 : 4, j, s.scales, column);
+    std::ranges::copy(column, &batch.b[j * s.row_words()]);
   }
-  std::fill_n(d, 128 * s.n, 0u);
   const uint64_t low = LowBits(row.instruction->d->bits);  // the low half of the word of an f16
   for (int i = 0; i < s.m; ++i) {
     const int lane = LaneOfRow(i, s.m), bits = row.instruction->a->bits;
-    DotProductCase dot;
-    dot.a = source == SourceOfA::kLanes ? LaneRow(Bytes(a + lane * 8, 8), s.k, bits)
-                                        : SharedRow(a_bytes, i, s.k, bits);
-    if (s.scales > 0) AppendScales(a + a_words, 4, i, s.scales, dot.a);
-    for (int j = 0; j < s.n; ++j) {
-      dot.b = columns[j];
-      dot.c = c[lane * s.n + j] & low;
-      d[lane * s.n + j] = static_cast<uint32_t>(Simulate(row.model, dot));
-    }
+    std::vector<uint64_t> a_row = source == SourceOfA::kLanes
+                                      ? LaneRow(Bytes(a + lane * 8, 8), s.k, bits)
+                                      : SharedRow(a_bytes, i, s.k, bits);
+    if (s.scales > 0) AppendScales(a + a_words, 4, i, s.scales, a_row);
+    std::ranges::copy(a_row, &batch.a[i * s.row_words()]);
+    for (int j = 0; j < s.n; ++j) batch.c[i * s.n + j] = c[lane * s.n + j] & low;
+  }
+  std::vector<uint64_t> words(s.d_words());
+  Simulate(row.model, batch, words);
+  std::fill_n(d, 128 * s.n, 0u);
+  for (int i = 0; i < s.d_words(); ++i) {
+    d[LaneOfRow(i / s.n, s.m) * s.n + i % s.n] = static_cast<uint32_t>(words[i]);
   }
 }
 

@@ -1,5 +1,6 @@
 // Runs the PTX text of a wgmma kernel, statement by statement for all lanes, with the addresses of
 // the host. The order of the fences is not seen here (cuda_test, OrderOfFences).
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -170,17 +171,25 @@ class Block {
     const Matrix b = FromShared(Register(s.arguments[2])[0], row_.shape().n);
     const bool accumulate = Register(s.arguments[3])[0] != 0;
     const std::vector<uint32_t> c = Words(s.arguments[0]);
-    const int bits = row_.model.d.bits, values = row_.shape().n / 2;  // of a lane
+    const int n = row_.shape().n, bits = row_.model.d.bits, values = n / 2;  // of a lane
+    Batch batch;
+    batch.Resize(row_.shape(), 1);
+    for (int i = 0; i < 64; ++i) std::ranges::copy(a[i], &batch.a[i * row_.shape().k]);
+    for (int j = 0; j < n; ++j) std::ranges::copy(b[j], &batch.b[j * row_.shape().k]);
+    const auto element = [n](int lane, int v) {  // of the matrix
+      const int i = lane / 32 * 16 + lane % 32 / 4 + v / 2 % 2 * 8;
+      return i * n + v / 4 * 8 + lane % 4 * 2 + v % 2;
+    };
+    for (int x = 0; x < kLanes * values; ++x) {
+      const uint64_t addend = accumulate ? BitsAt(c.data(), x * bits, bits) : 0;
+      batch.c[element(x / values, x % values)] = addend;
+    }
+    std::vector<uint64_t> words(batch.c.size());
+    Simulate(row_.model, batch, words);
     std::vector<uint32_t> d(c.size());
-    for (int lane = 0; lane < kLanes; ++lane) {
-      for (int v = 0; v < values; ++v) {
-        const int i = lane / 32 * 16 + lane % 32 / 4 + v / 2 % 2 * 8;
-        const int j = v / 4 * 8 + lane % 4 * 2 + v % 2;
-        const int bit = (lane * values + v) * bits;
-        const uint64_t addend = accumulate ? BitsAt(c.data(), bit, bits) : 0;
-        const uint64_t word = Simulate(row_.model, {a[i], b[j], addend});
-        d[bit / 32] |= static_cast<uint32_t>(word) << bit % 32;
-      }
+    for (int x = 0; x < kLanes * values; ++x) {
+      const uint32_t word = static_cast<uint32_t>(words[element(x / values, x % values)]);
+      d[x * bits / 32] |= word << x * bits % 32;
     }
     const size_t registers = d.size() / kLanes;
     for (size_t w = 0; w < d.size(); ++w) {

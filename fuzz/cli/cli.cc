@@ -63,6 +63,15 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
   return static_cast<uint64_t>(std::llround(value * scale));
 }
 
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text) {
+  absl::Duration duration;
+  double seconds;
+  if (absl::SimpleAtod(text, &seconds)) return absl::Seconds(seconds);
+  if (absl::ParseDuration(text, &duration)) return duration;
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
+}
+
 CLI::Validator Count() {
   return CLI::Validator(
       [](std::string& text) {

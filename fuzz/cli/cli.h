@@ -11,6 +11,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "fuzz/console.h"
 #include "sim/row.h"
 
@@ -56,6 +58,7 @@ std::function<int()> AddEval(CLI::App& command, const Globals& globals);
 std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
 std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
 std::function<int()> AddMutants(CLI::App& command, const Globals& globals);
+std::function<int()> AddProbe(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 
 // Prints "mmadiff: MESSAGE" and returns the exit code for the status: usage for kInvalidArgument,
@@ -66,6 +69,8 @@ int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
+// "90s", "30m", "8h", or a number of seconds.
+absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();
 // A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).

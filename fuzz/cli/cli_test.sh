@@ -49,7 +49,7 @@ run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
 # ---- The program itself
 expect 0 --help; says 'replay'; silent "$err"
 expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
-for verb in run replay minimize explain list gen eval check layout record mutants; do
+for verb in run replay minimize explain list gen eval check layout record mutants probe; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
 expect 2; silent "$out"
@@ -231,6 +231,23 @@ mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
 expect 1 replay folder; warns broken.txtpb
 expect 5 replay folder --device=faulty:none=0; says '1 of 1 dot products equal (damaged data skipped)'
 expect 3 replay empty
+
+# ---- probe
+expect 0 probe --list; says 'Does a zero times a huge number move'
+expect 2 probe --device=faulty:none=0 --instr=$mma; warns '--all or --question'
+expect 2 probe --question=no_such --device=faulty:none=0; warns "no question 'no_such'"
+expect 2 probe --all --device=faulty:none=0 --instr=$mma --max_total_time=soon; warns 'no duration'
+bf16=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
+expect 0 probe --all --device=faulty:none=0 --instr=$bf16 --max_total_time=0 --out=probed; plain
+says 'floor'; says 'exponent_floor=-133: agrees'; is "$(stat_of contradict)" 0
+expect 0 replay probed/${bf16/\//.}.txt; says 'dot products equal'
+expect 0 probe --question=floor,nan --device=recorded:probed/${bf16/\//.}.txt --instr=$bf16
+expect 1 probe --all --device=faulty:exponent_floor=-126 --instr=$bf16 --max_total_time=0 --json; json
+says '"exponent_floor=-126"'
+expect 1 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf16
+says 'column 3 is'; is "$(stat_of answers)" 1
+expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
+expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log

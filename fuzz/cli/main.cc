@@ -25,6 +25,7 @@ constexpr Verb kVerbs[] = {
     {"layout", "lane and register of each matrix element", AddLayout},
     {"mutants", "seeded faults: which neighbours of the model the generator finds", AddMutants,
      true},
+    {"probe", "ask a device the questions that only hardware answers", AddProbe, true},
     {"record", "write a device's answers to a file", AddRecord},
 };
 

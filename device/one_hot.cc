@@ -1,0 +1,213 @@
+#include "device/one_hot.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+
+namespace mmadiff {
+namespace {
+
+// A or B: `lines` rows or columns in all blocks, each of k elements and then the scales.
+struct Side {
+  const char *name, *scale_name;
+  std::vector<uint64_t> Batch::*words;
+  int lines, lines_of_block;
+  const Format* format;
+};
+
+// Consecutive words of each line that are under probe.
+struct Probed {
+  const char* name;
+  int first, count;
+  uint64_t low, high;  // values of the code
+};
+
+// Bits that number `count` things, at least one: the code 0 must have a complement.
+int CodeBits(int64_t count) {
+  return std::max(1, static_cast<int>(std::bit_width(static_cast<uint64_t>(count - 1))));
+}
+
+// Code words of thing `index`: each bit of its number, each bit's complement, and (for xor)
+// nothing.
+bool Coded(int64_t index, int code, int bits) {
+  if (code == 2 * bits) return false;
+  return (index >> code % bits & 1) != (code >= bits);
+}
+
+class LayoutProbe {
+ public:
+  LayoutProbe(Device& device, const Row& row)
+      : device_(device),
+        row_(row),
+        shape_(row.shape()),
+        xor_(row.model.algorithm.bit_operation == BitOperation::kXor) {}
+
+  absl::Status Run() {
+    const Instruction& i = *row_.instruction;
+    const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
+    const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
+    absl::Status s = ProbeAddend();
+    if (s.ok()) s = ProbeElements(a, b);
+    if (s.ok()) s = ProbeElements(b, a);
+    if (s.ok() && shape_.scales > 0) s = ProbeScales(a, b);
+    if (s.ok() && shape_.scales > 0) s = ProbeScales(b, a);
+    return s;
+  }
+
+ private:
+  // Sums of xor tell the elements together with those without the code and without the partner.
+  int CodeCount(int bits) const { return 2 * bits + xor_; }
+
+  // Integers in place of words: elements and addends 0, scales 1.
+  Batch Values(int executions) const {
+    Batch v;
+    v.Resize(shape_, executions);
+    for (const auto words : {&Batch::a, &Batch::b}) {
+      for (size_t i = 0; i < (v.*words).size(); ++i) {
+        (v.*words)[i] = static_cast<int>(i % shape_.row_words()) >= shape_.k;
+      }
+    }
+    return v;
+  }
+
+  // The code in C and zeros elsewhere: C and D lie as they should, or wrong in the same way, which
+  // A and B will show.
+  absl::Status ProbeAddend() {
+    const int count = shape_.d_words(), bits = CodeBits(count);
+    const Instruction& i = *row_.instruction;
+    const uint64_t one = std::min(CodeWord(*i.c), CodeWord(*i.d));
+    Batch v = Values(CodeCount(bits));
+    for (int code = 0; code < v.count; ++code) {
+      for (int e = 0; e < count; ++e) v.c[code * count + e] = Coded(e, code, bits) ? one : 0;
+    }
+    return Check(v, "C or D");
+  }
+
+  // The partner has a one in one k of each line: D is the elements of that k.
+  absl::Status ProbeElements(const Side& side, const Side& partner) {
+    const uint64_t one = CodeWord(*side.format);
+    return ProbeCode(side, partner, {side.name, 0, shape_.k, 0, one}, 1);
+  }
+
+  // Elements are ones, the partner's those under one scale: D is the scale times their number.
+  absl::Status ProbeScales(const Side& side, const Side& partner) {
+    return ProbeCode(side, partner, {side.scale_name, shape_.k, shape_.scales, 1, 2},
+                     shape_.k / shape_.scales);
+  }
+
+  // Line j of the partner has ones at the `width` k from width * ((group * lines + j) mod count).
+  absl::Status ProbeCode(const Side& side, const Side& partner, const Probed& probed, int width) {
+    const int stride = shape_.row_words(), lines = partner.lines_of_block;
+    const int bits = CodeBits(static_cast<int64_t>(side.lines) * probed.count);
+    const int groups = (probed.count + lines - 1) / lines;
+    for (int group = 0; group < groups + xor_; ++group) {  // the last of xor without any
+      Batch v = Values(CodeCount(bits));
+      for (int code = 0; code < v.count; ++code) {
+        uint64_t* own = &(v.*side.words)[static_cast<int64_t>(code) * side.lines * stride];
+        uint64_t* other = &(v.*partner.words)[static_cast<int64_t>(code) * partner.lines * stride];
+        for (int line = 0; line < side.lines; ++line, own += stride) {
+          if (probed.first > 0) std::fill(own, own + shape_.k, 1);
+          for (int x = 0; x < probed.count; ++x) {
+            const bool coded = Coded(static_cast<int64_t>(line) * probed.count + x, code, bits);
+            own[probed.first + x] = coded ? probed.high : probed.low;
+          }
+        }
+        for (int line = 0; group < groups && line < partner.lines; ++line) {
+          const int k = width * ((group * lines + line % lines) % probed.count);
+          std::fill_n(other + line * stride + k, width, 1);
+        }
+      }
+      if (absl::Status s = Check(v, absl::StrCat(probed.name, " and ones in ", partner.name));
+          !s.ok())
+        return s;
+    }
+    return absl::OkStatus();
+  }
+
+  // D = A B + C of element (i, j) of a block.
+  uint64_t Expected(const uint64_t* a, const uint64_t* b, uint64_t c) const {
+    for (int k = 0; k < shape_.k; ++k) {
+      uint64_t product = xor_ ? a[k] ^ b[k] : a[k] * b[k];
+      if (shape_.scales > 0) {
+        const int scale = shape_.k + k / (shape_.k / shape_.scales);
+        product *= a[scale] * b[scale];
+      }
+      c += product;
+    }
+    return c;
+  }
+
+  absl::Status Check(const Batch& values, const std::string& operand) {
+    const Instruction& in = *row_.instruction;
+    const int stride = shape_.row_words();
+    Batch words = values;
+    for (size_t i = 0; i < words.a.size(); ++i) {
+      words.a[i] = IntegerWord(in.a_format(i % stride), values.a[i]);
+    }
+    for (size_t i = 0; i < words.b.size(); ++i) {
+      words.b[i] = IntegerWord(in.b_format(i % stride), values.b[i]);
+    }
+    for (uint64_t& c : words.c) c = IntegerWord(*in.c, c);
+    const absl::StatusOr<std::vector<uint64_t>> d = device_.Run(row_, words);
+    if (!d.ok()) return d.status();
+    if (d->size() != values.c.size()) {
+      return absl::DataLossError(
+          absl::StrCat(row_.name, ": ", d->size(), " results instead of ", values.c.size()));
+    }
+    for (size_t i = 0; i < d->size(); ++i) {
+      const Position p = PositionOf(shape_, static_cast<int64_t>(i) % shape_.d_words());
+      const int64_t block = static_cast<int64_t>(i) / shape_.d_words() * shape_.blocks + p.block;
+      const uint64_t expected =
+          IntegerWord(*in.d, Expected(&values.a[(block * shape_.m + p.i) * stride],
+                                      &values.b[(block * shape_.n + p.j) * stride], values.c[i]));
+      if ((*d)[i] != expected) return Misplaced(operand, p, (*d)[i], expected);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Misplaced(const std::string& operand, const Position& p, uint64_t d,
+                         uint64_t expected) const {
+    const Format& f = *row_.instruction->d;
+    return absl::FailedPreconditionError(absl::StrCat(
+        row_.name, ": the layout is not the one of the tables. With a code in ", operand,
+        ", D of block ", p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d),
+        " and not ", HexWord(f, expected),
+        "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
+  }
+
+  Device& device_;
+  const Row& row_;
+  const Shape shape_;
+  const bool xor_;
+};
+
+}  // namespace
+
+absl::Status ProbeLayout(Device& device, const Row& row) { return LayoutProbe(device, row).Run(); }
+
+uint64_t IntegerWord(const Format& f, uint64_t value) {
+  if (IsInteger(f)) return value & LowBits(f.bits);
+  if (value == 0) return 0;
+  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
+  const uint64_t fraction = exponent <= f.fraction_bits ? value << (f.fraction_bits - exponent)
+                                                        : value >> (exponent - f.fraction_bits);
+  const uint64_t field = exponent - f.min_exponent + 1;
+  return (field << f.fraction_bits | (fraction & LowBits(f.fraction_bits))) << f.ignored_bits;
+}
+
+uint64_t CodeWord(const Format& f) {
+  // The golden ratio: no two bytes are equal.
+  constexpr uint64_t kDigits = 0x9e3779b97f4a7c15;
+  const int digits = f.bits == 64 ? 53 : std::min(f.fraction_bits + 1, 11);
+  const int held = IsInteger(f) ? f.bits - (f.is_signed ? 1 : 0) : digits;
+  const uint64_t code = kDigits >> (64 - held);
+  const int largest = IsInteger(f) ? 63 : MaxExponent(f);
+  const int exponent = static_cast<int>(std::bit_width(code)) - 1;
+  return exponent <= largest ? code : code >> (exponent - largest);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,30 @@
+// Confirms where a device has every matrix element, before anything about its arithmetic is asked.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "device/device.h"
+
+namespace mmadiff {
+
+// Ok when every element of A, B, C and D, and of the scales, is where the layout says. Executions
+// of the instruction's own shape on small integers, whose exact results D = A B + C are computed
+// here; one operand at a time is a code that names its elements, against a partner with a single
+// one in each row or column. No two elements of an operand, and no two bytes of elements that share
+// a register, can trade places unseen; only a permutation of k common to A and B, which leaves
+// every product of matrices as it is, cannot be seen by sums without rounding.
+//
+// kFailedPrecondition names the instruction, the operand under probe and the first wrong element of
+// D. Any other error is the device's own.
+absl::Status ProbeLayout(Device& device, const Row& row);
+
+// The bit pattern of an integer that the format holds exactly: 0 <= value <= CodeWord(format).
+uint64_t IntegerWord(const Format& format, uint64_t value);
+
+// What stands for "one" in an operand under probe: an integer whose word has bytes that differ in
+// pairs, as far as they lie in the leading 11 digits of a 32-bit number: more would ask how many
+// digits a sum keeps.
+uint64_t CodeWord(const Format& format);
+
+}  // namespace mmadiff

@@ -1,0 +1,254 @@
+// mmadiff probe: asks a device the questions that only hardware answers.
+#include "triage/probe.h"
+
+#include <nlohmann/json.hpp>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "corpus/durable_file.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "fuzz/case_name.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/devices.h"
+#include "triage/pairs.h"
+
+namespace mmadiff {
+namespace {
+
+struct ProbeFlags {
+  std::vector<std::string> instr = {"*"}, question;
+  std::string device = "auto", max_total_time = "10m", out;
+  bool all = false, list = false;
+};
+
+class Probe {
+ public:
+  Probe(Device& device, Console& console, const std::string& folder, bool json)
+      : device_(device),
+        console_(console),
+        folder_(folder),
+        json_(json),
+        date_(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone())) {}
+
+  // Layouts of all rows first: where one is wrong, nothing else is asked of the row. Pairs last,
+  // with the time that is left.
+  absl::Status Run(std::vector<const Row*> rows, const std::vector<const Question*>& questions,
+                   absl::Time deadline) {
+    if (!json_)
+      console_.Print(
+          absl::StrFormat("%-17s %-46s %s\n", "question", "instruction", "answer: decides"));
+    std::vector<const Question*> layout, others;
+    const Question* pairs = nullptr;
+    for (const Question* q : questions) {
+      if (q->method == Method::kPairs) {
+        pairs = q;
+      } else {
+        (q->method == Method::kLayout ? layout : others).push_back(q);
+      }
+    }
+    std::vector<const Row*> good;
+    for (const Row* row : rows) {
+      const absl::StatusOr<RowAnswers> answers = Ask(*row, layout);
+      if (!answers.ok()) return answers.status();
+      const auto& all = answers->answers;
+      if (all.empty() || all.front().finding == Finding::kAgrees) good.push_back(row);
+    }
+    std::vector<Model> models;
+    for (const Row* row : good) {
+      const absl::StatusOr<RowAnswers> answers = Ask(*row, others);
+      if (!answers.ok()) return answers.status();
+      models.push_back(answers->model);
+    }
+    if (pairs == nullptr) return absl::OkStatus();
+    std::vector<size_t> with_pairs;
+    for (size_t i = 0; i < good.size(); ++i) {
+      if (HasPairs(*good[i])) with_pairs.push_back(i);
+    }
+    for (size_t n = 0; n < with_pairs.size(); ++n) {
+      const absl::Time now = absl::Now();
+      const absl::Duration share = std::max(absl::ZeroDuration(), deadline - now) /
+                                   static_cast<int64_t>(with_pairs.size() - n);
+      const size_t i = with_pairs[n];
+      if (absl::Status s = AskPairs(*good[i], *pairs, models[i], now + share); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  int Finish() {
+    if (json_) {
+      console_.Print(json_answers_.dump(1) + "\n");
+    } else {
+      console_.Print(absl::StrFormat(
+          "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
+          "stat::open: %d\nstat::cases: %d\n",
+          found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_));
+    }
+    return found_[1] > 0 ? kMismatch : kClean;
+  }
+
+ private:
+  absl::StatusOr<RowAnswers> Ask(const Row& row, const std::vector<const Question*>& questions) {
+    console_.Status(row.name, false);
+    absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions, GenerateClass);
+    if (!answers.ok()) return answers;
+    for (const ProbeAnswer& answer : answers->answers) Print(row, answer);
+    if (absl::Status s = Write(row, answers->answers); !s.ok()) return s;
+    return answers;
+  }
+
+  absl::Status AskPairs(const Row& row, const Question& q, const Model& model,
+                        absl::Time deadline) {
+    console_.Status(absl::StrCat("pairs of ", row.name), false);
+    const absl::StatusOr<PairResult> r = SweepPairs(device_, row, model, deadline);
+    if (!r.ok()) return r.status();
+    ProbeAnswer answer = {.question = &q, .decides = "agrees", .cases = r->done};
+    answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
+                                 r->done < r->of ? absl::StrCat(" (of ", r->of, " in all)") : "");
+    if (!r->first.empty()) {
+      answer.finding = Finding::kContradicts;
+      answer.refuting = r->first.front();
+      answer.decides =
+          absl::StrCat("contradicts what fits the other answers: ",
+                       FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+    }
+    Print(row, answer);
+    return File(row, answer);
+  }
+
+  void Print(const Row& row, const ProbeAnswer& answer) {
+    ++found_[static_cast<int>(answer.finding)];
+    cases_ += answer.cases;
+    if (json_) {
+      json_answers_.push_back({{"question", answer.question->id},
+                               {"instruction", row.name},
+                               {"answer", answer.answer},
+                               {"finding", Name(answer.finding)},
+                               {"decides", answer.decides},
+                               {"cases", answer.cases}});
+    } else {
+      console_.Print(absl::StrFormat("%-17s %-46s %s: %s\n", answer.question->id, row.name,
+                                     answer.answer, answer.decides));
+    }
+  }
+
+  // Every case with its answer, and what nothing explains as a regression case.
+  absl::Status Write(const Row& row, const std::vector<ProbeAnswer>& answers) {
+    if (folder_.empty()) return absl::OkStatus();
+    std::string text = absl::StrCat("# instruction: ", row.name, "\n# device: ", device_.identity(),
+                                    "\n# date: ", date_, "\n");
+    bool any = false;
+    for (const ProbeAnswer& answer : answers) {
+      if (absl::Status s = File(row, answer); !s.ok()) return s;
+      if (answer.observed.empty()) continue;
+      any = true;
+      absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
+                      "\n# answer: ", answer.answer, "\n");
+      for (const Observed& o : answer.observed) {
+        absl::StrAppend(&text, FormatLine(*row.instruction, o.dot, o.d), "\n");
+      }
+    }
+    if (!any) return absl::OkStatus();
+    const std::string name = absl::StrReplaceAll(row.name, {{"/", "."}});
+    return Durable(WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), text));
+  }
+
+  absl::Status File(const Row& row, const ProbeAnswer& answer) {
+    if (folder_.empty() || !answer.refuting.has_value()) return absl::OkStatus();
+    const Observed& o = *answer.refuting;
+    RegressionCase c;
+    c.row = &row;
+    c.inputs = MakeDotProductBatch(row.shape(), {o.dot});
+    c.answers = {{device_.name(), device_.identity(), date_, {o.d}}};
+    c.slug = absl::StrCat("probe_", answer.question->id);
+    c.why = absl::StrCat(answer.question->text, " ", answer.answer);
+    c.source = "mmadiff probe";
+    return Durable(WriteCase(c, folder_).status());
+  }
+
+  // Of files alone: a device's error keeps its code.
+  static absl::Status Durable(const absl::Status& s) {
+    return s.ok() ? s : absl::DataLossError(s.message());
+  }
+
+  Device& device_;
+  Console& console_;
+  const std::string folder_;
+  const bool json_;
+  const std::string date_;
+  nlohmann::ordered_json json_answers_ = nlohmann::ordered_json::array();
+  uint64_t found_[3] = {}, cases_ = 0;
+};
+
+absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
+  std::vector<const Question*> questions;
+  if (flags.all == !flags.question.empty()) {
+    return absl::InvalidArgumentError("either --all or --question=ID; --list shows the questions");
+  }
+  for (const std::string& id : flags.question) {
+    if (FindQuestion(id) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("no question '", id, "'; --list shows them"));
+    }
+  }
+  for (const Question& q : Questions()) {
+    const auto& ids = flags.question;
+    if (flags.all || std::find(ids.begin(), ids.end(), q.id) != ids.end()) questions.push_back(&q);
+  }
+  return questions;
+}
+
+int PrintQuestions(Console& console) {
+  for (const Question& q : Questions()) console.Print(absl::StrFormat("%-17s %s\n", q.id, q.text));
+  return kClean;
+}
+
+int RunProbe(const ProbeFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  if (flags.list) return PrintQuestions(console);
+  const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
+  if (!questions.ok()) return Fail(questions.status());
+  const absl::StatusOr<absl::Duration> limit =
+      ParseDuration("--max_total_time", flags.max_total_time);
+  if (!limit.ok()) return Fail(limit.status());
+  absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
+  if (!rows.ok()) return Fail(rows.status());
+  DeviceOr device = OpenDevice(flags.device);
+  if (!device.ok()) return Fail(device.status());
+  std::erase_if(*rows, [&](const Row* row) { return !(*device)->Supports(*row).ok(); });
+  if (rows->empty()) {
+    return Fail(absl::NotFoundError(
+        absl::StrCat("device ", flags.device, " has none of these instructions")));
+  }
+  if (!flags.out.empty()) {
+    if (absl::Status s = MakeFolder(flags.out); !s.ok())
+      return Fail(absl::DataLossError(s.message()), kNotDurable);
+  }
+  Probe probe(**device, console, flags.out, globals.json);
+  if (absl::Status s = probe.Run(*std::move(rows), *questions, absl::Now() + *limit); !s.ok()) {
+    return Fail(s, kNotDurable);
+  }
+  return probe.Finish();
+}
+
+}  // namespace
+
+std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<ProbeFlags>();
+  command.add_flag("--all", flags->all, "every question");
+  command.add_option("--question", flags->question, "ids, comma separated")->delimiter(',');
+  command.add_flag("--list", flags->list, "the questions");
+  command.add_option("--device", flags->device, "[auto]");
+  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
+  command.add_option("--max_total_time", flags->max_total_time,
+                     "for `pairs`, what the other questions leave of it: 90s, 30m [10m]");
+  command.add_option("--out", flags->out,
+                     "folder for every case with its answer (for replay and recorded:) and for "
+                     "the cases that nothing explains");
+  return [flags, &globals] { return RunProbe(*flags, globals); };
+}
+
+}  // namespace mmadiff

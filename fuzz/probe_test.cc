@@ -1,0 +1,295 @@
+// Questions to devices with a planted fault: the question about it must find it, the others must
+// agree with the table.
+#include "triage/probe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "device/cuda/cuda.h"
+#include "device/faulty.h"
+#include "device/testing_rows.h"
+#include "fuzz/case_name.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+#include "triage/pairs.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<const Question*> AllQuestions() {
+  std::vector<const Question*> all;
+  for (const Question& q : Questions()) all.push_back(&q);
+  return all;
+}
+
+RowAnswers Probe(Device& device, const Row& row,
+                 const std::vector<const Question*>& questions = AllQuestions()) {
+  absl::StatusOr<RowAnswers> answers = ProbeRow(device, row, questions, GenerateClass);
+  EXPECT_TRUE(answers.ok()) << answers.status();
+  return answers.ok() ? *std::move(answers) : RowAnswers{row.model, {}};
+}
+
+RowAnswers Probe(const std::string& fault, const Row& row) {
+  const DeviceOr device = OpenFaulty(fault);
+  EXPECT_TRUE(device.ok()) << device.status();
+  return Probe(**device, row);
+}
+
+const ProbeAnswer& AnswerOf(const RowAnswers& answers, std::string_view id) {
+  static const ProbeAnswer kNone;
+  for (const ProbeAnswer& a : answers.answers) {
+    if (a.question->id == id) return a;
+  }
+  ADD_FAILURE() << "no answer to " << id;
+  return kNone;
+}
+
+// The names of the parameters that a question asks for.
+std::set<std::string> ParametersOf(const Question& q) {
+  std::set<std::string> names;
+  for (const auto item : absl::StrSplit(q.parameters, ' ', absl::SkipEmpty())) {
+    names.insert(std::string(item.substr(0, item.find('='))));
+  }
+  return names;
+}
+
+TEST(Questions, AreWellFormed) {
+  std::set<std::string> ids, classes, parameters;
+  for (const Row& row : Rows()) {
+    for (const InputClass& c : BoundaryClasses(*row.instruction)) classes.insert(c.name);
+  }
+  for (const Parameter& p : Parameters()) parameters.insert(p.name);
+  classes.insert("*"), parameters.insert("*");
+  for (const Question& q : Questions()) {
+    EXPECT_TRUE(ids.insert(q.id).second) << q.id;
+    EXPECT_EQ(FindQuestion(q.id), &q);
+    for (const std::string& p : ParametersOf(q)) EXPECT_TRUE(parameters.count(p)) << p;
+    for (const auto c : absl::StrSplit(q.classes, ' ')) {
+      EXPECT_TRUE(classes.count(std::string(c))) << c;
+    }
+    for (const NamedCase& named : q.cases) {
+      int rows = 0;
+      for (const Row* row : DistinctRows()) rows += CaseFor(named, *row).has_value();
+      EXPECT_GT(rows, 0) << q.id << ": " << named.name;
+    }
+  }
+  EXPECT_EQ(FindQuestion("no such"), nullptr);
+  // Every parameter is asked for by a question of its own.
+  for (const Question& q : Questions()) {
+    for (const std::string& p : ParametersOf(q)) parameters.erase(p);
+  }
+  EXPECT_THAT(parameters, testing::IsEmpty());
+}
+
+TEST(NamedCases, AreReadAsWritten) {
+  const Row& f16 = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const auto dot = CaseFor({"", "f16 f32", "3c00 @8 bc00 | 8000* | 7"}, f16);
+  ASSERT_TRUE(dot.has_value());
+  EXPECT_EQ(dot->a[0], 0x3c00u);
+  EXPECT_EQ(dot->a[1], 0u);
+  EXPECT_EQ(dot->a[8], 0xbc00u);
+  EXPECT_EQ(dot->b, std::vector<uint64_t>(16, 0x8000));
+  EXPECT_EQ(dot->c, 7u);
+  EXPECT_FALSE(CaseFor({"", "bf16 f32", "0 | 0 | 0"}, f16).has_value());
+  EXPECT_FALSE(CaseFor({"", "f16 f32", "@16 1 | 0 | 0"}, f16).has_value());  // beyond k
+  const Row& scaled = *FindRow("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
+  const auto with_scales = CaseFor({"", "e2m1 f32", "2 | a | 0 | 96 | 7f 80"}, scaled);
+  ASSERT_TRUE(with_scales.has_value());
+  EXPECT_EQ(with_scales->a[64], 0x96u);
+  EXPECT_EQ(with_scales->a[65], 0x7fu);  // 1.0
+  EXPECT_EQ(with_scales->b[65], 0x80u);
+}
+
+// Of each family: the table's model has nothing to contradict.
+TEST(Probe, TheModelAgrees) {
+  for (const Row* row : RowsOfEachFamily(2)) {
+    for (const ProbeAnswer& a : Probe("none=0", *row).answers) {
+      EXPECT_EQ(a.finding, Finding::kAgrees)
+          << row->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
+    }
+  }
+}
+
+// Every single change of a model is the answer of its question, and of no other.
+void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
+  int planted = 0;
+  std::vector<const Question*> questions;
+  for (const Question* q : AllQuestions()) {
+    if (q->method == Method::kParameters || q->method == Method::kPayloads) questions.push_back(q);
+  }
+  for (const Row* row : rows) {
+    for (const Neighbour& n : Neighbours(row->model)) {
+      const std::string parameter = n.name.substr(0, n.name.find('='));
+      ++planted;
+      const DeviceOr device = OpenFaulty(n.name);
+      ASSERT_TRUE(device.ok()) << device.status();
+      const RowAnswers answers = Probe(**device, *row, questions);
+      bool asked = false;
+      for (const ProbeAnswer& a : answers.answers) {
+        const bool its_own = ParametersOf(*a.question).count(parameter) > 0;
+        // What the change does to NaNs, their sweep sees too.
+        if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
+        if (its_own) {
+          asked = true;
+          EXPECT_NE(a.finding, Finding::kAgrees)
+              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
+          EXPECT_THAT(a.answer, HasSubstr(n.name)) << row->name << " " << a.question->id;
+        } else {
+          EXPECT_EQ(a.finding, Finding::kAgrees)
+              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
+              << a.decides;
+        }
+      }
+      EXPECT_TRUE(asked) << row->name << " " << n.name;
+    }
+  }
+  EXPECT_GE(planted, at_least);
+}
+
+TEST(Probe, PlantedParameters) {
+  PlantParameters({FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")}, 20);
+}
+TEST(Probe, DISABLED_PlantedInEveryFamily) {  // probe_long_test
+  PlantParameters(RowsOfEachFamily(1), 150);
+}
+
+// A far value, not only a neighbour.
+TEST(Probe, FarValues) {
+  const Row& bf16 = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  const RowAnswers floor = Probe("exponent_floor=-126", bf16);
+  EXPECT_EQ(AnswerOf(floor, "floor").answer, "exponent_floor=-126");
+  EXPECT_EQ(AnswerOf(floor, "floor").decides, "contradicts the table: exponent_floor=-133");
+  EXPECT_EQ(AnswerOf(floor, "model").answer, "the model with exponent_floor=-126");
+  const RowAnswers width = Probe("fraction_bits=14", bf16);
+  EXPECT_EQ(AnswerOf(width, "width").answer, "fraction_bits=14 align_rounding=toward_zero");
+  EXPECT_EQ(AnswerOf(width, "floor").finding, Finding::kAgrees);
+  const RowAnswers zero = Probe("zero_term=raises", bf16);
+  EXPECT_EQ(AnswerOf(zero, "zero_exponent").answer, "zero_term=raises");
+}
+
+// A simulator whose results are changed.
+class Changing : public Device {
+ public:
+  using Change = uint64_t (*)(uint64_t word, size_t index);
+  explicit Changing(Change change) : change_(change) {}
+  std::string name() const override { return "changing"; }
+  std::string identity() const override { return "test"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    std::vector<uint64_t> d(batch.dot_products());
+    Simulate(row.model, batch, d);
+    for (size_t i = 0; i < d.size(); ++i) d[i] = change_(d[i], i);
+    return d;
+  }
+
+ private:
+  const Change change_;
+};
+
+TEST(Probe, WhatNoCandidateExplains) {
+  Changing device([](uint64_t word, size_t) { return word == 0x3f800000 ? 0x3f800001 : word; });
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const RowAnswers answers = Probe(device, row, {FindQuestion("width")});
+  const ProbeAnswer& width = AnswerOf(answers, "width");
+  EXPECT_EQ(width.answer, "none");
+  EXPECT_EQ(width.finding, Finding::kContradicts);
+  ASSERT_TRUE(width.refuting.has_value());
+  EXPECT_EQ(width.refuting->d, 0x3f800001u);
+  EXPECT_EQ(Simulate(row.model, width.refuting->dot), 0x3f800000u);
+}
+
+TEST(Probe, PlacesThatDiffer) {
+  Changing device([](uint64_t word, size_t index) { return index % 128 == 77 ? word ^ 1 : word; });
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const RowAnswers answers = Probe(device, row, {FindQuestion("layout"), FindQuestion("repeat")});
+  EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
+  EXPECT_EQ(AnswerOf(answers, "repeat").finding, Finding::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "layout").finding, Finding::kContradicts);
+}
+
+// Payloads of all operands where the table promises none.
+TEST(Probe, UnpromisedPayloads) {
+  const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const RowAnswers answers = Probe("nan_rule=propagate", row);
+  EXPECT_EQ(AnswerOf(answers, "payloads").finding, Finding::kAgrees);  // by the answer to `nan`
+  EXPECT_EQ(AnswerOf(answers, "nan").finding, Finding::kOpen);
+  EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
+}
+
+TEST(Pairs, AllOfANarrowInstructionAndSomeOfAWideOne) {
+  const DeviceOr good = OpenFaulty("none=0");
+  const DeviceOr bad = OpenFaulty("fraction_bits=12");
+  const Row& narrow = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const Row& fp8 = *FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  const absl::StatusOr<PairResult> all =
+      SweepPairs(**good, narrow, narrow.model, absl::InfiniteFuture());
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->done, all->of);
+  EXPECT_EQ(all->of % 256, 0u);
+  EXPECT_EQ(all->differing, 0u);
+  EXPECT_TRUE(all->first.empty());
+  const absl::StatusOr<PairResult> some = SweepPairs(**bad, fp8, fp8.model, absl::Now());
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_LT(some->done, some->of);
+  EXPECT_GT(some->differing, 0u);
+  ASSERT_FALSE(some->first.empty());
+  EXPECT_NE(Simulate(fp8.model, some->first.front().dot), some->first.front().d);
+}
+
+// Every triple is asked exactly once.
+TEST(Pairs, EveryTripleOnce) {
+  class Counting : public Changing {
+   public:
+    Counting() : Changing([](uint64_t word, size_t) { return word; }) {}
+    absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+      for (int64_t i = 0; i < batch.dot_products(); ++i) {
+        const DotProductCase dot = Extract(batch, i);
+        seen.insert({dot.a[0], dot.b[0], dot.c});
+      }
+      return Changing::Run(row, batch);
+    }
+    std::set<std::tuple<uint64_t, uint64_t, uint64_t>> seen;
+  } device;
+  const Row& row = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const auto r = SweepPairs(device, row, row.model, absl::InfiniteFuture());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(device.seen.size(), r->of);
+}
+
+// Through the kernels and the packing of cuda:N, on a stand-in for the driver.
+TEST(Probe, Cuda) {
+  setenv("MMADIFF_LIBCUDA", "", 1);
+  setenv("FAKE_CUDA_CAPABILITY", "9.0", 1);
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  DeviceOr device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers answers = Probe(**device, row);
+  EXPECT_EQ(answers.answers.size(), 15u);
+  for (const ProbeAnswer& a : answers.answers) EXPECT_EQ(a.finding, Finding::kAgrees) << a.decides;
+
+  setenv("FAKE_CUDA_SWAPS", "B", 1);
+  device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers wrong = Probe(**device, row, {FindQuestion("layout")});
+  unsetenv("FAKE_CUDA_SWAPS");
+  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Finding::kContradicts);
+  EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
+}
+
+TEST(Probe, AFailingDeviceIsAnError) {
+  const DeviceOr device = OpenFaulty("dead=5");
+  const std::vector<const Question*> all = AllQuestions();
+  EXPECT_EQ(ProbeRow(**device, *FindRow("x86/vdpbf16ps"), all, GenerateClass).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace mmadiff

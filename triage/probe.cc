@@ -1,0 +1,303 @@
+#include "triage/probe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "device/line_protocol.h"
+#include "device/one_hot.h"
+#include "sim/simulate.h"
+#include "triage/methods.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kTelling = 4;          // cases that tell each candidate from the model
+constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
+constexpr int kRounds = 4;           // of cases chosen, asked and explained
+constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
+
+// A parameter question and what the device answered.
+struct Asked {
+  const Question* question;
+  std::vector<Observed> observed;
+};
+
+bool Same(const Row& row, const Question& q, uint64_t model, uint64_t device) {
+  return q.nan_bits ? model == device : SameResult(row, model, device);
+}
+
+std::vector<absl::string_view> Split(const char* text) {
+  return absl::StrSplit(text, ' ', absl::SkipEmpty());
+}
+
+// Chooses cases that tell the candidates from the model.
+class CaseChooser {
+ public:
+  CaseChooser(const Row& row, const Question& q, const Model& model)
+      : row_(row), question_(q), model_(model) {
+    for (const Neighbour& n : Candidates(q, model)) {
+      untold_.push_back({WithAlgorithm(row, n.algorithm), 0});
+    }
+  }
+
+  std::vector<DotProductCase> Choose(const CaseSource& source) {
+    for (const NamedCase& named : question_.cases) {
+      const std::optional<DotProductCase> dot = CaseFor(named, row_);
+      if (dot.has_value()) Consider(*dot, true);
+    }
+    int tried = 0;
+    Batch tile;
+    for (uint64_t index = 0; tried < kMostTried && !(untold_.empty() && tried >= kPlain); ++index) {
+      const int before = tried;
+      for (const absl::string_view input_class : Split(question_.classes)) {
+        if (!source(row_, input_class, index, tile)) continue;
+        // A few of its dot products, over all rows and columns.
+        const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
+        for (int64_t i = 0; i < count; ++i, ++tried) {
+          Consider(Extract(tile, (i * (all / count) + i) % all), tried < kPlain);
+        }
+      }
+      if (tried == before) break;  // no such classes
+    }
+    return std::move(chosen_);
+  }
+
+ private:
+  struct Untold {
+    Model model;
+    int told;
+  };
+
+  void Consider(const DotProductCase& dot, bool keep) {
+    const uint64_t model = Simulate(model_, dot);
+    for (Untold& u : untold_) {
+      if (Same(row_, question_, model, Simulate(u.model, dot))) continue;
+      ++u.told;
+      keep = true;
+    }
+    std::erase_if(untold_, [](const Untold& u) { return u.told >= kTelling; });
+    if (keep) chosen_.push_back(dot);
+  }
+
+  const Row& row_;
+  const Question& question_;
+  const Model& model_;
+  std::vector<Untold> untold_;
+  std::vector<DotProductCase> chosen_;
+};
+
+// Observations that a model does not give; stops counting above `most`.
+size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, size_t most) {
+  size_t misfits = 0;
+  for (const Asked& asked : all) {
+    for (const Observed& o : asked.observed) {
+      if (!Same(row, *asked.question, Simulate(model, o.dot), o.d) && ++misfits > most) {
+        return misfits;
+      }
+    }
+  }
+  return misfits;
+}
+
+bool Fits(const Row& row, const Model& model, const Asked& asked) {
+  return Misfits(row, model, {&asked, 1}, 0) == 0;
+}
+
+// The model, changed one parameter at a time as long as more answers fit; of equally good changes
+// the first neighbour, as in explain.
+Model Infer(const Row& row, Model model, std::span<const Asked> all) {
+  size_t misfits = Misfits(row, model, all, SIZE_MAX);
+  while (misfits > 0) {
+    std::vector<Neighbour> candidates = Neighbours(model);
+    for (const Asked& asked : all) {
+      for (Neighbour& n : Candidates(*asked.question, model)) candidates.push_back(std::move(n));
+    }
+    Model best = model;
+    size_t least = misfits;
+    for (const Neighbour& n : candidates) {
+      Model candidate = WithAlgorithm(row, n.algorithm);
+      const size_t count = Misfits(row, candidate, all, least - 1);
+      if (count >= least) continue;
+      least = count;
+      best = std::move(candidate);
+    }
+    if (least == misfits) break;
+    model = best;
+    misfits = least;
+  }
+  return model;
+}
+
+// Whether the question asks for the parameter, and some input can tell another value of it.
+bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
+  const std::vector<Neighbour> candidates = Candidates(q, model);
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Neighbour& n) { return absl::StartsWith(n.name, parameter + "="); });
+}
+
+// "NAME=VALUE" of the question's parameters in a model; of those alone that another one has
+// otherwise, if there is one.
+std::vector<std::string> Values(const Question& q, const Model& table, const Model& model,
+                                const Model* other) {
+  std::vector<std::string> values;
+  for (const Parameter& p : Parameters()) {
+    const int value = p.get(model.algorithm);
+    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, table, p.name) ||
+        (other != nullptr && p.get(other->algorithm) == value)) {
+      continue;
+    }
+    values.push_back(absl::StrCat(p.name, "=", ValueText(p, value)));
+  }
+  return values;
+}
+
+// The first answer that no candidate gives, else the first that the model does not give.
+const Observed& Refuting(const Row& row, const Asked& asked, const Model& model) {
+  const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
+  const Observed* first = nullptr;
+  for (const Observed& o : asked.observed) {
+    const auto gives = [&](const Model& m) {
+      return Same(row, *asked.question, Simulate(m, o.dot), o.d);
+    };
+    if (gives(model)) continue;
+    if (first == nullptr) first = &o;
+    const bool explained =
+        std::any_of(candidates.begin(), candidates.end(),
+                    [&](const Neighbour& n) { return gives(WithAlgorithm(row, n.algorithm)); });
+    if (!explained) return o;
+  }
+  return *first;
+}
+
+// `all` holds `asked`.
+ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> all,
+                   const Model& model) {
+  const Question& q = *asked.question;
+  ProbeAnswer answer = {.question = &q, .cases = asked.observed.size(), .observed = asked.observed};
+  const bool whole_model = q.parameters[0] == '*', fits = Fits(row, model, asked);
+  const size_t misfits = Misfits(row, model, all, SIZE_MAX);
+  std::vector<std::string> others;  // other candidates that fit, and spoil no other question
+  for (const Neighbour& n : Candidates(q, model)) {
+    const Model other = WithAlgorithm(row, n.algorithm);
+    if (Fits(row, other, asked) && (!fits || Misfits(row, other, all, misfits) <= misfits)) {
+      others.push_back(n.name);
+    }
+  }
+  const std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  answer.answer = !whole_model      ? absl::StrJoin(Values(q, row.model, model, nullptr), " ")
+                  : changed.empty() ? "the table's model"
+                                    : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
+  if (fits && !others.empty()) {
+    absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
+  } else if (!fits) {
+    answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
+  }
+  const bool open = q.nan_bits && row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  if (fits && (changed.empty() || whole_model)) {
+    answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
+    return answer;
+  }
+  answer.finding = open ? Finding::kOpen : Finding::kContradicts;
+  answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
+  if (fits) {
+    absl::StrAppend(&answer.decides, ": ",
+                    absl::StrJoin(Values(q, row.model, row.model, &model), " "));
+    return answer;
+  }
+  answer.refuting = Refuting(row, asked, model);
+  absl::StrAppend(&answer.decides, others.empty() ? ": nothing gives all bits of " : ": ",
+                  FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+  return answer;
+}
+
+ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
+  ProbeAnswer answer = {.question = &q, .answer = "as the tables say", .decides = "agrees"};
+  if (s.ok()) return answer;
+  answer.answer = "another";
+  answer.decides = std::string(s.message());
+  answer.finding = Finding::kContradicts;
+  return answer;
+}
+
+// Appends what the device answers.
+absl::Status Ask(Device& device, const Row& row, const std::vector<DotProductCase>& dots,
+                 std::vector<Observed>& observed) {
+  const absl::StatusOr<std::vector<uint64_t>> d =
+      device.Run(row, MakeDotProductBatch(row.shape(), dots));
+  if (!d.ok()) return d.status();
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const char* Name(Finding finding) {
+  constexpr const char* kNames[] = {"agrees", "contradicts", "open"};
+  return kNames[static_cast<int>(finding)];
+}
+
+bool Applies(const Question& q, const Row& row) {
+  switch (q.method) {
+    case Method::kParameters:
+      return !Candidates(q, row.model).empty();
+    case Method::kPayloads:
+      return !PayloadCases(row).empty();
+    case Method::kPairs:
+      return false;  // triage/pairs.h
+    default:
+      return true;
+  }
+}
+
+absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
+                                    std::span<const Question* const> questions,
+                                    const CaseSource& source) {
+  RowAnswers all = {row.model, {}};
+  std::vector<Asked> asked;
+  for (const Question* q : questions) {
+    if (q->method == Method::kParameters && Applies(*q, row)) asked.push_back({q, {}});
+  }
+  // Again with cases that tell candidates from the model that was found.
+  for (int round = 0; round < kRounds; ++round) {
+    for (Asked& a : asked) {
+      const absl::Status s =
+          Ask(device, row, CaseChooser(row, *a.question, all.model).Choose(source), a.observed);
+      if (!s.ok()) return s;
+    }
+    const Model model = Infer(row, all.model, asked);
+    if (SameModel(model, all.model)) break;
+    all.model = model;
+  }
+  for (const Question* q : questions) {
+    if (!Applies(*q, row)) continue;
+    absl::StatusOr<ProbeAnswer> answer;
+    if (q->method == Method::kLayout) {
+      const absl::Status s = ProbeLayout(device, row);
+      // A device that found it first has disabled the instruction.
+      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(row).ok();
+      if (!s.ok() && !wrong) return s;
+      answer = LayoutAnswer(*q, s);
+    } else if (q->method == Method::kRepeat) {
+      answer = AskRepeat(device, row, *q, source);
+    } else if (q->method == Method::kPayloads) {
+      std::vector<Observed> observed;
+      const absl::Status s = Ask(device, row, PayloadCases(row), observed);
+      if (!s.ok()) return s;
+      answer = PayloadAnswer(row, *q, all.model, std::move(observed));
+    } else {
+      const auto at =
+          std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
+      answer = Answer(row, *at, asked, all.model);
+    }
+    if (!answer.ok()) return answer.status();
+    all.answers.push_back(*std::move(answer));
+  }
+  return all;
+}
+
+}  // namespace mmadiff
