@@ -47,6 +47,7 @@ struct RowOutcome {
   UnitResult total;            // over all attempts; digests only over finished units
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
+  bool emulated = false;       // by the device, with several machine instructions
 };
 
 struct CampaignOutcome {

@@ -104,6 +104,13 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
     absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.row, "  ", f.signature, "  ",
                     f.cases, " cases  ", f.path, "\n");
   }
+  const auto emulated = std::count_if(outcome.rows.begin(), outcome.rows.end(),
+                                      [](const RowOutcome& row) { return row.emulated; });
+  if (emulated > 0) {
+    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.rows.size(),
+                    " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
+                    "instructions --evidence)\n");
+  }
   for (const RowOutcome& row : outcome.rows) {
     const std::vector<std::string> empty = EmptyClasses(options, row);
     if (empty.empty()) continue;
@@ -148,6 +155,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"mismatches", row.total.mismatches},
                                     {"finished", row.finished},
                                     {"planted_fault", row.planted},
+                                    {"emulated", row.emulated},
                                     {"evidence", Name(row.row->numerics->evidence.grade)},
                                     {"digest", row.finished ? Hex(row.total.device_digest) : ""},
                                     {"empty_classes", EmptyClasses(options, row)},

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
@@ -55,6 +56,7 @@ class Cuda : public Device {
 
   std::string name() const override { return absl::StrCat("cuda:", index_); }
   std::string identity() const override { return identity_; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
 
   absl::Status Supports(const Row& row) const override {
     if (row.arch() != target_.arch) {
@@ -65,6 +67,17 @@ class Cuda : public Device {
   }
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    if (!dead_.ok()) return dead_;
+    absl::StatusOr<std::vector<uint64_t>> d = RunAlive(row, batch);
+    if (ContextIsDead(d.status())) {
+      dead_ = absl::UnavailableError(absl::StrCat(
+          name(), " is lost to this process since an earlier failure, ", d.status().message()));
+    }
+    return d;
+  }
+
+ private:
+  absl::StatusOr<std::vector<uint64_t>> RunAlive(const Row& row, const Batch& batch) {
     if (absl::Status s = Supports(row); !s.ok()) return s;
     if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
       return absl::InvalidArgumentError(
@@ -88,7 +101,6 @@ class Cuda : public Device {
     return d;
   }
 
- private:
   struct Loaded {
     Kernel kernel;
     void* function = nullptr;
@@ -139,6 +151,7 @@ class Cuda : public Device {
   void* const context_;
   const std::string identity_;
   std::map<std::string, Loaded> kernels_;  // by instruction
+  absl::Status dead_;                      // not OK: the context is destroyed, for good
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
@@ -149,7 +162,33 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
   for (const PtxTarget& t : PtxTargets()) {
     if (t.major == major && t.minor == minor) return &t;
   }
-  return absl::NotFoundError(absl::StrCat("no kernels for compute capability ", major, ".", minor));
+  const auto name = [](std::string* out, const PtxTarget& t) {
+    absl::StrAppend(out, t.major, ".", t.minor);
+  };
+  const bool old = major < PtxTargets().front().major;
+  return absl::NotFoundError(absl::StrCat(
+      "this GPU has compute capability ", major, ".", minor, old ? ", which is too old" : "",
+      "; there are kernels for ", absl::StrJoin(PtxTargets(), ", ", name)));
+}
+
+// What answers: for provenance, and for whoever compares two recordings.
+std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget& target,
+                     int driver) {
+  const bool part =
+      absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
+  return absl::StrCat(gpu, part ? ", MIG instance with " : ", ", multiprocessors,
+                      " multiprocessors, ", target.target, ", driver of CUDA ", CudaVersion(driver),
+                      ", PTX ", target.version, " assembled by the driver");
+}
+
+// kNotFound when the driver cannot read the kernels' PTX.
+absl::Status CheckDriver(int version, const PtxTarget& target) {
+  const int needed = DriverForPtx(target.version);
+  if (version >= needed) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("the driver here is of CUDA ", CudaVersion(version),
+                                          "; the kernels for ", target.target, " are PTX ",
+                                          target.version, ", which needs a driver of CUDA ",
+                                          CudaVersion(needed), " or newer"));
 }
 
 }  // namespace
@@ -166,7 +205,10 @@ DeviceOr OpenCuda(absl::string_view argument) {
   int count = 0, version = 0, device = 0;
   absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
   if (s.ok() && index >= count) {
-    s = absl::NotFoundError(absl::StrCat("no GPU ", index, ": the driver has ", count));
+    s = count == 0 ? driver.Check(100, "counting GPUs")
+                   : absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
+                                                      ", counted from cuda:0 (look at nvidia-smi "
+                                                      "and CUDA_VISIBLE_DEVICES)"));
   }
   if (s.ok()) s = driver.Check(driver.driver_version(&version), "asking the driver");
   if (s.ok()) s = driver.Check(driver.device(&device, index), "opening the GPU");
@@ -175,13 +217,17 @@ DeviceOr OpenCuda(absl::string_view argument) {
   if (!s.ok()) return s;
   const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
   if (!target.ok()) return target.status();
+  s = CheckDriver(version, **target);
+  int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
+  if (s.ok()) {
+    s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
+  }
+  if (!s.ok()) return s;
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
-  return std::make_unique<Cuda>(
-      driver, index, **target, context,
-      absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
-                   version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
+  return std::make_unique<Cuda>(driver, index, **target, context,
+                                Identity(name, multiprocessors, **target, version));
 }
 
 }  // namespace mmadiff

@@ -1,6 +1,8 @@
 // The driver functions that mmadiff calls, for tests: "memory" is the host's, a
 // kernel is known by its PTX text, and a launch runs the simulator on what the registers hold.
-// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails.
+// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
+// the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
+// function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719).
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -16,9 +18,16 @@ namespace {
 
 using namespace mmadiff;  // NOLINT: a test's own library
 
-bool Fails(const char* function) {
+int Number(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// The CUresult of a function.
+int Result(const char* function) {
   const char* name = std::getenv("FAKE_CUDA_FAILS");
-  return name != nullptr && std::string(name) == function;
+  if (name == nullptr || std::string(name) != function) return 0;
+  return Number("FAKE_CUDA_RESULT", 719);
 }
 
 int Capability(int part) {
@@ -81,27 +90,33 @@ void Execute(const Row& row, const uint32_t* a, const uint32_t* b, const uint32_
 }  // namespace
 
 extern "C" {
-int cuInit(unsigned) { return Fails("cuInit") ? 100 : 0; }
-int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
-int cuDeviceGetCount(int* count) { return *count = 1, 0; }
+int cuInit(unsigned) { return Result("cuInit"); }
+int cuDriverGetVersion(int* version) { return *version = Number("FAKE_CUDA_DRIVER", 13000), 0; }
+int cuDeviceGetCount(int* count) {
+  return *count = Number("FAKE_CUDA_GPUS", 1), Result("cuDeviceGetCount");
+}
 int cuDeviceGet(int* device, int index) { return *device = index, 0; }
-int cuDeviceGetName(char* name, int size, int) { return std::snprintf(name, size, "Fake"), 0; }
+int cuDeviceGetName(char* name, int size, int) {
+  const char* text = std::getenv("FAKE_CUDA_NAME");
+  return std::snprintf(name, size, "%s", text == nullptr ? "Fake" : text), 0;
+}
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  return *value = Capability(attribute - 75), 0;
+  constexpr int kMultiprocessorCount = 16;
+  return *value = attribute == kMultiprocessorCount ? 14 : Capability(attribute - 75), 0;
 }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
 int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) {
   const Row* row = RowOf(static_cast<const char*>(text));
   *module = const_cast<Row*>(row);
-  return row == nullptr || Fails("cuModuleLoadDataEx") ? 218 : 0;
+  return row == nullptr ? 218 : Result("cuModuleLoadDataEx");
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   return *function = module, std::strcmp(name, "execute") == 0 ? 0 : 500;
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
-  return Fails("cuMemAlloc_v2") ? 2 : 0;
+  return Result("cuMemAlloc_v2");
 }
 int cuMemFree_v2(uint64_t address) { return std::free(reinterpret_cast<void*>(address)), 0; }
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
@@ -112,7 +127,8 @@ int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
 }
 int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned,
                    unsigned, unsigned, void*, void** arguments, void**) {
-  if (Fails("cuLaunchKernel") || block != 32) return 719;
+  if (const int result = Result("cuLaunchKernel"); result != 0) return result;
+  if (block != 32) return 1;  // CUDA_ERROR_INVALID_VALUE
   const Row& row = *static_cast<const Row*>(function);
   const Registers regs = RegistersOf(row);
   const auto words = [arguments](int i) {
@@ -124,6 +140,6 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   }
   return 0;
 }
-int cuCtxSynchronize() { return Fails("cuCtxSynchronize") ? 719 : 0; }
+int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }
 int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }
 }

@@ -161,7 +161,9 @@ run 2 --device=faulty:fraction_bits=99; warns 'a number 1..37'
 run 2 --device=exec:; run 2 --device=host:0
 export MMADIFF_LIBCUDA=/none/libcuda.so  # from here on there is no GPU
 run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver here'; silent "$out"
+run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver here'
 run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver here'
+says ' native, 0 emulated'
 run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
 run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
 run 2 --device=faulty:none=0 --instr='sm_99/*'
