@@ -282,6 +282,8 @@ void HandleStopSignals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool StopRequested() { return stop_signal != 0; }
+
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   RunManifest manifest;
   manifest.tool_version = MMADIFF_VERSION;

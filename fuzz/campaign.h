@@ -67,6 +67,7 @@ using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
 // Set by the first SIGINT or SIGTERM after HandleStopSignals(); a second one ends the process with
 // exit code 75. Units in flight are finished and synced first.
 void HandleStopSignals();
+bool StopRequested();  // by such a signal
 
 // The manifest that the options and the device make.
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device);

@@ -42,6 +42,7 @@ class Scripted : public Device {
 
   std::string name() const override { return "scripted"; }
   std::string identity() const override { return "scripted"; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
   absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
     if (absl::Status s = script_(++runs_); !s.ok()) return s;
@@ -589,6 +590,18 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
   EXPECT_EQ(json["instructions"][1]["name"], kInteger);
   EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
   EXPECT_TRUE(json["findings"].empty());
+}
+
+TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
+  CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
+  options.cases = 100;
+  const CampaignOutcome outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_EQ(json["instructions"][0]["emulated"], false);
+  EXPECT_EQ(json["instructions"][1]["emulated"], true);
+  const CampaignOptions native = Options("native", {kHopper});
+  EXPECT_THAT(FormatReport(native, Run(native)), testing::Not(HasSubstr("emulated")));
 }
 
 TEST_F(CampaignTest, ReportsOfMismatches) {

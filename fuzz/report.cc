@@ -12,11 +12,6 @@
 namespace mmadiff {
 namespace {
 
-std::string Hex(Digest digest) {
-  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
-                         static_cast<uint64_t>(digest));
-}
-
 struct Totals {
   uint64_t cases = 0, dot_products = 0, mismatches = 0, flaky = 0;
   std::map<std::string, uint64_t> counts;
@@ -79,6 +74,11 @@ std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
 }
 
 }  // namespace
+
+std::string Hex(Digest digest) {
+  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
+                         static_cast<uint64_t>(digest));
+}
 
 std::string RunDigest(const CampaignOutcome& outcome) {
   Digest digest = 0;

@@ -17,6 +17,7 @@ namespace {
 
 // Small enough for a core's cache, large enough for what a batch costs.
 constexpr int64_t kBatchDotProducts = 8192;
+constexpr int64_t kDigestDotProducts = 1 << 16;  // a launch of a GPU costs more
 // One case in this many is traced for its stage events, at one of its elements. Prime to the
 // periods of the strategies, so that every class has its share.
 constexpr uint64_t kTraceEvery = 13;
@@ -39,6 +40,34 @@ Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d) {
     sum += static_cast<Digest>(h.high64) << 64 | h.low64;
   }
   return sum;
+}
+
+absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
+                                    Device* device) {
+  const Row& row = *stream.row;
+  const uint64_t per_batch =
+      std::max(1, static_cast<int>(kDigestDotProducts) / row.shape().d_words());
+  Digest digest = 0;
+  Batch batch;
+  for (uint64_t done = 0; done < count; done += batch.count) {
+    Generate(stream, first + done, std::min(per_batch, count - done), batch);
+    absl::StatusOr<std::vector<uint64_t>> d = std::vector<uint64_t>(batch.dot_products());
+    if (device == nullptr) {
+      Simulate(row.model, batch, *d);
+    } else {
+      d = device->Run(row, batch);
+    }
+    if (!d.ok()) return d.status();
+    if (static_cast<int64_t>(d->size()) != batch.dot_products()) {
+      return absl::DataLossError(absl::StrCat(device->name(), " gave ", d->size(), " results for ",
+                                              batch.dot_products(), " dot products"));
+    }
+    if (row.numerics->nan_verdict == NanVerdict::kAnyNan) {
+      for (uint64_t& word : *d) word = IsNan(row.model.d, word) ? ~uint64_t{0} : word;
+    }
+    digest += DigestOf(batch, *d);
+  }
+  return digest;
 }
 
 absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,

@@ -85,6 +85,15 @@ CLI::Validator Seed() {
       "SEED", "seed");
 }
 
+absl::StatusOr<absl::Duration> ParseDuration(const std::string& flag, const std::string& text) {
+  absl::Duration duration;
+  double seconds;
+  if (absl::SimpleAtod(text, &seconds)) return absl::Seconds(seconds);
+  if (absl::ParseDuration(text, &duration)) return duration;
+  return absl::InvalidArgumentError(
+      absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
+}
+
 absl::StatusOr<const Row*> OneRow(const std::string& name) {
   if (const Row* row = FindRow(name)) return row;
   return absl::InvalidArgumentError(WhyNoRow(absl::CHexEscape(name.substr(0, 100))));

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "fuzz/console.h"
 #include "sim/row.h"
 
@@ -70,6 +71,9 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 CLI::Validator Count();
 // A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
 CLI::Validator Seed();
+
+// "90", "90s", "30m", "8h"; `flag` is for the message.
+absl::StatusOr<absl::Duration> ParseDuration(const std::string& flag, const std::string& text);
 
 // The row of that name; kInvalidArgument with the nearest names: a name that no machine knows is a
 // mistake, not something missing here.

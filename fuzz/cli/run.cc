@@ -35,15 +35,9 @@ struct RunFlags {
 
 absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
   if (!flags.max_total_time.empty()) {
-    absl::Duration limit;
-    double seconds;
-    if (absl::SimpleAtod(flags.max_total_time, &seconds)) {
-      limit = absl::Seconds(seconds);
-    } else if (!absl::ParseDuration(flags.max_total_time, &limit)) {
-      return absl::InvalidArgumentError(absl::StrCat("--max_total_time: '", flags.max_total_time,
-                                                     "' is no duration; write 90s, 30m or 8h"));
-    }
-    options.deadline = absl::Now() + limit;
+    const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
+    if (!limit.ok()) return limit.status();
+    options.deadline = absl::Now() + *limit;
   }
   if (!flags.stop_at.empty()) {
     absl::Time at;
