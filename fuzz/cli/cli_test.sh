@@ -256,6 +256,7 @@ expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
 expect 0 replay folder1; says '7681 of 7681 dot products equal'; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says '15362 of 15362 dot products equal'
 expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"
+mkdir all; cp -r folder1 all; expect 0 replay all; says '7681 of 7681 dot products equal'
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
 expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"; says 'fraction_bits=24'

@@ -1,7 +1,8 @@
 // mmadiff replay: compares the model with stored answers, or with a device on the stored inputs.
 #include <sys/stat.h>
 
-#include <fstream>
+#include <algorithm>
+#include <filesystem>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -29,6 +30,18 @@ struct ReplayFlags {
   uint64_t errors = 20;
 };
 
+// In the order of their names; none when `path` is no folder.
+std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator it(path, error), end;
+  for (; !error && it != end; it.increment(error)) {
+    if (it->is_directory(error) && IsRecordingFolder(it->path())) folders.push_back(it->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
 struct Verdict {
   std::string name;
   std::string failure;  // empty: equal
@@ -48,6 +61,11 @@ class Replay {
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
     if (IsRecordingFolder(argument)) return Folder(argument);
+    if (const auto folders = RecordingFoldersBelow(argument); !folders.empty()) {
+      absl::Status s;
+      for (const std::string& folder : folders) s.Update(Folder(folder));
+      return s;
+    }
     const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
     return cases ? Cases(argument) : Recorded(argument);
   }
