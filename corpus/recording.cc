@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/line_recording.h"
 #include "corpus/packed_words.h"
+#include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
 #include "proto/run.pb.h"
 
@@ -26,8 +28,15 @@ bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
                      [&f](uint64_t word) { return (word & ~LowBits(f.bits)) == 0; });
 }
 
-// One record of a block log. Its checksum was good, so what is wrong here was written wrong.
-absl::StatusOr<Recording> ParseOutputs(absl::string_view bytes, const std::string& where) {
+// One record of a block log.
+struct Outputs {
+  Recording recording;
+  bool whole = true;  // else a part of one execution, from word `element` of its results on
+  uint64_t element = 0;
+};
+
+// The checksum of the record was good, so what is wrong here was written wrong.
+absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string& where) {
   const auto error = [&where](const auto&... parts) {
     return absl::InvalidArgumentError(absl::StrCat(where, ": ", parts...));
   };
@@ -50,32 +59,58 @@ absl::StatusOr<Recording> ParseOutputs(absl::string_view bytes, const std::strin
     return error("unknown kind of shape ", message.shape_kind());
   }
   const Format& format = *recording.row->instruction->d;
-  const uint64_t case_bytes = recording.inputs.shape.d_words() * WordBytes(format);
-  const uint64_t count = message.d().size() / case_bytes;
-  if (count == 0 || message.count() != count || message.d().size() % case_bytes != 0) {
-    return error(message.d().size(), " bytes of outputs, expected ", case_bytes, " for each of ",
+  const uint64_t words = recording.inputs.shape.d_words(), d_bytes = message.d().size();
+  const uint64_t case_bytes = words * WordBytes(format);
+  const uint64_t count = d_bytes / case_bytes;
+  const bool whole = count > 0 && message.count() == count && d_bytes % case_bytes == 0;
+  const bool part = message.count() == 1 && d_bytes > 0 && d_bytes % WordBytes(format) == 0 &&
+                    message.element() < words &&
+                    d_bytes <= case_bytes - message.element() * WordBytes(format);
+  if (!(whole && message.element() == 0) && !part) {
+    return error(d_bytes, " bytes of outputs, expected ", case_bytes, " for each of ",
                  message.count(), " cases");
   }
-  recording.inputs.count = static_cast<int64_t>(count);
+  recording.inputs.count = static_cast<int64_t>(message.count());
   recording.inputs.stream = message.stream();
   recording.inputs.first = message.first();
   recording.d = UnpackWords(format, message.d());
   if (!FitsFormat(format, recording.d)) return error("a word that exceeds ", format.name);
   recording.identity = message.identity();
   recording.where = where;
-  return recording;
+  return Outputs{std::move(recording), whole, message.element()};
+}
+
+// Adds a part to those of the same execution before it. A part whose beginning was lost is dropped.
+void Join(Outputs part, Recording& joined) {
+  Recording& added = part.recording;
+  if (part.element == 0) {
+    joined = std::move(added);
+  } else if (joined.row == added.row && joined.inputs.stream == added.inputs.stream &&
+             joined.inputs.first == added.inputs.first && joined.d.size() == part.element) {
+    joined.d.insert(joined.d.end(), added.d.begin(), added.d.end());
+  }
 }
 
 absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
   uint64_t number = 0;
+  Recording joined;  // parts of an execution
   const auto log = ReadBlockLog(path, [&](absl::string_view bytes) {
-    const auto recording = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
-    if (!recording.ok()) return recording.status();
-    stats.dot_products += recording->d.size();
-    return deliver(*recording);
+    auto outputs = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
+    if (!outputs.ok()) return outputs.status();
+    if (!outputs->whole) {
+      Join(*std::move(outputs), joined);
+      if (static_cast<int64_t>(joined.d.size()) != joined.inputs.dot_products() ||
+          joined.d.empty()) {
+        return absl::OkStatus();
+      }
+      outputs->recording = std::exchange(joined, {});
+    }
+    stats.dot_products += outputs->recording.d.size();
+    return deliver(outputs->recording);
   });
   if (!log.ok()) return log.status();
   stats.damage = log->damage;
+  if (!joined.d.empty()) stats.damage.push_back({0, 0, "an execution without its end"});
   return absl::OkStatus();
 }
 
@@ -113,7 +148,9 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
   RecordingStats stats;
   std::error_code ignored;
   absl::Status s;
-  if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
+  if (IsRecordingFolder(path)) {
+    s = ReadRecordingFolder(path, deliver, stats);
+  } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);
   } else if (IsBlockLog(path)) {
     s = ReadLog(path, deliver, stats);
@@ -153,19 +190,23 @@ absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
     return absl::InvalidArgumentError(absl::StrCat(row.name, ": a batch of another shape"));
   }
   const int64_t case_words = batch.shape.d_words();
-  const int64_t most = std::max<int64_t>(1, kMaxOutputBytes / (case_words * WordBytes(format)));
+  // Whole cases of one record; or, when a case is too large, its words of one record.
+  const int64_t most_words = kMaxOutputBytes / WordBytes(format);
+  const int64_t most = most_words / case_words * case_words;
   RecordedOutputs message;
   message.set_instruction(row.name);
   message.set_stream(batch.stream);
   message.set_shape_kind(whole ? RecordedOutputs::SHAPE_KIND_EXECUTION
                                : RecordedOutputs::SHAPE_KIND_DOT_PRODUCT);
   message.set_identity(identity);
-  for (int64_t done = 0; done < batch.count; done += most) {
-    const int64_t count = std::min(most, batch.count - done);
-    const std::span<const uint64_t> words(&d[done * case_words], count * case_words);
-    message.set_first(batch.first + done);
-    message.set_count(count);
-    message.set_d(PackWords(format, words));
+  const int64_t all = static_cast<int64_t>(d.size());
+  for (int64_t done = 0, count; done < all; done += count) {
+    const int64_t element = done % case_words;
+    count = most > 0 ? std::min(most, all - done) : std::min(most_words, case_words - element);
+    message.set_first(batch.first + done / case_words);
+    message.set_count(std::max<int64_t>(1, count / case_words));
+    message.set_element(element);
+    message.set_d(PackWords(format, std::span(&d[done], count)));
     if (absl::Status s = log_->Append(message.SerializeAsString()); !s.ok()) return s;
   }
   return absl::OkStatus();

@@ -24,7 +24,8 @@ void SetDigest(Digest digest, proto::Digest128& out) {
 Digest GetDigest(const proto::Digest128& in) { return Digest{in.high()} << 64 | in.low(); }
 
 std::string Describe(const RunManifest::Instruction& i) {
-  return absl::StrCat(i.name, " (", i.cases, " cases in units of ", i.unit_cases, ")");
+  return absl::StrCat(i.name, " (", i.cases, " cases in units of ", i.unit_cases,
+                      i.emulated ? ", emulated)" : ")");
 }
 
 // Collects "FIELD: stored X, wanted Y" of what differs.
@@ -60,6 +61,7 @@ std::string FormatManifest(const RunManifest& manifest) {
     added.set_name(i.name);
     added.set_cases(i.cases);
     added.set_unit_cases(i.unit_cases);
+    added.set_emulated(i.emulated);
   }
   return kHeader + FormatTextProto(message);
 }
@@ -85,8 +87,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
       return absl::InvalidArgumentError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
                                                      "unit_cases of at least 1 are expected"));
     }
-    manifest.instructions.push_back(
-        {instruction.name(), instruction.cases(), instruction.unit_cases()});
+    manifest.instructions.push_back({instruction.name(), instruction.cases(),
+                                     instruction.unit_cases(), instruction.emulated()});
   }
   return manifest;
 }

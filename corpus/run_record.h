@@ -18,6 +18,7 @@ struct RunManifest {
     std::string name;         // ARCH/INSTRUCTION
     uint64_t cases = 0;       // executions in the whole run
     uint64_t unit_cases = 0;  // executions of one unit; the last may have fewer
+    bool emulated = false;    // by the device, with several machine instructions
 
     friend bool operator==(const Instruction&, const Instruction&) = default;
   };

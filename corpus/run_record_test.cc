@@ -19,7 +19,7 @@ RunManifest SomeManifest() {
           .strategy = "mixed",
           .device = "cuda:0",
           .device_identity = "NVIDIA A100, driver \"580\"",
-          .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1}}};
+          .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1, true}}};
 }
 
 UnitResult SomeUnit() {
@@ -79,7 +79,7 @@ TEST(Manifest, DifferenceNamesEveryField) {
       ManifestDifference(SomeManifest(), other),
       "instruction[0]: stored sm_80/x (1000000000000 cases in units of 65536), wanted sm_80/x "
       "(1000000000000 cases in units of 3); instruction[1]: stored sm_80/y (5 cases in units "
-      "of 1), wanted (none)");
+      "of 1, emulated), wanted (none)");
 }
 
 TEST(Manifest, DifferenceSeesEachField) {

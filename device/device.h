@@ -28,6 +28,8 @@ class Device {
   virtual std::string name() const = 0;
   // What really answers, for provenance: CPU or GPU model, driver, toolkit.
   virtual std::string identity() const = 0;
+  // Whether several machine instructions stand in for the row's one on this device.
+  virtual bool Emulates(const Row&) const { return false; }
   // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.
   virtual absl::Status Supports(const Row& row) const = 0;
 
@@ -35,6 +37,11 @@ class Device {
   // instruction's own shape and DotProductShape().
   virtual absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) = 0;
 };
+
+// What really answers for one row: identity(), and whether the row is emulated.
+inline std::string IdentityFor(const Device& device, const Row& row) {
+  return device.identity() + (device.Emulates(row) ? ", emulated by ptxas" : "");
+}
 
 using DeviceOr = absl::StatusOr<std::unique_ptr<Device>>;
 

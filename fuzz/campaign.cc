@@ -93,6 +93,7 @@ class Campaign {
       row.row = options.rows[r];
       row.total = std::move(stored.totals[r]);
       const RunManifest::Instruction& planned = manifest.instructions[r];
+      row.emulated = planned.emulated;
       units_.push_back((planned.cases + planned.unit_cases - 1) / planned.unit_cases);
       unit_cases_.push_back(planned.unit_cases);
       next_.push_back(options.shard);
@@ -306,6 +307,8 @@ void HandleStopSignals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
+bool StopRequested() { return stop_signal != 0; }
+
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   RunManifest manifest;
   manifest.tool_version = MMADIFF_VERSION;
@@ -317,7 +320,7 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.device_identity = device.identity();
   for (const Row* row : options.rows) {
     manifest.instructions.push_back(
-        {row->name, PlannedCases(options, *row), UnitCases(options, *row)});
+        {row->name, PlannedCases(options, *row), UnitCases(options, *row), device.Emulates(*row)});
   }
   return manifest;
 }

@@ -48,6 +48,7 @@ struct RowOutcome {
   UnitResult total;            // over all attempts; digests only over finished units
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
+  bool emulated = false;       // by the device, with several machine instructions
 };
 
 struct CampaignOutcome {
@@ -67,6 +68,7 @@ using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
 // Set by the first SIGINT or SIGTERM after HandleStopSignals(); a second one ends the process with
 // exit code 75. Units in flight are finished and synced first.
 void HandleStopSignals();
+bool StopRequested();  // by such a signal
 
 // The manifest that the options and the device make.
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device);

@@ -46,6 +46,7 @@ class Scripted : public Device {
 
   std::string name() const override { return "scripted"; }
   std::string identity() const override { return "scripted"; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
   absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
     if (absl::Status s = script_(++runs_); !s.ok()) return s;
@@ -149,22 +150,23 @@ TEST(DigestOf, IsXxh3OfEveryWord) {
 }
 
 TEST(DigestOf, CountsEveryWordAtItsCase) {
+  const Row& row = *FindRow(kInteger);
   Batch batch;
   batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
   batch.first = 10;
-  const Digest digest = DigestOf(batch, {1, 2, 3, 4});
-  EXPECT_TRUE(digest == DigestOf(batch, {1, 2, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(batch, {3, 4, 1, 2}));  // the answers of two cases swapped
-  EXPECT_FALSE(digest == DigestOf(batch, {2, 1, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 5}));
+  const Digest digest = DigestOf(row, batch, {1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(row, batch, {1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(row, batch, {3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(row, batch, {2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(row, batch, {1, 2, 3, 5}));
   batch.first = 11;
-  EXPECT_FALSE(digest == DigestOf(batch, {1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(row, batch, {1, 2, 3, 4}));
   Batch one = batch;
   one.Resize({1, 2, 1, 1}, 1);
   one.first = 10;
-  Digest sum = DigestOf(one, {1, 2});
+  Digest sum = DigestOf(row, one, {1, 2});
   one.first = 11;
-  sum += DigestOf(one, {3, 4});
+  sum += DigestOf(row, one, {3, 4});
   EXPECT_TRUE(sum == digest);
 }
 
@@ -603,6 +605,18 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
   EXPECT_EQ(json["instructions"][1]["name"], kInteger);
   EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
   EXPECT_TRUE(json["findings"].empty());
+}
+
+TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
+  CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
+  options.cases = 100;
+  const CampaignOutcome outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_EQ(json["instructions"][0]["emulated"], false);
+  EXPECT_EQ(json["instructions"][1]["emulated"], true);
+  const CampaignOptions native = Options("native", {kHopper});
+  EXPECT_THAT(FormatReport(native, Run(native)), testing::Not(HasSubstr("emulated")));
 }
 
 TEST_F(CampaignTest, ReportsOfMismatches) {

@@ -3,13 +3,20 @@
 
 #include <cstdint>
 
-#include "sim/host_device.h"
+#include "sim/format.h"
 
 namespace mmadiff {
 
-// XXH3-128 of the eight bytes of a result word; the seed is the number of the dot product, that is,
-// the case times the results of a case plus the element (modulo 2^64). The digest of a unit is the
-// sum of these modulo 2^128: the same in any order. Equal to XXH3_128bits_withSeed (campaign_test).
+// What is compared of a result, and digested: the word, or one word for all NaNs where the row does
+// not promise which (NanVerdict::kAnyNan).
+MMADIFF_HD inline uint64_t ComparedWord(const Format& f, bool any_nan, uint64_t word) {
+  return any_nan && IsNan(f, word) ? ~uint64_t{0} : word;
+}
+
+// XXH3-128 of the eight bytes of a compared word; the seed is the number of the dot product, that
+// is, the case times the results of a case plus the element (modulo 2^64). The digest of a unit is
+// the sum of these modulo 2^128: the same in any order. Equal to XXH3_128bits_withSeed
+// (campaign_test).
 MMADIFF_HD inline unsigned __int128 HashOfResult(uint64_t word, uint64_t dot_product) {
   constexpr uint64_t kSecret =
       0xdb979083e96dd4de ^ 0x1f67b3b7a4a44072;  // bytes 16 to 31 of kSecret

@@ -36,7 +36,7 @@ RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
   RegressionCase c;
   c.row = minimal.mismatch.row;
   c.inputs = minimal.mismatch.inputs;
-  c.answers = {{device.name(), device.identity(), Now(), minimal.device},
+  c.answers = {{device.name(), IdentityFor(device, *c.row), Now(), minimal.device},
                {absl::StrCat("model:", kModelVersion), "", Now(), minimal.model}};
   c.slug = Slug(minimal.signature);
   c.signature = minimal.signature;

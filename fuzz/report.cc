@@ -12,11 +12,6 @@
 namespace mmadiff {
 namespace {
 
-std::string Hex(Digest digest) {
-  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
-                         static_cast<uint64_t>(digest));
-}
-
 struct Totals {
   uint64_t cases = 0, dot_products = 0, mismatches = 0, flaky = 0;
   std::map<std::string, uint64_t> counts;
@@ -80,6 +75,11 @@ std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
 
 }  // namespace
 
+std::string Hex(Digest digest) {
+  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
+                         static_cast<uint64_t>(digest));
+}
+
 std::string RunDigest(const CampaignOutcome& outcome) {
   Digest digest = 0;
   for (const RowOutcome& row : outcome.rows) {
@@ -103,6 +103,13 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
   for (const Finding& f : outcome.findings) {
     absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.row, "  ", f.signature, "  ",
                     f.cases, " cases  ", f.path, "\n");
+  }
+  const auto emulated = std::count_if(outcome.rows.begin(), outcome.rows.end(),
+                                      [](const RowOutcome& row) { return row.emulated; });
+  if (emulated > 0) {
+    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.rows.size(),
+                    " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
+                    "instructions --evidence)\n");
   }
   for (const RowOutcome& row : outcome.rows) {
     const std::vector<std::string> empty = EmptyClasses(options, row);
@@ -148,6 +155,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"mismatches", row.total.mismatches},
                                     {"finished", row.finished},
                                     {"planted_fault", row.planted},
+                                    {"emulated", row.emulated},
                                     {"evidence", Name(row.row->numerics->evidence.grade)},
                                     {"digest", row.finished ? Hex(row.total.device_digest) : ""},
                                     {"empty_classes", EmptyClasses(options, row)},

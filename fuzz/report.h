@@ -16,6 +16,8 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
 // The same as one JSON object.
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome);
 
+std::string Hex(Digest digest);  // 32 digits
+
 // Digest of the device's results over all rows, 32 hex digits: the same for any order, number of
 // threads, interruption or resumption. Empty while a row is unfinished.
 std::string RunDigest(const CampaignOutcome& outcome);

@@ -190,6 +190,24 @@ struct Tally {
   uint64_t differing = 0;
 };
 
+// What the instruction wrote for an element of case `x`.
+MMADIFF_HD inline uint64_t DeviceWord(const ResidentJob& job, int64_t x, int element) {
+  const Slot slot = job.d_slots[element];
+  const uint32_t* d = job.d + x * job.d_words + slot.word;
+  uint64_t word = d[0] >> slot.bit;
+  if (job.model.d.bits == 64) word |= static_cast<uint64_t>(d[1]) << 32;
+  return word & LowBits(job.model.d.bits);
+}
+
+MMADIFF_HD inline void Flag(ResidentCounters& counters, uint64_t index) {
+#if defined(__CUDA_ARCH__)
+  const uint64_t entry = atomicAdd(reinterpret_cast<unsigned long long*>(&counters.flagged), 1ull);
+#else
+  const uint64_t entry = counters.flagged++;
+#endif
+  if (entry < kFlaggedCases) counters.cases[entry] = index;
+}
+
 // Result number `t` of a patch.
 template <Family kFamily>
 MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
@@ -202,25 +220,16 @@ MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
   const int64_t at = p.x * s.d_words() + element;
   const uint64_t index = job.first + p.x, c = job.c[at];
   NullTrace trace;
-  const uint64_t model = SimulateStaged<kFamily>(job.model, a, b, c, trace);
-  const Slot slot = job.d_slots[element];
-  const uint32_t* d = job.d + p.x * job.d_words + slot.word;
-  uint64_t device = d[0] >> slot.bit;
-  if (job.model.d.bits == 64) device |= static_cast<uint64_t>(d[1]) << 32;
-  device &= LowBits(job.model.d.bits);
+  const Format& f = job.model.d;
+  const uint64_t model =
+      ComparedWord(f, job.any_nan, SimulateStaged<kFamily>(job.model, a, b, c, trace));
+  const uint64_t device = ComparedWord(f, job.any_nan, DeviceWord(job, p.x, element));
   const uint64_t number = index * s.d_words() + element;
   tally.model += HashOfResult(model, number);
   tally.device += HashOfResult(device, number);
-  const bool nans = job.any_nan && IsNan(job.model.d, model) && IsNan(job.model.d, device);
-  if (model != device && !nans) {
+  if (model != device) {
     ++tally.differing;
-#if defined(__CUDA_ARCH__)
-    const uint64_t entry =
-        atomicAdd(reinterpret_cast<unsigned long long*>(&job.counters->flagged), 1ull);
-#else
-    const uint64_t entry = job.counters->flagged++;
-#endif
-    if (entry < kFlaggedCases) job.counters->cases[entry] = index;
+    Flag(*job.counters, index);
   }
   if (IsTraced(index) && TracedElement(index, s.d_words()) == static_cast<uint64_t>(element)) {
     Observer observer(job.model, c);

@@ -15,6 +15,7 @@ namespace {
 
 // Small enough for a core's cache, large enough for what a batch costs.
 constexpr int64_t kBatchDotProducts = 8192;
+constexpr int64_t kDigestDotProducts = 1 << 16;  // a launch of a GPU costs more
 
 }  // namespace
 
@@ -26,11 +27,39 @@ std::vector<Observed> ObservedResults(const MismatchingCase& found) {
   return observed;
 }
 
-Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d) {
+Digest DigestOf(const Row& row, const Batch& batch, const std::vector<uint64_t>& d) {
   Digest sum = 0;
+  const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
   const uint64_t first = batch.first * batch.shape.d_words();
-  for (size_t i = 0; i < d.size(); ++i) sum += HashOfResult(d[i], first + i);
+  for (size_t i = 0; i < d.size(); ++i) {
+    sum += HashOfResult(ComparedWord(row.model.d, any_nan, d[i]), first + i);
+  }
   return sum;
+}
+
+absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
+                                    Device* device) {
+  const Row& row = *stream.row;
+  const uint64_t per_batch =
+      std::max(1, static_cast<int>(kDigestDotProducts) / row.shape().d_words());
+  Digest digest = 0;
+  Batch batch;
+  for (uint64_t done = 0; done < count; done += batch.count) {
+    Generate(stream, first + done, std::min(per_batch, count - done), batch);
+    absl::StatusOr<std::vector<uint64_t>> d = std::vector<uint64_t>(batch.dot_products());
+    if (device == nullptr) {
+      Simulate(row.model, batch, *d);
+    } else {
+      d = device->Run(row, batch);
+    }
+    if (!d.ok()) return d.status();
+    if (static_cast<int64_t>(d->size()) != batch.dot_products()) {
+      return absl::DataLossError(absl::StrCat(device->name(), " gave ", d->size(), " results for ",
+                                              batch.dot_products(), " dot products"));
+    }
+    digest += DigestOf(row, batch, *d);
+  }
+  return digest;
 }
 
 absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
@@ -60,8 +89,8 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
 
   result.cases += count;
   result.dot_products += batch_.dot_products();
-  result.model_digest += DigestOf(batch_, model_);
-  result.device_digest += DigestOf(batch_, *device);
+  result.model_digest += DigestOf(row, batch_, model_);
+  result.device_digest += DigestOf(row, batch_, *device);
   EventCounter events;
   std::map<const InputClass*, uint64_t> classes;
   const size_t words = batch_.shape.d_words();

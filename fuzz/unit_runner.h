@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
 #include "fuzz/case_name.h"
@@ -46,7 +47,13 @@ class UnitRunner {
   std::vector<uint64_t> model_;
 };
 
-// Sum of HashOfResult() over the results of a batch of whole executions.
-Digest DigestOf(const Batch& batch, const std::vector<uint64_t>& d);
+// Sum of HashOfResult() over the compared words of a batch of whole executions.
+Digest DigestOf(const Row& row, const Batch& batch, const std::vector<uint64_t>& d);
+
+// What a device answers to cases first .. first+count-1 of a stream, or the model when there is
+// none, as a digest that everyone can compare: of a row whose NaN payloads are not known, every NaN
+// counts as one and the same.
+absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
+                                    Device* device);
 
 }  // namespace mmadiff

@@ -8,6 +8,8 @@
 #include <mutex>
 #include <utility>
 
+#include "sim/pattern.h"
+
 namespace mmadiff {
 namespace {
 
@@ -145,6 +147,11 @@ const Row* FindRow(std::string_view name) {
   const std::string resolved = ResolveAlias(name);
   const auto found = by_name.find(resolved);
   return found == by_name.end() ? SizedRow(resolved) : found->second;
+}
+
+bool IsNative(const Row& row) {
+  const std::vector<std::string> native_on = Words(row.instruction->native_on);
+  return std::find(native_on.begin(), native_on.end(), row.arch()) != native_on.end();
 }
 
 std::vector<const Row*> MatchRows(std::string_view glob) {

@@ -36,6 +36,10 @@ std::string ResolveAlias(std::string_view name);
 // of an instruction with several sizes; two calls return the same row. Safe in several threads.
 const Row* FindRow(std::string_view name);
 
+// Whether the architecture's machine code has the instruction as one matrix instruction. Otherwise
+// its assembler makes several of it: the instruction is emulated.
+bool IsNative(const Row& row);
+
 // Rows whose name matches a shell glob; "*" also matches "/". Aliases are accepted. A name without
 // wildcards finds what FindRow finds.
 std::vector<const Row*> MatchRows(std::string_view glob);

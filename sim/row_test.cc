@@ -88,6 +88,14 @@ TEST(Numerics, EveryNativeInstructionHasARow) {
   }
 }
 
+TEST(Row, NativeWhereTheManualSaysSo) {
+  EXPECT_TRUE(IsNative(*FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32")));
+  EXPECT_FALSE(IsNative(*FindRow("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")));
+  EXPECT_TRUE(IsNative(*FindRow("sm_90/wgmma.m64n256k16.f32.f16.f16")));
+  EXPECT_TRUE(IsNative(*FindRow("x86/vdpbf16ps")));
+  EXPECT_FALSE(IsNative(*FindRow("sm_100/mma.m16n8k16.f32.e5m2.e4m3.f32")));
+}
+
 TEST(Numerics, UnknownRowsRefuse) {
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = std::string(u.arch) + "/" + u.instruction;

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
@@ -33,6 +34,7 @@ class Cuda : public CudaDevice {
 
   std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
 
   absl::Status Supports(const Row& row) const override {
     if (row.arch() != target_.arch) {
@@ -45,25 +47,11 @@ class Cuda : public CudaDevice {
   }
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    if (absl::Status s = Supports(row); !s.ok()) return s;
-    if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
-    }
-    if (absl::Status s = MakeCurrent(); !s.ok()) return s;
-    const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
-    if (!loaded.ok()) return loaded.status();
-    if (absl::Status s = ConfirmLayout(row); !s.ok()) return s;
-    const Fragments fragments(*row.instruction, (*loaded)->kernel);
-    std::vector<uint64_t> d(batch.dot_products());
-    const int64_t executions = fragments.Executions(batch);
-    const Kernel& k = (*loaded)->kernel;
-    const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
-    for (int64_t first = 0; first < executions; first += most) {
-      const int64_t count = std::min(most, executions - first);
-      if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
-        return s;
-      }
+    if (!dead_.ok()) return dead_;
+    absl::StatusOr<std::vector<uint64_t>> d = RunAlive(row, batch);
+    if (ContextIsDead(d.status())) {
+      dead_ = absl::UnavailableError(absl::StrCat(
+          name(), " is lost to this process since an earlier failure, ", d.status().message()));
     }
     return d;
   }
@@ -92,6 +80,30 @@ class Cuda : public CudaDevice {
   }
 
  private:
+  absl::StatusOr<std::vector<uint64_t>> RunAlive(const Row& row, const Batch& batch) {
+    if (absl::Status s = Supports(row); !s.ok()) return s;
+    if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
+    }
+    if (absl::Status s = MakeCurrent(); !s.ok()) return s;
+    const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
+    if (!loaded.ok()) return loaded.status();
+    if (absl::Status s = ConfirmLayout(row); !s.ok()) return s;
+    const Fragments fragments(*row.instruction, (*loaded)->kernel);
+    std::vector<uint64_t> d(batch.dot_products());
+    const int64_t executions = fragments.Executions(batch);
+    const Kernel& k = (*loaded)->kernel;
+    const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
+    for (int64_t first = 0; first < executions; first += most) {
+      const int64_t count = std::min(most, executions - first);
+      if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
+        return s;
+      }
+    }
+    return d;
+  }
+
   // Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
   // GPU is not. The executions of the probe itself find it probed.
   absl::Status ConfirmLayout(const Row& row) {
@@ -136,6 +148,7 @@ class Cuda : public CudaDevice {
   const std::string identity_;
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
   std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
+  absl::Status dead_;                            // not OK: the context is destroyed, for good
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
@@ -146,7 +159,33 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
   for (const PtxTarget& t : PtxTargets()) {
     if (t.major == major && t.minor == minor) return &t;
   }
-  return absl::NotFoundError(absl::StrCat("no kernels for compute capability ", major, ".", minor));
+  const auto name = [](std::string* out, const PtxTarget& t) {
+    absl::StrAppend(out, t.major, ".", t.minor);
+  };
+  const bool old = major < PtxTargets().front().major;
+  return absl::NotFoundError(absl::StrCat(
+      "this GPU has compute capability ", major, ".", minor, old ? ", which is too old" : "",
+      "; there are kernels for ", absl::StrJoin(PtxTargets(), ", ", name)));
+}
+
+// What answers: for provenance, and for whoever compares two recordings.
+std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget& target,
+                     int driver) {
+  const bool part =
+      absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
+  return absl::StrCat(gpu, part ? ", MIG instance with " : ", ", multiprocessors,
+                      " multiprocessors, ", target.target, ", driver of CUDA ", CudaVersion(driver),
+                      ", PTX ", target.version, " assembled by the driver");
+}
+
+// kNotFound when the driver cannot read the kernels' PTX.
+absl::Status CheckDriver(int version, const PtxTarget& target) {
+  const int needed = DriverForPtx(target.version);
+  if (version >= needed) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("the driver here is of CUDA ", CudaVersion(version),
+                                          "; the kernels for ", target.target, " are PTX ",
+                                          target.version, ", which needs a driver of CUDA ",
+                                          CudaVersion(needed), " or newer"));
 }
 
 }  // namespace
@@ -166,7 +205,10 @@ DeviceOr OpenCuda(absl::string_view argument) {
   int count = 0, version = 0, device = 0;
   absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
   if (s.ok() && index >= count) {
-    s = absl::NotFoundError(absl::StrCat("no GPU ", index, ": the driver has ", count));
+    s = count == 0 ? driver.Check(100, "counting GPUs")
+                   : absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
+                                                      ", counted from cuda:0 (look at nvidia-smi "
+                                                      "and CUDA_VISIBLE_DEVICES)"));
   }
   if (s.ok()) s = driver.Check(driver.driver_version(&version), "asking the driver");
   if (s.ok()) s = driver.Check(driver.device(&device, index), "opening the GPU");
@@ -175,18 +217,19 @@ DeviceOr OpenCuda(absl::string_view argument) {
   if (!s.ok()) return s;
   const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
   if (!target.ok()) return target.status();
-  void* context = nullptr;
+  s = CheckDriver(version, **target);
   int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
-  s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (s.ok()) {
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
   }
   if (!s.ok()) return s;
-  return std::make_unique<Cuda>(
-      driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
-      lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, context, multiprocessors,
-      absl::StrCat(name, ", ", (*target)->target, ", driver of CUDA ", version / 1000, ".",
-                   version % 1000 / 10, ", PTX ", (*target)->version, " assembled by the driver"));
+  void* context = nullptr;
+  s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
+  if (!s.ok()) return s;
+  return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
+                                lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, context,
+                                multiprocessors,
+                                Identity(name, multiprocessors, **target, version));
 }
 
 }  // namespace mmadiff

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <tuple>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "device/cuda/kernel.h"
 #include "sim/simulate.h"
 
@@ -23,9 +25,16 @@ class CudaTest : public testing::Test {
  protected:
   void SetUp() override {
     setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
-    unsetenv("FAKE_CUDA_FAILS");
-    unsetenv("FAKE_CUDA_CAPABILITY");
-    unsetenv("FAKE_CUDA_SWAPS");
+    for (const char* variable :
+         {"FAILS", "RESULT", "CAPABILITY", "NAME", "DRIVER", "GPUS", "SWAPS"}) {
+      Fake(variable, nullptr);
+    }
+  }
+
+  // The environment variable FAKE_CUDA_<name> of fake_driver.cc; nullptr: none.
+  static void Fake(const std::string& name, const char* value) {
+    const std::string variable = "FAKE_CUDA_" + name;
+    value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
   }
 
   static std::unique_ptr<Device> Open(absl::string_view argument = "0") {
@@ -71,7 +80,7 @@ TEST_F(CudaTest, EveryRowOfEveryArchitecture) {
       {"7.0", "sm_70"}, {"7.5", "sm_75"},   {"8.0", "sm_80"},   {"8.6", "sm_86"},  {"8.9", "sm_89"},
       {"9.0", "sm_90"}, {"10.0", "sm_100"}, {"10.3", "sm_103"}, {"12.0", "sm_120"}};
   for (const auto& [capability, arch] : gpus) {
-    setenv("FAKE_CUDA_CAPABILITY", capability, 1);
+    Fake("CAPABILITY", capability);
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
     EXPECT_THAT(device->identity(), HasSubstr(arch));
@@ -155,26 +164,76 @@ TEST_F(CudaTest, WhatItCannotRun) {
 }
 
 TEST_F(CudaTest, ADeviceThatIsNotThere) {
-  EXPECT_EQ(OpenCuda("1").status().code(), StatusCode::kNotFound);
-  EXPECT_EQ(OpenCuda("-1").status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(OpenCuda("0,a=shared").status().code(), StatusCode::kInvalidArgument);
-  EXPECT_EQ(OpenCuda("x").status().code(), StatusCode::kInvalidArgument);
-  setenv("FAKE_CUDA_CAPABILITY", "6.1", 1);
-  EXPECT_EQ(OpenCuda("0").status().code(), StatusCode::kNotFound);
+  const auto expect = [](const char* index, StatusCode code, const char* text) {
+    const absl::Status s = OpenCuda(index).status();
+    EXPECT_EQ(s.code(), code) << s;
+    EXPECT_THAT(std::string(s.message()), HasSubstr(text));
+  };
+  expect("-1", StatusCode::kInvalidArgument, "write cuda:N");
+  expect("x", StatusCode::kInvalidArgument, "write cuda:N");
+  expect("0,a=shared", StatusCode::kInvalidArgument, "write cuda:N");
+  expect("7", StatusCode::kNotFound, "no GPU 7: there are 1");
+  Fake("CAPABILITY", "6.1");
+  expect("0", StatusCode::kNotFound, "6.1, which is too old; there are kernels for 7.0, 7.5, ");
+  Fake("CAPABILITY", "13.7");
+  expect("0", StatusCode::kNotFound, "compute capability 13.7; there are kernels for 7.0");
+  Fake("GPUS", "0");
+  expect("0", StatusCode::kNotFound, "CUDA_VISIBLE_DEVICES");
+  Fake("FAILS", "cuDeviceGetCount");
+  Fake("RESULT", "100");
+  expect("0", StatusCode::kNotFound, "in MIG mode an instance must");
 }
 
-// A failure is a Status that names the step, never a mismatch.
+// Known before anything runs, from the versions alone.
+TEST_F(CudaTest, ADriverThatIsTooOld) {
+  for (const auto& [capability, driver, text] :
+       {std::tuple("9.0", "12040", "PTX 8.7, which needs a driver of CUDA 12.8 or newer"),
+        std::tuple("10.3", "12080", "PTX 8.8, which needs a driver of CUDA 12.9 or newer"),
+        std::tuple("8.0", "11000", "PTX 7.1, which needs a driver of CUDA 11.1 or newer")}) {
+    Fake("CAPABILITY", capability);
+    Fake("DRIVER", driver);
+    const absl::Status s = OpenCuda("0").status();
+    EXPECT_EQ(s.code(), StatusCode::kNotFound);
+    EXPECT_THAT(std::string(s.message()), HasSubstr(text));
+  }
+  Fake("DRIVER", "11010");
+  EXPECT_TRUE(OpenCuda("0").ok());
+}
+
+TEST_F(CudaTest, IdentitySaysWhatReallyAnswers) {
+  EXPECT_EQ(Open()->identity(),
+            "Fake, 14 multiprocessors, sm_90a, driver of CUDA 13.0, PTX 8.7 assembled by the "
+            "driver");
+  Fake("NAME", "NVIDIA H100 80GB HBM3 MIG 1g.10gb");
+  const std::unique_ptr<Device> device = Open();
+  EXPECT_THAT(device->identity(), HasSubstr("MIG 1g.10gb, MIG instance with 14 multiprocessors"));
+  EXPECT_EQ(IdentityFor(*device, *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")),
+            device->identity());
+  EXPECT_EQ(IdentityFor(*device, *FindRow("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")),
+            device->identity() + ", emulated by ptxas");
+}
+
+// A failure is a Status that names the step, never a mismatch. After most the object can be used
+// again.
 TEST_F(CudaTest, FailuresOfTheDevice) {
   const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  for (const char* function :
-       {"cuModuleLoadDataEx", "cuMemAlloc_v2", "cuLaunchKernel", "cuCtxSynchronize"}) {
+  for (const auto& [function, result, code, text] :
+       {std::tuple("cuModuleLoadDataEx", "218", StatusCode::kUnavailable, "assembling mma"),
+        std::tuple("cuModuleLoadDataEx", "222", StatusCode::kNotFound, "too old for the PTX"),
+        std::tuple("cuModuleLoadDataEx", "209", StatusCode::kNotFound, "cannot make machine code"),
+        std::tuple("cuModuleLoadDataEx", "221", StatusCode::kNotFound, "ptxjitcompiler"),
+        std::tuple("cuMemAlloc_v2", "2", StatusCode::kUnavailable, "allocating"),
+        std::tuple("cuLaunchKernel", "701", StatusCode::kUnavailable, "launching a kernel")}) {
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
-    setenv("FAKE_CUDA_FAILS", function, 1);
+    Fake("FAILS", function);
+    Fake("RESULT", result);
     const auto d = device->Run(row, RandomBatch(row, row.shape(), 1));
-    EXPECT_EQ(d.status().code(), StatusCode::kUnavailable) << function;
-    EXPECT_THAT(std::string(d.status().message()), HasSubstr("fake error (CUDA error "));
-    unsetenv("FAKE_CUDA_FAILS");
+    EXPECT_EQ(d.status().code(), code) << result;
+    EXPECT_THAT(std::string(d.status().message()),
+                HasSubstr(absl::StrCat("fake error (CUDA error ", result, ")")));
+    EXPECT_THAT(std::string(d.status().message()), HasSubstr(text));
+    Fake("FAILS", nullptr);
     EXPECT_TRUE(device->Run(row, RandomBatch(row, row.shape(), 1)).ok()) << function;
   }
 }
@@ -197,6 +256,29 @@ TEST_F(CudaTest, AWrongLayout) {
     EXPECT_EQ(device->Supports(row).code(), StatusCode::kNotFound) << operand;
     const Row& other = *FindRow("sm_90/mma.m16n8k8.f32.f16.f16.f32");
     EXPECT_TRUE(device->Run(other, RandomBatch(other, other.shape(), 1)).ok());
+  }
+}
+
+// After these the driver has destroyed the context: the object says so from then on.
+TEST_F(CudaTest, FailuresThatKillTheContext) {
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  for (const auto& [function, result, code, text] :
+       {std::tuple("cuLaunchKernel", "719", StatusCode::kUnavailable, "run the same line again"),
+        std::tuple("cuCtxSynchronize", "700", StatusCode::kUnavailable, "Xid in dmesg"),
+        std::tuple("cuCtxSynchronize", "999", StatusCode::kUnavailable, "nvidia-smi"),
+        std::tuple("cuCtxSynchronize", "702", StatusCode::kDeadlineExceeded, "long kernels")}) {
+    const std::unique_ptr<Device> device = Open();
+    ASSERT_NE(device, nullptr);
+    Fake("FAILS", function);
+    Fake("RESULT", result);
+    const absl::Status first = device->Run(row, RandomBatch(row, row.shape(), 1)).status();
+    EXPECT_EQ(first.code(), code) << result;
+    EXPECT_THAT(std::string(first.message()), HasSubstr(text));
+    Fake("FAILS", nullptr);
+    const absl::Status later = device->Run(row, RandomBatch(row, row.shape(), 1)).status();
+    EXPECT_EQ(later.code(), StatusCode::kUnavailable) << result;
+    EXPECT_THAT(std::string(later.message()), HasSubstr("cuda:0 is lost to this process"));
+    EXPECT_THAT(std::string(later.message()), HasSubstr(std::string(first.message())));
   }
 }
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace mmadiff {
@@ -43,16 +46,85 @@ absl::StatusOr<const CudaDriver*> Load() {
   return &driver;
 }
 
+constexpr char kDeadContext[] = "mmadiff/dead-context";
+
+constexpr char kResume[] =
+    "nothing is lost: run the same line again; if it happens again, look for Xid in dmesg and at "
+    "nvidia-smi";
+
+// What a CUresult (CUDA Driver API 13.0, "Data types") means for us. After a `sticky` one the
+// context is destroyed, and with it all that this process can do on the GPU.
+struct Failure {
+  int result;
+  absl::StatusCode code;
+  bool sticky;
+  const char* advice;
+};
+constexpr auto kNotFound = absl::StatusCode::kNotFound;
+constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
+constexpr Failure kFailures[] = {
+    {34, kNotFound, false, "this libcuda is the toolkit's stub: put the driver's own before it"},
+    {100, kNotFound, false,
+     "no GPU is visible: look at CUDA_VISIBLE_DEVICES and nvidia-smi; in MIG mode an instance must "
+     "have been made first"},
+    {101, kNotFound, false, ""},
+    {209, kNotFound, false, "this driver cannot make machine code for this GPU"},
+    {214, kUnavailable, true, kResume},  // uncorrectable memory error
+    {220, kUnavailable, true, kResume},  // uncorrectable NVLink error
+    {221, kNotFound, false, "install the whole driver, libnvidia-ptxjitcompiler is part of it"},
+    {222, kNotFound, false, "this driver is too old for the PTX of the kernels: install a newer"},
+    {223, kNotFound, false, "unset CUDA_DISABLE_PTX_JIT: the kernels are PTX"},
+    {700, kUnavailable, true, kResume},  // illegal address
+    {702, absl::StatusCode::kDeadlineExceeded, true,
+     "the system stops long kernels, as on a GPU that drives a display; run the same line again"},
+    {710, kUnavailable, true, kResume},  // device-side assert
+    {714, kUnavailable, true, kResume},  // hardware stack error
+    {715, kUnavailable, true, kResume},  // illegal instruction
+    {716, kUnavailable, true, kResume},  // misaligned address
+    {717, kUnavailable, true, kResume},  // invalid address space
+    {718, kUnavailable, true, kResume},  // invalid program counter
+    {719, kUnavailable, true, kResume},  // launch failed
+    {803, kNotFound, false, "libcuda and the kernel module differ in version: restart the machine"},
+    {804, kNotFound, false, "forward compatibility is not for this GPU: use the driver's libcuda"},
+    {999, kUnavailable, true, kResume},  // unknown
+};
+
 }  // namespace
+
+bool ContextIsDead(const absl::Status& status) {
+  return status.GetPayload(kDeadContext).has_value();
+}
+
+std::string CudaVersion(int version) {
+  return absl::StrCat(version / 1000, ".", version % 1000 / 10);
+}
+
+int DriverForPtx(absl::string_view ptx_version) {
+  // PTX ISA 9.0, "PTX Release History".
+  constexpr std::pair<const char*, int> kReleases[] = {
+      {"6.4", 10010}, {"6.5", 10020}, {"7.0", 11000}, {"7.1", 11010}, {"7.2", 11020},
+      {"7.3", 11030}, {"7.4", 11040}, {"7.5", 11050}, {"7.6", 11060}, {"7.7", 11070},
+      {"7.8", 11080}, {"8.0", 12000}, {"8.1", 12010}, {"8.2", 12020}, {"8.3", 12030},
+      {"8.4", 12040}, {"8.5", 12050}, {"8.6", 12070}, {"8.7", 12080}, {"8.8", 12090},
+      {"9.0", 13000}};
+  const auto found = std::find_if(std::begin(kReleases), std::end(kReleases),
+                                  [&](const auto& r) { return r.first == ptx_version; });
+  if (found == std::end(kReleases)) std::abort();  // a target of ours not listed: programmer error
+  return found->second;
+}
 
 absl::Status CudaDriver::Check(int result, absl::string_view what) const {
   if (result == 0) return absl::OkStatus();
   const char* text = nullptr;
   if (error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
   const std::string message = absl::StrCat(what, ": ", text, " (CUDA error ", result, ")");
-  // CUDA_ERROR_STUB_LIBRARY, NO_DEVICE, INVALID_DEVICE, SYSTEM_DRIVER_MISMATCH
-  const bool absent = result == 34 || result == 100 || result == 101 || result == 803;
-  return absent ? absl::NotFoundError(message) : absl::UnavailableError(message);
+  const auto known = std::find_if(std::begin(kFailures), std::end(kFailures),
+                                  [result](const Failure& f) { return f.result == result; });
+  if (known == std::end(kFailures)) return absl::UnavailableError(message);
+  absl::Status status(
+      known->code, *known->advice == '\0' ? message : absl::StrCat(message, "; ", known->advice));
+  if (known->sticky) status.SetPayload(kDeadContext, absl::Cord());
+  return status;
 }
 
 absl::Status DeviceMemory::Allocate(size_t bytes) {

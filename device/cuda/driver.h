@@ -35,7 +35,8 @@ struct CudaDriver {
   int (*error_string)(int, const char**);
 
   // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no
-  // suitable driver is kNotFound, everything else kUnavailable.
+  // suitable driver is kNotFound, a kernel that was stopped kDeadlineExceeded, everything else
+  // kUnavailable. The message says what to do about the usual ones.
   absl::Status Check(int result, absl::string_view what) const;
 };
 
@@ -57,6 +58,14 @@ class DeviceMemory {
   const CudaDriver& driver_;
   uint64_t address_ = 0;
 };
+
+// True for a Status of Check() after which the driver refuses everything else in this process.
+bool ContextIsDead(const absl::Status& status);
+
+// "13.0" of 13000, as cuDriverGetVersion() counts.
+std::string CudaVersion(int version);
+// The least cuDriverGetVersion() of a driver that can assemble PTX of this version, "8.7".
+int DriverForPtx(absl::string_view ptx_version);
 
 // Loaded and initialised once. MMADIFF_LIBCUDA names another library file; empty: this program.
 absl::StatusOr<const CudaDriver*> LoadCudaDriver();

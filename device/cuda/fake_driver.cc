@@ -1,7 +1,9 @@
 // The driver functions that mmadiff calls, for tests: "memory" is the host's, a
 // kernel is known by its PTX text, and a launch runs the simulator on what the registers hold.
-// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_FAILS the name of a function that fails,
-// FAKE_CUDA_SWAPS the operand (A, B, C, D) of which lanes 4 and 5 are exchanged.
+// FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
+// the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
+// function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
+// the operand of mma (A, B, C, D) of which lanes 4 and 5 are exchanged.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -20,9 +22,16 @@ using namespace mmadiff;  // NOLINT: a test's own library
 // Kernels of a module "twin", by name: LaunchTwin() runs them on the host.
 std::set<std::string> twins;
 
-bool Fails(const char* function) {
+int Number(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::atoi(text);
+}
+
+// The CUresult of a function.
+int Result(const char* function) {
   const char* name = std::getenv("FAKE_CUDA_FAILS");
-  return name != nullptr && std::string(name) == function;
+  if (name == nullptr || std::string(name) != function) return 0;
+  return Number("FAKE_CUDA_RESULT", 719);
 }
 
 int Capability(int part) {
@@ -50,13 +59,19 @@ FakeKernel KernelOfText(const std::string& text) {
 
 extern "C" {
 [[gnu::weak]] int LaunchTwin(const char*, void*) { return 500; }
-int cuInit(unsigned) { return Fails("cuInit") ? 100 : 0; }
-int cuDriverGetVersion(int* version) { return *version = 13000, 0; }
-int cuDeviceGetCount(int* count) { return *count = 1, 0; }
+int cuInit(unsigned) { return Result("cuInit"); }
+int cuDriverGetVersion(int* version) { return *version = Number("FAKE_CUDA_DRIVER", 13000), 0; }
+int cuDeviceGetCount(int* count) {
+  return *count = Number("FAKE_CUDA_GPUS", 1), Result("cuDeviceGetCount");
+}
 int cuDeviceGet(int* device, int index) { return *device = index, 0; }
-int cuDeviceGetName(char* name, int size, int) { return std::snprintf(name, size, "Fake"), 0; }
+int cuDeviceGetName(char* name, int size, int) {
+  const char* text = std::getenv("FAKE_CUDA_NAME");
+  return std::snprintf(name, size, "%s", text == nullptr ? "Fake" : text), 0;
+}
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  return *value = attribute == 16 ? 4 : Capability(attribute - 75), 0;
+  constexpr int kMultiprocessorCount = 16;
+  return *value = attribute == kMultiprocessorCount ? 14 : Capability(attribute - 75), 0;
 }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
@@ -65,7 +80,7 @@ int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) 
   static std::list<FakeKernel>& kernels = *new std::list<FakeKernel>;
   kernels.push_back(KernelOfText(static_cast<const char*>(text)));
   *module = &kernels.back();
-  return kernels.back().row == nullptr || Fails("cuModuleLoadDataEx") ? 218 : 0;
+  return kernels.back().row == nullptr ? 218 : Result("cuModuleLoadDataEx");
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (module == &twins) {
@@ -76,7 +91,7 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
-  return Fails("cuMemAlloc_v2") ? 2 : 0;
+  return Result("cuMemAlloc_v2");
 }
 int cuMemFree_v2(uint64_t address) { return std::free(reinterpret_cast<void*>(address)), 0; }
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
@@ -90,8 +105,9 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   for (const std::string& name : twins) {
     if (function == &name) return LaunchTwin(name.c_str(), arguments[0]);
   }
+  if (const int result = Result("cuLaunchKernel"); result != 0) return result;
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
-  if (Fails("cuLaunchKernel") || block != kernel.threads) return 719;
+  if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE
   uint64_t addresses[4];
   for (int i = 0; i < 4; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   for (unsigned x = 0; x < grid; ++x) {
@@ -99,6 +115,6 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   }
   return 0;
 }
-int cuCtxSynchronize() { return Fails("cuCtxSynchronize") ? 719 : 0; }
+int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }
 int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }
 }

@@ -69,7 +69,7 @@ int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
-// "90s", "30m", "8h", or a number of seconds.
+// "90", "90s", "30m", "8h"; `flag` is for the message.
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();

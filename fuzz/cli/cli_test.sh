@@ -163,7 +163,9 @@ run 2 --device=faulty:fraction_bits=99; warns 'a number 1..37'
 run 2 --device=exec:; run 2 --device=host:0
 export MMADIFF_LIBCUDA=/none/libcuda.so  # from here on there is no GPU
 run 4 --device=cuda:0 --instr=$mma; warns 'no CUDA driver here'; silent "$out"
+run 4 --device=cuda:7 --instr=$mma; warns 'no CUDA driver here'
 run 2 --device=cuda:x; run 2 --device=cuda; expect 0 list devices; says 'no CUDA driver here'
+says ' native, 0 emulated'
 run 2 --device=faulty:none=0 --instr=sm_90/nma.m16n8k16.f32.f16.f16.f32; warns "nearest names are $mma"
 run 2 --device=faulty:none=0 --instr=sm_99/mma.m16n8k8.f32.f16.f16.f32; warns 'it exists on sm_75'
 run 2 --device=faulty:none=0 --instr='sm_99/*'
@@ -264,6 +266,26 @@ cp rec.log bad.log; printf 'XXXX' | dd of=bad.log bs=1 seek=$((size / 2)) conv=n
 expect 5 replay bad.log; warns bad.log; says '(damaged data skipped)'; says ' of '
 is "$(sed -n 's/^\([0-9]*\) of .*/\1/p' "$out" | awk '{print ($1 > 10000)}')" 1
 expect 1 replay bad.log --device=faulty:output_rounding=up  # a mismatch outweighs damage
+# A folder: raw answers, regression cases, digests.
+record="record --instr=$mma --cases=20 --max_total_time=0.3 --max_bytes=1e6"
+mkdir -p cases/sm_90 && cp "$finding" cases/sm_90
+expect 0 $record --device=faulty:none=0 folder1 --regressions=cases; says '7680 dot products, 1 regression cases'
+is "$(cd folder1 && echo *)" 'digests.log raw-1.log recording.txtpb regressions.txt'
+expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
+expect 0 replay folder1; says '7681 of 7681 dot products equal'; says ' units of digests equal'
+expect 0 replay folder1 --device=faulty:none=0; says '15362 of 15362 dot products equal'
+expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"
+mkdir all; cp -r folder1 all; expect 0 replay all; says '7681 of 7681 dot products equal'
+run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
+expect 0 $record --device=faulty:fraction_bits=24 folder2
+expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"; says 'fraction_bits=24'
+printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
+expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'
+expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
+expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
+expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
+"$m" record --instr=$mma --device=faulty:none=0 folder3 >"$out" 2>"$err" &
+pid=$!; sleep 0.5; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
 gzip -c eval.txt >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >torn.txt.gz
 expect 5 replay torn.txt.gz --instr="$("$m" list | tail -n 1)"
 expect 2 replay eval.txt; warns instruction

@@ -66,6 +66,19 @@ std::vector<Entry> ListInstructions() {
   return entries;
 }
 
+// Adds what answers on an open device, and how many instructions it runs how.
+void Describe(const Device& device, std::string& line, Json& json) {
+  int native = 0, emulated = 0;
+  for (const Row& row : Rows()) {
+    if (device.Supports(row).ok()) ++(device.Emulates(row) ? emulated : native);
+  }
+  absl::StrAppend(&line, device.identity(), "; instructions: ", native, " native, ", emulated,
+                  " emulated");
+  json["identity"] = device.identity();
+  json["native"] = native;
+  json["emulated"] = emulated;
+}
+
 std::vector<Entry> ListDevices() {
   std::vector<Entry> entries;
   for (const DeviceKind& kind : Devices()) {
@@ -74,8 +87,8 @@ std::vector<Entry> ListDevices() {
     if (std::string(kind.name) == "host") {
       const DeviceOr host = OpenDevice("host");
       if (!host.ok()) continue;
-      absl::StrAppend(&line, ": ", (*host)->identity());
-      json["identity"] = (*host)->identity();
+      line += ": ";
+      Describe(**host, line, json);
       for (const Row& row : Rows()) {
         const absl::Status supported = (*host)->Supports(row);
         if (row.arch() != "x86") continue;
@@ -88,8 +101,9 @@ std::vector<Entry> ListDevices() {
       DeviceOr gpu = OpenDevice("cuda:0");
       if (!gpu.ok()) absl::StrAppend(&line, ": ", gpu.status().message());
       for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat("cuda:", n++))) {
-        absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ", (*gpu)->identity());
-        json["gpus"].push_back({{"device", (*gpu)->name()}, {"identity", (*gpu)->identity()}});
+        absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ");
+        Json& described = json["gpus"].emplace_back(Json{{"device", (*gpu)->name()}});
+        Describe(**gpu, line, described);
       }
     }
     entries.push_back({kind.usage, line, json});

@@ -1,19 +1,86 @@
-// mmadiff record: a device's answers to generated cases, as a block log for `recorded:` and
-// `replay`.
+// mmadiff record: a device's answers, for `recorded:` and `replay`: a folder with raw answers and
+// digests, or a block log of answers to generated cases.
+#include <filesystem>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "corpus/recording.h"
+#include "corpus/recording_folder.h"
+#include "fuzz/campaign.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
+#include "fuzz/recorder.h"
 
 namespace mmadiff {
 namespace {
 
 struct RecordFlags {
   std::vector<std::string> instr = {"*"};
-  std::string device = "auto", out, strategy = "mixed";
-  uint64_t cases = 4096, seed = 1;
+  std::string device = "auto", out, strategy = "mixed", max_total_time = "8m";
+  std::string regressions = "corpus/regressions";
+  uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
 };
+
+int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
+              Console& console) {
+  absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
+  if (absl::IsAlreadyExists(writer.status())) return Fail(writer.status());
+  if (!writer.ok()) return Fail(absl::DataLossError(writer.status().message()), kNotDurable);
+  uint64_t recorded = 0;
+  Batch batch;
+  for (const Row* row : rows) {
+    const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
+    for (uint64_t first = 0; first < flags.cases; first += batch.count) {
+      Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
+      const absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
+      if (!d.ok()) {  // a recording is whole or not there: then the same command line starts again
+        std::remove(flags.out.c_str());
+        return Fail(d.status());
+      }
+      absl::Status s = (*writer)->Append(*row, batch, *d, IdentityFor(device, *row));
+      if (!s.ok()) return Fail(s, kNotDurable);
+      recorded += d->size();
+    }
+  }
+  if (absl::Status s = (*writer)->Flush(); !s.ok()) return Fail(s, kNotDurable);
+  console.Print(
+      absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
+  return kClean;
+}
+
+int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
+                     Console& console) {
+  const absl::StatusOr<absl::Duration> limit =
+      ParseDuration("--max_total_time", flags.max_total_time);
+  if (!limit.ok()) return Fail(limit.status());
+  const bool missing = !std::filesystem::exists(flags.regressions);
+  if (missing && flags.regressions != RecordFlags().regressions) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
+  }
+  HandleStopSignals();
+  const RecorderOptions options = {.rows = rows,
+                                   .cases = flags.cases,
+                                   .seed = flags.seed,
+                                   .strategy = FindStrategy(flags.strategy),
+                                   .max_bytes = flags.max_bytes,
+                                   .deadline = absl::Now() + *limit,
+                                   .regressions = missing ? "" : flags.regressions};
+  const auto outcome = RecordFolder(options, device, flags.out, console);
+  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (outcome->without_digests > 0) {
+    console.Warn(absl::StrCat(outcome->without_digests, " of ", rows.size(),
+                              " instructions have no digests: raise --max_total_time or "
+                              "--max_bytes"));
+  }
+  console.Print(absl::StrCat(rows.size(), " instructions of ", device.identity(), " in ", flags.out,
+                             ": ", outcome->raw_dot_products, " dot products, ",
+                             outcome->regressions, " regression cases, digests of ",
+                             outcome->digest_dot_products, " dot products in ",
+                             outcome->digest_units, " units\n"));
+  return kClean;
+}
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
@@ -27,44 +94,34 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
-  if (absl::IsAlreadyExists(writer.status())) return Fail(writer.status());
-  if (!writer.ok()) return Fail(absl::DataLossError(writer.status().message()), kNotDurable);
-  uint64_t recorded = 0;
-  Batch batch;
-  for (const Row* row : *rows) {
-    const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
-    for (uint64_t first = 0; first < flags.cases; first += batch.count) {
-      Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
-      const absl::StatusOr<std::vector<uint64_t>> d = (*device)->Run(*row, batch);
-      if (!d.ok()) {  // a recording is whole or not there: then the same command line starts again
-        std::remove(flags.out.c_str());
-        return Fail(d.status());
-      }
-      absl::Status s = (*writer)->Append(*row, batch, *d, (*device)->identity());
-      if (!s.ok()) return Fail(s, kNotDurable);
-      recorded += d->size();
-    }
-  }
-  if (absl::Status s = (*writer)->Flush(); !s.ok()) return Fail(s, kNotDurable);
-  console.Print(
-      absl::StrCat(recorded, " dot products of ", (*device)->identity(), " in ", flags.out, "\n"));
-  return kClean;
+  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **device, *rows, console)
+                                           : RecordIntoFolder(flags, **device, *rows, console);
 }
 
 }  // namespace
 
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RecordFlags>();
-  command.add_option("out", flags->out, "file to create")->required();
+  command
+      .add_option("out", flags->out, "folder to create; a name that ends in .log: one block log")
+      ->required();
   command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
   command.add_option("--device", flags->device, "[auto]");
-  command.add_option("--cases", flags->cases, "executions per instruction [4096]")
+  command
+      .add_option("--cases", flags->cases,
+                  "executions per instruction; in a folder at most, of each strategy [4096]")
       ->transform(Count());
   command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
-  command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));
+  command
+      .add_option("--strategy", flags->strategy, "of a log, and of the digests of a folder [mixed]")
+      ->check(CLI::IsMember(names));
+  command.add_option("--max_total_time", flags->max_total_time, "of a folder's digests [8m]");
+  command.add_option("--max_bytes", flags->max_bytes, "of a folder [128e6]")->transform(Count());
+  command.add_option(
+      "--regressions", flags->regressions,
+      "folder of cases whose answers a folder has too [corpus/regressions if there]");
   return [flags, &globals] { return RunRecord(*flags, globals); };
 }
 

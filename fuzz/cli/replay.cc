@@ -1,19 +1,23 @@
 // mmadiff replay: compares the model with stored answers, or with a device on the stored inputs.
 #include <sys/stat.h>
 
-#include <fstream>
+#include <algorithm>
+#include <filesystem>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "corpus/recording.h"
+#include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
+#include "fuzz/recorder.h"
+#include "fuzz/report.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -25,6 +29,18 @@ struct ReplayFlags {
   std::string device, instr, junit;
   uint64_t errors = 20;
 };
+
+// In the order of their names; none when `path` is no folder.
+std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
+  std::vector<std::string> folders;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator it(path, error), end;
+  for (; !error && it != end; it.increment(error)) {
+    if (it->is_directory(error) && IsRecordingFolder(it->path())) folders.push_back(it->path());
+  }
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
 
 struct Verdict {
   std::string name;
@@ -44,6 +60,12 @@ class Replay {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
+    if (IsRecordingFolder(argument)) return Folder(argument);
+    if (const auto folders = RecordingFoldersBelow(argument); !folders.empty()) {
+      absl::Status s;
+      for (const std::string& folder : folders) s.Update(Folder(folder));
+      return s;
+    }
     const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
     return cases ? Cases(argument) : Recorded(argument);
   }
@@ -57,17 +79,22 @@ class Replay {
                                                    " cases left out: the device lacks "
                                                    "their instructions"),
                                 "\n"));
+    if (units_ > 0) {
+      console_.Print(
+          absl::StrCat(units_ - differing_units_, " of ", units_, " units of digests equal\n"));
+    }
     if (!flags_.junit.empty()) {
       if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
         return Fail(s, kNotDurable);
       }
     }
-    if (compared_ == 0 && damaged_) return kDamaged;
-    if (compared_ == 0 && unsupported_ > 0) {
+    const bool nothing = compared_ == 0 && units_ == 0;
+    if (nothing && damaged_) return kDamaged;
+    if (nothing && unsupported_ > 0) {
       return Fail(absl::NotFoundError("the device has none of these instructions"));
     }
-    if (compared_ == 0) return Fail(absl::InternalError("nothing was compared; that is no pass"));
-    if (differing_ != 0) return kMismatch;
+    if (nothing) return Fail(absl::InternalError("nothing was compared; that is no pass"));
+    if (differing_ + differing_units_ != 0) return kMismatch;
     return damaged_ ? kDamaged : kClean;
   }
 
@@ -109,16 +136,58 @@ class Replay {
     return absl::OkStatus();
   }
 
+  // Everything that a folder of recordings has; with a device also what that answers to the same.
+  absl::Status Folder(const std::string& path) {
+    RecordingStats stats;
+    const auto answers = [this](const Recording& recording) -> absl::Status {
+      const absl::StatusOr<Batch> inputs = InputsOf(recording);
+      if (!inputs.ok()) return inputs.status();
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
+      if (device_ == nullptr) return absl::OkStatus();
+      if (device_->Supports(*recording.row).ok()) {
+        return Live(*recording.row, *inputs, recording.where);
+      }
+      ++unsupported_;
+      return absl::OkStatus();
+    };
+    if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
+    const auto damage = VerifyDigests(path, device_, 1, [this](const UnitVerdict& unit) {
+      AddUnit(unit);
+      return absl::OkStatus();
+    });
+    if (!damage.ok()) return damage.status();
+    console_.Clear();
+    stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
+    Report(path, stats.damage);
+    return absl::OkStatus();
+  }
+
+  void AddUnit(const UnitVerdict& unit) {
+    const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
+                                           unit.first + unit.cases - 1);
+    const auto compare = [&](Digest digest, const std::string& device) {
+      ++units_;
+      const std::string text = absl::StrCat("DIGEST ", cases, "\n  model   ", Hex(unit.model),
+                                            "\n  device  ", Hex(digest), "  ", device, "\n");
+      const bool equal = digest == unit.model;
+      if (!flags_.junit.empty()) {
+        verdicts_.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
+      }
+      if (equal) return;
+      ++differing_units_;
+      if (printed_++ < flags_.errors) console_.Print(text);
+    };
+    compare(unit.recorded, unit.identity);
+    if (unit.device.has_value()) compare(*unit.device, device_->name());
+    console_.Status(absl::StrCat(units_, " units of digests verified"), false);
+  }
+
   absl::Status Recorded(const std::string& path) {
     const auto deliver = [this](const Recording& recording) -> absl::Status {
-      Batch inputs = recording.inputs;
-      if (!inputs.stream.empty()) {
-        const absl::StatusOr<CaseStream> stream = ParseStreamName(inputs.stream);
-        if (!stream.ok()) return stream.status();
-        Generate(*stream, inputs.first, inputs.count, inputs);
-      }
-      if (device_ != nullptr) return Live(*recording.row, inputs, recording.where);
-      Compare(*recording.row, inputs, recording.d, recording.where, recording.identity);
+      const absl::StatusOr<Batch> inputs = InputsOf(recording);
+      if (!inputs.ok()) return inputs.status();
+      if (device_ != nullptr) return Live(*recording.row, *inputs, recording.where);
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
@@ -128,12 +197,17 @@ class Replay {
       return absl::OkStatus();
     }
     if (!stats.ok()) return stats.status();
-    for (const Damage& d : stats->damage) {
-      console_.Warn(
-          absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes, " bytes skipped"));
+    Report(path, stats->damage);
+    return absl::OkStatus();
+  }
+
+  void Report(const std::string& path, const std::vector<Damage>& damage) {
+    for (const Damage& d : damage) {
+      console_.Warn(d.bytes == 0 ? absl::StrCat(path, ": ", d.what)
+                                 : absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
+                                                d.bytes, " bytes skipped"));
       damaged_ = true;
     }
-    return absl::OkStatus();
   }
 
   absl::Status Live(const Row& row, const Batch& inputs, const std::string& where) {
@@ -189,6 +263,7 @@ class Replay {
   Device* device_;
   Console& console_;
   uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
+  uint64_t units_ = 0, differing_units_ = 0;  // of digests
   bool damaged_ = false;
   int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
   std::vector<Verdict> verdicts_;
@@ -219,8 +294,8 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReplayFlags>();
   command
       .add_option("subject", flags->subjects,
-                  "cases (*.txtpb, folders), recordings (block log, line protocol, also gzip), or "
-                  "case names")
+                  "cases (*.txtpb, folders), recordings (folder, block log, line protocol, also "
+                  "gzip), or case names")
       ->required();
   command.add_option(
       "--device", flags->device,

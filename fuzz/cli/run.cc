@@ -36,8 +36,7 @@ struct RunFlags {
 
 absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
   if (!flags.max_total_time.empty()) {
-    const absl::StatusOr<absl::Duration> limit =
-        ParseDuration("--max_total_time", flags.max_total_time);
+    const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
     if (!limit.ok()) return limit.status();
     options.deadline = absl::Now() + *limit;
   }

@@ -1,0 +1,302 @@
+#include "corpus/recording_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "corpus/durable_file.h"
+#include "corpus/text_proto.h"
+#include "proto/run.pb.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kManifest[] = "recording.txtpb";
+constexpr char kRegressions[] = "regressions.txt";
+constexpr char kDigests[] = "digests.log";
+constexpr size_t kMostDigests = 2000;  // of one record: 40 KB
+constexpr char kHeader[] =
+    "# Recorded answers of a device: ./mmadiff replay FOLDER verifies them without it.\n"
+    "# proto-file: proto/run.proto\n"
+    "# proto-message: mmadiff.proto.RecordingManifest\n\n";
+
+std::string In(const std::string& folder, absl::string_view name) {
+  return absl::StrCat(folder, "/", name);
+}
+
+std::string Xxh3(absl::string_view bytes) {
+  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
+  return absl::StrFormat("%016x%016x", h.high64, h.low64);
+}
+
+// The raw logs and regressions.txt of a folder that is there, in order.
+std::vector<std::string> AnswerFiles(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (int i = 1; i <= kMaxRawFiles; ++i) names.push_back(absl::StrCat("raw-", i, ".log"));
+  names.push_back(kRegressions);
+  std::erase_if(names, [&](const auto& name) { return !fs::exists(In(folder, name), ignored); });
+  return names;
+}
+
+// What is wrong with a file as a whole; empty: nothing, or the manifest does not know it.
+std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
+                  const std::string& name) {
+  for (const RecordingManifest::File& file : manifest.files) {
+    if (file.name != name) continue;
+    const absl::StatusOr<std::string> bytes = ReadFile(In(folder, name));
+    if (!bytes.ok()) return absl::StrCat(name, " is missing");
+    if (bytes->size() != file.bytes) {
+      return absl::StrCat(name, " has ", bytes->size(), " bytes of ", file.bytes);
+    }
+    if (Xxh3(*bytes) != file.xxh3) return absl::StrCat(name, " is not what was recorded");
+  }
+  return "";
+}
+
+std::string FormatRecordingManifest(const RecordingManifest& manifest) {
+  proto::RecordingManifest message;
+  message.set_tool_version(manifest.tool_version);
+  message.set_model_version(manifest.model_version);
+  message.set_generator_version(manifest.generator_version);
+  message.set_seed(manifest.seed);
+  message.set_device(manifest.device);
+  message.set_device_identity(manifest.device_identity);
+  message.set_date(manifest.date);
+  for (const RecordingManifest::Instruction& i : manifest.instructions) {
+    proto::RecordingManifest::Instruction& added = *message.add_instruction();
+    added.set_name(i.name);
+    added.set_emulated(i.emulated);
+    added.set_raw_cases(i.raw_cases);
+    added.set_regressions(i.regressions);
+    added.set_digest_units(i.digest_units);
+    added.set_unit_cases(i.unit_cases);
+  }
+  for (const RecordingManifest::File& f : manifest.files) {
+    proto::RecordingManifest::File& added = *message.add_file();
+    added.set_name(f.name);
+    added.set_bytes(f.bytes);
+    added.set_xxh3(f.xxh3);
+  }
+  return kHeader + FormatTextProto(message);
+}
+
+absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std::string& where) {
+  proto::RecordedDigests message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      message.unit_cases() == 0 || message.stream().empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(where, ": no recorded digests"));
+  }
+  RecordedDigests digests = {FindRow(message.instruction()),
+                             message.stream(),
+                             message.first(),
+                             message.unit_cases(),
+                             {},
+                             message.identity()};
+  if (digests.row == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        where, ": ", WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100)))));
+  }
+  for (const proto::Digest128& d : message.digest()) {
+    digests.digests.push_back(Digest{d.high()} << 64 | d.low());
+  }
+  return digests;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Create(
+    const std::string& path) {
+  std::string name = path;
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  std::error_code ignored;
+  if (fs::exists(name, ignored)) {
+    return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
+  }
+  std::string temporary = name + ".tmpXXXXXX";
+  if (mkdtemp(temporary.data()) == nullptr) {
+    return absl::DataLossError(
+        absl::StrCat(name, ": cannot create the folder: ", std::strerror(errno)));
+  }
+  return std::unique_ptr<RecordingFolderWriter>(new RecordingFolderWriter(name, temporary));
+}
+
+RecordingFolderWriter::~RecordingFolderWriter() {
+  raw_.reset();
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch,
+                                              const std::vector<uint64_t>& d,
+                                              const std::string& identity) {
+  std::error_code ignored;
+  // Beside what is on the disk a log holds up to one block, and these answers.
+  const uint64_t added = 2 * kMaxBlockBytes + d.size() * 8;
+  if (raw_ != nullptr && fs::file_size(raw_path_, ignored) + added > kMaxRecordingFileBytes) {
+    if (absl::Status s = raw_->Flush(); !s.ok()) return s;
+    raw_.reset();
+  }
+  if (raw_ == nullptr) {
+    if (raw_files_ == kMaxRawFiles) {
+      return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
+    }
+    raw_path_ = In(temporary_, absl::StrCat("raw-", ++raw_files_, ".log"));
+    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(raw_path_);
+    if (!writer.ok()) return writer.status();
+    raw_ = *std::move(writer);
+  }
+  return raw_->Append(row, batch, d, identity);
+}
+
+absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
+  return WriteFileDurably(In(temporary_, kRegressions), lines);
+}
+
+absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
+  auto log = BlockLogWriter::Create(In(temporary_, kDigests));
+  if (!log.ok()) return log.status();
+  for (const RecordedDigests& d : all) {
+    proto::RecordedDigests message;
+    message.set_instruction(d.row->name);
+    message.set_stream(d.stream);
+    message.set_unit_cases(d.unit_cases);
+    message.set_identity(d.identity);
+    for (size_t done = 0; done < d.digests.size(); done += kMostDigests) {
+      message.set_first(d.first + done * d.unit_cases);
+      message.clear_digest();
+      const size_t end = std::min(d.digests.size(), done + kMostDigests);
+      for (size_t u = done; u < end; ++u) {
+        proto::Digest128& added = *message.add_digest();
+        added.set_low(static_cast<uint64_t>(d.digests[u]));
+        added.set_high(static_cast<uint64_t>(d.digests[u] >> 64));
+      }
+      if (absl::Status s = (*log)->Append(message.SerializeAsString()); !s.ok()) return s;
+    }
+  }
+  return (*log)->Flush();
+}
+
+absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
+  if (raw_ != nullptr) {
+    if (absl::Status s = raw_->Flush(); !s.ok()) return s;
+    raw_.reset();
+  }
+  std::vector<std::string> names = AnswerFiles(temporary_);
+  std::error_code ignored;
+  if (fs::exists(In(temporary_, kDigests), ignored)) names.push_back(kDigests);
+  for (const std::string& name : names) {
+    const absl::StatusOr<std::string> bytes = ReadFile(In(temporary_, name));
+    if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
+    manifest.files.push_back({name, bytes->size(), Xxh3(*bytes)});
+  }
+  absl::Status s = WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest));
+  if (!s.ok()) return s;
+  // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
+  fs::permissions(temporary_, fs::perms(0755), ignored);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return absl::DataLossError(absl::StrCat(path_, ": rename: ", std::strerror(errno)));
+  }
+  temporary_.clear();
+  return SyncFolderOf(path_);
+}
+
+bool IsRecordingFolder(const std::string& path) {
+  std::error_code ignored;
+  for (const char* name : {kManifest, kDigests, "raw-1.log"}) {
+    if (fs::exists(In(path, name), ignored)) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder) {
+  const std::string path = In(folder, kManifest);
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
+  if (!text.ok()) return text.status();
+  proto::RecordingManifest message;
+  if (absl::Status s = ParseTextProto(*text, path, message); !s.ok()) return s;
+  RecordingManifest manifest = {.tool_version = message.tool_version(),
+                                .model_version = message.model_version(),
+                                .generator_version = message.generator_version(),
+                                .seed = message.seed(),
+                                .device = message.device(),
+                                .device_identity = message.device_identity(),
+                                .date = message.date(),
+                                .instructions = {},
+                                .files = {}};
+  for (const auto& i : message.instruction()) {
+    manifest.instructions.push_back(
+        {i.name(), i.emulated(), i.raw_cases(), i.regressions(), i.digest_units(), i.unit_cases()});
+  }
+  for (const auto& f : message.file()) manifest.files.push_back({f.name(), f.bytes(), f.xxh3()});
+  return manifest;
+}
+
+absl::Status ReadRecordingFolder(const std::string& folder,
+                                 const std::function<absl::Status(const Recording&)>& deliver,
+                                 RecordingStats& stats) {
+  RecordingManifest manifest;
+  const auto damaged = [&stats](std::string what) { stats.damage.push_back({0, 0, what}); };
+  if (auto read = ReadRecordingManifest(folder); read.ok()) {
+    manifest = *std::move(read);
+  } else {
+    damaged(std::string(read.status().message()));
+  }
+  const std::vector<std::string> present = AnswerFiles(folder);
+  for (const RecordingManifest::File& file : manifest.files) {
+    const bool there = std::find(present.begin(), present.end(), file.name) != present.end();
+    if (!there && file.name != kDigests) damaged(absl::StrCat(file.name, " is missing"));
+  }
+  for (const std::string& name : present) {
+    const std::string wrong = Wrong(manifest, folder, name);
+    // Text has no checksums of its own: no line of it can be trusted.
+    if (!wrong.empty() && name == kRegressions) {
+      damaged(absl::StrCat(wrong, ", none of it was used"));
+      continue;
+    }
+    absl::Status delivered;
+    const auto read = ReadRecordings(In(folder, name), "", [&](const Recording& recording) {
+      return delivered = deliver(recording);
+    });
+    if (!delivered.ok()) return delivered;
+    if (!read.ok() && wrong.empty()) return read.status();
+    if (!wrong.empty()) damaged(wrong);
+    if (!read.ok()) continue;
+    stats.dot_products += read->dot_products;
+    for (const Damage& d : read->damage) {
+      stats.damage.push_back({d.offset, d.bytes, absl::StrCat(name, ": ", d.what)});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Damage>> ReadDigests(
+    const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver) {
+  std::vector<Damage> damage;
+  const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(folder);
+  const std::string wrong = manifest.ok() ? Wrong(*manifest, folder, kDigests) : "";
+  if (!wrong.empty()) damage.push_back({0, 0, wrong});
+  std::error_code ignored;
+  if (!fs::exists(In(folder, kDigests), ignored)) return damage;
+  const auto log = ReadBlockLog(In(folder, kDigests), [&](absl::string_view bytes) {
+    const auto digests = ParseDigests(bytes, In(folder, kDigests));
+    return digests.ok() ? deliver(*digests) : digests.status();
+  });
+  if (!log.ok()) return log.status();
+  for (const Damage& d : log->damage) {
+    damage.push_back({d.offset, d.bytes, absl::StrCat(kDigests, ": ", d.what)});
+  }
+  return damage;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,307 @@
+#include "fuzz/recorder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "corpus/packed_words.h"
+#include "corpus/recording_folder.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "fuzz/campaign.h"
+#include "fuzz/findings.h"
+#include "fuzz/unit_runner.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kUnitDotProducts = 1 << 18;  // a fraction of a second
+constexpr uint64_t kDigestBytes = 21;           // of one in digests.log
+constexpr uint64_t kRecordOutputs = 40 << 10;   // bytes; a record of raw answers holds more
+
+uint64_t UnitCases(const Row& row) {
+  return std::max<uint64_t>(1, kUnitDotProducts / row.shape().d_words());
+}
+
+// Of the names in one record, and a block's header.
+uint64_t RecordOverhead(const Row& row, const std::string& identity) {
+  return 2 * row.name.size() + identity.size() + 160;
+}
+
+// An upper bound of what `cases` executions of each strategy take.
+uint64_t RawBytes(const Row& row, const std::string& identity, uint64_t cases) {
+  const uint64_t outputs = cases * row.shape().d_words() * WordBytes(*row.instruction->d);
+  const uint64_t records = outputs / kRecordOutputs + 2;
+  return Strategies().size() * (outputs + records * RecordOverhead(row, identity));
+}
+
+// The most cases that take at most `bytes`, in the limits.
+uint64_t CasesFor(const Row& row, const std::string& identity, uint64_t cases, uint64_t bytes) {
+  uint64_t low = std::min(kFewCases, cases), high = cases;
+  while (low < high) {
+    const uint64_t middle = low + (high - low + 1) / 2;
+    RawBytes(row, identity, middle) <= bytes ? low = middle : high = middle - 1;
+  }
+  return low;
+}
+
+class Recorder {
+ public:
+  Recorder(const RecorderOptions& options, Device& device, RecordingFolderWriter& writer,
+           Console& console)
+      : options_(options), device_(device), writer_(writer), console_(console) {
+    for (const Row* row : options.rows) {
+      RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
+      added.name = row->name;
+      added.emulated = device.Emulates(*row);
+      added.unit_cases = UnitCases(*row);
+      manifest_bytes_ += row->name.size() + 160;
+    }
+  }
+
+  absl::StatusOr<RecorderOutcome> Record() {
+    absl::Status s = Regressions();
+    if (s.ok()) s = Raw();
+    if (s.ok()) s = Digests();
+    if (!s.ok()) return s;
+    manifest_.tool_version = MMADIFF_VERSION;
+    manifest_.model_version = absl::StrCat(kModelVersion);
+    manifest_.generator_version = kGeneratorVersion;
+    manifest_.seed = options_.seed;
+    manifest_.device = device_.name();
+    manifest_.device_identity = device_.identity();
+    manifest_.date = Now();
+    s = writer_.Commit(manifest_);
+    if (!s.ok()) return s;
+    return outcome_;
+  }
+
+ private:
+  absl::Status Stopped() const {
+    if (!StopRequested()) return absl::OkStatus();
+    return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
+  }
+
+  // The answers to one regression case, a line for each dot product.
+  absl::Status Regression(const Row& row, const Batch& inputs, const std::string& file) {
+    const auto d = device_.Run(row, inputs);
+    if (!d.ok()) return d.status();
+    absl::StrAppend(&regressions_, "# instruction: ", row.name,
+                    "\n# device: ", IdentityFor(device_, row), "\n# case: ", file, "\n");
+    for (size_t i = 0; i < d->size(); ++i) {
+      absl::StrAppend(&regressions_, FormatLine(*row.instruction, Extract(inputs, i), (*d)[i]),
+                      "\n");
+    }
+    return Stopped();
+  }
+
+  absl::Status Regressions() {
+    std::map<const Row*, size_t> index;
+    std::set<std::string_view> archs;
+    for (size_t r = 0; r < options_.rows.size(); ++r) {
+      index[options_.rows[r]] = r;
+      archs.insert(options_.rows[r]->arch());
+    }
+    for (const std::string_view arch : archs) {
+      const std::filesystem::path folder = std::filesystem::path(options_.regressions) / arch;
+      std::error_code ignored;
+      if (options_.regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
+      const auto files = ListCases(folder.string());
+      if (!files.ok()) return files.status();
+      for (const std::string& file : *files) {
+        const absl::StatusOr<RegressionCase> c = ReadCase(file);
+        if (!c.ok()) return c.status();
+        const auto row = index.find(c->row);
+        if (row == index.end()) continue;
+        const std::string name = std::filesystem::path(file).filename().string();
+        if (absl::Status s = Regression(*c->row, c->inputs, name); !s.ok()) return s;
+        ++manifest_.instructions[row->second].regressions;
+        ++outcome_.regressions;
+      }
+    }
+    if (regressions_.size() > kMaxRecordingFileBytes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("answers to regression cases take ", regressions_.size(), " bytes, at most ",
+                       kMaxRecordingFileBytes, " are stored: name fewer instructions"));
+    }
+    if (regressions_.empty()) return absl::OkStatus();
+    return writer_.WriteRegressions(
+        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_));
+  }
+
+  absl::Status Raw() {
+    const uint64_t used = regressions_.size() + manifest_bytes_ + 4096;
+    const uint64_t rest = options_.max_bytes > used ? options_.max_bytes - used : 0;
+    digest_bytes_ = std::min(kMaxRecordingFileBytes, rest / 4);
+    // Each file may be left a little before it is full.
+    const uint64_t most = kMaxRawFiles * (kMaxRecordingFileBytes - 1'000'000);
+    const auto planned = PlanRawCases(options_.rows, LongestIdentity(), options_.cases,
+                                      std::min(most, rest - digest_bytes_));
+    if (!planned.ok()) return planned.status();
+    for (size_t r = 0; r < options_.rows.size(); ++r) {
+      manifest_.instructions[r].raw_cases = (*planned)[r];
+      for (const Strategy& strategy : Strategies()) {
+        const CaseStream stream = {options_.rows[r], &strategy, options_.seed};
+        if (absl::Status s = RawOf(stream, (*planned)[r]); !s.ok()) return s;
+      }
+      console_.Status(absl::StrCat("recording ", options_.rows[r]->name), false);
+    }
+    return absl::OkStatus();
+  }
+
+  std::string LongestIdentity() const {
+    std::string longest;
+    for (const Row* row : options_.rows) {
+      longest = std::max(longest, IdentityFor(device_, *row),
+                         [](const auto& x, const auto& y) { return x.size() < y.size(); });
+    }
+    return longest;
+  }
+
+  absl::Status RawOf(const CaseStream& stream, uint64_t cases) {
+    const Row& row = *stream.row;
+    // Of one batch, so that no record is half empty and no batch exceeds a few records.
+    const uint64_t at_once = std::max<uint64_t>(
+        1, 4 * kRecordOutputs / (row.shape().d_words() * WordBytes(*row.instruction->d)));
+    Batch batch;
+    for (uint64_t first = 0; first < cases; first += batch.count) {
+      if (absl::Status s = Stopped(); !s.ok()) return s;
+      Generate(stream, first, std::min(at_once, cases - first), batch);
+      const auto d = device_.Run(row, batch);
+      if (!d.ok()) return d.status();
+      absl::Status s = writer_.AppendRaw(row, batch, *d, IdentityFor(device_, row));
+      if (!s.ok()) return s;
+      outcome_.raw_dot_products += d->size();
+    }
+    return absl::OkStatus();
+  }
+
+  // The row that has used the least time is next, so that all have their share.
+  absl::Status Digests() {
+    struct Progress {
+      absl::Duration used;
+      RecordedDigests digests;
+    };
+    std::vector<Progress> rows;
+    uint64_t overhead = 0;
+    for (const Row* row : options_.rows) {
+      const CaseStream stream = {row, options_.strategy, options_.seed};
+      const std::string identity = IdentityFor(device_, *row);
+      rows.push_back(
+          {absl::ZeroDuration(), {row, stream.name(), 0, UnitCases(*row), {}, identity}});
+      overhead += 2 * RecordOverhead(*row, identity);
+    }
+    const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
+    for (; outcome_.digest_units < most && absl::Now() < options_.deadline;) {
+      if (absl::Status s = Stopped(); !s.ok()) return s;
+      Progress& next = *std::min_element(
+          rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
+      RecordedDigests& d = next.digests;
+      const absl::Time start = absl::Now();
+      const auto digest = AnswerDigest({d.row, options_.strategy, options_.seed},
+                                       d.digests.size() * d.unit_cases, d.unit_cases, &device_);
+      if (!digest.ok()) return digest.status();
+      d.digests.push_back(*digest);
+      next.used += absl::Now() - start;
+      ++outcome_.digest_units;
+      outcome_.digest_dot_products += d.unit_cases * d.row->shape().d_words();
+      console_.Status(absl::StrCat(outcome_.digest_units, " units of digests, ",
+                                   absl::FormatDuration(absl::Trunc(options_.deadline - absl::Now(),
+                                                                    absl::Seconds(1))),
+                                   " left"),
+                      false);
+    }
+    console_.Clear();
+    std::vector<RecordedDigests> all;
+    for (size_t r = 0; r < rows.size(); ++r) {
+      manifest_.instructions[r].digest_units = rows[r].digests.digests.size();
+      if (rows[r].digests.digests.empty()) {
+        ++outcome_.without_digests;
+      } else {
+        all.push_back(std::move(rows[r].digests));
+      }
+    }
+    return all.empty() ? absl::OkStatus() : writer_.WriteDigests(all);
+  }
+
+  const RecorderOptions& options_;
+  Device& device_;
+  RecordingFolderWriter& writer_;
+  Console& console_;
+  RecordingManifest manifest_;
+  uint64_t manifest_bytes_ = 0, digest_bytes_ = 0;
+  std::string regressions_;
+  RecorderOutcome outcome_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>& rows,
+                                                   const std::string& identity, uint64_t cases,
+                                                   uint64_t bytes) {
+  // The largest share of one row with which all fit.
+  const auto total = [&](uint64_t share) {
+    uint64_t sum = 0;
+    for (const Row* row : rows) {
+      sum += RawBytes(*row, identity, CasesFor(*row, identity, cases, share));
+    }
+    return sum;
+  };
+  if (total(0) > bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("a few raw answers of each of ", rows.size(),
+                                                   " instructions take ", total(0), " bytes, and ",
+                                                   bytes, " are left for them: raise --max_bytes"));
+  }
+  uint64_t low = 0, high = bytes;
+  while (low < high) {
+    const uint64_t middle = low + (high - low + 1) / 2;
+    total(middle) <= bytes ? low = middle : high = middle - 1;
+  }
+  std::vector<uint64_t> planned;
+  for (const Row* row : rows) planned.push_back(CasesFor(*row, identity, cases, low));
+  return planned;
+}
+
+absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
+                                             const std::string& folder, Console& console) {
+  auto writer = RecordingFolderWriter::Create(folder);
+  if (!writer.ok()) return writer.status();
+  return Recorder(options, device, **writer, console).Record();
+}
+
+absl::StatusOr<Batch> InputsOf(const Recording& recording) {
+  Batch inputs = recording.inputs;
+  if (inputs.stream.empty()) return inputs;
+  const absl::StatusOr<CaseStream> stream = ParseStreamName(inputs.stream);
+  if (!stream.ok()) return stream.status();
+  Generate(*stream, inputs.first, inputs.count, inputs);
+  return inputs;
+}
+
+absl::StatusOr<std::vector<Damage>> VerifyDigests(
+    const std::string& folder, Device* device, uint64_t every,
+    const std::function<absl::Status(const UnitVerdict&)>& deliver) {
+  uint64_t number = 0;
+  return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
+    const absl::StatusOr<CaseStream> stream = ParseStreamName(d.stream);
+    if (!stream.ok()) return stream.status();
+    for (size_t u = 0; u < d.digests.size(); ++u) {
+      if (number++ % every != 0) continue;
+      const uint64_t first = d.first + u * d.unit_cases;
+      UnitVerdict unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], 0, {}};
+      unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
+      if (device != nullptr && device->Supports(*d.row).ok()) {
+        const auto answer = AnswerDigest(*stream, first, d.unit_cases, device);
+        if (!answer.ok()) return answer.status();
+        unit.device = *answer;
+      }
+      if (absl::Status s = deliver(unit); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace mmadiff

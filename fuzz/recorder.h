@@ -1,0 +1,68 @@
+// Records a device into a folder (corpus/recording_folder.h): raw answers to the first cases of
+// every strategy and to regression cases, and digests of as many more as the time allows; and
+// verifies the digests again.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "corpus/recording.h"
+#include "corpus/run_record.h"
+#include "device/device.h"
+#include "fuzz/case_name.h"
+#include "fuzz/console.h"
+
+namespace mmadiff {
+
+struct RecorderOptions {
+  std::vector<const Row*> rows;  // at least one; the device supports them all
+  uint64_t cases = 4096;         // raw answers to at most so many executions of each strategy
+  uint64_t seed = 1;
+  const Strategy* strategy = nullptr;  // of the digests
+  uint64_t max_bytes = 0;              // of all files together
+  absl::Time deadline;                 // of the digests; raw answers are recorded all the same
+  std::string regressions;  // folder with a folder of cases for each architecture; empty: none
+};
+
+struct RecorderOutcome {
+  uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
+  int without_digests = 0;  // rows for which there was no time or no room
+};
+
+// kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
+// cases of each row, with the number needed; kDataLoss when a file could not be made durable;
+// kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left.
+absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
+                                             const std::string& folder, Console& console);
+
+// The inputs of a recording, generated where it only names them.
+absl::StatusOr<Batch> InputsOf(const Recording& recording);
+
+// One recorded unit of digests, computed again.
+struct UnitVerdict {
+  CaseStream stream;
+  uint64_t first = 0, cases = 0;
+  std::string identity;  // of the recorded device
+  Digest recorded = 0, model = 0;
+  std::optional<Digest> device;  // of the device to be compared, when it has the row
+};
+
+// Computes every `every`-th recorded unit of a folder again, by the model and, when it is not
+// nullptr, by `device`. Returns the damage of the folder's digests.
+absl::StatusOr<std::vector<Damage>> VerifyDigests(
+    const std::string& folder, Device* device, uint64_t every,
+    const std::function<absl::Status(const UnitVerdict&)>& deliver);
+
+// The number of executions of each strategy that are recorded raw of each row: at least kFewCases,
+// at most `cases`, so that all fit `bytes`. Rows that need less leave their share to the others.
+inline constexpr uint64_t kFewCases = 3;
+absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>& rows,
+                                                   const std::string& identity, uint64_t cases,
+                                                   uint64_t bytes);
+
+}  // namespace mmadiff

@@ -1,0 +1,226 @@
+// Folders of recordings: what is in them, that everything is verified again, and every kind of
+// damage.
+#include "fuzz/recorder.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "corpus/recording_folder.h"
+#include "corpus/test_folder.h"
+#include "device/faulty.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kBigTile[] = "sm_90/wgmma.m64n256k16.f32.f16.f16";  // 64 KB of answers
+constexpr char kAnyNan[] = "sm_90/mma.m8n8k4.f64.f64.f64.f64";
+
+// Answers as the model, but with other NaN payloads where the row says that they are not known.
+class OtherNans : public Device {
+ public:
+  std::string name() const override { return "nans"; }
+  std::string identity() const override { return "other NaNs"; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    std::vector<uint64_t> d(batch.dot_products());
+    Simulate(row.model, batch, d);
+    for (uint64_t& word : d) {
+      if (row.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(row.model.d, word)) word ^= 1;
+    }
+    return d;
+  }
+};
+
+struct Verified {
+  uint64_t dot_products = 0, differing = 0, units = 0, differing_units = 0;
+  std::vector<std::string> damage;
+  std::map<std::string, uint64_t> by_row;
+};
+
+Verified Verify(const std::string& folder, Device* device = nullptr) {
+  Verified v;
+  RecordingStats stats;
+  const absl::Status read = ReadRecordingFolder(
+      folder,
+      [&v](const Recording& r) -> absl::Status {
+        const auto inputs = InputsOf(r);
+        if (!inputs.ok()) return inputs.status();
+        std::vector<uint64_t> model(inputs->dot_products());
+        Simulate(r.row->model, *inputs, model);
+        v.dot_products += model.size();
+        v.by_row[r.row->name] += model.size();
+        v.differing += Differences(*r.row, model, r.d).size();
+        return absl::OkStatus();
+      },
+      stats);
+  EXPECT_TRUE(read.ok()) << read;
+  const auto damage = VerifyDigests(folder, device, 1, [&v](const UnitVerdict& unit) {
+    ++v.units;
+    v.differing_units += unit.recorded != unit.model;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(damage.ok()) << damage.status();
+  for (const Damage& d : stats.damage) v.damage.push_back(d.what);
+  for (const Damage& d : *damage) v.damage.push_back(d.what);
+  return v;
+}
+
+class RecorderTest : public TestFolder {
+ protected:
+  static RecorderOptions Options(const std::vector<const char*>& names) {
+    RecorderOptions options;
+    for (const char* name : names) options.rows.push_back(FindRow(name));
+    options.strategy = &Strategies().front();
+    options.cases = 50;
+    options.max_bytes = 4'000'000;
+    options.deadline = absl::Now() + absl::Seconds(0.2);
+    options.regressions = "corpus/regressions";
+    return options;
+  }
+
+  absl::StatusOr<RecorderOutcome> Record(const RecorderOptions& options, const char* fault) {
+    const DeviceOr device = OpenFaulty(fault);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return RecordFolder(options, **device, Path("out"), console_);
+  }
+
+  // Changes one file of the recording.
+  void Damage(const std::string& name, const std::function<void(std::string&)>& change) {
+    std::string bytes = Get(Path("out/" + name));
+    change(bytes);
+    Put("out/" + name, bytes);
+  }
+
+  Console console_{Color::kNever, true};
+};
+
+TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
+  const RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
+  OtherNans device;
+  const auto outcome = RecordFolder(options, device, Path("out"), console_);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const Verified v = Verify(Path("out"), &device);
+  EXPECT_EQ(v.differing, 0);
+  EXPECT_EQ(v.differing_units, 0);
+  EXPECT_THAT(v.damage, testing::IsEmpty());
+  EXPECT_EQ(v.units, outcome->digest_units);
+  EXPECT_GE(v.units, 1);
+  EXPECT_GE(outcome->regressions, 50);
+  EXPECT_EQ(v.dot_products, outcome->raw_dot_products + outcome->regressions);
+  EXPECT_GE(v.by_row.at(kBigTile), 3 * kFewCases * 64 * 256);
+  EXPECT_GE(v.by_row.at(kMma), 3 * 50 * 128 + 50);
+  uint64_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(Path("out"))) bytes += entry.file_size();
+  EXPECT_LE(bytes, options.max_bytes);
+
+  const auto manifest = ReadRecordingManifest(Path("out"));
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_EQ(manifest->device_identity, "other NaNs");
+  EXPECT_EQ(manifest->files.size(), 3);
+  EXPECT_EQ(RecordFolder(options, device, Path("out"), console_).status().code(),
+            absl::StatusCode::kAlreadyExists);
+}
+
+// The same folder is a device, and a row that several instructions make says so.
+TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
+  const char* name = "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32";
+  OtherNans device;
+  ASSERT_TRUE(RecordFolder(Options({name}), device, Path("out"), console_).ok());
+  const DeviceOr recorded = OpenRecorded(Path("out"));
+  ASSERT_TRUE(recorded.ok()) << recorded.status();
+  EXPECT_EQ((*recorded)->identity(), "other NaNs, emulated by ptxas");
+  Batch batch;
+  Generate({FindRow(name), FindStrategy("bits"), 1}, 7, 40, batch);
+  const auto d = (*recorded)->Run(*FindRow(name), batch);
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(*d, *device.Run(*FindRow(name), batch));
+  EXPECT_TRUE(ReadRecordingManifest(Path("out"))->instructions[0].emulated);
+}
+
+TEST_F(RecorderTest, AnotherMachineIsFound) {
+  ASSERT_TRUE(Record(Options({kMma}), "fraction_bits=24").ok());
+  const Verified v = Verify(Path("out"));
+  EXPECT_GT(v.differing, 100);
+  EXPECT_EQ(v.differing_units, v.units);
+  EXPECT_GE(v.units, 1);
+}
+
+TEST_F(RecorderTest, DamageIsReportedAndTheRestIsUsed) {
+  ASSERT_TRUE(Record(Options({kMma}), "none=0").ok());
+  const Verified whole = Verify(Path("out"));
+  const std::string raw = Get(Path("out/raw-1.log")), digests = Get(Path("out/digests.log")),
+                    lines = Get(Path("out/regressions.txt")),
+                    manifest = Get(Path("out/recording.txtpb"));
+  const auto expect = [&](const char* text, bool fewer, bool fewer_units) {
+    const Verified v = Verify(Path("out"));
+    EXPECT_THAT(v.damage, testing::Contains(HasSubstr(text)));
+    EXPECT_EQ(v.differing + v.differing_units, 0) << text;
+    EXPECT_EQ(v.dot_products < whole.dot_products, fewer) << text;
+    EXPECT_EQ(v.units < whole.units, fewer_units) << text;
+    EXPECT_GT(v.dot_products, 0);
+    Put("out/raw-1.log", raw);
+    Put("out/digests.log", digests);
+    Put("out/regressions.txt", lines);
+    Put("out/recording.txtpb", manifest);
+  };
+  Damage("raw-1.log", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
+  expect("raw-1.log is not what was recorded", true, false);
+  Damage("raw-1.log", [](std::string& bytes) { bytes.resize(bytes.size() - 7); });
+  expect("raw-1.log: truncated block", true, false);
+  // A block that is missing at the end leaves no trace in the log itself.
+  Damage("raw-1.log", [](std::string& bytes) { bytes.resize(bytes.rfind("\x93mmalog\n")); });
+  expect("bytes of", true, false);
+  fs::remove(Path("out/raw-1.log"));
+  expect("raw-1.log is missing", true, false);
+  Damage("regressions.txt", [](std::string& bytes) { bytes[bytes.size() - 2] ^= 1; });
+  expect("none of it was used", true, false);
+  fs::remove(Path("out/regressions.txt"));
+  expect("regressions.txt is missing", true, false);
+  Damage("digests.log", [](std::string& bytes) { bytes.back() ^= 1; });
+  expect("digests.log: payload checksum", false, true);
+  fs::remove(Path("out/digests.log"));
+  expect("digests.log is missing", false, true);
+  Put("out/recording.txtpb", "nonsense");
+  expect("recording.txtpb", false, false);
+  fs::remove(Path("out/recording.txtpb"));
+  expect("recording.txtpb", false, false);
+  EXPECT_THAT(Verify(Path("out")).damage, testing::IsEmpty());
+}
+
+TEST_F(RecorderTest, NothingStaysAfterAFailure) {
+  EXPECT_EQ(Record(Options({kMma}), "dead=100").status().code(), absl::StatusCode::kUnavailable);
+  RecorderOptions tight = Options({kMma, kBigTile});
+  tight.max_bytes = 500'000;
+  const absl::Status s = Record(tight, "none=0").status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("raise --max_bytes"));
+  EXPECT_TRUE(fs::is_empty(Path("")));
+}
+
+TEST(PlanRawCases, RowsShareWhatOthersLeave) {
+  const std::vector<const Row*> rows = {FindRow(kMma), FindRow(kBigTile)};
+  const auto few = PlanRawCases(rows, "x", 4096, 700'000);
+  ASSERT_TRUE(few.ok()) << few.status();
+  EXPECT_EQ((*few)[1], kFewCases);
+  EXPECT_GT((*few)[0], 50);
+  const auto many = PlanRawCases(rows, "x", 100, 10'000'000);
+  ASSERT_TRUE(many.ok());
+  EXPECT_EQ((*many)[0], 100);
+  EXPECT_GT((*many)[1], 45);  // of 10 MB less 0.15 MB, 3 * 64 KB each
+  EXPECT_LT((*many)[1], 52);
+}
+
+}  // namespace
+}  // namespace mmadiff
