@@ -200,7 +200,7 @@ TEST_F(RecorderTest, DamageIsReportedAndTheRestIsUsed) {
 }
 
 TEST_F(RecorderTest, NothingStaysAfterAFailure) {
-  EXPECT_EQ(Record(Options({kMma}), "dead=100").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Record(Options({kMma}), "dead=2").status().code(), absl::StatusCode::kUnavailable);
   RecorderOptions tight = Options({kMma, kBigTile});
   tight.max_bytes = 500'000;
   const absl::Status s = Record(tight, "none=0").status();

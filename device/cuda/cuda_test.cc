@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "absl/algorithm/container.h"
@@ -79,6 +80,7 @@ TEST_F(CudaTest, EveryRowOfEveryArchitecture) {
   const std::pair<const char*, const char*> gpus[] = {
       {"7.0", "sm_70"}, {"7.5", "sm_75"},   {"8.0", "sm_80"},   {"8.6", "sm_86"},  {"8.9", "sm_89"},
       {"9.0", "sm_90"}, {"10.0", "sm_100"}, {"10.3", "sm_103"}, {"12.0", "sm_120"}};
+  std::set<const Instruction*> seen;
   for (const auto& [capability, arch] : gpus) {
     Fake("CAPABILITY", capability);
     const std::unique_ptr<Device> device = Open();
@@ -90,7 +92,8 @@ TEST_F(CudaTest, EveryRowOfEveryArchitecture) {
       ++rows;
       scaled += row.instruction->scale != nullptr;
       EXPECT_EQ(row.arch(), arch);
-      ExpectTheModel(*device, row);
+      // Once each instruction, then one in ten: what differs is the model.
+      if (seen.insert(row.instruction).second || rows % 10 == 0) ExpectTheModel(*device, row);
     }
     EXPECT_GE(rows, 3) << arch;
     EXPECT_EQ(scaled, std::string(arch).size() == 6 ? 29 : 0) << arch;
@@ -109,9 +112,7 @@ TEST_F(CudaTest, WgmmaOfOtherSizesAndSources) {
     ++rows;
     ExpectTheModel(*lanes, row);
     std::string name = row.name;
-    // One with 256 columns of each kind is enough: they are slow.
-    const bool large = row.name.find("f32.") != row.name.npos || row.name.ends_with("f16.f16.f16");
-    for (const char* size : {"n24k", large ? "n256k" : "n32k"}) {
+    for (const char* size : {"n24k", rows % 7 == 0 ? "n256k" : "n32k"}) {  // 256 are slow
       const Row& other =
           *FindRow(name.replace(name.find('n'), name.find('k') - name.find('n') + 1, size));
       ExpectTheModel(*shared, other);
