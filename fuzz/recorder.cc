@@ -13,18 +13,16 @@
 #include "device/line_protocol.h"
 #include "fuzz/campaign.h"
 #include "fuzz/findings.h"
+#include "fuzz/resident.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kUnitDotProducts = 1 << 18;  // a fraction of a second
-constexpr uint64_t kDigestBytes = 21;           // of one in digests.log
-constexpr uint64_t kRecordOutputs = 40 << 10;   // bytes; a record of raw answers holds more
-
-uint64_t UnitCases(const Row& row) {
-  return std::max<uint64_t>(1, kUnitDotProducts / row.shape().d_words());
-}
+constexpr uint64_t kUnitDotProducts = 1 << 18;          // a fraction of a second
+constexpr uint64_t kResidentUnitDotProducts = 1 << 24;  // milliseconds of a GPU, seconds of a core
+constexpr uint64_t kDigestBytes = 21;                   // of one in digests.log
+constexpr uint64_t kRecordOutputs = 40 << 10;           // bytes; a record of raw answers holds more
 
 // Of the names in one record, and a block's header.
 uint64_t RecordOverhead(const Row& row, const std::string& identity) {
@@ -53,11 +51,14 @@ class Recorder {
   Recorder(const RecorderOptions& options, Device& device, RecordingFolderWriter& writer,
            Console& console)
       : options_(options), device_(device), writer_(writer), console_(console) {
+    if (auto resident = ResidentRunner::Create(device); resident.ok()) {
+      resident_ = *std::move(resident);
+    }
     for (const Row* row : options.rows) {
       RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
       added.name = row->name;
       added.emulated = device.Emulates(*row);
-      added.unit_cases = UnitCases(*row);
+      added.unit_cases = UnitCases(row);
       manifest_bytes_ += row->name.size() + 160;
     }
   }
@@ -80,6 +81,16 @@ class Recorder {
   }
 
  private:
+  bool RunsOnGpu(const Row* row) const {
+    return resident_ != nullptr &&
+           ResidentRunner::Supports({row, options_.strategy, options_.seed});
+  }
+
+  uint64_t UnitCases(const Row* row) const {
+    const uint64_t unit = RunsOnGpu(row) ? kResidentUnitDotProducts : kUnitDotProducts;
+    return std::max<uint64_t>(1, unit / row->shape().d_words());
+  }
+
   absl::Status Stopped() const {
     if (!StopRequested()) return absl::OkStatus();
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
@@ -190,8 +201,7 @@ class Recorder {
     for (const Row* row : options_.rows) {
       const CaseStream stream = {row, options_.strategy, options_.seed};
       const std::string identity = IdentityFor(device_, *row);
-      rows.push_back(
-          {absl::ZeroDuration(), {row, stream.name(), 0, UnitCases(*row), {}, identity}});
+      rows.push_back({absl::ZeroDuration(), {row, stream.name(), 0, UnitCases(row), {}, identity}});
       overhead += 2 * RecordOverhead(*row, identity);
     }
     const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
@@ -201,8 +211,10 @@ class Recorder {
           rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
       RecordedDigests& d = next.digests;
       const absl::Time start = absl::Now();
-      const auto digest = AnswerDigest({d.row, options_.strategy, options_.seed},
-                                       d.digests.size() * d.unit_cases, d.unit_cases, &device_);
+      const CaseStream stream = {d.row, options_.strategy, options_.seed};
+      const uint64_t first = d.digests.size() * d.unit_cases;
+      const auto digest = RunsOnGpu(d.row) ? resident_->AnswerDigest(stream, first, d.unit_cases)
+                                           : AnswerDigest(stream, first, d.unit_cases, &device_);
       if (!digest.ok()) return digest.status();
       d.digests.push_back(*digest);
       next.used += absl::Now() - start;
@@ -231,6 +243,7 @@ class Recorder {
   Device& device_;
   RecordingFolderWriter& writer_;
   Console& console_;
+  std::unique_ptr<ResidentRunner> resident_;  // nullptr: the device is no GPU
   RecordingManifest manifest_;
   uint64_t manifest_bytes_ = 0, digest_bytes_ = 0;
   std::string regressions_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -36,6 +37,9 @@ class ResidentRunner {
   absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result,
                    const UnitRunner::OnMismatch& found);
 
+  // The device's digest of the cases alone.
+  absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count);
+
  private:
   // A buffer that grows and stays.
   struct Buffer {
@@ -56,6 +60,7 @@ class ResidentRunner {
                        ResidentJob& job);
   absl::Status Count(const CaseStream& stream, const Model& model, uint64_t first, uint64_t count,
                      ResidentCounters& counters);
+  // Once for a stream.
   absl::Status SelfTest(const CaseStream& stream);
   absl::Status Report(const CaseStream& stream, uint64_t first, uint64_t count,
                       const ResidentCounters& counters, UnitResult& result,
@@ -66,7 +71,7 @@ class ResidentRunner {
   const int multiprocessors_;
   Buffer buffers_[kBuffers];
   std::map<std::string, void*> functions_;
-  std::map<std::string, bool> tested_;  // by stream
+  std::set<std::string> tested_;  // streams
 };
 
 }  // namespace mmadiff

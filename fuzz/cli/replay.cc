@@ -27,7 +27,7 @@ namespace {
 struct ReplayFlags {
   std::vector<std::string> subjects;
   std::string device, instr, junit;
-  uint64_t errors = 20;
+  uint64_t errors = 20, every = 1;
 };
 
 // In the order of their names; none when `path` is no folder.
@@ -151,7 +151,7 @@ class Replay {
       return absl::OkStatus();
     };
     if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
-    const auto damage = VerifyDigests(path, device_, 1, [this](const UnitVerdict& unit) {
+    const auto damage = VerifyDigests(path, device_, flags_.every, [this](const UnitVerdict& unit) {
       AddUnit(unit);
       return absl::OkStatus();
     });
@@ -302,6 +302,11 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
       "compare with this device instead of the stored answers [auto for a case name]");
   command.add_option("--instr", flags->instr, "ARCH/INSTRUCTION of a line-protocol file");
   command.add_option("--errors", flags->errors, "mismatches to print [20]")->transform(Count());
+  command
+      .add_option("--every", flags->every,
+                  "of the digests in a recording folder verify those of every N-th unit [1]")
+      ->transform(Count())
+      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
   command.add_option("--junit", flags->junit, "write a JUnit report to this file");
   return [flags, &globals] { return RunReplay(*flags, globals); };
 }
