@@ -137,20 +137,21 @@ int Run(const RunFlags& flags, const Globals& globals) {
   CampaignOptions options;
   options.strategy = flags.strategy.empty() ? &Strategies().front() : FindStrategy(flags.strategy);
   options.seed = flags.seed;
-  // By default a quick look: a million executions, or sixteen million dot products of large ones.
-  if (!flags.cases) options.dot_products = 16'000'000;
-  options.cases = flags.cases.value_or(options.cases);
   options.forever = flags.forever;
   options.errors = flags.errors;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
   options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
-  if (options.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
 
   DeviceOr device = OpenDevice(flags.device);
   if (!device.ok()) return Fail(device.status());
   options.resident = ResidentRunner::Create(**device).ok();
+  // By default a quick look: a million executions, or sixteen million dot products of large ones;
+  // on a GPU a thousand million dot products.
+  if (!flags.cases) options.dot_products = options.resident ? 1'000'000'000 : 16'000'000;
+  options.cases = flags.cases.value_or(options.resident ? options.dot_products : options.cases);
   options.threads = flags.threads > 0 ? flags.threads : options.resident ? 1 : std::max(1, cores);
   absl::StatusOr<std::vector<const Row*>> rows = SupportedRows(flags, **device);
   if (!rows.ok()) return Fail(rows.status());
@@ -192,8 +193,10 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
       ->delimiter(',');
   command.add_option("--device", flags->device, "what to run on (mmadiff list devices)");
   command
-      .add_option("--cases", flags->cases,
-                  "executions per instruction [1e6, fewer where these are over 16e6 dot products]")
+      .add_option(
+          "--cases", flags->cases,
+          "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
+          "1e9 dot products where the GPU makes the cases itself]")
       ->transform(Count());
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
