@@ -59,6 +59,8 @@ struct ResidentJob {
   }
 };
 
+static_assert(sizeof(ResidentJob) <= 4096);  // kernel parameters of every target
+
 MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
 #if defined(__CUDA_ARCH__)
   if (value != 0) atomicAdd(reinterpret_cast<unsigned long long*>(sum), value);
