@@ -28,6 +28,8 @@ class Device {
   virtual std::string name() const = 0;
   // What really answers, for provenance: CPU or GPU model, driver, toolkit.
   virtual std::string identity() const = 0;
+  // What is otherwise for this row than identity() says of the whole device; "" if nothing.
+  virtual std::string Exception(const Row&) const { return ""; }
   // Whether several machine instructions stand in for the row's one on this device.
   virtual bool Emulates(const Row&) const { return false; }
   // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.
@@ -38,9 +40,11 @@ class Device {
   virtual absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) = 0;
 };
 
-// What really answers for one row: identity(), and whether the row is emulated.
+// What really answers for one row: identity(), Exception(), and whether the row is emulated.
 inline std::string IdentityFor(const Device& device, const Row& row) {
-  return device.identity() + (device.Emulates(row) ? ", emulated by ptxas" : "");
+  const std::string exception = device.Exception(row);
+  return device.identity() + (exception.empty() ? "" : ", but this row: " + exception) +
+         (device.Emulates(row) ? ", emulated by ptxas" : "");
 }
 
 using DeviceOr = absl::StatusOr<std::unique_ptr<Device>>;

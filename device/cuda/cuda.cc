@@ -20,14 +20,21 @@ namespace {
 
 constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
 
+// What the kernels come from, for people.
+std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
+  return image.cubin.empty() ? absl::StrCat("PTX ", target.version, " assembled by the driver")
+                             : absl::StrCat("machine code of ", ToolOf(image));
+}
+
 class Cuda : public CudaDevice {
  public:
   Cuda(const CudaDriver& driver, std::string name, SourceOfA source, const PtxTarget& target,
-       void* context, int multiprocessors, std::string identity)
+       const KernelImage& image, void* context, int multiprocessors, std::string identity)
       : driver_(driver),
         name_(std::move(name)),
         source_(source),
         target_(target),
+        image_(image),
         context_(context),
         multiprocessors_(multiprocessors),
         identity_(std::move(identity)) {}
@@ -35,6 +42,9 @@ class Cuda : public CudaDevice {
   std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
   bool Emulates(const Row& row) const override { return !IsNative(row); }
+  std::string Exception(const Row& row) const override {
+    return image_.cubin.empty() || InImage(*row.instruction) ? "" : KernelsAre(target_, {});
+  }
 
   absl::Status Supports(const Row& row) const override {
     if (row.arch() != target_.arch) {
@@ -68,18 +78,37 @@ class Cuda : public CudaDevice {
     LoadedKernel& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
     loaded.kernel = KernelOf(i, target_, source_);
-    void* module = nullptr;
+    const absl::StatusOr<void*> module = InImage(i) ? ImageModule() : PtxModule(i, loaded.kernel);
+    if (!module.ok()) return module.status();
     absl::Status s =
-        driver_.Check(driver_.load_module(&module, loaded.kernel.ptx.c_str(), 0, nullptr, nullptr),
-                      absl::StrCat("assembling ", i.name, " for ", target_.target));
-    if (!s.ok()) return s;
-    s = driver_.Check(driver_.get_function(&loaded.function, module, "execute"),
+        driver_.Check(driver_.get_function(&loaded.function, *module, loaded.kernel.entry.c_str()),
                       absl::StrCat("loading ", i.name));
     if (!s.ok()) return s;
     return &loaded;
   }
 
  private:
+  bool InImage(const Instruction& i) const { return !image_.cubin.empty() && IsBuiltEntry(i); }
+
+  absl::StatusOr<void*> ImageModule() {
+    if (image_module_ != nullptr) return image_module_;
+    void* module = nullptr;
+    absl::Status s =
+        driver_.Check(driver_.load_module(&module, image_.cubin.data(), 0, nullptr, nullptr),
+                      absl::StrCat("loading the machine code for ", target_.target));
+    if (!s.ok()) return s;
+    return image_module_ = module;
+  }
+
+  absl::StatusOr<void*> PtxModule(const Instruction& i, const Kernel& kernel) {
+    void* module = nullptr;
+    absl::Status s =
+        driver_.Check(driver_.load_module(&module, kernel.ptx.c_str(), 0, nullptr, nullptr),
+                      absl::StrCat("assembling ", i.name, " for ", target_.target));
+    if (!s.ok()) return s;
+    return module;
+  }
+
   absl::StatusOr<std::vector<uint64_t>> RunAlive(const Row& row, const Batch& batch) {
     if (absl::Status s = Supports(row); !s.ok()) return s;
     if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
@@ -143,9 +172,11 @@ class Cuda : public CudaDevice {
   const std::string name_;
   const SourceOfA source_;
   const PtxTarget& target_;
+  const KernelImage image_;  // empty: none that this driver can load
   void* const context_;
   const int multiprocessors_;
   const std::string identity_;
+  void* image_module_ = nullptr;                 // loaded at the first need
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
   std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
   absl::Status dead_;                            // not OK: the context is destroyed, for good
@@ -170,12 +201,12 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
 
 // What answers: for provenance, and for whoever compares two recordings.
 std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget& target,
-                     int driver) {
+                     int driver, const KernelImage& image) {
   const bool part =
       absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
   return absl::StrCat(gpu, part ? ", MIG instance with " : ", ", multiprocessors,
                       " multiprocessors, ", target.target, ", driver of CUDA ", CudaVersion(driver),
-                      ", PTX ", target.version, " assembled by the driver");
+                      ", ", KernelsAre(target, image));
 }
 
 // kNotFound when the driver cannot read the kernels' PTX.
@@ -190,7 +221,9 @@ absl::Status CheckDriver(int version, const PtxTarget& target) {
 
 }  // namespace
 
-DeviceOr OpenCuda(absl::string_view argument) {
+DeviceOr OpenCuda(absl::string_view argument) { return OpenCudaWith(argument, KernelImageOf); }
+
+DeviceOr OpenCudaWith(absl::string_view argument, KernelImages images) {
   int index;
   absl::string_view number = argument;
   const bool lanes = absl::ConsumeSuffix(&number, ",a=registers");
@@ -217,7 +250,9 @@ DeviceOr OpenCuda(absl::string_view argument) {
   if (!s.ok()) return s;
   const absl::StatusOr<const PtxTarget*> target = TargetOf(driver, device);
   if (!target.ok()) return target.status();
-  s = CheckDriver(version, **target);
+  KernelImage image = images(**target);
+  if (version < image.toolkit) image = {};
+  if (image.cubin.empty()) s = CheckDriver(version, **target);
   int multiprocessors = 0;  // attribute MULTIPROCESSOR_COUNT
   if (s.ok()) {
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
@@ -227,9 +262,9 @@ DeviceOr OpenCuda(absl::string_view argument) {
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
-                                lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, context,
-                                multiprocessors,
-                                Identity(name, multiprocessors, **target, version));
+                                lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, image,
+                                context, multiprocessors,
+                                Identity(name, multiprocessors, **target, version, image));
 }
 
 }  // namespace mmadiff

@@ -4,6 +4,7 @@
 #include "absl/strings/string_view.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/kernel_images.h"
 #include "device/device.h"
 
 namespace mmadiff {
@@ -28,5 +29,10 @@ class CudaDevice : public Device {
 // (wgmma, tcgen05) is read from registers or tensor memory, not from shared memory. kNotFound
 // without a driver or without that GPU.
 DeviceOr OpenCuda(absl::string_view argument);
+
+// The same with other machine code than this build's. It is used if the driver is not older than
+// the toolkit that made it, for the instructions that it has (IsBuiltEntry()); for all others the
+// driver assembles PTX text.
+DeviceOr OpenCudaWith(absl::string_view argument, KernelImages images);
 
 }  // namespace mmadiff

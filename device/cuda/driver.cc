@@ -73,7 +73,7 @@ constexpr Failure kFailures[] = {
     {220, kUnavailable, true, kResume},  // uncorrectable NVLink error
     {221, kNotFound, false, "install the whole driver, libnvidia-ptxjitcompiler is part of it"},
     {222, kNotFound, false, "this driver is too old for the PTX of the kernels: install a newer"},
-    {223, kNotFound, false, "unset CUDA_DISABLE_PTX_JIT: the kernels are PTX"},
+    {223, kNotFound, false, "unset CUDA_DISABLE_PTX_JIT: this kernel is PTX"},
     {700, kUnavailable, true, kResume},  // illegal address
     {702, absl::StatusCode::kDeadlineExceeded, true,
      "the system stops long kernels, as on a GPU that drives a display; run the same line again"},

@@ -1,9 +1,11 @@
 // The driver functions that mmadiff calls, for tests: "memory" is the host's, a
-// kernel is known by its PTX text, and a launch runs the simulator on what the registers hold.
+// kernel is known by its PTX text, and a launch runs the simulator on what the registers hold. An
+// ELF file is taken to hold every kernel that a build makes for this GPU, known by their names.
 // FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
 // the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
 // function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
-// the operand of mma (A, B, C, D) of which lanes 4 and 5 are exchanged.
+// the operand of mma (A, B, C, D) of which lanes 4 and 5 are exchanged. With FAKE_CUDA_NO_JIT the
+// part of the driver that assembles PTX is not there.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +14,9 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 #include "device/cuda/fake_kernel.h"
 #include "device/cuda/kernel.h"
 
@@ -41,19 +46,47 @@ int Capability(int part) {
   return numbers[part];
 }
 
-// The kernel of this GPU with this text.
-FakeKernel KernelOfText(const std::string& text) {
+const PtxTarget& Gpu() {
   for (const PtxTarget& target : PtxTargets()) {
-    if (target.major != Capability(0) || target.minor != Capability(1)) continue;
-    if (text.find("wgmma") != text.npos) return target.major == 9 ? FakeWgmma(text) : FakeKernel();
-    for (const Row& row : Rows()) {
-      if (row.arch() != target.arch || !HasKernel(*row.instruction, target).ok()) continue;
-      if (KernelOf(*row.instruction, target).ptx != text) continue;
-      return row.instruction->layout == Layout::kNvidiaTcgen05 ? FakeTcgen05(row) : FakeMma(row);
-    }
+    if (target.major == Capability(0) && target.minor == Capability(1)) return target;
   }
-  return {};
+  std::abort();  // refused before a kernel is loaded
 }
+
+// The row of a KernelName() without the source of A.
+const Row* RowOf(absl::string_view name) {
+  return FindRow(absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(name, {{"_", "."}})));
+}
+
+struct Entry {
+  std::string name;
+  FakeKernel kernel;
+};
+
+// The kernel of this GPU with this text.
+Entry EntryOfText(const std::string& text) {
+  const size_t start = text.find(".entry ") + 7;
+  const std::string name = text.substr(start, text.find('(') - start);
+  if (text.find("wgmma") != text.npos) {
+    return {name, Gpu().major == 9 ? FakeWgmma(text) : FakeKernel()};
+  }
+  const Row* row = RowOf(name);
+  if (row == nullptr || !HasKernel(*row->instruction, Gpu()).ok()) return {};
+  if (KernelOf(*row->instruction, Gpu()).ptx != text) return {};
+  const bool tcgen05 = row->instruction->layout == Layout::kNvidiaTcgen05;
+  return {name, tcgen05 ? FakeTcgen05(*row) : FakeMma(*row)};
+}
+
+Entry EntryOfMachineCode(absl::string_view name) {
+  const bool lanes = absl::ConsumeSuffix(&name, "_a_in_lanes");
+  const Row* row = RowOf(name);
+  if (row == nullptr || !IsBuiltEntry(*row->instruction)) return {};
+  const SourceOfA source = lanes ? SourceOfA::kLanes : SourceOfA::kShared;
+  return EntryOfText(KernelOf(*row->instruction, Gpu(), source).ptx);
+}
+
+char machine_code;  // the module of ELF files
+std::list<Entry> loaded;
 
 }  // namespace
 
@@ -77,17 +110,26 @@ int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0
 int cuCtxSetCurrent(void*) { return 0; }
 int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) {
   if (std::strcmp(static_cast<const char*>(text), "twin") == 0) return *module = &twins, 0;
-  static std::list<FakeKernel>& kernels = *new std::list<FakeKernel>;
-  kernels.push_back(KernelOfText(static_cast<const char*>(text)));
-  *module = &kernels.back();
-  return kernels.back().row == nullptr ? 218 : Result("cuModuleLoadDataEx");
+  if (std::memcmp(text, "\177ELF", 4) == 0) {
+    return *module = &machine_code, Result("cuModuleLoadDataEx");
+  }
+  if (std::getenv("FAKE_CUDA_NO_JIT") != nullptr) return 221;
+  loaded.push_back(EntryOfText(static_cast<const char*>(text)));
+  *module = &loaded.back();
+  return loaded.back().kernel.row == nullptr ? 218 : Result("cuModuleLoadDataEx");
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (module == &twins) {
     *function = const_cast<std::string*>(&*twins.insert(name).first);
     return 0;
   }
-  return *function = module, std::strcmp(name, "execute") == 0 ? 0 : 500;
+  if (module == &machine_code) {
+    loaded.push_back(EntryOfMachineCode(name));
+    module = &loaded.back();
+  }
+  const Entry& entry = *static_cast<const Entry*>(module);
+  *function = const_cast<FakeKernel*>(&entry.kernel);
+  return entry.name == name ? 0 : 500;
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));

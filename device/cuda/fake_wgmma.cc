@@ -46,6 +46,30 @@ std::vector<Statement> Parse(const std::string& ptx) {
   return statements;
 }
 
+// What a statement without effect on memory sets its first argument to, from those that follow.
+struct Operation {
+  const char* op;
+  uint64_t (*result)(uint64_t x, uint64_t y, uint64_t z);
+};
+constexpr auto kFirst = [](uint64_t x, uint64_t, uint64_t) { return x; };
+constexpr auto kMultiplyAdd = [](uint64_t x, uint64_t y, uint64_t z) { return x * y + z; };
+constexpr Operation kOperations[] = {
+    {"ld.global.b32",
+     [](uint64_t x, uint64_t, uint64_t) -> uint64_t {
+       return *reinterpret_cast<const uint32_t*>(x);
+     }},
+    {"mov.u32", kFirst},
+    {"cvt.u64.u32", kFirst},
+    {"ld.param.u64", kFirst},
+    {"mad.wide.u32", kMultiplyAdd},
+    {"mad.lo.u32", kMultiplyAdd},
+    {"or.b64", [](uint64_t x, uint64_t y, uint64_t) { return x | y; }},
+    {"bfe.u32",
+     [](uint64_t x, uint64_t y, uint64_t z) { return x >> y & LowBits(static_cast<int>(z)); }},
+    {"setp.lt.u32", [](uint64_t x, uint64_t y, uint64_t) { return uint64_t{x < y}; }},
+    {"setp.eq.u32", [](uint64_t x, uint64_t y, uint64_t) { return uint64_t{x == y}; }},
+};
+
 class Block {
  public:
   Block(const Row& row, unsigned index, const uint64_t* parameters) : row_(row) {
@@ -66,31 +90,20 @@ class Block {
     if (s.arguments.size() < 2) return false;
     std::vector<Lanes> in;
     for (const std::string& argument : s.arguments) in.push_back(Value(argument));
-    Lanes* const out = s.arguments[0][0] == '[' ? nullptr : &Register(s.arguments[0]);
     const Lanes guard = s.guard.empty() ? Lanes() : Register(s.guard);
+    const bool global = s.op == "st.global.b32", shared = s.op == "st.shared.b32";
+    const auto operation = std::ranges::find(kOperations, s.op, &Operation::op);
+    if (!global && !shared && operation == std::end(kOperations)) return false;
+    Lanes* const out = global || shared ? nullptr : &Register(s.arguments[0]);
     for (int lane = 0; lane < kLanes; ++lane) {
       if (!s.guard.empty() && guard[lane] == 0) continue;
       const auto x = [&](size_t i) { return i < in.size() ? in[i][lane] : 0; };
-      if (s.op == "ld.global.b32") {
-        (*out)[lane] = *reinterpret_cast<const uint32_t*>(x(1));
-      } else if (s.op == "st.global.b32") {
+      if (global) {
         *reinterpret_cast<uint32_t*>(x(0)) = static_cast<uint32_t>(x(1));
-      } else if (s.op == "st.shared.b32") {
+      } else if (shared) {
         shared_.at((x(0) - kSharedStart) / 4) = static_cast<uint32_t>(x(1));
-      } else if (s.op == "mov.u32" || s.op == "cvt.u64.u32" || s.op == "ld.param.u64") {
-        (*out)[lane] = x(1);
-      } else if (s.op == "mad.wide.u32" || s.op == "mad.lo.u32") {
-        (*out)[lane] = x(1) * x(2) + x(3);
-      } else if (s.op == "or.b64") {
-        (*out)[lane] = x(1) | x(2);
-      } else if (s.op == "bfe.u32") {
-        (*out)[lane] = x(1) >> x(2) & LowBits(static_cast<int>(x(3)));
-      } else if (s.op == "setp.lt.u32") {
-        (*out)[lane] = x(1) < x(2);
-      } else if (s.op == "setp.eq.u32") {
-        (*out)[lane] = x(1) == x(2);
       } else {
-        return false;
+        (*out)[lane] = operation->result(x(1), x(2), x(3));
       }
     }
     return true;
@@ -121,11 +134,11 @@ class Block {
   std::vector<uint32_t> Words(absl::string_view vector) {
     const std::vector<std::string> names =
         absl::StrSplit(vector.substr(1, vector.size() - 2), ", ");
+    std::vector<const Lanes*> registers;
+    for (const std::string& name : names) registers.push_back(&Register(name));
     std::vector<uint32_t> words;
     for (int lane = 0; lane < kLanes; ++lane) {
-      for (const std::string& name : names) {
-        words.push_back(static_cast<uint32_t>(Register(name)[lane]));
-      }
+      for (const Lanes* r : registers) words.push_back(static_cast<uint32_t>((*r)[lane]));
     }
     return words;
   }

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -66,6 +69,12 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   switch (i.layout) {
     case Layout::kNvidiaMma:
+      // The one mma of the table that PTX 9.0 does not have.
+      if (absl::EndsWith(i.name, ".ue8m0.4x")) {
+        return absl::NotFoundError(
+            absl::StrCat(i.name, " needs PTX 9.1, which this version does not write"));
+      }
+      return absl::OkStatus();
     case Layout::kNvidiaMmaBytes:
     case Layout::kNvidiaMma884:
       return absl::OkStatus();
@@ -88,7 +97,8 @@ bool HasSourcesOfA(const Instruction& i) {
 
 Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
   Kernel kernel;
-  const ModuleEntry entries[] = {{"execute", i, source}};
+  const ModuleEntry entries[] = {{i, source}};
+  kernel.entry = KernelName(i, source);
   kernel.ptx = ModuleOf(target, entries);
   kernel.threads = ExtentOf(i, Operand::kD).lanes;
   const bool lanes = source == SourceOfA::kLanes && HasSourcesOfA(i);
@@ -99,11 +109,16 @@ Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source)
   return kernel;
 }
 
+std::string KernelName(const Instruction& i, SourceOfA source) {
+  const bool lanes = source == SourceOfA::kLanes && HasSourcesOfA(i);
+  return absl::StrCat(absl::StrReplaceAll(i.name, {{".", "_"}}), lanes ? "_a_in_lanes" : "");
+}
+
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries) {
   std::string text = absl::StrCat(".version ", target.version, "\n.target ", target.target,
                                   "\n.address_size 64\n");
-  for (const auto& [name, i, source] : entries) {
-    absl::StrAppend(&text, ".visible .entry ", name,
+  for (const auto& [i, source] : entries) {
+    absl::StrAppend(&text, ".visible .entry ", KernelName(i, source),
                     "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n{\n",
                     i.layout == Layout::kNvidiaTcgen05 ? Tcgen05Body(i, source)
                     : i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source)
@@ -112,5 +127,18 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
   }
   return text;
 }
+
+std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target) {
+  std::vector<ModuleEntry> entries;
+  for (const Row& row : Rows()) {
+    const Instruction& i = *row.instruction;
+    if (row.arch() != target.arch || !HasKernel(i, target).ok()) continue;
+    entries.push_back({i, SourceOfA::kShared});
+    if (HasSourcesOfA(i)) entries.push_back({i, SourceOfA::kLanes});
+  }
+  return entries;
+}
+
+bool IsBuiltEntry(const Instruction& i) { return FindInstruction(i.name) != nullptr; }
 
 }  // namespace mmadiff

@@ -35,8 +35,9 @@ struct OperandWords {
 enum class SourceOfA { kShared, kLanes };
 
 struct Kernel {
-  // A module with one entry, "execute", whose parameters are the addresses of the words of all
-  // executions of the grid, [execution][word]: a, b, c, d. Execution x is done by block x.
+  std::string entry;  // its name in modules
+  // A module with that entry, whose parameters are the addresses of the words of all executions of
+  // the grid, [execution][word]: a, b, c, d. Execution x is done by block x.
   std::string ptx;
   int threads = 32;  // of a block
   OperandWords a, b, c, d;
@@ -52,14 +53,22 @@ bool HasSourcesOfA(const Instruction& instruction);
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
                 SourceOfA source = SourceOfA::kShared);
 
-// One module of many kernels: entries as of Kernel::ptx, with names of their own. HasKernel() need
-// not be OK: what a target does not have its assembler refuses.
+// The entry of a kernel: letters, digits and '_', another for every instruction and source.
+std::string KernelName(const Instruction& instruction, SourceOfA source);
+
+// One module of many kernels: entries as of Kernel::ptx. HasKernel() need not be OK: what a target
+// does not have its assembler refuses.
 struct ModuleEntry {
-  std::string name;
   Instruction instruction;
   SourceOfA source = SourceOfA::kShared;
 };
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries);
+
+// What a build makes machine code of: the kernels of Rows() of the target's architecture, of
+// instructions with several sizes that of the table alone, with both sources of A.
+std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target);
+// Whether the kernel of an instruction of the target's architecture is among them.
+bool IsBuiltEntry(const Instruction& instruction);
 
 // The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
 // followed by their scales.

@@ -1,5 +1,6 @@
-// `native on` of every mma and wgmma instruction against the machine code that ptxas makes of it,
-// for every target that this ptxas knows. Skipped where there is no ptxas.
+// `native on` of every mma, wgmma and tcgen05 instruction against machine code: that which is in
+// the binary, and for what is not in it that which ptxas makes here, for every target that ptxas
+// knows. Skipped where the build had no CUDA Toolkit, or where there is no ptxas now.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -14,9 +15,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "device/cuda/cubin.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/kernel_images.h"
 
 namespace mmadiff {
 namespace {
@@ -30,6 +33,8 @@ std::string Ptxas() {
   }
   return "";
 }
+
+std::string NameOf(const ModuleEntry& e) { return KernelName(e.instruction, e.source); }
 
 using Opcodes = std::map<std::string, int>;
 
@@ -84,8 +89,8 @@ std::vector<std::optional<Opcodes>> Assemble(const PtxTarget& target,
   }
   const std::string code = assembles ? Contents(cubin) : "";
   for (size_t x = 0, y = 0; assembles && y < left.size(); ++x) {
-    if (entries[x].name != left[y].name) continue;
-    const auto opcodes = MatrixOpcodes(code, left[y++].name);
+    if (NameOf(entries[x]) != NameOf(left[y])) continue;
+    const auto opcodes = MatrixOpcodes(code, NameOf(left[y++]));
     EXPECT_TRUE(opcodes.ok()) << opcodes.status();
     if (opcodes.ok()) all[x] = *opcodes;
   }
@@ -93,22 +98,24 @@ std::vector<std::optional<Opcodes>> Assemble(const PtxTarget& target,
   return all;
 }
 
-bool IsWgmma(const Instruction& i) { return i.layout == Layout::kNvidiaWgmma; }
-
 // The matrix opcode that does the work of an instruction's formats.
-std::string OpcodeOf(const Instruction& i) {
+std::string OpcodeOf(const Instruction& i, SourceOfA source) {
+  if (i.layout == Layout::kNvidiaTcgen05) {  // the code of mxf8f6f4 differs from the other kinds'
+    return absl::StrCat("TCGEN05.", source == SourceOfA::kLanes ? "TS" : "SS",
+                        absl::StrContains(i.name, "mxf8f6f4") ? ".SF" : "");
+  }
   if (i.scale != nullptr) return i.layout == Layout::kNvidiaMmaBytes ? "QMMA.SF" : "OMMA.SF";
   if (i.a->bits == 64) return "DMMA";
   const char* letter = i.a->bits == 1 ? "B" : IsInteger(*i.a) ? "I" : i.a->bits <= 8 ? "Q" : "H";
-  return absl::StrCat(letter, IsWgmma(i) ? "GMMA" : "MMA");
+  return absl::StrCat(letter, i.layout == Layout::kNvidiaWgmma ? "GMMA" : "MMA");
 }
 
-bool IsNative(const Instruction& i, const Opcodes& opcodes) {
+bool IsOneInstruction(const ModuleEntry& e, const Opcodes& opcodes) {
   // m8n8k4 of f16 is one instruction in steps: four with an f32 result, two with f16.
-  if (i.layout == Layout::kNvidiaMma884) {
-    return opcodes == Opcodes{{"HMMA.884", i.d->bits == 32 ? 4 : 2}};
+  if (e.instruction.layout == Layout::kNvidiaMma884) {
+    return opcodes == Opcodes{{"HMMA.884", e.instruction.d->bits == 32 ? 4 : 2}};
   }
-  return opcodes == Opcodes{{OpcodeOf(i), 1}};
+  return opcodes == Opcodes{{OpcodeOf(e.instruction, e.source), 1}};
 }
 
 bool SaysNative(const Instruction& i, const PtxTarget& target) {
@@ -116,25 +123,44 @@ bool SaysNative(const Instruction& i, const PtxTarget& target) {
   return absl::c_linear_search(archs, target.arch);
 }
 
-// PTX 9.1, which the ptxas of CUDA 13.0 refuses: here its row is the manual's word alone.
-bool IsLaterPtx(const Instruction& i) { return absl::EndsWith(i.name, "ue8m0.4x"); }
+// `found`: nothing if ptxas refuses the entry.
+void ExpectNativeOn(const ModuleEntry& e, const PtxTarget& target,
+                    const std::optional<Opcodes>& found) {
+  std::string text = found.has_value() ? "" : " refused by ptxas";
+  for (const auto& [name, count] : found.value_or(Opcodes())) {
+    absl::StrAppend(&text, " ", count, " x ", name);
+  }
+  EXPECT_EQ(found.has_value() && IsOneInstruction(e, *found), SaysNative(e.instruction, target))
+      << NameOf(e) << " on " << target.target << ":" << text;
+}
 
-// Every mma instruction; every wgmma instruction with the least, a middle and the largest n and
-// both sources of A, but once alone where all must be refused.
-std::vector<ModuleEntry> Entries(const PtxTarget& target) {
+// What no image holds: instructions that the target does not have, which ptxas refuses or emulates,
+// and two more n, with both sources of A. Of tcgen05 entries that differ in the descriptor alone
+// one will do.
+std::vector<ModuleEntry> OtherEntries(const PtxTarget& target) {
+  std::set<std::string> seen;
+  for (const ModuleEntry& e : BuiltEntries(target)) seen.insert(NameOf(e));
   std::vector<ModuleEntry> entries;
-  const auto add = [&entries](const Instruction& i, SourceOfA source) {
-    entries.push_back({absl::StrCat("kernel", entries.size()), i, source});
+  const auto add = [&](const Instruction& i, SourceOfA source) {
+    const ModuleEntry entry = {i, source};
+    if (!seen.insert(NameOf(entry)).second) return;
+    if (i.layout == Layout::kNvidiaTcgen05) {
+      const std::string descriptor = absl::StrCat("%desc_b, ", Tcgen05Descriptor(i), ",");
+      const std::string text = Tcgen05Body(i, source);
+      EXPECT_TRUE(absl::StrContains(text, descriptor)) << i.name;
+      if (!seen.insert(absl::StrReplaceAll(text, {{descriptor, ""}})).second) return;
+    }
+    entries.push_back(entry);
   };
   for (const Instruction& i : Instructions()) {
-    if (absl::StartsWith(i.name, "mma.")) add(i, SourceOfA::kShared);
-    if (!IsWgmma(i)) continue;
+    if (!absl::StartsWith(i.name, "mma.") && !HasSourcesOfA(i)) continue;
+    const bool native = SaysNative(i, target);
+    if (native && !HasKernel(i, target).ok()) continue;  // of a later PTX
     add(i, SourceOfA::kShared);
-    if (!SaysNative(i, target)) continue;
-    add(i, SourceOfA::kLanes);
-    for (const int n : {64, 256}) {
-      add(WithSize(i, 64, n), SourceOfA::kShared);
-      add(WithSize(i, 64, n), SourceOfA::kLanes);
+    if (!native || !HasSourcesOfA(i)) continue;
+    for (const SourceOfA source : {SourceOfA::kShared, SourceOfA::kLanes}) {
+      add(WithSize(i, i.shape.m, 64), source);
+      add(WithSize(i, i.layout == Layout::kNvidiaWgmma ? 64 : 128, 256), source);
     }
   }
   return entries;
@@ -142,28 +168,40 @@ std::vector<ModuleEntry> Entries(const PtxTarget& target) {
 
 class Native : public testing::TestWithParam<PtxTarget> {};
 
-TEST_P(Native, MachineCodeHasTheInstruction) {
+TEST_P(Native, MachineCodeInTheBinary) {
+  const KernelImage image = KernelImageOf(GetParam());
+  if (image.cubin.empty()) GTEST_SKIP() << "this build had no CUDA Toolkit to make it";
+  int entries = 0, sources = 0;
+  for (const ModuleEntry& e : BuiltEntries(GetParam())) {
+    const auto opcodes = MatrixOpcodes(image.cubin, NameOf(e));
+    ASSERT_TRUE(opcodes.ok()) << opcodes.status();
+    ExpectNativeOn(e, GetParam(), *opcodes);
+    ++entries;
+    sources += HasSourcesOfA(e.instruction);
+  }
+  EXPECT_GE(entries, 17);
+  // 21 of wgmma; 93 of tcgen05, 8 of them integer.
+  const int major = GetParam().major, with_sources = GetParam().minor == 3 ? 85 : 93;
+  EXPECT_EQ(sources, major == 9 ? 2 * 21 : major == 10 ? 2 * with_sources : 0);
+}
+
+TEST_P(Native, MachineCodeOfAllElse) {
   if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
-  const std::vector<ModuleEntry> entries = Entries(GetParam());
+  std::vector<ModuleEntry> entries = OtherEntries(GetParam());
+  if (KernelImageOf(GetParam()).cubin.empty())
+    absl::c_move(BuiltEntries(GetParam()), std::back_inserter(entries));
   const std::vector<std::optional<Opcodes>> found = Assemble(GetParam(), entries);
   ASSERT_EQ(found.size(), entries.size());
-  int accepted = 0, wgmma = 0;
+  int refused = 0, sizes = 0;
   for (size_t x = 0; x < entries.size(); ++x) {
-    const Instruction& i = entries[x].instruction;
-    if (!found[x].has_value() && IsLaterPtx(i)) continue;
-    accepted += found[x].has_value();
-    wgmma += found[x].has_value() && IsWgmma(i);
-    std::string text = found[x].has_value() ? "" : " refused by ptxas";
-    for (const auto& [name, count] : found[x].value_or(Opcodes())) {
-      absl::StrAppend(&text, " ", count, " x ", name);
-    }
-    EXPECT_EQ(found[x].has_value() && IsNative(i, *found[x]), SaysNative(i, GetParam()))
-        << i.name << (entries[x].source == SourceOfA::kLanes ? ", A in registers" : "") << " on "
-        << GetParam().target << ":" << text;
+    ExpectNativeOn(entries[x], GetParam(), found[x]);
+    refused += !found[x].has_value();
+    sizes += found[x].has_value() && !IsBuiltEntry(entries[x].instruction);
   }
-  EXPECT_GE(accepted, 17);
-  // 21 instructions, three sizes, two sources; refused, not emulated, by every other target.
-  EXPECT_EQ(wgmma, GetParam().major == 9 ? 21 * 3 * 2 : 0);
+  EXPECT_GE(refused, 8);
+  // Two sizes with two sources of 21 instructions; of 8 kinds and scale counts, one integer.
+  const int major = GetParam().major, kinds = GetParam().minor == 3 ? 7 : 8;
+  EXPECT_EQ(sizes, major == 9 ? 2 * 2 * 21 : major == 10 ? 2 * 2 * kinds : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Native, testing::ValuesIn(Targets()),

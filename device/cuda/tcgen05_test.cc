@@ -1,19 +1,13 @@
 // Kernels of tcgen05.mma: descriptors worked out by hand, words moved as the hardware addresses
-// them, and the machine code that ptxas makes (skipped where there is none).
+// them. Their machine code is native_test's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <random>
-#include <set>
-#include <sstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "device/cuda/cubin.h"
 #include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/fragments.h"
 #include "sim/simulate.h"
@@ -44,16 +38,8 @@ std::vector<const Instruction*> Tcgen05() {
 
 constexpr char kInteger[] = "tcgen05.mma.m64n8k32.s32.s8.s8";
 
-// Of each kind.
-constexpr const char* kOneOfEachKind[] = {
-    "tcgen05.mma.m64n8k16.f32.f16.f16",
-    "tcgen05.mma.m64n8k8.f32.tf32.tf32",
-    "tcgen05.mma.m64n8k32.f32.e4m3.e4m3",
-    kInteger,
-    "tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0",
-    "tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0",
-    "tcgen05.mma.m128n8k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x",
-};
+constexpr char kF16Kind[] = "tcgen05.mma.m64n8k16.f32.f16.f16";
+constexpr char kScaledKind[] = "tcgen05.mma.m128n8k32.mxf8f6f4.f32.e4m3.e4m3.ue8m0";
 
 // D type in bits 4:5, A 7:9, B 10:12, n / 8 in 17:22, m / 16 in 24:28; saturation 3, scale type 23.
 TEST(Tcgen05, Descriptors) {
@@ -77,7 +63,7 @@ TEST(Tcgen05, Descriptors) {
 // Version 1 in bits 46:48, 256 / 16 from bit 32, 128 / 16 from bit 16.
 TEST(Tcgen05, SharedMemoryDescriptor) {
   const std::string ptx =
-      KernelText(*FindInstruction(kOneOfEachKind[0]), Target("sm_100"), SourceOfA::kShared);
+      KernelText(*FindInstruction(kF16Kind), Target("sm_100"), SourceOfA::kShared);
   for (const char* name : {"a", "b"}) {
     EXPECT_TRUE(absl::StrContains(ptx, absl::StrCat("or.b64 %desc_", name, ", %desc_", name, ", ",
                                                     uint64_t{0x401000080000}, ";")));
@@ -93,14 +79,13 @@ TEST(Tcgen05, TensorMemory) {
     std::sscanf(&ptx[ptx.find("[address], ")], "[address], %d;", &columns);
     return columns;
   };
-  const char *f16 = kOneOfEachKind[0], *mx = kOneOfEachKind[4];
-  EXPECT_EQ(allocated(f16, 16, SourceOfA::kShared), 32);
-  EXPECT_EQ(allocated(f16, 64, SourceOfA::kShared), 64);
-  EXPECT_EQ(allocated(f16, 64, SourceOfA::kLanes), 128);
-  EXPECT_EQ(allocated(f16, 256, SourceOfA::kShared), 256);
-  EXPECT_EQ(allocated(mx, 24, SourceOfA::kShared), 32);
-  EXPECT_EQ(allocated(mx, 24, SourceOfA::kLanes), 64);
-  EXPECT_EQ(allocated(mx, 256, SourceOfA::kLanes), 512);
+  EXPECT_EQ(allocated(kF16Kind, 16, SourceOfA::kShared), 32);
+  EXPECT_EQ(allocated(kF16Kind, 64, SourceOfA::kShared), 64);
+  EXPECT_EQ(allocated(kF16Kind, 64, SourceOfA::kLanes), 128);
+  EXPECT_EQ(allocated(kF16Kind, 256, SourceOfA::kShared), 256);
+  EXPECT_EQ(allocated(kScaledKind, 24, SourceOfA::kShared), 32);
+  EXPECT_EQ(allocated(kScaledKind, 24, SourceOfA::kLanes), 64);
+  EXPECT_EQ(allocated(kScaledKind, 256, SourceOfA::kLanes), 512);
 }
 
 TEST(Tcgen05, KernelsOnlyWhereTheInstructionIs) {
@@ -175,104 +160,6 @@ TEST(Tcgen05, WordsOfOtherSizes) {
     const Row* row = FindRow(absl::StrCat("sm_103/tcgen05.mma.", name));
     ASSERT_NE(row, nullptr) << name;
     for (const SourceOfA source : kSources) ExpectModelFromWords(*row, source);
-  }
-}
-
-// --- Machine code
-
-std::string Ptxas() {
-  for (const char* path : {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"}) {
-    if (access(path, X_OK) == 0) return path;
-  }
-  return "";
-}
-
-// The cubin, empty if ptxas refuses the text.
-std::string Assemble(const std::string& ptx, const char* target) {
-  const std::string stem = absl::StrCat(testing::TempDir(), "tcgen05_", getpid(), target);
-  std::ofstream(stem + ".ptx") << ptx;
-  const std::string command =
-      absl::StrCat(Ptxas(), " -arch ", target, " ", stem, ".ptx -o ", stem, ".cubin 2>/dev/null");
-  std::ostringstream bytes;
-  if (std::system(command.c_str()) == 0) {
-    bytes << std::ifstream(stem + ".cubin", std::ios::binary).rdbuf();
-  }
-  std::remove((stem + ".ptx").c_str());
-  std::remove((stem + ".cubin").c_str());
-  return bytes.str();
-}
-
-struct Assembled {
-  std::string name, opcode;
-};
-
-// The code of mxf8f6f4 differs from that of the other kinds.
-std::string OpcodeOf(const Instruction& i, SourceOfA source) {
-  return absl::StrCat("TCGEN05.", source == SourceOfA::kLanes ? "TS" : "SS",
-                      absl::StrContains(i.name, "mxf8f6f4") ? ".SF" : "");
-}
-
-// One module, which takes less time than many: kernels "execute0" and so on of every instruction
-// with its least n and A in shared memory; with n = 64 and 256 and with A in tensor memory those
-// that differ in more than the descriptor.
-std::string Module(const PtxTarget& target, std::vector<Assembled>& kernels) {
-  std::string module;
-  std::set<std::string> seen;
-  const auto add = [&](const Instruction& i, SourceOfA source, bool always) {
-    const std::string text = KernelText(i, target, source);
-    const std::string descriptor = absl::StrCat("%desc_b, ", Tcgen05Descriptor(i), ",");
-    ASSERT_TRUE(absl::StrContains(text, descriptor)) << i.name;
-    const bool is_new = seen.insert(absl::StrReplaceAll(text, {{descriptor, ""}})).second;
-    if (!always && !is_new) return;
-    const size_t entry = text.find(".visible .entry execute"), open = text.find('(', entry);
-    absl::StrAppend(&module, module.empty() ? text.substr(0, entry) : "",
-                    text.substr(entry, open - entry), kernels.size(), text.substr(open));
-    kernels.push_back({i.name, OpcodeOf(i, source)});
-  };
-  for (const Instruction* i : Tcgen05()) {
-    if (!HasKernel(*i, target).ok()) continue;
-    for (const SourceOfA source : kSources) {
-      add(*i, source, source == SourceOfA::kShared);
-      add(WithSize(*i, i->shape.m, 64), source, false);
-      add(WithSize(*i, 128, 256), source, false);
-    }
-  }
-  return module;
-}
-
-class Tcgen05Code : public testing::TestWithParam<const char*> {};
-
-TEST_P(Tcgen05Code, EveryInstructionIsOneInMachineCode) {
-  if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
-  const PtxTarget& target = Target(GetParam());
-  std::vector<Assembled> kernels;
-  const std::string cubin = Assemble(Module(target, kernels), target.target);
-  ASSERT_FALSE(cubin.empty()) << "refused";
-  // 93 instructions, 8 of them integer; 8 kinds and scale counts, each with two more sizes and
-  // three with A in tensor memory.
-  const bool integer = HasKernel(*FindInstruction(kInteger), target).ok();
-  EXPECT_EQ(kernels.size(), integer ? 93 + 8 * 5 : 85 + 7 * 5);
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    const auto opcodes = MatrixOpcodes(cubin, absl::StrCat("execute", k));
-    ASSERT_TRUE(opcodes.ok()) << opcodes.status();
-    const std::map<std::string, int> expected = {{kernels[k].opcode, 1}};
-    EXPECT_EQ(*opcodes, expected) << kernels[k].name;
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Targets, Tcgen05Code, testing::Values("sm_100", "sm_103"),
-                         [](const auto& info) { return std::string(info.param); });
-
-TEST(Tcgen05, RefusedElsewhere) {
-  if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
-  for (const char* name : kOneOfEachKind) {
-    const Instruction& i = *FindInstruction(name);
-    for (const char* arch : {"sm_90", "sm_100", "sm_103", "sm_120"}) {
-      const PtxTarget& target = Target(arch);
-      const bool accepted =
-          !Assemble(KernelText(i, target, SourceOfA::kShared), target.target).empty();
-      EXPECT_EQ(accepted, HasKernel(i, target).ok()) << name << " " << arch;
-    }
   }
 }
 

@@ -139,8 +139,9 @@ class Probe {
   // Every case with its answer, and what nothing explains as a regression case.
   absl::Status Write(const Row& row, const std::vector<ProbeAnswer>& answers) {
     if (folder_.empty()) return absl::OkStatus();
-    std::string text = absl::StrCat("# instruction: ", row.name, "\n# device: ", device_.identity(),
-                                    "\n# date: ", date_, "\n");
+    std::string text =
+        absl::StrCat("# instruction: ", row.name, "\n# device: ", IdentityFor(device_, row),
+                     "\n# date: ", date_, "\n");
     bool any = false;
     for (const ProbeAnswer& answer : answers) {
       if (absl::Status s = File(row, answer); !s.ok()) return s;
@@ -163,7 +164,7 @@ class Probe {
     RegressionCase c;
     c.row = &row;
     c.inputs = MakeDotProductBatch(row.shape(), {o.dot});
-    c.answers = {{device_.name(), device_.identity(), date_, {o.d}}};
+    c.answers = {{device_.name(), IdentityFor(device_, row), date_, {o.d}}};
     c.slug = absl::StrCat("probe_", answer.question->id);
     c.why = absl::StrCat(answer.question->text, " ", answer.answer);
     c.source = "mmadiff probe";

@@ -1,0 +1,38 @@
+#include "device/cuda/kernel_images.h"
+
+#include <cstdint>
+
+#include "absl/strings/str_cat.h"
+#include "device/cuda/driver.h"
+
+namespace {
+
+struct Embedded {
+  uint64_t capability;  // 90 for 9.0; 0 ends the table
+  uint64_t offset;      // from the start of the table
+  uint64_t bytes;
+};
+
+}  // namespace
+
+// Written by CMakeLists.txt.
+extern "C" const uint64_t mmadiff_kernel_images_toolkit;
+extern "C" const Embedded mmadiff_kernel_images[];
+
+namespace mmadiff {
+
+KernelImage KernelImageOf(const PtxTarget& target) {
+  const uint64_t capability = 10 * target.major + target.minor;
+  for (const Embedded* e = mmadiff_kernel_images; e->capability != 0; ++e) {
+    if (e->capability != capability) continue;
+    return {{reinterpret_cast<const char*>(mmadiff_kernel_images) + e->offset, e->bytes},
+            static_cast<int>(mmadiff_kernel_images_toolkit)};
+  }
+  return {};
+}
+
+std::string ToolOf(const KernelImage& image) {
+  return absl::StrCat("ptxas of CUDA ", CudaVersion(image.toolkit));
+}
+
+}  // namespace mmadiff
