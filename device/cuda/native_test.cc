@@ -1,11 +1,13 @@
 // `native on` of every mma, wgmma and tcgen05 instruction against machine code: that which is in
 // the binary, and for what is not in it that which ptxas makes here, for every target that ptxas
 // knows. Skipped where the build had no CUDA Toolkit, or where there is no ptxas now.
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <optional>
 #include <set>
@@ -171,6 +173,12 @@ class Native : public testing::TestWithParam<PtxTarget> {};
 TEST_P(Native, MachineCodeInTheBinary) {
   const KernelImage image = KernelImageOf(GetParam());
   if (image.cubin.empty()) GTEST_SKIP() << "this build had no CUDA Toolkit to make it";
+  Elf64_Ehdr header;
+  ASSERT_GE(image.cubin.size(), sizeof(header));
+  std::memcpy(&header, image.cubin.data(), sizeof(header));
+  if (image.toolkit >= 13000) {  // as read in cubins of CUDA 13.0
+    EXPECT_EQ(header.e_flags >> 8 & 255u, 10u * GetParam().major + GetParam().minor);
+  }
   int entries = 0, sources = 0;
   for (const ModuleEntry& e : BuiltEntries(GetParam())) {
     const auto opcodes = MatrixOpcodes(image.cubin, NameOf(e));
