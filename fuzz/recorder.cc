@@ -205,7 +205,9 @@ class Recorder {
       overhead += 2 * RecordOverhead(*row, identity);
     }
     const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
-    for (; outcome_.digest_units < most && absl::Now() < options_.deadline;) {
+    // Each row has one unit, whatever the time.
+    while (outcome_.digest_units < most &&
+           (outcome_.digest_units < rows.size() || absl::Now() < options_.deadline)) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
       Progress& next = *std::min_element(
           rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.used < y.used; });

@@ -25,13 +25,13 @@ struct RecorderOptions {
   uint64_t seed = 1;
   const Strategy* strategy = nullptr;  // of the digests
   uint64_t max_bytes = 0;              // of all files together
-  absl::Time deadline;                 // of the digests; raw answers are recorded all the same
+  absl::Time deadline;      // of the digests but for the first of each row and the raw answers
   std::string regressions;  // folder with a folder of cases for each architecture; empty: none
 };
 
 struct RecorderOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
-  int without_digests = 0;  // rows for which there was no time or no room
+  int without_digests = 0;  // rows for which there was no room
 };
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
