@@ -71,8 +71,7 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   if (outcome->without_digests > 0) {
     console.Warn(absl::StrCat(outcome->without_digests, " of ", rows.size(),
-                              " instructions have no digests: raise --max_total_time or "
-                              "--max_bytes"));
+                              " instructions have no digests: raise --max_bytes"));
   }
   console.Print(absl::StrCat(rows.size(), " instructions of ", device.identity(), " in ", flags.out,
                              ": ", outcome->raw_dot_products, " dot products, ",
