@@ -75,10 +75,12 @@ TEST(Questions, AreWellFormed) {
     for (const auto c : absl::StrSplit(q.classes, ' ')) {
       EXPECT_TRUE(classes.count(std::string(c))) << c;
     }
-    for (const NamedCase& named : q.cases) {
-      int rows = 0;
-      for (const Row* row : DistinctRows()) rows += CaseFor(named, *row).has_value();
-      EXPECT_GT(rows, 0) << q.id << ": " << named.name;
+    for (const Vector* v : VectorsOf(q)) {
+      ASSERT_NE(v, nullptr) << q.id << ": " << q.vectors;
+      const auto fits = [v](const Row& row) {
+        return DotProductOf(*v, v->operands.front(), row).ok();
+      };
+      EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), fits)) << q.id << ": " << v->name;
     }
   }
   EXPECT_EQ(FindQuestion("no such"), nullptr);
@@ -87,25 +89,6 @@ TEST(Questions, AreWellFormed) {
     for (const std::string& p : ParametersOf(q)) parameters.erase(p);
   }
   EXPECT_THAT(parameters, testing::IsEmpty());
-}
-
-TEST(NamedCases, AreReadAsWritten) {
-  const Row& f16 = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  const auto dot = CaseFor({"", "f16 f32", "3c00 @8 bc00 | 8000* | 7"}, f16);
-  ASSERT_TRUE(dot.has_value());
-  EXPECT_EQ(dot->a[0], 0x3c00u);
-  EXPECT_EQ(dot->a[1], 0u);
-  EXPECT_EQ(dot->a[8], 0xbc00u);
-  EXPECT_EQ(dot->b, std::vector<uint64_t>(16, 0x8000));
-  EXPECT_EQ(dot->c, 7u);
-  EXPECT_FALSE(CaseFor({"", "bf16 f32", "0 | 0 | 0"}, f16).has_value());
-  EXPECT_FALSE(CaseFor({"", "f16 f32", "@16 1 | 0 | 0"}, f16).has_value());  // beyond k
-  const Row& scaled = *FindRow("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
-  const auto with_scales = CaseFor({"", "e2m1 f32", "2 | a | 0 | 96 | 7f 80"}, scaled);
-  ASSERT_TRUE(with_scales.has_value());
-  EXPECT_EQ(with_scales->a[64], 0x96u);
-  EXPECT_EQ(with_scales->a[65], 0x7fu);  // 1.0
-  EXPECT_EQ(with_scales->b[65], 0x80u);
 }
 
 // Of each family: the table's model has nothing to contradict.

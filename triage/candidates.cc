@@ -1,14 +1,13 @@
-// Candidates and named cases of a question: from its text to models and operands.
+// Candidates and vectors of a question: from its text to models and operands.
 #include <algorithm>
 #include <string>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "device/line_protocol.h"
-#include "device/one_hot.h"
 #include "sim/equivalence.h"
 #include "sim/parameter.h"
+#include "sim/pattern.h"
 #include "triage/probe.h"
 
 namespace mmadiff {
@@ -36,25 +35,6 @@ std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list)
   return values;
 }
 
-// Words of a row of A or a column of B, or of its scales.
-bool ReadWords(absl::string_view text, std::span<uint64_t> words) {
-  size_t at = 0;
-  for (absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
-    uint64_t value;
-    if (word.front() == '@') {
-      if (!absl::SimpleAtoi(word.substr(1), &at)) return false;
-      continue;
-    }
-    const bool repeats = word.back() == '*';
-    if (repeats) word.remove_suffix(1);
-    if (at >= words.size() || !absl::SimpleHexAtoi(word, &value)) return false;
-    do {
-      words[at++] = value;
-    } while (repeats && at < words.size());
-  }
-  return true;
-}
-
 }  // namespace
 
 std::vector<Neighbour> Candidates(const Question& question, const Model& model) {
@@ -80,31 +60,12 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model) 
   return candidates;
 }
 
-std::optional<DotProductCase> CaseFor(const NamedCase& named, const Row& row) {
-  const Instruction& in = *row.instruction;
-  const std::vector<absl::string_view> formats = absl::StrSplit(named.formats, ' ');
-  const absl::string_view ab = formats.front(), d = formats.back();
-  const absl::string_view c = formats.size() == 3 ? formats[1] : d;
-  if (ab != in.a->name || ab != in.b->name || c != in.c->name || d != in.d->name) return {};
-  const std::vector<absl::string_view> parts = absl::StrSplit(named.words, '|');
-  if ((parts.size() > 3) != (in.shape.scales > 0)) return {};
-  DotProductCase dot;
-  dot.a.assign(in.shape.row_words(), 0);
-  dot.b = dot.a;
-  const std::span<uint64_t> a(dot.a), b(dot.b);
-  const size_t k = in.shape.k;
-  if (!ReadWords(parts[0], a.first(k)) || !ReadWords(parts[1], b.first(k)) ||
-      !ReadWords(parts[2], {&dot.c, 1})) {
-    return {};
+std::vector<const Vector*> VectorsOf(const Question& question) {
+  std::vector<const Vector*> vectors;
+  for (const std::string& names : Words(question.vectors)) {
+    for (const Expansion& name : Expand(names)) vectors.push_back(FindVector(name.text));
   }
-  if (in.shape.scales == 0) return dot;
-  for (const auto& scales : {a.subspan(k), b.subspan(k)}) {
-    std::fill(scales.begin(), scales.end(), IntegerWord(*in.scale, 1));
-  }
-  // Scale words are those of ue8m0.
-  const bool read = absl::string_view(in.scale->name) == "ue8m0" &&
-                    ReadWords(parts[3], a.subspan(k)) && ReadWords(parts[4], b.subspan(k));
-  return read ? std::optional(dot) : std::nullopt;
+  return vectors;
 }
 
 }  // namespace mmadiff

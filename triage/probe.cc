@@ -46,9 +46,11 @@ class CaseChooser {
   }
 
   std::vector<DotProductCase> Choose(const CaseSource& source) {
-    for (const NamedCase& named : question_.cases) {
-      const std::optional<DotProductCase> dot = CaseFor(named, row_);
-      if (dot.has_value()) Consider(*dot, true);
+    for (const Vector* v : VectorsOf(question_)) {
+      for (const std::string& operands : v->operands) {
+        const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, row_);
+        if (dot.ok()) Consider(*dot, true);
+      }
     }
     int tried = 0;
     Batch tile;

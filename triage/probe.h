@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/vector_file.h"
 #include "device/device.h"
 #include "triage/explain.h"
 #include "triage/question.h"
@@ -60,7 +61,7 @@ bool Applies(const Question& question, const Row& row);
 // The candidates of a question beside the model itself: those that some input may tell from it.
 std::vector<Neighbour> Candidates(const Question& question, const Model& model);
 
-// The named case as a dot product of the row; empty when it is not for its formats or its k.
-std::optional<DotProductCase> CaseFor(const NamedCase& named, const Row& row);
+// The vectors that a question names. nullptr for a name that there is not (a test looks).
+std::vector<const Vector*> VectorsOf(const Question& question);
 
 }  // namespace mmadiff

@@ -16,16 +16,6 @@ enum class Method : uint8_t {
   kPairs,       // every pair of operands: does the model hold?
 };
 
-// One dot product from the literature. `formats` are those it is for: "f16 f32" is that of a and b
-// and that of c and d; "f16 f16 f32" has c apart. `words` are hexadecimal: "a.. | b.. | c", then
-// "| sa.. | sb.." of a block-scaled instruction. The others are +0, scales 1.0; "@32" goes on at
-// k = 32, "8000*" repeats a word up to the end.
-struct NamedCase {
-  const char* name;
-  const char* formats;
-  const char* words;
-};
-
 struct Question {
   const char* id;
   const char* text;
@@ -36,7 +26,9 @@ struct Question {
   const char* parameters = "";
   // Classes of generated inputs, separated by spaces; "*" is all of them.
   const char* classes = "*";
-  std::span<const NamedCase> cases = {};
+  // Names of corpus/vector_file.h, separated by spaces, with braces; each is asked of the rows that
+  // it fits.
+  const char* vectors = "";
   bool nan_bits = false;  // NaNs are compared bit for bit even where the table promises none
 };
 

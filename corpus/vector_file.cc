@@ -1,0 +1,443 @@
+#include "corpus/vector_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "corpus/durable_file.h"
+#include "device/line_protocol.h"
+#include "sim/pattern.h"
+#include "sim/round.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostFileBytes = 4 << 20;
+constexpr size_t kMostWords = 1024;         // of an operand; no instruction has as many
+constexpr size_t kMostAlternatives = 1000;  // of one row pattern
+constexpr int kMostStars = 3;               // fnmatch is exponential in them
+constexpr absl::string_view kQuestions = "questions";
+
+// Text of the file as part of a message.
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("'", absl::CHexEscape(text.substr(0, 100)), "'");
+}
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+}
+
+// The length of the printable UTF-8 character that the text begins with; 0 if it begins with
+// anything else.
+size_t PrintableBytes(absl::string_view text) {
+  const auto at = [text](size_t i) { return static_cast<uint8_t>(text[i]); };
+  if (at(0) < 0x80) return at(0) >= 0x20 && at(0) != 0x7f;
+  const size_t bytes = at(0) >= 0xf0 ? 4 : at(0) >= 0xe0 ? 3 : 2;
+  constexpr uint32_t kLeast[] = {0, 0, 0xa0, 0x800, 0x10000};  // U+0080 to U+009F are controls
+  if (at(0) < 0xc2 || at(0) > 0xf4 || text.size() < bytes) return 0;
+  uint32_t code = at(0) & (0x7f >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if (at(i) >> 6 != 2) return 0;
+    code = code << 6 | (at(i) & 0x3f);
+  }
+  const bool surrogate = code >> 11 == 0x1b;
+  return code < kLeast[bytes] || surrogate || code > 0x10ffff ? 0 : bytes;
+}
+
+bool IsPrintable(absl::string_view text) {
+  for (size_t i = 0, bytes; i < text.size(); i += bytes) {
+    if ((bytes = PrintableBytes(text.substr(i))) == 0) return false;
+  }
+  return true;
+}
+
+const Format* FormatNamed(absl::string_view name) {
+  for (const Format* f : kFormats) {
+    if (name == f->name) return f;
+  }
+  return nullptr;
+}
+
+// An operand or its scales; `words` keeps what the text does not set.
+absl::Status ReadWords(absl::string_view text, const Format& f, std::span<uint64_t> words) {
+  size_t at = 0;
+  for (absl::string_view token : absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+    if (absl::ConsumePrefix(&token, "@")) {
+      if (absl::SimpleAtoi(token, &at)) continue;
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " after '@' is no number"));
+    }
+    const bool repeats = absl::ConsumeSuffix(&token, "*");
+    if (token.size() != static_cast<size_t>(HexDigits(f))) {
+      return absl::InvalidArgumentError(absl::StrCat(Quoted(token), " has ", token.size(),
+                                                     " digits; write the ", HexDigits(f), " of ",
+                                                     f.name));
+    }
+    const absl::StatusOr<uint64_t> word = ParseHexWord(f, token);
+    if (!word.ok()) return word.status();
+    if (at >= words.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("word ", at, ", but there are ", words.size()));
+    }
+    do {
+      words[at++] = *word;
+    } while (repeats && at < words.size());
+  }
+  return absl::OkStatus();
+}
+
+// `k` elements and `scales` scales.
+absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view line, size_t k,
+                                            size_t scales) {
+  const std::vector<absl::string_view> parts = absl::StrSplit(line, '|');
+  if (parts.size() != 3 && !(v.scale != nullptr && parts.size() == 5)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(parts.size(), " parts; write a | b | c", v.scale ? " | sa | sb" : ""));
+  }
+  DotProductCase dot;
+  dot.a.assign(k + scales, 0);
+  if (v.scale != nullptr)
+    std::fill(dot.a.begin() + k, dot.a.end(), v.scale->has_zero ? 0x38 : 0x7f);
+  dot.b = dot.a;
+  const std::span<uint64_t> a(dot.a), b(dot.b);
+  absl::Status s = ReadWords(parts[0], *v.a, a.first(k));
+  if (s.ok()) s = ReadWords(parts[1], *v.b, b.first(k));
+  if (s.ok()) s = ReadWords(parts[2], *v.c, {&dot.c, 1});
+  if (s.ok() && parts.size() == 5) s = ReadWords(parts[3], *v.scale, a.subspan(k));
+  if (s.ok() && parts.size() == 5) s = ReadWords(parts[4], *v.scale, b.subspan(k));
+  if (!s.ok()) return s;
+  return dot;
+}
+
+// Why a row pattern must not be given to Expand() and MatchRows(); empty when it may.
+std::string Unsafe(absl::string_view pattern) {
+  size_t alternatives = 1, commas = 0;
+  bool open = false;
+  for (const char c : pattern) {
+    if (c == '$') return "'$' has no meaning here";
+    if (c == ',') ++commas;
+    if (c != '{' && c != '}') continue;
+    if (open == (c == '{')) return "unbalanced braces";
+    open = !open;
+    alternatives *= open ? 1 : commas + 1;
+    commas = 0;
+    if (alternatives > kMostAlternatives) return "too many alternatives";
+  }
+  if (open) return "unbalanced braces";
+  return std::count(pattern.begin(), pattern.end(), '*') > kMostStars ? "too many '*'" : "";
+}
+
+// Reads one file; every failure is kInvalidArgument with the file's name and the line.
+class Parser {
+ public:
+  Parser(absl::string_view where, std::string stem) : where_(where), stem_(std::move(stem)) {}
+
+  absl::StatusOr<VectorFile> Parse(absl::string_view text) {
+    if (!IsName(stem_))
+      return Error("name the file [a-z0-9_]+.txt, it is part of the vectors' names");
+    if (!text.empty() && text.back() != '\n') {
+      line_ = std::count(text.begin(), text.end(), '\n') + 1;
+      return Error("the last line has no end: the file was cut off; restore it");
+    }
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      ++line_;
+      if (!IsPrintable(line)) {
+        return Error("a control character or no UTF-8: ", Quoted(line), "; remove it");
+      }
+      if (absl::StartsWith(line, "#")) continue;
+      absl::Status s = line.empty() ? Finish() : Field(line);
+      if (!s.ok()) return s;
+    }
+    if (absl::Status s = Finish(); !s.ok()) return s;
+    if (file_.source.empty()) return Error("empty; begin with 'source: ' and who wrote it");
+    if (file_.vectors.empty()) return Error("no vector; add one, or remove the file");
+    return std::move(file_);
+  }
+
+ private:
+  struct AnswerLine {
+    int line;
+    AnswerKind kind;
+    absl::string_view text;
+  };
+
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) const {
+    return absl::InvalidArgumentError(absl::StrCat(where_, ":", line_, ": ", parts...));
+  }
+
+  absl::Status Field(absl::string_view line) {
+    const size_t colon = line.find(": ");
+    if (colon == line.npos) return Error(Quoted(line), ": write NAME: VALUE");
+    const absl::string_view key = line.substr(0, colon);
+    const absl::string_view value = absl::StripAsciiWhitespace(line.substr(colon + 2));
+    if (value.empty()) return Error(Quoted(key), " has no value");
+    if (!vector_.has_value()) {
+      if (key == "source") return Set(key, value, file_.source);
+      if (file_.source.empty()) return Error(Quoted(key), ": begin the file with 'source: '");
+      if (key == "link") return Set(key, value, file_.link);
+      if (key == "vector") return Begin(value);
+      return Error(Quoted(key), ": 'vector: ' comes first");
+    }
+    if (key == "about") return Set(key, value, vector_->about);
+    if (key == "section") return Set(key, value, vector_->section);
+    if (key == "reason") return Set(key, value, vector_->reason);
+    if (key == "formats") return Formats(value);
+    if (key == "operands") return Operands(value);
+    for (int kind = 0; kind <= static_cast<int>(AnswerKind::kContested); ++kind) {
+      const AnswerKind k = static_cast<AnswerKind>(kind);
+      if (key != Name(k)) continue;
+      answers_.push_back({line_, k, value});
+      return absl::OkStatus();
+    }
+    return Error(Quoted(key), ": not a field of a vector; a blank line separates vectors");
+  }
+
+  absl::Status Set(absl::string_view key, absl::string_view value, std::string& text) const {
+    if (!text.empty()) return Error(Quoted(key), " a second time; keep one");
+    text = std::string(value);
+    return absl::OkStatus();
+  }
+
+  absl::Status Begin(absl::string_view name) {
+    if (!IsName(name)) return Error("vector ", Quoted(name), ": name it [a-z0-9_]+");
+    const std::string full = absl::StrCat(stem_, "/", name);
+    for (const Vector& v : file_.vectors) {
+      if (v.name == full) return Error("vector ", Quoted(name), " a second time; rename it");
+    }
+    vector_.emplace();
+    vector_->name = full;
+    return absl::OkStatus();
+  }
+
+  absl::Status Formats(absl::string_view text) {
+    if (vector_->d != nullptr) return Error("formats a second time; keep one");
+    const std::vector<absl::string_view> names = absl::StrSplit(text, ' ', absl::SkipEmpty());
+    if (names.size() != 4 && names.size() != 5) return Error("formats: write d a b c [scale]");
+    const Format** const places[] = {&vector_->d, &vector_->a, &vector_->b, &vector_->c,
+                                     &vector_->scale};
+    for (size_t i = 0; i < names.size(); ++i) {
+      *places[i] = FormatNamed(names[i]);
+      if (*places[i] == nullptr) {
+        return Error("no format ", Quoted(names[i]), "; `mmadiff list formats` shows them");
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Operands(absl::string_view text) {
+    if (vector_->d == nullptr) return Error("operands: 'formats: ' comes first");
+    const auto dot = ReadOperands(*vector_, text, kMostWords, kMostWords);
+    if (!dot.ok()) return Error("operands: ", dot.status().message());
+    vector_->operands.emplace_back(text);
+    return absl::OkStatus();
+  }
+
+  // The end of a record.
+  absl::Status Finish() {
+    if (!vector_.has_value()) return absl::OkStatus();
+    const Vector& v = *vector_;
+    if (v.about.empty()) return Error(v.name, ": add 'about: ' with what it shows");
+    if (v.operands.empty()) return Error(v.name, ": add 'formats: ' and 'operands: '");
+    if (answers_.empty() && stem_ != kQuestions) {
+      return Error(v.name, ": add an answer, or move it to ", kQuestions, ".txt");
+    }
+    answered_.clear();
+    const int end = line_;
+    for (const AnswerLine& answer : answers_) {
+      line_ = answer.line;
+      if (absl::Status s = ReadAnswer(answer); !s.ok()) return s;
+    }
+    line_ = end;
+    file_.vectors.push_back(*std::move(vector_));
+    vector_.reset();
+    answers_.clear();
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadAnswer(const AnswerLine& line) {
+    VectorAnswer answer;
+    answer.kind = line.kind;
+    const std::pair<absl::string_view, absl::string_view> who =
+        absl::StrSplit(line.text, absl::MaxSplits(':', 1));
+    answer.who = std::string(absl::StripAsciiWhitespace(who.second));
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(absl::StripAsciiWhitespace(who.first), absl::MaxSplits(' ', 1));
+    answer.patterns = std::string(absl::StripAsciiWhitespace(parts.second));
+    if (answer.who.empty() && line.kind != AnswerKind::kExpected) {
+      return Error(Name(line.kind), " by whom? add ' : ' and who or which device said so");
+    }
+    if (line.kind == AnswerKind::kContested && vector_->reason.empty()) {
+      return Error("contested: add 'reason: ' with why the sources differ");
+    }
+    if (absl::Status s = ReadWord(parts.first, answer); !s.ok()) return s;
+    for (const absl::string_view pattern :
+         absl::StrSplit(answer.patterns, ' ', absl::SkipEmpty())) {
+      if (absl::Status s = AddRows(pattern, answer); !s.ok()) return s;
+    }
+    if (answer.rows.empty()) return Error("add the rows after the word, ARCH/INSTRUCTION");
+    vector_->answers.push_back(std::move(answer));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadWord(absl::string_view text, VectorAnswer& answer) const {
+    const Format& f = *vector_->d;
+    answer.any_nan = text == "NAN";
+    if (answer.any_nan) {
+      answer.d = InfinityWord(f, false) | 1ull << std::max(0, f.fraction_bits - 1);
+      if (IsNan(f, answer.d)) return absl::OkStatus();
+      return Error("NAN: ", f.name, " has none; write the word");
+    }
+    const absl::Status s = ReadWords(text, f, {&answer.d, 1});
+    return s.ok() ? s : Error("answer: ", s.message());
+  }
+
+  absl::Status AddRows(absl::string_view pattern, VectorAnswer& answer) {
+    if (const std::string why = Unsafe(pattern); !why.empty()) {
+      return Error(Quoted(pattern), ": ", why);
+    }
+    for (const Expansion& e : Expand({pattern.data(), pattern.size()})) {
+      // FindRow first: it knows every size of an instruction.
+      const Row* one = FindRow(e.text);
+      const std::vector<const Row*> rows = one ? std::vector<const Row*>{one} : MatchRows(e.text);
+      if (rows.empty()) {
+        return Error(absl::StrContains(e.text, '*')
+                         ? absl::StrCat(Quoted(e.text), ": no row has this name")
+                         : WhyNoRow(absl::CHexEscape(e.text.substr(0, 100))));
+      }
+      absl::Status last;
+      bool any = false;
+      for (const Row* row : rows) {
+        if (last = Fits(*row); !last.ok()) continue;
+        any = true;
+        if (absl::Status s = AddRow(row, answer); !s.ok()) return s;
+      }
+      if (!any) return Error(Quoted(e.text), ": ", last.message());
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Fits(const Row& row) const {
+    absl::Status s;
+    for (const std::string& line : vector_->operands) {
+      s.Update(DotProductOf(*vector_, line, row).status());
+    }
+    return s;
+  }
+
+  absl::Status AddRow(const Row* row, VectorAnswer& answer) {
+    if (answer.kind == AnswerKind::kContested) {
+      if (std::find(answer.rows.begin(), answer.rows.end(), row) == answer.rows.end()) {
+        answer.rows.push_back(row);
+      }
+      return absl::OkStatus();
+    }
+    const auto [at, added] = answered_.emplace(row, line_);
+    if (!added) return Error("line ", at->second, " answers for ", row->name, "; keep one");
+    answer.rows.push_back(row);
+    return absl::OkStatus();
+  }
+
+  const absl::string_view where_;
+  const std::string stem_;
+  int line_ = 0;
+  VectorFile file_;
+  std::optional<Vector> vector_;  // the one being read
+  std::vector<AnswerLine> answers_;
+  std::map<const Row*, int> answered_;  // and the line that did
+};
+
+}  // namespace
+
+const char* Name(AnswerKind kind) {
+  constexpr const char* kNames[] = {"observed", "published", "expected", "contested"};
+  return kNames[static_cast<int>(kind)];
+}
+
+absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_view where) {
+  return Parser(where, fs::path(std::string(where)).stem().string()).Parse(text);
+}
+
+absl::StatusOr<VectorFile> ReadVectors(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path, kMostFileBytes);
+  if (!text.ok()) return text.status();
+  return ParseVectors(*text, path);
+}
+
+bool LooksLikeVectors(absl::string_view text) {
+  if (text.empty()) return true;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    return absl::StrContains(line, ": ");
+  }
+  return false;
+}
+
+std::vector<std::string> ListVectorFiles(const std::string& path) {
+  std::vector<std::string> paths;
+  const auto add = [&paths](const fs::path& file) {
+    std::error_code ignored;
+    if (file.extension() != ".txt" || !fs::is_regular_file(file, ignored)) return;
+    const absl::StatusOr<std::string> text = ReadFile(file.string(), kMostFileBytes);
+    if (text.ok() && LooksLikeVectors(*text)) paths.push_back(file.string());
+  };
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    add(path);
+    return paths;
+  }
+  fs::recursive_directory_iterator it(path, error), end;
+  for (; !error && it != end; it.increment(error)) add(it->path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+absl::StatusOr<DotProductCase> DotProductOf(const Vector& v, absl::string_view operands,
+                                            const Row& row) {
+  const Instruction& in = *row.instruction;
+  if (in.d != v.d || in.a != v.a || in.b != v.b || in.c != v.c || in.scale != v.scale) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(row.name, " has the formats ", in.d->name, " ", in.a->name, " ", in.b->name,
+                     " ", in.c->name, in.scale ? absl::StrCat(" ", in.scale->name) : ""));
+  }
+  absl::StatusOr<DotProductCase> dot = ReadOperands(v, operands, in.shape.k, in.shape.scales);
+  if (dot.ok()) return dot;
+  return absl::InvalidArgumentError(absl::StrCat(row.name, ": ", dot.status().message()));
+}
+
+std::vector<VectorCase> CasesOf(const Vector& vector) {
+  std::vector<VectorCase> cases;
+  for (const VectorAnswer& answer : vector.answers) {
+    for (const Row* row : answer.rows) {
+      for (const std::string& operands : vector.operands) {
+        absl::StatusOr<DotProductCase> dot = DotProductOf(vector, operands, *row);
+        if (dot.ok()) cases.push_back({&answer, row, *std::move(dot)});  // the parser has looked
+      }
+    }
+  }
+  return cases;
+}
+
+bool Is(const VectorAnswer& answer, const Row& row, uint64_t d) {
+  if (d == answer.d) return true;
+  const Format& f = row.model.d;
+  const bool open = answer.any_nan || row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  return open && IsNan(f, d) && IsNan(f, answer.d);
+}
+
+std::string WordText(const Vector& vector, const VectorAnswer& answer) {
+  return answer.any_nan ? "NAN" : HexWord(*vector.d, answer.d);
+}
+
+}  // namespace mmadiff

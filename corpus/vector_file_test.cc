@@ -1,0 +1,246 @@
+// Vector files: what is read, and every way in which a file can be bad.
+#include "corpus/vector_file.h"
+
+#include <gmock/gmock.h>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "corpus/test_folder.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kGood[] = R"(# A comment.
+source: Somebody (2021)
+link: example
+
+vector: sum
+about: 1 + 1 = 2
+section: Sums
+reason: they added 1
+formats: f32 f16 f16 f32
+operands: 3c00 | 3c00 | 3f800000
+operands: 0000 3c00 | 0000 3c00 | 3f800000
+observed: 40000000 sm_{80,90}/mma.m16n8k16.f32.f16.f16.f32 : A100, H100
+published: 40000000 sm_70/*.f32.f16.f16.f32 : Somebody, model: V100
+expected: 40000000 sm_120/mma.m16n8k16.f32.f16.f16.f32
+contested: 40400000 sm_90/mma.m16n8k16.f32.f16.f16.f32 : Somebody else
+
+vector: nan
+about: NaN
+formats: f32 f16 f16 f32
+operands: 7e00* | 3c00* | 00000000
+expected: NAN sm_90/mma.m16n8k16.f32.f16.f16.f32
+)";
+
+TEST(ParseVectors, EverythingIsRead) {
+  const absl::StatusOr<VectorFile> file = ParseVectors(kGood, "some/where/paper.txt");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(file->source, "Somebody (2021)");
+  EXPECT_EQ(file->link, "example");
+  ASSERT_EQ(file->vectors.size(), 2u);
+  const Vector& sum = file->vectors[0];
+  EXPECT_EQ(sum.name, "paper/sum");
+  EXPECT_EQ(sum.about, "1 + 1 = 2");
+  EXPECT_EQ(sum.section, "Sums");
+  EXPECT_EQ(sum.reason, "they added 1");
+  EXPECT_EQ(sum.operands.size(), 2u);
+  ASSERT_EQ(sum.answers.size(), 4u);
+  EXPECT_EQ(sum.answers[0].kind, AnswerKind::kObserved);
+  EXPECT_THAT(sum.answers[0].rows,
+              ElementsAre(FindRow("sm_80/mma.m16n8k16.f32.f16.f16.f32"), FindRow(kMma)));
+  EXPECT_EQ(sum.answers[0].who, "A100, H100");
+  EXPECT_EQ(sum.answers[1].who, "Somebody, model: V100");
+  // A '*' finds the rows with the vector's formats, wmma among them, and no others.
+  EXPECT_THAT(sum.answers[1].rows, testing::Contains(FindRow("sm_70/mma.m8n8k4.f32.f16.f16.f32")));
+  EXPECT_GE(sum.answers[1].rows.size(), 2u);
+  EXPECT_EQ(sum.answers[3].kind, AnswerKind::kContested);
+  EXPECT_EQ(WordText(sum, sum.answers[3]), "40400000");
+  EXPECT_TRUE(file->vectors[1].answers[0].any_nan);
+  EXPECT_EQ(WordText(file->vectors[1], file->vectors[1].answers[0]), "NAN");
+}
+
+TEST(ParseVectors, Operands) {
+  const Row& scaled = *FindRow("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
+  Vector v = {"f/v", "", "", "", &kF32, &kE2m1, &kE2m1, &kF32, &kUe8m0, {}, {}};
+  const auto dot = DotProductOf(v, "02 @8 0a | 01* | 40000000 | 96 | 7f 80", scaled);
+  ASSERT_TRUE(dot.ok()) << dot.status();
+  ASSERT_EQ(dot->a.size(), 66u);
+  EXPECT_EQ(dot->a[0], 2u);
+  EXPECT_EQ(dot->a[7], 0u);
+  EXPECT_EQ(dot->a[8], 10u);
+  EXPECT_EQ(dot->a[9], 0u);
+  EXPECT_EQ(dot->b[63], 1u);
+  EXPECT_EQ(dot->c, 0x40000000u);
+  EXPECT_EQ(dot->a[64], 0x96u);
+  EXPECT_EQ(dot->a[65], 0x7fu);  // 1.0
+  EXPECT_EQ(dot->b[65], 0x80u);
+  EXPECT_EQ(DotProductOf(v, "02 | 02 | 00000000", scaled)->b[64], 0x7fu);
+  EXPECT_FALSE(DotProductOf(v, "@64 02 | 02 | 00000000", scaled).ok());
+  EXPECT_FALSE(DotProductOf(v, "02 | 02 | 00000000", *FindRow(kMma)).ok());
+}
+
+TEST(Is, BitsOrAnyNan) {
+  const absl::StatusOr<VectorFile> file = ParseVectors(kGood, "paper.txt");
+  ASSERT_TRUE(file.ok()) << file.status();
+  const Row& row = *FindRow(kMma);
+  const VectorAnswer &two = file->vectors[0].answers[0], &nan = file->vectors[1].answers[0];
+  EXPECT_TRUE(Is(two, row, 0x40000000));
+  EXPECT_FALSE(Is(two, row, 0x40000001));
+  EXPECT_TRUE(Is(nan, row, 0x7fffffff));
+  EXPECT_TRUE(Is(nan, row, 0xffc00001));
+  EXPECT_FALSE(Is(nan, row, 0x7f800000));
+  const Row& any = *FindRow("sm_90/mma.m8n8k4.f64.f64.f64.f64");
+  ASSERT_EQ(any.numerics->nan_verdict, NanVerdict::kAnyNan);
+  VectorAnswer wide = nan;
+  wide.any_nan = false;
+  wide.d = 0x7ff8000000000000;
+  EXPECT_TRUE(Is(wide, any, 0xfff8000000000001));
+  EXPECT_FALSE(Is(wide, any, 0));
+}
+
+struct BadFile {
+  const char *from, *to;  // replaced in kGood; no `from`: the whole file
+  const char* says;
+};
+constexpr BadFile kBad[] = {
+    {nullptr, "", "paper.txt:1: empty"},
+    {nullptr, "# nothing\n", "empty; begin with 'source: '"},
+    {nullptr, "source: x\n", "no vector"},
+    {"source: Somebody (2021)\n", "", ":2: 'link': begin the file with 'source: '"},
+    {"link: example", "source: again", ":3: 'source' a second time"},
+    {"vector: nan", "vector: sum", ":17: vector 'sum' a second time; rename it"},
+    {"vector: nan", "vector: Nan", ":17: vector 'Nan': name it"},
+    {"vector: nan\n", "", ":17: 'about': 'vector: ' comes first"},
+    {"about: NaN\n", "", "paper/nan: add 'about: '"},
+    {"operands: 7e00* | 3c00* | 00000000\n", "", "paper/nan: add 'formats: ' and 'operands: '"},
+    {"expected: NAN sm_90/mma.m16n8k16.f32.f16.f16.f32\n", "", "paper/nan: add an answer"},
+    {"formats: f32 f16 f16 f32\noperands: 7", "operands: 7", ":19: operands: 'formats: '"},
+    {"formats: f32 f16 f16 f32\noperands: 7", "formats: f32 f16 f61 f32\noperands: 7",
+     ":19: no format 'f61'; `mmadiff list formats`"},
+    {"formats: f32 f16 f16 f32\noperands: 7", "formats: f32 f16\noperands: 7",
+     ":19: formats: write"},
+    {"7e00* | 3c00*", "7e0* | 3c00*", ":20: operands: '7e0' has 3 digits; write the 4 of f16"},
+    {"7e00* | 3c00*", "7e0g* | 3c00*", ":20: operands: "},
+    {"7e00* | 3c00*", "@x 7e00 | 3c00*", ":20: operands: 'x' after '@'"},
+    {"7e00* | 3c00*", "@16 7e00 | 3c00*", "m16n8k16.f32.f16.f16.f32: word 16, but there are 16"},
+    {"7e00* | 3c00*", "@99999999999999999999 7e00 | 3c00*", ":20: operands: "},
+    {"7e00* | 3c00* |", "7e00* |", ":20: operands: 2 parts; write a | b | c"},
+    {"00000000\nexpected", "00000000 | 7f | 7f\nexpected", ":20: operands: 5 parts"},
+    {"expected: NAN", "expected: 4000000", ":21: answer: '4000000' has 7 digits"},
+    {"expected: NAN", "guessed: NAN", ":21: 'guessed': not a field of a vector"},
+    {"expected: NAN", "expected NAN", ":21: 'expected NAN "},
+    {"NAN sm_90/mma.m16n8k16.f32.f16.f16.f32", "NAN", ":21: add the rows after the word"},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/mma.m16n8k17.f32", ":21: "},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_99/*.f32", ":21: 'sm_99/*.f32.f16.f16.f32': no row"},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/{mma,nma}.m16n8k16.f32", ":21: "},
+    {"NAN sm_90/mma.m16n8k16.f32.f16.f16", "NAN sm_90/mma.m16n8k16.f32.bf16.bf16",
+     "has the formats f32 bf16 bf16 f32"},
+    {"NAN sm_90/mma", "NAN sm_{90/mma", ":21: 'sm_{90/mma.m16n8k16.f32.f16.f16.f32': unbalanced"},
+    {"NAN sm_90/mma", "NAN sm_}90/mma", "unbalanced"},
+    {"NAN sm_90/mma", "NAN sm_{9{0}}/mma", "unbalanced"},
+    {"NAN sm_90/mma", "NAN sm_$1/mma", "'$' has no meaning"},
+    {"NAN sm_90/mma", "NAN sm_****/mma", "too many '*'"},
+    {"NAN sm_90/mma",
+     "NAN {0,1,2,3,4,5,6,7,8,9}{0,1,2,3,4,5,6,7,8,9}{0,1,2,3,4,5,6,7,8,9}{0,1}/mma",
+     "too many alternatives"},
+    {"expected: 40000000 sm_120", "expected: 40000000 sm_90",
+     ":14: line 12 answers for sm_90/mma.m16n8k16.f32.f16.f16.f32; keep one"},
+    {" : A100, H100", "", ":12: observed by whom?"},
+    {" : Somebody, model: V100", " : ", ":13: published by whom?"},
+    {" : Somebody else", "", ":15: contested by whom?"},
+    {"reason: they added 1\n", "", ":14: contested: add 'reason: '"},
+    {"about: NaN", "about:", ":18: 'about:': write NAME: VALUE"},
+    {"about: NaN", "about: \x1b[31mred", ":18: a control character"},
+    {"about: NaN", "about: NaN\r", ":18: a control character"},
+    {"about: NaN", "about: \xc2\x9b", ":18: a control character"},
+    {"about: NaN", "about: \xff", ":18: a control character or no UTF-8: 'about: \\xff'"},
+    {"about: NaN", "about: \xed\xa0\x80", "no UTF-8"},
+    {"about: NaN", "about: \xc0\xaf", "no UTF-8"},
+    {"m16n8k16.f32.f16.f16.f32\n", "m16n8k16.f32.f16.f16.f3", "the file was cut off"},
+};
+
+TEST(ParseVectors, BadFilesSayWhereAndWhatToDo) {
+  for (const BadFile& bad : kBad) {
+    std::string text = kGood;
+    if (bad.from == nullptr) {
+      text = bad.to;
+    } else {
+      const size_t at = text.rfind(bad.from);
+      ASSERT_NE(at, text.npos) << bad.from;
+      text.replace(at, std::string(bad.from).size(), bad.to);
+    }
+    const absl::Status s = ParseVectors(text, "paper.txt").status();
+    EXPECT_THAT(std::string(s.message()), HasSubstr(bad.says)) << text;
+    EXPECT_THAT(std::string(s.message()), testing::StartsWith("paper.txt:"));
+    EXPECT_FALSE(absl::StrContains(s.message(), "\x1b"));
+  }
+  EXPECT_FALSE(ParseVectors(kGood, "Pa per.txt").ok());
+  EXPECT_TRUE(
+      ParseVectors(absl::StrReplaceAll(kGood, {{"NaN", "\xc3\xbc \xe2\x88\x9e"}}), "paper.txt")
+          .ok());
+}
+
+TEST(ParseVectors, ALineThatWasCutOff) {
+  const std::string text = kGood;
+  for (size_t size = 1; size < text.size(); ++size) {
+    if (text[size - 1] == '\n') continue;
+    EXPECT_THAT(std::string(ParseVectors(text.substr(0, size), "paper.txt").status().message()),
+                HasSubstr("the file was cut off"));
+  }
+}
+
+TEST(ParseVectors, EveryCorruptByteIsReadOrRefused) {
+  constexpr char kBytes[] = {'\0', '\n', ' ', '{', '}', '*', '@', ':', '|', '$', '\x1b', '\xff'};
+  for (size_t i = 0; kGood[i] != '\0'; ++i) {
+    std::string text = kGood;
+    text[i] = kBytes[i % sizeof kBytes];
+    const absl::Status s = ParseVectors(text, "paper.txt").status();
+    EXPECT_FALSE(absl::StrContains(s.message(), '\x1b'));
+  }
+}
+
+TEST(ParseVectors, OnlyQuestionsNeedNoAnswer) {
+  const std::string text =
+      absl::StrReplaceAll(kGood, {{"expected: NAN sm_90/mma.m16n8k16.f32.f16.f16.f32\n", ""}});
+  EXPECT_FALSE(ParseVectors(text, "paper.txt").ok());
+  const absl::StatusOr<VectorFile> file = ParseVectors(text, "questions.txt");
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE(file->vectors[1].answers.empty());
+}
+
+TEST(LooksLikeVectors, AndNotLikeTheLineProtocol) {
+  EXPECT_TRUE(LooksLikeVectors(kGood));
+  EXPECT_TRUE(LooksLikeVectors(""));
+  EXPECT_FALSE(LooksLikeVectors("# instruction: x86/vfmadd231ss\n3f800000 3f800000 0 0\n"));
+  EXPECT_FALSE(LooksLikeVectors("# device: nobody\n"));
+}
+
+using ListVectorFilesTest = TestFolder;
+TEST_F(ListVectorFilesTest, BelowAFolder) {
+  Put("b.txt", kGood);
+  Put("a.txt", "");
+  Put("c.txt", "# lines\n00 11\n");
+  Put("d.txtpb", kGood);
+  EXPECT_THAT(ListVectorFiles(Path("")), ElementsAre(Path("a.txt"), Path("b.txt")));
+  EXPECT_THAT(ListVectorFiles(Path("b.txt")), ElementsAre(Path("b.txt")));
+  EXPECT_THAT(ListVectorFiles(Path("c.txt")), ElementsAre());
+  EXPECT_FALSE(ReadVectors(Path("none.txt")).ok());
+}
+
+TEST(EmbeddedVectors, AreFoundByName) {
+  ASSERT_FALSE(EmbeddedVectors().empty());
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) EXPECT_EQ(FindVector(v.name), &v) << v.name;
+  }
+  EXPECT_EQ(FindVector("none/none"), nullptr);
+}
+
+}  // namespace
+}  // namespace mmadiff
