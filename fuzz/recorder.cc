@@ -10,6 +10,7 @@
 #include "corpus/packed_words.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
+#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/campaign.h"
 #include "fuzz/findings.h"
@@ -96,16 +97,19 @@ class Recorder {
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
   }
 
-  // The answers to one regression case, a line for each dot product.
-  absl::Status Regression(const Row& row, const Batch& inputs, const std::string& file) {
+  // The answers of row number `r` to one regression case or vector, a line for each dot product.
+  absl::Status Regression(size_t r, const Batch& inputs, const std::string& name) {
+    const Row& row = *options_.rows[r];
     const auto d = device_.Run(row, inputs);
     if (!d.ok()) return d.status();
     absl::StrAppend(&regressions_, "# instruction: ", row.name,
-                    "\n# device: ", IdentityFor(device_, row), "\n# case: ", file, "\n");
+                    "\n# device: ", IdentityFor(device_, row), "\n# case: ", name, "\n");
     for (size_t i = 0; i < d->size(); ++i) {
       absl::StrAppend(&regressions_, FormatLine(*row.instruction, Extract(inputs, i), (*d)[i]),
                       "\n");
     }
+    ++manifest_.instructions[r].regressions;
+    ++outcome_.regressions;
     return Stopped();
   }
 
@@ -128,9 +132,18 @@ class Recorder {
         const auto row = index.find(c->row);
         if (row == index.end()) continue;
         const std::string name = std::filesystem::path(file).filename().string();
-        if (absl::Status s = Regression(*c->row, c->inputs, name); !s.ok()) return s;
-        ++manifest_.instructions[row->second].regressions;
-        ++outcome_.regressions;
+        if (absl::Status s = Regression(row->second, c->inputs, name); !s.ok()) return s;
+      }
+    }
+    std::set<std::pair<const Row*, DotProductCase>> asked;  // two sources may have the same
+    for (const VectorFile& file : EmbeddedVectors()) {
+      for (const Vector& v : file.vectors) {
+        for (const VectorCase& c : CasesOf(v)) {
+          const auto row = index.find(c.row);
+          if (row == index.end() || !asked.emplace(c.row, c.dot).second) continue;
+          const Batch inputs = MakeDotProductBatch(c.row->shape(), {c.dot});
+          if (absl::Status s = Regression(row->second, inputs, v.name); !s.ok()) return s;
+        }
       }
     }
     if (regressions_.size() > kMaxRecordingFileBytes) {

@@ -1,6 +1,6 @@
 // Records a device into a folder (corpus/recording_folder.h): raw answers to the first cases of
-// every strategy and to regression cases, and digests of as many more as the time allows; and
-// verifies the digests again.
+// every strategy, to regression cases and to vectors, and digests of as many more as the time
+// allows; and verifies the digests again.
 #pragma once
 
 #include <cstdint>

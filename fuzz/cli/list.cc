@@ -3,11 +3,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "corpus/vector_file.h"
+#include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/generate.h"
 #include "fuzz/strategy.h"
 #include "sim/parameter.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
@@ -153,6 +157,59 @@ std::vector<Entry> ListFormats() {
   return entries;
 }
 
+// The answer of the model to the first row and operands of an answer.
+std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
+  for (const VectorCase& c : CasesOf(v)) {
+    if (c.answer == &answer) return HexWord(*v.d, Simulate(c.row->model, c.dot));
+  }
+  return "";
+}
+
+std::vector<Entry> ListVectors() {
+  std::vector<Entry> entries;
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      std::string line = absl::StrCat(v.name, "\n  ", v.about);
+      Json json = {{"name", v.name},     {"source", file.source},  {"about", v.about},
+                   {"reason", v.reason}, {"operands", v.operands}, {"answers", Json::array()}};
+      for (const VectorAnswer& answer : v.answers) {
+        absl::StrAppend(&line, "\n  ", Name(answer.kind), " ", WordText(v, answer), " ",
+                        answer.patterns, answer.who.empty() ? "" : " : ", answer.who);
+        json["answers"].push_back({{"kind", Name(answer.kind)},
+                                   {"d", WordText(v, answer)},
+                                   {"rows", answer.patterns},
+                                   {"who", answer.who}});
+      }
+      entries.push_back({v.name, line, json});
+    }
+  }
+  return entries;
+}
+
+std::vector<Entry> ListDifferences() {
+  std::vector<Entry> entries;
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      for (const VectorAnswer& answer : v.answers) {
+        if (answer.kind != AnswerKind::kContested) continue;
+        const std::string model = ModelWord(v, answer);
+        entries.push_back({v.name,
+                           absl::StrCat(answer.patterns, "\n  ", v.name, ": ", v.about, "\n  ",
+                                        WordText(v, answer), " ", answer.who, "\n  ", model,
+                                        " the model\n  ", v.reason),
+                           {{"rows", answer.patterns},
+                            {"vector", v.name},
+                            {"about", v.about},
+                            {"d", WordText(v, answer)},
+                            {"who", answer.who},
+                            {"model", model},
+                            {"reason", v.reason}}});
+      }
+    }
+  }
+  return entries;
+}
+
 struct List {
   const char* name;
   std::vector<Entry> (*make)();
@@ -162,7 +219,9 @@ struct List {
 constexpr List kLists[] = {{"instructions", ListInstructions, false},
                            {"devices", ListDevices, true},
                            {"strategies", ListStrategies, true},
-                           {"formats", ListFormats, true}};
+                           {"formats", ListFormats, true},
+                           {"vectors", ListVectors, true},
+                           {"differences", ListDifferences, true}};
 
 int RunList(const std::string& what, bool evidence, const Globals& globals) {
   for (const List& list : kLists) {
@@ -189,8 +248,7 @@ std::function<int()> AddList(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
-  command.add_option("what", flags->what, "instructions, devices, strategies or formats")
-      ->check(CLI::IsMember(names));
+  command.add_option("what", flags->what, absl::StrJoin(names, ", "))->check(CLI::IsMember(names));
   command.add_flag("--evidence", flags->evidence,
                    "with algorithm, parameters and evidence; also the instructions "
                    "that nobody can simulate");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,7 @@
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
+#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
@@ -28,7 +30,14 @@ struct ReplayFlags {
   std::vector<std::string> subjects;
   std::string device, instr, junit;
   uint64_t errors = 20, every = 1;
+  bool verbose = false;
 };
+
+bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(), [&path](const std::string& folder) {
+    return absl::StartsWith(path, folder + "/");
+  });
+}
 
 // In the order of their names; none when `path` is no folder.
 std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
@@ -61,13 +70,18 @@ class Replay {
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
     if (IsRecordingFolder(argument)) return Folder(argument);
-    if (const auto folders = RecordingFoldersBelow(argument); !folders.empty()) {
-      absl::Status s;
-      for (const std::string& folder : folders) s.Update(Folder(folder));
-      return s;
+    const std::vector<std::string> vectors = ListVectorFiles(argument);
+    if (!S_ISDIR(info.st_mode)) {
+      if (!vectors.empty()) return Vectors(argument);
+      return absl::EndsWith(argument, ".txtpb") ? Cases(argument) : Recorded(argument);
     }
-    const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
-    return cases ? Cases(argument) : Recorded(argument);
+    const std::vector<std::string> folders = RecordingFoldersBelow(argument);
+    absl::Status s = folders.empty() ? Cases(argument) : absl::OkStatus();
+    for (const std::string& folder : folders) s.Update(Folder(folder));
+    for (const std::string& file : vectors) {
+      if (!IsBelow(file, folders)) s.Update(Vectors(file));
+    }
+    return s;
   }
 
   int Finish() {
@@ -82,6 +96,13 @@ class Replay {
     if (units_ > 0) {
       console_.Print(
           absl::StrCat(units_ - differing_units_, " of ", units_, " units of digests equal\n"));
+    }
+    const auto count = [this](AnswerKind kind) { return by_kind_[static_cast<int>(kind)]; };
+    if (std::any_of(std::begin(by_kind_), std::end(by_kind_), [](uint64_t n) { return n > 0; })) {
+      console_.Print(absl::StrCat("vectors: observed ", count(AnswerKind::kObserved),
+                                  ", published ", count(AnswerKind::kPublished), ", expected ",
+                                  count(AnswerKind::kExpected), "; contested ",
+                                  count(AnswerKind::kContested), "\n"));
     }
     if (!flags_.junit.empty()) {
       if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
@@ -134,6 +155,89 @@ class Replay {
       }
     }
     return absl::OkStatus();
+  }
+
+  absl::Status Vectors(const std::string& path) {
+    const absl::StatusOr<VectorFile> file = ReadVectors(path);
+    if (!file.ok()) {
+      console_.Warn(file.status().message());
+      damaged_ = true;
+      return absl::OkStatus();
+    }
+    for (const Vector& v : file->vectors) {
+      const std::vector<VectorCase> cases = CasesOf(v);
+      for (auto first = cases.begin(); first != cases.end();) {
+        const auto last = std::find_if(
+            first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
+        if (absl::Status s = OneAnswer(v, {first, last}); !s.ok()) return s;
+        first = last;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The cases of one answer of a vector.
+  absl::Status OneAnswer(const Vector& v, std::span<const VectorCase> cases) {
+    const VectorAnswer& answer = *cases.front().answer;
+    const bool contested = answer.kind == AnswerKind::kContested;
+    const std::string who = answer.who.empty() ? "" : absl::StrCat(" : ", answer.who);
+    const std::string title = absl::StrCat(v.name, "  ", Name(answer.kind), " ",
+                                           WordText(v, answer), " ", answer.patterns, who);
+    Verdict verdict = {title, ""};
+    uint64_t done = 0, wrong = 0;
+    std::string given;  // in place of a contested answer
+    for (const VectorCase& c : cases) {
+      if (device_ != nullptr && !device_->Supports(*c.row).ok()) {
+        ++unsupported_;
+        continue;
+      }
+      const absl::StatusOr<uint64_t> d = AnswerTo(c);
+      if (!d.ok()) return d.status();
+      ++done;
+      if (given.empty()) given = absl::StrCat(HexWord(*v.d, *d), " ", c.row->name);
+      if (Is(answer, *c.row, *d) != contested) continue;
+      ++wrong;
+      const std::string text = contested ? NoLongerDiffers(title, c) : Differs(title, v, c, *d);
+      if (printed_++ < flags_.errors) console_.Print(text);
+      absl::StrAppend(&verdict.failure, text);
+    }
+    by_kind_[static_cast<int>(answer.kind)] += done;
+    compared_ += contested ? wrong : done;
+    differing_ += wrong;
+    if (done == 0) return absl::OkStatus();
+    if (!flags_.junit.empty()) verdicts_.push_back(std::move(verdict));
+    if (contested && wrong == 0) {
+      console_.Print(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ",
+                                  v.reason, "\n"));
+    } else if (flags_.verbose) {
+      console_.Print(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Of the device, or of the model when there is none.
+  absl::StatusOr<uint64_t> AnswerTo(const VectorCase& c) {
+    if (device_ == nullptr) return Simulate(c.row->model, c.dot);
+    const auto d = device_->Run(*c.row, MakeDotProductBatch(c.row->shape(), {c.dot}));
+    if (!d.ok()) return d.status();
+    return d->front();
+  }
+
+  std::string Differs(const std::string& title, const Vector& v, const VectorCase& c,
+                      uint64_t given) const {
+    const std::string lines = device_ == nullptr
+                                  ? DescribeDifference(*v.d, given, c.answer->d, console_.color())
+                                  : DescribeDifference(*v.d, c.answer->d, given, console_.color());
+    return absl::StrCat(
+        "MISMATCH ", c.row->name, "  ", title, "\n  operands   ",
+        FormatLine(*c.row->instruction, c.dot), "\n",
+        absl::StrReplaceAll(lines, {{device_ == nullptr ? "device  " : "model   ", "answer  "}}));
+  }
+
+  std::string NoLongerDiffers(const std::string& title, const VectorCase& c) const {
+    return absl::StrCat("MISMATCH ", c.row->name, "  ", title, "\n  ",
+                        device_ == nullptr ? "no longer differs: remove or regrade it\n"
+                                           : "the device gives it, the model another word\n");
   }
 
   // Everything that a folder of recordings has; with a device also what that answers to the same.
@@ -265,7 +369,8 @@ class Replay {
   uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
   uint64_t units_ = 0, differing_units_ = 0;  // of digests
   bool damaged_ = false;
-  int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
+  int unsupported_ = 0;       // cases of a folder whose instructions the device lacks
+  uint64_t by_kind_[4] = {};  // answers of vectors, by AnswerKind
   std::vector<Verdict> verdicts_;
 };
 
@@ -294,13 +399,14 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReplayFlags>();
   command
       .add_option("subject", flags->subjects,
-                  "cases (*.txtpb, folders), recordings (folder, block log, line protocol, also "
-                  "gzip), or case names")
+                  "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
+                  "line protocol, also gzip), folders of them, or case names")
       ->required();
   command.add_option(
       "--device", flags->device,
       "compare with this device instead of the stored answers [auto for a case name]");
   command.add_option("--instr", flags->instr, "ARCH/INSTRUCTION of a line-protocol file");
+  command.add_flag("--verbose", flags->verbose, "a line for each answer of a vector");
   command.add_option("--errors", flags->errors, "mismatches to print [20]")->transform(Count());
   command
       .add_option("--every", flags->every,

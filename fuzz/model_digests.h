@@ -1,0 +1,42 @@
+// What the model of every row answers to a small sample of generated cases, as digests that are
+// kept in the repository (corpus/model_digests.txt): no change of the tables, of the arithmetic or
+// of the generator is silent, and no prediction need be stored.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff {
+
+struct ModelDigest {
+  std::string row;
+  uint64_t inputs = 0, answers = 0;  // XXH3-64 of the words, 8 bytes each, little-endian
+};
+
+// Of all rows, in table order: a few dot products of each of the first cases of strategy mixed,
+// seed 1.
+std::vector<ModelDigest> ComputeModelDigests();
+
+// A line for each: row, digest of the inputs, digest of the answers. '#' starts a comment.
+std::string FormatModelDigests(std::span<const ModelDigest> digests);
+// kInvalidArgument names `where` and the line.
+absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view text,
+                                                           absl::string_view where);
+
+struct ModelChange {
+  enum Kind : uint8_t { kAnswers, kInputs, kNew, kGone };
+  Kind kind;
+  std::string row;
+};
+// Other inputs say nothing about the model: they are kInputs whatever the answers.
+std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored,
+                                             std::span<const ModelDigest> now);
+// "answers changed"
+const char* Name(ModelChange::Kind kind);
+
+}  // namespace mmadiff
