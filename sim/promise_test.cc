@@ -60,8 +60,8 @@ const std::map<std::string, std::string> kMnemonics = {
 };
 // clang-format on
 
-// Formats as AMD writes them. Names of gfx908 and gfx90a leave out the blocks: as many as 64 lanes
-// hold with so many elements of A in each (AMD matrix instruction calculator).
+// Formats as AMD writes them. Names of gfx908 and gfx90a leave out the blocks: as many as fill the
+// 64 lanes of a wave with so many elements of A each.
 struct AmdFormat {
   const char* format;
   int lane_elements = 0;
@@ -165,8 +165,7 @@ using enum Subnormals;
 using enum SmallAddend;
 
 // T-FDPA: at most `terms` products a step; an addend has the exponent of its own format. `floor`
-// and `digits` (fraction bits of the result) are those of f32 results; f16 floors are 112 higher,
-// as measured by Khattak and Mikaitis.
+// and `digits` (fraction bits of the result) are those of f32 results; f16 floors are 112 higher.
 constexpr Algorithm T(int terms, int fraction_bits, int floor, int digits = 23) {
   return {.family = kFusedSum,
           .terms = terms,
