@@ -34,6 +34,9 @@ enum class Subnormals : uint8_t {
 };
 // Where a flushing output decides that a result is tiny.
 enum class Tininess : uint8_t { kBeforeRounding, kAfterRounding };
+// kPairwiseSum: whether addend_subnormals acts on c alone, or also on the sum that one step hands
+// to the next.
+enum class AddendFlush : uint8_t { kAtEntry, kEveryStep };
 enum class NanRule : uint8_t {
   kAllOnes,        // one canonical NaN: sign 0, all other bits 1 (NVIDIA)
   kQuietPositive,  // one canonical NaN: sign 0, quiet bit only (Arm default NaN)
@@ -115,6 +118,7 @@ struct Algorithm {
   RangeOverflow range_overflow = RangeOverflow::kInfinity;
   Subnormals input_subnormals = Subnormals::kKeep;   // of a and b
   Subnormals addend_subnormals = Subnormals::kKeep;  // of c and of the result of an earlier step
+  AddendFlush addend_flush = AddendFlush::kAtEntry;
   Subnormals output_subnormals = Subnormals::kKeep;
   Tininess tininess = Tininess::kAfterRounding;
   NanRule nan_rule = NanRule::kAllOnes;

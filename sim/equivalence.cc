@@ -160,10 +160,35 @@ bool ZerosArePositive(const Model& m) {
   const Algorithm& alg = m.algorithm;
   if (alg.output_rounding == Rounding::kDown) return false;
   if (IsFused(m)) return alg.zero_sign == ZeroSign::kPositive;
-  // +0 is added at the start of a chain, or as the addend of every step.
+  // A sum that starts from +0 stays +0 until a product is not zero.
   return alg.addend_joins == AddendJoins::kLastAdd ||
          (alg.family == Family::kPairwiseSum &&
           alg.addend_subnormals == Subnormals::kFlushPositive);
+}
+
+// Whether no addend of a step of kPairwiseSum is -0. A sum of a +0 that is exactly zero is +0; one
+// that is flushed to zero may be -0.
+bool AddendsArePositiveZeros(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const bool positive =
+      alg.addend_subnormals == Subnormals::kFlushPositive && alg.output_rounding != Rounding::kDown;
+  return positive && (alg.terms >= m.k || alg.addend_flush == AddendFlush::kEveryStep ||
+                      alg.output_subnormals == Subnormals::kFlushPositive || ResultsAreNormal(m));
+}
+
+std::string SameAddendFlush(const Model& m, const Algorithm& changed) {
+  const Algorithm& alg = m.algorithm;
+  if (changed.addend_flush == alg.addend_flush) return "";
+  if (alg.terms >= m.k) return "a step has all the products";
+  if (alg.addend_subnormals == Subnormals::kKeep) return "no addend is flushed";
+  if (alg.output_subnormals != Subnormals::kKeep &&
+      (alg.addend_subnormals == Subnormals::kFlush ||
+       alg.output_subnormals == Subnormals::kFlushPositive)) {
+    return "a step has flushed its result already";
+  }
+  return ResultsAreNormal(m) && AddendsArePositiveZeros(m)
+             ? "the sum that one step hands to the next is never subnormal or -0"
+             : "";
 }
 
 std::string SameSubnormals(const Model& m, const Algorithm& changed) {
@@ -185,8 +210,7 @@ std::string SameSubnormals(const Model& m, const Algorithm& changed) {
   }
   if (changed.input_subnormals != alg.input_subnormals &&
       alg.input_subnormals != Subnormals::kKeep && changed.input_subnormals != Subnormals::kKeep &&
-      alg.family == Family::kPairwiseSum && alg.addend_subnormals == Subnormals::kFlushPositive &&
-      alg.output_rounding != Rounding::kDown) {
+      alg.family == Family::kPairwiseSum && AddendsArePositiveZeros(m)) {
     return "the addend is never -0, so that the sign of a zero product does not show";
   }
   return "";
@@ -249,7 +273,7 @@ std::string WhyEquivalent(const Model& m, const Algorithm& changed) {
     return steps.empty() ? SameIntegers(m, changed) : steps;
   }
   for (const auto& same : {SameSteps, SameFloor, SameAlignment, SameProducts, SameSubnormals,
-                           SameTininess, SameZeroSign, SameOverflow}) {
+                           SameAddendFlush, SameTininess, SameZeroSign, SameOverflow}) {
     if (std::string why = same(m, changed); !why.empty()) return why;
   }
   return "";

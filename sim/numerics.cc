@@ -1,13 +1,12 @@
 #include "sim/numerics.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 #include "sim/pattern.h"
 #include "sim/presets.h"
+#include "sim/resolve.h"
 
 namespace mmadiff {
 namespace {
@@ -45,11 +44,15 @@ constexpr Evidence kFmaText = {
     kPublished,
     "PTX ISA: one rounding in the named mode, subnormals kept, f32 NaN results are "
     "7fffffff. Open: f64 NaN payload"};
-constexpr Evidence kRecorded = {
-    kPublished,
-    "recorded by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), normal values only; "
-    "4000 of 4000 recorded dot products equal in `mmadiff check`. Floor, zero sign, NaN: MMA-Sim "
-    "2.1.1"};
+// Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), equal to the last one in
+// `mmadiff check`: values like N(0, 1), one step of k. They saw no zero sum, subnormal result,
+// overflow or NaN.
+constexpr Evidence Recorded(const char* text) {
+  return {kPublished, text, "corpus/observations/khattak_mikaitis"};
+}
+#define MMADIFF_RECORDED(gpus)                                                                 \
+  "recorded on " gpus " by Khattak & Mikaitis, normal values alone, all equal; floor, zeros, " \
+  "overflow and NaN: MMA-Sim 2.1.1"
 // Rows with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of all
 // classes each, native FP8 rows on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That is
 // agreement of models, not of hardware.
@@ -73,10 +76,9 @@ constexpr Evidence kTuring884 = {
     "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no "
     "recording was replayed here"};
 // Emulation belongs to ptxas, not to the chip: recordings and recipe are of one version of it.
-constexpr Evidence kEmulated = {
-    kPublished,
-    "emulated by ptxas with f16 steps; recorded by Khattak & Mikaitis, all recorded "
-    "dot products equal in `mmadiff check`"};
+#define MMADIFF_EMULATED(gpus)                                                                \
+  "emulated by ptxas with f16 steps; recorded on " gpus " by Khattak & Mikaitis, normal values " \
+  "alone, all equal"
 constexpr Evidence kLikeEmulated = {
     kAssumed, "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
 constexpr Evidence kLikeEmulated16 = {
@@ -85,8 +87,8 @@ constexpr Evidence kLikeEmulated16 = {
     "m16n8k32. Open: nobody has recorded m16n8k16"};
 constexpr Evidence kF64 = {
     kPublished,
-    "PTX ISA: as fma.rn; Fasi et al. 2021 observed round to nearest even on A100; "
-    "MMA-Sim 2.1.1. Open: NaN payload, order of k on hardware"};
+    "PTX ISA: as fma.rn; Fasi et al. 2021 observed round to nearest even on A100; MMA-Sim 2.1.1, "
+    "whose hardware test leaves out what the hardware made NaN. Open: NaN, order of k on hardware"};
 constexpr Evidence kF64Assumed = {
     kAssumed,
     "a chain of fma like the shapes that are native (ptxas makes m8n8k4 steps of it). "
@@ -105,7 +107,12 @@ constexpr Evidence kSaturated = {
 constexpr Evidence kWmmaText = {
     kAssumed,
     "compiled to the mma steps of the architecture in ascending k (Fasi et al. 2021 "
-    "measured through wmma). Open: order of the steps on V100, never recorded"};
+    "measured through wmma, one step alone). Open: order of the steps, never recorded"};
+constexpr Evidence kWmmaVolta = {
+    Grade::kContested,
+    "the mma steps in ascending k, as elsewhere; Hickmann & Bradford 2019 report for V100 "
+    "(C + (T0 + T1)) + (T2 + T3) with C added to nearest even (corpus/vectors/"
+    "hickmann_bradford_2019.txt)"};
 constexpr Evidence kWmmaMixed = {
     kAssumed,
     "wmma with f32 addend and f16 result, or the reverse: taken as the mma steps of the "
@@ -114,46 +121,51 @@ constexpr Evidence kScaledLike = {
     kAssumed,
     "GST-FDPA by extension: ue8m0 scales for 16 elements (PTX 9.1); nobody has published "
     "tests"};
-constexpr Evidence kWgmmaFp8 = {
+// The hardware test of MMA-Sim leaves out every MFMA result that the hardware made NaN.
+#define MMADIFF_NO_NAN "NaN was never compared with hardware"
+constexpr Evidence kChained = {
     kPublished,
-    "recorded by Khattak & Mikaitis on H100 with zero addends, 4000 of 4000 equal; addend, "
-    "specials: MMA-Sim 2.1.1"};
-constexpr Evidence kChained = {kPublished,
-                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 "
-                               "random tests. Open: NaN payload, MODE register"};
-constexpr Evidence kCdna1 = {kPublished,
-                             "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. Open: "
-                             "NaN payload, zero sign"};
+    "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 random tests. " MMADIFF_NO_NAN
+    ". Open: MODE register"};
+constexpr Evidence kCdna1 = {
+    kPublished,
+    "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. " MMADIFF_NO_NAN
+    ". Open: zero sign"};
 constexpr Evidence kCdna2 = {
     kPublished,
-    "MMA-Sim 2.1.1: f32 products and sums in pairs, all flushed. Open: NaN "
-    "payload, sign of flushed zeros"};
+    "MMA-Sim, paper and 2.1.1: operands and addend flushed to +0 once, f32 products and sums in pairs "
+    "flushed with their sign. " MMADIFF_NO_NAN};
 constexpr Evidence kCdna3 = {
-    kPublished, "MMA-Sim 2.1.1 (TR-FDPA). Open: exponent of a zero addend, zero sign, NaN payload"};
+    kPublished,
+    "MMA-Sim 2.1.1 (TR-FDPA). " MMADIFF_NO_NAN ". Open: exponent of a zero addend, zero sign"};
 constexpr Evidence kCdna3Fp8 = {
     kPublished,
     "MMA-Sim 2.1.1 (GTR-FDPA) and its 30 recorded MI300X answers, all equal "
-    "(corpus/regressions/gfx942). Open: an infinite or NaN addend, which MMA-Sim drops "
-    "beside products above 2^24 and this row keeps; NaN payload"};
-constexpr Evidence kAmdInteger = {kPublished, "AMD ISA: exact, sums modulo 2^32"};
-
-struct Entry {
-  const char* archs;         // separated by spaces
-  const char* instructions;  // globs, separated by spaces
-  Algorithm (*algorithm)(const Instruction&);
-  Evidence evidence;
-  NanVerdict nan_verdict = NanVerdict::kBits;
-};
+    "(corpus/vectors/mi300x_notebook.txt). " MMADIFF_NO_NAN
+    ". An infinite or NaN addend beside products above 2^24 is kept here and dropped there: "
+    "`mmadiff list differences`"};
+constexpr Evidence kAmdInteger = {
+    kAssumed, "exact, sums modulo 2^32: no manual read here says what an overflow does"};
 
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
-constexpr NanVerdict kAnyNan = NanVerdict::kAnyNan;
+constexpr char kFromTuring[] = "sm_75 sm_80 sm_89 sm_90 sm_100 sm_120";
+constexpr char kFromAmpere[] = "sm_80 sm_89 sm_90 sm_100 sm_120";
+constexpr char kFromHopper[] = "sm_90 sm_100 sm_120";
+constexpr NanVerdict kNanBits = NanVerdict::kBits, kAnyNan = NanVerdict::kAnyNan;
+constexpr auto kNearest = FmaRounded<Rounding::kNearestEven>;
+constexpr auto kTowardZero = FmaRounded<Rounding::kTowardZero>;
+constexpr auto kDown = FmaRounded<Rounding::kDown>;
+constexpr auto kUp = FmaRounded<Rounding::kUp>;
 constexpr auto kWrap = Integer<Overflow::kWrap>;
 constexpr auto kXor = Integer<Overflow::kWrap, BitOperation::kXor>;
 constexpr auto kSaturate = Integer<Overflow::kSaturate>;
 
-// An instruction takes the first row of its architecture that matches.
+#define MMADIFF_HALF "{f32.f16.f16.f32,f16.f16.f16.f16,f32.bf16.bf16.f32}"
+#define MMADIFF_FP8 "{e4m3,e5m2}"
+#define MMADIFF_MIXED_FP8 "{e4m3.e5m2,e5m2.e4m3}"
+
 // clang-format off
-constexpr Entry kEntries[] = {
+constexpr NumericsEntry kEntries[] = {
     {"x86", "vdpbf16ps", X86Dot, {kMeasured, kDots, MMADIFF_INTEL("vdpbf16ps")}},
     {"x86", "vfmadd231ss", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231ss")}},
     {"x86", "vfmadd231sd", X86Fma, {kMeasured, kFmas, MMADIFF_INTEL("vfmadd231sd")}},
@@ -170,108 +182,122 @@ constexpr Entry kEntries[] = {
     {"x86", "tmmultf32ps", AmxTf32, kAmxText},
     {"arm", "bfdot bfmmla", ArmBfdot, kArmText},
     {"arm", "bfdot.ebf bfmmla.ebf", ArmExtendedBfdot, kArmExtended},
-    {"arm", "*dot *mmla", kWrap, kArmInteger},
+    {"arm", "{s,u,us}{dot,mmla}", kWrap, kArmInteger},
 
     {kCuda, "fma.rn.f32", CudaFma<Rounding::kNearestEven>, kFmaText},
     {kCuda, "fma.rz.f32", CudaFma<Rounding::kTowardZero>, kFmaText},
     {kCuda, "fma.rm.f32", CudaFma<Rounding::kDown>, kFmaText},
     {kCuda, "fma.rp.f32", CudaFma<Rounding::kUp>, kFmaText},
-    {kCuda, "fma.rn.f64", FmaRounded<Rounding::kNearestEven>, kFmaText, kAnyNan},
-    {kCuda, "fma.rz.f64", FmaRounded<Rounding::kTowardZero>, kFmaText, kAnyNan},
-    {kCuda, "fma.rm.f64", FmaRounded<Rounding::kDown>, kFmaText, kAnyNan},
-    {kCuda, "fma.rp.f64", FmaRounded<Rounding::kUp>, kFmaText, kAnyNan},
-    {"sm_70", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kRecorded},
-    {"sm_75", "mma.m8n8k4.f32.f16.f16.f32 mma.m8n8k4.f16.*", Truncated<4, 23>, kTuring884},
+    {kCuda, "fma.rn.f64", kNearest, kFmaText, kAnyNan},
+    {kCuda, "fma.rz.f64", kTowardZero, kFmaText, kAnyNan},
+    {kCuda, "fma.rm.f64", kDown, kFmaText, kAnyNan},
+    {kCuda, "fma.rp.f64", kUp, kFmaText, kAnyNan},
+
+    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, Recorded(MMADIFF_RECORDED("V100"))},
+    {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated<4, 23>, kMixedAddend},
-    {"sm_75", "mma.m16n8k8.*.f16.f16.*", Truncated<8, 24>, kMmaSim},
-    {"sm_80 sm_89", "mma.m16n8k8.*.f16.f16.* mma.m16n8k8.f32.bf16.*", Truncated<8, 24>, kRecorded},
-    {"sm_80 sm_89", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<8, 24>, kMmaSim},
-    {"sm_80 sm_89", "mma.m16n8k4.f32.tf32.*", Truncated<4, 24>, kRecorded},
-    {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.*", Truncated<4, 24>, kMmaSim},
-    {"sm_90 sm_100 sm_120", "mma.m16n8k8.*.f16.f16.* mma.m16n8k8.f32.bf16.*", Truncated<8, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<16, 25>, kRecorded},
-    {"sm_100 sm_120", "mma.m16n8k16.*.f16.f16.* mma.m16n8k16.f32.bf16.*", Truncated<16, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k4.f32.tf32.*", Truncated<4, 25>, kRecorded},
-    {"sm_100 sm_120", "mma.m16n8k4.f32.tf32.*", Truncated<4, 25>, kMmaSim},
-    {"sm_90 sm_100 sm_120", "mma.m16n8k8.f32.tf32.*", Truncated<8, 25>, kMmaSim},
+    {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kMmaSim},
+    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("A100"))},
+    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("A2"))},
+    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
+    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("A100"))},
+    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("A2"))},
+    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
+    {"sm_80 sm_89", "mma.m16n8k16." MMADIFF_HALF, Truncated<8, 24>, kMmaSim},
+    {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<4, 24>, kMmaSim},
+    {kFromHopper, "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("H100 and H200"))},
+    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("B200"))},
+    {"sm_120", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_RECORDED("H100 and H200"))},
+    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_RECORDED("B200"))},
+    {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, kMmaSim},
+    {kFromHopper, "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<8, 25>, kMmaSim},
 
-    {"sm_89", "mma.m16n8k32.f??.e4m3.e4m3.f?? mma.m16n8k32.f??.e5m2.e5m2.f??", NarrowFp8<16, 24>, kRecorded},
-    {"sm_89", "mma.m16n8k??.f??.e?m?.e?m?.f??", NarrowFp8<16, 24>, kMmaSim},
-    {"sm_90", "mma.m16n8k32.f16.e4m3.e4m3.* mma.m16n8k32.f16.e5m2.e5m2.*", EmulatedFp8, kEmulated},
-    {"sm_100", "mma.m16n8k32.f??.e4m3.e4m3.* mma.m16n8k32.f??.e5m2.e5m2.*", EmulatedFp8, kEmulated},
-    {"sm_90 sm_100", "mma.m16n8k32.f??.e?m?.e?m?.f??", EmulatedFp8, kLikeEmulated},
-    {"sm_90 sm_100", "mma.m16n8k16.f??.e?m?.e?m?.f??", EmulatedFp8, kLikeEmulated16},
-    {"sm_120", "mma.m16n8k32.f??.e?m?.e?m?.f??", Truncated<32, 25>, kMmaSim},
-    {"sm_120", "mma.m16n8k16.f??.e?m?.e?m?.f??", Truncated<16, 25>, kMmaSim},
-    {"sm_100", "mma.m16n8k32.f8f6f4.f??.e[45]m[23].e[45]m[23].f??", EmulatedFp8, kLikeEmulated},
+    {"sm_89", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
+    {"sm_89", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada"))},
+    {"sm_89", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", NarrowFp8<16, 24>, kMmaSim},
+    {"sm_89", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", NarrowFp8<16, 24>, kMmaSim},
+    {"sm_90", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", EmulatedFp8, Recorded(MMADIFF_EMULATED("H100 and H200"))},
+    {"sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 ".$2.$1", EmulatedFp8, Recorded(MMADIFF_EMULATED("B200"))},
+    {"sm_90", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", EmulatedFp8, kLikeEmulated},
+    {"sm_90 sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", EmulatedFp8, kLikeEmulated},
+    {"sm_90 sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated16},
+    {"sm_100", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated},
+    {"sm_120", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", Truncated<32, 25>, kMmaSim},
+    {"sm_120", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", Truncated<16, 25>, kMmaSim},
     {"sm_120", "mma.m16n8k32.f8f6f4.*", Truncated<32, 25>, kMmaSimLike},
-    {"sm_120", "mma.*.mxf8f6f4.f32.e4m3.e4m3.* mma.*.mxf8f6f4.f32.e5m2.e5m2.*", ScaledProducts, kMmaSim},
-    {"sm_120", "mma.*.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
-    {"sm_120", "mma.*.mxf4.* mma.*.mxf4nvf4.*.ue8m0.2x mma.*.mxf4nvf4.*.ue4m3.4x", ScaledGroups, kMmaSim},
-    {"sm_120", "mma.*.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
+    {"sm_120", "mma.m16n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
+    {"sm_120", "mma.m16n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "mma.m16n8k32.mxf8f6f4.*"},
+    {"sm_120", "mma.m16n8k64.mxf4.* mma.m16n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kMmaSim},
+    {"sm_120", "mma.m16n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
 
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.f64.*", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
-    {"sm_90", "mma.m16n8k*.f64.f64.f64.f64", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
-    {"sm_100 sm_120", "mma.m16n8k4.f64.* mma.m16n8k8.f64.* mma.m16n8k16.f64.*", FmaRounded<Rounding::kNearestEven>, kF64Assumed, kAnyNan},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "wmma.m8n8k4.f64.*", FmaRounded<Rounding::kNearestEven>, kF64, kAnyNan},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rz.* wmma.m8n8k4.rz.*", FmaRounded<Rounding::kTowardZero>, kF64Rounded, kAnyNan},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rm.* wmma.m8n8k4.rm.*", FmaRounded<Rounding::kDown>, kF64Rounded, kAnyNan},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m8n8k4.rp.* wmma.m8n8k4.rp.*", FmaRounded<Rounding::kUp>, kF64Rounded, kAnyNan},
-    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rz.f64.*", FmaRounded<Rounding::kTowardZero>, kF64Rounded, kAnyNan},
-    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rm.f64.*", FmaRounded<Rounding::kDown>, kF64Rounded, kAnyNan},
-    {"sm_90 sm_100 sm_120", "mma.m16n8k*.rp.f64.*", FmaRounded<Rounding::kUp>, kF64Rounded, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.f64.*", kNearest, kF64, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rz.*", kTowardZero, kF64Rounded, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kDown, kF64Rounded, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kUp, kF64Rounded, kAnyNan},
+    {"sm_90", "mma.m16n8k{4,8,16}.f64.*", kNearest, kF64, kAnyNan},
+    {"sm_100 sm_120", "mma.m16n8k{4,8,16}.f64.*", kNearest, kF64Assumed, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rz.*", kTowardZero, kF64Rounded, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rm.*", kDown, kF64Rounded, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rp.*", kUp, kF64Rounded, kAnyNan},
 
-    {"sm_75", "mma.m8n8k16.s32.* mma.m8n8k32.s32.*", kWrap, kIntegerText},
-    {"sm_75", "mma.m8n8k16.satfinite.* mma.m8n8k32.satfinite.*", kSaturate, kSaturated},
-    {"sm_75", "mma.m8n8k128.*.xor.popc wmma.m8n8k128.*.xor.popc", kXor, kIntegerText},
-    {"sm_75", "wmma.*.satfinite.*", kSaturate, kSaturated},
-    {"sm_75", "wmma.*.s32.[su]?.*", kWrap, kIntegerText},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "*mma.*.xor.popc", kXor, kIntegerText},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.*.and.popc wmma.*.and.popc", kWrap, kIntegerText},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.*.satfinite.* wmma.*.satfinite.*", kSaturate, kSaturated},
-    {"sm_80 sm_89 sm_90 sm_100 sm_120", "mma.m*.s32.[su]?.* wmma.*.s32.[su]?.*", kWrap, kIntegerText},
+    {kFromTuring, "mma.{m8n8k16,m8n8k32}.s32.*", kWrap, kIntegerText},
+    {kFromTuring, "mma.{m8n8k16,m8n8k32}.satfinite.*", kSaturate, kSaturated},
+    {kFromAmpere, "mma.{m16n8k16,m16n8k32,m16n8k64}.s32.*", kWrap, kIntegerText},
+    {kFromAmpere, "mma.{m16n8k16,m16n8k32,m16n8k64}.satfinite.*", kSaturate, kSaturated},
+    {kFromTuring, "wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.s32.*", kWrap, kIntegerText},
+    {kFromTuring, "wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.satfinite.*", kSaturate, kSaturated},
+    {kFromTuring, "{mma,wmma}.m8n8k128.*.xor.popc", kXor, kIntegerText},
+    {kFromAmpere, "{mma,wmma}.m8n8k128.*.and.popc", kWrap, kIntegerText},
+    {kFromAmpere, "mma.m16n8k{128,256}.*.xor.popc", kXor, kIntegerText},
+    {kFromAmpere, "mma.m16n8k{128,256}.*.and.popc", kWrap, kIntegerText},
 
-    {"sm_70", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<4, 23>, kWmmaText},
-    {"sm_70", "wmma.*.f??.f16.f16.f??", Truncated<4, 23>, kWmmaMixed},
-    {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<8, 24>, kWmmaText},
-    {"sm_75 sm_80 sm_89", "wmma.*.f??.f16.f16.f??", Truncated<8, 24>, kWmmaMixed},
+    {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kWmmaVolta},
+    {"sm_70", "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<4, 23>, kWmmaMixed},
+    {"sm_75 sm_80 sm_89", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kWmmaText},
+    {"sm_75 sm_80 sm_89", "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<8, 24>, kWmmaMixed},
     {"sm_80 sm_89", "wmma.*.f32.bf16.*", Truncated<8, 24>, kWmmaText},
     {"sm_80 sm_89", "wmma.*.f32.tf32.*", Truncated<4, 24>, kWmmaText},
-    {"sm_90 sm_100 sm_120", "wmma.*.f32.f16.f16.f32 wmma.*.f16.f16.f16.f16", Truncated<16, 25>, kWmmaText},
-    {"sm_90 sm_100 sm_120", "wmma.*.f??.f16.f16.f??", Truncated<16, 25>, kWmmaMixed},
-    {"sm_90 sm_100 sm_120", "wmma.*.f32.bf16.*", Truncated<16, 25>, kWmmaText},
-    {"sm_90 sm_100 sm_120", "wmma.*.f32.tf32.*", Truncated<8, 25>, kWmmaText},
+    {kFromHopper, "wmma.*.{f32,f16}.f16.f16.$1", Truncated<16, 25>, kWmmaText},
+    {kFromHopper, "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<16, 25>, kWmmaMixed},
+    {kFromHopper, "wmma.*.f32.bf16.*", Truncated<16, 25>, kWmmaText},
+    {kFromHopper, "wmma.*.f32.tf32.*", Truncated<8, 25>, kWmmaText},
 
-    {"sm_90", "wgmma.*.f??.f16.f16 wgmma.*.f32.bf16.bf16", Truncated<16, 25>, kMmaSim},
-    {"sm_90", "wgmma.*.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
-    {"sm_90", "wgmma.*.f32.e4m3.e4m3 wgmma.*.f32.e5m2.e5m2", NarrowFp8<32, 25>, kWgmmaFp8},
-    {"sm_90", "wgmma.*.f??.e?m?.e?m?", NarrowFp8<32, 25>, kMmaSim},
-    {"sm_90", "wgmma.*.satfinite.*", kSaturate, kSaturated},
-    {"sm_90", "wgmma.*.s32.*", kWrap, kIntegerText},
+    {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", Truncated<16, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200 with zero addends"))},
+    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_MIXED_FP8, NarrowFp8<32, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k32.f16." MMADIFF_FP8 "." MMADIFF_FP8, NarrowFp8<32, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
+    {"sm_90", "wgmma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
-    {"sm_100", "tcgen05.mma.*.f32.f16.f16 tcgen05.mma.*.f32.bf16.bf16 tcgen05.mma.*.f16.f16.f16", Truncated<16, 25>, kMmaSim},
-    {"sm_100", "tcgen05.mma.*.f32.f16.bf16 tcgen05.mma.*.f32.bf16.f16", Truncated<16, 25>, kMixedTypes},
-    {"sm_100", "tcgen05.mma.*.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
-    {"sm_100", "tcgen05.mma.*.mxf8f6f4.f32.e4m3.e4m3.* tcgen05.mma.*.mxf8f6f4.f32.e5m2.e5m2.*", ScaledProducts, kMmaSim},
-    {"sm_100", "tcgen05.mma.*.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
-    {"sm_100", "tcgen05.mma.*.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
-    {"sm_100", "tcgen05.mma.*.mxf4.* tcgen05.mma.*.mxf4nvf4.*", ScaledGroups, kMmaSim},
-    {"sm_100", "tcgen05.mma.*.f??.e[45]m[23].e[45]m[23]", Truncated<32, 25>, kMmaSim},
-    {"sm_100", "tcgen05.mma.*.f??.e?m?.e?m?", Truncated<32, 25>, kMmaSimLike},
-    {"sm_100", "tcgen05.mma.*.satfinite.*", kSaturate, kSaturated},
-    {"sm_100", "tcgen05.mma.*.s32.*", kWrap, kIntegerText},
+    {"sm_100", "tcgen05.mma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", Truncated<16, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.m64n8k16.f32.{f16.bf16,bf16.f16}", Truncated<16, 25>, kMixedTypes},
+    {"sm_100", "tcgen05.mma.m64n8k8.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?", Truncated<32, 25>, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, Truncated<32, 25>, kMmaSim, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
+    {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
+    {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kMmaSim},
+    {"sm_100", "tcgen05.mma.m128n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
+    {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerText},
+    {"sm_100", "tcgen05.mma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
-    {"gfx908 gfx90a", "v_mfma_f32_*x?f32 v_mfma_f64_*f64", FmaRounded<Rounding::kNearestEven>, kChained, kAnyNan},
-    {"gfx908", "v_mfma_f32_*bf16", Exact<2>, kCdna1, kAnyNan},
-    {"gfx908", "v_mfma_f32_*f16", Exact<4>, kCdna1, kAnyNan},
-    {"gfx90a", "v_mfma_f32_*bf16", Pairwise<2>, kCdna2, kAnyNan},
-    {"gfx90a", "v_mfma_f32_*f16 v_mfma_f32_*bf16_1k", Pairwise<4>, kCdna2, kAnyNan},
-    {"gfx942", "v_mfma_*_f32 v_mfma_*_f64", FmaRounded<Rounding::kNearestEven>, kChained, kAnyNan},
-    {"gfx942", "v_mfma_*_xf32", TwoStage<4>, kCdna3, kAnyNan},
-    {"gfx942", "v_mfma_f32_*_f16 v_mfma_f32_*_bf16", TwoStage<8>, kCdna3, kAnyNan},
-    {"gfx942", "v_mfma_f32_*_[fb][pf]8_[fb][pf]8", TwoStageFp8, kCdna3Fp8, kAnyNan},
+    {"gfx908 gfx90a", "v_mfma_f32_*x{1,2,4}f32", kNearest, kChained, kAnyNan},
+    {"gfx90a", "v_mfma_f64_*f64", kNearest, kChained, kAnyNan},
+    {"gfx908", "v_mfma_f32_*x{2,4,8}bf16", Exact<2>, kCdna1, kAnyNan},
+    {"gfx908", "v_mfma_f32_*x{4,8,16}f16", Exact<4>, kCdna1, kAnyNan},
+    {"gfx90a", "v_mfma_f32_*x{2,4,8}bf16", Pairwise<2>, kCdna2, kAnyNan},
+    {"gfx90a", "v_mfma_f32_*x{4,8,16}{f16,bf16_1k}", Pairwise<4>, kCdna2, kAnyNan},
+    {"gfx942", "v_mfma_{f32_*_f32,f64_*_f64}", kNearest, kChained, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_xf32", TwoStage<4>, kCdna3, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_{f16,bf16}", TwoStage<8>, kCdna3, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_{fp8,bf8}_{fp8,bf8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
 };
+#undef MMADIFF_HALF
+#undef MMADIFF_MIXED_FP8
 
 struct UnknownEntry {
   const char* archs;
@@ -282,8 +308,6 @@ struct UnknownEntry {
 constexpr char kSparse[] = "numerics of sparse instructions are published nowhere; likely the dense sum over the selected products";
 constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
-#define MMADIFF_FP8 "{e4m3,e5m2}"
-
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
      {kUnknown, "emulated with FFMA by ptxas from sm_80 on (32 FFMA, 8 FADD, no tensor core); its order is not described"}},
@@ -332,56 +356,12 @@ constexpr Architecture kArchitectures[] = {
     {"tpu_v3"},
 };
 
-bool Lists(const char* words, std::string_view word) {
-  const std::vector<std::string> all = Words(words);
-  return std::find(all.begin(), all.end(), word) != all.end();
-}
-
-// The rows of an architecture, their globs apart.
-struct Glob {
-  std::string text;
-  size_t literal;  // characters before the first wildcard
-  const Entry* entry;
-};
-
-std::vector<Glob> GlobsOf(const char* arch) {
-  std::vector<Glob> globs;
-  for (const Entry& entry : kEntries) {
-    if (!Lists(entry.archs, arch)) continue;
-    for (const std::string& glob : Words(entry.instructions)) {
-      globs.push_back({glob, std::min(glob.find_first_of("*?["), glob.size()), &entry});
-    }
-  }
-  return globs;
-}
-
-const Entry* FirstMatch(const std::vector<Glob>& globs, const std::string& name) {
-  for (const Glob& g : globs) {
-    if (name.compare(0, g.literal, g.text, 0, g.literal) != 0) continue;
-    if (fnmatch(g.text.c_str(), name.c_str(), 0) == 0) return g.entry;
-  }
-  return nullptr;
-}
-
-bool Exists(const Architecture& arch, const Instruction& i) {
-  if (Lists(i.native_on, arch.name)) return true;
-  // kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0); its relative has no emulation of it.
-  return arch.emulates && i.native_on != std::string_view("sm_100");
-}
-
+// A table with errors is no table: programmer error.
 std::vector<Numerics> MakeNumerics() {
-  std::vector<Numerics> all;
-  for (const Architecture& arch : kArchitectures) {
-    const bool own = *arch.like == '\0';
-    const std::vector<Glob> globs = GlobsOf(own ? arch.name : arch.like);
-    for (const Instruction& i : Instructions()) {
-      const Entry* entry = FirstMatch(globs, i.name);
-      if (entry == nullptr || !Exists(arch, i)) continue;
-      all.push_back({arch.name, &i, entry->algorithm(i), own ? entry->evidence : arch.evidence,
-                     entry->nan_verdict});
-    }
-  }
-  return all;
+  NumericsTable table = Resolve(kEntries);
+  for (const std::string& error : table.errors) std::fprintf(stderr, "%s\n", error.c_str());
+  if (!table.errors.empty()) std::abort();
+  return std::move(table.rows);
 }
 
 std::vector<UnknownNumerics> MakeUnknown() {
@@ -413,6 +393,8 @@ std::span<const UnknownNumerics> AllUnknown() {
   return all;
 }
 
+std::span<const NumericsEntry> NumericsEntries() { return kEntries; }
+
 std::span<const Architecture> Architectures() { return kArchitectures; }
 
 const char* Name(Grade grade) {
@@ -423,6 +405,8 @@ const char* Name(Grade grade) {
       return "published";
     case Grade::kAssumed:
       return "assumed";
+    case Grade::kContested:
+      return "contested";
     case Grade::kUnknown:
       return "unknown";
   }

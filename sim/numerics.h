@@ -14,6 +14,7 @@ enum class Grade : uint8_t {
   kMeasured,   // by this project, on hardware; `file` proves it
   kPublished,  // somebody else's recordings, bit-accurate claim or specification
   kAssumed,    // inferred from a relative
+  kContested,  // sources contradict each other: `mmadiff list differences` says who says what
   kUnknown,    // nobody has published it: the row is listed and refuses to simulate
 };
 
@@ -61,6 +62,6 @@ std::span<const Architecture> Architectures();
 const char* Name(Grade grade);
 
 // Increases with any change of a row or of the arithmetic that changes a result bit.
-inline constexpr int kModelVersion = 2;
+inline constexpr int kModelVersion = 3;
 
 }  // namespace mmadiff

@@ -97,8 +97,10 @@ MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, const Unpacked* a, con
         word[i] = Add<uint64_t>(m, Subnormals::kKeep, word[2 * i], word[2 * i + 1], step, trace);
       }
     }
-    c = Add<uint64_t>(m, Subnormals::kKeep, FlushedWord(m.d, alg.addend_subnormals, c), word[0],
-                      step, trace);
+    if (first == 0 || alg.addend_flush == AddendFlush::kEveryStep) {
+      c = FlushedWord(m.d, alg.addend_subnormals, c);
+    }
+    c = Add<uint64_t>(m, Subnormals::kKeep, c, word[0], step, trace);
   }
   return c;
 }

@@ -18,6 +18,7 @@ constexpr const char* kProductExponents[] = {"raw", "normalized"};
 constexpr const char* kZeroTerms[] = {"ignored", "raises"};
 constexpr const char* kAddendExponents[] = {"own_format", "output_format"};
 constexpr const char* kSubnormals[] = {"keep", "flush", "flush_positive"};
+constexpr const char* kAddendFlushes[] = {"at_entry", "every_step"};
 constexpr const char* kTininess[] = {"before_rounding", "after_rounding"};
 constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate"};
 constexpr const char* kZeroSigns[] = {"positive", "sum_positive", "ieee"};
@@ -85,6 +86,7 @@ constexpr Parameter kParameters[] = {
     Make<&A::range_overflow>("range_overflow", kFloat, kRangeOverflows),
     Make<&A::input_subnormals>("input_subnormals", kChain | kPairs, kSubnormals),
     Make<&A::addend_subnormals>("addend_subnormals", kChain | kPairs, kSubnormals),
+    Make<&A::addend_flush>("addend_flush", kPairs, kAddendFlushes),
     Make<&A::output_subnormals>("output_subnormals", kFloat, kSubnormals),
     Make<&A::tininess>("tininess", kFloat, kTininess),
     Make<&A::addend_exponent>("addend_exponent", kSum | kScaled, kAddendExponents),
@@ -148,8 +150,7 @@ std::string InvalidAligned(const Model& m) {
   const Algorithm& alg = m.algorithm;
   const bool stages = alg.family == Family::kTwoStageSum;
   if (m.a.fraction_bits + m.b.fraction_bits > 24) return "aligned sums need narrower inputs";
-  if (alg.grouping == Grouping::kPairsOfFour &&
-      (stages || m.k % 4 != 0 || m.k > kMaxGroupedK)) {
+  if (alg.grouping == Grouping::kPairsOfFour && (stages || m.k % 4 != 0 || m.k > kMaxGroupedK)) {
     return "grouping=pairs_of_four needs fused_sum and a k that is a multiple of 4";
   }
   if (alg.grouping == Grouping::kEvenOdd && !stages) return "fused_sum has no grouping=even_odd";

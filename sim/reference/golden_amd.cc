@@ -171,6 +171,14 @@ void AddAmd(std::vector<Golden>& all) {
     add("cdna2_twos", Cdna2(f, 2), v.cdna2_twos);
     add("cdna3", Cdna3(f), v.cdna3);
   }
+  // The first group leaves -0, the second adds -0 to it.
+  Model steps = Cdna2(kBf16, 2);
+  steps.k = 4;
+  for (bool every : {false, true}) {
+    steps.algorithm.addend_flush = every ? AddendFlush::kEveryStep : AddendFlush::kAtEntry;
+    all.push_back(MakeGolden("FlushedSum", every ? "every_step" : "at_entry", steps, "0080",
+                             "3f80 3f80 bf80 bf80", "80800001", every ? "00000000" : "80000000"));
+  }
   for (const ByteVector& v : kBytes) {
     const Format& f = v.inputs == std::string("e5m2") ? kE5m2fnuz : kE4m3fnuz;
     all.push_back(MakeGolden(v.id, "cdna3_fnuz", Cdna3Bytes(f), v.a, v.b, v.c, v.d));

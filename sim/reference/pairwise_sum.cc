@@ -29,6 +29,10 @@ std::vector<uint64_t> Leaves(const Model& model, const DotProductCase& dot, int 
 }  // namespace
 
 uint64_t PairwiseSum(const Model& model, const DotProductCase& dot) {
+  // The sums of the tree and of the steps are results: flushed, with output_subnormals, when they
+  // were rounded.
+  const Subnormals flush = model.algorithm.addend_subnormals;
+  Number addend = Flushed(flush, Read(model.d, dot.c));
   uint64_t d = dot.c;
   for (int start = 0; start < model.k; start += model.algorithm.terms) {
     std::vector<uint64_t> level = Leaves(model, dot, start);
@@ -40,10 +44,9 @@ uint64_t PairwiseSum(const Model& model, const DotProductCase& dot) {
       }
       level = next;
     }
-    // Only the addend of a step is flushed: the sums of the tree are results, flushed if at all
-    // when they were rounded.
-    const Number addend = Flushed(model.algorithm.addend_subnormals, Read(model.d, d));
     d = IeeeWord(model, {{}, {addend, Read(model.d, level[0])}});
+    addend = Read(model.d, d);
+    if (model.algorithm.addend_flush == AddendFlush::kEveryStep) addend = Flushed(flush, addend);
   }
   return d;
 }

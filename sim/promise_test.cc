@@ -1,0 +1,518 @@
+// What the names of instructions and the literature promise of each row, stated without the
+// numerics table: an error of that table breaks a promise here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "sim/equivalence.h"
+#include "sim/parameter.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+using Texts = std::vector<std::string>;
+
+bool Lists(const std::string& words, const std::string& word) {
+  return (" " + words + " ").find(" " + word + " ") != words.npos;
+}
+
+// ---- What a name says.
+
+struct Named {
+  std::string arch, kind;
+  std::string operands;  // format of A as the name has it; PTX kind of block-scaled ones
+  Shape shape = {0, 0, 0, 1};
+  Texts formats;  // d a b c
+  std::string scale;
+  Rounding rounding = Rounding::kNearestEven;
+  Overflow overflow = Overflow::kWrap;
+  BitOperation bit_operation = BitOperation::kAnd;
+};
+
+// Names without shape and formats, in the fields of PTX; bN: N lanes. Intel SDM and ISE; Arm ARM.
+// clang-format off
+const std::map<std::string, std::string> kMnemonics = {
+    {"vdpbf16ps", "m1n1k2b16.f32.bf16.bf16.f32"},
+    {"vfmadd231ss", "m1n1k1.f32.f32.f32.f32"}, {"vfmadd231sd", "m1n1k1.f64.f64.f64.f64"},
+    {"vpdpbusd", "m1n1k4b16.s32.u8.s8.s32"}, {"vpdpbusds", "m1n1k4b16.satfinite.s32.u8.s8.s32"},
+    {"vpdpwssd", "m1n1k2b16.s32.s16.s16.s32"}, {"vpdpwssds", "m1n1k2b16.satfinite.s32.s16.s16.s32"},
+    {"tdpbf16ps", "m16n16k32.f32.bf16.bf16.f32"}, {"tdpfp16ps", "m16n16k32.f32.f16.f16.f32"},
+    {"tmmultf32ps", "m16n16k16.f32.tf32_amx.tf32_amx.f32"},
+    {"tdpbssd", "m16n16k64.s32.s8.s8.s32"}, {"tdpbsud", "m16n16k64.s32.s8.u8.s32"},
+    {"tdpbusd", "m16n16k64.s32.u8.s8.s32"}, {"tdpbuud", "m16n16k64.s32.u8.u8.s32"},
+    {"bfdot", "m1n1k2b4.f32.bf16.bf16.f32"}, {"bfmmla", "m2n2k4.f32.bf16.bf16.f32"},
+    {"sdot", "m1n1k4b4.s32.s8.s8.s32"}, {"smmla", "m2n2k8.s32.s8.s8.s32"},
+    {"udot", "m1n1k4b4.s32.u8.u8.s32"}, {"ummla", "m2n2k8.s32.u8.u8.s32"},
+    {"usdot", "m1n1k4b4.s32.u8.s8.s32"}, {"usmmla", "m2n2k8.s32.u8.s8.s32"},
+};
+// clang-format on
+
+// Formats as AMD writes them. Names of gfx908 and gfx90a leave out the blocks: as many as fill the
+// 64 lanes of a wave with so many elements of A each.
+struct AmdFormat {
+  const char* format;
+  int lane_elements = 0;
+};
+const std::map<std::string, AmdFormat> kAmdFormats = {
+    {"f64", {"f64", 1}},   {"f32", {"f32", 1}},      {"xf32", {"tf32"}},    {"f16", {"f16", 4}},
+    {"bf16", {"bf16", 2}}, {"bf16_1k", {"bf16", 4}}, {"fp8", {"e4m3fnuz"}}, {"bf8", {"e5m2fnuz"}},
+    {"i8", {"s8", 4}},     {"i32", {"s32"}},
+};
+
+void ReadMfma(const std::string& instruction, Named& named) {
+  static const std::regex pattern(
+      "v_mfma_(.32|f64)_(\\d+)x(\\d+)x(\\d+)(_?)(?:(\\d+)b_)?([a-z]+\\d+(?:_1k)?)(?:_(..8))?");
+  std::smatch part;
+  if (!std::regex_match(instruction, part, pattern)) return;
+  const AmdFormat a = kAmdFormats.at(part[7]);
+  const AmdFormat b = part[8].matched ? kAmdFormats.at(part[8]) : a;
+  named.kind = "v_mfma";
+  named.operands = part[7];
+  Shape& s = named.shape;
+  s = {std::stoi(part[2]), std::stoi(part[3]), std::stoi(part[4]), 1};
+  if (part[6].matched) s.blocks = std::stoi(part[6]);
+  if (part[5].length() == 0) s.blocks = 64 * a.lane_elements / (s.m * s.k);
+  const std::string d = kAmdFormats.at(part[1]).format;
+  named.formats = {d, a.format, b.format, d};
+}
+
+void ReadToken(const std::string& token, Named& named) {
+  static const std::map<std::string, Rounding> roundings = {{"rn", Rounding::kNearestEven},
+                                                            {"rz", Rounding::kTowardZero},
+                                                            {"rm", Rounding::kDown},
+                                                            {"rp", Rounding::kUp}};
+  // PTX ISA, block scaling: the scale vector size that a kind has where the name says none.
+  static const std::map<std::string, int> kinds = {
+      {"f8f6f4", 0}, {"mxf8f6f4", 1}, {"mxf4", 2}, {"mxf4nvf4", 0}};
+  Shape& s = named.shape;
+  if (std::sscanf(token.c_str(), "m%dn%dk%db%d", &s.m, &s.n, &s.k, &s.blocks) >= 3) {
+  } else if (roundings.contains(token)) {
+    named.rounding = roundings.at(token);
+  } else if (kinds.contains(token)) {
+    named.operands = token;
+    s.scales = kinds.at(token);
+  } else if (token == "2x" || token == "4x") {
+    s.scales = token[0] - '0';
+  } else if (token == "satfinite") {
+    named.overflow = Overflow::kSaturate;
+  } else if (token == "xor") {
+    named.bit_operation = BitOperation::kXor;
+  } else if (token.rfind("ue", 0) == 0) {
+    named.scale = token;
+  } else if (token != "and" && token != "popc" && token != "mma") {
+    named.formats.push_back(token);
+  }
+}
+
+void ReadPtx(const std::string& instruction, Named& named) {
+  std::istringstream in(instruction);
+  std::getline(in, named.kind, '.');
+  for (std::string token; std::getline(in, token, '.');) ReadToken(token, named);
+  if (named.formats.empty()) return;
+  if (named.kind == "fma") {
+    ReadToken("m1n1k1b32", named);
+    named.formats.resize(4, named.formats[0]);
+  }
+  if (named.formats.size() == 3) named.formats.push_back(named.formats[0]);  // c as d
+  if (named.scale.empty()) named.operands = named.formats[1];
+  if (named.kind == "mma" && named.operands == "f16" && named.shape.m == 8) {
+    named.kind = "mma.m8n8k4";
+    named.shape.blocks = 4;  // quad pairs of a warp
+  }
+}
+
+Named Read(const std::string& name) {
+  Named named;
+  const size_t slash = name.find('/');
+  named.arch = name.substr(0, slash);
+  const std::string instruction = name.substr(slash + 1);
+  const auto mnemonic = kMnemonics.find(instruction.substr(0, instruction.find(".ebf")));
+  if (mnemonic != kMnemonics.end()) {
+    ReadPtx("." + mnemonic->second, named);
+    named.kind = instruction;
+  } else if (instruction.rfind("v_", 0) == 0) {
+    ReadMfma(instruction, named);
+  } else {
+    ReadPtx(instruction, named);
+  }
+  return named;
+}
+
+// ---- What the literature says.
+//
+// Algorithms have the names of MMA-Sim 2 (arXiv 2511.10909v2; code: release 2.1.1), where steps,
+// bits and floors are from; Khattak and Mikaitis (arXiv 2512.07004) recorded most NVIDIA ones. x86:
+// Intel SDM vol. 2 and ISE; Arm: Arm ARM, BFDotAdd.
+
+using enum Family;
+using enum Order;
+using enum Grouping;
+using enum AddendJoins;
+using enum Subnormals;
+using enum SmallAddend;
+
+// T-FDPA: at most `terms` products a step; an addend has the exponent of its own format. `floor`
+// and `digits` (fraction bits of the result) are those of f32 results; f16 floors are 112 higher.
+constexpr Algorithm T(int terms, int fraction_bits, int floor, int digits = 23) {
+  return {.family = kFusedSum,
+          .terms = terms,
+          .fraction_bits = fraction_bits,
+          .exponent_floor = floor,
+          .output_fraction_bits = digits,
+          .zero_sign = ZeroSign::kPositive};
+}
+
+// FP8 that ptxas makes of two f16 instructions and an addition; recorded on H100, H200 and B200.
+constexpr Algorithm Emulated() {
+  Algorithm a = T(16, 25, -133);
+  a.grouping = kPairsOfFour;
+  a.addend_joins = kLastAdd;
+  return a;
+}
+
+// ST-FDPA: groups of one product; GST-FDPA: of 16, aligned by their scales alone.
+constexpr Algorithm Scaled(int terms, int group, int fraction_bits, int floor) {
+  Algorithm a = T(terms, fraction_bits, floor);
+  a.family = kScaledSum;
+  a.group_terms = group;
+  a.group_exponent = group == 1 ? GroupExponent::kProducts : GroupExponent::kScales;
+  return a;
+}
+
+// Fused multiply-adds, k ascending, subnormals kept.
+constexpr Algorithm Fma(NanRule nan = NanRule::kAllOnes) {
+  return {.family = kFmaChain, .range_overflow = RangeOverflow::kIeee, .nan_rule = nan};
+}
+
+// Results are flushed, those that are tiny after rounding.
+constexpr Algorithm X86(Order order, Grouping grouping, AddendJoins joins, Subnormals ab,
+                        Subnormals c) {
+  Algorithm a = Fma(NanRule::kPropagate);
+  a.order = order;
+  a.grouping = grouping;
+  a.addend_joins = joins;
+  a.input_subnormals = ab;
+  a.addend_subnormals = c;
+  a.output_subnormals = kFlush;
+  return a;
+}
+
+// E-FDPA.
+constexpr Algorithm Exact(int terms) { return {.family = kExactSum, .terms = terms}; }
+
+// FTZ-AddMul, and the base of Arm's.
+constexpr Algorithm Pairs(int terms, Subnormals inputs, Subnormals results) {
+  return {.family = kPairwiseSum,
+          .terms = terms,
+          .input_subnormals = inputs,
+          .addend_subnormals = inputs,
+          .output_subnormals = results,
+          .nan_rule = NanRule::kQuietPositive};
+}
+
+// TR-FDPA; GTR-FDPA: even and odd k apart, small addends dropped.
+constexpr Algorithm TwoStages(int terms, Grouping grouping, SmallAddend small) {
+  return {.family = kTwoStageSum,
+          .terms = terms,
+          .grouping = grouping,
+          .fraction_bits = 24,
+          .sum_fraction_bits = 31,
+          .small_addend = small,
+          .product_overflow = ProductOverflow::kInfinity};
+}
+
+// FPCR.EBF = 0: rounded to odd, flushed if tiny before rounding.
+constexpr Algorithm Odd() {
+  Algorithm a = Pairs(2, kFlush, kFlush);
+  a.output_rounding = Rounding::kToOdd;
+  a.tininess = Tininess::kBeforeRounding;
+  return a;
+}
+
+// FPCR.EBF = 1: one rounding for a pair.
+constexpr Algorithm Ebf() {
+  Algorithm a = Pairs(2, kKeep, kKeep);
+  a.product_rounding = ProductRounding::kExact;
+  return a;
+}
+
+// One step of all k.
+constexpr Algorithm Integers() { return {.family = kIntegerDot, .terms = kMaxK}; }
+
+struct Promise {
+  const char *archs, *kinds, *operands;
+  Algorithm algorithm;
+  const char* open = "";  // parameter of which nothing is published
+};
+
+#define FROM_HOPPER "sm_90 sm_100 sm_103 sm_120"
+#define FROM_AMPERE "sm_80 sm_86 sm_89 " FROM_HOPPER
+#define NARROW "e4m3 e5m2 e3m2 e2m3 e2m1"
+
+// clang-format off
+const Promise kPromises[] = {
+    // Turing's m8n8k4 has Volta's numbers; sm_86 is taken as sm_80, sm_103 as sm_100.
+    {"sm_70 sm_75", "mma.m8n8k4", "f16", T(4, 23, -131)},
+    {"sm_70", "wmma", "f16", T(4, 23, -131)},
+    {"sm_75", "mma wmma", "f16", T(8, 24, -132)},
+    {"sm_80 sm_86 sm_89", "mma wmma", "f16 bf16", T(8, 24, -132)},
+    {"sm_80 sm_86 sm_89", "mma wmma", "tf32", T(4, 24, -132)},
+    {FROM_HOPPER, "mma wmma wgmma tcgen05", "f16 bf16", T(16, 25, -133)},
+    {FROM_HOPPER, "mma wmma wgmma tcgen05", "tf32", T(8, 25, -133)},
+    {"sm_89", "mma", "e4m3 e5m2", T(16, 13, -132, 13)},
+    {"sm_90", "wgmma", "e4m3 e5m2", T(32, 13, -133, 13)},
+    {"sm_90 sm_100 sm_103", "mma", "e4m3 e5m2", Emulated()},
+    {"sm_100 sm_103", "tcgen05", NARROW, T(32, 25, -133)},
+    {"sm_120", "mma", NARROW, T(32, 25, -133)},
+    {"sm_100 sm_103 sm_120", "mma tcgen05", "mxf8f6f4", Scaled(32, 1, 25, -133)},
+    {"sm_100 sm_103 sm_120", "mma tcgen05", "mxf4 mxf4nvf4", Scaled(64, 16, 35, -139)},
+    {"sm_70 sm_75 " FROM_AMPERE, "fma", "f32 f64", Fma()},
+    {FROM_AMPERE, "mma wmma", "f64", Fma()},
+    {"sm_75 " FROM_AMPERE, "mma wmma wgmma tcgen05", "s4 u4 s8 u8 b1", Integers()},
+
+    {"gfx908 gfx90a gfx942", "v_mfma", "f32 f64", Fma()},
+    {"gfx908", "v_mfma", "f16", Exact(4), "zero_sign"},
+    {"gfx908", "v_mfma", "bf16", Exact(2), "zero_sign"},
+    {"gfx90a", "v_mfma", "f16 bf16_1k", Pairs(4, kFlushPositive, kFlush)},
+    {"gfx90a", "v_mfma", "bf16", Pairs(2, kFlushPositive, kFlush)},
+    {"gfx942", "v_mfma", "f16 bf16", TwoStages(8, kConsecutive, kCut), "zero_sign"},
+    {"gfx942", "v_mfma", "xf32", TwoStages(4, kConsecutive, kCut), "zero_sign"},
+    {"gfx942", "v_mfma", "fp8 bf8", TwoStages(16, kEvenOdd, kDropped), "zero_sign"},
+    {"gfx908 gfx90a gfx942 gfx950", "v_mfma", "i8", Integers()},
+
+    {"x86", "vdpbf16ps", "bf16", X86(kDescending, kConsecutive, kFirstStep, kFlush, kFlush)},
+    {"x86", "tdpbf16ps", "bf16", X86(kAscending, kEvenOdd, kLastAdd, kFlush, kFlush)},
+    {"x86", "tdpfp16ps", "f16", X86(kAscending, kEvenOdd, kLastAdd, kKeep, kFlush)},
+    {"x86", "tmmultf32ps", "tf32_amx", X86(kAscending, kConsecutive, kLastAdd, kKeep, kKeep)},
+    {"x86", "vfmadd231ss vfmadd231sd", "f32 f64", Fma(NanRule::kPropagate)},
+    {"x86", "vpdpbusd vpdpbusds vpdpwssd vpdpwssds", "u8 s16", Integers()},
+    {"x86", "tdpbssd tdpbsud tdpbusd tdpbuud", "s8 u8", Integers()},
+    {"arm", "bfdot bfmmla", "bf16", Odd()},
+    {"arm", "bfdot.ebf bfmmla.ebf", "bf16", Ebf()},
+    {"arm", "sdot udot usdot smmla ummla usmmla", "s8 u8", Integers()},
+};
+// clang-format on
+
+bool Covers(const Promise& p, const Named& named) {
+  return Lists(p.archs, named.arch) && Lists(p.kinds, named.kind) &&
+         Lists(p.operands, named.operands);
+}
+
+// The algorithm of a line with what the name says and what follows from the result's format.
+Algorithm Promised(const Promise& promise, const Named& named) {
+  Algorithm a = promise.algorithm;
+  a.overflow = named.overflow;
+  a.bit_operation = named.bit_operation;
+  if (a.family == kFmaChain) a.output_rounding = named.rounding;
+  const std::string& d = named.formats[0];
+  const bool truncates = a.family == kFusedSum || a.family == kScaledSum;
+  if (truncates && d == "f32") a.output_rounding = Rounding::kTowardZero;
+  if (truncates && d == "f16") a.exponent_floor += 126 - 14;
+  if (!truncates || d == "f16") a.output_fraction_bits = d == "f64" ? 52 : d == "f32" ? 23 : 10;
+  return a;
+}
+
+// Nobody has published the NaN bits of NVIDIA's f64 and of MFMA: MMA-Sim compares none there.
+bool AnyNan(const Named& named, Family family) {
+  const bool open = named.kind == "v_mfma" || (named.arch != "x86" && named.operands == "f64");
+  return open && family != kIntegerDot;
+}
+
+// ---- The comparison.
+
+// Compares what a row has with what is promised.
+struct Comparison {
+  std::string row;
+  Texts broken;
+
+  void operator()(const std::string& what, const std::string& is, const std::string& promised) {
+    if (is == promised) return;
+    broken.push_back(row + ": " + what + " " + is + " instead of " + promised);
+  }
+};
+
+std::string Text(const Shape& s, const Texts& dabc, const std::string& scale) {
+  std::ostringstream out;
+  out << 'm' << s.m << 'n' << s.n << 'k' << s.k << 'b' << s.blocks;
+  for (const std::string& format : dabc) out << '.' << format;
+  out << '.' << scale << '.' << s.scales << 'x';
+  return out.str();
+}
+
+void CompareFormats(const Row& row, const Named& named, Comparison& compare) {
+  const Instruction& i = *row.instruction;
+  const Model& m = row.model;
+  const std::string promised = Text(named.shape, named.formats, named.scale);
+  compare("instruction",
+          Text(i.shape, {i.d->name, i.a->name, i.b->name, i.c->name},
+               i.scale == nullptr ? "" : i.scale->name),
+          promised);
+  compare("model",
+          Text({i.shape.m, i.shape.n, m.k, i.shape.blocks, m.scales()},
+               {m.d.name, m.a.name, m.b.name, m.c.name}, m.scale_block == 0 ? "" : m.scale.name),
+          promised);
+}
+
+// A change that no input can tell (sim/equivalence.h) breaks no promise.
+void CompareAlgorithms(const Model& actual, const Algorithm& promised, const std::string& open,
+                       Comparison& compare) {
+  if (actual.algorithm.family != promised.family) {
+    return compare("family", Describe(actual.algorithm), Describe(promised));
+  }
+  Model model = actual;
+  model.algorithm = promised;
+  for (const Parameter& p : Parameters()) {
+    const bool is_read = p.families >> static_cast<int>(promised.family) & 1;
+    const int value = p.get(actual.algorithm);
+    if (!is_read || value == p.get(promised) || Lists(open, p.name)) continue;
+    Algorithm changed = promised;
+    p.set(changed, value);
+    if (!WhyEquivalent(model, changed).empty()) continue;
+    compare(p.name, ValueText(p, value), ValueText(p, p.get(promised)));
+  }
+}
+
+// What the row has that the promises exclude.
+Texts BrokenPromises(const Row& row) {
+  const Named named = Read(row.name);
+  if (named.formats.size() != 4) return {row.name + ": cannot be read"};
+  std::vector<const Promise*> lines;
+  for (const Promise& p : kPromises) {
+    if (Covers(p, named)) lines.push_back(&p);
+  }
+  Comparison compare = {row.name, {}};
+  compare("has", std::to_string(lines.size()) + " lines", "1 lines");
+  if (lines.size() != 1) return compare.broken;
+  CompareFormats(row, named, compare);
+  const Algorithm promised = Promised(*lines[0], named);
+  const bool any_nan = AnyNan(named, promised.family);
+  compare("nan_verdict", row.numerics->nan_verdict == NanVerdict::kAnyNan ? "any" : "bits",
+          any_nan ? "any" : "bits");
+  const std::string open = any_nan ? " nan_rule" : "";
+  CompareAlgorithms(row.model, promised, lines[0]->open + open, compare);
+  return compare.broken;
+}
+
+TEST(Promises, EveryRowKeepsThem) {
+  EXPECT_GE(Rows().size(), 1398u);
+  for (const Row& row : Rows()) EXPECT_THAT(BrokenPromises(row), IsEmpty());
+}
+
+TEST(Promises, EveryLineCoversARow) {
+  for (const Promise& p : kPromises) {
+    const auto covers = [&](const Row& row) { return Covers(p, Read(row.name)); };
+    EXPECT_TRUE(std::ranges::any_of(Rows(), covers)) << p.archs << " " << p.kinds;
+  }
+}
+
+// ---- Errors that a table could have.
+
+struct Planted {
+  const char* row;
+  const char* error;   // another row whose algorithm it gets, or NAME=VALUE
+  const char* broken;  // how the report begins
+};
+
+// clang-format off
+constexpr Planted kPlanted[] = {
+    {"sm_80/mma.m8n8k4.rz.f64.f64.f64.f64", "sm_80/mma.m8n8k4.f64.f64.f64.f64", "output_rounding nearest_even instead of toward_zero"},
+    {"sm_70/fma.rm.f32", "sm_70/fma.rp.f32", "output_rounding up instead of down"},
+    {"sm_75/mma.m8n8k16.satfinite.s32.s8.u8.s32", "sm_75/mma.m8n8k16.s32.s8.u8.s32", "overflow wrap"},
+    {"x86/vpdpbusds", "x86/vpdpbusd", "overflow wrap"},
+    {"sm_80/mma.m8n8k128.s32.b1.b1.s32.xor.popc", "sm_80/mma.m8n8k128.s32.b1.b1.s32.and.popc", "bit_operation and"},
+    {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "sm_90/mma.m16n8k8.f32.f16.f16.f32", "fraction_bits 25 instead of 24"},
+    {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "terms=16", "terms 16 instead of 8"},
+    {"sm_90/wgmma.m64n8k16.f16.f16.f16", "exponent_floor=-133", "exponent_floor -133 instead of -21"},
+    {"sm_90/mma.m16n8k16.f32.bf16.bf16.f32", "nan_verdict=any", "nan_verdict"},
+    {"sm_90/mma.m16n8k16.f32.bf16.bf16.f32", "b=f16", "model m16n8k16b1.f32.bf16.f16.f32"},
+    {"sm_70/mma.m8n8k4.f32.f16.f16.f16", "c=f32", "model m8n8k4b4.f32.f16.f16.f32"},
+    {"sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32", "output_fraction_bits=23", "output_fraction_bits 23 instead of 13"},
+    {"sm_90/wgmma.m64n8k32.f32.e4m3.e4m3", "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32", "terms 16 instead of 32"},
+    {"sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", "sm_120/mma.m16n8k32.f32.e4m3.e4m3.f32", "addend_joins first_step"},
+    {"sm_103/mma.m16n8k32.f16.e4m3.e4m3.f16", "grouping=consecutive", "grouping consecutive"},
+    {"sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0", "group_exponent=products", "group_exponent products"},
+    {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x", "scale=ue8m0", "model m16n8k64b1.f32.e2m1.e2m1.f32.ue8m0"},
+    {"gfx908/v_mfma_f32_32x32x4bf16", "gfx908/v_mfma_f32_32x32x4f16", "terms 4 instead of 2"},
+    {"gfx90a/v_mfma_f32_32x32x4bf16", "gfx90a/v_mfma_f32_32x32x4bf16_1k", "terms 4 instead of 2"},
+    {"gfx90a/v_mfma_f32_16x16x16f16", "gfx908/v_mfma_f32_16x16x16f16", "family exact_sum"},
+    {"gfx942/v_mfma_f32_16x16x32_fp8_bf8", "grouping=consecutive", "grouping consecutive"},
+    {"gfx942/v_mfma_f32_16x16x16_f16", "nan_verdict=bits", "nan_verdict"},
+    {"arm/bfdot", "output_rounding=nearest_even", "output_rounding nearest_even instead of to_odd"},
+    {"arm/bfmmla", "arm/bfmmla.ebf", "product_rounding exact"},
+    {"x86/vdpbf16ps", "order=ascending", "order ascending"},
+    {"x86/tdpbf16ps", "x86/tmmultf32ps", "grouping consecutive"},
+};
+// clang-format on
+
+void Plant(const std::string& error, Row& row, Numerics& numerics) {
+  static const std::map<std::string, Format Model::*> formats = {
+      {"b", &Model::b}, {"c", &Model::c}, {"scale", &Model::scale}};
+  const std::string name = error.substr(0, error.find('='));
+  const std::string text = error.substr(std::min(error.size(), name.size() + 1));
+  if (text.empty()) {
+    row.model.algorithm = MatchRows(name).at(0)->model.algorithm;
+  } else if (name == "nan_verdict") {
+    numerics.nan_verdict = text == "any" ? NanVerdict::kAnyNan : NanVerdict::kBits;
+  } else if (formats.contains(name)) {
+    const auto is_named = [&](const Format* f) { return f->name == text; };
+    row.model.*formats.at(name) = **std::ranges::find_if(kFormats, is_named);
+  } else {
+    const Parameter& p = *FindParameter(row.model.algorithm.family, name);
+    int value = 0;
+    ASSERT_TRUE(ParseValue(p, text, &value));
+    p.set(row.model.algorithm, value);
+  }
+}
+
+TEST(Promises, PlantedErrorsBreakThem) {
+  for (const Planted& planted : kPlanted) {
+    SCOPED_TRACE(std::string(planted.row) + " " + planted.error);
+    Row row = *MatchRows(planted.row).at(0);
+    EXPECT_THAT(BrokenPromises(row), IsEmpty());
+    Numerics numerics = *row.numerics;
+    row.numerics = &numerics;
+    Plant(planted.error, row, numerics);
+    EXPECT_THAT(BrokenPromises(row),
+                Contains(StartsWith(planted.row + std::string(": ") + planted.broken)));
+  }
+}
+
+// A table with any one parameter of a row changed, unless nothing is published about it.
+TEST(Promises, NeighboursBreakThem) {
+  for (const Row* row : DistinctRows()) {
+    for (const Neighbour& neighbour : Neighbours(row->model)) {
+      Row changed = *row;
+      changed.model.algorithm = neighbour.algorithm;
+      if (!BrokenPromises(changed).empty()) continue;
+      EXPECT_THAT(neighbour.name, AnyOf(StartsWith("zero_sign="), StartsWith("nan_rule=")));
+      EXPECT_EQ(row->numerics->nan_verdict, NanVerdict::kAnyNan) << row->name << neighbour.name;
+    }
+  }
+}
+
+TEST(Promises, WrongNamesBreakThem) {
+  Row row = *MatchRows("sm_90/mma.m16n8k16.f32.f16.f16.f32").at(0);
+  row.name = "sm_90/mma.m16n8k16.f32.f16.f16.f32.rna";
+  EXPECT_THAT(BrokenPromises(row), ElementsAre(HasSubstr("cannot be read")));
+  row.name = "sm_99/mma.m16n8k16.f32.f16.f16.f32";
+  EXPECT_THAT(BrokenPromises(row), ElementsAre(HasSubstr("0 lines")));
+  row.name = "sm_90/mma.m16n8k8.f32.bf16.bf16.f32";
+  EXPECT_THAT(BrokenPromises(row),
+              ElementsAre(HasSubstr("instruction m16n8k16"), HasSubstr("model m16n8k16")));
+}
+
+}  // namespace
+}  // namespace mmadiff

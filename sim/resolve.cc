@@ -1,0 +1,140 @@
+#include "sim/resolve.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "sim/pattern.h"
+
+namespace mmadiff {
+namespace {
+
+bool Lists(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// One choice of one pattern of a line.
+struct Choice {
+  const NumericsEntry* entry;
+  std::string pattern, glob;
+  size_t literal;  // characters of the glob before its first wildcard
+  std::vector<std::string> archs;
+  std::set<std::string_view> unused;  // architectures on which it gave no instruction its row yet
+
+  bool Matches(const std::string& name) const {
+    return name.compare(0, literal, glob, 0, literal) == 0 &&
+           fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+  }
+};
+
+bool IsExceptionTo(const Choice& x, const Choice& y) { return y.pattern == x.entry->except_from; }
+
+class Resolver {
+ public:
+  explicit Resolver(std::span<const NumericsEntry> entries) {
+    for (const NumericsEntry& entry : entries) AddChoices(entry);
+    for (Choice& c : choices_) {
+      c.unused.insert(c.archs.begin(), c.archs.end());
+      for (const std::string& arch : c.archs) RequireKnown(arch, "pattern '" + c.pattern + "'");
+    }
+    const std::span<const Instruction> instructions = Instructions();
+    for (const Instruction& i : instructions) {
+      std::vector<Choice*>& matching = matching_.emplace_back();
+      for (Choice& c : choices_) {
+        if (c.Matches(i.name)) matching.push_back(&c);
+      }
+      native_on_.push_back(Words(i.native_on));
+      for (const std::string& arch : native_on_.back()) RequireKnown(arch, i.name);
+    }
+    for (const Architecture& arch : Architectures()) {
+      for (size_t i = 0; i < instructions.size(); ++i) AddRow(arch, instructions[i], i);
+    }
+    for (const Choice& c : choices_) {
+      for (const std::string_view arch : c.unused) {
+        Error(std::string(arch) + ": pattern '" + c.glob + "' of '" + c.pattern +
+              "' gives no instruction its row");
+      }
+    }
+  }
+
+  NumericsTable Take() { return std::move(table_); }
+
+ private:
+  void Error(const std::string& text) {
+    if (!Lists(table_.errors, text)) table_.errors.push_back(text);
+  }
+
+  void RequireKnown(const std::string& arch, const std::string& where) {
+    const std::span<const Architecture> all = Architectures();
+    if (std::none_of(all.begin(), all.end(), [&](const auto& a) { return a.name == arch; })) {
+      Error(where + ": no table knows the architecture '" + arch + "'");
+    }
+  }
+
+  void AddChoices(const NumericsEntry& entry) {
+    for (const std::string& pattern : Words(entry.instructions)) {
+      for (const Expansion& e : Expand(pattern)) {
+        const size_t literal = std::min(e.text.find_first_of("*?["), e.text.size());
+        choices_.push_back({&entry, pattern, e.text, literal, Words(entry.archs), {}});
+      }
+    }
+  }
+
+  // Those of the architecture itself; without any, those of its relative.
+  std::vector<Choice*> Candidates(const Architecture& arch, size_t instruction) {
+    for (const std::string_view name : {arch.name, arch.like}) {
+      std::vector<Choice*> candidates;
+      for (Choice* c : matching_[instruction]) {
+        if (Lists(c->archs, name)) candidates.push_back(c);
+      }
+      if (!candidates.empty()) return candidates;
+    }
+    return {};
+  }
+
+  bool Exists(const Architecture& arch, const Instruction& i, size_t instruction) const {
+    if (Lists(native_on_[instruction], arch.name)) return true;
+    // kind::i8 of tcgen05 ends with sm_100 (PTX ISA 9.0); its relative has no emulation of it.
+    return arch.emulates && i.native_on != std::string_view("sm_100");
+  }
+
+  void AddRow(const Architecture& arch, const Instruction& i, size_t instruction) {
+    if (!Exists(arch, i, instruction)) return;
+    const std::string name = std::string(arch.name) + "/" + i.name;
+    const std::vector<Choice*> candidates = Candidates(arch, instruction);
+    if (candidates.empty()) {
+      if (Lists(native_on_[instruction], arch.name)) Error(name + ": native, but without a row");
+      return;
+    }
+    const auto winner = std::find_if(candidates.begin(), candidates.end(), [&](const Choice* x) {
+      return std::all_of(candidates.begin(), candidates.end(),
+                         [x](const Choice* y) { return x == y || IsExceptionTo(*x, *y); });
+    });
+    if (winner == candidates.end()) {
+      return Error(name + ": matched by '" + candidates[0]->pattern + "' and by '" +
+                   candidates[1]->pattern + "', neither an exception to the other");
+    }
+    const NumericsEntry& entry = *(*winner)->entry;
+    if (*entry.except_from != '\0' && candidates.size() == 1) {
+      Error(name + ": '" + (*winner)->pattern + "' is an exception to '" + entry.except_from +
+            "', which does not match it");
+    }
+    const bool own = Lists((*winner)->archs, arch.name);
+    (*winner)->unused.erase(own ? arch.name : arch.like);
+    table_.rows.push_back({arch.name, &i, entry.algorithm(i), own ? entry.evidence : arch.evidence,
+                           entry.nan_verdict});
+  }
+
+  std::vector<Choice> choices_;
+  std::vector<std::vector<Choice*>> matching_;       // by instruction
+  std::vector<std::vector<std::string>> native_on_;  // by instruction
+  NumericsTable table_;
+};
+
+}  // namespace
+
+NumericsTable Resolve(std::span<const NumericsEntry> entries) { return Resolver(entries).Take(); }
+
+}  // namespace mmadiff

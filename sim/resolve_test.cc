@@ -1,0 +1,121 @@
+#include "sim/resolve.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Algorithm One(const Instruction&) { return {.family = Family::kFmaChain, .terms = 1}; }
+Algorithm Two(const Instruction&) { return {.family = Family::kFmaChain, .terms = 2}; }
+
+constexpr Evidence kText = {Grade::kAssumed, "text"};
+constexpr NanVerdict kBits = NanVerdict::kBits;
+
+// The errors of the table with lines added to it.
+std::vector<std::string> ErrorsWith(std::vector<NumericsEntry> added) {
+  const std::span<const NumericsEntry> table = NumericsEntries();
+  added.insert(added.begin(), table.begin(), table.end());
+  return Resolve(added).errors;
+}
+
+// The errors of the table with the lines left out that match a condition.
+template <class Condition>
+std::vector<std::string> ErrorsWithout(Condition leave_out) {
+  std::vector<NumericsEntry> kept;
+  for (const NumericsEntry& entry : NumericsEntries()) {
+    if (!leave_out(entry)) kept.push_back(entry);
+  }
+  return Resolve(kept).errors;
+}
+
+TEST(Resolve, TheTableHasNoErrors) {
+  const NumericsTable table = Resolve(NumericsEntries());
+  EXPECT_THAT(table.errors, IsEmpty());
+  EXPECT_EQ(table.rows.size(), 1398);
+}
+
+// The defect that hid the directed roundings of sm_90: a pattern that says too little.
+TEST(Resolve, APatternThatSaysTooLittleIsAnError) {
+  EXPECT_THAT(ErrorsWith({{"sm_90", "mma.m16n8k4*.f64.f64.f64.f64", One, kText}}),
+              testing::Contains("sm_90/mma.m16n8k4.rz.f64.f64.f64.f64: matched by "
+                                "'mma.m16n8k{4,8,16}.rz.*' and by 'mma.m16n8k4*.f64.f64.f64.f64', "
+                                "neither an exception to the other"));
+  EXPECT_THAT(ErrorsWith({{"gfx908", "v_mfma_f32_32x32x2*f16", One, kText}}),
+              testing::Contains(HasSubstr("gfx908/v_mfma_f32_32x32x2bf16: matched by")));
+}
+
+TEST(Resolve, OrderDecidesNothing) {
+  const std::span<const NumericsEntry> table = NumericsEntries();
+  const NumericsTable backward = Resolve(std::vector(table.rbegin(), table.rend()));
+  const NumericsTable forward = Resolve(table);
+  EXPECT_THAT(backward.errors, IsEmpty());
+  ASSERT_EQ(backward.rows.size(), forward.rows.size());
+  for (size_t i = 0; i < forward.rows.size(); ++i) {
+    EXPECT_EQ(backward.rows[i].instruction, forward.rows[i].instruction);
+    EXPECT_EQ(backward.rows[i].algorithm, forward.rows[i].algorithm);
+    EXPECT_EQ(backward.rows[i].evidence.text, forward.rows[i].evidence.text);
+  }
+}
+
+TEST(Resolve, AnExceptionSaysToWhat) {
+  const char* const pattern = "v_mfma_i32_*";
+  const auto errors = [](const char* instructions, const char* except_from) {
+    return ErrorsWith({{"gfx908", instructions, Two, kText, kBits, except_from}});
+  };
+  EXPECT_THAT(errors("v_mfma_i32_4x4x4i8", pattern), IsEmpty());
+  EXPECT_THAT(errors("v_mfma_i32_4x4x4i8", "v_mfma_*"),
+              testing::Contains(HasSubstr("neither an exception")));
+  EXPECT_THAT(errors("v_mfma_i32_4x4x4i8 v_mfma_i32_4x4*i8", pattern),
+              testing::Contains(HasSubstr("neither an exception")));
+  // Where nothing else matches, an exception to something is a mistake.
+  const std::vector<NumericsEntry> alone = {{"x86", "vdpbf16ps", Two, kText, kBits, "vpdp*"}};
+  EXPECT_THAT(
+      Resolve(alone).errors,
+      testing::Contains(
+          "x86/vdpbf16ps: 'vdpbf16ps' is an exception to 'vpdp*', which does not match it"));
+}
+
+TEST(Resolve, WhatWinsNothingIsAnError) {
+  EXPECT_THAT(ErrorsWith({{"sm_90", "mma.m16n8k15.*", One, kText}}),
+              ElementsAre("sm_90: pattern 'mma.m16n8k15.*' of 'mma.m16n8k15.*' gives no "
+                          "instruction its row"));
+  // One choice of a pattern, and one architecture of a line.
+  EXPECT_THAT(
+      ErrorsWith({{"gfx908 gfx942", "v_mfma_i32_4x4x{4,5}i8", Two, kText, kBits, "v_mfma_i32_*"}}),
+      ElementsAre(HasSubstr("gfx942: pattern 'v_mfma_i32_4x4x4i8'"),
+                  HasSubstr("gfx908: pattern 'v_mfma_i32_4x4x5i8'"),
+                  HasSubstr("gfx942: pattern 'v_mfma_i32_4x4x5i8'")));
+}
+
+TEST(Resolve, AnArchitectureThatNoTableKnowsIsAnError) {
+  EXPECT_THAT(ErrorsWith({{"sm_91", "mma.m16n8k16.*", One, kText}}),
+              ElementsAre("pattern 'mma.m16n8k16.*': no table knows the architecture 'sm_91'",
+                          HasSubstr("sm_91: pattern")));
+}
+
+TEST(Resolve, ANativeInstructionWithoutARowIsAnError) {
+  EXPECT_THAT(ErrorsWithout([](const NumericsEntry& e) {
+                return std::string_view(e.instructions) == "vdpbf16ps";
+              }),
+              ElementsAre("x86/vdpbf16ps: native, but without a row"));
+}
+
+// sm_86 has the rows of sm_80 by assumption, and those that its own recordings show.
+TEST(Resolve, ARelativesLineGivesWayToAnOwnOne) {
+  for (const Numerics& n : AllNumerics()) {
+    if (n.arch != std::string_view("sm_86")) continue;
+    const bool own = n.instruction->name == "mma.m16n8k8.f32.f16.f16.f32" ||
+                     n.instruction->name == "mma.m16n8k8.f16.f16.f16.f16" ||
+                     n.instruction->name == "mma.m16n8k8.f32.bf16.bf16.f32" ||
+                     n.instruction->name == "mma.m16n8k4.f32.tf32.tf32.f32";
+    EXPECT_EQ(n.evidence.grade, own ? Grade::kPublished : Grade::kAssumed) << n.instruction->name;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff
