@@ -45,7 +45,7 @@ constexpr char kSubnormals[] =
     "differences/f16_addend_exponent "
     "expected/tf32_{subnormal_becomes_zero,smallest_tf32_subnormal} "
     "isa_texts/subnormal_result "
-    "questions/flushed_once";
+    "mma_sim_2/flushed_once";
 constexpr char kOverflow[] =
     "expected/{half_ulp_above_the_largest,one_ulp_above_the_largest,products_beyond_f32} "
     "khattak_mikaitis_2025/two_to_the_128 "
@@ -112,8 +112,8 @@ constexpr Question kQuestions[] = {
      .vectors = kZeroSign},
     {.id = "subnormals",
      .text = "What becomes of subnormal operands, addends and results?",
-     .parameters = "input_subnormals addend_subnormals output_subnormals tininess addend_exponent "
-                   "small_addend",
+     .parameters = "input_subnormals addend_subnormals addend_flush output_subnormals tininess "
+                   "addend_exponent small_addend",
      .classes = "subnormals underflow addend_edges",
      .vectors = kSubnormals},
     {.id = "overflow",

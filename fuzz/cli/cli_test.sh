@@ -49,7 +49,7 @@ run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
 # ---- The program itself
 expect 0 --help; says 'replay'; silent "$err"
 expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
-for verb in run replay minimize explain list gen eval check layout record mutants probe; do
+for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
 expect 2; silent "$out"
@@ -60,11 +60,13 @@ expect 2 list --color=green; expect 2 list --error_exitcode=0; expect 2 list --e
 # ---- list
 expect 0 list; is "$(wc -l <"$out")" "$("$m" list instructions | wc -l)"; silent "$err"
 says "$mma"; plain
-for what in instructions devices strategies formats; do
+for what in instructions devices strategies formats vectors differences; do
   expect 0 list $what; silent "$err"
   expect 0 list $what --json; json
 done
 expect 0 list instructions --evidence; says 'published: '; says 'fused_sum('
+expect 0 list vectors; says 'khattak_mikaitis_2025/floor_h100'; says 'observed 0000000b'
+expect 0 list differences; says 'MMA-Sim 2.1.1'; says 'the model'
 expect 2 list planets; warns planets; silent "$out"
 is "$("$m" list >/dev/full 2>"$err"; echo $?)" 6; warns 'could not be written'
 
@@ -234,6 +236,48 @@ expect 1 replay folder; warns broken.txtpb
 expect 5 replay folder --device=faulty:none=0; says '1 of 1 dot products equal (damaged data skipped)'
 expect 3 replay empty
 
+# ---- Vectors
+mkdir vectors; cat >vectors/paper.txt <<'END'
+source: Somebody (2021)
+
+vector: two
+about: 1 + 1 = 2
+reason: somebody else counts from 1
+formats: f32 f16 f16 f32
+operands: 3c00 | 3c00 | 3f800000
+operands: 0000 3c00 | 0000 3c00 | 3f800000
+observed: 40000000 sm_90/mma.m16n8k16.f32.f16.f16.f32 : H100
+expected: 40000000 sm_{80,120}/mma.m16n8k16.f32.f16.f16.f32
+contested: 40400000 sm_70/mma.m8n8k4.f32.f16.f16.f32 : Somebody else
+END
+expect 0 replay vectors; says '6 of 6 dot products equal'; says 'CONTESTED paper/two'; silent "$err"; plain
+says 'vectors: observed 2, published 0, expected 4; contested 2'
+expect 0 replay vectors/paper.txt --verbose --junit=paper.xml; says 'agrees    paper/two  observed'
+is "$(grep -c '<testcase' paper.xml)" 3; is "$(grep -c '<failure' paper.xml)" 0
+sed 's/expected: 40000000/expected: 40000001/; s/contested: 40400000/contested: 40000000/' vectors/paper.txt >wrong.txt
+expect 1 replay wrong.txt --junit=paper.xml; says "MISMATCH sm_80/${mma#*/}"; says 'no longer differs'
+says '2 of 8 dot products equal'; is "$(grep -c '<failure' paper.xml)" 2; plain
+expect 1 replay wrong.txt --errors=1; is "$(grep -c '^MISMATCH' "$out")" 1
+expect 0 replay vectors --device=faulty:none=0; expect 1 replay wrong.txt --device=faulty:none=0; says 'answer '
+expect 4 replay vectors --device=host; warns 'none of these instructions'
+sed 's/sm_90/sm_9\x1b/' vectors/paper.txt >vectors/bad.txt; : >vectors/empty.txt
+expect 5 replay vectors; warns 'bad.txt:9: a control character'; warns 'empty.txt:1: empty'; plain
+says '6 of 6 dot products equal (damaged data skipped)'
+expect 5 replay vectors/bad.txt; expect 5 replay vectors/empty.txt; cp "$finding" vectors
+expect 1 replay vectors; says '6 of 7 dot products equal'
+grep -v '^observed\|^expected' wrong.txt | sed 's/contested: 40000000/contested: 40400000/' >only.txt
+expect 3 replay only.txt; says 'CONTESTED only/two'
+
+# ---- changes
+expect 0 changes --update --file=digests.txt; says 'new             x86/vdpbf16ps'
+expect 0 changes --file=digests.txt; says '0 changes, '
+sed -i 's|^\(x86/vdpbf16ps [0-9a-f]*\) .*|\1 0123456789abcdef|; /^x86.vfmadd231sd/d' digests.txt
+echo "x86/none 0123456789abcdef 0123456789abcdef" >>digests.txt
+expect 1 changes --file=digests.txt; says 'answers changed x86/vdpbf16ps'; says 'new             x86/vfmadd231sd'
+says 'gone            x86/none'; says '3 changes'
+echo x >>digests.txt; expect 5 changes --file=digests.txt; warns 'digests.txt:'
+expect 2 changes; warns '--file'; expect 6 changes --update --file=/proc/none/x
+
 # ---- probe
 expect 0 probe --list; says 'Does a zero times a huge number move'
 expect 2 probe --device=faulty:none=0 --instr=$mma; warns '--all or --question'
@@ -269,13 +313,15 @@ expect 1 replay bad.log --device=faulty:output_rounding=up  # a mismatch outweig
 # A folder: raw answers, regression cases, digests.
 record="record --instr=$mma --cases=20 --max_total_time=0.3 --max_bytes=1e6"
 mkdir -p cases/sm_90 && cp "$finding" cases/sm_90
-expect 0 $record --device=faulty:none=0 folder1 --regressions=cases; says '7680 dot products, 1 regression cases'
+expect 0 $record --device=faulty:none=0 folder1 --regressions=cases; says '7680 dot products, '
+asked=$(sed -n 's/.* products, \([0-9]*\) regression cases and vectors.*/\1/p' "$out"); is "$((asked > 50))" 1
 is "$(cd folder1 && echo *)" 'digests.log raw-1.log recording.txtpb regressions.txt'
 expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
-expect 0 replay folder1; says '7681 of 7681 dot products equal'; says ' units of digests equal'
-expect 0 replay folder1 --device=faulty:none=0; says '15362 of 15362 dot products equal'
+both=$((7680 + asked))
+expect 0 replay folder1; says "$both of $both dot products equal"; says ' units of digests equal'
+expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * both)) dot products equal"
 expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"
-mkdir all; cp -r folder1 all; expect 0 replay all; says '7681 of 7681 dot products equal'
+mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
 expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"; says 'fraction_bits=24'

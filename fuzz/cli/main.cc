@@ -14,11 +14,12 @@ namespace {
 
 constexpr Verb kVerbs[] = {
     {"run", "differential run of a device against the model", AddRun, true},
-    {"replay", "regression cases, recordings or one case name, with or without a device",
+    {"replay", "regression cases, vectors, recordings or one case name, with or without a device",
      AddReplay},
     {"minimize", "shrink one mismatch to its essence", AddMinimize},
     {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain},
-    {"list", "instructions, devices, strategies, formats; one a line", AddList, true},
+    {"list", "instructions, devices, strategies, formats, vectors, differences; one a line",
+     AddList, true},
     {"gen", "print cases in the line protocol", AddGen},
     {"eval", "simulate cases from stdin, print them with their results", AddEval},
     {"check", "compare cases with results from stdin with the model", AddCheck},

@@ -75,7 +75,7 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
   }
   console.Print(absl::StrCat(rows.size(), " instructions of ", device.identity(), " in ", flags.out,
                              ": ", outcome->raw_dot_products, " dot products, ",
-                             outcome->regressions, " regression cases, digests of ",
+                             outcome->regressions, " regression cases and vectors, digests of ",
                              outcome->digest_dot_products, " dot products in ",
                              outcome->digest_units, " units\n"));
   return kClean;

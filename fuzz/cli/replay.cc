@@ -16,6 +16,7 @@
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/junit.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
 #include "fuzz/recorder.h"
@@ -51,11 +52,6 @@ std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
   return folders;
 }
 
-struct Verdict {
-  std::string name;
-  std::string failure;  // empty: equal
-};
-
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
@@ -73,10 +69,10 @@ class Replay {
     const std::vector<std::string> vectors = ListVectorFiles(argument);
     if (!S_ISDIR(info.st_mode)) {
       if (!vectors.empty()) return Vectors(argument);
-      return absl::EndsWith(argument, ".txtpb") ? Cases(argument) : Recorded(argument);
+      return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
     }
     const std::vector<std::string> folders = RecordingFoldersBelow(argument);
-    absl::Status s = folders.empty() ? Cases(argument) : absl::OkStatus();
+    absl::Status s = Cases(argument, folders);
     for (const std::string& folder : folders) s.Update(Folder(folder));
     for (const std::string& file : vectors) {
       if (!IsBelow(file, folders)) s.Update(Vectors(file));
@@ -105,7 +101,7 @@ class Replay {
                                   count(AnswerKind::kContested), "\n"));
     }
     if (!flags_.junit.empty()) {
-      if (absl::Status s = WriteFileDurably(flags_.junit, JUnit()); !s.ok()) {
+      if (absl::Status s = WriteFileDurably(flags_.junit, JUnit("replay", verdicts_)); !s.ok()) {
         return Fail(s, kNotDurable);
       }
     }
@@ -127,10 +123,12 @@ class Replay {
     return absl::OkStatus();
   }
 
-  absl::Status Cases(const std::string& path) {
+  // But those below `recordings`: a recording has a text proto of its own.
+  absl::Status Cases(const std::string& path, const std::vector<std::string>& recordings) {
     const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
+      if (IsBelow(file, recordings)) continue;
       const absl::StatusOr<RegressionCase> c = ReadCase(file);
       if (!c.ok() && file == path) return c.status();
       if (!c.ok()) {  // one bad file of a folder does not hide the others
@@ -341,26 +339,6 @@ class Replay {
     }
     if (!differing.empty() && verdict.failure.empty()) verdict.failure = "differs";
     if (!flags_.junit.empty()) verdicts_.push_back(std::move(verdict));
-  }
-
-  std::string JUnit() const {
-    const auto escape = [](const std::string& text) {
-      return absl::StrReplaceAll(
-          text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"\x1b", ""}});
-    };
-    size_t failures = 0;
-    std::string cases;
-    for (const Verdict& v : verdicts_) {
-      failures += !v.failure.empty();
-      absl::StrAppend(&cases, "  <testcase classname=\"mmadiff.replay\" name=\"", escape(v.name),
-                      "\"");
-      v.failure.empty() ? absl::StrAppend(&cases, "/>\n")
-                        : absl::StrAppend(&cases, "><failure message=\"mismatch\">",
-                                          escape(v.failure), "</failure></testcase>\n");
-    }
-    return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmadiff ",
-                        "replay\" tests=\"", verdicts_.size(), "\" failures=\"", failures, "\">\n",
-                        cases, "</testsuite>\n");
   }
 
   const ReplayFlags& flags_;

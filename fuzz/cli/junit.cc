@@ -1,0 +1,32 @@
+#include "fuzz/cli/junit.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+
+namespace mmadiff {
+namespace {
+
+std::string Escape(const std::string& text) {
+  return absl::StrReplaceAll(
+      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"\x1b", ""}});
+}
+
+}  // namespace
+
+std::string JUnit(const std::string& verb, std::span<const Verdict> verdicts) {
+  size_t failures = 0;
+  std::string cases;
+  for (const Verdict& v : verdicts) {
+    failures += !v.failure.empty();
+    absl::StrAppend(&cases, "  <testcase classname=\"mmadiff.", verb, "\" name=\"", Escape(v.name),
+                    "\"");
+    v.failure.empty() ? absl::StrAppend(&cases, "/>\n")
+                      : absl::StrAppend(&cases, "><failure message=\"mismatch\">",
+                                        Escape(v.failure), "</failure></testcase>\n");
+  }
+  return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmadiff ",
+                      verb, "\" tests=\"", verdicts.size(), "\" failures=\"", failures, "\">\n",
+                      cases, "</testsuite>\n");
+}
+
+}  // namespace mmadiff

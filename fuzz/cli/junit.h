@@ -1,0 +1,16 @@
+// JUnit reports of what a verb compared.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace mmadiff {
+
+struct Verdict {
+  std::string name;
+  std::string failure;  // empty: equal
+};
+
+std::string JUnit(const std::string& verb, std::span<const Verdict> verdicts);
+
+}  // namespace mmadiff
