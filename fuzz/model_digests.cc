@@ -14,8 +14,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kCases = 8;         // of each row
-constexpr int64_t kDotProducts = 16;  // at most, of each case
+// Of each row, and at most of each case: 90 % of all one-parameter changes of the models show.
+constexpr int64_t kCases = 64, kDotProducts = 8;
 
 uint64_t HashOf(const std::vector<uint64_t>& words) {
   std::string bytes;
