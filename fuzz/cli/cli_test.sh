@@ -221,12 +221,12 @@ expect 0 explain "$case" --device=faulty:none=0
 for verb in explain minimize; do
   expect 2 $verb none.txtpb; warns none.txtpb
   expect 2 $verb --device=faulty:none=0 $mma@g9:1:2; warns "generator version 'g9'"
-  expect 2 $verb --device=faulty:none=0 sm_90/mma.m16n8k16.f32.f16.f16.f33@g2:1:2; warns $mma
+  expect 2 $verb --device=faulty:none=0 sm_90/mma.m16n8k16.f32.f16.f16.f33@g3:1:2; warns $mma
 done
 
 # Malformed and damaged cases.
 expect 2 replay none; warns 'no such file, folder or case name'
-expect 2 replay $mma@g2:1:x --device=faulty:none=0; warns "index 'x' is no number"
+expect 2 replay $mma@g3:1:x --device=faulty:none=0; warns "index 'x' is no number"
 sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 2 replay broken.txtpb; warns broken.txtpb; warns ' a'
 echo 'instruction: "x' >syntax.txtpb; expect 2 replay syntax.txtpb; warns 'syntax.txtpb'
 mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
@@ -274,11 +274,11 @@ is "$(cd folder1 && echo *)" 'digests.log raw-1.log recording.txtpb regressions.
 expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
 expect 0 replay folder1; says '7681 of 7681 dot products equal'; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says '15362 of 15362 dot products equal'
-expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"
+expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"
 mkdir all; cp -r folder1 all; expect 0 replay all; says '7681 of 7681 dot products equal'
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
-expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"; says 'fraction_bits=24'
+expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
 printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
 expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
