@@ -3,6 +3,7 @@
 # to stdout and what to stderr. Usage: cli_test.sh MMADIFF
 set -u
 m=$(realpath "$1")
+observations=$(realpath "$(dirname "$0")/../../corpus/observations")
 tmp=$(mktemp -d) || exit 2
 mounted=
 cleanup() { [ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"; }
@@ -286,6 +287,18 @@ expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 rec
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
 "$m" record --instr=$mma --device=faulty:none=0 folder3 >"$out" 2>"$err" &
 pid=$!; sleep 0.5; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
+# A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
+cp -r "$observations/khattak_mikaitis" lines
+expect 0 replay lines; says '12288 of 12288 dot products equal'
+says 'NVIDIA V100: 512 of 512 dot products of 2 instructions equal'
+expect 4 replay lines --device=host; says '48 cases left out'
+a100=sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt; gunzip lines/$a100.gz
+sed -i '100{h;s/.*\(.\)$/\1/;y/0123456789abcdef/1032547698badcfe/;G;s/^\(.\)\n\(.*\).$/\2\1/}' lines/$a100
+expect 1 replay lines; says '12287 of 12288'; says 'NVIDIA A100: 1023 of 1024 dot products of 4 '
+says "MISMATCH sm_80/mma.m16n8k8.f32.f16.f16.f32  lines/$a100:100  NVIDIA A100"
+head -n 99 lines/$a100 | gzip >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >lines/$a100.gz; rm lines/$a100
+expect 5 replay lines; warns "$a100.gz: damaged"; says ' dot products equal (damaged data skipped)'
+echo 1 >lines/$a100; rm lines/$a100.gz; expect 5 replay lines; warns "$a100:1: "; says '12032 of 12032'
 gzip -c eval.txt >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >torn.txt.gz
 expect 5 replay torn.txt.gz --instr="$("$m" list | tail -n 1)"
 expect 2 replay eval.txt; warns instruction

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_recording.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -47,6 +50,12 @@ struct Verdict {
   std::string failure;  // empty: equal
 };
 
+// What one device answered.
+struct Tally {
+  uint64_t compared = 0, differing = 0;  // dot products
+  std::set<std::string> rows;
+};
+
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
@@ -61,9 +70,12 @@ class Replay {
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
     if (IsRecordingFolder(argument)) return Folder(argument);
-    if (const auto folders = RecordingFoldersBelow(argument); !folders.empty()) {
+    const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
+    if (!folders.empty() || !files.empty()) {
       absl::Status s;
       for (const std::string& folder : folders) s.Update(Folder(folder));
+      for (const std::string& file : files) s.Update(RecordedInFolder(file));
+      print_tallies_ = true;
       return s;
     }
     const bool cases = S_ISDIR(info.st_mode) || absl::EndsWith(argument, ".txtpb");
@@ -71,6 +83,12 @@ class Replay {
   }
 
   int Finish() {
+    for (const auto& [device, tally] : tallies_) {
+      if (!print_tallies_) break;
+      console_.Print(absl::StrCat(device, ": ", tally.compared - tally.differing, " of ",
+                                  tally.compared, " dot products of ", tally.rows.size(),
+                                  " instructions equal\n"));
+    }
     console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_, " dot products equal",
                                 damaged_ ? " (damaged data skipped)" : "",
                                 unsupported_ == 0
@@ -142,7 +160,8 @@ class Replay {
     const auto answers = [this](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
       if (device_ == nullptr) return absl::OkStatus();
       if (device_->Supports(*recording.row).ok()) {
         return Live(*recording.row, *inputs, recording.where);
@@ -182,12 +201,28 @@ class Replay {
     console_.Status(absl::StrCat(units_, " units of digests verified"), false);
   }
 
-  absl::Status Recorded(const std::string& path) {
-    const auto deliver = [this](const Recording& recording) -> absl::Status {
+  // A bad file does not hide the others.
+  absl::Status RecordedInFolder(const std::string& file) {
+    const absl::Status s = Recorded(file, true);
+    if (!absl::IsInvalidArgument(s)) return s;
+    console_.Warn(s.message());
+    damaged_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Recorded(const std::string& path, bool in_folder = false) {
+    const auto deliver = [&](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      if (device_ != nullptr) return Live(*recording.row, *inputs, recording.where);
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
+      if (device_ != nullptr && in_folder && !device_->Supports(*recording.row).ok()) {
+        ++unsupported_;
+        return absl::OkStatus();
+      }
+      if (device_ != nullptr) {
+        return Live(*recording.row, *inputs, recording.where, recording.line);
+      }
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
@@ -210,26 +245,35 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where) {
+  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where,
+                    uint64_t line = 0) {
     if (absl::Status s = device_->Supports(row); !s.ok()) return s;
     const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(row, inputs);
     if (!d.ok()) return d.status();
-    Compare(row, inputs, *d, where, device_->name());
+    Compare(row, inputs, *d, where, device_->name(), line);
     return absl::OkStatus();
   }
 
+  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
-               const std::string& where, const std::string& device) {
+               const std::string& where, const std::string& device, uint64_t line = 0) {
     std::vector<uint64_t> model(inputs.dot_products());
     Simulate(row.model, inputs, model);
     const std::vector<int64_t> differing = Differences(row, model, d);
     compared_ += model.size();
     differing_ += differing.size();
+    Tally& tally = tallies_[device];
+    tally.compared += model.size();
+    tally.differing += differing.size();
+    tally.rows.insert(row.name);
     Verdict verdict = {absl::StrCat(where, " ", device), ""};
+    Recording first;
+    first.where = where;
+    first.line = line;
     for (const int64_t element : differing) {
       if (printed_++ >= flags_.errors) break;
       const std::string text = absl::StrCat(
-          "MISMATCH ", row.name, "  ", where, "  ", device, "\n  operands   ",
+          "MISMATCH ", row.name, "  ", WhereOf(first, element), "  ", device, "\n  operands   ",
           FormatLine(*row.instruction, Extract(inputs, element)), "\n",
           DescribeDifference(*row.instruction->d, model[element], d[element], console_.color()));
       console_.Print(text);
@@ -267,6 +311,8 @@ class Replay {
   bool damaged_ = false;
   int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
   std::vector<Verdict> verdicts_;
+  std::map<std::string, Tally> tallies_;  // by the identity of the device
+  bool print_tallies_ = false;            // a folder of recordings was replayed
 };
 
 int RunReplay(const ReplayFlags& flags, const Globals& globals) {
