@@ -235,6 +235,19 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
   return {};
 }
 
+std::vector<std::string> LineRecordingsBelow(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator it(folder, error), end;
+  for (; !error && it != end; it.increment(error)) {
+    const std::string path = it->path().string();
+    const bool named = absl::EndsWith(path, ".txt") || absl::EndsWith(path, ".txt.gz");
+    if (named && FactsOfFileName(path).row != nullptr) files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -19,6 +20,9 @@ struct FileNameFacts {
   std::string anything;
 };
 FileNameFacts FactsOfFileName(absl::string_view path);
+
+// The files below a folder whose names say their row, sorted.
+std::vector<std::string> LineRecordingsBelow(const std::string& folder);
 
 // As ReadRecordings() for one file. Adds to `dot_products`.
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,

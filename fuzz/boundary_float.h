@@ -274,6 +274,81 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   FillEdges(*in.c, specials, t.c, t.results(), r);
 }
 
+// One product that is not zero, alone or beside an addend: what one term does on its own.
+MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const Range reach = ProductRange(in);
+  const int kind = r.Below(4);
+  const int top = kind < 2    ? MiddleExponent(in, r)
+                  : kind == 2 ? Lowest(*in.d) + r.Below(Precision(in) + 2)
+                              : r.Between(reach.low, reach.high);
+  Aim(t, top, r);
+  for (int k = 0; k < t.k(); ++k) {
+    FillProducts(t, k, top, r);
+    r.Coin() ? ZeroRows(t, k, r) : FillZeros(*in.b, t.b + k, t.columns(), t.stride(), r);
+  }
+  FillProducts(t, r.Below(t.k()), top, r);
+  r.OneIn(3) ? FillAddends(t, top + 1, top - Precision(in) - 3, r)
+             : FillZeros(*in.c, t.c, t.results(), 1, r);
+}
+
+// The addend against a power of two, so near that what is left lies below the normal range, or an
+// addend from there where no product is so small. The other products are zeros of one sign, which
+// shows what became of the sign.
+MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const int low = ProductRange(in).low;
+  const int top = in.d->min_exponent + r.Below(in.d->fraction_bits);
+  Aim(t, top, r);
+  // A +0: that of a flushed operand too has its sign from B.
+  const uint64_t one = Compose(*in.b, !r.OneIn(4), 0, 0);
+  for (int k = 0; k < t.k(); ++k) {
+    for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + k] = 0;
+    for (int j = 0; j < t.columns(); ++j) t.b[j * t.stride() + k] = one;
+  }
+  if (top < low && r.Coin()) return FillAddends(t, in.d->min_exponent, Lowest(*in.d), r);
+  const int x = r.Below(t.k()), product = std::max(low, top);
+  FillPowers(t, x, product, r);
+  for (int e = 0; e < t.results(); ++e) {
+    const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
+    const uint64_t left = 1ull << r.Below(in.c->fraction_bits);
+    t.c[e] = Compose(*in.c, !negative, product, r.OneIn(4) ? 0 : left);
+  }
+}
+
+// Infinities against zeros and against each other in two terms and in the addend, or in the addend
+// alone; one tile in four has NaNs too.
+MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const int top = MiddleExponent(in, r), kind = r.Below(4);
+  Aim(t, top, r);
+  for (int k = 0; k < t.k(); ++k) FillProducts(t, k, top - r.Below(8), r);
+  FillAddends(t, top, top - 8, r);
+  const auto plant = [&](const Format& f, uint64_t* out, int count, int stride, int one_in) {
+    if (kind != 0 && !HasInfinity(f)) return;
+    for (int i = 0; i < count; ++i, out += stride) {
+      const uint64_t word = kind == 0 ? Special(f, r) : InfinityWord(f, r.Coin());
+      *out = r.OneIn(one_in) ? word : *out;
+    }
+  };
+  const auto zeros = [&](const Format& f, uint64_t* out, int count) {
+    for (int i = 0; i < count; ++i, out += t.stride()) {
+      const uint64_t zero = Zero(f, r);
+      *out = r.OneIn(3) ? zero : *out;
+    }
+  };
+  plant(*in.c, t.c, t.results(), 1, 2);
+  if (kind == 1) return;
+  const int x = r.Below(t.k()), y = (x + 1 + r.Below(std::max(1, t.k() - 1))) % t.k();
+  zeros(*in.a, t.a + y, t.rows());
+  zeros(*in.b, t.b + x, t.columns());
+  plant(*in.a, t.a + x, t.rows(), t.stride(), 2);
+  plant(*in.b, t.b + y, t.columns(), t.stride(), 2);
+  const int second = HasInfinity(*in.a) && HasInfinity(*in.b) ? 4 : 2;
+  plant(*in.a, t.a + y, t.rows(), t.stride(), second);
+  plant(*in.b, t.b + x, t.columns(), t.stride(), second);
+}
+
 inline constexpr InputClass kClasses[] = {
     {"band", "exponents from a band of 0 to 72 bits", Band},
     {"cancel", "terms that cancel exactly, small remainder", Cancel},
@@ -288,6 +363,9 @@ inline constexpr InputClass kClasses[] = {
     {"overflow", "results around the largest output", OverflowEdge},
     {"specials", "infinities and NaN payloads in every position", Specials},
     {"edges", "every operand from the edges of its format", Edges},
+    {"one_product", "one product that is not zero", OneProduct},
+    {"vanish", "an addend that all but cancels one product", Vanish},
+    {"infinities", "infinities against zeros and each other", Infinities},
 };
 
 }  // namespace mmadiff::float_classes

@@ -106,11 +106,28 @@ MMADIFF_HD_CALL inline void SmallNumbers(const Tile& t, Random& r) {
   for (int e = 0; e < t.results(); ++e) t.c[e] = Small(*t.instruction.c, 2 * bits, r);
 }
 
+// One product that is not zero, against an addend from the edges or its negative.
+MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const int x = r.Below(t.k());
+  FillFactors(t, [](const Format&) { return 0; });
+  for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + x] = Edge(*in.a, r);
+  for (int j = 0; j < t.columns(); ++j) t.b[j * t.k() + x] = Edge(*in.b, r);
+  for (int e = 0; e < t.results(); ++e) {
+    const int row = e / in.shape.n, column = row / in.shape.m * in.shape.n + e % in.shape.n;
+    const int64_t product =
+        DecodeInteger(*in.a, t.a[row * t.k() + x]) * DecodeInteger(*in.b, t.b[column * t.k() + x]);
+    const uint64_t edge = Edge(*in.c, r);
+    t.c[e] = r.Coin() ? edge : static_cast<uint64_t>(-product) & LowBits(in.c->bits);
+  }
+}
+
 inline constexpr InputClass kClasses[] = {
     {"edges", "every operand from the edges of its format", Edges},
     {"limit", "sums around the accumulator's limits", Limit},
     {"cancel", "products that cancel in pairs", Cancel},
     {"small", "small numbers and zeros", SmallNumbers},
+    {"one_product", "one product that is not zero", OneProduct},
 };
 
 }  // namespace mmadiff::integer_classes

@@ -123,20 +123,19 @@ MMADIFF_HD_CALL inline void ZeroGroups(const Tile& t, Random& r) {
            : FillAddends(t, low + 4, low - 8, r);
 }
 
-// Scale codes from the edges of their format: zero, the least, one (with the bit that is not read,
-// if there is one), the largest, NaN.
+// Scale codes from the edges of their format: zero, the least, one, the largest, NaN.
 MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   const Format& f = *t.instruction.scale;
-  const bool nan = r.OneIn(4), unread = f.exponent_bits + f.fraction_bits < f.bits;
+  const bool nan = r.OneIn(4);
   const uint64_t one = Compose(f, false, 0, 0), largest = MaxFiniteWord(f);
   const uint64_t edges[8] = {0,
                              1,
                              one,
-                             unread ? one | 1ull << SignBit(f) : one - 1,
+                             one - 1,
                              largest,
                              largest - 1,
                              nan ? Special(f, r) : one + 1,
-                             r.Bits(f.bits - 1)};
+                             r.Bits(FieldBits(f) - 1)};
   const auto fill = [&](uint64_t* rows, int count) {
     for (int i = 0; i < count; ++i) {
       for (int s = 0; s < t.scales(); ++s) {
@@ -153,6 +152,49 @@ MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   FillEdges(*t.instruction.c, nan, t.c, t.results(), r);
 }
 
+// NaN scales, zero scales and the largest: in rows, in columns, over infinities, over zeros alone,
+// beside infinite addends.
+MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const Format& f = *in.scale;
+  const int block = r.Below(t.scales()), k = block * t.scale_block() + r.Below(t.scale_block());
+  const bool zeros = r.Coin();
+  Aim(t, MiddleExponent(in, r), r);
+  FillElements(t, r);
+  const auto plant = [&](const Format& element, uint64_t* row, int count, int one_in) {
+    for (int i = 0; i < count; ++i, row += t.stride()) {
+      const uint64_t codes[4] = {Special(f, r), Special(f, r), 0, MaxFiniteWord(f)};
+      const uint64_t code = codes[r.Below(4)];
+      row[t.k() + block] = r.OneIn(one_in) ? code : row[t.k() + block];
+      if (HasInfinity(element) && r.OneIn(4)) row[k] = InfinityWord(element, r.Coin());
+    }
+  };
+  plant(*in.a, t.a, t.rows(), 2);
+  plant(*in.b, t.b, t.columns(), 3);
+  for (int group = 0; zeros && group < Groups(t); ++group) ZeroGroup(t, group, r);
+  FillEdges(*in.c, false, t.c, t.results(), r);
+  for (int e = 0; e < t.results(); ++e) {
+    const uint64_t infinity = InfinityWord(*in.c, r.Coin());
+    t.c[e] = r.OneIn(3) ? infinity : t.c[e];
+  }
+}
+
+// The bits of scales that no manual gives a meaning. No other class sets them: one such bit that
+// the hardware does read would hide everything else.
+MMADIFF_HD_CALL inline void ScaleUnreadBits(const Tile& t, Random& r) {
+  const Format& f = *t.instruction.scale;
+  Scales(t, r);
+  const auto set = [&](uint64_t* row, int count) {
+    for (int i = 0; i < count; ++i, row += t.stride()) {
+      for (int s = 0; s < t.scales(); ++s) {
+        row[t.k() + s] |= r.Bits(f.bits - FieldBits(f)) << FieldBits(f);
+      }
+    }
+  };
+  set(t.a, t.rows());
+  set(t.b, t.columns());
+}
+
 inline constexpr InputClass kClasses[] = {
     {"scales", "scales of the blocks from a band of 0 to 60 bits", Scales},
     {"last_bits", "a power of two and the last kept bits below it, in other groups", LastBits},
@@ -160,6 +202,8 @@ inline constexpr InputClass kClasses[] = {
     {"groups_cancel", "groups that cancel under equal scales", GroupsCancel},
     {"zero_groups", "zero groups and groups that add up to zero under huge scales", ZeroGroups},
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},
+    {"scale_specials", "NaN, zero and largest scales beside specials and zeros", ScaleSpecials},
+    {"scale_unread_bits", "scales with bits that have no meaning", ScaleUnreadBits},
 };
 
 }  // namespace mmadiff::scaled_classes

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "fuzz/generate.h"
 
 namespace mmadiff {
 namespace {
@@ -38,8 +39,14 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
 
 std::string CaseStream::name() const {
   const bool is_default = strategy == &Strategies().front();
-  return absl::StrCat(row->name, "@g", kGeneratorVersion, ":",
+  return absl::StrCat(row->name, "@g", version, ":",
                       is_default ? "" : absl::StrCat(strategy->name, "."), seed);
+}
+
+const InputClass& CaseStream::class_of(uint64_t index) const {
+  const Instruction& in = *row->instruction;
+  const int boundary = version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
+  return strategy->class_of(in, boundary, index);
 }
 
 std::string FormatCaseName(const CaseName& name) {
@@ -57,7 +64,9 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
   }
   const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
   if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");
-  if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
+  if (parts[0] == "g2" && stream.row->instruction->scale == nullptr) {
+    stream.version = 2;
+  } else if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
     return BadName(text, absl::StrCat("generator version '", parts[0], "' is not this program's"));
   }
   const size_t dot = parts[1].find('.');
@@ -102,7 +111,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   const uint32_t id = StreamId(stream);
   Tile tile = {instruction, batch.a.data(), batch.b.data(), batch.c.data()};
   for (int64_t i = 0; i < count; ++i) {
-    const InputClass& input_class = stream.strategy->class_of(instruction, first + i);
+    const InputClass& input_class = stream.class_of(first + i);
     Random random(stream.seed, id, first + i);
     input_class.fill(tile, random);
     tile.a += s.a_words();

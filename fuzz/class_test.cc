@@ -254,12 +254,64 @@ TEST_P(AnyFloatClass, AddendEdgesAreReached) {
   }
 }
 
+TEST_P(AnyFloatClass, OneProductIsOne) {
+  int one = 0, zero_addend = 0, both_sides = 0;  // zeros in A against numbers in B, and in B
+  ForDotProducts(in(), ClassNamed(in(), "one_product"), [&](const DotProductCase& dot) {
+    int products = 0, a = 0, b = 0;
+    for (int k = 0; k < in().shape.k; ++k) {
+      const bool zero_a = IsZero(*in().a, dot.a[k]), zero_b = IsZero(*in().b, dot.b[k]);
+      products += !zero_a && !zero_b;
+      a += zero_a;
+      b += zero_b;
+    }
+    one += products == 1;
+    zero_addend += IsZero(*in().c, dot.c);
+    both_sides += a != 0 && b != 0;
+  });
+  EXPECT_EQ(one, kTiles * kPerTile);
+  EXPECT_GE(zero_addend, 1700);
+  EXPECT_GE(both_sides, in().shape.k > 2 ? 1000 : 0);
+}
+
+// The sum of one product and an addend lies below the normal range.
+TEST_P(FloatClass, VanishVanishes) {
+  const int low = Lowest(*in().a) + Lowest(*in().b);
+  if (low - in().c->fraction_bits >= in().d->min_exponent) {
+    GTEST_SKIP() << "no difference is so small";
+  }
+  Algorithm keeps = algorithm();
+  keeps.input_subnormals = keeps.addend_subnormals = keeps.output_subnormals = Subnormals::kKeep;
+  const Model model = WithAlgorithm(row(), keeps);
+  const auto tiny = [&](const DotProductCase& dot) {
+    return !IsSubnormal(*in().c, dot.c) && IsSubnormal(*in().d, Simulate(model, dot));
+  };
+  EXPECT_GE(CountDots("vanish", tiny), 300);
+}
+
+TEST_P(AnyFloatClass, InfinitiesMeetZerosAndEachOther) {
+  int nans = 0, infinities = 0;  // results without a NaN operand
+  ForDotProducts(in(), ClassNamed(in(), "infinities"), [&](const DotProductCase& dot) {
+    bool nan = IsNan(*in().c, dot.c);
+    for (int k = 0; k < in().shape.k; ++k) {
+      nan |= IsNan(*in().a, dot.a[k]) || IsNan(*in().b, dot.b[k]);
+    }
+    const Kind kind = Decode(*in().d, Simulate(row().model, dot)).kind;
+    nans += !nan && kind == Kind::kNan;
+    infinities += !nan && kind == Kind::kInfinite;
+  });
+  EXPECT_GE(nans, HasInfinity(*in().a) || HasInfinity(*in().b) ? 300 : 0);
+  EXPECT_GE(infinities, 700);
+}
+
 // Finite operands of every class but those that are for specials: the largest pattern of a format
 // is not always a number, nor is the pattern of -0.
 TEST_P(AnyFloatClass, NumbersAreNumbers) {
   for (const InputClass& c : BoundaryClasses(in())) {
     const std::string_view name = c.name;
-    if (name == "specials" || name == "edges" || name == "scale_edges") continue;
+    if (name == "specials" || name == "edges" || name == "infinities" || name == "scale_edges" ||
+        name == "scale_specials") {
+      continue;
+    }
     const bool any_addend = name == "addend_edges" || name == "overflow";
     int specials = 0;
     ForDotProducts(in(), c, [&](const DotProductCase& dot) {
@@ -396,12 +448,53 @@ TEST_P(ScaledClass, ScaleCodesFromTheEdges) {
     nan += IsNan(*in().d, Simulate(row().model, dot));
   });
   const uint64_t one = Compose(f, false, 0, 0);
-  const uint64_t unread = f.exponent_bits + f.fraction_bits < 8 ? one | 0x80 : one;
-  for (const uint64_t code : {uint64_t{0}, uint64_t{1}, one, unread, MaxFiniteWord(f)}) {
+  for (const uint64_t code : {uint64_t{0}, uint64_t{1}, one, MaxFiniteWord(f)}) {
     EXPECT_GE(seen[code], 100) << code;
   }
   EXPECT_GE(nan, 100);
   EXPECT_LE(nan, 1500);
+}
+
+// One class alone sets bits of scales that have no meaning.
+TEST_P(ScaledClass, ScalesAreLegal) {
+  const int fields = FieldBits(*in().scale);
+  const auto unread = [&](const DotProductCase& dot) {
+    for (size_t i = in().shape.k; i < dot.a.size(); ++i) {
+      if ((dot.a[i] | dot.b[i]) >> fields != 0) return true;
+    }
+    return false;
+  };
+  std::set<std::string_view> with;
+  const auto look = [&](const InputClass& c) {
+    ForDotProducts(in(), c, [&](const DotProductCase& dot) {
+      if (unread(dot)) with.insert(c.name);
+    });
+  };
+  look(UniformBits());
+  for (const InputClass& c : BoundaryClasses(in())) look(c);
+  if (fields == in().scale->bits) {
+    EXPECT_THAT(with, testing::IsEmpty());
+  } else {
+    EXPECT_THAT(with, testing::ElementsAre("scale_unread_bits"));
+    EXPECT_GE(CountDots("scale_unread_bits", unread), 2500);
+  }
+}
+
+TEST_P(ScaledClass, SpecialScalesOnEitherSide) {
+  const auto count = [&](bool in_a, bool in_b) {
+    return CountDots("scale_specials", [&](const DotProductCase& dot) {
+      bool a = false, b = false;
+      for (size_t i = in().shape.k; i < dot.a.size(); ++i) {
+        a |= IsNan(*in().scale, dot.a[i]);
+        b |= IsNan(*in().scale, dot.b[i]);
+      }
+      return a == in_a && b == in_b;
+    });
+  };
+  EXPECT_GE(count(true, false), 400);
+  EXPECT_GE(count(false, true), 200);
+  EXPECT_GE(count(true, true), 50);
+  EXPECT_GE(count(false, false), 1000);
 }
 
 // ---- Integers
@@ -463,6 +556,11 @@ TEST_P(IntegerClass, EdgesReachTheEndsOfEveryFormat) {
   }
   EXPECT_GE(ones, 40);
   EXPECT_GE(zeros, 40);
+}
+
+TEST_P(IntegerClass, OneProductMeetsItsNegative) {
+  const bool is_xor = algorithm().bit_operation == BitOperation::kXor;
+  EXPECT_GE(CountEvent(row(), "one_product", StageEvent::kFullCancellation), is_xor ? 50u : 500u);
 }
 
 // ---- One row for each set of formats of a family, the one with the fewest dot products

@@ -17,7 +17,7 @@ MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, uint64_t* out, i
                                 Random& r) {
   for (int i = 0; i < count; ++i, out += t.stride()) {
     for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
-    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(t.instruction.scale->bits);
+    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(FieldBits(*t.instruction.scale));
   }
 }
 
@@ -34,10 +34,15 @@ inline constexpr int kScaledClasses = std::size(scaled_classes::kClasses);
 inline constexpr int kIntegerClasses = std::size(integer_classes::kClasses);
 
 // Boundary classes of the formats; block-scaled instructions have the floating-point ones first.
+// The last scaled class is for scales with bits that are not read.
 MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
   if (IsInteger(*in.d)) return kIntegerClasses;
-  return in.scale == nullptr ? kFloatClasses : kFloatClasses + kScaledClasses;
+  if (in.scale == nullptr) return kFloatClasses;
+  return kFloatClasses + kScaledClasses - (FieldBits(*in.scale) == in.scale->bits);
 }
+
+// Those of generator version 2, of instructions without scales: the first ones of the tables.
+inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*in.d) ? 4 : 13; }
 
 enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
 

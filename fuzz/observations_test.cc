@@ -82,25 +82,62 @@ TEST(Observations, EveryFolderIsTheModels) {
   }
 }
 
-// Recordings of real GPUs beside the project, when they are there: every file whose row there is.
-TEST(Silicon, EveryRecordingIsTheModels) {
-  const std::filesystem::path folder = "../shared/silicon";
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+// Returns the number of dot products, all of which `answer` must give.
+template <typename Function>
+uint64_t ExpectRecorded(const std::string& file, const Function& answer) {
+  const auto compare = [&](const Recording& recording) {
+    EXPECT_NE(recording.identity, "") << file;
+    for (size_t i = 0; i < recording.d.size(); ++i) {
+      EXPECT_EQ(answer(*recording.row, Extract(recording.inputs, i)), recording.d[i])
+          << WhereOf(recording, i);
+    }
+    return absl::OkStatus();
+  };
+  const auto stats = ReadRecordings(file, "", compare);
+  EXPECT_TRUE(stats.ok()) << stats.status();
+  return stats.ok() ? stats->dot_products : 0;
+}
+
+uint64_t OfTheModel(const Row& row, const DotProductCase& dot) { return Simulate(row.model, dot); }
+
+constexpr char kGpus[] = "corpus/observations/khattak_mikaitis";
+
+TEST(Gpus, EveryRecordingIsTheModels) {
+  const std::vector<std::string> files = LineRecordingsBelow(kGpus);
+  EXPECT_EQ(files.size(), 48u);
+  for (const std::string& file : files) EXPECT_EQ(ExpectRecorded(file, OfTheModel), 256u) << file;
+}
+
+// Those with operands of 16 bits and more were executed as wmma of k = 16, tf32 of k = 8; what
+// their lines lack was zero.
+TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
   int files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    const auto compare = [&entry](const Recording& recording) {
-      std::vector<uint64_t> model(recording.inputs.dot_products());
-      Simulate(recording.row->model, recording.inputs, model);
-      EXPECT_EQ(model, recording.d) << entry.path();
-      return absl::OkStatus();
-    };
-    if (FactsOfFileName(entry.path().string()).row == nullptr) continue;
-    const auto stats = ReadRecordings(entry.path().string(), "", compare);
-    ASSERT_TRUE(stats.ok()) << stats.status();
-    EXPECT_GE(stats->dot_products, 2500u) << entry.path();
+  const auto of_wmma = [](const Row& row, DotProductCase dot) -> uint64_t {
+    const std::string shape = row.model.a.bits == 32 ? "wmma.m16n16k8" : "wmma.m16n16k16";
+    const size_t name = row.name.find('/') + 1, types = row.name.find('.', name + 4);
+    const Row* wmma = FindRow(row.name.substr(0, name) + shape + row.name.substr(types));
+    if (wmma == nullptr) return ~uint64_t{0};
+    dot.a.resize(wmma->shape().k);
+    dot.b.resize(wmma->shape().k);
+    return Simulate(wmma->model, dot);
+  };
+  for (const std::string& file : LineRecordingsBelow(kGpus)) {
+    if (FactsOfFileName(file).row->model.a.bits == 8) continue;
+    ExpectRecorded(file, of_wmma);
     ++files;
   }
-  EXPECT_GE(files, 26);
+  EXPECT_EQ(files, 30);
+}
+
+// The whole files of the same recordings beside the project, when they are there.
+TEST(Silicon, EveryRecordingIsTheModels) {
+  const std::string folder = "../shared/silicon";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const std::vector<std::string> files = LineRecordingsBelow(folder);
+  uint64_t dot_products = 0;
+  for (const std::string& file : files) dot_products += ExpectRecorded(file, OfTheModel);
+  EXPECT_EQ(files.size(), 48u);
+  EXPECT_EQ(dot_products, 153'000u);
 }
 
 std::vector<const Row*> MeasuredRows() {

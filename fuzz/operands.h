@@ -18,6 +18,9 @@ MMADIFF_HD constexpr int Lowest(const Format& f) {
   return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
 }
 
+// Bits of a scale that have a meaning; those above are not read.
+MMADIFF_HD constexpr int FieldBits(const Format& f) { return f.exponent_bits + f.fraction_bits; }
+
 // Exponents that products of elements have, their scales included.
 struct Range {
   int low, high;
@@ -82,12 +85,6 @@ MMADIFF_HD inline int ExponentOfScale(const Format& f, uint64_t word) {
   return exponent;
 }
 
-// Bits above the fields of a format without sign that hardware does not read.
-MMADIFF_HD inline uint64_t UnreadBits(const Format& f, Random& r) {
-  const int fields = f.exponent_bits + f.fraction_bits;
-  return f.is_signed || fields >= f.bits ? 0 : r.Bits(f.bits - fields) << fields;
-}
-
 // Neither infinity nor NaN. `exponent` is clamped to the format, and a pattern beyond the largest
 // number (all ones of e4m3) becomes the largest; below min_exponent the number is subnormal.
 MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int exponent,
@@ -150,7 +147,7 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   if (f.nonfinite == Nonfinite::kNone) return bits;
   if (f.nonfinite == Nonfinite::kNanMinusZero) return 1ull << SignBit(f);
   if (f.nonfinite == Nonfinite::kNanAllOnes) {
-    return LowBits(f.exponent_bits + f.fraction_bits) | (f.is_signed ? sign : UnreadBits(f, r));
+    return LowBits(f.exponent_bits + f.fraction_bits) | (f.is_signed ? sign : 0);
   }
   switch (r.Below(4)) {
     case 0:
@@ -235,8 +232,7 @@ MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, R
   const auto fill = [&](uint64_t* out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
       const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
-      out[i * t.stride()] =
-          Compose(f, false, exponent_here, r.Bits(f.fraction_bits)) | UnreadBits(f, r);
+      out[i * t.stride()] = Compose(f, false, exponent_here, r.Bits(f.fraction_bits));
     }
   };
   fill(t.a + t.k() + block, t.rows(), split.a, spread);

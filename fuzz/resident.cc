@@ -67,7 +67,7 @@ void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, Unit
   const Instruction& in = *stream.row->instruction;
   const uint64_t period = ClassPeriod(*KindOf(*stream.strategy), BoundaryClassCount(in));
   for (uint64_t i = 0; i < std::min(period, count); ++i) {
-    const InputClass& input_class = stream.strategy->class_of(in, first + i);
+    const InputClass& input_class = stream.class_of(first + i);
     result.counts[absl::StrCat("class.", input_class.name)] += (count - i + period - 1) / period;
   }
 }
@@ -75,7 +75,7 @@ void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, Unit
 }  // namespace
 
 bool ResidentRunner::Supports(const CaseStream& stream) {
-  return KindOf(*stream.strategy) != nullptr &&
+  return KindOf(*stream.strategy) != nullptr && stream.version == kGeneratorVersion &&
          CompareKernel(stream.row->model.algorithm.family) != nullptr;
 }
 

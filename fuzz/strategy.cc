@@ -12,8 +12,8 @@ const InputClass& ClassAt(const Instruction& instruction, int number) {
 }
 
 template <StrategyKind kKind>
-const InputClass& ClassOf(const Instruction& instruction, uint64_t index) {
-  return ClassAt(instruction, ClassNumber(kKind, BoundaryClassCount(instruction), index));
+const InputClass& ClassOf(const Instruction& instruction, int boundary, uint64_t index) {
+  return ClassAt(instruction, ClassNumber(kKind, boundary, index));
 }
 
 std::vector<InputClass> ScaledClasses() {
@@ -35,7 +35,9 @@ constexpr Strategy kStrategies[] = {
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
   static const std::vector<InputClass>& scaled = *new std::vector<InputClass>(ScaledClasses());
   if (IsInteger(*instruction.d)) return integer_classes::kClasses;
-  if (instruction.scale != nullptr) return scaled;
+  if (instruction.scale != nullptr) {
+    return std::span(scaled).first(BoundaryClassCount(instruction));
+  }
   return float_classes::kClasses;
 }
 
@@ -53,9 +55,10 @@ const Strategy* FindStrategy(std::string_view name) {
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction) {
   // The classes repeat after at most four times the number of boundary classes.
   std::vector<const InputClass*> classes;
-  const uint64_t period = 4 * BoundaryClasses(instruction).size();
+  const int boundary = BoundaryClassCount(instruction);
+  const uint64_t period = 4 * boundary;
   for (uint64_t index = 0; index < period; ++index) {
-    const InputClass* c = &strategy.class_of(instruction, index);
+    const InputClass* c = &strategy.class_of(instruction, boundary, index);
     bool seen = false;
     for (const InputClass* known : classes) seen |= known == c;
     if (!seen) classes.push_back(c);

@@ -14,14 +14,15 @@ namespace mmadiff {
 // The boundary classes for an instruction's formats, in the order that numbers them.
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction);
 
-// Uniform bits in every operand.
+// Uniform bits in every operand, those that a scale has no meaning for aside.
 const InputClass& UniformBits();
 
 struct Strategy {
   const char* name;
   const char* what;
-  // Class of case `index`; a pure function, so every class has its share of any range of indices.
-  const InputClass& (*class_of)(const Instruction& instruction, uint64_t index);
+  // Class of case `index`, where the first `boundary` boundary classes are used; a pure function,
+  // so every class has its share of any range of indices.
+  const InputClass& (*class_of)(const Instruction& instruction, int boundary, uint64_t index);
 };
 
 std::span<const Strategy> Strategies();               // the default one first

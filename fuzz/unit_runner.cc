@@ -96,7 +96,7 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
   const size_t words = batch_.shape.d_words();
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t index = first + i;
-    ++classes[&stream_.strategy->class_of(*row.instruction, index)];
+    ++classes[&stream_.class_of(index)];
     if (IsTraced(index)) {
       events.Count(row.model, Extract(batch_, i * words + TracedElement(index, words)));
     }

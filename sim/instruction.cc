@@ -112,7 +112,8 @@ constexpr Entry kEntries[] = {
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToAda, kMmaPage},
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToHopper, kMmaPage},
 
-    {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.{f32,f16}", kNamed, "$2 f16 f16 $3", kMemory, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMemory, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.f32.f16.f16.f16", kNamed, "f32 f16 f16 f16", kMemory, kNone, kWmmaPage},
     {"wmma.{m16n16,m32n8,m8n32}k16.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMemory, kNone, kWmmaPage},
     {"wmma.m16n16k8.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMemory, kNone, kWmmaPage},
     {"wmma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMemory, kNone, kWmmaPage},

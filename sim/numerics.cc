@@ -17,15 +17,18 @@ constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
 // `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
 #define MMADIFF_INTEL(instruction) \
   "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
+// Each file holds some of these answers; the others were compared as they were made.
 constexpr char kDots[] =
-    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, model 167";
+    "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, which its virtual machine "
+    "calls model 167";
 constexpr char kFmas[] =
-    "0 of 2e7 dot products differ on an Intel Xeon with AVX512_BF16, model 167, and 0 of 2.68e8 on "
-    "an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3]";
-constexpr char kIntegers[] = "0 of 3.2e8 dot products differ on an Intel Xeon, model 167";
-
+    "0 of 2e7 dot products differ on an Intel Xeon, which its virtual machine calls model 167, and "
+    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3]";
+constexpr char kIntegers[] =
+    "0 of 3.2e8 dot products differ on an Intel Xeon, which its virtual machine calls model 167";
 constexpr char kTiles[] =
-    "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8, model 167";
+    "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8, which its "
+    "virtual machine calls model 167";
 
 constexpr Evidence kAmxText = {
     kPublished,
@@ -34,35 +37,52 @@ constexpr Evidence kAmxText = {
 constexpr Evidence kArmText = {
     kPublished,
     "Arm's pseudo-code BFDotAdd with FPCR.EBF = 0: round to odd, flushed, default NaN; "
-    "equals QEMU 7.2 (-cpu max, an emulator) on 10^6 dot products"};
+    "equals QEMU 7.2 (-cpu max, an emulator) on 10^6 dot products (not filed)"};
 constexpr Evidence kArmExtended = {
-    kPublished, "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = 0"};
-constexpr Evidence kArmInteger = {
-    kPublished, "Arm's pseudo-code: exact, modulo 2^32; equals QEMU 7.2 on 10^6 dot products"};
-
-constexpr Evidence kFmaText = {
     kPublished,
-    "PTX ISA: one rounding in the named mode, subnormals kept, f32 NaN results are "
-    "7fffffff. Open: f64 NaN payload"};
-// Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation), equal to the last one in
-// `mmadiff check`: values like N(0, 1), one step of k. They saw no zero sum, subnormal result,
-// overflow or NaN.
-constexpr Evidence Recorded(const char* text) {
-  return {kPublished, text, "corpus/observations/khattak_mikaitis"};
+    "Arm's pseudo-code BFDotAdd with FPCR.EBF = 1, RMode nearest, FZ = FIZ = 0; no second source"};
+constexpr Evidence kArmInteger = {
+    kPublished,
+    "Arm's pseudo-code: exact, modulo 2^32; equals QEMU 7.2 on 10^6 dot products (not filed)"};
+
+constexpr Evidence kFmaF32 = {
+    kPublished,
+    "PTX ISA: one rounding in the named mode, subnormals kept; CUDA Programming Guide: of NaN "
+    "operands 7fffffff. Open: the NaN of an invalid operation"};
+constexpr Evidence kFmaF64 = {
+    kPublished, "PTX ISA: one rounding in the named mode, subnormals kept. Open: NaN payload"};
+// Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation); the README of the folder
+// says what they decide. Those of f16, bf16 and tf32 were made through wmma, with no more k in use
+// than one step has.
+constexpr char kRecordings[] = "corpus/observations/khattak_mikaitis";
+constexpr Evidence Recorded(const char* text, Grade grade = kPublished) {
+  return {grade, text, kRecordings};
 }
-#define MMADIFF_RECORDED(gpus)                                                                 \
-  "recorded on " gpus " by Khattak & Mikaitis, normal values alone, all equal; floor, zeros, " \
-  "overflow and NaN: MMA-Sim 2.1.1"
+#define MMADIFF_RECORDED(gpus) \
+  "recorded on " gpus          \
+  " by Khattak & Mikaitis, values like N(0, 1), all equal; the rest: MMA-Sim 2.1.1"
+#define MMADIFF_STEP(gpus)                    \
+  "MMA-Sim 2.1.1; its step recorded on " gpus \
+  " by Khattak & Mikaitis through wmma, values like N(0, 1), all equal"
+constexpr char kLikeAmpere[] =
+    "as sm_80; its step recorded on A2 by Khattak & Mikaitis through wmma, values like N(0, 1), "
+    "all equal";
+
+constexpr char kWmmaFirst[] =
+    "the mma steps of the architecture in ascending k; the first step was recorded by Khattak & "
+    "Mikaitis, the others never";
 // Rows with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of all
 // classes each, native FP8 rows on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That is
 // agreement of models, not of hardware.
-constexpr Evidence kMmaSim = {kPublished,
-                              "MMA-Sim 2.1.1 (arXiv 2511.10909v2): claimed bit-accurate against "
-                              "hardware on 10^6 random tests; no recording was replayed here"};
+constexpr Evidence kMmaSim = {
+    kPublished,
+    "MMA-Sim 2.1.1; its authors claim equality with hardware on 10^6 random bit patterns (arXiv "
+    "2511.10909v2, with other f16 floors), which reach neither floors nor zero sums; no recording "
+    "was replayed here"};
 constexpr Evidence kMmaSimLike = {
     kAssumed,
-    "MMA-Sim 2.1.1 models these types as it models FP8; whether its hardware tests cover "
-    "them is not stated. Open: are the padding bits of the containers ignored?"};
+    "MMA-Sim 2.1.1 has it as it has FP8, with a kernel for hardware but no stated result; it "
+    "ignores the padding bits of the containers"};
 constexpr Evidence kMixedTypes = {
     kAssumed,
     "PTX ISA: f16 and bf16 may be mixed; taken as the forms with one type. Open: nobody "
@@ -76,9 +96,10 @@ constexpr Evidence kTuring884 = {
     "MMA-Sim 2.1.1: Turing runs m8n8k4 with Volta's numbers (version 1 said F=24); no "
     "recording was replayed here"};
 // Emulation belongs to ptxas, not to the chip: recordings and recipe are of one version of it.
-#define MMADIFF_EMULATED(gpus)                                                                \
-  "emulated by ptxas with f16 steps; recorded on " gpus " by Khattak & Mikaitis, normal values " \
-  "alone, all equal"
+#define MMADIFF_EMULATED(gpus)                          \
+  "emulated by ptxas with f16 steps; recorded on " gpus \
+  " by Khattak & Mikaitis, values like "                \
+  "N(0, 1), all equal; the rest as the f16 steps"
 constexpr Evidence kLikeEmulated = {
     kAssumed, "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
 constexpr Evidence kLikeEmulated16 = {
@@ -87,8 +108,12 @@ constexpr Evidence kLikeEmulated16 = {
     "m16n8k32. Open: nobody has recorded m16n8k16"};
 constexpr Evidence kF64 = {
     kPublished,
-    "PTX ISA: as fma.rn; Fasi et al. 2021 observed round to nearest even on A100; MMA-Sim 2.1.1, "
-    "whose hardware test leaves out what the hardware made NaN. Open: NaN, order of k on hardware"};
+    "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test leaves out what the hardware made NaN. "
+    "Open: NaN, order of k on hardware"};
+constexpr Evidence kWmmaF64 = {
+    kPublished,
+    "PTX ISA: as fma.rn; Fasi et al. 2021 saw round to nearest even after each addition on A100, "
+    "through wmma. Open: NaN, order of k on hardware"};
 constexpr Evidence kF64Assumed = {
     kAssumed,
     "a chain of fma like the shapes that are native (ptxas makes m8n8k4 steps of it). "
@@ -100,50 +125,58 @@ constexpr Evidence kF64Rounded = {
 constexpr Evidence kIntegerText = {
     kPublished,
     "PTX ISA: exact products and 32-bit sums that wrap; no order or rounding to differ"};
+constexpr Evidence kIntegerLike = {
+    kAssumed,
+    "exact products and sums that wrap, as mma; its own page does not say that they wrap"};
 constexpr Evidence kSaturated = {
     kAssumed,
     "PTX ISA: the accumulated value is clamped; taken to be clamped once an instruction. "
-    "Open: hardware may clamp after each of its steps"};
+    "Open: hardware, or ptxas where it emulates, may clamp after each step"};
+// Machine code by ptxas 13.0 for sm_75 to sm_120, read on 2026-11-21: m16n16k16 of f16 and bf16 is
+// HMMA.1688 (sm_75) or HMMA.16816, tf32 is two HMMA.1684 everywhere.
 constexpr Evidence kWmmaText = {
     kAssumed,
-    "compiled to the mma steps of the architecture in ascending k (Fasi et al. 2021 "
-    "measured through wmma, one step alone). Open: order of the steps, never recorded"};
+    "compiled to the mma steps of the architecture (ptxas 13.0), taken to be in ascending k "
+    "(Fasi et al. 2021 measured through wmma, one step alone). Open: order of the steps"};
 constexpr Evidence kWmmaVolta = {
     Grade::kContested,
-    "the mma steps in ascending k, as elsewhere; Hickmann & Bradford 2019 report for V100 "
-    "(C + (T0 + T1)) + (T2 + T3) with C added to nearest even (corpus/vectors/"
-    "hickmann_bradford_2019.txt)"};
+    "the mma steps from C in ascending k, as ptxas 12.9 chains them; Hickmann & Bradford 2019 "
+    "report for m16n16k16 on V100 (C + (T0 + T1)) + (T2 + T3), C to nearest even, f32 subnormals "
+    "flushed. Recordings of one step and Fasi et al. 2021 refute the last two"};
 constexpr Evidence kWmmaMixed = {
     kAssumed,
-    "wmma with f32 addend and f16 result, or the reverse: taken as the mma steps of the "
-    "architecture, intermediate results in the output's format. Nobody models it"};
+    "the steps of the form with an f32 addend, to which ptxas 13.0 first converts the f16 one"};
+constexpr Evidence kWmmaMixedVolta = {
+    kAssumed, "the mma steps of the architecture, the first with the f16 addend (ptxas 12.9)"};
 constexpr Evidence kScaledLike = {
     kAssumed,
-    "GST-FDPA by extension: ue8m0 scales for 16 elements (PTX 9.1); nobody has published "
-    "tests"};
-// The hardware test of MMA-Sim leaves out every MFMA result that the hardware made NaN.
-#define MMADIFF_NO_NAN "NaN was never compared with hardware"
-constexpr Evidence kChained = {
+    "MMA-Sim 2.1.1 has it, with a kernel for hardware but no stated result; width: as the others"};
+constexpr Evidence kScaledGroups = {
     kPublished,
-    "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 random tests. " MMADIFF_NO_NAN
-    ". Open: MODE register"};
+    "MMA-Sim 2.1.1, as for FP8; users of a B200 could not decide between 34 and 37 fraction bits, "
+    "and another project says 25 (`mmadiff list differences`)"};
+#define MMADIFF_NO_NAN "What the hardware made NaN was never compared"
+constexpr Evidence kChained = {kPublished,
+                               "MMA-Sim 2.1.1: chain of fma in ascending k, subnormals kept; 10^6 "
+                               "random tests. " MMADIFF_NO_NAN ". Open: MODE register"};
 constexpr Evidence kCdna1 = {
+    kPublished, "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. " MMADIFF_NO_NAN
+                ". Open: zero sign"};
+constexpr Evidence kCdna2 = {kPublished,
+                             "MMA-Sim, paper and 2.1.1: operands and addend flushed to +0 once, "
+                             "f32 products and sums in pairs "
+                             "flushed with their sign. " MMADIFF_NO_NAN};
+constexpr Evidence kCdna3 = {kPublished, "MMA-Sim 2.1.1 (TR-FDPA). " MMADIFF_NO_NAN
+                                         ". Open: exponent of a zero addend, zero sign"};
+constexpr Evidence kCdna3Fp8 = {kPublished, "MMA-Sim 2.1.1 (GTR-FDPA). " MMADIFF_NO_NAN};
+constexpr Evidence kCdna3Recorded = {
     kPublished,
-    "MMA-Sim 2.1.1 and Khattak & Mikaitis: exact sum, rounded once. " MMADIFF_NO_NAN
-    ". Open: zero sign"};
-constexpr Evidence kCdna2 = {
+    "MMA-Sim 2.1.1 (GTR-FDPA) and its recorded MI300X answers, all equal "
+    "(corpus/vectors/mi300x_notebook.txt). " MMADIFF_NO_NAN};
+constexpr Evidence kCdna3Bf8 = {
     kPublished,
-    "MMA-Sim, paper and 2.1.1: operands and addend flushed to +0 once, f32 products and sums in pairs "
-    "flushed with their sign. " MMADIFF_NO_NAN};
-constexpr Evidence kCdna3 = {
-    kPublished,
-    "MMA-Sim 2.1.1 (TR-FDPA). " MMADIFF_NO_NAN ". Open: exponent of a zero addend, zero sign"};
-constexpr Evidence kCdna3Fp8 = {
-    kPublished,
-    "MMA-Sim 2.1.1 (GTR-FDPA) and its 30 recorded MI300X answers, all equal "
-    "(corpus/vectors/mi300x_notebook.txt). " MMADIFF_NO_NAN
-    ". An infinite or NaN addend beside products above 2^24 is kept here and dropped there: "
-    "`mmadiff list differences`"};
+    "MMA-Sim 2.1.1 (GTR-FDPA), but for an infinite or NaN addend beside products above 2^24, which "
+    "it drops (`mmadiff list differences`). " MMADIFF_NO_NAN};
 constexpr Evidence kAmdInteger = {
     kAssumed, "exact, sums modulo 2^32: no manual read here says what an overflow does"};
 
@@ -184,33 +217,33 @@ constexpr NumericsEntry kEntries[] = {
     {"arm", "bfdot.ebf bfmmla.ebf", ArmExtendedBfdot, kArmExtended},
     {"arm", "{s,u,us}{dot,mmla}", kWrap, kArmInteger},
 
-    {kCuda, "fma.rn.f32", CudaFma<Rounding::kNearestEven>, kFmaText},
-    {kCuda, "fma.rz.f32", CudaFma<Rounding::kTowardZero>, kFmaText},
-    {kCuda, "fma.rm.f32", CudaFma<Rounding::kDown>, kFmaText},
-    {kCuda, "fma.rp.f32", CudaFma<Rounding::kUp>, kFmaText},
-    {kCuda, "fma.rn.f64", kNearest, kFmaText, kAnyNan},
-    {kCuda, "fma.rz.f64", kTowardZero, kFmaText, kAnyNan},
-    {kCuda, "fma.rm.f64", kDown, kFmaText, kAnyNan},
-    {kCuda, "fma.rp.f64", kUp, kFmaText, kAnyNan},
+    {kCuda, "fma.rn.f32", CudaFma<Rounding::kNearestEven>, kFmaF32},
+    {kCuda, "fma.rz.f32", CudaFma<Rounding::kTowardZero>, kFmaF32},
+    {kCuda, "fma.rm.f32", CudaFma<Rounding::kDown>, kFmaF32},
+    {kCuda, "fma.rp.f32", CudaFma<Rounding::kUp>, kFmaF32},
+    {kCuda, "fma.rn.f64", kNearest, kFmaF64, kAnyNan},
+    {kCuda, "fma.rz.f64", kTowardZero, kFmaF64, kAnyNan},
+    {kCuda, "fma.rm.f64", kDown, kFmaF64, kAnyNan},
+    {kCuda, "fma.rp.f64", kUp, kFmaF64, kAnyNan},
 
-    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, Recorded(MMADIFF_RECORDED("V100"))},
+    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, Recorded(MMADIFF_STEP("V100"))},
     {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated<4, 23>, kMixedAddend},
     {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kMmaSim},
-    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("A100"))},
-    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("A2"))},
-    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
-    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("A100"))},
-    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("A2"))},
-    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
+    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_STEP("A100"))},
+    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(kLikeAmpere, kAssumed)},
+    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
+    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_STEP("A100"))},
+    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(kLikeAmpere, kAssumed)},
+    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
     {"sm_80 sm_89", "mma.m16n8k16." MMADIFF_HALF, Truncated<8, 24>, kMmaSim},
     {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<4, 24>, kMmaSim},
     {kFromHopper, "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("H100 and H200"))},
-    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("B200"))},
+    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
+    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_STEP("B200"))},
     {"sm_120", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_RECORDED("H100 and H200"))},
-    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_RECORDED("B200"))},
+    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
+    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_STEP("B200"))},
     {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, kMmaSim},
     {kFromHopper, "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<8, 25>, kMmaSim},
 
@@ -229,10 +262,11 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_120", "mma.m16n8k32.f8f6f4.*", Truncated<32, 25>, kMmaSimLike},
     {"sm_120", "mma.m16n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
     {"sm_120", "mma.m16n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "mma.m16n8k32.mxf8f6f4.*"},
-    {"sm_120", "mma.m16n8k64.mxf4.* mma.m16n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kMmaSim},
+    {"sm_120", "mma.m16n8k64.mxf4.* mma.m16n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
     {"sm_120", "mma.m16n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
 
-    {kFromAmpere, "{mma,wmma}.m8n8k4.f64.*", kNearest, kF64, kAnyNan},
+    {kFromAmpere, "mma.m8n8k4.f64.*", kNearest, kF64, kAnyNan},
+    {kFromAmpere, "wmma.m8n8k4.f64.*", kNearest, kWmmaF64, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rz.*", kTowardZero, kF64Rounded, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kDown, kF64Rounded, kAnyNan},
     {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kUp, kF64Rounded, kAnyNan},
@@ -246,27 +280,33 @@ constexpr NumericsEntry kEntries[] = {
     {kFromTuring, "mma.{m8n8k16,m8n8k32}.satfinite.*", kSaturate, kSaturated},
     {kFromAmpere, "mma.{m16n8k16,m16n8k32,m16n8k64}.s32.*", kWrap, kIntegerText},
     {kFromAmpere, "mma.{m16n8k16,m16n8k32,m16n8k64}.satfinite.*", kSaturate, kSaturated},
-    {kFromTuring, "wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.s32.*", kWrap, kIntegerText},
+    {kFromTuring, "wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.s32.*", kWrap, kIntegerLike},
     {kFromTuring, "wmma.{m16n16k16,m32n8k16,m8n32k16,m8n8k32}.satfinite.*", kSaturate, kSaturated},
-    {kFromTuring, "{mma,wmma}.m8n8k128.*.xor.popc", kXor, kIntegerText},
-    {kFromAmpere, "{mma,wmma}.m8n8k128.*.and.popc", kWrap, kIntegerText},
+    {kFromTuring, "mma.m8n8k128.*.xor.popc", kXor, kIntegerText},
+    {kFromTuring, "wmma.m8n8k128.*.xor.popc", kXor, kIntegerLike},
+    {kFromAmpere, "mma.m8n8k128.*.and.popc", kWrap, kIntegerText},
+    {kFromAmpere, "wmma.m8n8k128.*.and.popc", kWrap, kIntegerLike},
     {kFromAmpere, "mma.m16n8k{128,256}.*.xor.popc", kXor, kIntegerText},
     {kFromAmpere, "mma.m16n8k{128,256}.*.and.popc", kWrap, kIntegerText},
 
     {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kWmmaVolta},
-    {"sm_70", "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<4, 23>, kWmmaMixed},
-    {"sm_75 sm_80 sm_89", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kWmmaText},
-    {"sm_75 sm_80 sm_89", "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<8, 24>, kWmmaMixed},
-    {"sm_80 sm_89", "wmma.*.f32.bf16.*", Truncated<8, 24>, kWmmaText},
-    {"sm_80 sm_89", "wmma.*.f32.tf32.*", Truncated<4, 24>, kWmmaText},
-    {kFromHopper, "wmma.*.{f32,f16}.f16.f16.$1", Truncated<16, 25>, kWmmaText},
-    {kFromHopper, "wmma.*.{f32.f16.f16.f16,f16.f16.f16.f32}", Truncated<16, 25>, kWmmaMixed},
-    {kFromHopper, "wmma.*.f32.bf16.*", Truncated<16, 25>, kWmmaText},
-    {kFromHopper, "wmma.*.f32.tf32.*", Truncated<8, 25>, kWmmaText},
+    {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kWmmaText},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, Truncated<8, 24>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, Truncated<8, 24>, kWmmaText},
+    {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("H100 and H200"))},
+    {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_RECORDED("B200"))},
+    {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, kWmmaText},
+    {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, Truncated<16, 25>, kWmmaText},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 25>, kWmmaText},
+    {"sm_70", "wmma.*.f32.f16.f16.f16", Truncated<4, 23>, kWmmaMixedVolta},
+    {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kWmmaMixed},
+    {kFromHopper, "wmma.*.f32.f16.f16.f16", WidenedAddend<16, 25>, kWmmaMixed},
 
     {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", Truncated<16, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
-    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200 with zero addends"))},
+    {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200, taken to be through this instruction as the addends are zero,"))},
     {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_MIXED_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k32.f16." MMADIFF_FP8 "." MMADIFF_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
@@ -279,9 +319,9 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, Truncated<32, 25>, kMmaSim, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
-    {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kMmaSim},
+    {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
     {"sm_100", "tcgen05.mma.m128n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
-    {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerText},
+    {"sm_100", "tcgen05.mma.m64n8k32.s32.*", kWrap, kIntegerLike},
     {"sm_100", "tcgen05.mma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
     {"gfx908 gfx90a", "v_mfma_f32_*x{1,2,4}f32", kNearest, kChained, kAnyNan},
@@ -293,7 +333,9 @@ constexpr NumericsEntry kEntries[] = {
     {"gfx942", "v_mfma_{f32_*_f32,f64_*_f64}", kNearest, kChained, kAnyNan},
     {"gfx942", "v_mfma_f32_*_xf32", TwoStage<4>, kCdna3, kAnyNan},
     {"gfx942", "v_mfma_f32_*_{f16,bf16}", TwoStage<8>, kCdna3, kAnyNan},
-    {"gfx942", "v_mfma_f32_*_{fp8,bf8}_{fp8,bf8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
+    {"gfx942", "v_mfma_f32_16x16x32_fp8_fp8", TwoStageFp8, kCdna3Recorded, kAnyNan},
+    {"gfx942", "v_mfma_f32_32x32x16_fp8_fp8 v_mfma_f32_*_{fp8_bf8,bf8_fp8}", TwoStageFp8, kCdna3Fp8, kAnyNan},
+    {"gfx942", "v_mfma_f32_*_bf8_bf8", TwoStageFp8, kCdna3Bf8, kAnyNan},
     {"gfx908 gfx90a gfx942 gfx950", "v_mfma_i32_*", kWrap, kAmdInteger},
 };
 #undef MMADIFF_HALF
@@ -310,7 +352,9 @@ constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own em
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
-     {kUnknown, "emulated with FFMA by ptxas from sm_80 on (32 FFMA, 8 FADD, no tensor core); its order is not described"}},
+     {kUnknown, "emulated with FFMA by ptxas from sm_80 on (no tensor core); its order is not described"}},
+    {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
+     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16; this model has no such conversion"}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
      "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
      "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",

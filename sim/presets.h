@@ -115,6 +115,14 @@ Algorithm Truncated(const Instruction& i) {
           .zero_sign = ZeroSign::kPositive};
 }
 
+// The same, an f16 addend converted to f32 first: its subnormals have their own exponents.
+template <int terms, int fraction_bits>
+Algorithm WidenedAddend(const Instruction& i) {
+  Algorithm a = Truncated<terms, fraction_bits>(i);
+  a.addend_exponent = AddendExponent::kOutputFormat;
+  return a;
+}
+
 // FP8 sums with F = 13 and f32 results of 13 fraction bits (Ada mma, Hopper wgmma); the floor is
 // that of the architecture's other sums, of `fraction_bits`.
 template <int terms, int fraction_bits>
@@ -161,7 +169,8 @@ Algorithm Exact(const Instruction& i) {
           .zero_sign = ZeroSign::kSumPositive};
 }
 
-// CDNA2: every product and every sum rounded to f32, subnormals flushed everywhere (FTZ-AddMul).
+// CDNA2: operands and addend flushed to +0 once; every product and every sum rounded to f32 and
+// flushed with its sign (FTZ-AddMul).
 template <int terms>
 Algorithm Pairwise(const Instruction& i) {
   return {.family = Family::kPairwiseSum,

@@ -271,7 +271,8 @@ const Promise kPromises[] = {
     {"sm_80 sm_86 sm_89", "mma wmma", "f16 bf16", T(8, 24, -132)},
     {"sm_80 sm_86 sm_89", "mma wmma", "tf32", T(4, 24, -132)},
     {FROM_HOPPER, "mma wmma wgmma tcgen05", "f16 bf16", T(16, 25, -133)},
-    {FROM_HOPPER, "mma wmma wgmma tcgen05", "tf32", T(8, 25, -133)},
+    {FROM_HOPPER, "mma wgmma tcgen05", "tf32", T(8, 25, -133)},
+    {FROM_HOPPER, "wmma", "tf32", T(4, 25, -133)},  // ptxas 13.0: two HMMA.1684
     {"sm_89", "mma", "e4m3 e5m2", T(16, 13, -132, 13)},
     {"sm_90", "wgmma", "e4m3 e5m2", T(32, 13, -133, 13)},
     {"sm_90 sm_100 sm_103", "mma", "e4m3 e5m2", Emulated()},
@@ -318,6 +319,9 @@ Algorithm Promised(const Promise& promise, const Named& named) {
   a.bit_operation = named.bit_operation;
   if (a.family == kFmaChain) a.output_rounding = named.rounding;
   const std::string& d = named.formats[0];
+  // ptxas 13.0 converts an f16 addend to f32 (HADD2.F32); only Volta's steps take it as it is.
+  const bool converts = named.kind == "wmma" && named.arch != "sm_70" && named.formats[3] != d;
+  if (converts) a.addend_exponent = AddendExponent::kOutputFormat;
   const bool truncates = a.family == kFusedSum || a.family == kScaledSum;
   if (truncates && d == "f32") a.output_rounding = Rounding::kTowardZero;
   if (truncates && d == "f16") a.exponent_floor += 126 - 14;
@@ -407,7 +411,7 @@ Texts BrokenPromises(const Row& row) {
 }
 
 TEST(Promises, EveryRowKeepsThem) {
-  EXPECT_GE(Rows().size(), 1398u);
+  EXPECT_GE(Rows().size(), 1371u);
   for (const Row& row : Rows()) EXPECT_THAT(BrokenPromises(row), IsEmpty());
 }
 
@@ -435,6 +439,8 @@ constexpr Planted kPlanted[] = {
     {"sm_80/mma.m8n8k128.s32.b1.b1.s32.xor.popc", "sm_80/mma.m8n8k128.s32.b1.b1.s32.and.popc", "bit_operation and"},
     {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "sm_90/mma.m16n8k8.f32.f16.f16.f32", "fraction_bits 25 instead of 24"},
     {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "terms=16", "terms 16 instead of 8"},
+    {"sm_90/wmma.m16n16k8.f32.tf32.tf32.f32", "terms=8", "terms 8 instead of 4"},
+    {"sm_80/wmma.m16n16k16.f32.f16.f16.f16", "addend_exponent=own_format", "addend_exponent own_format"},
     {"sm_90/wgmma.m64n8k16.f16.f16.f16", "exponent_floor=-133", "exponent_floor -133 instead of -21"},
     {"sm_90/mma.m16n8k16.f32.bf16.bf16.f32", "nan_verdict=any", "nan_verdict"},
     {"sm_90/mma.m16n8k16.f32.bf16.bf16.f32", "b=f16", "model m16n8k16b1.f32.bf16.f16.f32"},

@@ -22,6 +22,7 @@
 #include "device/cuda/cubin.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/kernel_images.h"
+#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -68,35 +69,44 @@ std::set<size_t> EntriesWithErrors(const std::string& ptx, const std::string& me
   return with_errors;
 }
 
+// The machine code of a module; nothing if ptxas refuses it, and its messages then.
+std::optional<std::string> Cubin(const PtxTarget& target, const std::string& text,
+                                 std::string* messages = nullptr) {
+  const std::string stem = absl::StrCat(testing::TempDir(), "native_", getpid(), target.arch);
+  const std::string ptx = stem + ".ptx", cubin = stem + ".cubin", said = stem + ".txt";
+  std::ofstream(ptx) << text;
+  const bool made = std::system(absl::StrCat(Ptxas(), " -arch ", target.target, " ", ptx, " -o ",
+                                             cubin, " >/dev/null 2>", said)
+                                    .c_str()) == 0;
+  const std::optional<std::string> code = made ? std::optional(Contents(cubin)) : std::nullopt;
+  if (messages != nullptr) *messages = Contents(said);
+  for (const std::string& path : {ptx, cubin, said}) std::remove(path.c_str());
+  return code;
+}
+
 // What ptxas makes of each entry; nothing where it refuses the text. They make one module, for a
 // start of ptxas costs more than a kernel; what it refuses is taken out until the rest assembles.
 std::vector<std::optional<Opcodes>> Assemble(const PtxTarget& target,
                                              const std::vector<ModuleEntry>& entries) {
-  const std::string stem = absl::StrCat(testing::TempDir(), "native_", getpid(), target.arch);
-  const std::string ptx = stem + ".ptx", cubin = stem + ".cubin", messages = stem + ".txt";
-  const std::string command = absl::StrCat(Ptxas(), " -arch ", target.target, " ", ptx, " -o ",
-                                           cubin, " >/dev/null 2>", messages);
   std::vector<std::optional<Opcodes>> all(entries.size());
   std::vector<ModuleEntry> left = entries;
-  bool assembles = false;
-  while (!assembles && !left.empty()) {
+  std::optional<std::string> code;
+  while (!code.has_value() && !left.empty()) {
     const std::string text = ModuleOf(target, left);
-    std::ofstream(ptx) << text;
-    assembles = std::system(command.c_str()) == 0;
-    if (assembles) break;
-    const std::set<size_t> refused = EntriesWithErrors(text, Contents(messages));
-    EXPECT_FALSE(refused.empty()) << Contents(messages);
+    std::string messages;
+    code = Cubin(target, text, &messages);
+    if (code.has_value()) break;
+    const std::set<size_t> refused = EntriesWithErrors(text, messages);
+    EXPECT_FALSE(refused.empty()) << messages;
     if (refused.empty()) break;
     for (auto at = refused.rbegin(); at != refused.rend(); ++at) left.erase(left.begin() + *at);
   }
-  const std::string code = assembles ? Contents(cubin) : "";
-  for (size_t x = 0, y = 0; assembles && y < left.size(); ++x) {
+  for (size_t x = 0, y = 0; code.has_value() && y < left.size(); ++x) {
     if (NameOf(entries[x]) != NameOf(left[y])) continue;
-    const auto opcodes = MatrixOpcodes(code, NameOf(left[y++]));
+    const auto opcodes = MatrixOpcodes(*code, NameOf(left[y++]));
     EXPECT_TRUE(opcodes.ok()) << opcodes.status();
     if (opcodes.ok()) all[x] = *opcodes;
   }
-  for (const std::string& path : {ptx, cubin, messages}) std::remove(path.c_str());
   return all;
 }
 
@@ -210,6 +220,62 @@ TEST_P(Native, MachineCodeOfAllElse) {
   // Two sizes with two sources of 21 instructions; of 8 kinds and scale counts, one integer.
   const int major = GetParam().major, kinds = GetParam().minor == 3 ? 7 : 8;
   EXPECT_EQ(sizes, major == 9 ? 2 * 2 * 21 : major == 10 ? 2 * 2 * kinds : 0);
+}
+
+// One wmma.mma with its loads and stores (PTX ISA, wmma: registers of a fragment).
+std::string WmmaEntry(const Row& row, const std::string& entry) {
+  const Instruction& i = *row.instruction;
+  const std::string shape = absl::StrCat("m", i.shape.m, "n", i.shape.n, "k", i.shape.k);
+  const auto registers = [](const char* letter, int count) {
+    std::string list = absl::StrCat("{%", letter, "0");
+    for (int x = 1; x < count; ++x) absl::StrAppend(&list, ", %", letter, x);
+    return list + "}";
+  };
+  const auto operand = [&i](int rows) {  // f16 fragments hold every element twice
+    return i.a->bits == 32 ? 4 : std::string_view(i.a->name) == "f16" ? 8 : rows * i.shape.k / 64;
+  };
+  const std::string a = registers("a", operand(i.shape.m)), b = registers("b", operand(i.shape.n));
+  const bool half_c = i.c->bits == 16, half_d = i.d->bits == 16;
+  const std::string c = registers(half_c ? "h" : "f", half_c ? 4 : 8);
+  const std::string d = registers(half_d ? "p" : "q", half_d ? 4 : 8);
+  const std::string types =
+      std::string_view(i.a->name) == "f16"
+          ? absl::StrCat(i.d->name, ".", i.c->name)
+          : absl::StrCat(i.d->name, ".", i.a->name, ".", i.b->name, ".", i.c->name);
+  return absl::StrCat(".visible .entry ", entry,
+                      "(.param .u64 address) {\n.reg .b32 %a<8>, %b<8>, %h<8>, %p<8>;\n",
+                      ".reg .f32 %f<8>, %q<8>;\n.reg .u64 %at;\nld.param.u64 %at, [address];\n",  //
+                      "wmma.load.a.sync.aligned.row.", shape, ".", i.a->name, " ", a, ", [%at];\n",
+                      "wmma.load.b.sync.aligned.col.", shape, ".", i.b->name, " ", b,
+                      ", [%at+4096];\n", "wmma.load.c.sync.aligned.row.", shape, ".", i.c->name,
+                      " ", c, ", [%at+8192];\n", "wmma.mma.sync.aligned.row.col.", shape, ".",
+                      types, " ", d, ", ", a, ", ", b, ", ", c, ";\nwmma.store.d.sync.aligned.row.",
+                      shape, ".", i.d->name, " [%at+12288], ", d, ";\nret;\n}\n");
+}
+
+// The numerics of wmma are those of the instructions that ptxas makes of it: no step of a row's
+// model joins more products than one of them does.
+TEST_P(Native, StepsOfWmmaAreNoLongerThanItsInstructions) {
+  if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
+  std::vector<const Row*> rows;
+  std::string ptx = ModuleOf(GetParam(), {});
+  for (const Row* row : MatchRows(absl::StrCat(GetParam().arch, "/wmma.*"))) {
+    if (IsInteger(row->model.d) || row->model.d.bits == 64) continue;
+    absl::StrAppend(&ptx, WmmaEntry(*row, absl::StrCat("w", rows.size())));
+    rows.push_back(row);
+  }
+  EXPECT_GE(rows.size(), GetParam().major == 7 ? 9u : 13u);
+  const std::string code = Cubin(GetParam(), ptx).value_or("");
+  for (size_t x = 0; x < rows.size(); ++x) {
+    const auto opcodes = MatrixOpcodes(code, absl::StrCat("w", x));
+    ASSERT_TRUE(opcodes.ok()) << opcodes.status();
+    ASSERT_EQ(opcodes->size(), 1u);
+    const Shape& s = rows[x]->shape();
+    // Each makes 16 x 8 results.
+    const int products = s.k * s.m * s.n / (16 * 8) / opcodes->at("HMMA");
+    const int terms = std::min(s.k, rows[x]->model.algorithm.terms);
+    EXPECT_EQ(products % terms, 0) << rows[x]->name << ": steps of " << products;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Native, testing::ValuesIn(Targets()),

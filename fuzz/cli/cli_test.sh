@@ -3,6 +3,7 @@
 # to stdout and what to stderr. Usage: cli_test.sh MMADIFF
 set -u
 m=$(realpath "$1")
+observations=$(realpath "$(dirname "$0")/../../corpus/observations")
 tmp=$(mktemp -d) || exit 2
 mounted=
 cleanup() { [ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"; }
@@ -223,12 +224,12 @@ expect 0 explain "$case" --device=faulty:none=0
 for verb in explain minimize; do
   expect 2 $verb none.txtpb; warns none.txtpb
   expect 2 $verb --device=faulty:none=0 $mma@g9:1:2; warns "generator version 'g9'"
-  expect 2 $verb --device=faulty:none=0 sm_90/mma.m16n8k16.f32.f16.f16.f33@g2:1:2; warns $mma
+  expect 2 $verb --device=faulty:none=0 sm_90/mma.m16n8k16.f32.f16.f16.f33@g3:1:2; warns $mma
 done
 
 # Malformed and damaged cases.
 expect 2 replay none; warns 'no such file, folder or case name'
-expect 2 replay $mma@g2:1:x --device=faulty:none=0; warns "index 'x' is no number"
+expect 2 replay $mma@g3:1:x --device=faulty:none=0; warns "index 'x' is no number"
 sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 2 replay broken.txtpb; warns broken.txtpb; warns ' a'
 echo 'instruction: "x' >syntax.txtpb; expect 2 replay syntax.txtpb; warns 'syntax.txtpb'
 mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
@@ -320,11 +321,11 @@ expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
 both=$((7680 + asked))
 expect 0 replay folder1; says "$both of $both dot products equal"; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * both)) dot products equal"
-expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"
+expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"
 mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
-expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g2:1:0 to 2047"; says 'fraction_bits=24'
+expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
 printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
 expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
@@ -332,6 +333,18 @@ expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 rec
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
 "$m" record --instr=$mma --device=faulty:none=0 folder3 >"$out" 2>"$err" &
 pid=$!; sleep 0.5; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
+# A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
+cp -r "$observations/khattak_mikaitis" lines
+expect 0 replay lines; says '12288 of 12288 dot products equal'
+says 'NVIDIA V100: 512 of 512 dot products of 2 instructions equal'
+expect 4 replay lines --device=host; says '48 cases left out'
+a100=sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt; gunzip lines/$a100.gz
+sed -i '100{h;s/.*\(.\)$/\1/;y/0123456789abcdef/1032547698badcfe/;G;s/^\(.\)\n\(.*\).$/\2\1/}' lines/$a100
+expect 1 replay lines; says '12287 of 12288'; says 'NVIDIA A100: 1023 of 1024 dot products of 4 '
+says "MISMATCH sm_80/mma.m16n8k8.f32.f16.f16.f32  lines/$a100:100  NVIDIA A100"
+head -n 99 lines/$a100 | gzip >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >lines/$a100.gz; rm lines/$a100
+expect 5 replay lines; warns "$a100.gz: damaged"; says ' dot products equal (damaged data skipped)'
+echo 1 >lines/$a100; rm lines/$a100.gz; expect 5 replay lines; warns "$a100:1: "; says '12032 of 12032'
 gzip -c eval.txt >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >torn.txt.gz
 expect 5 replay torn.txt.gz --instr="$("$m" list | tail -n 1)"
 expect 2 replay eval.txt; warns instruction

@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <span>
+#include <map>
+#include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_recording.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -17,6 +18,7 @@
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/junit.h"
+#include "fuzz/cli/replay_vectors.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
 #include "fuzz/recorder.h"
@@ -52,11 +54,20 @@ std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
   return folders;
 }
 
+// What one device answered.
+struct Tally {
+  uint64_t compared = 0, differing = 0;  // dot products
+  std::set<std::string> rows;
+};
+
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
   Replay(const ReplayFlags& flags, Device* device, Console& console)
-      : flags_(flags), device_(device), console_(console) {}
+      : flags_(flags),
+        device_(device),
+        console_(console),
+        vectors_(device, flags.errors, flags.verbose, console) {}
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
@@ -71,9 +82,11 @@ class Replay {
       if (!vectors.empty()) return Vectors(argument);
       return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
     }
-    const std::vector<std::string> folders = RecordingFoldersBelow(argument);
+    const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
+    print_tallies_ |= !folders.empty() || !files.empty();
     absl::Status s = Cases(argument, folders);
     for (const std::string& folder : folders) s.Update(Folder(folder));
+    for (const std::string& file : files) s.Update(RecordedInFolder(file));
     for (const std::string& file : vectors) {
       if (!IsBelow(file, folders)) s.Update(Vectors(file));
     }
@@ -81,6 +94,16 @@ class Replay {
   }
 
   int Finish() {
+    compared_ += vectors_.compared();
+    differing_ += vectors_.differing();
+    unsupported_ += vectors_.unsupported();
+    verdicts_.insert(verdicts_.end(), vectors_.verdicts().begin(), vectors_.verdicts().end());
+    for (const auto& [device, tally] : tallies_) {
+      if (!print_tallies_) break;
+      console_.Print(absl::StrCat(device, ": ", tally.compared - tally.differing, " of ",
+                                  tally.compared, " dot products of ", tally.rows.size(),
+                                  " instructions equal\n"));
+    }
     console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_, " dot products equal",
                                 damaged_ ? " (damaged data skipped)" : "",
                                 unsupported_ == 0
@@ -93,13 +116,7 @@ class Replay {
       console_.Print(
           absl::StrCat(units_ - differing_units_, " of ", units_, " units of digests equal\n"));
     }
-    const auto count = [this](AnswerKind kind) { return by_kind_[static_cast<int>(kind)]; };
-    if (std::any_of(std::begin(by_kind_), std::end(by_kind_), [](uint64_t n) { return n > 0; })) {
-      console_.Print(absl::StrCat("vectors: observed ", count(AnswerKind::kObserved),
-                                  ", published ", count(AnswerKind::kPublished), ", expected ",
-                                  count(AnswerKind::kExpected), "; contested ",
-                                  count(AnswerKind::kContested), "\n"));
-    }
+    if (const std::string counts = vectors_.Counts(); !counts.empty()) console_.Print(counts);
     if (!flags_.junit.empty()) {
       if (absl::Status s = WriteFileDurably(flags_.junit, JUnit("replay", verdicts_)); !s.ok()) {
         return Fail(s, kNotDurable);
@@ -163,79 +180,9 @@ class Replay {
       return absl::OkStatus();
     }
     for (const Vector& v : file->vectors) {
-      const std::vector<VectorCase> cases = CasesOf(v);
-      for (auto first = cases.begin(); first != cases.end();) {
-        const auto last = std::find_if(
-            first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
-        if (absl::Status s = OneAnswer(v, {first, last}); !s.ok()) return s;
-        first = last;
-      }
+      if (absl::Status s = vectors_.Compare(v); !s.ok()) return s;
     }
     return absl::OkStatus();
-  }
-
-  // The cases of one answer of a vector.
-  absl::Status OneAnswer(const Vector& v, std::span<const VectorCase> cases) {
-    const VectorAnswer& answer = *cases.front().answer;
-    const bool contested = answer.kind == AnswerKind::kContested;
-    const std::string who = answer.who.empty() ? "" : absl::StrCat(" : ", answer.who);
-    const std::string title = absl::StrCat(v.name, "  ", Name(answer.kind), " ",
-                                           WordText(v, answer), " ", answer.patterns, who);
-    Verdict verdict = {title, ""};
-    uint64_t done = 0, wrong = 0;
-    std::string given;  // in place of a contested answer
-    for (const VectorCase& c : cases) {
-      if (device_ != nullptr && !device_->Supports(*c.row).ok()) {
-        ++unsupported_;
-        continue;
-      }
-      const absl::StatusOr<uint64_t> d = AnswerTo(c);
-      if (!d.ok()) return d.status();
-      ++done;
-      if (given.empty()) given = absl::StrCat(HexWord(*v.d, *d), " ", c.row->name);
-      if (Is(answer, *c.row, *d) != contested) continue;
-      ++wrong;
-      const std::string text = contested ? NoLongerDiffers(title, c) : Differs(title, v, c, *d);
-      if (printed_++ < flags_.errors) console_.Print(text);
-      absl::StrAppend(&verdict.failure, text);
-    }
-    by_kind_[static_cast<int>(answer.kind)] += done;
-    compared_ += contested ? wrong : done;
-    differing_ += wrong;
-    if (done == 0) return absl::OkStatus();
-    if (!flags_.junit.empty()) verdicts_.push_back(std::move(verdict));
-    if (contested && wrong == 0) {
-      console_.Print(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ",
-                                  v.reason, "\n"));
-    } else if (flags_.verbose) {
-      console_.Print(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
-    }
-    return absl::OkStatus();
-  }
-
-  // Of the device, or of the model when there is none.
-  absl::StatusOr<uint64_t> AnswerTo(const VectorCase& c) {
-    if (device_ == nullptr) return Simulate(c.row->model, c.dot);
-    const auto d = device_->Run(*c.row, MakeDotProductBatch(c.row->shape(), {c.dot}));
-    if (!d.ok()) return d.status();
-    return d->front();
-  }
-
-  std::string Differs(const std::string& title, const Vector& v, const VectorCase& c,
-                      uint64_t given) const {
-    const std::string lines = device_ == nullptr
-                                  ? DescribeDifference(*v.d, given, c.answer->d, console_.color())
-                                  : DescribeDifference(*v.d, c.answer->d, given, console_.color());
-    return absl::StrCat(
-        "MISMATCH ", c.row->name, "  ", title, "\n  operands   ",
-        FormatLine(*c.row->instruction, c.dot), "\n",
-        absl::StrReplaceAll(lines, {{device_ == nullptr ? "device  " : "model   ", "answer  "}}));
-  }
-
-  std::string NoLongerDiffers(const std::string& title, const VectorCase& c) const {
-    return absl::StrCat("MISMATCH ", c.row->name, "  ", title, "\n  ",
-                        device_ == nullptr ? "no longer differs: remove or regrade it\n"
-                                           : "the device gives it, the model another word\n");
   }
 
   // Everything that a folder of recordings has; with a device also what that answers to the same.
@@ -244,7 +191,8 @@ class Replay {
     const auto answers = [this](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
       if (device_ == nullptr) return absl::OkStatus();
       if (device_->Supports(*recording.row).ok()) {
         return Live(*recording.row, *inputs, recording.where);
@@ -284,12 +232,28 @@ class Replay {
     console_.Status(absl::StrCat(units_, " units of digests verified"), false);
   }
 
-  absl::Status Recorded(const std::string& path) {
-    const auto deliver = [this](const Recording& recording) -> absl::Status {
+  // A bad file does not hide the others.
+  absl::Status RecordedInFolder(const std::string& file) {
+    const absl::Status s = Recorded(file, true);
+    if (!absl::IsInvalidArgument(s)) return s;
+    console_.Warn(s.message());
+    damaged_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Recorded(const std::string& path, bool in_folder = false) {
+    const auto deliver = [&](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      if (device_ != nullptr) return Live(*recording.row, *inputs, recording.where);
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity);
+      if (device_ != nullptr && in_folder && !device_->Supports(*recording.row).ok()) {
+        ++unsupported_;
+        return absl::OkStatus();
+      }
+      if (device_ != nullptr) {
+        return Live(*recording.row, *inputs, recording.where, recording.line);
+      }
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
@@ -312,26 +276,35 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where) {
+  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where,
+                    uint64_t line = 0) {
     if (absl::Status s = device_->Supports(row); !s.ok()) return s;
     const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(row, inputs);
     if (!d.ok()) return d.status();
-    Compare(row, inputs, *d, where, device_->name());
+    Compare(row, inputs, *d, where, device_->name(), line);
     return absl::OkStatus();
   }
 
+  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
-               const std::string& where, const std::string& device) {
+               const std::string& where, const std::string& device, uint64_t line = 0) {
     std::vector<uint64_t> model(inputs.dot_products());
     Simulate(row.model, inputs, model);
     const std::vector<int64_t> differing = Differences(row, model, d);
     compared_ += model.size();
     differing_ += differing.size();
+    Tally& tally = tallies_[device];
+    tally.compared += model.size();
+    tally.differing += differing.size();
+    tally.rows.insert(row.name);
     Verdict verdict = {absl::StrCat(where, " ", device), ""};
+    Recording first;
+    first.where = where;
+    first.line = line;
     for (const int64_t element : differing) {
       if (printed_++ >= flags_.errors) break;
       const std::string text = absl::StrCat(
-          "MISMATCH ", row.name, "  ", where, "  ", device, "\n  operands   ",
+          "MISMATCH ", row.name, "  ", WhereOf(first, element), "  ", device, "\n  operands   ",
           FormatLine(*row.instruction, Extract(inputs, element)), "\n",
           DescribeDifference(*row.instruction->d, model[element], d[element], console_.color()));
       console_.Print(text);
@@ -347,9 +320,11 @@ class Replay {
   uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
   uint64_t units_ = 0, differing_units_ = 0;  // of digests
   bool damaged_ = false;
-  int unsupported_ = 0;       // cases of a folder whose instructions the device lacks
-  uint64_t by_kind_[4] = {};  // answers of vectors, by AnswerKind
+  int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
+  VectorReplay vectors_;
   std::vector<Verdict> verdicts_;
+  std::map<std::string, Tally> tallies_;  // by the identity of the device
+  bool print_tallies_ = false;            // a folder of recordings was replayed
 };
 
 int RunReplay(const ReplayFlags& flags, const Globals& globals) {

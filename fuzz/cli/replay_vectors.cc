@@ -1,0 +1,97 @@
+#include "fuzz/cli/replay_vectors.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "device/line_protocol.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+
+absl::Status VectorReplay::Compare(const Vector& v) {
+  const std::vector<VectorCase> cases = CasesOf(v);
+  for (auto first = cases.begin(); first != cases.end();) {
+    const auto last = std::find_if(
+        first, cases.end(), [first](const VectorCase& c) { return c.answer != first->answer; });
+    if (absl::Status s = CompareAnswer(v, {first, last}); !s.ok()) return s;
+    first = last;
+  }
+  return absl::OkStatus();
+}
+
+std::string VectorReplay::Counts() const {
+  if (std::all_of(std::begin(by_kind_), std::end(by_kind_), [](uint64_t n) { return n == 0; })) {
+    return "";
+  }
+  const auto count = [this](AnswerKind kind) {
+    return absl::StrCat(Name(kind), " ", by_kind_[static_cast<int>(kind)]);
+  };
+  return absl::StrCat("vectors: ", count(AnswerKind::kObserved), ", ",
+                      count(AnswerKind::kPublished), ", ", count(AnswerKind::kExpected), "; ",
+                      count(AnswerKind::kContested), "\n");
+}
+
+absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const VectorCase> cases) {
+  const VectorAnswer& answer = *cases.front().answer;
+  const bool contested = answer.kind == AnswerKind::kContested;
+  const std::string title =
+      absl::StrCat(v.name, "  ", Name(answer.kind), " ", WordText(v, answer), " ", answer.patterns,
+                   answer.who.empty() ? "" : " : ", answer.who);
+  Verdict verdict = {title, ""};
+  uint64_t done = 0, wrong = 0;
+  std::string given;  // in place of a contested answer
+  for (const VectorCase& c : cases) {
+    if (device_ != nullptr && !device_->Supports(*c.row).ok()) {
+      ++unsupported_;
+      continue;
+    }
+    const absl::StatusOr<uint64_t> d = AnswerTo(c);
+    if (!d.ok()) return d.status();
+    ++done;
+    if (given.empty()) given = absl::StrCat(HexWord(*v.d, *d), " ", c.row->name);
+    if (Is(answer, *c.row, *d) != contested) continue;
+    ++wrong;
+    const std::string text = Mismatch(title, v, c, *d);
+    if (printed_++ < errors_) console_.Print(text);
+    absl::StrAppend(&verdict.failure, text);
+  }
+  if (done == 0) return absl::OkStatus();
+  by_kind_[static_cast<int>(answer.kind)] += done;
+  compared_ += contested ? wrong : done;
+  differing_ += wrong;
+  verdicts_.push_back(std::move(verdict));
+  if (contested && wrong == 0) {
+    console_.Print(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ",
+                                v.reason, "\n"));
+  } else if (verbose_) {
+    console_.Print(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
+  }
+  return absl::OkStatus();
+}
+
+// Of the device, or of the model when there is none.
+absl::StatusOr<uint64_t> VectorReplay::AnswerTo(const VectorCase& c) {
+  if (device_ == nullptr) return Simulate(c.row->model, c.dot);
+  const auto d = device_->Run(*c.row, MakeDotProductBatch(c.row->shape(), {c.dot}));
+  if (!d.ok()) return d.status();
+  return d->front();
+}
+
+std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
+                                   uint64_t given) const {
+  const std::string head = absl::StrCat("MISMATCH ", c.row->name, "  ", title, "\n");
+  if (c.answer->kind == AnswerKind::kContested) {
+    return absl::StrCat(head, device_ == nullptr
+                                  ? "  no longer differs: remove or regrade it\n"
+                                  : "  the device gives it, the model another word\n");
+  }
+  const bool model = device_ == nullptr;
+  const std::string lines = DescribeDifference(*v.d, model ? given : c.answer->d,
+                                               model ? c.answer->d : given, console_.color());
+  return absl::StrCat(head, "  operands   ", FormatLine(*c.row->instruction, c.dot), "\n",
+                      absl::StrReplaceAll(lines, {{model ? "device  " : "model   ", "answer  "}}));
+}
+
+}  // namespace mmadiff
