@@ -68,61 +68,77 @@ class Format:
     """Words of a floating-point format, made from sign, exponent and fraction."""
 
     def __init__(self, name, bits, exponent_bits, fraction_bits, min_exponent, ignored_bits):
-        self.name, self.bits, self.ignored, self.m = name, bits, ignored_bits, fraction_bits
+        self.name, self.bits, self.m, self.ignored = name, bits, fraction_bits, ignored_bits
         self.digits, self.fnuz = (bits + 7) // 8 * 2, name.endswith('fnuz')
-        ieee = name in ('f64', 'f32', 'tf32', 'f16', 'bf16', 'e5m2', 'ue8m0')
-        self.min = min_exponent
-        self.max = min_exponent + (1 << exponent_bits) - (3 if ieee else 2)
-        self.least = min_exponent - max(fraction_bits, 1 if name == 'ue8m0' else 0)
+        ieee = name in ('f64', 'f32', 'tf32', 'f16', 'bf16', 'e5m2')
+        scale = name == 'ue8m0'
+        self.min, self.least = min_exponent, min_exponent - (1 if scale else fraction_bits)
+        self.max = min_exponent + (1 << exponent_bits) - (3 if ieee or scale else 2)
         sign, top = 1 << exponent_bits + fraction_bits, (1 << exponent_bits) - 1 << fraction_bits
-        self.sign = sign if bits > exponent_bits + fraction_bits + ignored_bits else 0
-        self.last = sign - 1  # NaN in e4m3; the magnitude's bits
-        if ieee and fraction_bits:
-            payloads = [0, 1, 1 << fraction_bits - 1, (1 << fraction_bits) - 1]  # 0: infinity
-            special = [s | top | p for s in (0, sign) for p in payloads]
-            self.specials = [s << ignored_bits for s in special]
-            if ignored_bits:  # NaNs in the low bits alone
-                self.specials += [0x7f800001, 0xff801fff]
-        else:
-            self.specials = {'e4m3': [0x7f, 0xff], 'ue8m0': [0xff], 'ue4m3': [0x7f, 0xff]}.get(
-                name, [0x80] if self.fnuz else [])
+        self.sign = 0 if scale else sign
+        self.magnitude = sign - 1
+        quiet = 1 << fraction_bits >> 1
+        self.specials = [s | top | x for s in (0, sign) for x in (0, 1, quiet, quiet * 2 - 1)]
+        self.specials = [word << ignored_bits for word in self.specials] if ieee else {
+            'e4m3': [0x7f, 0xff], 'e4m3fnuz': [0x80], 'e5m2fnuz': [0x80]}.get(name, [])
+        if ignored_bits:  # NaNs by their ignored bits alone
+            self.specials += [0x7f800001, 0xff801fff]
 
     def encode(self, rng, negative, exponent, fraction):
         """Exponents above the range become the largest, those below it subnormal or zero."""
         e = np.minimum(exponent, self.max)
         shift = np.clip(self.min - e, 0, self.m + 1)
-        significand = ((1 << self.m) | fraction) >> shift & (1 << self.m) - 1
-        field = np.where(shift > 0, 0, e - self.min + 1)
-        word = field << self.m | significand
-        if self.name in ('e4m3', 'ue4m3'):
-            word = np.minimum(word, self.last - 1)
-        sign = np.where(negative & ((word > 0) | (not self.fnuz)), self.sign, 0)
+        significand = (1 << self.m | fraction) >> shift & (1 << self.m) - 1
+        word = np.where(shift > 0, 0, e - self.min + 1) << self.m | significand
+        if self.name in ('e4m3', 'ue4m3'):  # all ones is NaN
+            word = np.minimum(word, self.magnitude - 1)
+        word = word.astype(np.uint64)
+        word |= np.where(negative & ((word > 0) | (not self.fnuz)), np.uint64(self.sign), 0)
         low = rng.integers(0, 1 << self.ignored, word.shape) * rng.integers(0, 2, word.shape)
-        return ((word | sign).astype(np.uint64) << np.uint64(self.ignored)) | low.astype(np.uint64)
+        return word << np.uint64(self.ignored) | low.astype(np.uint64)
 
     def uniform(self, rng, shape):
-        return rng.integers(0, 1 << self.bits, shape, dtype=np.uint64, endpoint=False) \
-            if self.bits < 64 else rng.integers(0, 2**64 - 1, shape, np.uint64, endpoint=True)
+        return rng.integers(0, (1 << self.bits) - 1, shape, np.uint64, endpoint=True)
+
+
+# Base of the exponents: any, or an end of the output's range and offsets to it | products: width of
+# the band below the base (0: offsets of ties), share of zeros, is one at the base? | addend: share
+# of zeros, offsets to the base | share of powers of two | what changes the words afterwards.
+CLASSES = [
+    ('any', 0, 0, 72, 0, False, .2, -40, 3, .3, None),
+    ('any', 0, 0, 72, 0, False, .2, -40, 3, .3, 'cancel'),
+    ('any', 0, 0, 72, .1, False, 0, -40, 3, .3, 'subnormals'),
+    ('any', 0, 0, 72, .1, False, .2, -40, 3, .3, 'special'),
+    ('any', 0, 0, 72, .7, True, .2, -40, 3, .3, 'special'),
+    ('any', 0, 0, 72, .1, False, 0, 0, 0, .3, 'addend'),
+    ('any', 0, 0, 72, .7, True, .2, -40, 3, .3, None),
+    ('any', 0, 0, 1, 1, True, .4, -60, 30, .3, None),
+    ('any', 0, 0, 1, 1, False, .4, 0, 0, .5, None),
+    ('least', -3, 3, 1, 1, False, .2, 0, 0, .5, None),
+    ('any', 0, 0, 0, .3, True, .3, -30, 1, .8, None),
+    ('any', 0, 0, 0, .8, True, .3, -30, 1, .8, None),
+    ('any', 0, 0, 0, .3, False, .3, -30, 1, .8, 'cancel'),
+    ('least', -8, 25, 30, .4, False, .5, -3, 3, .5, None),
+    ('least', -8, 25, 30, .4, False, .5, -3, 3, .5, 'cancel'),
+    ('least', -1, 0, 24, .9, True, .8, 1, 3, .8, None),
+    ('min', -1, 2, 1, 1, True, 0, 0, 1, .3, 'opposite'),
+    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, None),
+    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, 'cancel'),
+    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, 'special'),
+    ('any', 0, 0, 1, 0, False, 0, 0, 0, 0, 'bits')]
 
 
 class Generator:
-    """Dot products that reach the corners of fused sums; one method for each class of inputs.
-
-    A method returns exponents of products and addend; `assemble` makes words of them.
-    """
+    """Dot products that reach the corners of fused sums."""
 
     def __init__(self, rng, row, formats):
         self.rng, self.k, self.scales = rng, row['k'], row['scales']
         self.a, self.b, self.c, self.d = (formats[row[x]] for x in 'abcd')
         self.scale = formats.get(row['scale'])
         self.low, self.high = self.a.least + self.b.least, self.a.max + self.b.max
-        self.lowest, self.highest = self.low, self.high
-        if self.scale:
-            self.lowest, self.highest = (self.low + 2 * self.scale.least,
-                                         self.high + 2 * self.scale.max)
 
     def integers(self, low, high, shape):
-        """Uniform from low to high, both included; arrays may be bounds."""
+        """Uniform from low to high, both included."""
         return self.rng.integers(low, np.maximum(low, high), shape, endpoint=True)
 
     def chance(self, p, *shape):
@@ -130,111 +146,28 @@ class Generator:
 
     def base(self, n):
         """An exponent for each dot product, three in four times within the output's range."""
-        low = max(self.lowest, self.d.least - 4)
-        inside = self.integers(low, max(low, min(self.highest, self.d.max)), (n, 1))
-        anywhere = self.integers(self.lowest, self.highest, (n, 1))
-        return np.where(self.chance(.75, n, 1), inside, anywhere)
+        low, high = (x + (2 * y if self.scale else 0) for x, y in (
+            (self.low, self.scale and self.scale.least), (self.high, self.scale and self.scale.max)))
+        inside = self.integers(max(low, self.d.least - 4), min(high, self.d.max), (n, 1))
+        return np.where(self.chance(.75, n, 1), inside, self.integers(low, high, (n, 1)))
 
-    # The classes: (exponents of products, exponent of the addend, share of powers of two).
-    def band(self, n):
-        base, width = self.base(n), self.integers(0, 72, (n, 1))
-        c = base + self.integers(-width - 2, 3, (n, 1))
-        c = np.where(self.chance(.2, n, 1), ZERO, c)
-        return base - self.integers(0, width, (n, self.k)), c, .3
-
-    def ties(self, n):
-        """A leading term, terms about the output's last bit, terms about the alignment's."""
-        offset = np.where(self.chance(.6, n, self.k + 1),
-                          self.d.m + self.integers(-1, 3, (n, self.k + 1)),
-                          self.integers(1, max(40, 2 * self.d.m + 4), (n, self.k + 1)))
-        offset[:, :1] *= self.chance(.3, n, 1)
-        base = self.base(n)
-        e = np.where(self.chance(.7, n, 1) & self.chance(.8, n, self.k + 1), ZERO, base - offset)
-        leader = self.integers(0, self.k, (n, 1))
-        np.put_along_axis(e, leader, base, 1)
-        return e[:, 1:], e[:, :1], .8
-
-    def zeros(self, n):
-        t, c, share = self.band(n)
-        return np.where(self.chance(.7, n, self.k), ZERO, t), c, share
-
-    def all_zero(self, n):
-        c = np.where(self.chance(.5, n, 1), self.d.least + self.integers(0, 3, (n, 1)),
-                     self.base(n))
-        return np.full((n, self.k), ZERO), np.where(self.chance(.5, n, 1), ZERO, c), .5
-
-    def single(self, n):
-        t = np.full((n, self.k), ZERO)
-        base = self.base(n)
-        np.put_along_axis(t, self.integers(0, self.k - 1, (n, 1)), base, 1)
-        c = base + self.integers(-60, 30, (n, 1))
-        return t, np.where(self.chance(.4, n, 1), ZERO, c), .3
-
-    def tiny(self, n):
-        base = self.integers(self.d.least - 8, self.d.min + 2, (n, 1))
-        t = base - self.integers(0, self.integers(0, 30, (n, 1)), (n, self.k))
-        c = np.where(self.chance(.5, n, 1), ZERO, base + self.integers(-3, 3, (n, 1)))
-        return np.where(self.chance(.5, n, 1) & self.chance(.8, n, self.k), ZERO, t), c, .5
-
-    def overflow(self, n):
-        t = self.d.max - self.integers(-2, self.integers(0, 30, (n, 1)), (n, self.k))
-        c = np.where(self.chance(.3, n, 1), ZERO, self.d.max - self.integers(0, 3, (n, 1)))
-        return np.where(self.chance(.5, n, 1) & self.chance(.8, n, self.k), ZERO, t), c, .1
-
-    def edge(self, n):
-        """One product and an addend at the smallest normal number."""
-        t, base = np.full((n, self.k), ZERO), self.d.min + self.integers(-1, 2, (n, 1))
-        np.put_along_axis(t, self.integers(0, self.k - 1, (n, 1)), base, 1)
-        return t, base + self.integers(0, 1, (n, 1)), .3
-
-    # What changes the words of a class afterwards.
-    def opposite(self, case):
-        """Non-zero products get the sign that the addend has not, zeros often the addend's."""
-        zero, minus = {}, {}
-        for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
-            zero[x] = case[x] & np.uint64(f.last << f.ignored) == 0
-            case[x][...] = np.where(zero[x], np.uint64(0), case[x])
-            minus[x] = case[x] & np.uint64(f.sign << f.ignored) > 0
-        unlike = minus['a'] ^ minus['b'] != minus['c']
-        flip = np.where(zero['a'] | zero['b'], unlike & self.chance(.7, *minus['c'].shape), ~unlike)
-        for x, f, here in (('a', self.a, ~zero['a']), ('b', self.b, zero['a'] & ~zero['b'])):
-            case[x] ^= np.where(flip & here, np.uint64(f.sign << f.ignored), np.uint64(0))
-
-    def cancel(self, case):
-        """The odd product of a pair becomes the even one's negative, but for a few pairs."""
-        n, pairs = case['c'].shape[0], self.k // 2
-        chosen = self.chance(.9, n, pairs)
-        for x, f, flip in (('a', self.a, 0), ('b', self.b, self.b.sign << self.b.ignored)):
-            even, odd = case[x][:, 0:2 * pairs:2], case[x][:, 1:2 * pairs:2]
-            negated = even ^ np.uint64(flip)
-            if f.fnuz and flip:
-                negated = np.where(even == 0, even, negated)
-            odd[...] = np.where(chosen, negated, odd)
-
-    def subnormals(self, case):
-        for x, f, p in (('a', self.a, .6), ('b', self.b, .1), ('c', self.c, .5)):
-            words = f.encode(self.rng, self.chance(.5, *case[x].shape),
-                             self.integers(f.least, f.min - 1, case[x].shape),
-                             self.fractions(f, case[x].shape, .3))
-            case[x][...] = np.where(self.chance(p, *case[x].shape), words, case[x])
-
-    def special(self, case):
-        for x, f, p in (('a', self.a, .8 / self.k), ('b', self.b, .8 / self.k), ('c', self.c, .4)):
-            if f.specials:
-                words = self.rng.choice(np.array(f.specials, np.uint64), case[x].shape)
-                case[x][...] = np.where(self.chance(p, *case[x].shape), words, case[x])
-
-    def addend(self, case):
-        case['c'][...] = self.c.uniform(self.rng, case['c'].shape)
-
-    def bits(self, case):
-        for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
-            case[x][...] = f.uniform(self.rng, case[x].shape)
-
-    CLASSES = [(band, None), (band, cancel), (ties, None), (ties, cancel), (zeros, None),
-               (all_zero, None), (single, None), (band, subnormals), (tiny, None),
-               (tiny, cancel), (overflow, None), (overflow, cancel), (band, special),
-               (zeros, special), (edge, opposite), (band, addend), (band, bits)]
+    def exponents(self, n, start, low, high, width, zeros, leads, no_addend, c_low, c_high):
+        """Of the products, [n, k], and of the addend, [n, 1]."""
+        shape = n, self.k
+        base = self.base(n) if start == 'any' else getattr(self.d, start) + self.integers(
+            low, high, (n, 1))
+        if width > 0:
+            below = self.integers(0, self.integers(0, width, (n, 1)), shape)
+        else:  # about the output's last bit, about the last bits of alignments, anywhere
+            kind = self.rng.random(shape)
+            below = np.where(kind < .5, self.d.m + self.integers(-1, 3, shape), np.where(
+                kind < .75, self.integers(22, 37, shape),
+                self.integers(1, max(40, 2 * self.d.m + 4), shape)))
+        t = np.where(self.chance(zeros, *shape), ZERO, base - below)
+        if leads:
+            np.put_along_axis(t, self.integers(0, self.k - 1, (n, 1)), base, 1)
+        c = base + self.integers(c_low, c_high, (n, 1))
+        return t, np.where(self.chance(no_addend, n, 1), ZERO, c)
 
     def fractions(self, f, shape, share):
         """Zero with the given probability, else all ones, the last bit alone, or anything."""
@@ -243,62 +176,111 @@ class Generator:
                                                    self.integers(0, top, shape)))
         return np.where(self.chance(share, *shape), 0, other)
 
-    def split(self, total, x, y, shape):
-        low = np.clip(total - y.max, x.least, x.max)
-        ex = self.integers(low, np.clip(total - y.least, low, x.max), shape)
+    def split(self, total, x, y):
+        """Two exponents with that sum, normal numbers most times where they can be."""
+        normal = (total >= x.min + y.min) & self.chance(.8, *total.shape)
+        x_least, y_least = (np.where(normal, f.min, f.least) for f in (x, y))
+        low = np.clip(total - y.max, x_least, x.max)
+        ex = self.integers(low, np.clip(total - y_least, low, x.max), total.shape)
         return ex, total - ex
 
-    def assemble(self, t, c, share):
+    def scale_words(self, t):
+        """Scales that bring products to exponents t, or special ones; and what is left of t."""
+        n, length = len(t), self.k // self.scales
+        top = t.reshape(n, self.scales, length).max(2)
+        total = np.where(top > ZERO, top, 0) - self.integers(self.low, self.high, (n, 1))
+        exponents = self.split(np.clip(total, 2 * self.scale.least, 2 * self.scale.max),
+                               self.scale, self.scale)
+        words = {}
+        for x, e in zip(('sa', 'sb'), exponents):
+            w = self.scale.encode(self.rng, self.chance(.2, *e.shape), e,
+                                  self.fractions(self.scale, e.shape, .5))
+            codes = np.array([0, 1, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff], np.uint64)
+            w = np.where(self.chance(.25, n, 1) & self.chance(.4, *e.shape),
+                         self.rng.choice(codes, e.shape), w)
+            words[x] = np.where(self.chance(.06, n, 1), self.scale.uniform(self.rng, e.shape), w)
+        return words, np.where(t == ZERO, t, t - np.repeat(sum(exponents), length, 1))
+
+    def words(self, t, c, share):
+        """Operands with such exponents; zeros stand beside large and small partners."""
         n, shape = len(c), t.shape
-        case = {}
-        if self.scale:
-            length = self.k // self.scales
-            top = t.reshape(n, self.scales, length).max(2)
-            middle = np.where(top > ZERO, top, 0) - self.integers(self.low, self.high, (n, 1))
-            ea, eb = self.split(np.clip(middle, 2 * self.scale.least, 2 * self.scale.max),
-                                self.scale, self.scale, middle.shape)
-            for x, e in (('sa', ea), ('sb', eb)):
-                case[x] = self.scale.encode(self.rng, self.chance(.2, *e.shape), e,
-                                            self.fractions(self.scale, e.shape, .5))
-                special = np.array([0, 1, 0x7e, 0x7f, 0x80, 0x81, 0xfe, 0xff], np.uint64)
-                some = self.chance(.25, n, 1) & self.chance(.4, *e.shape)
-                case[x] = np.where(some, self.rng.choice(special, e.shape), case[x])
-                case[x] = np.where(self.chance(.06, n, 1), self.scale.uniform(self.rng, e.shape),
-                                   case[x])
-            t = np.where(t == ZERO, t, t - np.repeat(ea + eb, length, 1))
-        ea, eb = self.split(np.clip(t, self.low, self.high), self.a, self.b, shape)
+        case, t = self.scale_words(t) if self.scale else ({}, t)
+        exponents = self.split(np.clip(t, self.low, self.high), self.a, self.b)
         alike, negative = self.chance(.3, n, 1), self.chance(.5, n, 1)
         signs = {'a': np.where(alike, negative, self.chance(.5, *shape)),
                  'b': ~alike & self.chance(.5, *shape),
                  'c': np.where(alike & self.chance(.8, n, 1), negative, self.chance(.5, n, 1))}
-        side = self.integers(0, 8, shape)  # of a zero product: 0 to 3: a is zero, 4 to 7: b, 8: both
-        partner = np.where(self.chance(.5, *shape), 10**4, self.integers(-20, 20, shape))
-        for x, f, e, zero in (('a', self.a, ea, side % 8 < 4), ('b', self.b, eb, side > 3)):
+        side = self.integers(0, 8, shape)  # which factors of a zero product are zero; 8: both
+        partner = np.where(self.chance(.5, *shape), -ZERO, self.integers(-20, 20, shape))
+        for x, f, e, zero in zip('ab', (self.a, self.b), exponents, (side % 8 < 4, side > 3)):
             e = np.where(t == ZERO, np.where(zero, ZERO, partner), e)
-            case[x] = f.encode(self.rng, signs[x], e, np.where(
-                e == 10**4, (1 << f.m) - 1, self.fractions(f, shape, share)))
-        case['c'] = self.c.encode(self.rng, signs['c'], c,
-                                  self.fractions(self.c, c.shape, share))
+            largest = (1 << f.m) - 1
+            fraction = np.where(e == -ZERO, largest, self.fractions(f, shape, share))
+            case[x] = f.encode(self.rng, signs[x], e, fraction)
+        case['c'] = self.c.encode(self.rng, signs['c'], c, self.fractions(self.c, c.shape, share))
         return case
+
+    def opposite(self, case):
+        """Non-zero products get the sign that the addend has not, zeros often the addend's."""
+        zero, minus = {}, {}
+        for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
+            zero[x] = case[x] & np.uint64(f.magnitude << f.ignored) == 0
+            case[x][zero[x]] = 0
+            minus[x] = case[x] & np.uint64(f.sign << f.ignored) > 0
+        unlike = minus['a'] ^ minus['b'] != minus['c']
+        flip = np.where(zero['a'] | zero['b'], unlike & self.chance(.7, *minus['c'].shape), ~unlike)
+        for x, f, here in (('a', self.a, ~zero['a']), ('b', self.b, zero['a'] & ~zero['b'])):
+            case[x] ^= np.where(flip & here, np.uint64(f.sign << f.ignored), np.uint64(0))
+
+    def cancel(self, case):
+        """The odd product of a pair becomes the even one's negative, but for a few pairs."""
+        chosen = self.chance(.9, len(case['c']), self.k // 2)
+        minus = np.uint64(self.b.sign << self.b.ignored)
+        for x in 'ab':
+            even, odd = case[x][:, 0:self.k - 1:2], case[x][:, 1::2]
+            negated = even if x == 'a' else np.where(self.b.fnuz & (even == 0), even, even ^ minus)
+            odd[...] = np.where(chosen, negated, odd)
+
+    def replace(self, case, x, f, p, words):
+        case[x][...] = np.where(self.chance(p, *case[x].shape), words, case[x])
+
+    def subnormals(self, case):
+        for x, f, p in (('a', self.a, .6), ('b', self.b, .1), ('c', self.c, .5)):
+            e = self.integers(f.least, f.min - 1, case[x].shape)
+            self.replace(case, x, f, p, f.encode(self.rng, self.chance(.5, *e.shape), e,
+                                                 self.fractions(f, e.shape, .3)))
+
+    def special(self, case):
+        for x, f, p in (('a', self.a, .4 / self.k), ('b', self.b, .4 / self.k), ('c', self.c, .3)):
+            if f.specials:
+                words = np.array(f.specials, np.uint64)
+                self.replace(case, x, f, p, self.rng.choice(words, case[x].shape))
+
+    def addend(self, case):
+        self.replace(case, 'c', self.c, 1, self.c.uniform(self.rng, case['c'].shape))
+
+    def bits(self, case):
+        for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
+            self.replace(case, x, f, 1, f.uniform(self.rng, case[x].shape))
 
     def shuffle(self, case):
         """Permutes k within a scale block, alike in a and b."""
-        n, block = len(case['c']), self.k // max(self.scales, 1)
-        order = np.argsort(self.rng.random((n, self.k // block, block)), 2)
-        order = (order + block * np.arange(self.k // block)[:, None]).reshape(n, self.k)
-        still = self.chance(.3, n, 1)
+        n, blocks = len(case['c']), max(self.scales, 1)
+        order = np.argsort(self.rng.random((n, blocks, self.k // blocks)), 2)
+        order += self.k // blocks * np.arange(blocks)[:, None]
         for x in 'ab':
-            case[x] = np.where(still, case[x], np.take_along_axis(case[x], order, 1))
+            case[x] = np.take_along_axis(case[x], order.reshape(n, self.k), 1)
 
     def cases(self, n):
-        parts, share = [], -(-n // len(self.CLASSES))
-        for exponents, change in self.CLASSES:
-            case = self.assemble(*exponents(self, share))
+        parts = []
+        for *exponents, share, change in CLASSES:
+            case = self.words(*self.exponents(-(-n // len(CLASSES)), *exponents), share)
             if change:
-                change(self, case)
-            self.shuffle(case)
+                getattr(self, change)(case)
+            if self.chance(.7):
+                self.shuffle(case)
             parts.append(case)
-        return {x: np.concatenate([p[x] for p in parts])[:n] for x in parts[0]}
+        return {x: np.concatenate([part[x] for part in parts])[:n] for x in parts[0]}
 
 
 def lines(case, row, formats, d=None):
