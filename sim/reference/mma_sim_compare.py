@@ -77,12 +77,15 @@ class Format:
         sign, top = 1 << exponent_bits + fraction_bits, (1 << exponent_bits) - 1 << fraction_bits
         self.sign = 0 if scale else sign
         self.magnitude = sign - 1
-        quiet = 1 << fraction_bits >> 1
-        self.specials = [s | top | x for s in (0, sign) for x in (0, 1, quiet, quiet * 2 - 1)]
-        self.specials = [word << ignored_bits for word in self.specials] if ieee else {
-            'e4m3': [0x7f, 0xff], 'e4m3fnuz': [0x80], 'e5m2fnuz': [0x80]}.get(name, [])
-        if ignored_bits:  # NaNs by their ignored bits alone
-            self.specials += [0x7f800001, 0xff801fff]
+        # Infinity and NaNs, in some formats the largest numbers; last the NaN of the fnuz formats.
+        payloads = 0, 1, 1 << fraction_bits >> 1, (1 << fraction_bits) - 1
+        self.specials = np.array([s | top | x for s in (0, self.sign) for x in payloads]
+                                 + [self.sign], np.uint64)
+
+    def place(self, rng, word):
+        """The word above the bits that the format ignores, which are zero or anything."""
+        low = rng.integers(0, 1 << self.ignored, word.shape) * rng.integers(0, 2, word.shape)
+        return word.astype(np.uint64) << np.uint64(self.ignored) | low.astype(np.uint64)
 
     def encode(self, rng, negative, exponent, fraction):
         """Exponents above the range become the largest, those below it subnormal or zero."""
@@ -92,39 +95,42 @@ class Format:
         word = np.where(shift > 0, 0, e - self.min + 1) << self.m | significand
         if self.name in ('e4m3', 'ue4m3'):  # all ones is NaN
             word = np.minimum(word, self.magnitude - 1)
-        word = word.astype(np.uint64)
-        word |= np.where(negative & ((word > 0) | (not self.fnuz)), np.uint64(self.sign), 0)
-        low = rng.integers(0, 1 << self.ignored, word.shape) * rng.integers(0, 2, word.shape)
-        return word << np.uint64(self.ignored) | low.astype(np.uint64)
+        sign = negative & ((word > 0) | (not self.fnuz))
+        return self.place(rng, word.astype(np.uint64) | np.where(sign, np.uint64(self.sign), 0))
 
     def uniform(self, rng, shape):
         return rng.integers(0, (1 << self.bits) - 1, shape, np.uint64, endpoint=True)
 
 
+ALL = 99
 # Base of the exponents: any, or an end of the output's range and offsets to it | products: width of
-# the band below the base (0: offsets of ties), share of zeros, is one at the base? | addend: share
-# of zeros, offsets to the base | share of powers of two | what changes the words afterwards.
+# the band below the base (0: offsets of ties), how many are not zero on average, is one at the
+# base? | addend: share of zeros, offsets to the base | share of powers of two | what changes the
+# words afterwards.
 CLASSES = [
-    ('any', 0, 0, 72, 0, False, .2, -40, 3, .3, None),
-    ('any', 0, 0, 72, 0, False, .2, -40, 3, .3, 'cancel'),
-    ('any', 0, 0, 72, .1, False, 0, -40, 3, .3, 'subnormals'),
-    ('any', 0, 0, 72, .1, False, .2, -40, 3, .3, 'special'),
-    ('any', 0, 0, 72, .7, True, .2, -40, 3, .3, 'special'),
-    ('any', 0, 0, 72, .1, False, 0, 0, 0, .3, 'addend'),
-    ('any', 0, 0, 72, .7, True, .2, -40, 3, .3, None),
-    ('any', 0, 0, 1, 1, True, .4, -60, 30, .3, None),
-    ('any', 0, 0, 1, 1, False, .4, 0, 0, .5, None),
-    ('least', -3, 3, 1, 1, False, .2, 0, 0, .5, None),
-    ('any', 0, 0, 0, .3, True, .3, -30, 1, .8, None),
-    ('any', 0, 0, 0, .8, True, .3, -30, 1, .8, None),
-    ('any', 0, 0, 0, .3, False, .3, -30, 1, .8, 'cancel'),
-    ('least', -8, 25, 30, .4, False, .5, -3, 3, .5, None),
-    ('least', -8, 25, 30, .4, False, .5, -3, 3, .5, 'cancel'),
-    ('least', -1, 0, 24, .9, True, .8, 1, 3, .8, None),
-    ('min', -1, 2, 1, 1, True, 0, 0, 1, .3, 'opposite'),
-    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, None),
-    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, 'cancel'),
-    ('max', -20, 2, 30, .4, False, .3, -3, 0, .1, 'special'),
+    ('any', 0, 0, 72, ALL, False, .2, -40, 3, .3, None),
+    ('any', 0, 0, 72, ALL, False, .2, -40, 3, .3, 'cancel'),
+    ('any', 0, 0, 72, ALL, False, 0, -40, 3, .3, 'subnormals'),
+    ('any', 0, 0, 72, ALL, False, .2, -40, 3, .3, 'special'),
+    ('any', 0, 0, 72, 3, True, .2, -40, 3, .3, 'special'),
+    ('any', 0, 0, 72, ALL, False, 0, 0, 0, .3, 'addend'),
+    ('any', 0, 0, 72, 3, True, .2, -40, 3, .3, None),
+    ('any', 0, 0, 1, 0, True, .4, -60, 30, .3, None),
+    ('any', 0, 0, 1, 0, False, .4, 0, 0, .5, None),
+    ('least', -3, 25, 1, 0, False, .4, 0, 0, .5, 'opposite'),
+    ('any', 0, 0, 0, ALL, True, .3, -30, 1, .8, None),
+    ('any', 0, 0, 0, 2, True, .3, -30, 1, .8, None),
+    ('any', 0, 0, 0, 2, False, 0, 0, 0, .8, None),
+    ('any', 0, 0, 0, ALL, False, .3, -30, 1, .8, 'cancel'),
+    ('least', -8, 25, 30, 5, False, .5, -3, 3, .5, None),
+    ('least', -8, 25, 30, 5, False, .5, -3, 3, .5, 'cancel'),
+    ('least', 0, 1, 28, 1, True, .9, 1, 3, .9, None),
+    ('least', -1, -1, 28, 1, True, .9, 1, 3, .9, None),
+    ('least', -1, -1, 28, 2, True, .9, 1, 3, .9, None),
+    ('min', -1, 2, 1, 0, True, 0, 0, 1, .3, 'opposite'),
+    ('max', -20, 2, 30, 5, False, .3, -3, 0, .1, None),
+    ('max', -20, 2, 30, 5, False, .3, -3, 0, .1, 'cancel'),
+    ('max', -20, 2, 30, 5, False, .3, -3, 0, .1, 'special'),
     ('any', 0, 0, 1, 0, False, 0, 0, 0, 0, 'bits')]
 
 
@@ -146,24 +152,25 @@ class Generator:
 
     def base(self, n):
         """An exponent for each dot product, three in four times within the output's range."""
-        low, high = (x + (2 * y if self.scale else 0) for x, y in (
-            (self.low, self.scale and self.scale.least), (self.high, self.scale and self.scale.max)))
+        low, high = ((self.low + 2 * self.scale.least, self.high + 2 * self.scale.max)
+                     if self.scale else (self.low, self.high))
         inside = self.integers(max(low, self.d.least - 4), min(high, self.d.max), (n, 1))
         return np.where(self.chance(.75, n, 1), inside, self.integers(low, high, (n, 1)))
 
-    def exponents(self, n, start, low, high, width, zeros, leads, no_addend, c_low, c_high):
+    def exponents(self, n, start, low, high, width, terms, leads, no_addend, c_low, c_high):
         """Of the products, [n, k], and of the addend, [n, 1]."""
         shape = n, self.k
         base = self.base(n) if start == 'any' else getattr(self.d, start) + self.integers(
             low, high, (n, 1))
         if width > 0:
-            below = self.integers(0, self.integers(0, width, (n, 1)), shape)
+            widths = np.where(self.chance(.5, n, 1), width, self.integers(0, width, (n, 1)))
+            below = self.integers(0, widths, shape)
         else:  # about the output's last bit, about the last bits of alignments, anywhere
             kind = self.rng.random(shape)
-            below = np.where(kind < .5, self.d.m + self.integers(-1, 3, shape), np.where(
-                kind < .75, self.integers(22, 37, shape),
-                self.integers(1, max(40, 2 * self.d.m + 4), shape)))
-        t = np.where(self.chance(zeros, *shape), ZERO, base - below)
+            below = np.select([kind < .4, kind < .55, kind < .85], [
+                self.d.m + 1, self.d.m + self.integers(-1, 3, shape), self.integers(22, 37, shape)],
+                              self.integers(1, max(40, 2 * self.d.m + 4), shape))
+        t = np.where(self.chance(terms / self.k, *shape), base - below, ZERO)
         if leads:
             np.put_along_axis(t, self.integers(0, self.k - 1, (n, 1)), base, 1)
         c = base + self.integers(c_low, c_high, (n, 1))
@@ -187,6 +194,8 @@ class Generator:
     def scale_words(self, t):
         """Scales that bring products to exponents t, or special ones; and what is left of t."""
         n, length = len(t), self.k // self.scales
+        apart = self.chance(.4, n, 1) * self.integers(0, 45, (n, self.scales))  # of the blocks
+        t = np.where(t == ZERO, t, t - np.repeat(apart, length, 1))
         top = t.reshape(n, self.scales, length).max(2)
         total = np.where(top > ZERO, top, 0) - self.integers(self.low, self.high, (n, 1))
         exponents = self.split(np.clip(total, 2 * self.scale.least, 2 * self.scale.max),
@@ -210,7 +219,7 @@ class Generator:
         signs = {'a': np.where(alike, negative, self.chance(.5, *shape)),
                  'b': ~alike & self.chance(.5, *shape),
                  'c': np.where(alike & self.chance(.8, n, 1), negative, self.chance(.5, n, 1))}
-        side = self.integers(0, 8, shape)  # which factors of a zero product are zero; 8: both
+        side = self.integers(0, self.integers(7, 8, (n, 1)), shape)  # 8: both factors are zero
         partner = np.where(self.chance(.5, *shape), -ZERO, self.integers(-20, 20, shape))
         for x, f, e, zero in zip('ab', (self.a, self.b), exponents, (side % 8 < 4, side > 3)):
             e = np.where(t == ZERO, np.where(zero, ZERO, partner), e)
@@ -224,9 +233,11 @@ class Generator:
         """Non-zero products get the sign that the addend has not, zeros often the addend's."""
         zero, minus = {}, {}
         for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
-            zero[x] = case[x] & np.uint64(f.magnitude << f.ignored) == 0
-            case[x][zero[x]] = 0
             minus[x] = case[x] & np.uint64(f.sign << f.ignored) > 0
+            zero[x] = case[x] & np.uint64(f.magnitude << f.ignored) == 0
+            if x != 'c':  # a machine that flushes takes -0 for +0
+                minus[x] &= ~zero[x]
+                case[x][zero[x]] = 0
         unlike = minus['a'] ^ minus['b'] != minus['c']
         flip = np.where(zero['a'] | zero['b'], unlike & self.chance(.7, *minus['c'].shape), ~unlike)
         for x, f, here in (('a', self.a, ~zero['a']), ('b', self.b, zero['a'] & ~zero['b'])):
@@ -241,27 +252,26 @@ class Generator:
             negated = even if x == 'a' else np.where(self.b.fnuz & (even == 0), even, even ^ minus)
             odd[...] = np.where(chosen, negated, odd)
 
-    def replace(self, case, x, f, p, words):
+    def replace(self, case, x, p, words):
         case[x][...] = np.where(self.chance(p, *case[x].shape), words, case[x])
 
     def subnormals(self, case):
         for x, f, p in (('a', self.a, .6), ('b', self.b, .1), ('c', self.c, .5)):
             e = self.integers(f.least, f.min - 1, case[x].shape)
-            self.replace(case, x, f, p, f.encode(self.rng, self.chance(.5, *e.shape), e,
+            self.replace(case, x, p, f.encode(self.rng, self.chance(.5, *e.shape), e,
                                                  self.fractions(f, e.shape, .3)))
 
     def special(self, case):
         for x, f, p in (('a', self.a, .4 / self.k), ('b', self.b, .4 / self.k), ('c', self.c, .3)):
-            if f.specials:
-                words = np.array(f.specials, np.uint64)
-                self.replace(case, x, f, p, self.rng.choice(words, case[x].shape))
+            words = self.rng.choice(f.specials, case[x].shape)
+            self.replace(case, x, p, f.place(self.rng, words))
 
     def addend(self, case):
-        self.replace(case, 'c', self.c, 1, self.c.uniform(self.rng, case['c'].shape))
+        self.replace(case, 'c', 1, self.c.uniform(self.rng, case['c'].shape))
 
     def bits(self, case):
         for x, f in (('a', self.a), ('b', self.b), ('c', self.c)):
-            self.replace(case, x, f, 1, f.uniform(self.rng, case[x].shape))
+            self.replace(case, x, 1, f.uniform(self.rng, case[x].shape))
 
     def shuffle(self, case):
         """Permutes k within a scale block, alike in a and b."""
@@ -372,8 +382,8 @@ def keep(case, first, end):
 def drops_addend(simulator, row, case, d, formats):
     """Where MMA-Sim's answer is ours with a zero instead of an infinite or NaN addend of a step.
 
-    CDNA3's FP8 steps have 16 products; MMA-Sim 2.1.1 (fdpa.py, line 410) gives an infinity or a NaN
-    the exponent -1 and drops the addend for it beside a product whose exponents add up to 25 or more.
+    CDNA3's FP8 steps have 16 products. MMA-Sim 2.1.1 (fdpa.py, line 410) gives an infinity or a NaN
+    the exponent -1 and drops it beside products whose exponents add up to 25 or more.
     """
     addend, dropped, known = case['c'][:, 0], case, np.zeros(len(d), bool)
     for first in range(0, row['k'], 16):
@@ -384,16 +394,12 @@ def drops_addend(simulator, row, case, d, formats):
     return known
 
 
-def batches(cases):
-    return [min(BATCH, cases - first) for first in range(0, cases, BATCH)]
-
-
 def compare(simulator, row, operation, formats, options, known_rows, out):
     """Counts of dot products: compared, differing, of these known."""
     counts = np.zeros(3, int)
-    for i, n in enumerate(batches(options.cases)):
-        rng = np.random.default_rng([options.seed, zlib.crc32(row['name'].encode()), i])
-        case = Generator(rng, row, formats).cases(n)
+    for first in range(0, options.cases, BATCH):
+        rng = np.random.default_rng([options.seed, zlib.crc32(row['name'].encode()), first])
+        case = Generator(rng, row, formats).cases(min(BATCH, options.cases - first))
         d = mma_sim(operation, case, row, formats)
         compared, indices = simulator.check(row, case, d, formats)
         counts += compared, len(indices), 0
@@ -405,7 +411,8 @@ def compare(simulator, row, operation, formats, options, known_rows, out):
             known = drops_addend(simulator, row, part, d, formats)
         counts[2] += known.sum()
         ours = simulator.eval(row, part, formats)
-        for line, word, same in zip(lines(part, row, formats, d).decode().splitlines(), ours, known):
+        text = lines(part, row, formats, d).decode().splitlines()
+        for line, word, same in zip(text, ours, known):
             print(f'# {row["name"]}: {"known" if same else "differs"}, ours {word:x}, '
                   f'MMA-Sim\'s last\n{line}', file=out)
     return counts
@@ -434,7 +441,11 @@ def main():
     with open(options.out, 'w') as out:
         for row in rows:
             make, *name = makers[row['name']]
-            counts = compare(simulator, row, make(*name), formats, options, known_rows, out)
+            try:
+                counts = compare(simulator, row, make(*name), formats, options, known_rows, out)
+            except RuntimeError as error:
+                print(f'{row["name"]}: {error}', file=sys.stderr)
+                counts = np.zeros(3, int)
             uncompared |= counts[0] < max(options.cases, 1)
             total += counts
             print(f'{row["name"]:60} {counts[0]:8} {counts[0] - counts[1]:8} '
