@@ -103,10 +103,10 @@ class Format:
 
 
 ALL = 99
-# Base of the exponents: any, or an end of the output's range and offsets to it | products: width of
-# the band below the base (0: offsets of ties), how many are not zero on average, is one at the
-# base? | addend: share of zeros, offsets to the base | share of powers of two | what changes the
-# words afterwards.
+# Exponents: of what they are offsets (any: of an exponent anywhere; else of an end of the output's
+# range), from, to | products: width of the band below that (0: offsets that make ties), how many
+# are not zero on average, is one at the top? | addend: share of zeros, offsets to the top (None:
+# the top is half of its last bit) | share of powers of two | what is done to the words afterwards.
 CLASSES = [
     ('any', 0, 0, 72, ALL, False, .2, -40, 3, .3, None),
     ('any', 0, 0, 72, ALL, False, .2, -40, 3, .3, 'cancel'),
@@ -122,6 +122,8 @@ CLASSES = [
     ('any', 0, 0, 0, 2, True, .3, -30, 1, .8, None),
     ('any', 0, 0, 0, 2, False, 0, 0, 0, .8, None),
     ('any', 0, 0, 0, ALL, False, .3, -30, 1, .8, 'cancel'),
+    ('any', 0, 0, 24, 1, True, 0, None, None, .8, None),
+    ('any', 0, 0, 12, 1, True, 0, None, None, .8, None),
     ('least', -8, 25, 30, 5, False, .5, -3, 3, .5, None),
     ('least', -8, 25, 30, 5, False, .5, -3, 3, .5, 'cancel'),
     ('least', 0, 1, 28, 1, True, .9, 1, 3, .9, None),
@@ -173,7 +175,7 @@ class Generator:
         t = np.where(self.chance(terms / self.k, *shape), base - below, ZERO)
         if leads:
             np.put_along_axis(t, self.integers(0, self.k - 1, (n, 1)), base, 1)
-        c = base + self.integers(c_low, c_high, (n, 1))
+        c = base + (self.d.m + 1 if c_low is None else self.integers(c_low, c_high, (n, 1)))
         return t, np.where(self.chance(no_addend, n, 1), ZERO, c)
 
     def fractions(self, f, shape, share):
@@ -259,7 +261,7 @@ class Generator:
         for x, f, p in (('a', self.a, .6), ('b', self.b, .1), ('c', self.c, .5)):
             e = self.integers(f.least, f.min - 1, case[x].shape)
             self.replace(case, x, p, f.encode(self.rng, self.chance(.5, *e.shape), e,
-                                                 self.fractions(f, e.shape, .3)))
+                                              self.fractions(f, e.shape, .3)))
 
     def special(self, case):
         for x, f, p in (('a', self.a, .4 / self.k), ('b', self.b, .4 / self.k), ('c', self.c, .3)):
@@ -338,7 +340,7 @@ class Simulator:
 
     def run(self, *arguments, stdin=b''):
         done = subprocess.run([self.path, *arguments], input=stdin, stdout=subprocess.PIPE)
-        if done.returncode > 1:
+        if done.returncode not in ((0, 1) if arguments[0] == 'check' else (0,)):
             raise RuntimeError(f'{self.path} {" ".join(arguments)}: exit code {done.returncode}')
         return done.stdout.decode()
 
@@ -456,4 +458,7 @@ def main():
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (OSError, RuntimeError) as problem:
+        sys.exit(print(f'mma_sim_compare: {problem}', file=sys.stderr) or 3)
