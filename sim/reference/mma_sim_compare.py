@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the simulator with MMA-Sim 2.1.1, bit for bit, on every row that both have.
 
-MMA-Sim is the PyPI package `mmasim` (needs torch). The inputs are made here, with NumPy and none of
-this project's code; the comparison is that of `mmadiff check`, so a NaN payload counts where the
+MMA-Sim is the Python package `mmasim`. The inputs are made here, with NumPy and none of this
+project's code; the comparison is that of `mmadiff check`, so a NaN payload counts where the
 row promises it. Agreement is agreement of two models, not of hardware.
 
 Exit codes: 0 equal but for known differences, 1 other differences, 3 a row was not compared, 4 no
@@ -29,8 +29,8 @@ try:
     from mmasim.nv_ptx import isa_mma, isa_tcgen05mma, isa_wgmma
     if importlib.metadata.version('mmasim') != '2.1.1':
         raise ImportError('mmasim is ' + importlib.metadata.version('mmasim') + ', not 2.1.1')
-except ImportError as error:
-    print(f'mma_sim_compare: {error}: pip install mmasim==2.1.1', file=sys.stderr)
+except (ImportError, OSError, RuntimeError) as error:  # it compiles its fma when imported
+    print(f'mma_sim_compare: needs the Python package mmasim 2.1.1: {error}', file=sys.stderr)
     sys.exit(4)
 
 ARCHITECTURES = {
