@@ -203,7 +203,7 @@ inline constexpr InputClass kClasses[] = {
     {"zero_groups", "zero groups and groups that add up to zero under huge scales", ZeroGroups},
     {"scale_edges", "scale codes from the edges of their format", ScaleEdges},
     {"scale_specials", "NaN, zero and largest scales beside specials and zeros", ScaleSpecials},
-    {"scale_unread_bits", "scales with bits that have no meaning", ScaleUnreadBits},
+    {"unread_bits", "scales with bits that have no meaning", ScaleUnreadBits},
 };
 
 }  // namespace mmadiff::scaled_classes

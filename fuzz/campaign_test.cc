@@ -551,7 +551,7 @@ void FillWithZeros(const Tile& t, Random&) {
 constexpr InputClass kZeros = {"zeros", "nothing but zeros", FillWithZeros};
 constexpr Strategy kBlind = {
     "blind", "cannot find anything",
-    [](const Instruction&, uint64_t) -> const InputClass& { return kZeros; }};
+    [](const Instruction&, int, uint64_t) -> const InputClass& { return kZeros; }};
 
 TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   CampaignOptions options = Options("w");
