@@ -154,12 +154,15 @@ class Parser {
         return Error("a control character or no UTF-8: ", Quoted(line), "; remove it");
       }
       if (absl::StartsWith(line, "#")) continue;
-      absl::Status s = line.empty() ? Finish() : Field(line);
+      if (ended_ && !line.empty()) return Error(Quoted(line), " stands behind 'end'");
+      ended_ |= line == "end";
+      absl::Status s = line.empty() || ended_ ? Finish() : Field(line);
       if (!s.ok()) return s;
     }
     if (absl::Status s = Finish(); !s.ok()) return s;
     if (file_.source.empty()) return Error("empty; begin with 'source: ' and who wrote it");
     if (file_.vectors.empty()) return Error("no vector; add one, or remove the file");
+    if (!ended_) return Error("the last line is not 'end': the file was cut off; restore it");
     return std::move(file_);
   }
 
@@ -350,6 +353,7 @@ class Parser {
   const absl::string_view where_;
   const std::string stem_;
   int line_ = 0;
+  bool ended_ = false;  // by the line "end"
   VectorFile file_;
   std::optional<Vector> vector_;  // the one being read
   std::vector<AnswerLine> answers_;

@@ -37,6 +37,8 @@ about: NaN
 formats: f32 f16 f16 f32
 operands: 7e00* | 3c00* | 00000000
 expected: NAN sm_90/mma.m16n8k16.f32.f16.f16.f32
+
+end
 )";
 
 TEST(ParseVectors, EverythingIsRead) {
@@ -163,7 +165,9 @@ constexpr BadFile kBad[] = {
     {"about: NaN", "about: \xff", ":18: a control character or no UTF-8: 'about: \\xff'"},
     {"about: NaN", "about: \xed\xa0\x80", "no UTF-8"},
     {"about: NaN", "about: \xc0\xaf", "no UTF-8"},
-    {"m16n8k16.f32.f16.f16.f32\n", "m16n8k16.f32.f16.f16.f3", "the file was cut off"},
+    {"\nend\n", "\nen", "the file was cut off"},
+    {"\nend\n", "", ":22: the last line is not 'end': the file was cut off"},
+    {"end\n", "end\nabout: more\n", ":24: 'about: more' stands behind 'end'"},
 };
 
 TEST(ParseVectors, BadFilesSayWhereAndWhatToDo) {
@@ -187,12 +191,13 @@ TEST(ParseVectors, BadFilesSayWhereAndWhatToDo) {
           .ok());
 }
 
-TEST(ParseVectors, ALineThatWasCutOff) {
+TEST(ParseVectors, EveryTruncationIsRefused) {
   const std::string text = kGood;
-  for (size_t size = 1; size < text.size(); ++size) {
-    if (text[size - 1] == '\n') continue;
-    EXPECT_THAT(std::string(ParseVectors(text.substr(0, size), "paper.txt").status().message()),
-                HasSubstr("the file was cut off"));
+  for (size_t size = 0; size < text.size(); ++size) {
+    const absl::Status s = ParseVectors(text.substr(0, size), "paper.txt").status();
+    EXPECT_FALSE(s.ok()) << size;
+    if (size == 0 || text[size - 1] == '\n') continue;
+    EXPECT_THAT(std::string(s.message()), HasSubstr("the file was cut off"));
   }
 }
 

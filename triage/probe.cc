@@ -271,7 +271,8 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
           Ask(device, row, CaseChooser(row, *a.question, all.model).Choose(source), a.observed);
       if (!s.ok()) return s;
     }
-    const Model model = Infer(row, all.model, asked);
+    // From the table's model each time: what fewer answers suggested may lead astray.
+    const Model model = Infer(row, row.model, asked);
     if (SameModel(model, all.model)) break;
     all.model = model;
   }

@@ -45,7 +45,8 @@ constexpr char kSubnormals[] =
     "differences/f16_addend_exponent "
     "expected/tf32_{subnormal_becomes_zero,smallest_tf32_subnormal} "
     "isa_texts/subnormal_result "
-    "mma_sim_2/flushed_once";
+    "mma_sim_2/flushed_once "
+    "questions/small_addend_{f16,bf16}";
 constexpr char kOverflow[] =
     "expected/{half_ulp_above_the_largest,one_ulp_above_the_largest,products_beyond_f32} "
     "khattak_mikaitis_2025/two_to_the_128 "

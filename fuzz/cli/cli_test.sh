@@ -250,6 +250,8 @@ operands: 0000 3c00 | 0000 3c00 | 3f800000
 observed: 40000000 sm_90/mma.m16n8k16.f32.f16.f16.f32 : H100
 expected: 40000000 sm_{80,120}/mma.m16n8k16.f32.f16.f16.f32
 contested: 40400000 sm_70/mma.m8n8k4.f32.f16.f16.f32 : Somebody else
+
+end
 END
 expect 0 replay vectors; says '6 of 6 dot products equal'; says 'CONTESTED paper/two'; silent "$err"; plain
 says 'vectors: observed 2, published 0, expected 4; contested 2'
