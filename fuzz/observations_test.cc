@@ -1,10 +1,15 @@
 // Every row whose evidence says `measured` names a file of recorded hardware answers; the model
 // must give every one of them. So the claim can be checked again without the hardware.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 #include "corpus/line_recording.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
@@ -108,14 +113,20 @@ TEST(Gpus, EveryRecordingIsTheModels) {
   for (const std::string& file : files) EXPECT_EQ(ExpectRecorded(file, OfTheModel), 256u) << file;
 }
 
+// The wmma row whose step an mma row of f16, bf16 or tf32 is; nullptr if there is none.
+const Row* WmmaOf(const Row& row) {
+  const size_t name = row.name.find('/') + 1, types = row.name.find('.', name + 4);
+  if (row.model.a.bits == 8 || row.name.compare(name, 4, "mma.") != 0) return nullptr;
+  const std::string shape = row.model.a.bits == 32 ? "wmma.m16n16k8" : "wmma.m16n16k16";
+  return FindRow(row.name.substr(0, name) + shape + row.name.substr(types));
+}
+
 // Those with operands of 16 bits and more were executed as wmma of k = 16, tf32 of k = 8; what
 // their lines lack was zero.
 TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
   int files = 0;
   const auto of_wmma = [](const Row& row, DotProductCase dot) -> uint64_t {
-    const std::string shape = row.model.a.bits == 32 ? "wmma.m16n16k8" : "wmma.m16n16k16";
-    const size_t name = row.name.find('/') + 1, types = row.name.find('.', name + 4);
-    const Row* wmma = FindRow(row.name.substr(0, name) + shape + row.name.substr(types));
+    const Row* wmma = WmmaOf(row);
     if (wmma == nullptr) return ~uint64_t{0};
     dot.a.resize(wmma->shape().k);
     dot.b.resize(wmma->shape().k);
@@ -127,6 +138,29 @@ TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
     ++files;
   }
   EXPECT_EQ(files, 30);
+}
+
+// The evidence of a row names these recordings if and only if there is one of it, under its own
+// name or that of the step that was executed through it, and where it says "recorded on" all their
+// GPUs.
+TEST(Gpus, EvidenceNamesWhatWasRecorded) {
+  std::map<const Row*, std::set<std::string>> gpus;
+  for (const std::string& file : LineRecordingsBelow(kGpus)) {
+    const Row* row = FactsOfFileName(file).row;
+    const std::vector<std::string> parts =
+        absl::StrSplit(std::filesystem::path(file).filename().string(), '.');
+    gpus[row].insert(parts[1]);
+    if (const Row* wmma = WmmaOf(*row)) gpus[wmma].insert(parts[1]);
+  }
+  for (const Row& row : Rows()) {
+    const Evidence& evidence = row.numerics->evidence;
+    if (evidence.grade == Grade::kContested) continue;
+    EXPECT_EQ(evidence.file == std::string_view(kGpus), gpus.contains(&row)) << row.name;
+    if (!absl::StrContains(evidence.text, "recorded on")) continue;
+    for (const std::string& gpu : gpus[&row]) {
+      EXPECT_THAT(evidence.text, testing::HasSubstr(gpu)) << row.name;
+    }
+  }
 }
 
 // The whole files of the same recordings beside the project, when they are there.
