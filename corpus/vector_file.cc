@@ -150,6 +150,9 @@ class Parser {
     }
     for (const absl::string_view line : absl::StrSplit(text, '\n')) {
       ++line_;
+      if (absl::EndsWith(line, "\r")) {
+        return Error("the line ends in CR LF; write the file with LF alone");
+      }
       if (!IsPrintable(line)) {
         return Error("a control character or no UTF-8: ", Quoted(line), "; remove it");
       }

@@ -67,10 +67,11 @@ struct VectorFile {
 absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_view where);
 absl::StatusOr<VectorFile> ReadVectors(const std::string& path);
 
-// Whether a text is meant as one of these and not as the line protocol: it is empty, or its first
-// line that is no comment has the form "name: value".
-bool LooksLikeVectors(absl::string_view text);
-// Those below a folder, or the one file, in the order of their paths.
+// Whether a text holds dot products in the line protocol: it says "# instruction: ", or its first
+// line that is no comment has nothing but hexadecimal words.
+bool IsLineProtocol(absl::string_view text);
+// The *.txt below a folder, or the one file, in the order of their paths, but for recordings in the
+// line protocol. What cannot be read is among them: ReadVectors() says why.
 std::vector<std::string> ListVectorFiles(const std::string& path);
 
 // One operand line as a dot product of the row; kInvalidArgument when its formats or k do not fit.

@@ -160,7 +160,8 @@ constexpr BadFile kBad[] = {
     {"reason: they added 1\n", "", ":14: contested: add 'reason: '"},
     {"about: NaN", "about:", ":18: 'about:': write NAME: VALUE"},
     {"about: NaN", "about: \x1b[31mred", ":18: a control character"},
-    {"about: NaN", "about: NaN\r", ":18: a control character"},
+    {"about: NaN", "about: NaN\r", ":18: the line ends in CR LF"},
+    {"about: NaN", "about: Na\rN", ":18: a control character"},
     {"about: NaN", "about: \xc2\x9b", ":18: a control character"},
     {"about: NaN", "about: \xff", ":18: a control character or no UTF-8: 'about: \\xff'"},
     {"about: NaN", "about: \xed\xa0\x80", "no UTF-8"},
@@ -220,11 +221,14 @@ TEST(ParseVectors, OnlyQuestionsNeedNoAnswer) {
   EXPECT_TRUE(file->vectors[1].answers.empty());
 }
 
-TEST(LooksLikeVectors, AndNotLikeTheLineProtocol) {
-  EXPECT_TRUE(LooksLikeVectors(kGood));
-  EXPECT_TRUE(LooksLikeVectors(""));
-  EXPECT_FALSE(LooksLikeVectors("# instruction: x86/vfmadd231ss\n3f800000 3f800000 0 0\n"));
-  EXPECT_FALSE(LooksLikeVectors("# device: nobody\n"));
+TEST(IsLineProtocol, AndNotDamagedVectors) {
+  EXPECT_TRUE(IsLineProtocol("# instruction: x86/vfmadd231ss\n3f800000 3f800000 0 0\n"));
+  EXPECT_TRUE(IsLineProtocol("# instruction: x86/vfmadd231ss\n"));
+  EXPECT_TRUE(IsLineProtocol("00 11\n"));
+  EXPECT_FALSE(IsLineProtocol(kGood));
+  EXPECT_FALSE(IsLineProtocol(""));
+  EXPECT_FALSE(IsLineProtocol("# a comment\n"));
+  EXPECT_FALSE(IsLineProtocol(std::string(64, '\0') + kGood));
 }
 
 using ListVectorFilesTest = TestFolder;
@@ -233,7 +237,10 @@ TEST_F(ListVectorFilesTest, BelowAFolder) {
   Put("a.txt", "");
   Put("c.txt", "# lines\n00 11\n");
   Put("d.txtpb", kGood);
-  EXPECT_THAT(ListVectorFiles(Path("")), ElementsAre(Path("a.txt"), Path("b.txt")));
+  Put("e.txt", std::string(64, '\0') + kGood);
+  Put("f.txt", std::string(5 << 20, ' '));
+  EXPECT_THAT(ListVectorFiles(Path("")),
+              ElementsAre(Path("a.txt"), Path("b.txt"), Path("e.txt"), Path("f.txt")));
   EXPECT_THAT(ListVectorFiles(Path("b.txt")), ElementsAre(Path("b.txt")));
   EXPECT_THAT(ListVectorFiles(Path("c.txt")), ElementsAre());
   EXPECT_FALSE(ReadVectors(Path("none.txt")).ok());

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_recording.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 
@@ -29,11 +30,11 @@ absl::StatusOr<VectorFile> ReadVectors(const std::string& path) {
   return ParseVectors(*text, path);
 }
 
-bool LooksLikeVectors(absl::string_view text) {
-  if (text.empty()) return true;
+bool IsLineProtocol(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (absl::StartsWith(line, "# instruction: ")) return true;
     if (line.empty() || line[0] == '#') continue;
-    return absl::StrContains(line, ": ");
+    return line.find_first_not_of("0123456789abcdefABCDEF \t\r") == line.npos;
   }
   return false;
 }
@@ -42,9 +43,10 @@ std::vector<std::string> ListVectorFiles(const std::string& path) {
   std::vector<std::string> paths;
   const auto add = [&paths](const fs::path& file) {
     std::error_code ignored;
-    if (file.extension() != ".txt" || !fs::is_regular_file(file, ignored)) return;
+    if (file.extension() != ".txt" || fs::is_directory(file, ignored)) return;
+    if (FactsOfFileName(file.string()).row != nullptr) return;
     const absl::StatusOr<std::string> text = ReadFile(file.string(), kMostFileBytes);
-    if (text.ok() && LooksLikeVectors(*text)) paths.push_back(file.string());
+    if (!text.ok() || !IsLineProtocol(*text)) paths.push_back(file.string());
   };
   std::error_code error;
   if (!fs::is_directory(path, error)) {

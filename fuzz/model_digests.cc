@@ -2,19 +2,22 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/case_name.h"
+#include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "xxhash.h"
 
 namespace mmadiff {
 namespace {
 
-// Of each row, and at most of each case: 90 % of all one-parameter changes of the models show.
+// Of each row, and at most of each case: 90 % of all one-parameter changes of the models show in
+// the answers, all of them in the texts.
 constexpr int64_t kCases = 64, kDotProducts = 8;
 
 uint64_t HashOf(const std::vector<uint64_t>& words) {
@@ -41,10 +44,37 @@ ModelDigest DigestOf(const Row& row) {
       answers.push_back(Simulate(row.model, dot));
     }
   }
-  return {row.name, HashOf(inputs), HashOf(answers)};
+  return {row.name, HashOf(inputs), HashOf(answers), ModelText(row)};
+}
+
+std::string IdOf(absl::string_view model) {
+  return absl::StrCat(absl::Hex(XXH3_64bits(model.data(), model.size()), absl::kZeroPad16));
+}
+
+// The words of two texts that differ, side by side.
+std::string WhatChanged(absl::string_view before, absl::string_view after) {
+  const std::vector<absl::string_view> x =
+      absl::StrSplit(before, absl::ByAnyChar(" (,)"), absl::SkipEmpty());
+  const std::vector<absl::string_view> y =
+      absl::StrSplit(after, absl::ByAnyChar(" (,)"), absl::SkipEmpty());
+  if (x.size() != y.size()) return absl::StrCat(before, " -> ", after);
+  std::string text;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (x[i] != y[i]) absl::StrAppend(&text, text.empty() ? "" : ", ", x[i], " -> ", y[i]);
+  }
+  return text;
 }
 
 }  // namespace
+
+std::string ModelText(const Row& row) {
+  const Model& m = row.model;
+  const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  return absl::StrCat(Name(row.numerics->evidence.grade), " ", m.d.name, ".", m.a.name, ".",
+                      m.b.name, ".", m.c.name, m.scale_block == 0 ? "" : ".",
+                      m.scale_block == 0 ? "" : m.scale.name, " k=", m.k, " scales=", m.scales(),
+                      " ", Describe(m.algorithm), " nan=", any_nan ? "any" : "bits");
+}
 
 std::vector<ModelDigest> ComputeModelDigests() {
   std::vector<ModelDigest> digests;
@@ -54,11 +84,18 @@ std::vector<ModelDigest> ComputeModelDigests() {
 
 std::string FormatModelDigests(std::span<const ModelDigest> digests) {
   std::string text =
-      "# Digests of what the models answer to a fixed sample: row, inputs, answers.\n"
-      "# ./mmadiff changes compares, ./mmadiff changes --update writes this file.\n";
+      "# What the models are and what they answer to a fixed sample: each model once, then row, "
+      "model,\n"
+      "# digest of the inputs, digest of the answers. ./mmadiff changes compares with this file,\n"
+      "# ./mmadiff changes --update writes it.\n";
+  std::set<absl::string_view> models;
   for (const ModelDigest& d : digests) {
-    absl::StrAppend(&text, d.row, " ", absl::Hex(d.inputs, absl::kZeroPad16), " ",
-                    absl::Hex(d.answers, absl::kZeroPad16), "\n");
+    if (models.insert(d.model).second)
+      absl::StrAppend(&text, "model ", IdOf(d.model), " ", d.model, "\n");
+  }
+  for (const ModelDigest& d : digests) {
+    absl::StrAppend(&text, d.row, " ", IdOf(d.model), " ", absl::Hex(d.inputs, absl::kZeroPad16),
+                    " ", absl::Hex(d.answers, absl::kZeroPad16), "\n");
   }
   return text;
 }
@@ -66,20 +103,39 @@ std::string FormatModelDigests(std::span<const ModelDigest> digests) {
 absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view text,
                                                            absl::string_view where) {
   std::vector<ModelDigest> digests;
+  std::map<absl::string_view, absl::string_view> models;
+  std::set<absl::string_view> rows;
   int number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
+    const auto error = [&](absl::string_view what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(where, ":", number, ": '", absl::CHexEscape(line.substr(0, 100)), "' ", what,
+                       "; write the file anew with `mmadiff changes --update`"));
+    };
     if (line.empty() || line[0] == '#') continue;
+    const bool printable =
+        std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    const std::pair<absl::string_view, absl::string_view> first =
+        absl::StrSplit(line, absl::MaxSplits(' ', 1));
+    if (printable && first.first == "model") {
+      const std::pair<absl::string_view, absl::string_view> model =
+          absl::StrSplit(first.second, absl::MaxSplits(' ', 1));
+      if (model.first != IdOf(model.second)) return error("is damaged: the ID is not of this text");
+      models.insert(model);
+      continue;
+    }
     const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
     ModelDigest d;
-    if (words.size() != 3 || words[1].size() != 16 || words[2].size() != 16 ||
-        !absl::SimpleHexAtoi(words[1], &d.inputs) || !absl::SimpleHexAtoi(words[2], &d.answers)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, ":", number, ": '", absl::CHexEscape(line.substr(0, 100)),
-                       "' is no row with two digests of 16 hex digits; write the file anew with "
-                       "`mmadiff changes --update`"));
+    if (!printable || words.size() != 4 || words[2].size() != 16 || words[3].size() != 16 ||
+        !absl::SimpleHexAtoi(words[2], &d.inputs) || !absl::SimpleHexAtoi(words[3], &d.answers)) {
+      return error("is no row with a model and two digests of 16 hex digits");
     }
+    const auto model = models.find(words[1]);
+    if (model == models.end()) return error("has a model that no line describes");
+    if (!rows.insert(words[0]).second) return error("has a row a second time");
     d.row = std::string(words[0]);
+    d.model = std::string(model->second);
     digests.push_back(std::move(d));
   }
   return digests;
@@ -96,10 +152,13 @@ std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored
       changes.push_back({ModelChange::kNew, d.row});
       continue;
     }
+    const std::string what = WhatChanged(at->second->model, d.model);
     if (at->second->inputs != d.inputs) {
-      changes.push_back({ModelChange::kInputs, d.row});
+      changes.push_back({ModelChange::kInputs, d.row, what});
     } else if (at->second->answers != d.answers) {
-      changes.push_back({ModelChange::kAnswers, d.row});
+      changes.push_back({ModelChange::kAnswers, d.row, what});
+    } else if (!what.empty()) {
+      changes.push_back({ModelChange::kModel, d.row, what});
     }
     before.erase(at);
   }
@@ -108,7 +167,8 @@ std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored
 }
 
 const char* Name(ModelChange::Kind kind) {
-  constexpr const char* kNames[] = {"answers changed", "inputs changed", "new", "gone"};
+  constexpr const char* kNames[] = {"answers changed", "inputs changed", "model changed", "new",
+                                    "gone"};
   return kNames[kind];
 }
 

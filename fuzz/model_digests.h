@@ -10,28 +10,36 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "sim/row.h"
 
 namespace mmadiff {
 
 struct ModelDigest {
   std::string row;
   uint64_t inputs = 0, answers = 0;  // XXH3-64 of the words, 8 bytes each, little-endian
+  // Grade, formats, k, algorithm with all its parameters, NaN verdict: a change that the sample
+  // does not show is no secret either.
+  std::string model;
 };
+
+std::string ModelText(const Row& row);
 
 // Of all rows, in table order: a few dot products of each of the first cases of strategy mixed,
 // seed 1.
 std::vector<ModelDigest> ComputeModelDigests();
 
-// A line for each: row, digest of the inputs, digest of the answers. '#' starts a comment.
+// "model ID TEXT" for each text, then a line for each row: its name, the ID of its model, digest of
+// the inputs, digest of the answers. '#' starts a comment.
 std::string FormatModelDigests(std::span<const ModelDigest> digests);
 // kInvalidArgument names `where` and the line.
 absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view text,
                                                            absl::string_view where);
 
 struct ModelChange {
-  enum Kind : uint8_t { kAnswers, kInputs, kNew, kGone };
+  enum Kind : uint8_t { kAnswers, kInputs, kModel, kNew, kGone };
   Kind kind;
   std::string row;
+  std::string what = "";  // "fraction_bits=24 -> fraction_bits=25" where the model changed
 };
 // Other inputs say nothing about the model: they are kInputs whatever the answers.
 std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored,

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "corpus/durable_file.h"
+#include "sim/parameter.h"
 #include "sim/row.h"
 
 namespace mmadiff {
@@ -15,7 +16,8 @@ std::vector<std::string> Changes(std::span<const ModelDigest> stored,
                                  std::span<const ModelDigest> now) {
   std::vector<std::string> texts;
   for (const ModelChange& c : CompareModelDigests(stored, now)) {
-    texts.push_back(std::string(Name(c.kind)) + " " + c.row);
+    texts.push_back(std::string(Name(c.kind)) + " " + c.row + (c.what.empty() ? "" : ": ") +
+                    c.what);
   }
   return texts;
 }
@@ -32,22 +34,47 @@ TEST(ModelDigests, NothingChanges) {
 }
 
 TEST(ModelDigests, EveryKindOfChange) {
-  const std::vector<ModelDigest> stored = {{"a", 1, 2}, {"b", 3, 4}, {"c", 5, 6}, {"d", 7, 8}};
-  const std::vector<ModelDigest> now = {{"a", 1, 2}, {"b", 3, 5}, {"c", 6, 7}, {"e", 9, 9}};
+  const std::vector<ModelDigest> stored = {{"a", 1, 2, "m"},
+                                           {"b", 3, 4, "x(n=1)"},
+                                           {"c", 5, 6, "m"},
+                                           {"d", 7, 8, "m"},
+                                           {"f", 1, 1, "x(n=1)"}};
+  const std::vector<ModelDigest> now = {{"a", 1, 2, "m"},
+                                        {"b", 3, 5, "x(n=2)"},
+                                        {"c", 6, 7, "m"},
+                                        {"e", 9, 9, "m"},
+                                        {"f", 1, 1, "x(n=2)"}};
   EXPECT_THAT(Changes(stored, now),
-              testing::ElementsAre("answers changed b", "inputs changed c", "new e", "gone d"));
+              testing::ElementsAre("answers changed b: n=1 -> n=2", "inputs changed c", "new e",
+                                   "model changed f: n=1 -> n=2", "gone d"));
   EXPECT_THAT(Changes(stored, stored), testing::IsEmpty());
 }
 
+// Whether the sample shows it or not.
+TEST(ModelDigests, NoChangeOfAParameterIsSilent) {
+  for (const Row* row : DistinctRows()) {
+    const std::string before = ModelText(*row);
+    for (const Neighbour& n : Neighbours(row->model)) {
+      Row changed = *row;
+      changed.model.algorithm = n.algorithm;
+      EXPECT_NE(ModelText(changed), before) << row->name << " " << n.name;
+    }
+  }
+}
+
 TEST(ModelDigests, AreReadAsWritten) {
-  const std::vector<ModelDigest> digests = {{"x/y", 1, ~0ull}, {"x/z", 2, 3}};
-  const auto read = ParseModelDigests(FormatModelDigests(digests), "f");
+  const std::vector<ModelDigest> digests = {{"x/y", 1, ~0ull, "m"}, {"x/z", 2, 3, "m n"}};
+  const std::string text = FormatModelDigests(digests);
+  const auto read = ParseModelDigests(text, "f");
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_THAT(Changes(digests, *read), testing::IsEmpty());
-  for (const char* bad : {"x/y 1 2\n", "x/y\n", "x/y 000000000000000g 0000000000000000\n",
-                          "x/y 0000000000000000 0000000000000000 \n", "\x1b\n"}) {
+  const std::string last = text.substr(text.rfind("x/z"));
+  for (const std::string& bad :
+       {text + last, text + "\x1b\n", text + "x/y\n", text + "x\x1b/a" + last.substr(3),
+        text + "x/a 0" + last.substr(4), text + last.substr(0, last.size() - 2) + "\n",
+        text + "model 0123456789abcdef m\n"}) {
     const absl::Status s = ParseModelDigests(bad, "f").status();
-    EXPECT_THAT(std::string(s.message()), HasSubstr("f:1: '"));
+    EXPECT_THAT(std::string(s.message()), HasSubstr("f:8: '")) << bad;
     EXPECT_THAT(std::string(s.message()), testing::Not(HasSubstr("\x1b")));
   }
 }

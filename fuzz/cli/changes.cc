@@ -1,4 +1,5 @@
-// mmadiff changes: which rows answer otherwise than when corpus/model_digests.txt was written.
+// mmadiff changes: which rows have other models or answers than when corpus/model_digests.txt was
+// written.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
@@ -31,7 +32,8 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
   }
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
   for (const ModelChange& c : changes) {
-    console.Print(absl::StrFormat("%-15s %s\n", Name(c.kind), c.row));
+    console.Print(
+        absl::StrFormat("%-15s %s%s%s\n", Name(c.kind), c.row, c.what.empty() ? "" : ": ", c.what));
   }
   console.Print(absl::StrCat(changes.size(), " changes, ", now.size(), " rows\n"));
   if (!flags.update) return changes.empty() ? kClean : kMismatch;
