@@ -31,6 +31,7 @@ std::vector<Entry> ListInstructions() {
     const Instruction& i = *row.instruction;
     const Evidence& e = row.numerics->evidence;
     const std::string algorithm = Describe(row.numerics->algorithm);
+    const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
     std::string sizes;
     for (const Sizes& s : i.sizes) {
       absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
@@ -38,9 +39,12 @@ std::vector<Entry> ListInstructions() {
     }
     entries.push_back(
         {row.name,
-         absl::StrCat(row.name, "\n  ", algorithm, "\n  ", Name(e.grade), ": ", e.text,
-                      *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
-                      *i.native_on ? i.native_on : "nothing", "; ", i.source, sizes),
+         absl::StrCat(row.name, "\n  ", algorithm,
+                      any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade),
+                      ": ", e.text, *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
+                      "\n  native on ",
+                      *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ",
+                      i.source, sizes),
          {{"name", row.name},
           {"m", i.shape.m},
           {"n", i.shape.n},
@@ -53,6 +57,7 @@ std::vector<Entry> ListInstructions() {
           {"scale", i.scale == nullptr ? "" : i.scale->name},
           {"scales", i.shape.scales},
           {"algorithm", algorithm},
+          {"nan_bits", !any_nan},
           {"grade", Name(e.grade)},
           {"evidence", e.text},
           {"file", e.file},

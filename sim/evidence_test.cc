@@ -1,0 +1,158 @@
+// What the evidence of a row may claim, stated without the numerics table: its grade from what is
+// known of the instruction, its sources from what these cover.
+#include <fnmatch.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include "sim/pattern.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+bool Matches(const char* patterns, const std::string& name) {
+  for (const std::string& word : Words(patterns)) {
+    for (const Expansion& e : Expand(word)) {
+      if (fnmatch(e.text.c_str(), name.c_str(), 0) == 0) return true;
+    }
+  }
+  return false;
+}
+
+struct Rule {
+  Grade grade;
+  const char* rows;
+  const char* why;
+};
+constexpr Rule kRules[] = {
+    {Grade::kMeasured,
+     "x86/vdpbf16ps x86/vfmadd231s{s,d} x86/vpdp{b,w}{u,s}sd{,s} x86/tdpbf16ps x86/tdpb{s,u}{s,u}d",
+     "recorded by this project"},
+    {Grade::kContested, "sm_70/wmma.*.{f32,f16}.f16.f16.$1", "Hickmann and Bradford's order"},
+    {Grade::kAssumed, "sm_86/* sm_103/*", "taken from a relative"},
+    {Grade::kAssumed, "*.satfinite.*", "when the clamp acts is open"},
+    {Grade::kAssumed, "*mma.*.r{z,m,p}.f64.*", "nobody has measured directed rounding"},
+    {Grade::kAssumed, "gfx*/v_mfma_i32_*", "no manual read here says what an overflow does"},
+    {Grade::kAssumed,
+     "sm_{75,80,89,90,100,120}/"
+     "wmma.{m32n8,m8n32}k16.{f32.f16.f16.f32,f16.f16.f16.f16,f32.bf16.*,s32.*}",
+     "never recorded"},
+    {Grade::kAssumed, "sm_{75,80,89,120}/wmma.m16n16k16.*", "steps of k never recorded"},
+    {Grade::kAssumed, "*/wmma.*.tf32.* */wmma.*.f32.f16.f16.f16", "steps of k never recorded"},
+    {Grade::kAssumed,
+     "*f8f6f4*.{e3m2,e2m3,e2m1}.* sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1} "
+     "sm_100/tcgen05.mma.m64n8k32.*.{e3m2,e2m3,e2m1}.e*",
+     "results nowhere stated"},
+    {Grade::kAssumed, "*nvf4*ue8m0.4x", "results nowhere stated"},
+    {Grade::kAssumed, "sm_{90,100}/mma.m16n8k16.*.e[45]m[23].*", "emulation never recorded"},
+};
+
+// What is published of instructions that MMA-Sim 2.1.1 does not have: manuals and recordings.
+constexpr char kOtherSources[] =
+    "*/fma.* arm/* x86/tdpfp16ps x86/tmmultf32ps "
+    "sm_*/{mma,wgmma}.*.s32.* */{mma,wmma}.*.f64.f64.f64.f64 "
+    "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
+    "sm_90/mma.m16n8k32.f16.{e4m3,e5m2}.$1.f16 sm_100/mma.m16n8k32.{f32,f16}.{e4m3,e5m2}.$2.$1";
+
+const std::set<std::string>& MmaSimRows() {
+  static const auto& rows = *[] {
+    auto* names = new std::set<std::string>;
+    std::ifstream file("sim/reference/mma_sim_rows.txt");
+    for (std::string line; std::getline(file, line);) {
+      if (line[0] != '#') names->insert(line);
+    }
+    return names;
+  }();
+  return rows;
+}
+
+std::vector<std::string> BrokenClaims(const std::string& row, const Evidence& e, NanVerdict nan) {
+  std::vector<std::string> broken;
+  const auto claim = [&](bool holds, const std::string& what) {
+    if (!holds) broken.push_back(row + ": " + what);
+  };
+  const std::string text = e.text;
+  const bool models = MmaSimRows().contains(row), cites = text.find("MMA-Sim 2.1.1") != text.npos;
+  for (const Rule& rule : kRules) {
+    claim(!Matches(rule.rows, row) || e.grade == rule.grade,
+          std::string(Name(e.grade)) + ", but " + rule.why);
+  }
+  claim(e.grade != Grade::kMeasured || Matches(kRules[0].rows, row), "measured by nobody here");
+  claim(e.grade != Grade::kContested || Matches(kRules[1].rows, row), "contested by nobody");
+  claim(e.grade != Grade::kPublished || models || Matches(kOtherSources, row), "published nowhere");
+  claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
+  // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
+  claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,
+        "no NaN was compared");
+  return broken;
+}
+
+TEST(Evidence, ClaimsNoMoreThanItsSources) {
+  ASSERT_EQ(MmaSimRows().size(), 326);
+  for (const std::string& name : MmaSimRows()) EXPECT_NE(FindRow(name), nullptr) << name;
+  for (const Row& row : Rows()) {
+    const Numerics& n = *row.numerics;
+    EXPECT_THAT(BrokenClaims(row.name, n.evidence, n.nan_verdict), IsEmpty());
+  }
+}
+
+TEST(Evidence, EveryRuleIsForARow) {
+  for (const Rule& rule : kRules) {
+    for (const std::string& word : Words(rule.rows)) {
+      const auto matches = [&](const Row& row) { return Matches(word.c_str(), row.name); };
+      EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), matches)) << word;
+    }
+  }
+}
+
+TEST(Evidence, PlantedOverclaimsAreFound) {
+  const auto claims = [](const char* row, Grade grade, const char* text,
+                         NanVerdict nan = NanVerdict::kAnyNan) {
+    return BrokenClaims(row, {grade, text}, nan);
+  };
+  const Grade published = Grade::kPublished;
+  EXPECT_THAT(claims("sm_90/mma.m16n8k4.rz.f64.f64.f64.f64", published, "PTX ISA"),
+              Contains(HasSubstr("directed rounding")));
+  EXPECT_THAT(claims("gfx90a/v_mfma_i32_4x4x4i8", published, "AMD ISA"),
+              Contains(HasSubstr("overflow")));
+  EXPECT_THAT(claims("gfx90a/v_mfma_f32_4x4x4f16", published, "MMA-Sim 2.1.1: every NaN compared"),
+              Contains(HasSubstr("no NaN was compared")));
+  EXPECT_THAT(claims("sm_90/wmma.m16n16k16.f32.f16.f16.f32", published, "the rest: MMA-Sim 2.1.1"),
+              Contains(HasSubstr("does not have it")));
+  EXPECT_THAT(claims("sm_70/wmma.m16n16k16.f32.f16.f16.f32", Grade::kAssumed, ""),
+              Contains(HasSubstr("order")));
+  EXPECT_THAT(claims("sm_86/mma.m16n8k16.f32.f16.f16.f32", published, ""),
+              Contains(HasSubstr("relative")));
+  EXPECT_THAT(claims("sm_90/mma.m16n8k16.f32.f16.f16.f32", Grade::kMeasured, ""),
+              Contains(HasSubstr("measured by nobody")));
+  EXPECT_THAT(claims("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e4m3.f32", published, ""),
+              Contains(HasSubstr("nowhere stated")));
+  EXPECT_THAT(claims("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", published, "recorded"),
+              Contains(HasSubstr("published nowhere")));
+}
+
+// That nobody can simulate them is a claim too.
+TEST(Evidence, UnknownInstructions) {
+  std::set<std::string> names;
+  for (const UnknownNumerics& u : AllUnknown()) names.insert(u.arch + ("/" + u.instruction));
+  EXPECT_EQ(names.size(), 476);
+  for (const char* name :
+       {"x86/tdpbf8ps", "x86/tdpbhf8ps", "x86/tdphbf8ps", "x86/tdphf8ps",
+        "tpu_v3/mxu.f32.bf16.bf16.f32", "gfx950/v_mfma_f32_16x16x128_f8f6f4",
+        "gfx950/v_mfma_scale_f32_32x32x64_f8f6f4", "gfx942/v_smfmac_f32_16x16x32_f16",
+        "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32", "sm_80/mma.m8n8k4.f32.f16.f16.f32",
+        "sm_70/wmma.m16n16k16.f16.f16.f16.f32",
+        "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0"}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff
