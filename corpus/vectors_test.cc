@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <map>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "sim/reference/reference.h"
@@ -17,10 +19,20 @@ namespace {
 
 // What the folder has: a file that is missing or cut, or a record that is gone, would pass unseen.
 const std::map<std::string, int> kVectors = {
-    {"differences", 0},
-    {"expected", 0},
+    {"differences", 16},
+    {"expected", 90},
+    {"fasi_2021", 71},
+    {"fp8_accumulators", 2},
+    {"hickmann_bradford_2019", 80},
+    {"isa_texts", 35},
+    {"khattak_mikaitis_2025", 13},
+    {"mi300x_notebook", 42},
+    {"mma_sim_2", 9},
+    {"questions", 14},
+    {"valpey_2025", 3},
 };
-constexpr int kObserved = 0, kPublished = 0, kExpected = 0, kContested = 0;  // dot products
+// Dot products.
+constexpr int kObserved = 96, kPublished = 301, kExpected = 8318, kContested = 94;
 
 std::vector<VectorFile> Files() {
   std::vector<VectorFile> files;
@@ -66,19 +78,31 @@ TEST(Vectors, SimulatorAndReferenceGiveEveryAnswer) {
   EXPECT_EQ(embedded, kVectors);
 }
 
-// Two papers may have made the same experiment; one file has no dot product of one set of formats
-// twice, and what belongs to no paper repeats none.
+// A dot product as any k has it: without the products of zeros at its end.
+std::string Essence(const Vector& v, DotProductCase dot) {
+  if (v.scale == nullptr) {
+    while (!dot.a.empty() && dot.a.back() == 0 && dot.b.back() == 0) {
+      dot.a.pop_back();
+      dot.b.pop_back();
+    }
+  }
+  const auto hex = [](const auto& out, uint64_t word) { absl::StrAppend(out, absl::Hex(word)); };
+  return absl::StrCat(v.d->name, v.a->name, v.b->name, v.c->name, " ",
+                      absl::StrJoin(dot.a, " ", hex), " | ", absl::StrJoin(dot.b, " ", hex), " | ",
+                      absl::Hex(dot.c));
+}
+
+// But for an experiment that both papers made: each has its own answers.
 TEST(Vectors, EachStandsOnce) {
   std::map<std::string, std::string> seen;
   for (const VectorFile& file : Files()) {
     for (const Vector& v : file.vectors) {
       for (const VectorCase& c : CasesOf(v)) {
         if (c.answer != &v.answers[0] || c.row != v.answers[0].rows[0]) continue;
-        const std::string dot =
-            absl::StrCat(c.row->instruction->a->name, c.row->instruction->d->name, " ",
-                         FormatLine(*c.row->instruction, c.dot));
-        const auto [at, added] = seen.emplace(dot, v.name);
-        EXPECT_TRUE(added) << v.name << " repeats " << at->second << ": " << dot;
+        const auto [at, added] = seen.emplace(Essence(v, c.dot), v.name);
+        const bool both = absl::StrContains(at->second + v.name, "fasi_2021/") &&
+                          absl::StrContains(at->second + v.name, "hickmann_bradford_2019/");
+        EXPECT_TRUE(added || both) << v.name << " repeats " << at->second << ": " << at->first;
       }
     }
   }
