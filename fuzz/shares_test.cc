@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "fuzz/boundary_scaled.h"
 #include "fuzz/case_name.h"
 #include "fuzz/observer.h"
 #include "fuzz/operands.h"
@@ -96,16 +98,36 @@ bool Has(const Format& f, unsigned kind) {
 bool IsFloat(const Model& m) { return !IsInteger(m.d); }
 bool IsPairwise(const Model& m) { return m.algorithm.family == Family::kPairwiseSum; }
 
+// Exponents of products other than zero, scales included.
+int LeastProduct(const Model& m) {
+  const bool flushes = m.algorithm.input_subnormals != Subnormals::kKeep;
+  const int elements = flushes ? m.a.min_exponent + m.b.min_exponent : Lowest(m.a) + Lowest(m.b);
+  return elements + (m.scales() != 0 ? 2 * Lowest(m.scale) : 0);
+}
+int LargestProduct(const Model& m) {
+  return MaxExponent(m.a) + MaxExponent(m.b) + (m.scales() != 0 ? 2 * MaxExponent(m.scale) : 0);
+}
+
 // What one dot product has.
 struct Facts {
   unsigned a = 0, b = 0;  // kinds among the elements
   unsigned scale_a = 0, scale_b = 0;
   unsigned c = 0, d = 0;
+  int special_elements = 0;
   unsigned products = 0;  // kinds of the exact products: zero, infinity
   int nonzero = 0;        // products that are not zero, scales included
   bool infinity_times_zero = false, infinity_times_zero_scale = false;
   bool infinities_meet = false;     // among the products
   bool minus_zero_between = false;  // a step's result is -0, later products are -0
+  // Of finite operands, each as its function below says:
+  bool huge_zero = false;    // a zero beside a largest exponent offers more than any other term
+  bool below_power = false;  // of normal outputs
+  bool beside_half = false;  // of wide products
+  bool least_pair = false;
+  bool near_largest = false;  // d within 16 ulps of the largest number, by products of an ulp
+  // Of scaled instructions:
+  bool last_bits = false, small_sum = false, groups_cancel = false, zero_group = false;
+  bool scales_of_one = false;  // every scale is 1 or the next code below: edges of the format
   uint32_t events = 0;
 
   unsigned elements() const { return a | b; }
@@ -157,6 +179,7 @@ void AddProducts(const Model& m, const KindTables& kinds, const DotProductCase& 
     f.infinity_times_zero_scale |= infinity && scales & kZero;
     if (infinity && !zero) infinite[(x & kNegative) != (y & kNegative)] = true;
     f.nonzero += !zero && !(scales & kZero);
+    f.special_elements += bool(x & kSpecial) + bool(y & kSpecial);
   }
   if (infinite[0]) f.products |= kInfinity | kPositive;
   if (infinite[1]) f.products |= kInfinity | kNegative;
@@ -178,6 +201,208 @@ bool MinusZerosFrom(const Model& m, const DotProductCase& dot, int k) {
   return true;
 }
 
+// (-1)^negative * significand * 2^exponent; of a zero, `exponent` is what its fields offer.
+struct Term {
+  int group = -1;  // of products
+  bool negative = false, power_of_two = true;
+  int exponent = 0;        // of the leading bit, or one less
+  double significand = 1;  // doubles do: a group and its negative are rounded alike
+
+  void Multiply(const Format& f, uint64_t word) {
+    const Unpacked u = Decode(f, word);
+    const int shift = u.significand == 0 ? 0 : f.fraction_bits + 1 - std::bit_width(u.significand);
+    negative ^= u.negative;
+    power_of_two &= std::has_single_bit(u.significand);
+    exponent += u.exponent - shift;
+    significand *= static_cast<double>(u.significand << shift) / (1ull << f.fraction_bits);
+  }
+};
+
+// The terms of one dot product that are not zero, the addend last.
+struct Terms {
+  std::vector<Term> all;
+  bool addend = false;
+  int leads = 0;             // index of the largest
+  int huge_zero = kNoFloor;  // largest exponent of the zeros beside a largest exponent
+
+  int products() const { return static_cast<int>(all.size()) - addend; }
+};
+
+bool LargestExponent(const Format& f, uint64_t word) {
+  return Decode(f, word).exponent == MaxExponent(f);
+}
+
+Terms TermsOf(const Model& m, const DotProductCase& dot) {
+  Terms terms;
+  terms.all.reserve(m.k + 1);
+  for (int k = 0; k < m.k; ++k) {
+    Term t = {k / scaled_classes::kGroup};
+    t.Multiply(m.a, dot.a[k]);
+    t.Multiply(m.b, dot.b[k]);
+    if (m.scales() != 0) {
+      const int at = m.k + k / m.scale_block;
+      t.Multiply(m.scale, dot.a[at]);
+      t.Multiply(m.scale, dot.b[at]);
+    }
+    if (t.significand != 0) {
+      terms.all.push_back(t);
+    } else if (LargestExponent(m.a, dot.a[k]) || LargestExponent(m.b, dot.b[k])) {
+      terms.huge_zero = std::max(terms.huge_zero, t.exponent);
+    }
+  }
+  Term c;
+  c.Multiply(m.c, dot.c);
+  terms.addend = c.significand != 0;
+  if (terms.addend) terms.all.push_back(c);
+  for (size_t i = 1; i < terms.all.size(); ++i) {
+    if (terms.all[i].exponent > terms.all[terms.leads].exponent) terms.leads = i;
+  }
+  return terms;
+}
+
+// The largest term is a power of two, and the others add up to less than half of it, of the other
+// sign: the sum has one bit less.
+bool BelowPower(const Terms& terms) {
+  const Term& leads = terms.all[terms.leads];
+  if (!leads.power_of_two) return false;
+  double rest = -1;
+  for (const Term& t : terms.all) {
+    const double size = std::ldexp(t.significand, t.exponent - leads.exponent);
+    rest += t.negative == leads.negative ? size : -size;
+  }
+  return -0.5 < rest && rest < 0;
+}
+
+// Half an ulp of the largest term, and below it a little that decides.
+bool BesideHalf(const Terms& terms, const Format& d) {
+  const int half = terms.all[terms.leads].exponent - d.fraction_bits - 1;
+  int halves = 0, below = 0, others = 0;
+  for (const Term& t : terms.all) {
+    const bool is_half = t.exponent == half && t.power_of_two;
+    ++(t.exponent < half ? below : is_half ? halves : others);
+  }
+  return halves == 1 && below != 0 && others == 1;
+}
+
+// A power of two around the least output, one product below it, and nothing else.
+bool LeastPair(const Terms& terms, int least) {
+  if (terms.addend || terms.products() != 2) return false;
+  const Term &leads = terms.all[terms.leads], &other = terms.all[1 - terms.leads];
+  return leads.power_of_two && std::abs(leads.exponent - least) <= 1 &&
+         other.exponent < leads.exponent;
+}
+
+// Half of the products at least, all of one sign, the least of them around the least output.
+bool SmallSum(const Model& m, const Terms& terms) {
+  if (terms.addend || 2 * terms.products() < m.k) return false;
+  int low = terms.all[0].exponent, negative = 0;
+  for (const Term& t : terms.all) {
+    low = std::min(low, t.exponent);
+    negative += t.negative;
+  }
+  return negative % terms.products() == 0 && std::abs(low - Lowest(m.d)) <= 12;
+}
+
+// Products of two groups lie further apart than alignment keeps and LastBits() allows.
+bool FarGroups(const Model& m) {
+  const auto span = [](const Format& f) { return MaxExponent(f) - Lowest(f); };
+  const int scales = m.scales() > 1 ? 2 * span(m.scale) : 0;
+  return m.scales() != 0 && span(m.a) + span(m.b) + scales > m.algorithm.fraction_bits + 8;
+}
+
+// A power of two, and few products beside it, one of them in another group and within eight bits of
+// the last one that alignment keeps.
+bool LastBits(const Model& m, const Terms& terms) {
+  const Term& leads = terms.all[terms.leads];
+  const bool few = terms.products() <= m.k / scaled_classes::kGroup + 1;
+  if (leads.group < 0 || !leads.power_of_two || !few) return false;
+  const int last = leads.exponent - m.algorithm.fraction_bits;
+  return std::any_of(terms.all.begin(), terms.all.begin() + terms.products(), [&](const Term& t) {
+    return t.group != leads.group && std::abs(t.exponent - last) <= 8;
+  });
+}
+
+struct Group {
+  int exponent = kNoFloor;  // of its largest product
+  double sum = 0;           // in units of 2^exponent of the first product
+  int unit = 0;
+};
+
+std::vector<Group> GroupsOf(const Model& m, const Terms& terms) {
+  std::vector<Group> groups(m.k / scaled_classes::kGroup);
+  for (int i = 0; i < terms.products(); ++i) {
+    const Term& t = terms.all[i];
+    Group& g = groups[t.group];
+    if (g.exponent == kNoFloor) g.unit = t.exponent;
+    g.exponent = std::max(g.exponent, t.exponent);
+    const double size = std::ldexp(t.significand, t.exponent - g.unit);
+    g.sum += t.negative ? -size : size;
+  }
+  return groups;
+}
+
+// One group is the negative of another; the addend or a third group is not zero.
+bool GroupsCancel(const Terms& terms, const std::vector<Group>& groups) {
+  int nonzero = terms.addend, pairs = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    nonzero += groups[i].sum != 0;
+    for (size_t j = 0; j < i; ++j) {
+      const Group &x = groups[i], &y = groups[j];
+      pairs += x.sum != 0 && x.unit == y.unit && x.sum == -y.sum;
+    }
+  }
+  return pairs == 1 && nonzero > 2;
+}
+
+// A group that adds up to zero has the largest product; some other sum is not zero.
+bool ZeroGroupLeads(const Terms& terms, const std::vector<Group>& groups) {
+  const Term& leads = terms.all[terms.leads];
+  if (leads.group < 0 || groups[leads.group].sum != 0) return false;
+  const auto nonzero = [](const Group& g) { return g.sum != 0; };
+  return terms.addend || std::any_of(groups.begin(), groups.end(), nonzero);
+}
+
+bool ScalesOfOne(const Model& m, const DotProductCase& dot) {
+  const uint64_t one = Compose(m.scale, false, 0, 0);
+  const auto is = [one](uint64_t word) { return word == one || word == one - 1; };
+  return std::all_of(dot.a.begin() + m.k, dot.a.begin() + m.k + m.scales(), is) &&
+         std::all_of(dot.b.begin() + m.k, dot.b.begin() + m.k + m.scales(), is);
+}
+
+// Products reach from the largest term to well below half its ulp.
+bool WideProducts(const Model& m) {
+  return m.k > 1 && LargestProduct(m) - LeastProduct(m) > 2 * m.d.fraction_bits;
+}
+
+// Exponent of the last bit of the largest results.
+int LastUlp(const Model& m) { return MaxExponent(m.d) - m.algorithm.output_fraction_bits; }
+
+bool NearLargest(const Model& m, const Terms& terms, uint64_t d) {
+  const uint64_t ulp = 1ull << (m.d.fraction_bits - m.algorithm.output_fraction_bits);
+  const uint64_t magnitude = d & LowBits(SignBit(m.d)), largest = MaxFiniteWord(m.d);
+  if (magnitude > largest || largest - magnitude > 16 * ulp) return false;
+  const auto reaches = [&m](const Term& t) { return t.exponent >= LastUlp(m) - 2; };
+  return std::any_of(terms.all.begin(), terms.all.begin() + terms.products(), reaches);
+}
+
+void AddTerms(const Model& m, const DotProductCase& dot, uint64_t d, Facts& f) {
+  const Terms terms = TermsOf(m, dot);
+  if (terms.all.empty()) return;
+  const int leads = terms.all[terms.leads].exponent;
+  f.huge_zero = terms.huge_zero > leads;
+  f.below_power = leads >= m.d.min_exponent && BelowPower(terms);
+  f.beside_half = WideProducts(m) && BesideHalf(terms, m.d);
+  f.least_pair = LeastPair(terms, Lowest(m.d));
+  f.near_largest = NearLargest(m, terms, d);
+  if (m.scales() == 0) return;
+  const std::vector<Group> groups = GroupsOf(m, terms);
+  f.last_bits = FarGroups(m) && LastBits(m, terms);
+  f.small_sum = SmallSum(m, terms);
+  f.groups_cancel = GroupsCancel(terms, groups);
+  f.zero_group = ZeroGroupLeads(terms, groups);
+  f.scales_of_one = ScalesOfOne(m, dot);
+}
+
 Facts FactsOf(const Model& m, const KindTables& kinds, const DotProductCase& dot) {
   Facts f;
   f.c = KindsOf(m.c, dot.c);
@@ -186,6 +411,7 @@ Facts FactsOf(const Model& m, const KindTables& kinds, const DotProductCase& dot
   const uint64_t d = DotProduct(m, dot.a.data(), dot.b.data(), dot.c, observer);
   f.d = KindsOf(m.d, d, m.algorithm.output_fraction_bits);
   f.events = observer.observer.seen();
+  if (IsFloat(m) && !((f.elements() | f.scales() | f.c) & kSpecial)) AddTerms(m, dot, d, f);
   // Families of several alignments have no such events.
   if (!HasOneAlignment(m.algorithm.family)) f.events &= ~kAlignmentEvents;
   const int terms = m.algorithm.terms;
@@ -203,16 +429,6 @@ bool Scaled(const Model& m) { return m.scales() != 0; }
 bool Aligned(const Model& m) { return HasOneAlignment(m.algorithm.family); }
 bool Infinite(const Model& m) { return Has(m.a, kInfinity) || Has(m.b, kInfinity); }
 bool Flushes(Subnormals s) { return s != Subnormals::kKeep; }
-
-// Exponents of products other than zero, scales included.
-int LeastProduct(const Model& m) {
-  const bool flushes = Flushes(m.algorithm.input_subnormals);
-  const int elements = flushes ? m.a.min_exponent + m.b.min_exponent : Lowest(m.a) + Lowest(m.b);
-  return elements + (Scaled(m) ? 2 * Lowest(m.scale) : 0);
-}
-int LargestProduct(const Model& m) {
-  return MaxExponent(m.a) + MaxExponent(m.b) + (Scaled(m) ? 2 * MaxExponent(m.scale) : 0);
-}
 
 // A sum of products alone, or one with an addend, below the normal range; f32 sums of f16 products
 // need a subnormal addend.
@@ -267,6 +483,16 @@ bool BelowFloor(const Model& m) {
   return Aligned(m) && (least <= alg.exponent_floor || steps);
 }
 
+bool WideFloat(const Model& m) { return IsFloat(m) && WideProducts(m); }
+
+// A product below the least output, beside another one.
+bool BelowLeast(const Model& m) { return IsFloat(m) && m.k > 1 && LeastProduct(m) < Lowest(m.d); }
+
+// Products of the size of the last bit of the largest results.
+bool LastUlps(const Model& m) {
+  return IsFloat(m) && LeastProduct(m) <= LastUlp(m) && LastUlp(m) <= LargestProduct(m) + 2;
+}
+
 struct Condition {
   const char* name;
   double least;  // percent of the dot products of each model that can have it
@@ -288,17 +514,34 @@ constexpr Condition kConditions[] = {
     {"one nonzero product, c = 0", 0.1, Any,
      [](const F& f) { return f.nonzero == 1 && f.c & kZero; }},
     {"no nonzero product", 1, Any, [](const F& f) { return f.nonzero == 0; }},
+    // Terms.
+    {"zero product of the largest exponent", 0.5, IsFloat, [](const F& f) { return f.huge_zero; }},
+    {"just below a power of two", 1.2, IsFloat, [](const F& f) { return f.below_power; }},
+    {"half an ulp and a little", 0.4, WideFloat, [](const F& f) { return f.beside_half; }},
+    {"the least output and a straggler", 1.1, BelowLeast, [](const F& f) { return f.least_pair; }},
+    {"many products around the least output", 0.9,
+     [](const M& m) { return Scaled(m) && BelowLeast(m); }, [](const F& f) { return f.small_sum; }},
+    {"last kept bits of another group", 0.44, FarGroups, [](const F& f) { return f.last_bits; }},
+    {"groups cancel", 1.1, Scaled, [](const F& f) { return f.groups_cancel; }},
+    {"a group of sum zero leads", 0.36, Scaled, [](const F& f) { return f.zero_group; }},
+    {"every scale one or just below", 0.35, Scaled, [](const F& f) { return f.scales_of_one; }},
+    {"one special element, no zero", 0.2,
+     [](const M& m) { return IsFloat(m) && (Has(m.a, kNan) || Has(m.b, kNan)); },
+     [](const F& f) {
+       return f.special_elements == 1 && !((f.scales() | f.c) & kSpecial) &&
+              !((f.elements() | f.c) & kZero);
+     }},
     // Kinds of operands.
     {"c = +0", 2, Any, [](const F& f) { return f.c & kZero && !(f.c & kNegative); }},
     {"c = -0", 2, IsFloat, [](const F& f) { return Zero(f.c, kNegative); }},
     {"c subnormal", 1, IsFloat, [](const F& f) { return bool(f.c & kSubnormal); }},
-    {"c largest", 0.3, Any, [](const F& f) { return bool(f.c & kLargest); }},
+    {"c largest", 1.2, Any, [](const F& f) { return bool(f.c & kLargest); }},
     {"c infinite", 0.3, IsFloat, [](const F& f) { return bool(f.c & kInfinity); }},
     {"c NaN", 0.3, IsFloat, [](const F& f) { return bool(f.c & kNan); }},
     {"c alone infinite", 0.3, IsFloat, [](const F& f) { return f.c & kInfinity && !f.specials(); }},
     {"c alone NaN", 0.1, IsFloat, [](const F& f) { return f.c & kNan && !f.specials(); }},
-    {"a subnormal", 1, IsFloat, [](const F& f) { return bool(f.a & kSubnormal); }},
-    {"b subnormal", 1, IsFloat, [](const F& f) { return bool(f.b & kSubnormal); }},
+    {"a subnormal", 2.5, IsFloat, [](const F& f) { return bool(f.a & kSubnormal); }},
+    {"b subnormal", 2.5, IsFloat, [](const F& f) { return bool(f.b & kSubnormal); }},
     {"a largest", 0.1, Any, [](const F& f) { return bool(f.a & kLargest); }},
     {"b largest", 0.1, Any, [](const F& f) { return bool(f.b & kLargest); }},
     {"a NaN", 0.3, [](const M& m) { return Has(m.a, kNan); },
@@ -333,14 +576,14 @@ constexpr Condition kConditions[] = {
      [](const F& f) {
        return f.scales() & kNan && f.elements() & kInfinity && !((f.elements() | f.c) & kNan);
      }},
-    {"scale 0", 0.5, [](const M& m) { return Scaled(m) && Has(m.scale, kZero); },
+    {"scale 0", 2, [](const M& m) { return Scaled(m) && Has(m.scale, kZero); },
      [](const F& f) { return bool(f.scales() & kZero); }},
     {"scale 0, element infinite", 0.1,
      [](const M& m) { return Scaled(m) && Infinite(m) && Has(m.scale, kZero); },
      [](const F& f) { return f.infinity_times_zero_scale; }},
     {"scale subnormal", 0.5, [](const M& m) { return Scaled(m) && Has(m.scale, kSubnormal); },
      [](const F& f) { return bool(f.scales() & kSubnormal); }},
-    {"scale least", 0.5, Scaled, [](const F& f) { return bool(f.scales() & kLeast); }},
+    {"scale least", 0.6, Scaled, [](const F& f) { return bool(f.scales() & kLeast); }},
     {"scale largest", 0.5, Scaled, [](const F& f) { return bool(f.scales() & kLargest); }},
     {"scale with an unread bit", 0.5, [](const M& m) { return Scaled(m) && Has(m.scale, kUnread); },
      [](const F& f) { return bool(f.scales() & kUnread); }, 5},
@@ -349,15 +592,16 @@ constexpr Condition kConditions[] = {
     {"d = -0", 0.1, MinusZero, [](const F& f) { return Zero(f.d, kNegative); }},
     {"d = 0 of nonzero products", 0.3, Any,
      [](const F& f) { return f.d & kZero && f.nonzero != 0; }},
-    {"d subnormal", 0.3, Subnormal, [](const F& f) { return bool(f.d & kSubnormal); }},
-    {"d subnormal, c = 0", 0.1, SubnormalProducts,
+    {"d subnormal", 0.5, Subnormal, [](const F& f) { return bool(f.d & kSubnormal); }},
+    {"d subnormal, c = 0", 2.2, SubnormalProducts,
      [](const F& f) { return f.d & kSubnormal && f.c & kZero; }},
-    {"d subnormal, c normal", 0.05, SubnormalDifference,
+    {"d subnormal, c normal", 0.07, SubnormalDifference,
      [](const F& f) { return f.d & kSubnormal && !(f.c & (kZero | kSubnormal | kSpecial)); }},
     {"d negative", 10, Any, [](const F& f) { return Nonzero(f.d, kNegative); }},
     {"d positive", 10, Any, [](const F& f) { return Nonzero(f.d, kPositive); }},
-    {"d largest", 0.01, Largest, [](const F& f) { return bool(f.d & kLargest); }},
-    {"d infinite of finite operands", 0.3, Overflows,
+    {"d largest", 0.08, Largest, [](const F& f) { return bool(f.d & kLargest); }},
+    {"d around the largest by an ulp", 0.16, LastUlps, [](const F& f) { return f.near_largest; }},
+    {"d infinite of finite operands", 0.7, Overflows,
      [](const F& f) { return f.d & kInfinity && !((f.specials() | f.c) & kSpecial); }},
     {"d infinite of an infinity", 0.3, IsFloat,
      [](const F& f) { return f.d & kInfinity && (f.specials() | f.c) & kInfinity; }},
@@ -368,14 +612,14 @@ constexpr Condition kConditions[] = {
     // Stage events.
     {"aligned by a product", 10, Aligned, [](const F& f) { return f.has(E::kAlignedByProduct); }},
     {"aligned by the addend", 1, Aligned, [](const F& f) { return f.has(E::kAlignedByAddend); }},
-    {"aligned by the floor", 1, Aligned, [](const F& f) { return f.has(E::kAlignedByFloor); }},
-    {"aligned by the floor, d nonzero", 0.1, BelowFloor,
+    {"aligned by the floor", 1.6, Aligned, [](const F& f) { return f.has(E::kAlignedByFloor); }},
+    {"aligned by the floor, d nonzero", 0.19, BelowFloor,
      [](const F& f) { return f.has(E::kAlignedByFloor) && !(f.d & kZero); }},
     {"bits lost", 1, Aligned, [](const F& f) { return f.has(E::kBitsLost); }},
     {"carry", 1, Aligned, [](const F& f) { return f.has(E::kCarryOut); }},
-    {"full cancellation", 0.2, Any, [](const F& f) { return f.has(E::kFullCancellation); }},
-    {"tie", 0.5, IsFloat, [](const F& f) { return f.has(E::kTie); }},
-    {"sticky only", 0.1, IsFloat, [](const F& f) { return f.has(E::kStickyOnly); }},
+    {"full cancellation", 0.23, Any, [](const F& f) { return f.has(E::kFullCancellation); }},
+    {"tie", 0.95, IsFloat, [](const F& f) { return f.has(E::kTie); }},
+    {"sticky only", 0.11, IsFloat, [](const F& f) { return f.has(E::kStickyOnly); }},
     {"inexact", 1, IsFloat, [](const F& f) { return f.has(E::kInexact); }},
     {"exact", 1, Any, [](const F& f) { return !f.has(E::kInexact); }},
     {"integer overflow", 1, [](const M& m) { return !IsFloat(m); },
