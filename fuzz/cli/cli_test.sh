@@ -274,10 +274,13 @@ expect 3 replay only.txt; says 'CONTESTED only/two'
 # ---- changes
 expect 0 changes --update --file=digests.txt; says 'new             x86/vdpbf16ps'
 expect 0 changes --file=digests.txt; says '0 changes, '
-sed -i 's|^\(x86/vdpbf16ps [0-9a-f]*\) .*|\1 0123456789abcdef|; /^x86.vfmadd231sd/d' digests.txt
-echo "x86/none 0123456789abcdef 0123456789abcdef" >>digests.txt
+model=$(sed -n 's/^x86.vpdpbusd \([0-9a-f]*\) .*/\1/p' digests.txt)  # of another row
+sed -i 's|^\(x86/vdpbf16ps [0-9a-f]* [0-9a-f]*\) .*|\1 0123456789abcdef|; /^x86.vfmadd231sd/d' digests.txt
+sed -i "s|^\(x86/vpdpbusds\) [0-9a-f]*|\1 $model|" digests.txt
+echo "x86/none $model 0123456789abcdef 0123456789abcdef" >>digests.txt
 expect 1 changes --file=digests.txt; says 'answers changed x86/vdpbf16ps'; says 'new             x86/vfmadd231sd'
-says 'gone            x86/none'; says '3 changes'
+says 'gone            x86/none'; says '4 changes'
+says 'model changed   x86/vpdpbusds: overflow=wrap -> overflow=saturate'
 echo x >>digests.txt; expect 5 changes --file=digests.txt; warns 'digests.txt:'
 expect 2 changes; warns '--file'; expect 6 changes --update --file=/proc/none/x
 
