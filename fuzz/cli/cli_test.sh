@@ -270,6 +270,10 @@ expect 5 replay vectors/bad.txt; expect 5 replay vectors/empty.txt; cp "$finding
 expect 1 replay vectors; says '6 of 7 dot products equal'
 grep -v '^observed\|^expected' wrong.txt | sed 's/contested: 40000000/contested: 40400000/' >only.txt
 expect 3 replay only.txt; says 'CONTESTED only/two'
+# A device is held to the model where an answer is contested: a third word is wrong too.
+sed 's/^operands.*/operands: 3c00 | 3c00 | 33c00000/; s|sm_70/mma.m8n8k4|sm_90/mma.m16n8k16|' only.txt >third.txt
+expect 0 replay third.txt --device=faulty:none=0; says '2 of 2 dot products equal'
+expect 1 replay third.txt --device=faulty:output_rounding=nearest_even; says 'contested 40400000'; says 0x3f800001
 
 # ---- changes
 expect 0 changes --update --file=digests.txt; says 'new             x86/vdpbf16ps'

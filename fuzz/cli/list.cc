@@ -175,8 +175,10 @@ std::vector<Entry> ListVectors() {
   for (const VectorFile& file : EmbeddedVectors()) {
     for (const Vector& v : file.vectors) {
       std::string line = absl::StrCat(v.name, "\n  ", v.about);
-      Json json = {{"name", v.name},     {"source", file.source},  {"about", v.about},
-                   {"reason", v.reason}, {"operands", v.operands}, {"answers", Json::array()}};
+      if (!v.section.empty()) absl::StrAppend(&line, "\n  in: ", v.section);
+      Json json = {{"name", v.name},         {"source", file.source},   {"link", file.link},
+                   {"section", v.section},   {"about", v.about},        {"reason", v.reason},
+                   {"operands", v.operands}, {"answers", Json::array()}};
       for (const VectorAnswer& answer : v.answers) {
         absl::StrAppend(&line, "\n  ", Name(answer.kind), " ", WordText(v, answer), " ",
                         answer.patterns, answer.who.empty() ? "" : " : ", answer.who);

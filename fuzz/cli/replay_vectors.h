@@ -23,8 +23,8 @@ class VectorReplay {
   // The device's errors. Rows that it lacks are counted and left out.
   absl::Status Compare(const Vector& v);
 
-  // Dot products. Contested answers count where they are given, which is wrong: then the known
-  // difference is none.
+  // Dot products. Where an answer is contested a device is held to the model's; the model itself
+  // counts only if it gives the contested answer, which is wrong: the known difference is none.
   uint64_t compared() const { return compared_; }
   uint64_t differing() const { return differing_; }
   int unsupported() const { return unsupported_; }
