@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +21,7 @@ namespace mmadiff {
 //   kUnavailable         the device is gone (died, lost); the caller may stop and resume later
 //   kDeadlineExceeded    no answer in time
 //   kDataLoss            an answer that cannot be read
+//   kCancelled           the caller wanted no more (StopWhen)
 // One object serves one thread; open another for a second thread.
 class Device {
  public:
@@ -36,8 +39,24 @@ class Device {
   virtual absl::Status Supports(const Row& row) const = 0;
 
   // The result words of `batch`, batch.dot_products() of them, in the order of batch.c. Accepts the
-  // instruction's own shape and DotProductShape().
-  virtual absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) = 0;
+  // instruction's own shape and DotProductShape(). What a device answers is checked here, for all:
+  // other than one word for each dot product, each within the bits of its format, is kDataLoss.
+  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch);
+  // The same. On an error `d` holds what was answered before it, from the first dot product on.
+  absl::Status Run(const Row& row, const Batch& batch, std::vector<uint64_t>& d);
+
+  // Once `stop` says true, Run() ends soon, with kCancelled if the batch is not done.
+  void StopWhen(std::function<bool()> stop) { stop_ = std::move(stop); }
+
+ protected:
+  // For whoever waits: ask it at least twice a second.
+  bool StopRequested() const { return stop_ && stop_(); }
+
+ private:
+  // Run() of a supported row with a batch of one of its two shapes; `d` comes empty.
+  virtual absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) = 0;
+
+  std::function<bool()> stop_;
 };
 
 // What really answers for one row: identity(), Exception(), and whether the row is emulated.

@@ -149,16 +149,16 @@ class Exec : public Device {
   // A command that does not know the row says so by its exit code.
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    if (batch.dot_products() == 0) return std::vector<uint64_t>();
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (batch.dot_products() == 0) return absl::OkStatus();
     LineWriter writer(row, batch);
     AnswerReader reader(row, batch);
     const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", row.name), timeout_};
     const absl::Status status = RunChild(
         child, [&] { return writer.Next(); },
         [&](absl::string_view bytes) { return reader.Take(bytes); });
-    if (!status.ok()) return status;
-    return reader.TakeResults();
+    d = reader.TakeResults();
+    return status;
   }
 
  private:

@@ -61,8 +61,9 @@ class WrongParameter : public Faulty {
     return absl::NotFoundError(absl::StrCat(row.name, " cannot have ", name_value_, ": ", invalid));
   }
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    return Answers(Changed(row), batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(Changed(row), batch);
+    return absl::OkStatus();
   }
 
  private:
@@ -79,8 +80,9 @@ class WrongParameter : public Faulty {
 class NoFault : public Faulty {
  public:
   using Faulty::Faulty;
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    return Answers(row.model, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(row.model, batch);
+    return absl::OkStatus();
   }
 };
 
@@ -95,14 +97,13 @@ class WrongLane : public Faulty {
                                             lane_ + 1, " to swap"));
   }
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    std::vector<uint64_t> d = Answers(row.model, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(row.model, batch);
     const int64_t words = batch.shape.d_words();
-    if (lane_ + 1 >= words) return d;
-    for (int64_t i = 0; i < batch.count; ++i) {
+    for (int64_t i = 0; lane_ + 1 < words && i < batch.count; ++i) {
       std::swap(d[i * words + lane_], d[i * words + lane_ + 1]);
     }
-    return d;
+    return absl::OkStatus();
   }
 
  private:
@@ -113,11 +114,11 @@ class LostBatch : public Faulty {
  public:
   LostBatch(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    if (++runs_ % period_ != 0) return last_ = Answers(row.model, batch);
-    std::vector<uint64_t> stale = last_;
-    stale.resize(batch.dot_products());
-    return stale;
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (++runs_ % period_ != 0) last_ = Answers(row.model, batch);
+    d = last_;
+    d.resize(batch.dot_products());
+    return absl::OkStatus();
   }
 
  private:
@@ -137,16 +138,16 @@ class FlakyBit : public Faulty {
  public:
   FlakyBit(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
     // Results of the whole process, so that a second device does not repeat the first one's
     // answers.
     static std::atomic<uint64_t> results = 0;
-    std::vector<uint64_t> d = Answers(row.model, batch);
+    d = Answers(row.model, batch);
     uint64_t counter = results.fetch_add(d.size());
     for (uint64_t& word : d) {
       if (Mix(++counter) % period_ == 0) word ^= 1;
     }
-    return d;
+    return absl::OkStatus();
   }
 
  private:
@@ -157,8 +158,11 @@ class Dead : public Faulty {
  public:
   Dead(absl::string_view name_value, int64_t first) : Faulty(name_value), first_(first) {}
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    if (++runs_ < first_) return Answers(row.model, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (++runs_ < first_) {
+      d = Answers(row.model, batch);
+      return absl::OkStatus();
+    }
     return absl::UnavailableError(
         absl::StrCat("device ", name(), " died in run ", first_, ", as it was told to"));
   }

@@ -32,8 +32,7 @@ class Misplacing : public Device {
   std::string name() const override { return "misplacing"; }
   std::string identity() const override { return "test"; }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::StatusOr<Words> Run(const Row& row, const Batch& batch) override {
-    Words all;
+  absl::Status Execute(const Row& row, const Batch& batch, Words& all) override {
     for (int64_t i = 0; i < batch.count; ++i) {
       Batch one = Slice(batch, i);
       if (in_) in_(one);
@@ -42,7 +41,7 @@ class Misplacing : public Device {
       if (out_) out_(d);
       all.insert(all.end(), d.begin(), d.end());
     }
-    return all;
+    return absl::OkStatus();
   }
 
  private:

@@ -48,9 +48,9 @@ class Scripted : public Device {
   std::string identity() const override { return "scripted"; }
   bool Emulates(const Row& row) const override { return !IsNative(row); }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
     if (absl::Status s = script_(++runs_); !s.ok()) return s;
-    return simulator_->Run(row, batch);
+    return simulator_->Run(row, batch, d);
   }
 
  private:
@@ -150,23 +150,25 @@ TEST(DigestOf, IsXxh3OfEveryWord) {
 }
 
 TEST(DigestOf, CountsEveryWordAtItsCase) {
+  using Words = std::vector<uint64_t>;
   const Row& row = *FindRow(kInteger);
   Batch batch;
   batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
   batch.first = 10;
-  const Digest digest = DigestOf(row, batch, {1, 2, 3, 4});
-  EXPECT_TRUE(digest == DigestOf(row, batch, {1, 2, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(row, batch, {3, 4, 1, 2}));  // the answers of two cases swapped
-  EXPECT_FALSE(digest == DigestOf(row, batch, {2, 1, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(row, batch, {1, 2, 3, 5}));
+  const Digest digest = DigestOf(row, batch, Words{1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(row, batch, Words{1, 2, 3, 4}));
+  EXPECT_FALSE(digest ==
+               DigestOf(row, batch, Words{3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(row, batch, Words{2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(row, batch, Words{1, 2, 3, 5}));
   batch.first = 11;
-  EXPECT_FALSE(digest == DigestOf(row, batch, {1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(row, batch, Words{1, 2, 3, 4}));
   Batch one = batch;
   one.Resize({1, 2, 1, 1}, 1);
   one.first = 10;
-  Digest sum = DigestOf(row, one, {1, 2});
+  Digest sum = DigestOf(row, one, Words{1, 2});
   one.first = 11;
-  sum += DigestOf(row, one, {3, 4});
+  sum += DigestOf(row, one, Words{3, 4});
   EXPECT_TRUE(sum == digest);
 }
 
@@ -494,9 +496,10 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
     std::string name() const override { return "garbage"; }
     std::string identity() const override { return "garbage"; }
     absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-    absl::StatusOr<std::vector<uint64_t>> Run(const Row&, const Batch& batch) override {
+    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
       if (runs_++ > 0) return absl::DataLossError("cannot be read");
-      return std::vector<uint64_t>(batch.dot_products(), 0x12345);
+      d.assign(batch.dot_products(), 0x12345);
+      return absl::OkStatus();
     }
     int runs_ = 0;
   };
@@ -513,8 +516,9 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersIsADeviceFailure) {
     std::string name() const override { return "short"; }
     std::string identity() const override { return "short"; }
     absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-    absl::StatusOr<std::vector<uint64_t>> Run(const Row&, const Batch& batch) override {
-      return std::vector<uint64_t>(batch.dot_products() - 1);
+    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+      d.resize(batch.dot_products() - 1);
+      return absl::OkStatus();
     }
   };
   const CampaignOutcome outcome =
@@ -525,9 +529,18 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersIsADeviceFailure) {
 }
 
 TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
-  CampaignOptions options = Options("w", {kHopper, kInteger});  // which has no lane 100
+  class OneWrongRow : public Scripted {
+   public:
+    OneWrongRow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      return row.name == kHopper ? wrong_->Run(row, batch, d) : Scripted::Execute(row, batch, d);
+    }
+    std::unique_ptr<Device> wrong_ = *OpenDevice("faulty:wrong_lane=100");
+  };
+  CampaignOptions options = Options("w", {kHopper, kInteger});
   options.errors = 7;
-  const CampaignOutcome outcome = Run(options, "faulty:wrong_lane=100");
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<OneWrongRow>(); });
   const RowOutcome &stopped = outcome.rows[0], &other = outcome.rows[1];
   EXPECT_TRUE(stopped.stopped);
   EXPECT_FALSE(stopped.finished);

@@ -152,7 +152,7 @@ absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
   if (finding.flaky) {  // what was seen the first time is the evidence
     minimal->mismatch = mismatch;
     minimal->model = found.model;
-    minimal->device = found.device;
+    minimal->device = found.device();
     minimal->signature = finding.signature = absl::StrCat("flaky:", finding.signature);
   }
   const absl::StatusOr<std::string> path =

@@ -166,11 +166,11 @@ class Changing : public Device {
   std::string name() const override { return "changing"; }
   std::string identity() const override { return "test"; }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    std::vector<uint64_t> d(batch.dot_products());
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
     Simulate(row.model, batch, d);
     for (size_t i = 0; i < d.size(); ++i) d[i] = change_(d[i], i);
-    return d;
+    return absl::OkStatus();
   }
 
  private:
@@ -232,12 +232,12 @@ TEST(Pairs, EveryTripleOnce) {
   class Counting : public Changing {
    public:
     Counting() : Changing([](uint64_t word, size_t) { return word; }) {}
-    absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
       for (int64_t i = 0; i < batch.dot_products(); ++i) {
         const DotProductCase dot = Extract(batch, i);
         seen.insert({dot.a[0], dot.b[0], dot.c});
       }
-      return Changing::Run(row, batch);
+      return Changing::Execute(row, batch, d);
     }
     std::set<std::tuple<uint64_t, uint64_t, uint64_t>> seen;
   } device;

@@ -33,13 +33,13 @@ class OtherNans : public Device {
   std::string identity() const override { return "other NaNs"; }
   bool Emulates(const Row& row) const override { return !IsNative(row); }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    std::vector<uint64_t> d(batch.dot_products());
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
     Simulate(row.model, batch, d);
     for (uint64_t& word : d) {
       if (row.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(row.model.d, word)) word ^= 1;
     }
-    return d;
+    return absl::OkStatus();
   }
 };
 

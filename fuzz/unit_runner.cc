@@ -1,7 +1,6 @@
 #include "fuzz/unit_runner.h"
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -17,17 +16,24 @@ namespace {
 constexpr int64_t kBatchDotProducts = 8192;
 constexpr int64_t kDigestDotProducts = 1 << 16;  // a launch of a GPU costs more
 
+// Whether what a device answered before this error is to be believed.
+bool KeepsAnswers(const absl::Status& status) {
+  return absl::IsCancelled(status) || absl::IsUnavailable(status) ||
+         absl::IsDeadlineExceeded(status);
+}
+
 }  // namespace
 
 std::vector<Observed> ObservedResults(const MismatchingCase& found) {
   std::vector<Observed> observed;
-  for (size_t i = 0; i < found.device.size(); ++i) {
-    observed.push_back({Extract(found.mismatch.inputs, static_cast<int64_t>(i)), found.device[i]});
+  const std::vector<uint64_t>& d = found.device();
+  for (size_t i = 0; i < d.size(); ++i) {
+    observed.push_back({Extract(found.mismatch.inputs, static_cast<int64_t>(i)), d[i]});
   }
   return observed;
 }
 
-Digest DigestOf(const Row& row, const Batch& batch, const std::vector<uint64_t>& d) {
+Digest DigestOf(const Row& row, const Batch& batch, std::span<const uint64_t> d) {
   Digest sum = 0;
   const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
   const uint64_t first = batch.first * batch.shape.d_words();
@@ -53,10 +59,6 @@ absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, ui
       d = device->Run(row, batch);
     }
     if (!d.ok()) return d.status();
-    if (static_cast<int64_t>(d->size()) != batch.dot_products()) {
-      return absl::DataLossError(absl::StrCat(device->name(), " gave ", d->size(), " results for ",
-                                              batch.dot_products(), " dot products"));
-    }
     digest += DigestOf(row, batch, *d);
   }
   return digest;
@@ -76,24 +78,41 @@ absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
 
 absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& result,
                                   const OnMismatch& found) {
-  const Row& row = *stream_.row;
   Generate(stream_, first, count, batch_);
-  absl::StatusOr<std::vector<uint64_t>> device = device_.Run(row, batch_);
-  if (!device.ok()) return device.status();
-  model_.resize(batch_.dot_products());
-  if (device->size() != model_.size()) {
-    return absl::DataLossError(absl::StrCat(device_.name(), " gave ", device->size(),
-                                            " results for ", model_.size(), " dot products"));
+  const absl::Status status = device_.Run(*stream_.row, batch_, device_words_);
+  if (!status.ok() && !KeepsAnswers(status)) return status;
+  const int64_t words = batch_.shape.d_words(), answered = device_words_.size();
+  const int64_t whole = answered / words;
+  std::vector<DotProductCase> rest;
+  for (int64_t i = whole * words; i < answered; ++i) rest.push_back(Extract(batch_, i));
+  batch_.Resize(batch_.shape, whole);
+  absl::Status counted = Count(first, result, found);
+  if (counted.ok() && !rest.empty()) {
+    const std::span<const uint64_t> answers(device_words_);
+    counted = CountRest(first + whole, rest, answers.subspan(whole * words), result, found);
   }
-  Simulate(row.model, batch_, model_);
+  return counted.ok() ? status : counted;
+}
 
+absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMismatch& found) {
+  const Row& row = *stream_.row;
+  const int64_t count = batch_.count, words = batch_.shape.d_words();
+  const std::span<const uint64_t> device(device_words_.data(), batch_.dot_products());
+  Compare(row, row.model, batch_, device, compared_);
+  const std::vector<uint64_t>& model = compared_.model;
+  const Digest model_digest = DigestOf(row, batch_, model);
+  const Digest device_digest = DigestOf(row, batch_, device);
+  if (compared_.differing.empty() != (model_digest == device_digest)) {
+    return absl::InternalError(absl::StrCat(
+        row.name, ": comparison and digests contradict each other in the cases from ", first));
+  }
   result.cases += count;
   result.dot_products += batch_.dot_products();
-  result.model_digest += DigestOf(row, batch_, model_);
-  result.device_digest += DigestOf(row, batch_, *device);
+  result.mismatches += compared_.differing.size();
+  result.model_digest += model_digest;
+  result.device_digest += device_digest;
   EventCounter events;
   std::map<const InputClass*, uint64_t> classes;
-  const size_t words = batch_.shape.d_words();
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t index = first + i;
     ++classes[&stream_.class_of(index)];
@@ -106,21 +125,36 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
   }
   events.AddTo(row.model, result.counts);
 
-  if (std::memcmp(model_.data(), device->data(), 8 * model_.size()) == 0) return absl::OkStatus();
-  for (int64_t i = 0; i < count; ++i) {
-    const std::span<const uint64_t> m(&model_[i * words], words), d(&(*device)[i * words], words);
-    const std::vector<int64_t> differences = Differences(row, m, d);
-    if (differences.empty()) continue;
+  const auto& differing = compared_.differing;
+  for (auto at = differing.begin(); at != differing.end();) {
+    const int64_t i = *at / words, element = *at % words;
+    const auto next = std::lower_bound(at, differing.end(), (i + 1) * words);
+    const uint64_t *m = &model[i * words], *d = &device[i * words];
     MismatchingCase mismatching = {{stream_, first + i},
-                                   {&row, Slice(batch_, i), differences.front()},
-                                   {m.begin(), m.end()},
-                                   {d.begin(), d.end()},
-                                   differences.size()};
-    result.mismatches += differences.size();
+                                   {&row, Slice(batch_, i), element, {d, d + words}},
+                                   {m, m + words},
+                                   static_cast<uint64_t>(next - at)};
     if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
     if (absl::Status s = found(mismatching); !s.ok()) return s;
+    at = next;
   }
   return absl::OkStatus();
+}
+
+absl::Status UnitRunner::CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
+                                   std::span<const uint64_t> device, UnitResult& result,
+                                   const OnMismatch& found) {
+  const Row& row = *stream_.row;
+  const Comparison compared = Compare(row, MakeDotProductBatch(row.shape(), dots), device);
+  result.dot_products += dots.size();
+  result.mismatches += compared.differing.size();
+  if (compared.differing.empty()) return absl::OkStatus();
+  const int64_t first = compared.differing.front();
+  result.mismatching_cases.push_back(index);
+  return found({{stream_, index},
+                {&row, MakeDotProductBatch(row.shape(), {dots[first]}), 0, {device[first]}},
+                {compared.model[first]},
+                compared.differing.size()});
 }
 
 }  // namespace mmadiff

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -12,16 +13,18 @@
 #include "fuzz/case_name.h"
 #include "triage/explain.h"
 #include "triage/minimize.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 
 // A case on which the device and the model differ.
 struct MismatchingCase {
   CaseName name;
-  Mismatch mismatch;            // the inputs and the first differing element
+  Mismatch mismatch;            // the inputs, the first differing element, what the device said
   std::vector<uint64_t> model;  // results of the whole execution
-  std::vector<uint64_t> device;
-  uint64_t differing = 0;  // words that differ
+  uint64_t differing = 0;       // words that differ
+
+  const std::vector<uint64_t>& device() const { return mismatch.seen; }
 };
 
 // What the device answered to every dot product of the case.
@@ -35,20 +38,28 @@ class UnitRunner {
   UnitRunner(Device& device, const CaseStream& stream) : device_(device), stream_(stream) {}
 
   // Adds cases first .. first+count-1 to `result`: counts, digests, classes, events. On an error,
-  // `result` holds what was compared before it.
+  // `result` holds what was compared before it: also the answers of a batch that a device gave
+  // before it was stopped or died, to the dot product.
   absl::Status Run(uint64_t first, uint64_t count, UnitResult& result, const OnMismatch& found);
 
  private:
   absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, const OnMismatch& found);
+  // The executions of batch_, whose answers device_words_ begins with.
+  absl::Status Count(uint64_t first, UnitResult& result, const OnMismatch& found);
+  // Dot products of one execution that was cut short, and the answers to them.
+  absl::Status CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
+                         std::span<const uint64_t> device, UnitResult& result,
+                         const OnMismatch& found);
 
   Device& device_;
   CaseStream stream_;
   Batch batch_;  // reused: a run's memory does not grow with its cases
-  std::vector<uint64_t> model_;
+  std::vector<uint64_t> device_words_;
+  Comparison compared_;
 };
 
 // Sum of HashOfResult() over the compared words of a batch of whole executions.
-Digest DigestOf(const Row& row, const Batch& batch, const std::vector<uint64_t>& d);
+Digest DigestOf(const Row& row, const Batch& batch, std::span<const uint64_t> d);
 
 // What a device answers to cases first .. first+count-1 of a stream, or the model when there is
 // none, as a digest that everyone can compare: of a row whose NaN payloads are not known, every NaN

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "sim/simulate.h"
 #include "triage/explain.h"
 #include "triage/operand.h"
 #include "triage/reducer.h"
@@ -31,12 +30,6 @@ absl::Status Check(const Mismatch& mismatch) {
   return absl::OkStatus();
 }
 
-std::vector<uint64_t> ModelWords(const Row& row, const Batch& inputs) {
-  std::vector<uint64_t> words(inputs.dot_products());
-  Simulate(row.model, inputs, words);
-  return words;
-}
-
 struct Tries {
   Repeatability repeatability = Repeatability::kGone;
   std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
@@ -44,25 +37,30 @@ struct Tries {
 
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
   Tries result;
-  result.model = ModelWords(runner.row(), mismatch.inputs);
+  const Row& row = runner.row();
+  std::vector<uint64_t> first = mismatch.seen;
+  bool steady = true;
   int different = 0;
   for (int i = 0; i < tries; ++i) {
     absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
     if (!d.ok()) return d.status();
-    const bool differs =
-        !SameResult(runner.row(), result.model[mismatch.element], (*d)[mismatch.element]);
+    Comparison compared = Compare(row, mismatch.inputs, *d);
+    result.model = std::move(compared.model);
+    const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
     different += differs;
+    if (first.empty()) first = *d;
+    steady &= Differences(row, first, *d).empty();
     if (differs || different == 0) result.device = *std::move(d);
   }
   if (different > 0) result.repeatability = Repeatability::kFlaky;
-  if (different == tries && tries > 0) result.repeatability = Repeatability::kReproduced;
+  if (different == tries && steady) result.repeatability = Repeatability::kReproduced;
   return result;
 }
 
 // True when the element of the execution still differs as it must.
 absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
                            int64_t element) {
-  const absl::StatusOr<std::vector<uint64_t>> d = runner.Run(inputs);
+  const absl::StatusOr<std::vector<uint64_t>> d = runner.Try(inputs);
   if (!d.ok()) return d.status();
   return target.Holds(Extract(inputs, element), (*d)[element]);
 }
@@ -228,6 +226,7 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   if (!tries.ok()) return tries.status();
   Minimized result{mismatch, tries->model, tries->device, "", tries->repeatability, 0};
   result.mismatch.inputs.stream.clear();
+  result.mismatch.seen.clear();  // of the original alone
   const Target target(row, Extract(mismatch.inputs, mismatch.element),
                       result.device[mismatch.element]);
   result.signature = target.signature();

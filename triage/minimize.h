@@ -19,6 +19,8 @@ struct Mismatch {
   const Row* row = nullptr;
   Batch inputs;         // count 1
   int64_t element = 0;  // index of the differing word in the results
+  // What the device answered when it was found, all words of it; empty if that is not known.
+  std::vector<uint64_t> seen = {};
 };
 
 enum class Repeatability { kReproduced, kFlaky, kGone };
@@ -32,13 +34,15 @@ struct Minimized {
   int64_t executions = 0;                                    // device executions spent
 };
 
-// How often of `tries` the device differs from the model at this element: all kReproduced, some
-// kFlaky, none kGone. A device failure is its Status.
+// kReproduced when the device differs from the model at this element in all of `tries` and gives
+// the same words each time, those that were seen too; kGone when it never differs; else kFlaky. A
+// device failure is its Status.
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
 
 // Confirms, then shrinks while the device still differs with the same signature. A dot product that
 // differs on its own becomes one of DotProductShape(); one that only differs in its place in the
-// tile keeps the shape, with all else zero (scales 1.0) if possible.
+// tile keeps the shape, with all else zero (scales 1.0) if possible. What the device cannot answer
+// (kNotFound: a recording) is no smaller case.
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch);
 
 }  // namespace mmadiff

@@ -275,14 +275,14 @@ TEST(Minimize, KeepsAScaleOfTheSurroundings) {
   class ScaleOfRow5Device : public ChangedDevice {
    public:
     ScaleOfRow5Device() : ChangedDevice("") {}
-    absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-      absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(row, batch, d);
       const Shape& s = batch.shape;
       for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
         const uint64_t scale = batch.a[i * s.a_words() + 5 * s.row_words() + s.k + 2];
-        if (scale >= 0x40) (*d)[i * s.d_words()] ^= 1;
+        if (scale >= 0x40) d[i * s.d_words()] ^= 1;
       }
-      return d;
+      return status;
     }
   } device;
   const Row& row = *FindRow(kNvf4);
@@ -387,10 +387,10 @@ TEST(Minimize, WrongNumberOfWordsIsDataLoss) {
   class ShortDevice : public ChangedDevice {
    public:
     ShortDevice() : ChangedDevice("fraction_bits=24") {}
-    absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-      auto d = ChangedDevice::Run(row, batch);
-      d->pop_back();
-      return d;
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(row, batch, d);
+      d.pop_back();
+      return status;
     }
   } device;
   EXPECT_EQ(Minimize(device, OneMismatch()).status().code(), absl::StatusCode::kDataLoss);

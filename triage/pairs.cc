@@ -5,7 +5,6 @@
 
 #include "absl/time/clock.h"
 #include "device/one_hot.h"
-#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -98,7 +97,7 @@ absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Mode
   const Shape& s = row.shape();
   const int64_t most = std::max<int64_t>(1, (1 << 18) / s.d_words());  // executions at a time
   PairResult result = {.of = domain.triples()};
-  std::vector<uint64_t> expected;
+  Comparison comparison;
   uint64_t tile = 0;
   while (tile < domain.tiles()) {
     const uint64_t left = domain.tiles() - tile;
@@ -110,12 +109,11 @@ absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Mode
     tile = std::min(tile + count * s.blocks, domain.tiles());
     const absl::StatusOr<std::vector<uint64_t>> d = device.Run(row, batch);
     if (!d.ok()) return d.status();
-    expected.resize(batch.dot_products());
-    Simulate(model, batch, expected);
-    const std::vector<int64_t> differences = Differences(row, expected, *d);
-    result.differing += differences.size();
-    if (!differences.empty() && result.first.empty()) {
-      result.first.push_back({Extract(batch, differences.front()), (*d)[differences.front()]});
+    Compare(row, model, batch, *d, comparison);
+    const std::vector<int64_t>& differing = comparison.differing;
+    result.differing += differing.size();
+    if (!differing.empty() && result.first.empty()) {
+      result.first.push_back({Extract(batch, differing.front()), (*d)[differing.front()]});
     }
     result.done = std::min(tile * domain.triples_of_tile(), result.of);
     if (absl::Now() >= deadline) break;

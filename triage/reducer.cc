@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "sim/simulate.h"
 #include "triage/explain.h"
 #include "triage/sparse.h"
 #include "triage/verdict.h"
@@ -21,11 +21,22 @@ constexpr int kMostPredictedBatches = 64;
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
-  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(row_, batch);
-  if (d.ok() && static_cast<int64_t>(d->size()) != batch.dot_products()) {
-    return absl::DataLossError(absl::StrCat(device_.name(), " answered ", d->size(), " words to ",
-                                            batch.count, " executions of ", row_.name, ", not ",
-                                            batch.dot_products()));
+  return device_.Run(row_, batch);
+}
+
+absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
+  absl::StatusOr<std::vector<uint64_t>> all = Run(batch);
+  if (!absl::IsNotFound(all.status())) return all;
+  std::vector<uint64_t> d;
+  for (int64_t i = 0; i < batch.count; ++i) {
+    const Batch one = Slice(batch, i);
+    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(row_, one);
+    if (absl::IsNotFound(words.status())) {
+      words = std::vector<uint64_t>(one.dot_products());
+      Simulate(row_.model, one, *words);
+    }
+    if (!words.ok()) return words.status();
+    d.insert(d.end(), words->begin(), words->end());
   }
   return d;
 }
@@ -128,7 +139,7 @@ bool Reducer::Ask() {
   }
   const Position position = PositionOf(inputs_.shape, element_);
   for (size_t i = 0; i < pending_.size(); ++i) Insert(pending_[i], i, position, batch);
-  const absl::StatusOr<std::vector<uint64_t>> d = runner_.Run(batch);
+  const absl::StatusOr<std::vector<uint64_t>> d = runner_.Try(batch);
   status_ = d.status();
   for (size_t i = 0; i < pending_.size() && d.ok() && !taken_; ++i) {
     if (!target_.Holds(pending_[i], (*d)[i * words + element_])) {

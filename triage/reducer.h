@@ -21,12 +21,14 @@
 
 namespace mmadiff {
 
-// Words of the device for executions of the row; counts them. kDataLoss when there are too few or
-// many.
+// Words of the device for executions of the row; counts them.
 class Runner {
  public:
   Runner(Device& device, const Row& row) : device_(device), row_(row) {}
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
+  // The same for candidates: an execution that the device has no answer for (kNotFound: a
+  // recording) gets the model's words, so that it shows no difference.
+  absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
   const Row& row() const { return row_; }
   int64_t executions() const { return executions_; }
 

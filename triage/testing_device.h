@@ -24,7 +24,7 @@ class ChangedDevice : public Device {
   std::string name() const override { return "faulty:" + change_; }
   std::string identity() const override { return "test"; }
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;
     Model model = row.model;
     for (const Neighbour& n : Neighbours(row.model)) {
@@ -33,9 +33,9 @@ class ChangedDevice : public Device {
     if (!change_.empty() && model.algorithm == row.model.algorithm) {
       return absl::NotFoundError(row.name + " has no neighbour " + change_);
     }
-    std::vector<uint64_t> d(batch.dot_products());
+    d.resize(batch.dot_products());
     Simulate(model, batch, d);
-    return d;
+    return absl::OkStatus();
   }
 
   int64_t executions = 0;
@@ -48,13 +48,13 @@ class ChangedDevice : public Device {
 class SwappedLanesDevice : public ChangedDevice {
  public:
   SwappedLanesDevice() : ChangedDevice("") {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(row, batch, d);
     const int64_t words = batch.shape.d_words();
     for (int64_t i = 0; words > 20 && i < batch.count; ++i) {
-      std::swap((*d)[i * words + 3], (*d)[i * words + 20]);
+      std::swap(d[i * words + 3], d[i * words + 20]);
     }
-    return d;
+    return status;
   }
 };
 
@@ -62,14 +62,14 @@ class SwappedLanesDevice : public ChangedDevice {
 class NeighbourRowDevice : public ChangedDevice {
  public:
   NeighbourRowDevice() : ChangedDevice("") {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(row, batch, d);
     const Shape& s = batch.shape;
     for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
       const auto row5 = batch.a.begin() + i * s.a_words() + 5 * s.row_words();
-      if (s.k - std::count(row5, row5 + s.k, 0u) > 1) (*d)[i * s.d_words()] ^= 1;
+      if (s.k - std::count(row5, row5 + s.k, 0u) > 1) d[i * s.d_words()] ^= 1;
     }
-    return d;
+    return status;
   }
 };
 
@@ -78,8 +78,8 @@ class NeighbourRowDevice : public ChangedDevice {
 class CountingDevice : public ChangedDevice {
  public:
   CountingDevice() : ChangedDevice("") {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(row, batch, d);
     for (int64_t i = 0; i < batch.dot_products(); ++i) {
       const DotProductCase dot = Extract(batch, i);
       int products = 0;
@@ -87,9 +87,9 @@ class CountingDevice : public ChangedDevice {
         products += Decode(row.model.a, dot.a[k]).significand != 0 &&
                     Decode(row.model.b, dot.b[k]).significand != 0;
       }
-      if (products >= 2) (*d)[i] ^= 4;
+      if (products >= 2) d[i] ^= 4;
     }
-    return d;
+    return status;
   }
 };
 
@@ -97,11 +97,11 @@ class CountingDevice : public ChangedDevice {
 class FlakyDevice : public ChangedDevice {
  public:
   FlakyDevice() : ChangedDevice("") {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
-    absl::StatusOr<std::vector<uint64_t>> d = ChangedDevice::Run(row, batch);
-    if (++calls_ % 2 == 0) return d;
-    for (uint64_t& word : *d) word ^= 1;
-    return d;
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(row, batch, d);
+    if (++calls_ % 2 == 0) return status;
+    for (uint64_t& word : d) word ^= 1;
+    return status;
   }
 
  private:
@@ -112,9 +112,9 @@ class FlakyDevice : public ChangedDevice {
 class DyingDevice : public ChangedDevice {
  public:
   DyingDevice(std::string change, int calls) : ChangedDevice(std::move(change)), calls_(calls) {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
     if (calls_-- <= 0) return absl::UnavailableError("the device is gone");
-    return ChangedDevice::Run(row, batch);
+    return ChangedDevice::Execute(row, batch, d);
   }
   int calls() const { return calls_; }  // left
 

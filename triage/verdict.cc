@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
@@ -83,10 +85,25 @@ bool SameResult(const Row& row, uint64_t model, uint64_t device) {
 std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device) {
   std::vector<int64_t> indices;
+  if (std::ranges::equal(model, device)) return indices;
   for (size_t i = 0; i < model.size(); ++i) {
     if (!SameResult(row, model[i], device[i])) indices.push_back(static_cast<int64_t>(i));
   }
   return indices;
+}
+
+void Compare(const Row& row, const Model& model, const Batch& batch,
+             std::span<const uint64_t> device, Comparison& result) {
+  if (static_cast<int64_t>(device.size()) != batch.dot_products()) std::abort();  // not checked
+  result.model.resize(device.size());
+  Simulate(model, batch, result.model);
+  result.differing = Differences(row, result.model, device);
+}
+
+Comparison Compare(const Row& row, const Batch& batch, std::span<const uint64_t> device) {
+  Comparison result;
+  Compare(row, row.model, batch, device, result);
+  return result;
 }
 
 std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device, bool color) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/batch.h"
 #include "sim/row.h"
 
 namespace mmadiff {
@@ -18,6 +19,19 @@ bool SameResult(const Row& row, uint64_t model, uint64_t device);
 // Indices of the differing words, ascending. The spans have equal size.
 std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device);
+
+// What the model says to a batch, and where a device's answer differs from it.
+struct Comparison {
+  std::vector<uint64_t> model;     // batch.dot_products() words
+  std::vector<int64_t> differing;  // their indices, ascending
+};
+
+// The one place where a batch, its answers and the model meet: `device` holds an answer to each of
+// its dot products. `result` is overwritten; its memory is used again. `model` may be another than
+// the row's.
+void Compare(const Row& row, const Model& model, const Batch& batch,
+             std::span<const uint64_t> device, Comparison& result);
+Comparison Compare(const Row& row, const Batch& batch, std::span<const uint64_t> device);
 
 // Several lines: both values as sign|exponent|significand bits with the differing bits marked by
 // '^', hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI

@@ -56,14 +56,14 @@ class Cuda : public CudaDevice {
     return HasKernel(*row.instruction, target_);
   }
 
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch) override {
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
     if (!dead_.ok()) return dead_;
-    absl::StatusOr<std::vector<uint64_t>> d = RunAlive(row, batch);
-    if (ContextIsDead(d.status())) {
+    absl::Status s = RunAlive(row, batch, d);
+    if (ContextIsDead(s)) {
       dead_ = absl::UnavailableError(absl::StrCat(
-          name(), " is lost to this process since an earlier failure, ", d.status().message()));
+          name(), " is lost to this process since an earlier failure, ", s.message()));
     }
-    return d;
+    return s;
   }
 
   const CudaDriver& driver() const override { return driver_; }
@@ -109,28 +109,23 @@ class Cuda : public CudaDevice {
     return module;
   }
 
-  absl::StatusOr<std::vector<uint64_t>> RunAlive(const Row& row, const Batch& batch) {
-    if (absl::Status s = Supports(row); !s.ok()) return s;
-    if (batch.shape != row.shape() && batch.shape != DotProductShape(row.shape())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
-    }
+  absl::Status RunAlive(const Row& row, const Batch& batch, std::vector<uint64_t>& d) {
     if (absl::Status s = MakeCurrent(); !s.ok()) return s;
     const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
     if (!loaded.ok()) return loaded.status();
     if (absl::Status s = ConfirmLayout(row); !s.ok()) return s;
     const Fragments fragments(*row.instruction, (*loaded)->kernel);
-    std::vector<uint64_t> d(batch.dot_products());
+    std::vector<uint64_t> words(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
     const Kernel& k = (*loaded)->kernel;
     const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
     for (int64_t first = 0; first < executions; first += most) {
       const int64_t count = std::min(most, executions - first);
-      if (absl::Status s = RunSome(**loaded, fragments, batch, first, count, d.data()); !s.ok()) {
-        return s;
-      }
+      absl::Status s = RunSome(**loaded, fragments, batch, first, count, words.data());
+      if (!s.ok()) return s;
     }
-    return d;
+    d = std::move(words);
+    return absl::OkStatus();
   }
 
   // Once per instruction, before its first answer. A wrong layout is remembered, a failure of the

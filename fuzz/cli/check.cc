@@ -3,7 +3,6 @@
 #include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/protocol.h"
-#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -21,10 +20,9 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
-    std::vector<uint64_t> model(portion.batch.dot_products());
-    Simulate((*row)->model, portion.batch, model);
+    const auto [model, different] = Compare(**row, portion.batch, portion.d);
     lines += model.size();
-    for (const int64_t i : Differences(**row, model, portion.d)) {
+    for (const int64_t i : different) {
       if (differing++ >= flags.errors) continue;
       console.Print(absl::StrCat(
           "line ", portion.line[i], ": ",

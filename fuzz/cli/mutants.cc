@@ -117,17 +117,17 @@ void Try(const MutantsFlags& flags, Work& work) {
   for (Mutant& m : work.mutants) alive.push_back(&m);
   const CaseStream stream = {work.row, FindStrategy(flags.strategy), flags.seed};
   Batch batch;
+  Comparison comparison;
   for (uint64_t first = 0; first < flags.cases && !alive.empty(); first += batch.count) {
     // Small portions while mutants die fast, larger ones for the survivors.
     const uint64_t portion = std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
     Generate(stream, first, std::min(portion, flags.cases - first), batch);
-    std::vector<uint64_t> model(batch.dot_products()), d(batch.dot_products());
-    Simulate(work.row->model, batch, model);
+    std::vector<uint64_t> right(batch.dot_products());
+    Simulate(work.row->model, batch, right);
     std::erase_if(alive, [&](Mutant* mutant) {
-      Simulate(mutant->model, batch, d);
-      const std::vector<int64_t> differences = Differences(*work.row, model, d);
-      if (differences.empty()) return false;
-      mutant->cases = first + differences.front() / batch.shape.d_words() + 1;
+      Compare(*work.row, mutant->model, batch, right, comparison);
+      if (comparison.differing.empty()) return false;
+      mutant->cases = first + comparison.differing.front() / batch.shape.d_words() + 1;
       return true;
     });
   }

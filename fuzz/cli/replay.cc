@@ -23,7 +23,6 @@
 #include "fuzz/devices.h"
 #include "fuzz/recorder.h"
 #include "fuzz/report.h"
-#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -288,9 +287,7 @@ class Replay {
   // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
                const std::string& where, const std::string& device, uint64_t line = 0) {
-    std::vector<uint64_t> model(inputs.dot_products());
-    Simulate(row.model, inputs, model);
-    const std::vector<int64_t> differing = Differences(row, model, d);
+    const auto [model, differing] = ::mmadiff::Compare(row, inputs, d);
     compared_ += model.size();
     differing_ += differing.size();
     Tally& tally = tallies_[device];

@@ -3,7 +3,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fuzz/case_name.h"
-#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -55,9 +54,9 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     s.device = *std::move(d);
     s.device_name = device->name();
   }
-  s.model.resize(s.inputs.dot_products());
-  Simulate(s.row->model, s.inputs, s.model);
-  s.differing = Differences(*s.row, s.model, s.device);
+  Comparison comparison = Compare(*s.row, s.inputs, s.device);
+  s.model = std::move(comparison.model);
+  s.differing = std::move(comparison.differing);
   return s;
 }
 

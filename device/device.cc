@@ -1,0 +1,60 @@
+#include "device/device.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+absl::Status CheckBatch(const Row& row, const Batch& batch) {
+  const Shape& s = batch.shape;
+  if (s != row.shape() && s != DotProductShape(row.shape())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
+  }
+  const auto has = [&batch](const std::vector<uint64_t>& words, int each) {
+    return static_cast<int64_t>(words.size()) == batch.count * each;
+  };
+  if (batch.count >= 0 && has(batch.a, s.a_words()) && has(batch.b, s.b_words()) &&
+      has(batch.c, s.d_words())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("a batch for ", row.name, " of ", batch.count,
+                                                 " executions with other numbers of words"));
+}
+
+// How many words from the first on are within the format.
+size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
+  size_t i = 0;
+  while (i < d.size() && (d[i] & ~LowBits(f.bits)) == 0) ++i;
+  return i;
+}
+
+}  // namespace
+
+absl::Status Device::Run(const Row& row, const Batch& batch, std::vector<uint64_t>& d) {
+  d.clear();
+  if (absl::Status s = Supports(row); !s.ok()) return s;
+  if (absl::Status s = CheckBatch(row, batch); !s.ok()) return s;
+  absl::Status s = Execute(row, batch, d);
+  const size_t expected = batch.dot_products(), answered = d.size();
+  const Format& f = *row.instruction->d;
+  if (answered > expected || (s.ok() && answered < expected)) {
+    s = absl::DataLossError(absl::StrCat(name(), " gave ", answered, " results for ", expected,
+                                         " dot products of ", row.name));
+    d.clear();
+  } else if (const size_t good = Fitting(f, d); good < answered) {
+    s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", row.name, " is 0x",
+                                         absl::Hex(d[good]), ", more than the ", f.bits,
+                                         " bits of ", f.name));
+    d.resize(good);
+  }
+  return s;
+}
+
+absl::StatusOr<std::vector<uint64_t>> Device::Run(const Row& row, const Batch& batch) {
+  std::vector<uint64_t> d;
+  if (absl::Status s = Run(row, batch, d); !s.ok()) return s;
+  return d;
+}
+
+}  // namespace mmadiff
