@@ -22,6 +22,7 @@ namespace mmadiff {
 //   kDeadlineExceeded    no answer in time
 //   kDataLoss            an answer that cannot be read
 //   kCancelled           the caller wanted no more (StopWhen)
+//   others               this row cannot be had from the device; other rows can (IsOfRow)
 // One object serves one thread; open another for a second thread.
 class Device {
  public:
@@ -31,6 +32,9 @@ class Device {
   virtual std::string name() const = 0;
   // What really answers, for provenance: CPU or GPU model, driver, toolkit.
   virtual std::string identity() const = 0;
+  // Which piece of hardware that was, and which parts of it have answered so far; "" if there is
+  // nothing to say. Another one of the same identity() gives the same answers.
+  virtual std::string Unit() const { return ""; }
   // What is otherwise for this row than identity() says of the whole device; "" if nothing.
   virtual std::string Exception(const Row&) const { return ""; }
   // Whether several machine instructions stand in for the row's one on this device.
@@ -48,7 +52,6 @@ class Device {
   // Once `stop` says true, Run() ends soon, with kCancelled if the batch is not done.
   void StopWhen(std::function<bool()> stop) { stop_ = std::move(stop); }
 
- protected:
   // For whoever waits: ask it at least twice a second.
   bool StopRequested() const { return stop_ && stop_(); }
 
@@ -58,6 +61,12 @@ class Device {
 
   std::function<bool()> stop_;
 };
+
+// Whether an error of a device is of one row, so that it can go on with others.
+inline bool IsOfRow(const absl::Status& s) {
+  return !s.ok() && !absl::IsUnavailable(s) && !absl::IsDeadlineExceeded(s) &&
+         !absl::IsCancelled(s);
+}
 
 // What really answers for one row: identity(), Exception(), and whether the row is emulated.
 inline std::string IdentityFor(const Device& device, const Row& row) {

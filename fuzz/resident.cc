@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
 #include "fuzz/events.h"
 #include "sim/parameter.h"
 
@@ -14,6 +17,9 @@ namespace {
 constexpr size_t kScratchBytes = size_t{1} << 30;          // of the cases of one launch
 constexpr int64_t kMostCases = 1 << 18;                    // of one launch
 constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // of the self-test
+constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
+// Counted together: bounds the time until a stop is seen, and the flags.
+constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 26;
 
 const char* CompareKernel(Family family) {
   switch (family) {
@@ -62,6 +68,12 @@ Digest DigestOfLimbs(const uint64_t (&limbs)[4]) {
   return digest;
 }
 
+uint64_t PortionOf(const Row& row) {
+  return std::clamp<uint64_t>(kPortionDotProducts / row.shape().d_words(), 1, kPortionCases);
+}
+
+size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
+
 // Cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
   const Instruction& in = *stream.row->instruction;
@@ -101,9 +113,10 @@ absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(Device& d
 absl::StatusOr<uint64_t> ResidentRunner::Reserve(Buffers which, size_t bytes) {
   Buffer& buffer = buffers_[which];
   if (buffer.memory == nullptr || buffer.bytes < bytes) {
-    buffer.memory = std::make_unique<DeviceMemory>(device_.driver());
-    if (absl::Status s = buffer.memory->Allocate(bytes); !s.ok()) return s;
-    buffer.bytes = bytes;
+    buffer = {};  // frees what there was, and is nothing if there is no room for more
+    auto memory = std::make_unique<DeviceMemory>(device_.driver());
+    if (absl::Status s = memory->Allocate(bytes); !s.ok()) return s;
+    buffer = {std::move(memory), bytes};
   }
   return *buffer.memory->address();
 }
@@ -130,7 +143,7 @@ absl::Status ResidentRunner::Launch(const std::string& kernel, int64_t blocks, i
 }
 
 absl::Status ResidentRunner::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
-                                     ResidentJob& job) {
+                                     uint64_t counted, ResidentJob& job) {
   const Instruction& in = *stream.row->instruction;
   const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
   if (!loaded.ok()) return loaded.status();
@@ -155,12 +168,17 @@ absl::Status ResidentRunner::Prepare(const CaseStream& stream, const Model& mode
   std::memcpy(&table[parts_at], parts.data(), 8 * parts.size());
   std::memcpy(&table[slots_at], kernel.d.slots.data(), 8 * kernel.d.slots.size());
 
-  const size_t sizes[kBuffers] = {
-      8ull * cases * in.shape.a_words(), 8ull * cases * in.shape.b_words(),
-      8ull * cases * in.shape.d_words(), 4ull * cases * kernel.a.words,
-      4ull * cases * kernel.b.words,     4ull * cases * kernel.c.words,
-      4ull * cases * kernel.d.words,     4 * table.size(),
-      sizeof(ResidentCounters)};
+  const size_t sizes[kBuffers] = {8ull * cases * in.shape.a_words(),
+                                  8ull * cases * in.shape.b_words(),
+                                  8ull * cases * in.shape.d_words(),
+                                  4ull * cases * kernel.a.words,
+                                  4ull * cases * kernel.b.words,
+                                  4ull * cases * kernel.c.words,
+                                  4ull * cases * kernel.d.words,
+                                  4ull * cases,
+                                  4 * FlagWords(counted),
+                                  4 * table.size(),
+                                  sizeof(ResidentCounters)};
   uint64_t at[kBuffers];
   for (int b = 0; b < kBuffers; ++b) {
     const absl::StatusOr<uint64_t> address = Reserve(static_cast<Buffers>(b), sizes[b]);
@@ -171,6 +189,8 @@ absl::Status ResidentRunner::Prepare(const CaseStream& stream, const Model& mode
   job.b = reinterpret_cast<uint64_t*>(at[kB]);
   job.c = reinterpret_cast<uint64_t*>(at[kC]);
   job.d = reinterpret_cast<const uint32_t*>(at[kD]);
+  job.where = reinterpret_cast<const uint32_t*>(at[kWhere]);
+  job.flags = reinterpret_cast<uint32_t*>(at[kFlags]);
   job.counters = reinterpret_cast<ResidentCounters*>(at[kCounters]);
   const int* starts_at = reinterpret_cast<const int*>(at[kTables]);
   for (int o = 0; o < 3; ++o) {
@@ -186,7 +206,7 @@ absl::Status ResidentRunner::Prepare(const CaseStream& stream, const Model& mode
 }
 
 absl::Status ResidentRunner::Count(const CaseStream& stream, const Model& model, uint64_t first,
-                                   uint64_t count, ResidentCounters& counters) {
+                                   uint64_t count, int64_t most_at_once, Counted& counted) {
   if (absl::Status s = device_.MakeCurrent(); !s.ok()) return s;
   const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
   if (!loaded.ok()) return loaded.status();
@@ -195,125 +215,241 @@ absl::Status ResidentRunner::Count(const CaseStream& stream, const Model& model,
   const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
   const int64_t at_once = std::clamp<int64_t>(
-      static_cast<int64_t>(std::min<uint64_t>(count, kScratchBytes / bytes)), 1, kMostCases);
+      static_cast<int64_t>(std::min<uint64_t>(count, kScratchBytes / bytes)), 1, most_at_once);
   ResidentJob job = {};
-  if (absl::Status s = Prepare(stream, model, at_once, job); !s.ok()) return s;
-  const CudaDriver& driver = device_.driver();
-  const uint64_t counters_at = reinterpret_cast<uint64_t>(job.counters);
-  counters = {};
-  absl::Status s =
-      driver.Check(driver.to_device(counters_at, &counters, sizeof(counters)), "clearing counters");
-  const bool integers = model.algorithm.family == Family::kIntegerDot;
-  const size_t shared = (kPatchRows + kPatchColumns) * shape.row_words() *
-                        (integers ? sizeof(uint64_t) : sizeof(Unpacked));
+  if (absl::Status s = Prepare(stream, model, at_once, count, job); !s.ok()) return s;
+  job.counted_from = first;
+  absl::Status s = Clear(count, job);
   for (uint64_t done = 0; s.ok() && done < count; done += job.count) {
     job.first = first + done;
     job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
-    s = Launch("generate", (job.count + 127) / 128, 128, 0, job);
-    if (s.ok()) s = Launch("pack", multiprocessors_ * 8, 256, 0, job);
-    void* arguments[] = {&job.packed[0].words, &job.packed[1].words, &job.packed[2].words, &job.d};
-    if (s.ok()) {
-      s = driver.Check(driver.launch((*loaded)->function, static_cast<unsigned>(job.count), 1, 1,
-                                     kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
-                       "launching the instruction");
-    }
-    if (s.ok()) {
-      s = Launch(CompareKernel(model.algorithm.family),
-                 std::min<int64_t>(PatchCount(job), multiprocessors_ * 16), kPatchThreads, shared,
-                 job);
+    s = Execute(**loaded, job);
+  }
+  const CudaDriver& driver = device_.driver();
+  if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
+  if (s.ok()) s = Collect(stream, first, count, job, counted);
+  return s;
+}
+
+absl::Status ResidentRunner::Clear(uint64_t count, const ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const ResidentCounters zeros = {};
+  absl::Status s = driver.Check(
+      driver.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
+      "clearing counters");
+  if (!s.ok()) return s;
+  return driver.Check(driver.fill(reinterpret_cast<uint64_t>(job.flags), 0, FlagWords(count)),
+                      "clearing flags");
+}
+
+absl::Status ResidentRunner::Execute(const LoadedKernel& loaded, ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const uint64_t d = reinterpret_cast<uint64_t>(job.d),
+                 where = reinterpret_cast<uint64_t>(job.where);
+  const Family family = job.model.algorithm.family;
+  const size_t shared = (kPatchRows + kPatchColumns) * job.shape.row_words() *
+                        (family == Family::kIntegerDot ? sizeof(uint64_t) : sizeof(Unpacked));
+  absl::Status s = Launch("generate", (job.count + 127) / 128, 128, 0, job);
+  if (s.ok()) s = Launch("pack", multiprocessors_ * 8, 256, 0, job);
+  if (s.ok()) {
+    s = driver.Check(driver.fill(d, FillPattern(), job.count * job.d_words), "filling results");
+  }
+  if (s.ok()) s = driver.Check(driver.fill(where, kNowhere, job.count), "filling numbers");
+  void* arguments[] = {&job.packed[0].words, &job.packed[1].words, &job.packed[2].words, &job.d,
+                       &job.where};
+  if (s.ok()) {
+    s = driver.Check(driver.launch(loaded.function, static_cast<unsigned>(job.count), 1, 1,
+                                   loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
+                     "launching the instruction");
+  }
+  if (!s.ok()) return s;
+  return Launch(CompareKernel(family), std::min<int64_t>(PatchCount(job), multiprocessors_ * 16),
+                kPatchThreads, shared, job);
+}
+
+absl::Status ResidentRunner::Collect(const CaseStream& stream, uint64_t first, uint64_t count,
+                                     const ResidentJob& job, Counted& counted) {
+  const CudaDriver& driver = device_.driver();
+  ResidentCounters& c = counted.counters;
+  absl::Status s = driver.Check(
+      driver.to_host(&c, reinterpret_cast<uint64_t>(job.counters), sizeof(c)), "reading counters");
+  counted.device = DigestOfLimbs(c.device_digest);
+  counted.model = DigestOfLimbs(c.model_digest);
+  counted.flagged.clear();
+  if (s.ok() && c.flagged + c.differing > 0) {
+    std::vector<uint32_t> flags(FlagWords(count));
+    s = driver.Check(
+        driver.to_host(flags.data(), reinterpret_cast<uint64_t>(job.flags), 4 * flags.size()),
+        "reading flags");
+    for (uint64_t i = 0; i < count; ++i) {
+      if (flags[i / 32] >> i % 32 & 1) counted.flagged.push_back(first + i);
     }
   }
-  if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
   if (!s.ok()) return s;
-  return driver.Check(driver.to_host(&counters, counters_at, sizeof(counters)), "reading counters");
+  const bool clean = c.differing == 0;
+  if (clean != (counted.device == counted.model) || clean != counted.flagged.empty() ||
+      c.flagged != counted.flagged.size() || c.nowhere != 0) {
+    return absl::DataLossError(absl::StrCat(
+        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU says ",
+        c.differing, " words differ, of ", c.flagged, " cases (", counted.flagged.size(),
+        " marked), digests ", counted.device == counted.model ? "equal" : "different", ", ",
+        c.nowhere, " executions without a trace; it contradicts itself"));
+  }
+  for (size_t m = 0; m < 64 * kMultiprocessorWords; ++m) {
+    if (c.multiprocessors[m / 64] >> m % 64 & 1) device_.answered().set(m);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ResidentRunner::SelfTest(const CaseStream& stream) {
-  if (tested_.count(stream.name()) != 0) return absl::OkStatus();
-  const Row& row = *stream.row;
-  const uint64_t few = kTestCases;
-  UnitResult host;
-  const auto ignore = [](const MismatchingCase&) { return absl::OkStatus(); };
-  if (absl::Status s = UnitRunner(device_, stream).Run(0, few, host, ignore); !s.ok()) return s;
-  ResidentCounters counters;
-  if (absl::Status s = Count(stream, row.model, 0, few, counters); !s.ok()) return s;
-  if (DigestOfLimbs(counters.model_digest) != host.model_digest ||
-      DigestOfLimbs(counters.device_digest) != host.device_digest) {
-    return absl::InternalError(absl::StrCat(
-        row.name, ": the GPU-resident run gives other ",
-        DigestOfLimbs(counters.model_digest) != host.model_digest ? "simulated" : "device",
-        " bits than the host for the same ", few, " cases; nothing that it finds can be trusted"));
-  }
-  for (const uint64_t cases : {kTestCases, kPlantedCases}) {
-    for (const Neighbour& fault : Neighbours(row.model)) {
-      Model faulty = row.model;
-      faulty.algorithm = fault.algorithm;
-      if (absl::Status s = Count(stream, faulty, 0, cases, counters); !s.ok()) return s;
-      if (counters.differing == 0) continue;
-      tested_.insert(stream.name());
-      return absl::OkStatus();
-    }
-  }
-  return absl::InternalError(absl::StrCat(row.name, ": no planted fault was found on the GPU in ",
-                                          kPlantedCases,
-                                          " cases, so a real one would not be either"));
+  const auto [tested, first] = tested_.try_emplace(stream.name(), absl::OkStatus());
+  if (!first) return tested->second;
+  const absl::Status s = TestAgainstHost(stream);
+  if (!IsOfRow(s))
+    tested_.erase(tested);  // the device's failure, not the test's
+  else
+    tested->second = s;
+  return s;
 }
 
-absl::Status ResidentRunner::Report(const CaseStream& stream, uint64_t first, uint64_t count,
-                                    const ResidentCounters& counters, UnitResult& result,
-                                    const UnitRunner::OnMismatch& found) {
-  UnitRunner one_by_one(device_, stream);
-  UnitResult again;
-  absl::Status status;
-  if (counters.flagged > kFlaggedCases) {
-    status = one_by_one.Run(first, count, again, found);
-  } else {
-    const std::set<uint64_t> cases(counters.cases, counters.cases + counters.flagged);
-    for (const uint64_t index : cases) {
-      UnitResult one;
-      status = one_by_one.Run(index, 1, one, found);
-      if (status.ok() && one.mismatches == 0) {
-        status = absl::DataLossError(
-            absl::StrCat(FormatCaseName({stream, index}),
-                         ": differed on the GPU once, and not when it was run again; the GPU or "
-                         "its memory may be faulty"));
+// Counts of the GPU against the host's for the same cases, by a model that may be wrong.
+absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& model, uint64_t first,
+                                       uint64_t count, int64_t most_at_once, bool& found) {
+  Row row = *stream.row;
+  row.model = model;
+  const CaseStream planted = {&row, stream.strategy, stream.seed, stream.version};
+  Counted gpu;
+  if (absl::Status s = Count(stream, model, first, count, most_at_once, gpu); !s.ok()) return s;
+  found = gpu.counters.differing > 0;
+  UnitResult host;
+  std::vector<uint64_t> cases;
+  const auto note = [&](const MismatchingCase& m) {
+    cases.push_back(m.name.index);
+    return absl::OkStatus();
+  };
+  absl::Status s = UnitRunner(device_, planted).Run(first, count, host, note);
+  if (!s.ok()) return s;
+  const char* other = gpu.model != host.model_digest              ? "simulated bits"
+                      : gpu.device != host.device_digest          ? "device bits"
+                      : gpu.flagged != cases                      ? "mismatching cases"
+                      : gpu.counters.differing != host.mismatches ? "counts of mismatches"
+                                                                  : nullptr;
+  if (other == nullptr) return s;
+  return absl::InternalError(absl::StrCat(
+      stream.row->name, ": the GPU-resident run gives other ", other, " than the host for the ",
+      count, " cases from ", FormatCaseName({stream, first}), " in launches of at most ",
+      most_at_once, "; nothing that it finds can be trusted"));
+}
+
+absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
+  const Model& model = stream.row->model;
+  bool found = false;
+  absl::Status s = TestCases(stream, model, 0, kTestCases, kMostCases, found);
+  // Several launches, the last of them shorter, of cases that no run begins with.
+  if (s.ok()) s = TestCases(stream, model, kFarCase, kTestCases, kTestCases / 3, found);
+  for (const uint64_t cases : {kTestCases, kPlantedCases}) {
+    for (const Neighbour& fault : Neighbours(model)) {
+      if (!s.ok()) return s;
+      const Model faulty = WithAlgorithm(*stream.row, fault.algorithm);
+      if (cases == kTestCases) {
+        s = TestCases(stream, faulty, 0, cases, kTestCases / 3, found);
+      } else {
+        Counted counted;
+        s = Count(stream, faulty, 0, cases, kMostCases, counted);
+        found = counted.counters.differing > 0;
       }
-      again.mismatches += one.mismatches;
-      if (one.mismatches != 0 && again.mismatching_cases.size() < 100) {
-        again.mismatching_cases.push_back(index);
-      }
-      if (!status.ok()) break;
+      if (s.ok() && found) return s;
     }
   }
-  result.mismatches += again.mismatches;
-  result.mismatching_cases.insert(result.mismatching_cases.end(), again.mismatching_cases.begin(),
-                                  again.mismatching_cases.end());
-  return status;
+  if (!s.ok()) return s;
+  return absl::InternalError(
+      absl::StrCat(stream.row->name, ": no planted fault was found on the GPU in ", kPlantedCases,
+                   " cases, so a real one would not be either"));
+}
+
+absl::Status ResidentRunner::Confirm(const CaseStream& stream, const Counted& counted,
+                                     const UnitRunner::OnMismatch& found) {
+  std::map<uint64_t, FlaggedCase> details;
+  const uint64_t listed = std::min<uint64_t>(counted.counters.flagged, kFlaggedCases);
+  for (uint64_t i = 0; i < listed; ++i) {
+    details[counted.counters.cases[i].index] = counted.counters.cases[i];
+  }
+  UnitRunner one_by_one(device_, stream);
+  const size_t most = std::min<size_t>(counted.flagged.size(), kFlaggedCases);
+  for (size_t i = 0; i < most; ++i) {
+    const uint64_t index = counted.flagged[i];
+    const auto detail = details.find(index);
+    const FlaggedCase* flagged = detail == details.end() ? nullptr : &detail->second;
+    bool same = false;
+    UnitResult one;
+    const absl::Status s = one_by_one.Run(index, 1, one, [&](const MismatchingCase& m) {
+      same = flagged == nullptr || m.device()[flagged->element] == flagged->device;
+      return same ? found(m) : absl::OkStatus();
+    });
+    if (!s.ok()) return s;
+    if (!same) return Unconfirmed(stream, counted, index, flagged);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted& counted,
+                                         uint64_t index, const FlaggedCase* flagged) const {
+  std::set<uint32_t> where;
+  const uint64_t listed = std::min<uint64_t>(counted.counters.flagged, kFlaggedCases);
+  for (uint64_t i = 0; i < listed; ++i) where.insert(counted.counters.cases[i].multiprocessor);
+  const std::vector<uint32_t> some(where.begin(),
+                                   std::next(where.begin(), std::min<size_t>(where.size(), 8)));
+  std::string what;
+  if (flagged != nullptr) {
+    const Position p = PositionOf(stream.row->shape(), flagged->element);
+    what = absl::StrCat(" (block ", p.block, ", row ", p.i, ", column ", p.j, " was ",
+                        HexWord(*stream.row->instruction->d, flagged->device),
+                        " on multiprocessor ", flagged->multiprocessor, ")");
+  }
+  return absl::DataLossError(
+      absl::StrCat(FormatCaseName({stream, index}), ": differed on the GPU once", what,
+                   ", and not so when it was asked again: the GPU or its memory may be faulty; ",
+                   counted.counters.flagged, " cases were flagged, on multiprocessors ",
+                   absl::StrJoin(some, " "), where.size() > some.size() ? " ..." : ""));
 }
 
 absl::Status ResidentRunner::Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                  UnitResult& result, const UnitRunner::OnMismatch& found) {
   if (absl::Status s = SelfTest(stream); !s.ok()) return s;
-  ResidentCounters counters;
+  const uint64_t portion = PortionOf(*stream.row);
+  for (uint64_t done = 0; done < count; done += portion) {
+    const uint64_t n = std::min(portion, count - done);
+    if (absl::Status s = RunPortion(stream, first + done, n, result, found); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
+                                        UnitResult& result, const UnitRunner::OnMismatch& found) {
+  if (device_.StopRequested()) return absl::CancelledError("stopped");
+  Counted counted;
   const Model& model = stream.row->model;
-  if (absl::Status s = Count(stream, model, first, count, counters); !s.ok()) return s;
+  absl::Status s = Count(stream, model, first, count, kMostCases, counted);
+  if (!s.ok()) return s;
   result.cases += count;
   result.dot_products += count * stream.row->shape().d_words();
-  result.device_digest += DigestOfLimbs(counters.device_digest);
-  result.model_digest += DigestOfLimbs(counters.model_digest);
+  result.mismatches += counted.counters.differing;
+  result.device_digest += counted.device;
+  result.model_digest += counted.model;
+  for (const uint64_t index : counted.flagged) {
+    if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(index);
+  }
   CountClasses(stream, first, count, result);
-  EventCounter(counters.events, counters.traced).AddTo(model, result.counts);
-  return counters.differing == 0 ? absl::OkStatus()
-                                 : Report(stream, first, count, counters, result, found);
+  EventCounter(counted.counters.events, counted.counters.traced).AddTo(model, result.counts);
+  return Confirm(stream, counted, found);
 }
 
 absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, uint64_t first,
                                                     uint64_t count) {
-  if (absl::Status s = SelfTest(stream); !s.ok()) return s;
-  ResidentCounters counters;
-  absl::Status s = Count(stream, stream.row->model, first, count, counters);
-  if (!s.ok()) return s;
-  return DigestOfLimbs(counters.device_digest);
+  UnitResult result;
+  const auto ignore = [](const MismatchingCase&) { return absl::OkStatus(); };
+  if (absl::Status s = Run(stream, first, count, result, ignore); !s.ok()) return s;
+  return result.device_digest;
 }
 
 }  // namespace mmadiff

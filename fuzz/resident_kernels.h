@@ -14,15 +14,25 @@
 namespace mmadiff {
 
 inline constexpr int kFlaggedCases = 1024;
+inline constexpr int kMultiprocessorWords = 16;  // a bit for each number below 1024
 inline constexpr int kStageEvents = static_cast<int>(StageEvent::kCount);
+
+// The first word of a case that was found to differ.
+struct FlaggedCase {
+  uint64_t index, device;  // of the case, and what the instruction gave
+  int element;
+  uint32_t multiprocessor;
+};
 
 // All that comes back from the GPU. Digests as four sums of 32-bit limbs, lowest first.
 struct ResidentCounters {
   uint64_t device_digest[4], model_digest[4];
   uint64_t events[kStageEvents], traced;
-  uint64_t differing;             // result words
-  uint64_t flagged;               // entries of `cases`, not capped
-  uint64_t cases[kFlaggedCases];  // indices of cases with a differing word, in any order, repeated
+  uint64_t differing;                              // result words
+  uint64_t flagged;                                // cases with such
+  uint64_t multiprocessors[kMultiprocessorWords];  // those that executed the instruction, as bits
+  uint64_t nowhere;                                // executions of which none says that it did
+  FlaggedCase cases[kFlaggedCases];                // the first so many flagged, in any order
 };
 
 // An operand in the words of the kernel: element `element` of the tile, shifted left by `shift`, or
@@ -41,14 +51,17 @@ struct PackedOperand {
 struct ResidentJob {
   Model model;
   Shape shape;
-  uint64_t seed, first;  // case of index 0 of this launch
+  uint64_t seed, first;   // case of index 0 of this launch
+  uint64_t counted_from;  // case of bit 0 of `flags`
   uint32_t stream;
   StrategyKind strategy;
   int64_t count;        // cases
   uint64_t *a, *b, *c;  // tiles as in a Batch: [count][...]
   PackedOperand packed[3];
-  const uint32_t* d;    // what the instruction wrote: [count][d_words]
-  const Slot* d_slots;  // [shape.d_words()]
+  const uint32_t* d;      // what the instruction wrote: [count][d_words]
+  const uint32_t* where;  // the multiprocessor that wrote it: [count]
+  uint32_t* flags;        // a bit for each case: has a word that differs
+  const Slot* d_slots;    // [shape.d_words()]
   int d_words;
   bool any_nan;  // two NaNs are equal (NanVerdict::kAnyNan)
   ResidentCounters* counters;
@@ -201,13 +214,38 @@ MMADIFF_HD inline uint64_t DeviceWord(const ResidentJob& job, int64_t x, int ele
   return word & LowBits(job.model.d.bits);
 }
 
-MMADIFF_HD inline void Flag(ResidentCounters& counters, uint64_t index) {
+// Sets bits and returns the word before.
+MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return atomicOr(word, bits);
+#else
+  const uint32_t before = *word;
+  *word |= bits;
+  return before;
+#endif
+}
+
+// Each case once, whatever the number of its words that differ.
+MMADIFF_HD inline void Flag(const ResidentJob& job, const FlaggedCase& found) {
+  const uint64_t bit = found.index - job.counted_from;
+  const uint32_t mask = 1u << bit % 32;
+  if ((SetBits(&job.flags[bit / 32], mask) & mask) != 0) return;
+  ResidentCounters& counters = *job.counters;
 #if defined(__CUDA_ARCH__)
   const uint64_t entry = atomicAdd(reinterpret_cast<unsigned long long*>(&counters.flagged), 1ull);
 #else
   const uint64_t entry = counters.flagged++;
 #endif
-  if (entry < kFlaggedCases) counters.cases[entry] = index;
+  if (entry < kFlaggedCases) counters.cases[entry] = found;
+}
+
+// Which multiprocessor executed case `x` of the launch.
+MMADIFF_HD inline void NoteMultiprocessor(const ResidentJob& job, int64_t x) {
+  const uint32_t number = job.where[x];
+  if (number >= 64 * kMultiprocessorWords) return AddTo(&job.counters->nowhere, 1);
+  uint32_t* word = reinterpret_cast<uint32_t*>(job.counters->multiprocessors) + number / 32;
+  const uint32_t mask = 1u << number % 32;
+  if ((*word & mask) == 0) SetBits(word, mask);  // seldom: an atomic for each case would be slow
 }
 
 // Result number `t` of a patch.
@@ -231,8 +269,9 @@ MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
   tally.device += HashOfResult(device, number);
   if (model != device) {
     ++tally.differing;
-    Flag(*job.counters, index);
+    Flag(job, {index, DeviceWord(job, p.x, element), element, job.where[p.x]});
   }
+  if (element == 0) NoteMultiprocessor(job, p.x);
   if (IsTraced(index) && TracedElement(index, s.d_words()) == static_cast<uint64_t>(element)) {
     Observer observer(job.model, c);
     SimulateStaged<kFamily>(job.model, a, b, c, observer);

@@ -64,7 +64,18 @@ class ResidentTest : public testing::Test {
  protected:
   void SetUp() override {
     setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
-    unsetenv("FAKE_CUDA_CAPABILITY");
+    for (const char* variable : {"CAPABILITY", "FAULT", "FAILS", "RESULT"}) Fake(variable, nullptr);
+  }
+
+  static void Fake(const std::string& name, const char* value) {
+    const std::string variable = "FAKE_CUDA_" + name;
+    value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
+  }
+
+  // A runner with the kernels' twins; `device` is its GPU.
+  static std::unique_ptr<ResidentRunner> Open(std::unique_ptr<Device>& device) {
+    device = *OpenDevice("cuda:0");
+    return *ResidentRunner::Create(*device, "twin");
   }
 
   static absl::Status Accept(const MismatchingCase&) { return absl::OkStatus(); }
@@ -141,6 +152,92 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
     EXPECT_EQ(by_gpu, by_host);
     EXPECT_EQ(Without(gpu), Without(host));
   }
+}
+
+constexpr char kRow[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+
+// What goes wrong in silence, after a self-test that saw nothing of it: never a clean unit.
+TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
+  const CaseStream stream = {FindRow(kRow), &Strategies().front(), 1};
+  for (const auto& [fault, text] :
+       {std::pair("large", "4096 cases were flagged, on multiprocessors 0 1 2 3 4 5 6 7 ..."),
+        std::pair("once", "on multiprocessor 1), and not so when it was asked again"),
+        std::pair("multiprocessor", "cases were flagged, on multiprocessors 5"),
+        std::pair("unwritten", "4096 executions without a trace"),
+        std::pair("unwritten_d", "4096 cases were flagged")}) {
+    SCOPED_TRACE(fault);
+    std::unique_ptr<Device> device;
+    const auto resident = Open(device);
+    UnitResult first, unit;
+    ASSERT_TRUE(resident->Run(stream, 0, 64, first, Accept).ok());
+    EXPECT_EQ(first.mismatches, 0u);
+    Fake("FAULT", fault);
+    int reported = 0;
+    const absl::Status s =
+        resident->Run(stream, 0, 4096, unit, [&reported](const MismatchingCase&) {
+          ++reported;
+          return absl::OkStatus();
+        });
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
+    const bool unwritten_d = fault == std::string("unwritten_d");  // asking again finds it first
+    EXPECT_THAT(std::string(s.message()), HasSubstr(unwritten_d ? "wrote no result" : text));
+    EXPECT_EQ(reported, 0);
+    Fake("FAULT", fault);  // "once" is over
+    EXPECT_FALSE(resident->AnswerDigest(stream, 0, 4096).ok());
+    Fake("FAULT", nullptr);
+  }
+}
+
+// The self-test sees it, and the row stays out of use.
+TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
+  const CaseStream stream = {FindRow("sm_90/mma.m16n8k8.f32.f16.f16.f32"), &Strategies().front(),
+                             1};
+  std::unique_ptr<Device> device;
+  const auto resident = Open(device);
+  ASSERT_TRUE(device
+                  ->Run(*stream.row,
+                        [&] {
+                          Batch batch;  // the layout is confirmed
+                          Generate(stream, 0, 1, batch);
+                          return batch;
+                        }())
+                  .ok());
+  Fake("FAULT", "row");  // every second launch is wrong
+  UnitResult unit;
+  const absl::Status s = resident->Run(stream, 0, 64, unit, Accept);
+  EXPECT_EQ(s.code(), absl::StatusCode::kInternal) << s;
+  EXPECT_THAT(std::string(s.message()), HasSubstr("than the host for the 64 cases"));
+  Fake("FAULT", nullptr);
+  EXPECT_EQ(resident->Run(stream, 0, 64, unit, Accept), s);
+  const CaseStream other = {FindRow(kRow), &Strategies().front(), 1};
+  EXPECT_TRUE(resident->Run(other, 0, 64, unit, Accept).ok());
+}
+
+TEST_F(ResidentTest, AFailedAllocationLeavesNothingBehind) {
+  const CaseStream stream = {FindRow(kRow), &Strategies().front(), 1};
+  std::unique_ptr<Device> device;
+  const auto resident = Open(device);
+  UnitResult unit;
+  ASSERT_TRUE(resident->Run(stream, 0, 64, unit, Accept).ok());
+  Fake("FAILS", "cuMemAlloc_v2");
+  Fake("RESULT", "2");
+  for (int i = 0; i < 2; ++i) {  // more room is needed than the self-test had
+    const absl::Status s = resident->Run(stream, 0, 9000, unit, Accept);
+    EXPECT_EQ(s.code(), absl::StatusCode::kUnavailable) << s;
+  }
+  Fake("FAILS", nullptr);
+  UnitResult again, host;
+  ASSERT_TRUE(resident->Run(stream, 0, 9000, again, Accept).ok());
+  ASSERT_TRUE(UnitRunner(*device, stream).Run(0, 9000, host, Accept).ok());
+  EXPECT_EQ(Without(again), Without(host));
+}
+
+TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
+  std::unique_ptr<Device> device;
+  const auto resident = Open(device);
+  UnitResult unit;
+  ASSERT_TRUE(resident->Run({FindRow(kRow), &Strategies().front(), 1}, 0, 64, unit, Accept).ok());
+  EXPECT_THAT(device->Unit(), HasSubstr("14 of 14 multiprocessors answered"));
 }
 
 TEST_F(ResidentTest, WhereItDoesNotRun) {

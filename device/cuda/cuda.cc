@@ -1,6 +1,7 @@
 #include "device/cuda/cuda.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -29,7 +30,8 @@ std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
 class Cuda : public CudaDevice {
  public:
   Cuda(const CudaDriver& driver, std::string name, SourceOfA source, const PtxTarget& target,
-       const KernelImage& image, void* context, int multiprocessors, std::string identity)
+       const KernelImage& image, void* context, int multiprocessors, std::string identity,
+       std::string serial)
       : driver_(driver),
         name_(std::move(name)),
         source_(source),
@@ -37,10 +39,15 @@ class Cuda : public CudaDevice {
         image_(image),
         context_(context),
         multiprocessors_(multiprocessors),
-        identity_(std::move(identity)) {}
+        identity_(std::move(identity)),
+        serial_(std::move(serial)) {}
 
   std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
+  std::string Unit() const override {
+    return absl::StrCat(serial_, ", ", answered_.count(), " of ", multiprocessors_,
+                        " multiprocessors answered");
+  }
   bool Emulates(const Row& row) const override { return !IsNative(row); }
   std::string Exception(const Row& row) const override {
     return image_.cubin.empty() || InImage(*row.instruction) ? "" : KernelsAre(target_, {});
@@ -60,14 +67,15 @@ class Cuda : public CudaDevice {
     if (!dead_.ok()) return dead_;
     absl::Status s = RunAlive(row, batch, d);
     if (ContextIsDead(s)) {
-      dead_ = absl::UnavailableError(absl::StrCat(
-          name(), " is lost to this process since an earlier failure, ", s.message()));
+      dead_ = absl::UnavailableError(
+          absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
     }
     return s;
   }
 
   const CudaDriver& driver() const override { return driver_; }
   int multiprocessors() const override { return multiprocessors_; }
+  Multiprocessors& answered() override { return answered_; }
   absl::Status MakeCurrent() override {
     return driver_.Check(driver_.set_context(context_), "choosing the GPU");
   }
@@ -142,13 +150,15 @@ class Cuda : public CudaDevice {
   absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
                        int64_t first, int64_t count, uint64_t* results) {
     const PackedOperands in = fragments.Pack(batch, first, count);
-    std::vector<uint32_t> out(count * loaded.kernel.d.words);
-    DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_);
+    std::vector<uint32_t> out(count * loaded.kernel.d.words), where(count);
+    DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_), m(driver_);
+    const uint32_t pattern = FillPattern();
     absl::Status s = a.Fill(in.a);
     if (s.ok()) s = b.Fill(in.b);
     if (s.ok()) s = c.Fill(in.c);
-    if (s.ok()) s = d.Allocate(4 * out.size());
-    void* arguments[] = {a.address(), b.address(), c.address(), d.address()};
+    if (s.ok()) s = d.Fill(out.size(), pattern);
+    if (s.ok()) s = m.Fill(where.size(), kNowhere);
+    void* arguments[] = {a.address(), b.address(), c.address(), d.address(), m.address()};
     if (s.ok()) {
       s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
                                        loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
@@ -159,8 +169,30 @@ class Cuda : public CudaDevice {
       s = driver_.Check(driver_.to_host(out.data(), *d.address(), 4 * out.size()),
                         "copying results from the GPU");
     }
+    if (s.ok()) {
+      s = driver_.Check(driver_.to_host(where.data(), *m.address(), 4 * where.size()),
+                        "copying the numbers of multiprocessors from the GPU");
+    }
+    if (s.ok()) s = CheckWritten(loaded.kernel, out, where, pattern);
     if (s.ok()) fragments.Unpack(batch, first, count, out, results);
     return s;
+  }
+
+  // Every execution must have written its results, and then where it ran.
+  absl::Status CheckWritten(const Kernel& kernel, const std::vector<uint32_t>& out,
+                            const std::vector<uint32_t>& where, uint32_t pattern) {
+    const int words = kernel.d.words;
+    for (size_t x = 0; x < where.size(); ++x) {
+      const auto d = out.begin() + x * words;
+      const bool written = std::any_of(d, d + words, [=](uint32_t w) { return w != pattern; });
+      if (!written || where[x] >= answered_.size()) {
+        return absl::DataLossError(absl::StrCat(
+            name_, ": ", kernel.entry, " wrote ", written ? "not where it ran" : "no result",
+            " in execution ", x, " of ", where.size(), "; what it says cannot be trusted"));
+      }
+      answered_.set(where[x]);
+    }
+    return absl::OkStatus();
   }
 
   const CudaDriver& driver_;
@@ -171,6 +203,8 @@ class Cuda : public CudaDevice {
   void* const context_;
   const int multiprocessors_;
   const std::string identity_;
+  const std::string serial_;
+  Multiprocessors answered_;
   void* image_module_ = nullptr;                 // loaded at the first need
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
   std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
@@ -200,8 +234,24 @@ std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget
   const bool part =
       absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
   return absl::StrCat(gpu, part ? ", MIG instance with " : ", ", multiprocessors,
-                      " multiprocessors, ", target.target, ", driver of CUDA ", CudaVersion(driver),
-                      ", ", KernelsAre(target, image));
+                      " multiprocessors, ", target.target, ", driver ", DriverRelease(),
+                      DriverRelease().empty() ? "" : " ", "of CUDA ", CudaVersion(driver), ", ",
+                      KernelsAre(target, image));
+}
+
+// "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0".
+absl::StatusOr<std::string> Serial(const CudaDriver& driver, int device) {
+  unsigned char uuid[16] = {};
+  char pci[32] = {};
+  absl::Status s = driver.Check(driver.device_uuid(uuid, device), "asking the GPU");
+  if (s.ok()) s = driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU");
+  if (!s.ok()) return s;
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+    absl::StrAppend(&text, group ? "-" : "", absl::Hex(uuid[i], absl::kZeroPad2));
+  }
+  return absl::StrCat(text, " at PCI ", pci);
 }
 
 // kNotFound when the driver cannot read the kernels' PTX.
@@ -215,6 +265,11 @@ absl::Status CheckDriver(int version, const PtxTarget& target) {
 }
 
 }  // namespace
+
+uint32_t FillPattern() {
+  static std::atomic<uint32_t> launches = 0;
+  return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
+}
 
 DeviceOr OpenCuda(absl::string_view argument) { return OpenCudaWith(argument, KernelImageOf); }
 
@@ -253,13 +308,15 @@ DeviceOr OpenCudaWith(absl::string_view argument, KernelImages images) {
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
   }
   if (!s.ok()) return s;
+  const absl::StatusOr<std::string> serial = Serial(driver, device);
+  if (!serial.ok()) return serial.status();
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
                                 lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, image,
                                 context, multiprocessors,
-                                Identity(name, multiprocessors, **target, version, image));
+                                Identity(name, multiprocessors, **target, version, image), *serial);
 }
 
 }  // namespace mmadiff

@@ -1,6 +1,8 @@
 // `cuda:N`: the matrix instructions of an NVIDIA GPU, through the driver alone.
 #pragma once
 
+#include <bitset>
+
 #include "absl/strings/string_view.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
@@ -14,11 +16,21 @@ struct LoadedKernel {
   void* function = nullptr;  // of the driver
 };
 
+// Of a GPU, by the numbers that its kernels see (%smid).
+using Multiprocessors = std::bitset<1024>;
+
+// What results are filled with before a launch, another each time: what a kernel does not write is
+// seen, and does not repeat. And for the numbers of multiprocessors, none.
+uint32_t FillPattern();
+inline constexpr uint32_t kNowhere = ~0u;
+
 // What else a GPU can do for whoever writes kernels of its own (fuzz/resident.h).
 class CudaDevice : public Device {
  public:
   virtual const CudaDriver& driver() const = 0;
   virtual int multiprocessors() const = 0;
+  // Those that have answered, for whoever runs kernels of its own to add to.
+  virtual Multiprocessors& answered() = 0;
   // For the calling thread, before other calls of the driver.
   virtual absl::Status MakeCurrent() = 0;
   // The kernel of a supported row, loaded.

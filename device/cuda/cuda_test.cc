@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -14,6 +16,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
 #include "sim/simulate.h"
 
@@ -29,7 +32,7 @@ class CudaTest : public testing::Test {
   void SetUp() override {
     setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
     for (const char* variable :
-         {"FAILS", "RESULT", "CAPABILITY", "NAME", "DRIVER", "GPUS", "SWAPS", "NO_JIT"}) {
+         {"FAILS", "RESULT", "CAPABILITY", "NAME", "DRIVER", "GPUS", "SWAPS", "NO_JIT", "FAULT"}) {
       Fake(variable, nullptr);
     }
   }
@@ -295,6 +298,50 @@ TEST_F(CudaTest, IdentitySaysWhatReallyAnswers) {
             device->identity() + ", emulated by ptxas");
 }
 
+TEST(DriverReleaseTest, OfTheModuleOrTheLibrary) {
+  const std::string folder = testing::TempDir() + "/driver_release";
+  std::filesystem::create_directories(folder);
+  const std::string module = folder + "/version", library = folder + "/libcuda.so.580.65.06";
+  std::ofstream(library) << "";
+  std::filesystem::remove(folder + "/libcuda.so.1");
+  std::filesystem::create_symlink(library, folder + "/libcuda.so.1");
+  EXPECT_EQ(DriverRelease(module, folder + "/libcuda.so.1"), "580.65.06");
+  EXPECT_EQ(DriverRelease(module, folder), "");
+  std::ofstream(module) << "575.51.03\n";
+  EXPECT_EQ(DriverRelease(module, folder + "/libcuda.so.1"), "575.51.03");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(CudaTest, SaysWhichGpuAnswered) {
+  const std::unique_ptr<Device> device = Open();
+  ASSERT_NE(device, nullptr);
+  const std::string serial = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0, ";
+  EXPECT_EQ(device->Unit(), serial + "0 of 14 multiprocessors answered");
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  ASSERT_TRUE(device->Run(row, RandomBatch(row, row.shape(), 100)).ok());
+  EXPECT_EQ(device->Unit(), serial + "14 of 14 multiprocessors answered");
+}
+
+// Stale or untouched memory is no answer, even if it holds the right one.
+TEST_F(CudaTest, AKernelThatWritesNothing) {
+  for (const char* name :
+       {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k16.f16.f16.f16"}) {
+    const Row& row = *FindRow(name);
+    const std::unique_ptr<Device> device = Open();
+    ASSERT_NE(device, nullptr);
+    ExpectTheModel(*device, row);
+    for (const auto& [fault, text] : {std::pair("unwritten", "wrote no result in execution 0 of 3"),
+                                      std::pair("unwritten_d", "wrote no result in execution 0")}) {
+      Fake("FAULT", fault);
+      const absl::Status s = device->Run(row, RandomBatch(row, row.shape(), 3)).status();
+      EXPECT_EQ(s.code(), StatusCode::kDataLoss) << fault;
+      EXPECT_THAT(std::string(s.message()), HasSubstr(text));
+    }
+    Fake("FAULT", nullptr);
+    ExpectTheModel(*device, row);
+  }
+}
+
 // A failure is a Status that names the step, never a mismatch. After most the object can be used
 // again.
 TEST_F(CudaTest, FailuresOfTheDevice) {
@@ -347,6 +394,8 @@ TEST_F(CudaTest, FailuresThatKillTheContext) {
   for (const auto& [function, result, code, text] :
        {std::tuple("cuLaunchKernel", "719", StatusCode::kUnavailable, "run the same line again"),
         std::tuple("cuCtxSynchronize", "700", StatusCode::kUnavailable, "Xid in dmesg"),
+        std::tuple("cuCtxSynchronize", "226", StatusCode::kUnavailable, "Xid in dmesg"),
+        std::tuple("cuCtxSynchronize", "721", StatusCode::kUnavailable, "Xid in dmesg"),
         std::tuple("cuCtxSynchronize", "999", StatusCode::kUnavailable, "nvidia-smi"),
         std::tuple("cuCtxSynchronize", "702", StatusCode::kDeadlineExceeded, "long kernels")}) {
     const std::unique_ptr<Device> device = Open();

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace mmadiff {
 namespace {
@@ -31,13 +35,16 @@ absl::StatusOr<const CudaDriver*> Load() {
       symbol("cuDeviceGetCount", driver.device_count) && symbol("cuDeviceGet", driver.device) &&
       symbol("cuDeviceGetName", driver.device_name) &&
       symbol("cuDeviceGetAttribute", driver.device_attribute) &&
+      symbol("cuDeviceGetUuid_v2", driver.device_uuid) &&
+      symbol("cuDeviceGetPCIBusId", driver.device_pci) &&
       symbol("cuDevicePrimaryCtxRetain", driver.retain_context) &&
       symbol("cuCtxSetCurrent", driver.set_context) &&
       symbol("cuModuleLoadDataEx", driver.load_module) &&
       symbol("cuModuleGetFunction", driver.get_function) &&
       symbol("cuMemAlloc_v2", driver.allocate) && symbol("cuMemFree_v2", driver.free) &&
       symbol("cuMemcpyHtoD_v2", driver.to_device) && symbol("cuMemcpyDtoH_v2", driver.to_host) &&
-      symbol("cuLaunchKernel", driver.launch) && symbol("cuCtxSynchronize", driver.synchronize) &&
+      symbol("cuMemsetD32_v2", driver.fill) && symbol("cuLaunchKernel", driver.launch) &&
+      symbol("cuCtxSynchronize", driver.synchronize) &&
       symbol("cuGetErrorString", driver.error_string);
   if (!complete) {
     return absl::NotFoundError(absl::StrCat(path, " lacks functions of the CUDA driver"));
@@ -74,6 +81,7 @@ constexpr Failure kFailures[] = {
     {221, kNotFound, false, "install the whole driver, libnvidia-ptxjitcompiler is part of it"},
     {222, kNotFound, false, "this driver is too old for the PTX of the kernels: install a newer"},
     {223, kNotFound, false, "unset CUDA_DISABLE_PTX_JIT: this kernel is PTX"},
+    {226, kUnavailable, true, kResume},  // uncorrectable ECC error that was contained
     {700, kUnavailable, true, kResume},  // illegal address
     {702, absl::StatusCode::kDeadlineExceeded, true,
      "the system stops long kernels, as on a GPU that drives a display; run the same line again"},
@@ -84,6 +92,7 @@ constexpr Failure kFailures[] = {
     {717, kUnavailable, true, kResume},  // invalid address space
     {718, kUnavailable, true, kResume},  // invalid program counter
     {719, kUnavailable, true, kResume},  // launch failed
+    {721, kUnavailable, true, kResume},  // exit of a block with tensor memory still allocated
     {803, kNotFound, false, "libcuda and the kernel module differ in version: restart the machine"},
     {804, kNotFound, false, "forward compatibility is not for this GPU: use the driver's libcuda"},
     {999, kUnavailable, true, kResume},  // unknown
@@ -93,6 +102,25 @@ constexpr Failure kFailures[] = {
 
 bool ContextIsDead(const absl::Status& status) {
   return status.GetPayload(kDeadContext).has_value();
+}
+
+std::string DriverRelease(const std::string& module_version_file, const std::string& library_file) {
+  std::string release;
+  if (std::ifstream(module_version_file) >> release) return release;
+  std::error_code error;
+  const std::string name = std::filesystem::canonical(library_file, error).filename().string();
+  absl::string_view rest = name;
+  return !error && absl::ConsumePrefix(&rest, "libcuda.so.") && absl::StrContains(rest, '.')
+             ? std::string(rest)
+             : "";
+}
+
+std::string DriverRelease() {
+  Dl_info library = {};
+  const absl::StatusOr<const CudaDriver*> driver = LoadCudaDriver();
+  if (driver.ok()) dladdr(reinterpret_cast<void*>((*driver)->init), &library);
+  return DriverRelease("/sys/module/nvidia/version",
+                       library.dli_fname == nullptr ? "" : library.dli_fname);
 }
 
 std::string CudaVersion(int version) {
@@ -130,6 +158,11 @@ absl::Status CudaDriver::Check(int result, absl::string_view what) const {
 absl::Status DeviceMemory::Allocate(size_t bytes) {
   return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
                        absl::StrCat("allocating ", bytes, " bytes on the GPU"));
+}
+
+absl::Status DeviceMemory::Fill(size_t words, uint32_t word) {
+  if (absl::Status s = Allocate(4 * words); !s.ok()) return s;
+  return driver_.Check(driver_.fill(address_, word, words), "filling memory of the GPU");
 }
 
 absl::Status DeviceMemory::Fill(const std::vector<uint32_t>& words) {

@@ -21,6 +21,8 @@ struct CudaDriver {
   int (*device)(int*, int);
   int (*device_name)(char*, int, int);
   int (*device_attribute)(int*, int, int);
+  int (*device_uuid)(void*, int);  // 16 bytes
+  int (*device_pci)(char*, int, int);
   int (*retain_context)(void**, int);
   int (*set_context)(void*);
   int (*load_module)(void**, const void*, unsigned, int*, void**);
@@ -29,6 +31,7 @@ struct CudaDriver {
   int (*free)(uint64_t);
   int (*to_device)(uint64_t, const void*, size_t);
   int (*to_host)(void*, uint64_t, size_t);
+  int (*fill)(uint64_t, unsigned, size_t);  // 32-bit words
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**);
   int (*synchronize)();
@@ -51,6 +54,7 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   absl::Status Allocate(size_t bytes);  // once
+  absl::Status Fill(size_t words, uint32_t word);
   absl::Status Fill(const std::vector<uint32_t>& words);
   uint64_t* address() { return &address_; }
 
@@ -61,6 +65,11 @@ class DeviceMemory {
 
 // True for a Status of Check() after which the driver refuses everything else in this process.
 bool ContextIsDead(const absl::Status& status);
+
+// The release of the driver, "580.65.06": of the kernel module, which writes it to a file, else of
+// the name of the library's file; "" if neither says.
+std::string DriverRelease(const std::string& module_version_file, const std::string& library_file);
+std::string DriverRelease();  // of this machine
 
 // "13.0" of 13000, as cuDriverGetVersion() counts.
 std::string CudaVersion(int version);

@@ -5,7 +5,12 @@
 // the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
 // function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
 // the operand of mma (A, B, C, D) of which lanes 4 and 5 are exchanged. With FAKE_CUDA_NO_JIT the
-// part of the driver that assembles PTX is not there.
+// part of the driver that assembles PTX is not there. FAKE_CUDA_FAULT is what goes wrong in
+// silence: "unwritten" (an instruction's kernel writes nothing), "unwritten_d" (no results),
+// "large" (all results are wrong in launches of more than 64 executions), "multiprocessor" (number
+// 5 flips a bit of each first word), "once" (a bit of one launch), "row" (all results of m16n8k8
+// are wrong in every second launch).
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +18,7 @@
 #include <list>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -23,6 +29,8 @@
 namespace {
 
 using namespace mmadiff;  // NOLINT: a test's own library
+
+constexpr int kMultiprocessors = 14;
 
 // Kernels of a module "twin", by name: LaunchTwin() runs them on the host.
 std::set<std::string> twins;
@@ -56,6 +64,31 @@ const PtxTarget& Gpu() {
 // The row of a KernelName() without the source of A.
 const Row* RowOf(absl::string_view name) {
   return FindRow(absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(name, {{"_", "."}})));
+}
+
+std::string Fault() {
+  const char* fault = std::getenv("FAKE_CUDA_FAULT");
+  return fault == nullptr ? "" : fault;
+}
+
+// What FAKE_CUDA_FAULT does to the results of a launch.
+void Spoil(const Row& row, unsigned grid, int words, const std::vector<uint32_t>& before,
+           uint32_t* d) {
+  static unsigned launches = 0;
+  const std::string fault = Fault();
+  ++launches;
+  if (fault == "unwritten_d") std::copy(before.begin(), before.end(), d);
+  const bool all = (fault == "large" && grid > 64) ||
+                   (fault == "row" && launches % 2 == 0 &&
+                    row.instruction->name.find("m16n8k8.") != std::string::npos);
+  for (size_t w = 0; all && w < before.size(); ++w) d[w] ^= 1;
+  for (unsigned x = 5; fault == "multiprocessor" && x < grid; x += kMultiprocessors) {
+    d[static_cast<size_t>(x) * words] ^= 1;
+  }
+  if (fault == "once" && grid > 64) {
+    d[words] ^= 1;
+    unsetenv("FAKE_CUDA_FAULT");
+  }
 }
 
 struct Entry {
@@ -104,7 +137,15 @@ int cuDeviceGetName(char* name, int size, int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   constexpr int kMultiprocessorCount = 16;
-  return *value = attribute == kMultiprocessorCount ? 14 : Capability(attribute - 75), 0;
+  return *value = attribute == kMultiprocessorCount ? kMultiprocessors : Capability(attribute - 75),
+         0;
+}
+int cuDeviceGetUuid_v2(void* uuid, int) {
+  for (int i = 0; i < 16; ++i) static_cast<unsigned char*>(uuid)[i] = i + 1;
+  return 0;
+}
+int cuDeviceGetPCIBusId(char* text, int size, int) {
+  return std::snprintf(text, size, "0000:17:00.0"), 0;
 }
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
@@ -136,6 +177,9 @@ int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   return Result("cuMemAlloc_v2");
 }
 int cuMemFree_v2(uint64_t address) { return std::free(reinterpret_cast<void*>(address)), 0; }
+int cuMemsetD32_v2(uint64_t to, unsigned word, size_t count) {
+  return std::fill_n(reinterpret_cast<uint32_t*>(to), count, word), 0;
+}
 int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
   return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0;
 }
@@ -150,11 +194,17 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   if (const int result = Result("cuLaunchKernel"); result != 0) return result;
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE
-  uint64_t addresses[4];
-  for (int i = 0; i < 4; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
+  if (Fault() == "unwritten") return 0;
+  uint64_t addresses[5];
+  for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
+  const int words = WordsOf(*kernel.row->instruction, Operand::kD).words;
+  uint32_t* const d = reinterpret_cast<uint32_t*>(addresses[3]);
+  const std::vector<uint32_t> before(d, d + static_cast<size_t>(grid) * words);
   for (unsigned x = 0; x < grid; ++x) {
     if (!kernel.execute(x, addresses)) return 719;
+    reinterpret_cast<uint32_t*>(addresses[4])[x] = x % kMultiprocessors;
   }
+  Spoil(*kernel.row, grid, words, before, d);
   return 0;
 }
 int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }

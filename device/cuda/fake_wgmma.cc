@@ -73,7 +73,7 @@ constexpr Operation kOperations[] = {
 class Block {
  public:
   Block(const Row& row, unsigned index, const uint64_t* parameters) : row_(row) {
-    for (int i = 0; i < 4; ++i) Register(std::string("[p") + "abcd"[i] + "]").fill(parameters[i]);
+    for (int i = 0; i < 5; ++i) Register(std::string("[p") + "abcdm"[i] + "]").fill(parameters[i]);
     Register("%ctaid.x").fill(index);
     for (int lane = 0; lane < kLanes; ++lane) Register("%tid.x")[lane] = lane;
     // Wherever the images lie, they must not overlap.

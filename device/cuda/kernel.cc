@@ -22,6 +22,18 @@ constexpr PtxTarget kTargets[] = {
     {12, 0, "sm_120", "sm_120a", "8.7"},
 };
 
+// Every thread of a block stores the same word.
+constexpr char kMultiprocessor[] = R"(  {
+  .reg .b32 %multiprocessor, %block;
+  .reg .b64 %where;
+  mov.u32 %multiprocessor, %smid;
+  mov.u32 %block, %ctaid.x;
+  ld.param.u64 %where, [pm];
+  mad.wide.u32 %where, %block, 4, %where;
+  st.global.b32 [%where+0], %multiprocessor;
+  }
+)";
+
 // Rows and columns of an element of A, of B, or of their scales as a Batch counts them.
 std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
   const bool columns = operand == Operand::kB || operand == Operand::kScaleB;
@@ -119,11 +131,12 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
                                   "\n.address_size 64\n");
   for (const auto& [i, source] : entries) {
     absl::StrAppend(&text, ".visible .entry ", KernelName(i, source),
-                    "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd)\n{\n",
+                    "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, ",
+                    ".param .u64 pm)\n{\n",
                     i.layout == Layout::kNvidiaTcgen05 ? Tcgen05Body(i, source)
                     : i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source)
                                                        : MmaBody(i),
-                    "  ret;\n}\n");
+                    kMultiprocessor, "  ret;\n}\n");
   }
   return text;
 }

@@ -37,7 +37,8 @@ enum class SourceOfA { kShared, kLanes };
 struct Kernel {
   std::string entry;  // its name in modules
   // A module with that entry, whose parameters are the addresses of the words of all executions of
-  // the grid, [execution][word]: a, b, c, d. Execution x is done by block x.
+  // the grid, [execution][word]: a, b, c, d; and of [execution] words that receive the number of
+  // the multiprocessor (%smid) last of all. Execution x is done by block x.
   std::string ptx;
   int threads = 32;  // of a block
   OperandWords a, b, c, d;
