@@ -149,6 +149,7 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
     const absl::Status s = (*resident)->Run(stream, 0, count, gpu, into(by_gpu));
     ASSERT_TRUE(s.ok()) << s;
     EXPECT_GT(gpu.mismatches, 0u);
+    by_host.resize(std::min<size_t>(by_host.size(), kFlaggedCases));
     EXPECT_EQ(by_gpu, by_host);
     EXPECT_EQ(Without(gpu), Without(host));
   }
