@@ -37,6 +37,8 @@ class Device {
   virtual std::string Unit() const { return ""; }
   // What is otherwise for this row than identity() says of the whole device; "" if nothing.
   virtual std::string Exception(const Row&) const { return ""; }
+  // Whether it may take a second for one dot product.
+  virtual bool IsSlow() const { return false; }
   // Whether several machine instructions stand in for the row's one on this device.
   virtual bool Emulates(const Row&) const { return false; }
   // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.

@@ -146,6 +146,7 @@ class Exec : public Device {
   std::string identity() const override {
     return absl::StrCat("external program `", command_, "`");
   }
+  bool IsSlow() const override { return true; }
   // A command that does not know the row says so by its exit code.
   absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
 

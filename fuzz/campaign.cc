@@ -29,19 +29,18 @@ constexpr char kManifest[] = "/manifest.txtpb";
 constexpr uint64_t kUnitDotProducts = 1 << 18;      // a fraction of a second
 constexpr uint64_t kForeverDotProducts = 1 << 24;   // a unit of a run without an end
 constexpr uint64_t kResidentDotProducts = 1 << 28;  // a unit of a run on a GPU: some 0.03 seconds
-constexpr uint64_t kMaxUnits = 1 << 17;   // per row: bounds the log and the memory of a run
-constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
+constexpr uint64_t kSlowDotProducts = 1 << 12;  // a unit of a device that may take seconds for one
+constexpr uint64_t kMaxUnits = 1 << 17;         // per row: bounds the log and the memory of a run
+constexpr uint64_t kPlantedCases = 4096;        // in which a planted fault must be found
 
-std::atomic<int> stop_signal = 0;
+// Once work must stop, a unit has so long to end by itself.
+constexpr std::chrono::seconds kGrace(1);
 
-extern "C" void OnStopSignal(int signal) {
-  if (stop_signal.exchange(signal) != 0) _exit(75);
-}
-
-uint64_t UnitCases(const CampaignOptions& options, const Row& row) {
-  const uint64_t dot_products = options.resident  ? kResidentDotProducts
-                                : options.forever ? kForeverDotProducts
-                                                  : kUnitDotProducts;
+uint64_t UnitCases(const CampaignOptions& options, const Row& row, bool slow) {
+  const uint64_t dot_products = slow               ? kSlowDotProducts
+                                : options.resident ? kResidentDotProducts
+                                : options.forever  ? kForeverDotProducts
+                                                   : kUnitDotProducts;
   const uint64_t unit = std::max<uint64_t>(1, dot_products / row.shape().d_words());
   if (options.forever) return unit;
   return std::max(unit, std::bit_ceil(PlannedCases(options, row) / kMaxUnits));
@@ -88,6 +87,10 @@ class Campaign {
         findings_(options.workdir + "/findings", options.errors, options.print_findings, console) {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
+    for (std::string& wrong : findings_.LoadEarlier()) {
+      outcome_.warnings.push_back(std::move(wrong));
+      outcome_.damaged_findings = true;
+    }
     for (size_t r = 0; r < options.rows.size(); ++r) {
       RowOutcome row;
       row.row = options.rows[r];
@@ -99,18 +102,21 @@ class Campaign {
       next_.push_back(options.shard);
       for (uint64_t u = options.shard; u < units_[r] && !options.forever; u += options.shards) {
         row.planned_cases += CasesOf(r, u);
+        ++outcome_.units;
       }
       outcome_.rows.push_back(std::move(row));
     }
   }
 
-  absl::Status PlantFaults() {
-    for (RowOutcome& row : outcome_.rows) {
-      absl::StatusOr<std::string> found = SelfTest(Stream(*row.row));
-      if (!found.ok()) return found.status();
-      row.planted = *found;
+  void PlantFaults() {
+    for (size_t r = 0; r < outcome_.rows.size(); ++r) {
+      absl::StatusOr<std::string> found = SelfTest(Stream(*outcome_.rows[r].row));
+      if (found.ok()) {
+        outcome_.rows[r].planted = *found;
+      } else {
+        Drop(outcome_.rows[r], found.status());
+      }
     }
-    return absl::OkStatus();
   }
 
   CampaignOutcome Run(std::vector<std::unique_ptr<Device>> devices) {
@@ -119,18 +125,21 @@ class Campaign {
     std::vector<std::thread> workers;
     running_ = static_cast<int>(devices.size());
     for (std::unique_ptr<Device>& device : devices) {
+      device->StopWhen([this] { return MustEnd(); });
       workers.emplace_back([this, &device] { Work(*device); });
     }
     {
       std::unique_lock lock(mutex_);
       while (running_ > 0) {
         wake_.wait_for(lock, std::chrono::milliseconds(100));
-        if (stop_signal != 0) Stop(absl::StrCat("signal ", stop_signal.load()));
-        if (absl::Now() >= options_.deadline) Stop("time limit");
+        if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
         progress.Update(outcome_.attempt_dot_products, findings_count_);
       }
     }
     for (std::thread& worker : workers) worker.join();
+    for (const std::unique_ptr<Device>& device : devices) {
+      if (std::string unit = device->Unit(); !unit.empty()) outcome_.hardware.push_back(unit);
+    }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
     console_.Clear();
     for (size_t r = 0; r < outcome_.rows.size(); ++r) outcome_.rows[r].finished = Finished(r);
@@ -175,6 +184,23 @@ class Campaign {
     return remaining;
   }
 
+  // For devices: the time to end by oneself is over.
+  bool MustEnd() {
+    using Clock = std::chrono::steady_clock;
+    if (StopReason(options_.limit).empty()) return false;
+    Clock::rep none = 0;
+    const Clock::time_point now = Clock::now();
+    stop_seen_.compare_exchange_strong(none, now.time_since_epoch().count());
+    return now - Clock::time_point(Clock::duration(stop_seen_)) >= kGrace;
+  }
+
+  // For good: the row's results so far stay, and the run is not clean.
+  void Drop(RowOutcome& row, const absl::Status& why) {
+    if (!row.dropped.ok()) return;
+    row.dropped = why;
+    console_.Warn(absl::StrCat("dropped ", row.row->name, ": ", why.message()));
+  }
+
   void Stop(absl::string_view why) {
     if (!stopping_) outcome_.stopped_by = std::string(why);
     stopping_ = true;
@@ -186,7 +212,7 @@ class Campaign {
     if (stopping_) return false;
     for (size_t tried = 0; tried < units_.size(); ++tried) {
       const size_t r = turn_++ % units_.size();
-      if (outcome_.rows[r].stopped) continue;
+      if (outcome_.rows[r].stopped || !outcome_.rows[r].dropped.ok()) continue;
       while (next_[r] < units_[r] && IsDone(r, next_[r])) next_[r] += options_.shards;
       if (next_[r] >= units_[r]) continue;
       unit = {r, next_[r]};
@@ -198,10 +224,16 @@ class Campaign {
 
   void Work(Device& device) {
     const auto resident = ResidentRunner::Create(device);
-    if (!resident.ok() && !absl::IsNotFound(resident.status())) {
+    if (!resident.ok()) {
       std::lock_guard lock(mutex_);
-      outcome_.device.Update(resident.status());
-      Stop("the device failed");
+      if (absl::IsFailedPrecondition(resident.status())) {  // a GPU, but not for whole units
+        const std::string why(resident.status().message());
+        auto& all = outcome_.warnings;
+        if (std::find(all.begin(), all.end(), why) == all.end()) all.push_back(why);
+      } else if (!absl::IsNotFound(resident.status())) {
+        outcome_.device.Update(resident.status());
+        Stop("the device failed");
+      }
     }
     for (Unit unit; Next(unit);) {
       RunUnit(device, resident.ok() ? resident->get() : nullptr, unit);
@@ -246,12 +278,15 @@ class Campaign {
       result.device_digest = result.model_digest = 0;
     }
     Accumulate(result, row.total);
-    if (absl::IsCancelled(status)) {
+    if (status.ok() || absl::IsCancelled(status)) return;
+    if (absl::IsResourceExhausted(status)) {
       row.stopped = true;
     } else if (!filing.ok()) {
       outcome_.durable.Update(filing);
       Stop("results could not be made durable");
-    } else if (!status.ok()) {
+    } else if (IsOfRow(status)) {
+      Drop(row, status);
+    } else {
       outcome_.device.Update(status);
       Stop("the device failed");
     }
@@ -264,6 +299,7 @@ class Campaign {
   std::vector<uint64_t> units_, unit_cases_, next_;  // by row
   Findings findings_;
   std::atomic<uint64_t> findings_count_ = 0;
+  std::atomic<std::chrono::steady_clock::rep> stop_seen_ = 0;  // 0: not yet
 
   std::mutex mutex_;  // of all that follows, of log_ and of done_
   std::condition_variable wake_;
@@ -300,15 +336,6 @@ uint64_t PlannedCases(const CampaignOptions& options, const Row& row) {
   return std::min(options.cases, (options.dot_products + each - 1) / each);
 }
 
-void HandleStopSignals() {
-  struct sigaction action = {};
-  action.sa_handler = OnStopSignal;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-}
-
-bool StopRequested() { return stop_signal != 0; }
-
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   RunManifest manifest;
   manifest.tool_version = MMADIFF_VERSION;
@@ -319,8 +346,9 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.device = device.name();
   manifest.device_identity = device.identity();
   for (const Row* row : options.rows) {
-    manifest.instructions.push_back(
-        {row->name, PlannedCases(options, *row), UnitCases(options, *row), device.Emulates(*row)});
+    manifest.instructions.push_back({row->name, PlannedCases(options, *row),
+                                     UnitCases(options, *row, device.IsSlow()),
+                                     device.Emulates(*row)});
   }
   return manifest;
 }
@@ -340,7 +368,7 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
   absl::StatusOr<std::unique_ptr<UnitLog>> log = UnitLog::Create(options.workdir);
   if (!log.ok()) return log.status();
   Campaign campaign(options, manifest, *std::move(stored), *std::move(log), console);
-  if (absl::Status s = campaign.PlantFaults(); !s.ok()) return s;
+  campaign.PlantFaults();
   return campaign.Run(std::move(devices));
 }
 

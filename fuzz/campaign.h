@@ -13,9 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
+#include "device/stop.h"
 #include "fuzz/case_name.h"
 #include "fuzz/console.h"
 #include "fuzz/findings.h"
@@ -28,12 +28,12 @@ struct CampaignOptions {
   uint64_t seed = 1;
   uint64_t cases = 1000000;   // per row
   uint64_t dot_products = 0;  // per row: fewer cases where they are enough for these; 0: no matter
-  bool forever = false;       // no end but the deadline or a signal; `cases` is ignored
+  bool forever = false;       // no end but the limit or a signal; `cases` is ignored
   int threads = 1;
   bool resident = false;           // the device is a GPU: larger units
   uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
-  absl::Time deadline = absl::InfiniteFuture();
+  TimeLimit limit;
   std::string workdir;
   bool print_findings = true;  // on stdout, as they are filed
 };
@@ -48,35 +48,34 @@ struct RowOutcome {
   UnitResult total;            // over all attempts; digests only over finished units
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
+  absl::Status dropped;        // not OK: what failed on this row alone; the others went on
   bool emulated = false;       // by the device, with several machine instructions
 };
 
 struct CampaignOutcome {
   std::vector<RowOutcome> rows;
-  std::vector<Finding> findings;  // of this attempt
+  std::vector<Finding> findings;  // of this attempt, and those that earlier ones left
+  uint64_t units = 0;             // of this shard; 0 of a run without an end
   uint64_t resumed_units = 0;     // done by earlier attempts
   double seconds = 0;             // of this attempt
   uint64_t attempt_dot_products = 0;
-  std::string stopped_by;  // signal or deadline; empty at the natural end
-  absl::Status device;     // not OK: the device failed and the run stopped
-  absl::Status durable;    // not OK: results could not be made durable and the run stopped
+  std::string stopped_by;             // signal or time limit; empty at the natural end
+  std::vector<std::string> hardware;  // Device::Unit() of each thread's, those that say something
+  absl::Status device;                // not OK: the device failed and the run stopped
+  absl::Status durable;  // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;
+  bool damaged_findings = false;  // of earlier attempts; `warnings` says which
 };
 
 using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
-
-// Set by the first SIGINT or SIGTERM after HandleStopSignals(); a second one ends the process with
-// exit code 75. Units in flight are finished and synced first.
-void HandleStopSignals();
-bool StopRequested();  // by such a signal
 
 // The manifest that the options and the device make.
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device);
 
 // Errors before anything ran: kFailedPrecondition for the work directory of another run (with the
 // difference), kAborted for one whose manifest or units contradict themselves, kDataLoss for one
-// that cannot be read or written, kInternal for a planted fault that was not found, or the device's
-// own.
+// that cannot be read or written, or the device's own. A signal or the limit is seen inside a unit:
+// it has one second to end, else its answers count in the outcome and the unit runs again.
 absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
                                             const DeviceOpener& open, Console& console);
 

@@ -220,7 +220,7 @@ TEST_F(CampaignTest, ShardsMayShareAFolder) {
 
 TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
   CampaignOptions options = Options("w");
-  options.deadline = absl::Now();
+  options.limit = TimeLimit::After(absl::ZeroDuration());
   // 32 runs a unit: the first unit outlasts the limit.
   const auto slow = Opener([](int64_t) {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));
@@ -235,7 +235,7 @@ TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
   EXPECT_LT(stopped.rows[0].total.cases, 9000u);
   EXPECT_FALSE(IsComplete(options.workdir));
 
-  options.deadline = absl::InfiniteFuture();
+  options.limit = TimeLimit();
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(options, healthy);
   EXPECT_EQ(resumed.resumed_units, stopped.rows[0].total.cases / 2048);
@@ -510,7 +510,7 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("cannot be read"));
 }
 
-TEST_F(CampaignTest, AWrongNumberOfAnswersIsADeviceFailure) {
+TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheRow) {
   class Short : public Device {
    public:
     std::string name() const override { return "short"; }
@@ -523,7 +523,7 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersIsADeviceFailure) {
   };
   const CampaignOutcome outcome =
       Run(Options("w"), []() -> DeviceOr { return std::make_unique<Short>(); });
-  EXPECT_EQ(outcome.device.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(outcome.rows[0].dropped.code(), absl::StatusCode::kDataLoss);
   EXPECT_TRUE(outcome.durable.ok());
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
@@ -554,6 +554,134 @@ TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
   EXPECT_EQ(RunDigest(outcome), "");
 }
 
+// The answers of what is dropped, flaky or stopped.
+
+TEST_F(CampaignTest, ARowThatFailsAloneIsDropped) {
+  class OneBadRow : public Scripted {
+   public:
+    explicit OneBadRow(absl::Status s)
+        : Scripted([](int64_t) { return absl::OkStatus(); }), s_(s) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      return row.name == kHopper && ++runs_ > 3 ? s_ : Scripted::Execute(row, batch, d);
+    }
+    const absl::Status s_;
+    int runs_ = 0;
+  };
+  for (const absl::Status& s :
+       {absl::NotFoundError("no layout"), absl::DataLossError("not confirmed"),
+        absl::InternalError("the self-test failed")}) {
+    const CampaignOptions options = Options(std::string(s.message()), {kMma, kHopper, kInteger});
+    const CampaignOutcome outcome =
+        Run(options, [&s]() -> DeviceOr { return std::make_unique<OneBadRow>(s); });
+    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[2].finished);
+    EXPECT_FALSE(outcome.rows[1].finished);
+    EXPECT_EQ(outcome.rows[1].dropped, s);
+    EXPECT_TRUE(outcome.device.ok());
+    const std::string report = FormatReport(options, outcome);
+    EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
+    EXPECT_THAT(report, HasSubstr(absl::StrCat("dropped:  ", kHopper, ": ", s.message())));
+    EXPECT_THAT(report, testing::Not(HasSubstr("stat::digest")));
+  }
+}
+
+TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
+  class Random : public Scripted {
+   public:
+    Random() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      for (uint64_t& word : d) word = random_() & LowBits(row.model.d.bits);
+      return s;
+    }
+    std::mt19937_64 random_;
+  };
+  const CampaignOptions options = Options("w");
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<Random>(); });
+  ASSERT_FALSE(outcome.findings.empty());
+  for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky) << f.signature;
+}
+
+// It answers five dot products, the last two wrong, and waits until it is told to stop.
+class Slow : public Scripted {
+ public:
+  Slow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status s = Scripted::Execute(row, batch, d);
+    if (s.ok()) d.resize(std::min<size_t>(d.size(), 5));
+    for (size_t i = 3; i < d.size(); ++i) d[i] ^= wrong_;
+    while (!StopRequested()) std::this_thread::yield();
+    return absl::CancelledError("stopped");
+  }
+  uint64_t wrong_ = 0;
+};
+
+TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
+  CampaignOptions options = Options("w");
+  options.limit = TimeLimit::After(absl::Milliseconds(10));
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<Slow>(); });
+  EXPECT_EQ(outcome.stopped_by, "time limit");
+  EXPECT_TRUE(outcome.device.ok());
+  EXPECT_EQ(outcome.attempt_dot_products, 5u);
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 0u);
+  options.limit = TimeLimit();
+  EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).resumed_units, 0u);
+}
+
+TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
+  CampaignOptions options = Options("w");
+  options.limit = TimeLimit::After(absl::Milliseconds(10));
+  const CampaignOutcome outcome = Run(options, []() -> DeviceOr {
+    auto slow = std::make_unique<Slow>();
+    slow->wrong_ = 1;
+    return slow;
+  });
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 2u);
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
+  EXPECT_TRUE(ReadCase(outcome.findings[0].path).ok());
+}
+
+TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
+  CampaignOptions options = Options("w");
+  options.errors = 0;
+  const CampaignOutcome first = Run(options, "faulty:fraction_bits=22");
+  ASSERT_FALSE(first.findings.empty());
+  const CampaignOutcome again = Run(options, "faulty:fraction_bits=22");
+  std::set<std::string> filed, listed;
+  for (const Finding& f : first.findings) filed.insert(f.path);
+  for (const Finding& f : again.findings) {
+    listed.insert(f.path);
+    EXPECT_EQ(f.cases, 0u);
+    EXPECT_EQ(f.row, kMma);
+    EXPECT_EQ(f.signature, ReadCase(f.path)->signature);
+  }
+  EXPECT_EQ(listed, filed);
+  const std::string report = FormatReport(options, again);
+  EXPECT_THAT(report, HasSubstr("of an earlier attempt  " + first.findings[0].path));
+  EXPECT_THAT(report, HasSubstr("note: 5 of 5 units from earlier attempts, nothing executed"));
+  EXPECT_THAT(FormatReport(options, first), testing::Not(HasSubstr("nothing executed")));
+  // A finding that cannot be read is no finding less.
+  std::ofstream(first.findings[0].path) << "instruction: 7";
+  EXPECT_TRUE(Run(options, "faulty:fraction_bits=22").damaged_findings);
+}
+
+TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
+  CampaignOptions options = Options("w");
+  options.errors = 0;
+  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=22");
+  uint64_t cases = 0, differing = 0;
+  for (const Finding& f : outcome.findings) cases += f.cases;
+  const CaseStream stream = {options.rows[0], options.strategy, options.seed};
+  const DeviceOr device = OpenDevice("faulty:fraction_bits=22");
+  UnitResult all;
+  const auto count = [&differing](const MismatchingCase&) { return ++differing, absl::OkStatus(); };
+  ASSERT_TRUE(UnitRunner(**device, stream).Run(0, options.cases, all, count).ok());
+  EXPECT_GT(differing, 1000u);
+  EXPECT_EQ(cases, differing);
+}
+
 // ---- The run tests itself
 
 void FillWithZeros(const Tile& t, Random&) {
@@ -569,7 +697,9 @@ constexpr Strategy kBlind = {
 TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   CampaignOptions options = Options("w");
   options.strategy = &kBlind;
-  const absl::Status status = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
+  const CampaignOutcome outcome = Run(options);
+  const absl::Status& status = outcome.rows[0].dropped;
+  EXPECT_EQ(outcome.attempt_dot_products, 0u);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.rows[0]->model)[0].name));

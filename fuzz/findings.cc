@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -16,8 +18,7 @@
 namespace mmadiff {
 namespace {
 
-// Signatures of a row are computed for this many mismatching cases; later ones are only counted.
-constexpr uint64_t kMaxSigned = 1000;
+constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
 
 std::string Slug(absl::string_view signature) {
   std::string slug;
@@ -53,8 +54,11 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
   const DotProductCase dot = Extract(minimal.mismatch.inputs, element);
   const bool alone = minimal.mismatch.inputs.shape == DotProductShape(row.shape());
   std::string text = absl::StrCat(
-      finding.flaky ? "FLAKY " : "MISMATCH ", row.name, "\n  bucket     ", finding.signature,
-      "\n  first case ", finding.case_name, "\n  minimal    ",
+      finding.flaky                                       ? "FLAKY "
+      : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
+                                                          : "MISMATCH ",
+      row.name, "\n  bucket     ", finding.signature, "\n  first case ", finding.case_name,
+      "\n  minimal    ",
       alone ? "one dot product"
             : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j),
       "\n  operands   ", FormatLine(*row.instruction, dot), "\n",
@@ -69,17 +73,16 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
 
 absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   const std::string& row = found.mismatch.row->name;
-  const absl::Status limit = absl::CancelledError("enough mismatches");
+  const absl::Status limit = absl::ResourceExhaustedError("enough mismatches");
   bool last = false;
   {
     std::lock_guard lock(mutex_);
     const uint64_t count = ++cases_[row];
     if (max_cases_ != 0 && count > max_cases_) return limit;
     last = count == max_cases_;
-    if (count > kMaxSigned) return last ? limit : absl::OkStatus();
   }
   const std::vector<Observed> observed = ObservedResults(found);
-  const std::vector<Neighbour> explaining = ExplainingNeighbours(*found.mismatch.row, observed);
+  const std::vector<Neighbour> explaining = Explaining(*found.mismatch.row, observed);
   Bucket* bucket;
   Finding finding;
   {
@@ -97,6 +100,42 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
   bucket->finding = finding;
   if (!status.ok()) return status;
   return last ? limit : absl::OkStatus();
+}
+
+std::vector<Neighbour> Findings::Explaining(const Row& row,
+                                            std::span<const Observed> observed) const {
+  std::vector<Neighbour> known;
+  {
+    std::lock_guard lock(mutex_);
+    const auto buckets = buckets_.find(row.name);
+    if (buckets == buckets_.end()) return ExplainingNeighbours(row, observed);
+    for (const Bucket& bucket : buckets->second) {
+      // A flaky one is known by its signature, which takes all explanations.
+      if (bucket.finding.flaky) return ExplainingNeighbours(row, observed);
+      known.insert(known.end(), bucket.explanations.begin(), bucket.explanations.end());
+    }
+  }
+  std::erase_if(known, [&](const Neighbour& n) {
+    return !Explains(row, WithAlgorithm(row, n.algorithm), observed);
+  });
+  return known.empty() ? ExplainingNeighbours(row, observed) : known;
+}
+
+std::vector<std::string> Findings::LoadEarlier() {
+  std::vector<std::string> wrong;
+  const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder_);
+  if (absl::IsNotFound(paths.status())) return wrong;
+  if (!paths.ok()) return {std::string(paths.status().message())};
+  for (const std::string& path : *paths) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(path);
+    if (c.ok()) {
+      earlier_.push_back(
+          {c->row->name, c->signature, c->source, path, 0, absl::StartsWith(c->signature, kFlaky)});
+    } else {
+      wrong.push_back(std::string(c.status().message()));
+    }
+  }
+  return wrong;
 }
 
 Findings::Bucket& Findings::BucketOf(const MismatchingCase& found,
@@ -144,22 +183,21 @@ absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
   Mismatch mismatch = found.mismatch;
   mismatch.element = TellingElement(*mismatch.row, observed, finding.signature);
   absl::StatusOr<Minimized> minimal = Minimize(device, mismatch);
-  if (absl::IsDataLoss(minimal.status())) {  // an unreadable answer; kDataLoss is for files here
-    return absl::UnavailableError(minimal.status().message());
+  absl::Status asked = minimal.status();
+  if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
+    asked = absl::UnavailableError(asked.message());
   }
-  if (!minimal.ok()) return minimal.status();
-  finding.flaky = minimal->repeatability != Repeatability::kReproduced;
-  if (finding.flaky) {  // what was seen the first time is the evidence
-    minimal->mismatch = mismatch;
-    minimal->model = found.model;
-    minimal->device = found.device();
-    minimal->signature = finding.signature = absl::StrCat("flaky:", finding.signature);
+  finding.flaky = asked.ok() && minimal->repeatability != Repeatability::kReproduced;
+  if (finding.flaky || !asked.ok()) {  // what was seen the first time is the evidence
+    finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, finding.signature);
+    minimal = Minimized{mismatch,          found.model,           found.device(),
+                        finding.signature, Repeatability::kFlaky, 0};
   }
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, device, finding.case_name), folder_);
   if (path.ok()) finding.path = *path;
   if (print_) console_.Print(DescribeFinding(*minimal, finding, console_.color()));
-  return path.ok() ? absl::OkStatus() : absl::DataLossError(path.status().message());
+  return path.ok() ? asked : absl::DataLossError(path.status().message());
 }
 
 std::vector<Finding> Findings::list() const {
@@ -167,6 +205,13 @@ std::vector<Finding> Findings::list() const {
   std::vector<Finding> all;
   for (const auto& [row, buckets] : buckets_) {
     for (const Bucket& bucket : buckets) all.push_back(bucket.finding);
+  }
+  const size_t own = all.size();
+  for (const Finding& f : earlier_) {
+    const auto same = [&f](const Finding& other) { return other.path == f.path; };
+    // What was narrowed since has another file, and this one is no more.
+    if (std::any_of(all.begin(), all.begin() + own, same) || !std::ifstream(f.path)) continue;
+    all.push_back(f);
   }
   return all;
 }

@@ -20,25 +20,33 @@
 namespace mmadiff {
 
 struct Finding {
-  std::string row;        // ARCH/INSTRUCTION
-  std::string signature;  // with "flaky:" in front when it was not confirmed
+  std::string row;  // ARCH/INSTRUCTION
+  // After "flaky:" when the device did not repeat it, after "unconfirmed:" when it could not be
+  // asked again.
+  std::string signature;
   std::string case_name;  // first case
   std::string path;       // of the filed case; empty if it could not be filed
-  uint64_t cases = 0;     // of this bucket, among the first 1000 mismatching ones of the row
+  uint64_t cases = 0;     // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
 };
 
 class Findings {
  public:
   // `folder` receives the files. After `max_cases` mismatching cases of a row (0: no limit) Add()
-  // returns kCancelled for that row. `print`: report each bucket on stdout when it is filed.
+  // returns kResourceExhausted for that row. `print`: report each bucket on stdout when it is
+  // filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
+  // What earlier attempts left in the folder becomes part of list(). Returns what is wrong with
+  // files that cannot be read.
+  std::vector<std::string> LoadEarlier();
+
   // Thread-safe; `device` is the caller's own. kDataLoss: the case could not be filed. Any other
-  // error but kCancelled is the device's.
+  // error but kResourceExhausted is the device's; then the case is filed as it was seen.
   absl::Status Add(Device& device, const MismatchingCase& found);
 
+  // Those of this attempt, then the earlier ones.
   std::vector<Finding> list() const;
 
  private:
@@ -48,6 +56,8 @@ class Findings {
     std::vector<Neighbour> explanations;  // of all its cases; empty when none explains the first
   };
 
+  // Changes of the model that give all the observed answers: those of known buckets if any does.
+  std::vector<Neighbour> Explaining(const Row& row, std::span<const Observed> observed) const;
   // The bucket that the case belongs to, made or narrowed if need be; `*file` when it must be
   // filed.
   Bucket& BucketOf(const MismatchingCase& found, std::span<const Observed> observed,
@@ -60,6 +70,7 @@ class Findings {
   const bool print_;
   Console& console_;
   mutable std::mutex mutex_;
+  std::vector<Finding> earlier_;
   std::map<std::string, uint64_t> cases_;             // by row
   std::map<std::string, std::list<Bucket>> buckets_;  // by row, in the order of their first cases
 };

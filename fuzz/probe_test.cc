@@ -212,14 +212,14 @@ TEST(Pairs, AllOfANarrowInstructionAndSomeOfAWideOne) {
   const DeviceOr bad = OpenFaulty("fraction_bits=12");
   const Row& narrow = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
   const Row& fp8 = *FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
-  const absl::StatusOr<PairResult> all =
-      SweepPairs(**good, narrow, narrow.model, absl::InfiniteFuture());
+  const absl::StatusOr<PairResult> all = SweepPairs(**good, narrow, narrow.model, TimeLimit());
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_EQ(all->done, all->of);
   EXPECT_EQ(all->of % 256, 0u);
   EXPECT_EQ(all->differing, 0u);
   EXPECT_TRUE(all->first.empty());
-  const absl::StatusOr<PairResult> some = SweepPairs(**bad, fp8, fp8.model, absl::Now());
+  const absl::StatusOr<PairResult> some =
+      SweepPairs(**bad, fp8, fp8.model, TimeLimit::After(absl::ZeroDuration()));
   ASSERT_TRUE(some.ok()) << some.status();
   EXPECT_LT(some->done, some->of);
   EXPECT_GT(some->differing, 0u);
@@ -242,7 +242,7 @@ TEST(Pairs, EveryTripleOnce) {
     std::set<std::tuple<uint64_t, uint64_t, uint64_t>> seen;
   } device;
   const Row& row = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
-  const auto r = SweepPairs(device, row, row.model, absl::InfiniteFuture());
+  const auto r = SweepPairs(device, row, row.model, TimeLimit());
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(device.seen.size(), r->of);
 }

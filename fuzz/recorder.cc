@@ -55,17 +55,11 @@ class Recorder {
     if (auto resident = ResidentRunner::Create(device); resident.ok()) {
       resident_ = *std::move(resident);
     }
-    for (const Row* row : options.rows) {
-      RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
-      added.name = row->name;
-      added.emulated = device.Emulates(*row);
-      added.unit_cases = UnitCases(row);
-      manifest_bytes_ += row->name.size() + 160;
-    }
   }
 
   absl::StatusOr<RecorderOutcome> Record() {
-    absl::Status s = Regressions();
+    absl::Status s = TryRows();
+    if (s.ok()) s = Regressions();
     if (s.ok()) s = Raw();
     if (s.ok()) s = Digests();
     if (!s.ok()) return s;
@@ -82,6 +76,34 @@ class Recorder {
   }
 
  private:
+  // The rows that answer: each once, which confirms its layout, and the self-test of a GPU.
+  absl::Status TryRows() {
+    Batch batch;
+    for (const Row* row : options_.rows) {
+      const CaseStream stream = {row, options_.strategy, options_.seed};
+      Generate(stream, 0, 1, batch);
+      absl::Status s = device_.Run(*row, batch).status();
+      if (s.ok() && RunsOnGpu(row)) s = resident_->AnswerDigest(stream, 0, 1).status();
+      if (Drops(*row, s)) continue;
+      if (!s.ok()) return s;
+      rows_.push_back(row);
+      RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
+      added.name = row->name;
+      added.emulated = device_.Emulates(*row);
+      added.unit_cases = UnitCases(row);
+      manifest_bytes_ += row->name.size() + 160;
+    }
+    return rows_.empty() ? outcome_.dropped.begin()->second : absl::OkStatus();
+  }
+
+  // Whether the device's error is of this row alone, from which nothing more is asked then.
+  bool Drops(const Row& row, const absl::Status& s) {
+    if (!IsOfRow(s)) return false;
+    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+    outcome_.dropped.emplace(row.name, s);
+    return true;
+  }
+
   bool RunsOnGpu(const Row* row) const {
     return resident_ != nullptr &&
            ResidentRunner::Supports({row, options_.strategy, options_.seed});
@@ -93,14 +115,16 @@ class Recorder {
   }
 
   absl::Status Stopped() const {
-    if (!StopRequested()) return absl::OkStatus();
+    if (StopSignal() == 0) return absl::OkStatus();
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
   }
 
   // The answers of row number `r` to one regression case or vector, a line for each dot product.
   absl::Status Regression(size_t r, const Batch& inputs, const std::string& name) {
-    const Row& row = *options_.rows[r];
+    const Row& row = *rows_[r];
+    if (outcome_.dropped.contains(row.name)) return absl::OkStatus();
     const auto d = device_.Run(row, inputs);
+    if (Drops(row, d.status())) return absl::OkStatus();
     if (!d.ok()) return d.status();
     absl::StrAppend(&regressions_, "# instruction: ", row.name,
                     "\n# device: ", IdentityFor(device_, row), "\n# case: ", name, "\n");
@@ -116,9 +140,9 @@ class Recorder {
   absl::Status Regressions() {
     std::map<const Row*, size_t> index;
     std::set<std::string_view> archs;
-    for (size_t r = 0; r < options_.rows.size(); ++r) {
-      index[options_.rows[r]] = r;
-      archs.insert(options_.rows[r]->arch());
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      index[rows_[r]] = r;
+      archs.insert(rows_[r]->arch());
     }
     for (const std::string_view arch : archs) {
       const std::filesystem::path folder = std::filesystem::path(options_.regressions) / arch;
@@ -162,23 +186,25 @@ class Recorder {
     digest_bytes_ = std::min(kMaxRecordingFileBytes, rest / 4);
     // Each file may be left a little before it is full.
     const uint64_t most = kMaxRawFiles * (kMaxRecordingFileBytes - 1'000'000);
-    const auto planned = PlanRawCases(options_.rows, LongestIdentity(), options_.cases,
+    const auto planned = PlanRawCases(rows_, LongestIdentity(), options_.cases,
                                       std::min(most, rest - digest_bytes_));
     if (!planned.ok()) return planned.status();
-    for (size_t r = 0; r < options_.rows.size(); ++r) {
+    for (size_t r = 0; r < rows_.size(); ++r) {
       manifest_.instructions[r].raw_cases = (*planned)[r];
       for (const Strategy& strategy : Strategies()) {
-        const CaseStream stream = {options_.rows[r], &strategy, options_.seed};
+        const CaseStream stream = {rows_[r], &strategy, options_.seed};
+        if (outcome_.dropped.contains(rows_[r]->name)) break;
         if (absl::Status s = RawOf(stream, (*planned)[r]); !s.ok()) return s;
       }
-      console_.Status(absl::StrCat("recording ", options_.rows[r]->name), false);
+      if (outcome_.dropped.contains(rows_[r]->name)) manifest_.instructions[r].raw_cases = 0;
+      console_.Status(absl::StrCat("recording ", rows_[r]->name), false);
     }
     return absl::OkStatus();
   }
 
   std::string LongestIdentity() const {
     std::string longest;
-    for (const Row* row : options_.rows) {
+    for (const Row* row : rows_) {
       longest = std::max(longest, IdentityFor(device_, *row),
                          [](const auto& x, const auto& y) { return x.size() < y.size(); });
     }
@@ -195,6 +221,7 @@ class Recorder {
       if (absl::Status s = Stopped(); !s.ok()) return s;
       Generate(stream, first, std::min(at_once, cases - first), batch);
       const auto d = device_.Run(row, batch);
+      if (Drops(row, d.status())) return absl::OkStatus();
       if (!d.ok()) return d.status();
       absl::Status s = writer_.AppendRaw(row, batch, *d, IdentityFor(device_, row));
       if (!s.ok()) return s;
@@ -211,35 +238,42 @@ class Recorder {
     };
     std::vector<Progress> rows;
     uint64_t overhead = 0;
-    for (const Row* row : options_.rows) {
+    for (const Row* row : rows_) {
       const CaseStream stream = {row, options_.strategy, options_.seed};
       const std::string identity = IdentityFor(device_, *row);
-      rows.push_back({absl::ZeroDuration(), {row, stream.name(), 0, UnitCases(row), {}, identity}});
+      const bool dropped = outcome_.dropped.contains(row->name);
+      rows.push_back({dropped ? absl::InfiniteDuration() : absl::ZeroDuration(),
+                      {row, stream.name(), 0, UnitCases(row), {}, identity}});
       overhead += 2 * RecordOverhead(*row, identity);
     }
     const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
     // Each row has one unit, whatever the time.
     while (outcome_.digest_units < most &&
-           (outcome_.digest_units < rows.size() || absl::Now() < options_.deadline)) {
+           (outcome_.digest_units < rows.size() || !options_.limit.Reached())) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
       Progress& next = *std::min_element(
           rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
+      if (next.used == absl::InfiniteDuration()) break;  // all were dropped
       RecordedDigests& d = next.digests;
-      const absl::Time start = absl::Now();
+      const auto start = std::chrono::steady_clock::now();
       const CaseStream stream = {d.row, options_.strategy, options_.seed};
       const uint64_t first = d.digests.size() * d.unit_cases;
       const auto digest = RunsOnGpu(d.row) ? resident_->AnswerDigest(stream, first, d.unit_cases)
                                            : AnswerDigest(stream, first, d.unit_cases, &device_);
+      if (Drops(*d.row, digest.status())) {
+        next.used = absl::InfiniteDuration();
+        continue;
+      }
       if (!digest.ok()) return digest.status();
       d.digests.push_back(*digest);
-      next.used += absl::Now() - start;
+      next.used += absl::FromChrono(std::chrono::steady_clock::now() - start);
       ++outcome_.digest_units;
       outcome_.digest_dot_products += d.unit_cases * d.row->shape().d_words();
-      console_.Status(absl::StrCat(outcome_.digest_units, " units of digests, ",
-                                   absl::FormatDuration(absl::Trunc(options_.deadline - absl::Now(),
-                                                                    absl::Seconds(1))),
-                                   " left"),
-                      false);
+      console_.Status(
+          absl::StrCat(outcome_.digest_units, " units of digests, ",
+                       absl::FormatDuration(absl::Trunc(options_.limit.Left(), absl::Seconds(1))),
+                       " left"),
+          false);
     }
     console_.Clear();
     std::vector<RecordedDigests> all;
@@ -255,6 +289,7 @@ class Recorder {
   }
 
   const RecorderOptions& options_;
+  std::vector<const Row*> rows_;  // that answer
   Device& device_;
   RecordingFolderWriter& writer_;
   Console& console_;

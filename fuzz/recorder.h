@@ -5,15 +5,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "corpus/recording.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
+#include "device/stop.h"
 #include "fuzz/case_name.h"
 #include "fuzz/console.h"
 
@@ -25,18 +26,21 @@ struct RecorderOptions {
   uint64_t seed = 1;
   const Strategy* strategy = nullptr;  // of the digests
   uint64_t max_bytes = 0;              // of all files together
-  absl::Time deadline;      // of the digests but for the first of each row and the raw answers
+  TimeLimit limit;          // of the digests but for the first of each row and the raw answers
   std::string regressions;  // folder with a folder of cases for each architecture; empty: none
 };
 
 struct RecorderOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
-  int without_digests = 0;  // rows for which there was no room
+  int without_digests = 0;                      // rows for which there was no room
+  std::map<std::string, absl::Status> dropped;  // what failed on a row alone; the others went on
 };
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
 // cases of each row, with the number needed; kDataLoss when a file could not be made durable;
-// kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left.
+// kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
+// row that fails alone (IsOfRow) in its first answer, layout and self-test among it, has no part in
+// the recording; one that fails later keeps what was recorded of it before.
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
                                              const std::string& folder, Console& console);
 

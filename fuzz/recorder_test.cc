@@ -85,7 +85,7 @@ class RecorderTest : public TestFolder {
     options.strategy = &Strategies().front();
     options.cases = 50;
     options.max_bytes = 4'000'000;
-    options.deadline = absl::Now() + absl::Seconds(0.2);
+    options.limit = TimeLimit::After(absl::Seconds(0.2));
     options.regressions = "corpus/regressions";
     return options;
   }

@@ -43,6 +43,7 @@ std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
   // What the device does not repeat says nothing about the model.
   if (flaky != 0 && confirmed == 0) return "the device's answers do not repeat";
   if (t.mismatches != 0) return "differs from the device";
+  if (!row.dropped.ok()) return "dropped";
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
                       ", model ", Name(row.row->numerics->evidence.grade));
@@ -67,6 +68,16 @@ std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome
                         HumanCount(RowRate(row, options.threads)), Evidence(outcome, row));
   }
   return text;
+}
+
+int64_t Dropped(const CampaignOutcome& outcome) {
+  return std::count_if(outcome.rows.begin(), outcome.rows.end(),
+                       [](const RowOutcome& row) { return !row.dropped.ok(); });
+}
+
+// All that there was to do had been done before.
+bool NothingExecuted(const CampaignOutcome& outcome) {
+  return outcome.attempt_dot_products == 0 && outcome.resumed_units > 0;
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
@@ -102,7 +113,20 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
   std::string text = Table(options, outcome);
   for (const Finding& f : outcome.findings) {
     absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.row, "  ", f.signature, "  ",
-                    f.cases, " cases  ", f.path, "\n");
+                    f.cases == 0 ? "of an earlier attempt" : absl::StrCat(f.cases, " cases"), "  ",
+                    f.path, "\n");
+  }
+  for (const RowOutcome& row : outcome.rows) {
+    if (row.dropped.ok()) continue;
+    absl::StrAppend(&text, "dropped:  ", row.row->name, ": ", row.dropped.message(), "\n");
+  }
+  for (const std::string& hardware : outcome.hardware) {
+    absl::StrAppend(&text, "hardware: ", hardware, "\n");
+  }
+  if (NothingExecuted(outcome)) {
+    absl::StrAppend(&text, "note: ", outcome.resumed_units, " of ",
+                    std::max(outcome.units, outcome.resumed_units),
+                    " units from earlier attempts, nothing executed\n");
   }
   const auto emulated = std::count_if(outcome.rows.begin(), outcome.rows.end(),
                                       [](const RowOutcome& row) { return row.emulated; });
@@ -119,7 +143,7 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
   }
   absl::StrAppend(&text, Stat("cases", totals.cases), Stat("dot_products", totals.dot_products),
                   Stat("mismatches", totals.mismatches), Stat("flaky", totals.flaky),
-                  Stat("buckets", outcome.findings.size()),
+                  Stat("buckets", outcome.findings.size()), Stat("dropped", Dropped(outcome)),
                   Stat("seconds", absl::StrFormat("%.2f", outcome.seconds)),
                   Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(outcome))),
                   Stat("resumed_units", outcome.resumed_units));
@@ -143,6 +167,9 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"seconds", outcome.seconds},
       {"dot_products_per_second", Rate(outcome)},
       {"resumed_units", outcome.resumed_units},
+      {"nothing_executed", NothingExecuted(outcome)},
+      {"dropped", Dropped(outcome)},
+      {"hardware", outcome.hardware},
       {"digest", RunDigest(outcome)},
       {"stopped_by", outcome.stopped_by},
       {"workdir", options.workdir},
@@ -154,6 +181,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"dot_products", row.total.dot_products},
                                     {"mismatches", row.total.mismatches},
                                     {"finished", row.finished},
+                                    {"dropped", std::string(row.dropped.message())},
                                     {"planted_fault", row.planted},
                                     {"emulated", row.emulated},
                                     {"evidence", Name(row.row->numerics->evidence.grade)},

@@ -96,9 +96,9 @@ absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(Device& d
   CudaDevice* const cuda = dynamic_cast<CudaDevice*>(&device);
   if (cuda == nullptr) return absl::NotFoundError(absl::StrCat(device.name(), " is no GPU"));
   if (image.empty()) {
-    return absl::NotFoundError(
-        "this build has no kernels for runs on the GPU: the CUDA Toolkit "
-        "was not there when it was configured");
+    return absl::FailedPreconditionError(
+        "cases are made and compared on the host, which is slow: this build has no kernels for "
+        "runs on the GPU, for the CUDA Toolkit was not there when it was configured");
   }
   if (absl::Status s = cuda->MakeCurrent(); !s.ok()) return s;
   const CudaDriver& driver = cuda->driver();
@@ -373,9 +373,7 @@ absl::Status ResidentRunner::Confirm(const CaseStream& stream, const Counted& co
     details[counted.counters.cases[i].index] = counted.counters.cases[i];
   }
   UnitRunner one_by_one(device_, stream);
-  const size_t most = std::min<size_t>(counted.flagged.size(), kFlaggedCases);
-  for (size_t i = 0; i < most; ++i) {
-    const uint64_t index = counted.flagged[i];
+  for (const uint64_t index : counted.flagged) {
     const auto detail = details.find(index);
     const FlaggedCase* flagged = detail == details.end() ? nullptr : &detail->second;
     bool same = false;

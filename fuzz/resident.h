@@ -23,19 +23,20 @@ absl::string_view ResidentImage();
 // One object serves one thread, as its device.
 class ResidentRunner {
  public:
-  // kNotFound: the device is no GPU, or the build has no image. Else the device's own errors.
+  // kNotFound: the device is no GPU. kFailedPrecondition: it is one, but this build has no image,
+  // so that units run at the speed of the host. Else the device's own errors.
   static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(
       Device& device, absl::string_view image = ResidentImage());
 
   // Whether the arithmetic and the strategy of the stream are among the kernels.
   static bool Supports(const CaseStream& stream);
 
-  // As UnitRunner::Run(), for a stream that is supported. Cases with a differing word, the first
-  // 1024 of each portion, are asked again one by one through a UnitRunner, which reports them;
-  // kDataLoss, with the multiprocessors, if one does not give the same wrong word again, or if
-  // counts, flags and digests contradict each other. The first call for a stream tests itself: the
-  // host's digests and flags for the same cases, in one launch and in several, near and far, and a
-  // planted fault that must be flagged; kInternal otherwise, and from then on.
+  // As UnitRunner::Run(), for a stream that is supported. Cases with a differing word are
+  // asked again one by one through a UnitRunner, which reports them; kDataLoss, with the
+  // multiprocessors, if one does not give the same wrong word again, or if counts, flags and
+  // digests contradict each other. The first call for a stream tests itself: the host's digests and
+  // flags for the same cases, in one launch and in several, near and far, and a planted fault that
+  // must be flagged; kInternal otherwise, and from then on.
   absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result,
                    const UnitRunner::OnMismatch& found);
 

@@ -69,6 +69,7 @@ absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
   const int64_t per_batch =
       std::max<int64_t>(1, kBatchDotProducts / stream_.row->shape().d_words());
   for (uint64_t done = 0; done < count;) {
+    if (device_.StopRequested()) return absl::CancelledError("stopped");
     const int64_t n = static_cast<int64_t>(std::min<uint64_t>(per_batch, count - done));
     if (absl::Status s = RunBatch(first + done, n, result, found); !s.ok()) return s;
     done += n;

@@ -24,12 +24,6 @@ std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
   return UlpDistance(f, model, device) == 1 ? "1ulp" : "ulps";
 }
 
-bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
-  return std::all_of(observed.begin(), observed.end(), [&](const Observed& o) {
-    return SameResult(row, Simulate(model, o.dot), o.d);
-  });
-}
-
 // Equal as far as a reader of the stages is concerned: the same value in other units is no
 // difference.
 bool SameEvent(const Event& x, const Event& y) {
@@ -47,6 +41,12 @@ bool SameEvent(const Event& x, const Event& y) {
 }
 
 }  // namespace
+
+bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
+  return std::all_of(observed.begin(), observed.end(), [&](const Observed& o) {
+    return SameResult(row, Simulate(model, o.dot), o.d);
+  });
+}
 
 const char* StageName(Stage stage) {
   switch (stage) {

@@ -22,6 +22,9 @@ struct Observed {
 // in the order of Neighbours(). Empty when no single change explains them.
 std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Observed> observed);
 
+// Whether a model gives all the observed answers (under the row's NaN rule).
+bool Explains(const Row& row, const Model& model, std::span<const Observed> observed);
+
 // Name of the first stage at which the traces of two models part for a dot product: "product",
 // "special", "align_exponent", "aligned_term", "sum", "rounded"; "none" if they do not.
 std::string FirstDifferingStage(const Model& x, const Model& y, const DotProductCase& dot);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "device/one_hot.h"
 #include "triage/verdict.h"
 
@@ -92,7 +91,7 @@ bool HasPairs(const Row& row) {
 }
 
 absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Model& model,
-                                      absl::Time deadline) {
+                                      const TimeLimit& limit) {
   const Domain domain(*row.instruction);
   const Shape& s = row.shape();
   const int64_t most = std::max<int64_t>(1, (1 << 18) / s.d_words());  // executions at a time
@@ -116,7 +115,7 @@ absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Mode
       result.first.push_back({Extract(batch, differing.front()), (*d)[differing.front()]});
     }
     result.done = std::min(tile * domain.triples_of_tile(), result.of);
-    if (absl::Now() >= deadline) break;
+    if (limit.Reached()) break;
   }
   return result;
 }

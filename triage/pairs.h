@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "device/device.h"
+#include "device/stop.h"
 #include "triage/explain.h"
 
 namespace mmadiff {
@@ -23,8 +23,8 @@ struct PairResult {
   std::vector<Observed> first = {};  // that differs; none or one
 };
 
-// At least one portion, even after the deadline. Errors are the device's.
+// At least one portion, even after the limit. Errors are the device's.
 absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Model& model,
-                                      absl::Time deadline);
+                                      const TimeLimit& limit);
 
 }  // namespace mmadiff

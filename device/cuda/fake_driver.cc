@@ -8,8 +8,9 @@
 // part of the driver that assembles PTX is not there. FAKE_CUDA_FAULT is what goes wrong in
 // silence: "unwritten" (an instruction's kernel writes nothing), "unwritten_d" (no results),
 // "large" (all results are wrong in launches of more than 64 executions), "multiprocessor" (number
-// 5 flips a bit of each first word), "once" (a bit of one launch), "row" (all results of m16n8k8
-// are wrong in every second launch).
+// 5 flips a bit of each first word), "once" (a bit of one launch), "alternating" (all
+// results are wrong in every second launch). FAKE_CUDA_OF limits swaps and faults to instructions
+// with this text in their names, FAKE_CUDA_AFTER failures to calls after the first so many.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -44,6 +45,8 @@ int Number(const char* variable, int otherwise) {
 int Result(const char* function) {
   const char* name = std::getenv("FAKE_CUDA_FAILS");
   if (name == nullptr || std::string(name) != function) return 0;
+  static int calls = 0;
+  if (calls++ < Number("FAKE_CUDA_AFTER", 0)) return 0;
   return Number("FAKE_CUDA_RESULT", 719);
 }
 
@@ -75,12 +78,10 @@ std::string Fault() {
 void Spoil(const Row& row, unsigned grid, int words, const std::vector<uint32_t>& before,
            uint32_t* d) {
   static unsigned launches = 0;
-  const std::string fault = Fault();
+  const std::string fault = IsSpoiled(row) ? Fault() : "";
   ++launches;
   if (fault == "unwritten_d") std::copy(before.begin(), before.end(), d);
-  const bool all = (fault == "large" && grid > 64) ||
-                   (fault == "row" && launches % 2 == 0 &&
-                    row.instruction->name.find("m16n8k8.") != std::string::npos);
+  const bool all = (fault == "large" && grid > 64) || (fault == "alternating" && launches % 2 == 0);
   for (size_t w = 0; all && w < before.size(); ++w) d[w] ^= 1;
   for (unsigned x = 5; fault == "multiprocessor" && x < grid; x += kMultiprocessors) {
     d[static_cast<size_t>(x) * words] ^= 1;
@@ -194,7 +195,7 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   if (const int result = Result("cuLaunchKernel"); result != 0) return result;
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE
-  if (Fault() == "unwritten") return 0;
+  if (Fault() == "unwritten" && IsSpoiled(*kernel.row)) return 0;
   uint64_t addresses[5];
   for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   const int words = WordsOf(*kernel.row->instruction, Operand::kD).words;

@@ -38,7 +38,7 @@ class Probe {
   // Layouts of all rows first: where one is wrong, nothing else is asked of the row. Pairs last,
   // with the time that is left.
   absl::Status Run(std::vector<const Row*> rows, const std::vector<const Question*>& questions,
-                   absl::Time deadline) {
+                   const TimeLimit& limit) {
     if (!json_)
       console_.Print(
           absl::StrFormat("%-17s %-46s %s\n", "question", "instruction", "answer: decides"));
@@ -54,27 +54,27 @@ class Probe {
     std::vector<const Row*> good;
     for (const Row* row : rows) {
       const absl::StatusOr<RowAnswers> answers = Ask(*row, layout);
+      if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();
       const auto& all = answers->answers;
-      if (all.empty() || all.front().finding == Finding::kAgrees) good.push_back(row);
+      if (all.empty() || all.front().finding == Finding::kAgrees) {
+        good.push_back(row);
+      } else {
+        ++dropped_;
+      }
     }
-    std::vector<Model> models;
+    std::vector<RowModel> with_pairs;
     for (const Row* row : good) {
       const absl::StatusOr<RowAnswers> answers = Ask(*row, others);
+      if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();
-      models.push_back(answers->model);
+      if (pairs != nullptr && HasPairs(*row)) with_pairs.push_back({row, answers->model});
     }
-    if (pairs == nullptr) return absl::OkStatus();
-    std::vector<size_t> with_pairs;
-    for (size_t i = 0; i < good.size(); ++i) {
-      if (HasPairs(*good[i])) with_pairs.push_back(i);
-    }
-    for (size_t n = 0; n < with_pairs.size(); ++n) {
-      const absl::Time now = absl::Now();
-      const absl::Duration share = std::max(absl::ZeroDuration(), deadline - now) /
-                                   static_cast<int64_t>(with_pairs.size() - n);
-      const size_t i = with_pairs[n];
-      if (absl::Status s = AskPairs(*good[i], *pairs, models[i], now + share); !s.ok()) return s;
+    for (size_t i = 0; i < with_pairs.size(); ++i) {
+      const absl::Duration left = std::max(absl::ZeroDuration(), limit.Left());
+      const TimeLimit share = TimeLimit::After(left / static_cast<int64_t>(with_pairs.size() - i));
+      const absl::Status s = AskPairs(with_pairs[i], *pairs, share);
+      if (!Drops(*with_pairs[i].row, s) && !s.ok()) return s;
     }
     return absl::OkStatus();
   }
@@ -88,10 +88,27 @@ class Probe {
           "stat::open: %d\nstat::cases: %d\n",
           found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_));
     }
+    if (dropped_ > 0) {
+      console_.Warn(absl::StrCat(dropped_, " instructions were dropped (above)"));
+      return kInternal;
+    }
     return found_[1] > 0 ? kMismatch : kClean;
   }
 
  private:
+  struct RowModel {
+    const Row* row;
+    Model model;  // with what the device taught
+  };
+
+  // Whether the error is of this row alone: the others go on.
+  bool Drops(const Row& row, const absl::Status& s) {
+    if (!IsOfRow(s) || not_durable_) return false;
+    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+    ++dropped_;
+    return true;
+  }
+
   absl::StatusOr<RowAnswers> Ask(const Row& row, const std::vector<const Question*>& questions) {
     console_.Status(row.name, false);
     absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions, GenerateClass);
@@ -101,10 +118,10 @@ class Probe {
     return answers;
   }
 
-  absl::Status AskPairs(const Row& row, const Question& q, const Model& model,
-                        absl::Time deadline) {
+  absl::Status AskPairs(const RowModel& of, const Question& q, const TimeLimit& limit) {
+    const Row& row = *of.row;
     console_.Status(absl::StrCat("pairs of ", row.name), false);
-    const absl::StatusOr<PairResult> r = SweepPairs(device_, row, model, deadline);
+    const absl::StatusOr<PairResult> r = SweepPairs(device_, row, of.model, limit);
     if (!r.ok()) return r.status();
     ProbeAnswer answer = {.question = &q, .decides = "agrees", .cases = r->done};
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
@@ -172,7 +189,8 @@ class Probe {
   }
 
   // Of files alone: a device's error keeps its code.
-  static absl::Status Durable(const absl::Status& s) {
+  absl::Status Durable(const absl::Status& s) {
+    not_durable_ |= !s.ok();
     return s.ok() ? s : absl::DataLossError(s.message());
   }
 
@@ -182,7 +200,8 @@ class Probe {
   const bool json_;
   const std::string date_;
   nlohmann::ordered_json json_answers_ = nlohmann::ordered_json::array();
-  uint64_t found_[3] = {}, cases_ = 0;
+  uint64_t found_[3] = {}, cases_ = 0, dropped_ = 0;
+  bool not_durable_ = false;
 };
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
@@ -229,7 +248,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
   Probe probe(**device, console, flags.out, globals.json);
-  if (absl::Status s = probe.Run(*std::move(rows), *questions, absl::Now() + *limit); !s.ok()) {
+  if (absl::Status s = probe.Run(*std::move(rows), *questions, TimeLimit::After(*limit)); !s.ok()) {
     return Fail(s, kNotDurable);
   }
   return probe.Finish();

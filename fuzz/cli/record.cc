@@ -28,13 +28,18 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
   if (absl::IsAlreadyExists(writer.status())) return Fail(writer.status());
   if (!writer.ok()) return Fail(absl::DataLossError(writer.status().message()), kNotDurable);
-  uint64_t recorded = 0;
+  uint64_t recorded = 0, dropped = 0;
   Batch batch;
   for (const Row* row : rows) {
     const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
     for (uint64_t first = 0; first < flags.cases; first += batch.count) {
       Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
       const absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
+      if (IsOfRow(d.status())) {
+        console.Warn(absl::StrCat("dropped ", row->name, ": ", d.status().message()));
+        ++dropped;
+        break;
+      }
       if (!d.ok()) {  // a recording is whole or not there: then the same command line starts again
         std::remove(flags.out.c_str());
         return Fail(d.status());
@@ -44,10 +49,14 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
       recorded += d->size();
     }
   }
+  if (recorded == 0) {
+    std::remove(flags.out.c_str());
+    return Fail(absl::InternalError("nothing was recorded"));
+  }
   if (absl::Status s = (*writer)->Flush(); !s.ok()) return Fail(s, kNotDurable);
   console.Print(
       absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
-  return kClean;
+  return dropped == 0 ? kClean : kInternal;
 }
 
 int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
@@ -65,7 +74,7 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
                                    .seed = flags.seed,
                                    .strategy = FindStrategy(flags.strategy),
                                    .max_bytes = flags.max_bytes,
-                                   .deadline = absl::Now() + *limit,
+                                   .limit = TimeLimit::After(*limit),
                                    .regressions = missing ? "" : flags.regressions};
   const auto outcome = RecordFolder(options, device, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
@@ -73,12 +82,12 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
     console.Warn(absl::StrCat(outcome->without_digests, " of ", rows.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
-  console.Print(absl::StrCat(rows.size(), " instructions of ", device.identity(), " in ", flags.out,
-                             ": ", outcome->raw_dot_products, " dot products, ",
-                             outcome->regressions, " regression cases and vectors, digests of ",
-                             outcome->digest_dot_products, " dot products in ",
-                             outcome->digest_units, " units\n"));
-  return kClean;
+  console.Print(absl::StrCat(
+      rows.size() - outcome->dropped.size(), " instructions of ", device.identity(), " in ",
+      flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
+      " regression cases and vectors, digests of ", outcome->digest_dot_products,
+      " dot products in ", outcome->digest_units, " units\n"));
+  return outcome->dropped.empty() ? kClean : kInternal;
 }
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {

@@ -38,7 +38,7 @@ absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
   if (!flags.max_total_time.empty()) {
     const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
     if (!limit.ok()) return limit.status();
-    options.deadline = absl::Now() + *limit;
+    options.limit = TimeLimit::After(*limit);
   }
   if (!flags.stop_at.empty()) {
     absl::Time at;
@@ -47,7 +47,7 @@ absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
       return absl::InvalidArgumentError(absl::StrCat("--stop_at: '", flags.stop_at, "': ", error,
                                                      "; write 2026-01-31T06:00:00Z"));
     }
-    options.deadline = std::min(options.deadline, at);
+    options.limit.NotAfter(at);
   }
   return absl::OkStatus();
 }
@@ -104,6 +104,26 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
   return text;
 }
 
+// Of rows that were dropped; kClean when none was.
+ExitCode CodeOfDropped(const CampaignOutcome& outcome, bool compared) {
+  bool damaged = false, missing = true, any = false;
+  for (const RowOutcome& row : outcome.rows) {
+    if (row.dropped.ok()) continue;
+    any = true;
+    damaged |= absl::IsDataLoss(row.dropped);
+    missing &= absl::IsNotFound(row.dropped);
+  }
+  if (!any) return kClean;
+  if (missing && !compared) return kNoDevice;
+  return damaged ? kDamaged : kInternal;
+}
+
+// Whether all that differed did not repeat.
+bool OnlyFlaky(const CampaignOutcome& outcome) {
+  return !outcome.findings.empty() && std::all_of(outcome.findings.begin(), outcome.findings.end(),
+                                                  [](const Finding& f) { return f.flaky; });
+}
+
 int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const Globals& globals,
            Console& console) {
   for (const std::string& warning : outcome.warnings) console.Warn(warning);
@@ -114,7 +134,7 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   for (const RowOutcome& row : outcome.rows) {
     compared += row.total.dot_products;
     mismatches += row.total.mismatches;
-    finished &= row.finished || row.stopped;
+    finished &= row.finished || row.stopped || !row.dropped.ok();
   }
   if (!outcome.device.ok()) {
     console.Warn(outcome.device.message());
@@ -124,7 +144,15 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
     console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
                               "); nothing is lost, the same command line resumes"));
   }
+  if (const ExitCode dropped = CodeOfDropped(outcome, compared > 0); dropped != kClean) {
+    return dropped;
+  }
+  if (mismatches != 0 && OnlyFlaky(outcome)) {
+    console.Warn("the device's answers do not repeat, so they say nothing of the model");
+    return kDamaged;
+  }
   if (mismatches != 0) return kMismatch;
+  if (outcome.damaged_findings) return kDamaged;
   if (compared == 0 && (outcome.stopped_by.empty() || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }

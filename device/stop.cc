@@ -1,0 +1,51 @@
+#include "device/stop.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+
+namespace mmadiff {
+namespace {
+
+std::atomic<int> stop_signal = 0;
+
+extern "C" void OnStopSignal(int signal) {
+  if (stop_signal.exchange(signal) != 0) _exit(75);
+}
+
+}  // namespace
+
+void HandleStopSignals() {
+  struct sigaction action = {};
+  action.sa_handler = OnStopSignal;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+int StopSignal() { return stop_signal; }
+
+TimeLimit TimeLimit::After(absl::Duration duration) {
+  TimeLimit limit;
+  constexpr absl::Duration kForEver = absl::Hours(24 * 365 * 100);  // no overflow
+  limit.end_ = Clock::now() + absl::ToChronoNanoseconds(std::min(duration, kForEver));
+  return limit;
+}
+
+absl::Duration TimeLimit::Left() const {
+  absl::Duration left = absl::InfiniteDuration();
+  if (end_ != Clock::time_point::max()) left = absl::FromChrono(end_ - Clock::now());
+  if (moment_ != absl::InfiniteFuture()) left = std::min(left, moment_ - absl::Now());
+  return left;
+}
+
+std::string StopReason(const TimeLimit& limit) {
+  if (const int signal = StopSignal(); signal != 0) return absl::StrCat("signal ", signal);
+  return limit.Reached() ? "time limit" : "";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Runs on a driver that stands for a GPU and goes wrong as it is told to (FAKE_CUDA_*, see
+# device/cuda/fake_driver.cc): the exit code, what is said, and never a false pass.
+# Usage: gpu_test.sh MMADIFF_ON_FAKE_GPU
+set -u
+m=$(realpath "$1")
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+export MMADIFF_LIBCUDA=
+f16=sm_90/mma.m16n8k16.f32.f16.f16.f32
+five=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k8.f32.tf32.tf32.f32
+five+=,sm_90/mma.m8n8k4.f64.f64.f64.f64,sm_90/mma.m16n8k32.s32.s8.s8.s32
+failures=0
+runs=0
+
+# expect CODE TEXT [VARIABLE=VALUE ...] -- VERB ARGUMENT...
+expect() {
+  local code=$1 text=$2 got
+  shift 2
+  local settings=()
+  while [ "$1" != -- ]; do settings+=("$1"); shift; done
+  shift
+  runs=$((runs + 1))
+  env "${settings[@]}" "$m" "$@" >out.txt 2>&1
+  got=$?
+  if [ $got != "$code" ]; then
+    echo "FAILED: exit code $got, not $code: ${settings[*]} mmadiff $*"
+  elif ! grep -qE -- "$text" out.txt; then
+    echo "FAILED: nothing says '$text': ${settings[*]} mmadiff $*"
+  else
+    return
+  fi
+  tail -n 12 out.txt
+  failures=$((failures + 1))
+}
+run() { local code=$1 text=$2; shift 2; expect "$code" "$text" "$@" --cases=3000 --seed=$((++seed)); }
+seed=0
+gpu=(-- run --device=cuda:0)
+
+run 0 'hardware: GPU-0102.* at PCI 0000:17:00.0, 14 of 14 multiprocessors answered' \
+  "${gpu[@]}" --instr=$f16
+run 0 'stat::dropped: 0' "${gpu[@]}" --instr=$five
+
+# Results that are wrong, or not there, and do not repeat.
+for fault in 'large:and not so when it was asked again' 'once:flagged, on multiprocessors 1' \
+  'multiprocessor:on multiprocessors 5' 'unwritten:wrote no result' 'unwritten_d:wrote no result'; do
+  run 5 "${fault#*:}" FAKE_CUDA_FAULT=${fault%%:*} "${gpu[@]}" --instr=$f16
+  grep -q 'mismatches: 0' out.txt && grep -q '^stat::digest' out.txt &&
+    { echo "FAILED: a false pass with ${fault%%:*}"; failures=$((failures + 1)); }
+done
+
+# One wrong row of five: the others go on. First its layout, then its later launches.
+for verb in "run --cases=500" "probe --question=width" "record rec --cases=8 --max_total_time=0" \
+  "record rec.log --cases=8"; do
+  expect 3 'dropped .*k8.f32.f16.f16.f32: .*the layout is not the one of the tables' \
+    FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 -- $verb --device=cuda:0 --instr=$five
+done
+expect 3 'stat::dropped: 1' FAKE_CUDA_SWAPS=B FAKE_CUDA_OF=m16n8k8.f32.f16 \
+  -- run --device=cuda:0 --instr=$five --cases=500 --workdir=five
+[ "$(grep -c 'rate < ' out.txt)" = 4 ] || { echo "FAILED: four rows go on"; cat out.txt; failures=$((failures + 1)); }
+expect 3 '5 instructions|4 instructions' FAKE_CUDA_SWAPS=D FAKE_CUDA_OF=m16n8k8.f32.f16 \
+  -- record rec5 --device=cuda:0 --instr=$five --cases=8 --max_total_time=0
+expect 0 'dot products equal' -- replay rec5
+expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 \
+  -- probe --device=cuda:0 --question=layout --instr=$five
+run 3 'dropped .*k8.f32.f16.f16.f32: .*other device bits than the host' FAKE_CUDA_FAULT=alternating \
+  FAKE_CUDA_OF=m16n8k8.f32.f16   "${gpu[@]}" --instr=$five
+
+# Errors after which the process can do nothing more on the GPU, at once and later.
+for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do
+  run 3 "CUDA error $error.*run the same line again" FAKE_CUDA_FAILS=cuCtxSynchronize \
+    FAKE_CUDA_RESULT=$error "${gpu[@]}" --instr=$f16
+done
+for error in 214 226 700 719 721 702; do
+  expect 75 "CUDA error $error" FAKE_CUDA_FAILS=cuCtxSynchronize FAKE_CUDA_RESULT=$error \
+    FAKE_CUDA_AFTER=30 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=after$error
+done
+expect 75 'allocating .*CUDA error 2' FAKE_CUDA_FAILS=cuMemAlloc_v2 FAKE_CUDA_RESULT=2 \
+  FAKE_CUDA_AFTER=90 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=memory
+
+echo "$runs runs, $failures failures"
+[ $failures = 0 ]

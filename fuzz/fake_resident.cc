@@ -1,0 +1,56 @@
+// The kernels of resident.cu on the host, for the driver for tests (device/cuda/fake_driver.cc): it
+// calls LaunchTwin() for the kernels of the module "twin". In a program with this file
+// ResidentImage() is that module.
+#include <string>
+#include <vector>
+
+#include "fuzz/resident.h"
+
+namespace mmadiff {
+namespace {
+
+template <Family kFamily>
+void ComparePatches(const ResidentJob& job) {
+  std::vector<typename Operands<kFamily>::Word> staged((kPatchRows + kPatchColumns) *
+                                                       job.shape.row_words());
+  Tally tally;
+  for (int64_t number = 0; number < PatchCount(job); ++number) {
+    const Patch patch = PatchOf(job, number);
+    for (int t = 0; t < kPatchThreads; ++t) {
+      StagePatch<kFamily>(job, patch, t, kPatchThreads, staged.data());
+    }
+    for (int t = 0; t < patch.rows * patch.columns; ++t) {
+      CompareResult<kFamily>(job, patch, t, staged.data(), tally);
+    }
+  }
+  AddTally(job, tally);
+}
+
+}  // namespace
+
+absl::string_view ResidentImage() { return "twin"; }
+
+extern "C" int LaunchTwin(const char* name, void* argument) {
+  const ResidentJob& job = *static_cast<const ResidentJob*>(argument);
+  const std::string kernel = name;
+  if (kernel == "generate") {
+    for (int64_t t = 0; t < job.count; ++t) GenerateCase(job, t);
+  } else if (kernel == "pack") {
+    for (int o = 0; o < 3; ++o) {
+      for (int64_t t = 0; t < job.count * job.packed[o].words_per_case; ++t) PackWord(job, o, t);
+    }
+  } else if (kernel == "compare_fma_chain") {
+    ComparePatches<Family::kFmaChain>(job);
+  } else if (kernel == "compare_fused_sum") {
+    ComparePatches<Family::kFusedSum>(job);
+  } else if (kernel == "compare_scaled_sum") {
+    ComparePatches<Family::kScaledSum>(job);
+  } else if (kernel == "compare_integer_dot") {
+    ComparePatches<Family::kIntegerDot>(job);
+  } else {
+    return 500;
+  }
+  return 0;
+}
+
+}  // namespace mmadiff
