@@ -646,9 +646,10 @@ TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
 TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   CampaignOptions options = Options("w");
   options.errors = 0;
-  const CampaignOutcome first = Run(options, "faulty:fraction_bits=22");
+  options.cases = 2000;
+  const CampaignOutcome first = Run(options, "faulty:fraction_bits=23");
   ASSERT_FALSE(first.findings.empty());
-  const CampaignOutcome again = Run(options, "faulty:fraction_bits=22");
+  const CampaignOutcome again = Run(options, "faulty:fraction_bits=23");
   std::set<std::string> filed, listed;
   for (const Finding& f : first.findings) filed.insert(f.path);
   for (const Finding& f : again.findings) {
@@ -660,21 +661,22 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   EXPECT_EQ(listed, filed);
   const std::string report = FormatReport(options, again);
   EXPECT_THAT(report, HasSubstr("of an earlier attempt  " + first.findings[0].path));
-  EXPECT_THAT(report, HasSubstr("note: 5 of 5 units from earlier attempts, nothing executed"));
+  EXPECT_THAT(report, HasSubstr("note: 1 of 1 units from earlier attempts, nothing executed"));
   EXPECT_THAT(FormatReport(options, first), testing::Not(HasSubstr("nothing executed")));
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
-  EXPECT_TRUE(Run(options, "faulty:fraction_bits=22").damaged_findings);
+  EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").damaged_findings);
 }
 
 TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
   CampaignOptions options = Options("w");
   options.errors = 0;
-  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=22");
+  options.cases = 4000;
+  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=23");
   uint64_t cases = 0, differing = 0;
   for (const Finding& f : outcome.findings) cases += f.cases;
   const CaseStream stream = {options.rows[0], options.strategy, options.seed};
-  const DeviceOr device = OpenDevice("faulty:fraction_bits=22");
+  const DeviceOr device = OpenDevice("faulty:fraction_bits=23");
   UnitResult all;
   const auto count = [&differing](const MismatchingCase&) { return ++differing, absl::OkStatus(); };
   ASSERT_TRUE(UnitRunner(**device, stream).Run(0, options.cases, all, count).ok());

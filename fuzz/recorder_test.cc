@@ -106,6 +106,34 @@ class RecorderTest : public TestFolder {
   Console console_{Color::kNever, true};
 };
 
+// One row fails from its first answer on, one later; the third goes on.
+TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
+  class TwoBadRows : public OtherNans {
+   public:
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      if (row.name == kBigTile) return absl::NotFoundError("no layout");
+      if (row.name == kMma && ++runs_ > 4) return absl::DataLossError("not confirmed");
+      return OtherNans::Execute(row, batch, d);
+    }
+    int runs_ = 0;
+  } device;
+  RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
+  options.regressions = "";
+  const auto outcome = RecordFolder(options, device, Path("out"), console_);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  ASSERT_EQ(outcome->dropped.size(), 2u);
+  EXPECT_EQ(outcome->dropped.at(kBigTile).message(), "no layout");
+  const auto manifest = ReadRecordingManifest(Path("out"));
+  ASSERT_EQ(manifest->instructions.size(), 2u);
+  EXPECT_EQ(manifest->instructions[0].raw_cases, 0u);
+  EXPECT_EQ(manifest->instructions[0].digest_units, 0u);
+  EXPECT_EQ(manifest->instructions[1].raw_cases, 50u);
+  EXPECT_GT(manifest->instructions[1].digest_units, 0u);
+  const Verified v = Verify(Path("out"));
+  EXPECT_EQ(v.differing, 0u);
+  EXPECT_FALSE(v.by_row.contains(kBigTile));
+}
+
 TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   const RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
   OtherNans device;

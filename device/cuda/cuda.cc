@@ -142,8 +142,11 @@ class Cuda : public CudaDevice {
     const auto [at, first] = layouts_.try_emplace(row.instruction->name, absl::OkStatus());
     if (!first) return at->second;
     const absl::Status s = ProbeLayout(*this, row);
-    if (absl::IsFailedPrecondition(s)) return at->second = absl::NotFoundError(s.message());
-    if (!s.ok()) layouts_.erase(at);
+    if (absl::IsFailedPrecondition(s)) {
+      at->second = absl::NotFoundError(s.message());
+    } else if (!s.ok()) {
+      layouts_.erase(at);
+    }
     return s;
   }
 
