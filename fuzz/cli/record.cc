@@ -44,7 +44,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
       recorded += d->size();
     }
   }
-  if (absl::Status s = (*writer)->Flush(); !s.ok()) return Fail(s, kNotDurable);
+  if (absl::Status s = (*writer)->Finish(); !s.ok()) return Fail(s, kNotDurable);
   console.Print(
       absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
   return kClean;
