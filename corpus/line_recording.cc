@@ -16,6 +16,7 @@
 #include "absl/strings/strip.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
+#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
@@ -90,6 +91,7 @@ class LineReader {
 
   absl::Status opened() const { return error_ == 0 ? absl::OkStatus() : CannotOpen(path_, error_); }
   uint64_t number() const { return number_; }
+  bool cut() const { return cut_; }  // the last line has no line end
   std::string Where() const { return absl::StrCat(path_, ":", number_); }
 
   // False at the end.
@@ -113,7 +115,8 @@ class LineReader {
       if (!s.ok()) return s;
       if (end_ > 0) continue;
       if (line.empty()) return false;
-      ++number_;  // a last line without a line end
+      ++number_;
+      cut_ = true;
       return true;
     }
   }
@@ -136,6 +139,7 @@ class LineReader {
   gzFile file_;
   int error_;
   uint64_t number_ = 0;  // of the line that Next() gave last, from 1
+  bool cut_ = false;
   char buffer_[64 << 10];
   size_t begin_ = 0, end_ = 0;
 };
@@ -207,9 +211,10 @@ class LineRecordingReader {
   }
 
   // The row of a file without an instruction comment before its first dot product.
-  absl::Status DefaultRow() {
+  absl::Status DefaultRow(absl::string_view line) {
     portion_.row = facts_.row;
     if (portion_.row != nullptr) return absl::OkStatus();
+    if (!IsLineProtocol(line)) return Error("no recording: neither a log nor hexadecimal words");
     if (!instruction_.empty()) {
       const absl::Status s = SetRow(instruction_);
       return s.ok() ? s : absl::InvalidArgumentError(s.message());
@@ -222,7 +227,7 @@ class LineRecordingReader {
 
   absl::Status ReadDotProduct(absl::string_view line) {
     if (portion_.row == nullptr) {
-      if (absl::Status s = DefaultRow(); !s.ok()) return s;
+      if (absl::Status s = DefaultRow(line); !s.ok()) return s;
     }
     const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.row->instruction, line);
     if (!parsed.ok()) return Error(parsed.status().message());
@@ -232,6 +237,7 @@ class LineRecordingReader {
     if (expected_.has_value() && since_ == *expected_) {
       return Error("more dot products than the ", *expected_, " of '# lines:'");
     }
+    if (expected_.has_value() && lines_.cut()) return Error("the line was cut off: it has no end");
     ++since_;
     if (portion_.d.empty()) {
       portion_.where = lines_.Where();

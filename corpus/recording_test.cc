@@ -179,6 +179,7 @@ TEST_F(RecordingFile, TheInstructionHelpsOnlyFilesThatDoNotSayTheirs) {
   EXPECT_EQ(
       Read(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].row->name,
       kFma);
+  EXPECT_THAT(ErrorOf("\x93mmalo 1 2 3 4\n", "lines"), HasSubstr("lines:1: no recording"));
   const absl::Status none = Read(Put("lines", "1 2 3 4\n")).status;
   EXPECT_EQ(none.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(none.message(), HasSubstr("lines:1: of which instruction?"));
@@ -226,6 +227,7 @@ TEST_F(RecordingFile, TheNumberOfLinesIsDemandedWhereItIsSaid) {
               HasSubstr("txt:3: 2 dot products after '# lines: 3'"));
   EXPECT_THAT(ErrorOf("# lines: 3\n" + lines + "# lines: 0\n"), HasSubstr("txt:4: 2 dot products"));
   EXPECT_THAT(ErrorOf("# lines: 1\n" + lines), HasSubstr("txt:3: more dot products than the 1"));
+  EXPECT_THAT(ErrorOf("# lines: 1\n1 2 3 4"), HasSubstr("txt:2: the line was cut off"));
   EXPECT_THAT(ErrorOf("# lines: some\n" + lines), HasSubstr("txt:1: after '# lines:'"));
   EXPECT_THAT(ErrorOf("# lines: 18446744073709551616\n" + lines),
               HasSubstr("a number is expected"));

@@ -408,6 +408,7 @@ run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=whole;
 # One writer at a time, and in the default folder a finished run starts anew.
 flock whole/writer.lock "$m" run --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole >"$out" 2>"$err"
 is $? 2; warns 'another process writes to whole (pid '
+rm -rf mmadiff-runs
 run 0 --device=faulty:none=0 --instr=$mma --cases=500; run 0 --device=faulty:none=0 --instr=$mma --cases=500
 is "$(stat_of resumed_units)" 0; is "$(ls mmadiff-runs/*/units-*.log | wc -l)" 1; rm -r mmadiff-runs
 # A full disk: exit code 6, and with room again the run goes on. A file size limit stands in for the
