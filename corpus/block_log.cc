@@ -286,7 +286,11 @@ std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t se
 absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std::string& path,
                                                                        RunId run) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be created"));
+  if (fd < 0) {
+    const int error = errno;
+    const std::string message = absl::StrCat(path, ": cannot be created: ", std::strerror(error));
+    return error == EEXIST ? absl::AlreadyExistsError(message) : absl::DataLossError(message);
+  }
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
   if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
   return writer;

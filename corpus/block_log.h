@@ -28,7 +28,7 @@ std::optional<RunId> ParseRunId(absl::string_view text);
 
 class BlockLogWriter {
  public:
-  // Creates a new file; kAlreadyExists if there is one.
+  // Creates a new file; kAlreadyExists if there is one, kDataLoss if it cannot be created.
   static absl::StatusOr<std::unique_ptr<BlockLogWriter>> Create(const std::string& path, RunId run);
   ~BlockLogWriter();  // does not flush: unflushed records are not done
 

@@ -156,7 +156,7 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
                                           "-", getpid(), ".log");
     absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
     if (absl::IsAlreadyExists(log.status())) continue;
-    if (!log.ok()) return absl::DataLossError(log.status().message());
+    if (!log.ok()) return log.status();
     return std::unique_ptr<UnitLog>(new UnitLog(*std::move(log)));
   }
 }

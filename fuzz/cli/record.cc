@@ -26,8 +26,7 @@ struct RecordFlags {
 int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
               Console& console) {
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
-  if (absl::IsAlreadyExists(writer.status())) return Fail(writer.status());
-  if (!writer.ok()) return Fail(absl::DataLossError(writer.status().message()), kNotDurable);
+  if (!writer.ok()) return Fail(writer.status(), kNotDurable);
   uint64_t recorded = 0;
   Batch batch;
   for (const Row* row : rows) {

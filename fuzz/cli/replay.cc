@@ -252,7 +252,7 @@ class Replay {
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, flags_.instr, deliver);
-    if (absl::IsDataLoss(stats.status())) {  // what came before the damage was compared, others are
+    if (absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
       console_.Warn(stats.status().message());
       damaged_ = true;
       return absl::OkStatus();
