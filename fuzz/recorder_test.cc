@@ -216,6 +216,11 @@ TEST_F(RecorderTest, FilesOfAnotherRecordingAreDamage) {
     EXPECT_EQ(v.differing + v.differing_units, 0) << name;
     Put(absl::StrCat("out/", name), own);
   }
+  // One more file than was recorded.
+  Put("out/raw-2.log", Get(Path("other/raw-1.log")));
+  const Verified v = Verify(Path("out"));
+  EXPECT_THAT(v.damage, testing::Contains(HasSubstr("raw-2.log is not in recording.txtpb")));
+  EXPECT_EQ(v.differing, 0);
 }
 
 TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
