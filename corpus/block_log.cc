@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <random>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
 #include "xxhash.h"
 
@@ -18,7 +21,7 @@ namespace {
 // The first byte is no ASCII and no start of UTF-8, so no text file looks like a log.
 constexpr char kMagicBytes[] = "\x93mmalog\n";
 constexpr absl::string_view kMagic(kMagicBytes, 8);
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
 constexpr size_t kMaxRecord = kMaxBlockBytes - 1024;
 constexpr size_t kHashedHeader = kBlockHeaderBytes - 8;
@@ -74,6 +77,7 @@ struct Block {
   const char* error = nullptr;
   size_t bytes = 0;  // of the block; 0 if its header cannot be trusted
   uint64_t sequence = 0;
+  RunId run = 0;
   std::vector<absl::string_view> records;
 };
 
@@ -83,6 +87,8 @@ void ParseBlock(absl::string_view view, Block& block) {
     block.error = "no block magic";
   } else if (view.size() < kBlockHeaderBytes) {
     block.error = "truncated block";
+  } else if (GetLittleEndian(view.data() + 8, 4) == 1) {
+    block.error = "a block of version 1, which names no run and is not read any more";
   } else if (XXH3_64bits(view.data(), kHashedHeader) !=
              GetLittleEndian(view.data() + kHashedHeader, 8)) {
     block.error = "header checksum";
@@ -90,6 +96,8 @@ void ParseBlock(absl::string_view view, Block& block) {
   if (block.error != nullptr) return;
   const size_t payload_bytes = GetLittleEndian(view.data() + 12, 4);
   block.sequence = GetLittleEndian(view.data() + 16, 8);
+  block.run =
+      RunId{GetLittleEndian(view.data() + 40, 8)} << 64 | GetLittleEndian(view.data() + 32, 8);
   if (GetLittleEndian(view.data() + 8, 4) != kVersion) {
     block.error = "unknown version of a block";
   } else if (payload_bytes > kMaxPayload) {
@@ -100,7 +108,7 @@ void ParseBlock(absl::string_view view, Block& block) {
   if (block.error != nullptr) return;
   block.bytes = kBlockHeaderBytes + payload_bytes;
   const absl::string_view payload = view.substr(kBlockHeaderBytes, payload_bytes);
-  if (XXH3_64bits(payload.data(), payload.size()) != GetLittleEndian(view.data() + 32, 8)) {
+  if (XXH3_64bits(payload.data(), payload.size()) != GetLittleEndian(view.data() + 48, 8)) {
     block.error = "payload checksum";
   } else if (!SplitRecords(payload, GetLittleEndian(view.data() + 24, 8), block.records)) {
     block.error = "record lengths";
@@ -124,8 +132,8 @@ class Window {
       buffer_.resize(size + std::max<ssize_t>(got, 0));
       if (got < 0 && error == EINTR) continue;
       if (got < 0) {
-        return absl::ErrnoToStatus(
-            error, absl::StrCat(path_, ": cannot be read at byte ", offset_ + size));
+        return absl::DataLossError(absl::StrCat(path_, ": cannot be read at byte ", offset_ + size,
+                                                ": ", std::strerror(error)));
       }
       at_end_ = got == 0;
     }
@@ -149,8 +157,8 @@ class Window {
 class Reader {
  public:
   Reader(int fd, const std::string& path,
-         const std::function<absl::Status(absl::string_view)>& record)
-      : window_(fd, path), record_(record) {}
+         const std::function<absl::Status(absl::string_view)>& record, std::optional<RunId> run)
+      : window_(fd, path), record_(record), run_(run) {}
 
   absl::StatusOr<BlockLogStats> Read() {
     Block block;
@@ -159,6 +167,7 @@ class Reader {
       if (!view.ok()) return view.status();
       if (view->empty()) break;
       ParseBlock(*view, block);
+      if (block.error == nullptr) block.error = WhyNotOurs(block);
       if (block.error != nullptr) {
         Skip(block.error, BadBytes(*view, block));
         continue;
@@ -169,6 +178,13 @@ class Reader {
   }
 
  private:
+  // Why a block that is good in itself has no place here.
+  const char* WhyNotOurs(const Block& block) const {
+    if (run_.has_value() && block.run != *run_) return "a block of another run";
+    if (stats_.ended) return "a block after the end";
+    return block.sequence < next_sequence_ ? "a block again or out of order" : nullptr;
+  }
+
   // How much to pass over: exactly the block when another or the end follows it (then a log inside
   // its payload is not mistaken for blocks of this one), else up to the next magic.
   static size_t BadBytes(absl::string_view view, const Block& block) {
@@ -183,28 +199,40 @@ class Reader {
   }
 
   void Skip(const char* what, size_t bytes) {
-    if (!stats_.damage.empty() &&
-        stats_.damage.back().offset + stats_.damage.back().bytes == window_.Offset()) {
+    const bool goes_on =
+        !stats_.damage.empty() &&
+        stats_.damage.back().offset + stats_.damage.back().bytes == window_.Offset();
+    if (goes_on) {
       stats_.damage.back().bytes += bytes;
     } else {
-      stats_.damage.push_back({window_.Offset(), bytes, what});
+      AddDamage({window_.Offset(), bytes, what});
     }
     damaged_ = true;
     window_.Advance(bytes);
   }
 
+  void AddDamage(Damage damage) {
+    if (stats_.damage.size() < kMaxDamage) {
+      stats_.damage.push_back(std::move(damage));
+    } else {
+      stats_.damage.back().bytes += damage.bytes;
+    }
+  }
+
   absl::Status Deliver(const Block& block) {
-    // Sequence 0 starts another log (`cat` of two); a gap after damage is part of that damage.
-    if (!damaged_ && block.sequence != next_sequence_ && block.sequence != 0) {
-      stats_.damage.push_back({window_.Offset(), 0,
-                               absl::StrCat("block ", block.sequence, " where block ",
-                                            next_sequence_, " is expected")});
+    // A gap after damage is part of that damage.
+    if (!damaged_ && block.sequence != next_sequence_) {
+      AddDamage({window_.Offset(), 0,
+                 absl::StrCat("block ", block.sequence, " where block ", next_sequence_,
+                              " is expected")});
     }
     for (absl::string_view record : block.records) {
       if (absl::Status s = record_(record); !s.ok()) return s;
       ++stats_.records;
     }
     ++stats_.blocks;
+    stats_.ended = block.records.empty();
+    run_ = block.run;
     next_sequence_ = block.sequence + 1;
     damaged_ = false;
     window_.Advance(block.bytes);
@@ -213,6 +241,7 @@ class Reader {
 
   Window window_;
   const std::function<absl::Status(absl::string_view)>& record_;
+  std::optional<RunId> run_;
   BlockLogStats stats_;
   uint64_t next_sequence_ = 0;
   bool damaged_ = false;  // since the last good block
@@ -220,26 +249,55 @@ class Reader {
 
 }  // namespace
 
-std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence) {
+RunId RandomRunId() {
+  std::random_device random;
+  RunId run = 0;
+  for (int i = 0; i < 4; ++i) run = run << 32 | random();
+  return run;
+}
+
+std::string FormatRunId(RunId run) {
+  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(run >> 64),
+                         static_cast<uint64_t>(run));
+}
+
+std::optional<RunId> ParseRunId(absl::string_view text) {
+  uint64_t high, low;
+  if (text.size() != 32 || !absl::SimpleHexAtoi(text.substr(0, 16), &high) ||
+      !absl::SimpleHexAtoi(text.substr(16), &low)) {
+    return std::nullopt;
+  }
+  return RunId{high} << 64 | low;
+}
+
+std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run) {
   std::string block(kMagic);
   PutLittleEndian(kVersion, 4, block);
   PutLittleEndian(payload.size(), 4, block);
   PutLittleEndian(sequence, 8, block);
   PutLittleEndian(records, 8, block);
+  PutLittleEndian(static_cast<uint64_t>(run), 8, block);
+  PutLittleEndian(static_cast<uint64_t>(run >> 64), 8, block);
   PutLittleEndian(XXH3_64bits(payload.data(), payload.size()), 8, block);
   PutLittleEndian(XXH3_64bits(block.data(), block.size()), 8, block);
   return absl::StrCat(block, payload);
 }
 
-absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std::string& path) {
+absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std::string& path,
+                                                                       RunId run) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be created"));
-  std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path));
+  if (fd < 0) {
+    const int error = errno;
+    const std::string message = absl::StrCat(path, ": cannot be created: ", std::strerror(error));
+    return error == EEXIST ? absl::AlreadyExistsError(message) : absl::DataLossError(message);
+  }
+  std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
   if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
   return writer;
 }
 
-BlockLogWriter::BlockLogWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+BlockLogWriter::BlockLogWriter(int fd, std::string path, RunId run)
+    : fd_(fd), path_(std::move(path)), run_(run) {}
 
 BlockLogWriter::~BlockLogWriter() { close(fd_); }
 
@@ -259,19 +317,42 @@ absl::Status BlockLogWriter::Append(absl::string_view record) {
 }
 
 absl::Status BlockLogWriter::Flush() {
-  if (!status_.ok() || records_ == 0) return status_;
-  status_ = AppendDurably(fd_, path_, EncodeBlock(buffer_, records_, sequence_));
-  buffer_.clear();
-  records_ = 0;
-  ++sequence_;
+  if (status_.ok() && records_ > 0) status_ = Write();
+  if (status_.ok()) status_ = CheckIsStill(fd_, path_);
   return status_;
 }
 
+absl::Status BlockLogWriter::Finish() {
+  absl::Status s = Flush();
+  if (s.ok()) s = status_ = Write();
+  if (s.ok()) status_ = absl::FailedPreconditionError(absl::StrCat(path_, ": has its end mark"));
+  return s;
+}
+
+absl::Status BlockLogWriter::Write() {
+  const std::string block = EncodeBlock(buffer_, records_, sequence_, run_);
+  buffer_.clear();
+  records_ = 0;
+  ++sequence_;
+  const absl::Status s = AppendDurably(fd_, path_, block);
+  if (s.ok()) {
+    good_bytes_ += block.size();
+  } else {  // a reader passes over a torn block, should this fail too
+    [[maybe_unused]] const int ignored = ftruncate(fd_, static_cast<off_t>(good_bytes_));
+  }
+  return s;
+}
+
+void DemandEnd(BlockLogStats& stats) {
+  if (!stats.ended) stats.damage.push_back({0, 0, "ends before its end"});
+}
+
 absl::StatusOr<BlockLogStats> ReadBlockLog(
-    const std::string& path, const std::function<absl::Status(absl::string_view)>& record) {
+    const std::string& path, const std::function<absl::Status(absl::string_view)>& record,
+    std::optional<RunId> run) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
-  absl::StatusOr<BlockLogStats> stats = Reader(fd, path, record).Read();
+  if (fd < 0) return CannotOpen(path, errno);
+  absl::StatusOr<BlockLogStats> stats = Reader(fd, path, record, run).Read();
   close(fd);
   return stats;
 }

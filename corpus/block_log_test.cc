@@ -22,23 +22,30 @@ struct Contents {
   BlockLogStats stats;
 };
 
+constexpr RunId kRun = RunId{0x0123456789abcdef} << 64 | 42;
+
 // A block of short records.
-std::string Block(const std::vector<std::string>& records, uint64_t sequence) {
+std::string Block(const std::vector<std::string>& records, uint64_t sequence, RunId run = kRun) {
   std::string payload;
   for (const std::string& r : records) absl::StrAppend(&payload, std::string(1, r.size()), r);
-  return EncodeBlock(payload, records.size(), sequence);
+  return EncodeBlock(payload, records.size(), sequence, run);
 }
+
+std::string EndMark(uint64_t sequence) { return Block({}, sequence); }
 
 class BlockLog : public TestFolder {
  protected:
-  Contents Read(absl::string_view bytes) { return ReadPath(Put("log", bytes)); }
+  Contents Read(absl::string_view bytes, std::optional<RunId> run = {}) {
+    return ReadPath(Put("log", bytes), run);
+  }
 
-  static Contents ReadPath(const std::string& path) {
+  static Contents ReadPath(const std::string& path, std::optional<RunId> run = {}) {
     Contents contents;
-    const auto stats = ReadBlockLog(path, [&](absl::string_view record) {
+    const auto add = [&](absl::string_view record) {
       contents.records.emplace_back(record);
       return absl::OkStatus();
-    });
+    };
+    const auto stats = ReadBlockLog(path, add, run);
     EXPECT_TRUE(stats.ok()) << stats.status();
     contents.stats = stats.value_or(BlockLogStats());
     EXPECT_EQ(contents.stats.records, contents.records.size());
@@ -65,7 +72,7 @@ void ExpectAccounted(const Contents& c, size_t file, size_t block) {
 }
 
 TEST_F(BlockLog, RoundTripOfAllSizes) {
-  const auto writer = BlockLogWriter::Create(Path("log"));
+  const auto writer = BlockLogWriter::Create(Path("log"), kRun);
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<std::string> records;
   for (size_t size : {0, 1, 127, 128, 16383, 16384, 64512, 64512, 64511, 5}) {
@@ -82,14 +89,14 @@ TEST_F(BlockLog, RoundTripOfAllSizes) {
 }
 
 TEST_F(BlockLog, UnflushedRecordsAreNotInTheFile) {
-  auto writer = BlockLogWriter::Create(Path("log"));
+  auto writer = BlockLogWriter::Create(Path("log"), kRun);
   ASSERT_TRUE((*writer)->Append("lost").ok());
   writer->reset();
   EXPECT_THAT(ReadPath(Path("log")).records, IsEmpty());
 }
 
 TEST_F(BlockLog, RefusesWhatDoesNotFitAndGoesOn) {
-  const auto writer = BlockLogWriter::Create(Path("log"));
+  const auto writer = BlockLogWriter::Create(Path("log"), kRun);
   const absl::Status s = (*writer)->Append(std::string(kMaxBlockBytes - 1023, 'x'));
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(s.message(), HasSubstr("64512"));
@@ -100,12 +107,13 @@ TEST_F(BlockLog, RefusesWhatDoesNotFitAndGoesOn) {
 
 TEST_F(BlockLog, NeverOverwrites) {
   Put("log", "mine");
-  EXPECT_EQ(BlockLogWriter::Create(Path("log")).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(BlockLogWriter::Create(Path("log"), kRun).status().code(),
+            absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(Get(Path("log")), "mine");
 }
 
 TEST_F(BlockLog, FullDiskIsReportedSticksAndLeavesAReadableFile) {
-  const auto writer = BlockLogWriter::Create(Path("log"));
+  const auto writer = BlockLogWriter::Create(Path("log"), kRun);
   ASSERT_TRUE((*writer)->Append("kept").ok());
   ASSERT_TRUE((*writer)->Flush().ok());
   // The disk is full after 40 bytes of the next block: write() takes a part, then fails with EFBIG.
@@ -125,9 +133,101 @@ TEST_F(BlockLog, FullDiskIsReportedSticksAndLeavesAReadableFile) {
   EXPECT_EQ((*writer)->Flush(), flush);
   const Contents c = ReadPath(Path("log"));
   EXPECT_THAT(c.records, ElementsAre("kept"));
-  ASSERT_EQ(c.stats.damage.size(), 1u);
-  EXPECT_EQ(c.stats.damage[0].bytes, 40u);
-  EXPECT_EQ(c.stats.damage[0].what, "truncated block");
+  EXPECT_THAT(c.stats.damage, IsEmpty()) << "the torn block was cut off";
+}
+
+TEST_F(BlockLog, ARemovedOrReplacedFileIsNotDurable) {
+  for (const bool replaced : {false, true}) {
+    const auto writer = BlockLogWriter::Create(Path("log"), kRun);
+    ASSERT_TRUE((*writer)->Append("lost").ok());
+    ASSERT_TRUE((*writer)->Flush().ok());
+    std::filesystem::remove(Path("log"));
+    if (replaced) Put("log", "");
+    const absl::Status s = (*writer)->Flush();  // even without anything new
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(s.message(), HasSubstr(Path("log")));
+    EXPECT_EQ((*writer)->Append("x"), s);
+    std::filesystem::remove(Path("log"));
+  }
+}
+
+TEST_F(BlockLog, TheEndMarkTellsAWholeLogFromOneThatWasCutOff) {
+  const auto writer = BlockLogWriter::Create(Path("log"), kRun);
+  for (const char* record : {"a", "b"}) {
+    ASSERT_TRUE((*writer)->Append(record).ok());
+    ASSERT_TRUE((*writer)->Flush().ok());
+  }
+  const size_t before = Get(Path("log")).size();
+  ASSERT_TRUE((*writer)->Finish().ok());
+  EXPECT_EQ((*writer)->Append("c").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ((*writer)->Finish().code(), absl::StatusCode::kFailedPrecondition);
+  const std::string log = Get(Path("log"));
+  EXPECT_EQ(log.substr(before), EndMark(2));
+  Contents whole = Read(log);
+  EXPECT_TRUE(whole.stats.ended);
+  DemandEnd(whole.stats);
+  EXPECT_THAT(whole.stats.damage, IsEmpty());
+  for (const size_t blocks : {0, 1, 2}) {
+    Contents cut = Read(log.substr(0, blocks * before / 2));
+    EXPECT_FALSE(cut.stats.ended);
+    EXPECT_THAT(cut.stats.damage, IsEmpty());
+    DemandEnd(cut.stats);
+    ASSERT_EQ(cut.stats.damage.size(), 1u);
+    EXPECT_EQ(cut.stats.damage[0].what, "ends before its end");
+  }
+  const Contents after = Read(log + Block({"x"}, 3));
+  EXPECT_THAT(after.records, ElementsAre("a", "b"));
+  ASSERT_EQ(after.stats.damage.size(), 1u);
+  EXPECT_EQ(after.stats.damage[0].what, "a block after the end");
+}
+
+TEST_F(BlockLog, BlocksOfAnotherRunAreDamage) {
+  const std::string other = Block({"x0", "x1"}, 1, kRun + 1);
+  for (const std::optional<RunId> run : {std::optional<RunId>(), std::optional<RunId>(kRun)}) {
+    const Contents c = Read(blocks_[0] + other + blocks_[2], run);
+    EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
+    ASSERT_EQ(c.stats.damage.size(), 1u);
+    EXPECT_EQ(c.stats.damage[0].what, "a block of another run");
+    EXPECT_EQ(c.stats.damage[0].bytes, block_);
+  }
+  for (const RunId run : {kRun ^ 1, kRun ^ RunId{1} << 127}) {
+    const Contents c = Read(log_, run);
+    EXPECT_THAT(c.records, IsEmpty());
+    ExpectAccounted(c, log_.size(), block_);
+  }
+}
+
+TEST_F(BlockLog, BlocksAgainOrOutOfOrderAreDamage) {
+  EXPECT_THAT(Read(log_ + log_).records.size(), 6u);
+  const Contents again = Read(blocks_[0] + blocks_[1] + blocks_[1] + blocks_[2]);
+  EXPECT_THAT(again.records, ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
+  ASSERT_EQ(again.stats.damage.size(), 1u);
+  EXPECT_EQ(again.stats.damage[0].what, "a block again or out of order");
+  const Contents swapped = Read(blocks_[1] + blocks_[0] + blocks_[2]);
+  EXPECT_THAT(swapped.records, ElementsAre("b0", "b1", "c0", "c1"));
+  EXPECT_EQ(swapped.stats.damage.size(), 2u);
+}
+
+TEST_F(BlockLog, DamageWithoutEndTakesBoundedMemory) {
+  std::string bytes;
+  for (uint64_t i = 0; i < 3 * kMaxDamage; ++i) absl::StrAppend(&bytes, Block({"a"}, i), "x");
+  const Contents c = Read(bytes);
+  EXPECT_EQ(c.records.size(), 3 * kMaxDamage);
+  EXPECT_EQ(c.stats.damage.size(), kMaxDamage);
+  uint64_t skipped = 0;
+  for (const Damage& d : c.stats.damage) skipped += d.bytes;
+  EXPECT_EQ(skipped, 3 * kMaxDamage);
+}
+
+TEST(RunIdText, RoundTrips) {
+  const RunId run = RandomRunId();
+  EXPECT_FALSE(run == RandomRunId());
+  EXPECT_TRUE(ParseRunId(FormatRunId(run)) == run);
+  EXPECT_EQ(FormatRunId(kRun), "0123456789abcdef000000000000002a");
+  for (const char* bad :
+       {"", "0123456789abcdef000000000000002", "0123456789abcdef00000000000000zz"}) {
+    EXPECT_FALSE(ParseRunId(bad).has_value()) << bad;
+  }
 }
 
 TEST_F(BlockLog, EveryTruncationKeepsTheBlocksBefore) {
@@ -179,7 +279,7 @@ TEST_F(BlockLog, EveryMissingByteLosesItsBlockOnly) {
 TEST_F(BlockLog, GarbageBeforeBetweenAndAfterIsPassedOver) {
   for (const std::string& garbage :
        {std::string("x"), std::string(47, '\0'), std::string(200000, 'y'), blocks_[0].substr(0, 7),
-        blocks_[0].substr(0, 53)}) {
+        blocks_[0].substr(0, 69)}) {
     const std::string bytes = garbage + blocks_[0] + garbage + blocks_[1] + blocks_[2] + garbage;
     const Contents c = Read(bytes);
     EXPECT_THAT(c.records, ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
@@ -213,8 +313,8 @@ TEST_F(BlockLog, EmptyFileAndFileOfZeros) {
 // A header that is good in itself but says something impossible.
 std::string WithField(std::string block, size_t offset, uint32_t value) {
   for (int i = 0; i < 4; ++i) block[offset + i] = static_cast<char>(value >> (8 * i));
-  const uint64_t hash = XXH3_64bits(block.data(), 40);
-  for (int i = 0; i < 8; ++i) block[40 + i] = static_cast<char>(hash >> (8 * i));
+  const uint64_t hash = XXH3_64bits(block.data(), kBlockHeaderBytes - 8);
+  for (int i = 0; i < 8; ++i) block[kBlockHeaderBytes - 8 + i] = static_cast<char>(hash >> (8 * i));
   return block;
 }
 
@@ -227,7 +327,8 @@ TEST_F(BlockLog, ImpossibleHeaderFieldsLoseTheirBlockOnly) {
                 {12, kMaxBlockBytes, "length of a block"},
                 {12, 60000, "truncated block"},
                 {12, 3, "payload checksum"},
-                {8, 2, "unknown version of a block"},
+                {8, 3, "unknown version of a block"},
+                {8, 1, "a block of version 1, which names no run and is not read any more"},
                 {24, 3, "record lengths"},
                 {24, 0, "record lengths"}};
   for (const auto& c : kCases) {
@@ -245,7 +346,7 @@ TEST_F(BlockLog, BadRecordLengthsDeliverNothingOfTheirBlock) {
        {"\x01x\x7f", "\x01x\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "\x01x\x80",
         "\x01x\x05"
         "abc"}) {
-    const Contents c = Read(blocks_[0] + EncodeBlock(payload, 2, 1) + blocks_[2]);
+    const Contents c = Read(blocks_[0] + EncodeBlock(payload, 2, 1, kRun) + blocks_[2]);
     EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
     ASSERT_EQ(c.stats.damage.size(), 1u);
     EXPECT_EQ(c.stats.damage[0].what, "record lengths");
@@ -269,7 +370,6 @@ TEST_F(BlockLog, MissingBlocksShowInTheSequence) {
   EXPECT_EQ(c.stats.damage[0].offset, block_);
   EXPECT_EQ(c.stats.damage[0].bytes, 0u);
   EXPECT_EQ(c.stats.damage[0].what, "block 2 where block 1 is expected");
-  EXPECT_THAT(Read(log_ + log_).stats.damage, IsEmpty()) << "two logs in one file";
 }
 
 TEST_F(BlockLog, ErrorOfTheCallerStopsTheReading) {
@@ -309,7 +409,7 @@ TEST_F(BlockLog, LargeFilesAreStreamed) {
   std::string payload;
   for (int i = 0; i < 600; ++i) absl::StrAppend(&payload, std::string(1, 100), record);
   const uint64_t kBlocks = 1000;  // 60 MB
-  for (uint64_t i = 0; i < kBlocks; ++i) out << EncodeBlock(payload, 600, i);
+  for (uint64_t i = 0; i < kBlocks; ++i) out << EncodeBlock(payload, 600, i, kRun);
   out << std::string(20 << 20, '\0');  // and a long stretch of damage
   out.close();
   const int64_t before = PeakKiB();

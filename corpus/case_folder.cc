@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "corpus/list_files.h"
 #include "corpus/regression_case.h"
 #include "corpus/text_proto.h"
 
@@ -68,13 +69,13 @@ bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
   if (!text.ok()) return text.status();
-  absl::StatusOr<RegressionCase> c = ParseCase(*text, path);
-  if (!c.ok()) return c.status();
   const std::string id = IdOfFileName(path);
+  absl::StatusOr<RegressionCase> c = ParseCase(*text, path, !id.empty());
+  if (!c.ok()) return c.status();
   if (!id.empty() && id != CaseId(*c)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": the contents were changed: their id is ", CaseId(*c),
-                     "; restore them, or rename the file to ", CaseFileName(*c)));
+    return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is ",
+                                            CaseId(*c), "; restore them, or rename the file to ",
+                                            CaseFileName(*c)));
   }
   return c;
 }
@@ -83,7 +84,7 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   std::string path = (fs::path(folder) / CaseFileName(c)).string();
   // Nothing is written that could not be read again.
   absl::StatusOr<RegressionCase> wanted = ParseCase(FormatCase(c, folder), path);
-  if (!wanted.ok()) return wanted.status();
+  if (!wanted.ok()) return absl::InvalidArgumentError(wanted.status().message());
   if (!SameInputs(c, *wanted)) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": a word exceeds its format"));
   }
@@ -111,18 +112,9 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   if (!fs::exists(status))
     return absl::NotFoundError(absl::StrCat(path, ": no such file or folder"));
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
-  std::vector<std::string> paths;
-  fs::recursive_directory_iterator it(path, error), end;
-  for (; !error && it != end; it.increment(error)) {
-    std::error_code ignored;  // a file that vanishes meanwhile is no case
-    if (absl::EndsWith(it->path().string(), kExtension) && it->is_regular_file(ignored)) {
-      paths.push_back(it->path().string());
-    }
-  }
-  if (error) {
-    return absl::PermissionDeniedError(absl::StrCat(path, ": cannot be listed: ", error.message()));
-  }
-  std::sort(paths.begin(), paths.end());
+  absl::StatusOr<std::vector<std::string>> paths = FilesBelow(path);
+  if (!paths.ok()) return paths.status();
+  std::erase_if(*paths, [](const auto& file) { return !absl::EndsWith(file, kExtension); });
   return paths;
 }
 

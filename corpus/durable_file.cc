@@ -21,16 +21,40 @@ absl::Status NotDurable(const std::string& path, absl::string_view step, int err
       absl::StrCat(path, ": ", step, ": ", std::strerror(error), "; its contents are not safe"));
 }
 
+// Gives a file another name, which must not be taken. 0 or errno.
+int RenameExclusively(const std::string& from, const std::string& to) {
+  if (link(from.c_str(), to.c_str()) == 0) return unlink(from.c_str()) == 0 ? 0 : errno;
+  if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) return errno;
+  // A file system without hard links.
+  return renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0 ? 0 : errno;
+}
+
 // Writes the temporary file and gives it its name.
 absl::Status WriteAndRename(int fd, const std::string& temporary, const std::string& path,
-                            absl::string_view contents) {
+                            absl::string_view contents, bool exclusive) {
   // mkostemp() makes files private; these are ordinary files, less what the umask takes away.
   const mode_t mask = umask(0);
   umask(mask);
   if (fchmod(fd, 0666 & ~mask) != 0) return NotDurable(path, "fchmod", errno);
   if (absl::Status s = AppendDurably(fd, path, contents); !s.ok()) return s;
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return NotDurable(path, "rename", errno);
+  if (exclusive) {
+    const int error = RenameExclusively(temporary, path);
+    if (error == EEXIST) return absl::AlreadyExistsError(absl::StrCat(path, ": already there"));
+    if (error != 0) return NotDurable(path, "link", error);
+  } else if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return NotDurable(path, "rename", errno);
+  }
   return SyncFolderOf(path);
+}
+
+absl::Status WriteWholeFile(const std::string& path, absl::string_view contents, bool exclusive) {
+  std::string temporary = path + ".tmpXXXXXX";
+  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0) return NotDurable(path, "create a temporary file beside it", errno);
+  absl::Status status = WriteAndRename(fd, temporary, path, contents, exclusive);
+  if (close(fd) != 0 && status.ok()) status = NotDurable(path, "close", errno);
+  if (!status.ok()) unlink(temporary.c_str());  // fails harmlessly when it was renamed
+  return status;
 }
 
 }  // namespace
@@ -58,25 +82,46 @@ absl::Status SyncFolderOf(const std::string& path) {
                                        : NotDurable(path, "fsync of its folder", error);
 }
 
+absl::Status SyncFile(const std::string& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return NotDurable(path, "open", errno);
+  const int error = fdatasync(fd) == 0 ? 0 : errno;
+  close(fd);
+  return error == 0 ? absl::OkStatus() : NotDurable(path, "fdatasync", error);
+}
+
+absl::Status CheckIsStill(int fd, const std::string& path) {
+  struct stat open_file, named;
+  if (fstat(fd, &open_file) != 0) return NotDurable(path, "fstat", errno);
+  if (stat(path.c_str(), &named) != 0) return NotDurable(path, "stat", errno);
+  if (open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(path, ": was removed or replaced while it was written; its contents are lost"));
+}
+
+absl::Status CannotOpen(const std::string& path, int error) {
+  const std::string message = absl::StrCat(path, ": cannot be opened: ", std::strerror(error));
+  return error == ENOENT || error == ENOTDIR ? absl::NotFoundError(message)
+                                             : absl::DataLossError(message);
+}
+
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {
-  std::string temporary = path + ".tmpXXXXXX";
-  const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return NotDurable(path, "create a temporary file beside it", errno);
-  absl::Status status = WriteAndRename(fd, temporary, path, contents);
-  if (close(fd) != 0 && status.ok()) status = NotDurable(path, "close", errno);
-  if (!status.ok()) unlink(temporary.c_str());  // fails harmlessly when it was renamed
-  return status;
+  return WriteWholeFile(path, contents, false);
+}
+
+absl::Status CreateFileDurably(const std::string& path, absl::string_view contents) {
+  return WriteWholeFile(path, contents, true);
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
+  if (fd < 0) return CannotOpen(path, errno);
   std::string contents;
   absl::Status status;
   for (;;) {
     const size_t size = contents.size();
     if (size > max_bytes) {
-      status = absl::ResourceExhaustedError(
+      status = absl::DataLossError(
           absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
       break;
     }
@@ -85,7 +130,9 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) 
     const ssize_t got = read(fd, contents.data() + size, contents.size() - size);
     contents.resize(size + std::max<ssize_t>(got, 0));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) status = absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be read"));
+    if (got < 0) {
+      status = absl::DataLossError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+    }
     if (got <= 0) break;
   }
   close(fd);

@@ -11,7 +11,10 @@
 namespace mmadiff {
 
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents);
-// At most `max_bytes`; a larger file is kResourceExhausted.
+// The same for a file that is not there yet; kAlreadyExists, and nothing changed, when it is.
+absl::Status CreateFileDurably(const std::string& path, absl::string_view contents);
+// At most `max_bytes`; a larger file is kDataLoss, and so is one that cannot be read. kNotFound
+// only when it is not there.
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes = 64 << 20);
 // Creates the folder and its parents; kPermissionDenied or kFailedPrecondition say why not.
 absl::Status MakeFolder(const std::string& path);
@@ -22,5 +25,13 @@ absl::Status MakeFolder(const std::string& path);
 absl::Status AppendDurably(int fd, const std::string& path, absl::string_view contents);
 // Makes the name `path` itself durable: fsync of its folder.
 absl::Status SyncFolderOf(const std::string& path);
+// What an earlier process wrote may not be on the disk, or its sync may have failed: syncs it
+// again.
+absl::Status SyncFile(const std::string& path);
+// kDataLoss unless `path` still names the open file: it, or its folder, may have been removed.
+absl::Status CheckIsStill(int fd, const std::string& path);
+
+// kNotFound when a file or folder is not there, kDataLoss when it cannot be opened.
+absl::Status CannotOpen(const std::string& path, int error);
 
 }  // namespace mmadiff

@@ -27,6 +27,16 @@ TEST_F(DurableFile, WritesReplacesAndReadsBack) {
   EXPECT_EQ(Files(), 1) << "temporary files remain";
 }
 
+TEST_F(DurableFile, CreatesOnlyWhatIsNotThere) {
+  ASSERT_TRUE(CreateFileDurably(Path("file"), "first").ok());
+  const absl::Status s = CreateFileDurably(Path("file"), "second");
+  EXPECT_EQ(s.code(), absl::StatusCode::kAlreadyExists) << s;
+  EXPECT_EQ(*ReadFile(Path("file")), "first");
+  EXPECT_EQ(Files(), 1) << "temporary files remain";
+  EXPECT_TRUE(SyncFile(Path("file")).ok());
+  EXPECT_EQ(SyncFile(Path("none")).code(), absl::StatusCode::kDataLoss);
+}
+
 TEST_F(DurableFile, HasTheModeOfOrdinaryFiles) {
   const mode_t mask = umask(027);
   ASSERT_TRUE(WriteFileDurably(Path("file"), "x").ok());
@@ -75,13 +85,13 @@ TEST_F(DurableFile, ReadsUpToTheLimit) {
   EXPECT_EQ(ReadFile(path, 100000)->size(), 100000u);
   EXPECT_EQ(ReadFile(path, SIZE_MAX)->size(), 100000u);
   const absl::Status s = ReadFile(path, 99999).status();
-  EXPECT_EQ(s.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(s.message(), HasSubstr("99999"));
 }
 
 TEST_F(DurableFile, MissingFileIsNotFound) {
   EXPECT_EQ(ReadFile(Path("none")).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_FALSE(ReadFile(Path("")).ok());  // a folder
+  EXPECT_EQ(ReadFile(Path("")).status().code(), absl::StatusCode::kDataLoss);  // a folder
 }
 
 TEST_F(DurableFile, MakesFoldersWithTheirParents) {

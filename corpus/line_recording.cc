@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "corpus/durable_file.h"
+#include "corpus/list_files.h"
+#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
@@ -19,6 +24,58 @@ namespace {
 
 constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
 constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
+
+bool IsGzip(const std::string& path, absl::string_view start) {
+  return absl::StartsWith(start, "\x1f\x8b") || absl::EndsWith(path, ".gz");
+}
+
+// One gzip member after the other up to the end of the file, and nothing else.
+class GzipVerifier {
+ public:
+  GzipVerifier() { ok_ = inflateInit2(&stream_, 15 + 16) == Z_OK; }
+  ~GzipVerifier() { inflateEnd(&stream_); }
+  GzipVerifier(const GzipVerifier&) = delete;
+
+  // False when the bytes cannot be the next ones of such a file.
+  bool Add(std::string& bytes) {
+    stream_.next_in = reinterpret_cast<Bytef*>(bytes.data());
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    while (ok_ && stream_.avail_in > 0) {
+      if (at_end_ && inflateReset(&stream_) != Z_OK) return false;
+      stream_.next_out = reinterpret_cast<Bytef*>(ignored_);
+      stream_.avail_out = sizeof ignored_;
+      const int result = inflate(&stream_, Z_NO_FLUSH);
+      at_end_ = result == Z_STREAM_END;
+      ok_ = at_end_ || result == Z_OK;
+    }
+    return ok_;
+  }
+  bool at_end() const { return at_end_; }
+
+ private:
+  z_stream stream_ = {};
+  bool ok_ = false, at_end_ = false;
+  char ignored_[64 << 10];
+};
+
+// A gzip file to its end, checksum and length of every member; other files are passed. Before that
+// no line counts: damage may show only at the end.
+absl::Status VerifyGzip(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string bytes(64 << 10, '\0');
+  GzipVerifier verifier;
+  uint64_t read = 0;
+  while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())), in.gcount() > 0) {
+    bytes.resize(in.gcount());
+    if (read == 0 && !IsGzip(path, bytes)) return absl::OkStatus();
+    read += bytes.size();
+    if (!verifier.Add(bytes)) break;
+  }
+  // LineReader says why a file cannot be opened or read.
+  if (in.bad() || read == 0 || (in.eof() && verifier.at_end())) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(path, ": damaged or truncated gzip data in the first ",
+                                          read, " bytes; no line was used"));
+}
 
 // Lines of a plain or gzip file (zlib reads both).
 class LineReader {
@@ -32,14 +89,12 @@ class LineReader {
   }
   LineReader(const LineReader&) = delete;
 
-  absl::Status opened() const {
-    return error_ == 0 ? absl::OkStatus()
-                       : absl::ErrnoToStatus(error_, absl::StrCat(path_, ": cannot be opened"));
-  }
+  absl::Status opened() const { return error_ == 0 ? absl::OkStatus() : CannotOpen(path_, error_); }
   uint64_t number() const { return number_; }
+  bool cut() const { return cut_; }  // the last line has no line end
   std::string Where() const { return absl::StrCat(path_, ":", number_); }
 
-  // False at the end. kDataLoss when the compressed data is damaged or ends too early.
+  // False at the end.
   absl::StatusOr<bool> Next(std::string& line) {
     line.clear();
     for (;;) {
@@ -53,15 +108,15 @@ class LineReader {
         return true;
       }
       if (line.size() > kMaxLine) {
-        return absl::InvalidArgumentError(absl::StrCat(path_, ":", number_ + 1,
-                                                       ": a line of more than ", kMaxLine,
-                                                       " bytes; no line protocol"));
+        return absl::DataLossError(absl::StrCat(path_, ":", number_ + 1, ": a line of more than ",
+                                                kMaxLine, " bytes; no line protocol"));
       }
       absl::Status s = Fill();
       if (!s.ok()) return s;
       if (end_ > 0) continue;
       if (line.empty()) return false;
-      ++number_;  // a last line without a line end
+      ++number_;
+      cut_ = true;
       return true;
     }
   }
@@ -70,27 +125,21 @@ class LineReader {
   // The next bytes; none at the end.
   absl::Status Fill() {
     begin_ = end_ = 0;
-    errno = 0;
     const int got = gzread(file_, buffer_, sizeof buffer_);
-    int error = Z_OK;
-    const char* text = gzerror(file_, &error);
-    // Z_BUF_ERROR with data is the end of a truncated file: the data is good, the next call says
-    // so.
-    if (got > 0) {
-      end_ = got;
-      return absl::OkStatus();
+    if (got < 0) {  // VerifyGzip() has read it before
+      int error = Z_OK;
+      return absl::DataLossError(absl::StrCat(path_, ": cannot be read after line ", number_, ": ",
+                                              gzerror(file_, &error)));
     }
-    if (error == Z_OK || error == Z_STREAM_END) return absl::OkStatus();
-    if (error == Z_ERRNO)
-      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot be read"));
-    return absl::DataLossError(
-        absl::StrCat(path_, ": damaged or truncated gzip data after line ", number_, ": ", text));
+    end_ = got;
+    return absl::OkStatus();
   }
 
   std::string path_;
   gzFile file_;
   int error_;
   uint64_t number_ = 0;  // of the line that Next() gave last, from 1
+  bool cut_ = false;
   char buffer_[64 << 10];
   size_t begin_ = 0, end_ = 0;
 };
@@ -114,9 +163,10 @@ class LineRecordingReader {
     for (;;) {
       const absl::StatusOr<bool> more = lines_.Next(line);
       if (!more.ok() || !*more) {
-        // What came before the damage is good.
         absl::Status s = Deliver();
-        return s.ok() ? more.status() : s;
+        s.Update(more.status());
+        if (s.ok()) s = CheckLines();
+        return s;
       }
       absl::Status s = IsComment(line) ? ReadComment(line) : ReadDotProduct(line);
       if (!s.ok()) return s;
@@ -134,22 +184,41 @@ class LineRecordingReader {
       portion_.identity = std::string(absl::StripAsciiWhitespace(line));
     } else if (absl::ConsumePrefix(&line, "instruction:")) {
       return SetRow(std::string(absl::StripAsciiWhitespace(line)));
+    } else if (absl::ConsumePrefix(&line, "lines:")) {
+      if (absl::Status s = CheckLines(); !s.ok()) return s;
+      uint64_t lines;
+      if (!absl::SimpleAtoi(line, &lines)) return Error("after '# lines:' a number is expected");
+      expected_ = lines;
+      since_ = 0;
     }
     return absl::OkStatus();
+  }
+
+  template <typename... Parts>
+  absl::Status Error(const Parts&... parts) const {
+    return absl::DataLossError(absl::StrCat(lines_.Where(), ": ", parts...));
+  }
+
+  absl::Status CheckLines() const {
+    if (!expected_.has_value() || *expected_ == since_) return absl::OkStatus();
+    return Error(since_, " dot products after '# lines: ", *expected_, "'");
   }
 
   absl::Status SetRow(const std::string& name) {
     portion_.row = FindRow(name);
     if (portion_.row != nullptr) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat(lines_.Where(), ": ", WhyNoRow(absl::CHexEscape(name.substr(0, 100)))));
+    return Error(WhyNoRow(absl::CHexEscape(name.substr(0, 100))));
   }
 
   // The row of a file without an instruction comment before its first dot product.
-  absl::Status DefaultRow() {
+  absl::Status DefaultRow(absl::string_view line) {
     portion_.row = facts_.row;
     if (portion_.row != nullptr) return absl::OkStatus();
-    if (!instruction_.empty()) return SetRow(instruction_);
+    if (!IsLineProtocol(line)) return Error("no recording: neither a log nor hexadecimal words");
+    if (!instruction_.empty()) {
+      const absl::Status s = SetRow(instruction_);
+      return s.ok() ? s : absl::InvalidArgumentError(s.message());
+    }
     return absl::InvalidArgumentError(
         absl::StrCat(lines_.Where(),
                      ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
@@ -158,17 +227,18 @@ class LineRecordingReader {
 
   absl::Status ReadDotProduct(absl::string_view line) {
     if (portion_.row == nullptr) {
-      if (absl::Status s = DefaultRow(); !s.ok()) return s;
+      if (absl::Status s = DefaultRow(line); !s.ok()) return s;
     }
     const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.row->instruction, line);
-    if (!parsed.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(lines_.Where(), ": ", parsed.status().message()));
-    }
+    if (!parsed.ok()) return Error(parsed.status().message());
     if (!parsed->d.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(lines_.Where(), ": a recording needs the answer d as word ", WordsOfLine()));
+      return Error("a recording needs the answer d as word ", WordsOfLine());
     }
+    if (expected_.has_value() && since_ == *expected_) {
+      return Error("more dot products than the ", *expected_, " of '# lines:'");
+    }
+    if (expected_.has_value() && lines_.cut()) return Error("the line was cut off: it has no end");
+    ++since_;
     if (portion_.d.empty()) {
       portion_.where = lines_.Where();
       portion_.line = lines_.number();
@@ -201,7 +271,9 @@ class LineRecordingReader {
   uint64_t& dot_products_;
   FileNameFacts facts_;
   LineReader lines_;
-  Recording portion_;  // read and not yet delivered
+  Recording portion_;                 // read and not yet delivered
+  std::optional<uint64_t> expected_;  // dot products after the last "# lines:"
+  uint64_t since_ = 0;                // dot products since then
 };
 
 // In the table, or an instruction of the table at another legal size on some architecture.
@@ -235,22 +307,20 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
   return {};
 }
 
-std::vector<std::string> LineRecordingsBelow(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator it(folder, error), end;
-  for (; !error && it != end; it.increment(error)) {
-    const std::string path = it->path().string();
+absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& folder) {
+  absl::StatusOr<std::vector<std::string>> files = FilesBelow(folder);
+  if (!files.ok()) return files.status();
+  std::erase_if(*files, [](const std::string& path) {
     const bool named = absl::EndsWith(path, ".txt") || absl::EndsWith(path, ".txt.gz");
-    if (named && FactsOfFileName(path).row != nullptr) files.push_back(path);
-  }
-  std::sort(files.begin(), files.end());
+    return !named || FactsOfFileName(path).row == nullptr;
+  });
   return files;
 }
 
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products) {
+  if (absl::Status s = VerifyGzip(path); !s.ok()) return s;
   // On the heap: the reader holds a buffer.
   return std::make_unique<LineRecordingReader>(path, instruction, deliver, dot_products)->Read();
 }

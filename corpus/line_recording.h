@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/recording.h"
 
@@ -21,10 +22,11 @@ struct FileNameFacts {
 };
 FileNameFacts FactsOfFileName(absl::string_view path);
 
-// The files below a folder whose names say their row, sorted.
-std::vector<std::string> LineRecordingsBelow(const std::string& folder);
+// The files below a folder whose names say their row, sorted. Errors as FilesBelow().
+absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& folder);
 
-// As ReadRecordings() for one file. Adds to `dot_products`.
+// As ReadRecordings() for one file. Adds to `dot_products`. A comment "# lines: N" says that N dot
+// products follow, up to the next such comment or the end; any other number is kDataLoss.
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products);

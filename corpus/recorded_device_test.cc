@@ -75,7 +75,7 @@ TEST_F(RecordedDevice, TwoAnswersForOneInputNameBothLines) {
 TEST_F(RecordedDevice, CannotOpenWhatCannotBeRead) {
   EXPECT_EQ(OpenRecorded(Path("none")).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(OpenRecorded(Put("x86.vfmadd231ss.txt", "")).status().code(),
-            absl::StatusCode::kInvalidArgument);
+            absl::StatusCode::kDataLoss);
 }
 
 // A block log; each word of case i is i.
@@ -101,13 +101,17 @@ class RecordedLog : public RecordedDevice {
     ASSERT_TRUE(writer_->Append(mma_, Cases(first, count), d, "A100").ok());
     ASSERT_TRUE(writer_->Flush().ok());
   }
+  std::unique_ptr<Device> OpenLog() {
+    EXPECT_TRUE(writer_->Finish().ok());
+    return Open(Path("log"));
+  }
   std::unique_ptr<RecordingWriter> writer_;
 };
 
 TEST_F(RecordedLog, AnswersGeneratedCasesByName) {
   Record(100, 300);  // two records
   Record(10, 5);
-  const auto device = Open(Path("log"));
+  const auto device = OpenLog();
   EXPECT_EQ(device->identity(), "A100");
   EXPECT_EQ(*device->Run(mma_, Cases(250, 150)), Answers(250, 150));
   EXPECT_EQ(*device->Run(mma_, Cases(10, 5)), Answers(10, 5));
@@ -129,8 +133,7 @@ TEST_F(RecordedLog, OverlappingRecordsJoin) {
   Record(12, 3);                           // known
   const Batch last = Cases(~0ull - 1, 2);  // the highest numbers a case can have
   ASSERT_TRUE(writer_->Append(mma_, last, std::vector<uint64_t>(256, 7), "A100").ok());
-  ASSERT_TRUE(writer_->Flush().ok());
-  const auto device = Open(Path("log"));
+  const auto device = OpenLog();
   EXPECT_EQ(*device->Run(mma_, Cases(5, 40)), Answers(5, 40));
   EXPECT_EQ(*device->Run(mma_, last), std::vector<uint64_t>(256, 7));
   EXPECT_EQ(device->Run(mma_, Cases(45, 1)).status().code(), absl::StatusCode::kNotFound);
@@ -148,8 +151,9 @@ TEST_F(RecordedLog, OverlappingRecordsThatDifferAreDataLoss) {
 TEST_F(RecordedLog, DamageIsPartOfTheIdentity) {
   Record(0, 1);
   Record(1, 1);
+  ASSERT_TRUE(writer_->Finish().ok());
   std::string bytes = Get(Path("log"));
-  bytes.back() ^= 1;
+  bytes[bytes.size() - kBlockHeaderBytes - 1] ^= 1;  // before the end mark
   const auto device = Open(Put("damaged", bytes));
   EXPECT_THAT(device->identity(), HasSubstr("A100 (1 damaged places"));
   EXPECT_EQ(*device->Run(mma_, Cases(0, 1)), Answers(0, 1));

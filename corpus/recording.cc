@@ -38,7 +38,7 @@ struct Outputs {
 // The checksum of the record was good, so what is wrong here was written wrong.
 absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string& where) {
   const auto error = [&where](const auto&... parts) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": ", parts...));
+    return absl::DataLossError(absl::StrCat(where, ": ", parts...));
   };
   RecordedOutputs message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
@@ -70,6 +70,9 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
     return error(d_bytes, " bytes of outputs, expected ", case_bytes, " for each of ",
                  message.count(), " cases");
   }
+  if (message.first() + (message.count() - 1) < message.first()) {
+    return error("cases beyond 2^64 from ", message.first(), " on");
+  }
   recording.inputs.count = static_cast<int64_t>(message.count());
   recording.inputs.stream = message.stream();
   recording.inputs.first = message.first();
@@ -91,10 +94,11 @@ void Join(Outputs part, Recording& joined) {
   }
 }
 
-absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
+absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats,
+                     std::optional<RunId> run) {
   uint64_t number = 0;
   Recording joined;  // parts of an execution
-  const auto log = ReadBlockLog(path, [&](absl::string_view bytes) {
+  const auto read = [&](absl::string_view bytes) {
     auto outputs = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
     if (!outputs.ok()) return outputs.status();
     if (!outputs->whole) {
@@ -107,9 +111,11 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
     }
     stats.dot_products += outputs->recording.d.size();
     return deliver(outputs->recording);
-  });
+  };
+  absl::StatusOr<BlockLogStats> log = ReadBlockLog(path, read, run);
   if (!log.ok()) return log.status();
-  stats.damage = log->damage;
+  DemandEnd(*log);
+  stats.damage = std::move(log->damage);
   if (!joined.d.empty()) stats.damage.push_back({0, 0, "an execution without its end"});
   return absl::OkStatus();
 }
@@ -144,7 +150,7 @@ std::string WhereOf(const Recording& r, int64_t index) {
 
 absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
                                               const std::string& instruction,
-                                              const Deliver& deliver) {
+                                              const Deliver& deliver, std::optional<RunId> run) {
   RecordingStats stats;
   std::error_code ignored;
   absl::Status s;
@@ -153,21 +159,22 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
   } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);
   } else if (IsBlockLog(path)) {
-    s = ReadLog(path, deliver, stats);
+    s = ReadLog(path, deliver, stats, run);
   } else {
     s = ReadLineRecording(path, instruction, deliver, stats.dot_products);
   }
   if (!s.ok()) return s;
   if (stats.dot_products > 0) return stats;
-  return absl::InvalidArgumentError(absl::StrCat(
+  return absl::DataLossError(absl::StrCat(
       path, ": no recorded answer in it",
       stats.damage.empty() ? ""
                            : absl::StrCat("; ", stats.damage.size(),
                                           " damaged places, first: ", stats.damage[0].what)));
 }
 
-absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path) {
-  absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
+absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,
+                                                                         RunId run) {
+  absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
   if (!log.ok()) return log.status();
   return std::unique_ptr<RecordingWriter>(new RecordingWriter(*std::move(log)));
 }
@@ -213,5 +220,7 @@ absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
 }
 
 absl::Status RecordingWriter::Flush() { return log_->Flush(); }
+
+absl::Status RecordingWriter::Finish() { return log_->Finish(); }
 
 }  // namespace mmadiff

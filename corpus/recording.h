@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,22 +45,24 @@ struct RecordingStats {
 };
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row
-// of line-protocol files that do not say it; empty to rely on the file. A malformed line is
-// kInvalidArgument with FILE:LINE and the word; an empty recording is kInvalidArgument too. A
-// damaged or truncated gzip file is kDataLoss with the line reached, after its good lines were
-// delivered.
+// of line-protocol files that do not say it; empty to rely on the file, and when neither says it,
+// that is kInvalidArgument. `run` is that of a block log, when the caller knows it. kNotFound for
+// no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines before it; so
+// is an empty recording. Of a damaged or truncated gzip file no line is delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
-    const std::function<absl::Status(const Recording&)>& deliver);
+    const std::function<absl::Status(const Recording&)>& deliver, std::optional<RunId> run = {});
 
 // Writes a recording as a block log: portions of outputs keyed by Batch::stream and Batch::first.
 class RecordingWriter {
  public:
-  static absl::StatusOr<std::unique_ptr<RecordingWriter>> Create(const std::string& path);
+  static absl::StatusOr<std::unique_ptr<RecordingWriter>> Create(const std::string& path,
+                                                                 RunId run = RandomRunId());
   // batch.stream must not be empty. Splits what does not fit a block.
   absl::Status Append(const Row& row, const Batch& batch, const std::vector<uint64_t>& d,
                       const std::string& identity);
   absl::Status Flush();
+  absl::Status Finish();  // flushes and writes the end mark, without which a log is damaged
 
  private:
   explicit RecordingWriter(std::unique_ptr<BlockLogWriter> log);

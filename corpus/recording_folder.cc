@@ -10,11 +10,9 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
-#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -34,11 +32,6 @@ std::string In(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
 }
 
-std::string Xxh3(absl::string_view bytes) {
-  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  return absl::StrFormat("%016x%016x", h.high64, h.low64);
-}
-
 // The raw logs and regressions.txt of a folder that is there, in order.
 std::vector<std::string> AnswerFiles(const std::string& folder) {
   std::vector<std::string> names;
@@ -49,19 +42,23 @@ std::vector<std::string> AnswerFiles(const std::string& folder) {
   return names;
 }
 
-// What is wrong with a file as a whole; empty: nothing, or the manifest does not know it.
+// What is wrong with a file as a whole; empty: nothing, or it is neither there nor in the manifest.
 std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
                   const std::string& name) {
   for (const RecordingManifest::File& file : manifest.files) {
     if (file.name != name) continue;
     const absl::StatusOr<std::string> bytes = ReadFile(In(folder, name));
-    if (!bytes.ok()) return absl::StrCat(name, " is missing");
+    if (absl::IsNotFound(bytes.status())) return absl::StrCat(name, " is missing");
+    if (!bytes.ok()) return std::string(bytes.status().message());
     if (bytes->size() != file.bytes) {
       return absl::StrCat(name, " has ", bytes->size(), " bytes of ", file.bytes);
     }
-    if (Xxh3(*bytes) != file.xxh3) return absl::StrCat(name, " is not what was recorded");
+    const bool same = Xxh3Hex(*bytes) == file.xxh3;
+    return same ? "" : absl::StrCat(name, " is not what was recorded");
   }
-  return "";
+  std::error_code ignored;
+  const bool there = fs::exists(In(folder, name), ignored);
+  return there ? absl::StrCat(name, " is not in ", kManifest) : "";
 }
 
 std::string FormatRecordingManifest(const RecordingManifest& manifest) {
@@ -73,6 +70,7 @@ std::string FormatRecordingManifest(const RecordingManifest& manifest) {
   message.set_device(manifest.device);
   message.set_device_identity(manifest.device_identity);
   message.set_date(manifest.date);
+  message.set_run(manifest.run);
   for (const RecordingManifest::Instruction& i : manifest.instructions) {
     proto::RecordingManifest::Instruction& added = *message.add_instruction();
     added.set_name(i.name);
@@ -88,14 +86,19 @@ std::string FormatRecordingManifest(const RecordingManifest& manifest) {
     added.set_bytes(f.bytes);
     added.set_xxh3(f.xxh3);
   }
-  return kHeader + FormatTextProto(message);
+  return Seal(kHeader + FormatTextProto(message));
 }
 
 absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std::string& where) {
   proto::RecordedDigests message;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       message.unit_cases() == 0 || message.stream().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(where, ": no recorded digests"));
+    return absl::DataLossError(absl::StrCat(where, ": no recorded digests"));
+  }
+  const uint64_t units = message.digest_size();
+  if (units > (UINT64_MAX - message.first()) / message.unit_cases()) {
+    return absl::DataLossError(absl::StrCat(where, ": ", units, " units of ", message.unit_cases(),
+                                            " cases from ", message.first(), " on"));
   }
   RecordedDigests digests = {FindRow(message.instruction()),
                              message.stream(),
@@ -104,7 +107,7 @@ absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std:
                              {},
                              message.identity()};
   if (digests.row == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::DataLossError(absl::StrCat(
         where, ": ", WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100)))));
   }
   for (const proto::Digest128& d : message.digest()) {
@@ -144,19 +147,24 @@ absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch
   // Beside what is on the disk a log holds up to one block, and these answers.
   const uint64_t added = 2 * kMaxBlockBytes + d.size() * 8;
   if (raw_ != nullptr && fs::file_size(raw_path_, ignored) + added > kMaxRecordingFileBytes) {
-    if (absl::Status s = raw_->Flush(); !s.ok()) return s;
-    raw_.reset();
+    if (absl::Status s = FinishRaw(); !s.ok()) return s;
   }
   if (raw_ == nullptr) {
     if (raw_files_ == kMaxRawFiles) {
       return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
     }
     raw_path_ = In(temporary_, absl::StrCat("raw-", ++raw_files_, ".log"));
-    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(raw_path_);
+    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer =
+        RecordingWriter::Create(raw_path_, run_);
     if (!writer.ok()) return writer.status();
     raw_ = *std::move(writer);
   }
   return raw_->Append(row, batch, d, identity);
+}
+
+absl::Status RecordingFolderWriter::FinishRaw() {
+  const std::unique_ptr<RecordingWriter> raw = std::move(raw_);
+  return raw == nullptr ? absl::OkStatus() : raw->Finish();
 }
 
 absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
@@ -164,7 +172,7 @@ absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
 }
 
 absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
-  auto log = BlockLogWriter::Create(In(temporary_, kDigests));
+  auto log = BlockLogWriter::Create(In(temporary_, kDigests), run_);
   if (!log.ok()) return log.status();
   for (const RecordedDigests& d : all) {
     proto::RecordedDigests message;
@@ -184,21 +192,19 @@ absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDiges
       if (absl::Status s = (*log)->Append(message.SerializeAsString()); !s.ok()) return s;
     }
   }
-  return (*log)->Flush();
+  return (*log)->Finish();
 }
 
 absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
-  if (raw_ != nullptr) {
-    if (absl::Status s = raw_->Flush(); !s.ok()) return s;
-    raw_.reset();
-  }
+  if (absl::Status s = FinishRaw(); !s.ok()) return s;
+  manifest.run = FormatRunId(run_);
   std::vector<std::string> names = AnswerFiles(temporary_);
   std::error_code ignored;
   if (fs::exists(In(temporary_, kDigests), ignored)) names.push_back(kDigests);
   for (const std::string& name : names) {
     const absl::StatusOr<std::string> bytes = ReadFile(In(temporary_, name));
     if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
-    manifest.files.push_back({name, bytes->size(), Xxh3(*bytes)});
+    manifest.files.push_back({name, bytes->size(), Xxh3Hex(*bytes)});
   }
   absl::Status s = WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest));
   if (!s.ok()) return s;
@@ -223,8 +229,10 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
   const std::string path = In(folder, kManifest);
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
   if (!text.ok()) return text.status();
+  const absl::StatusOr<absl::string_view> unsealed = Unseal(*text, path);
+  if (!unsealed.ok()) return unsealed.status();
   proto::RecordingManifest message;
-  if (absl::Status s = ParseTextProto(*text, path, message); !s.ok()) return s;
+  if (absl::Status s = ParseTextProto(*unsealed, path, message); !s.ok()) return s;
   RecordingManifest manifest = {.tool_version = message.tool_version(),
                                 .model_version = message.model_version(),
                                 .generator_version = message.generator_version(),
@@ -233,6 +241,7 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
                                 .device_identity = message.device_identity(),
                                 .date = message.date(),
                                 .instructions = {},
+                                .run = message.run(),
                                 .files = {}};
   for (const auto& i : message.instruction()) {
     manifest.instructions.push_back(
@@ -247,8 +256,9 @@ absl::Status ReadRecordingFolder(const std::string& folder,
                                  RecordingStats& stats) {
   RecordingManifest manifest;
   const auto damaged = [&stats](std::string what) { stats.damage.push_back({0, 0, what}); };
-  if (auto read = ReadRecordingManifest(folder); read.ok()) {
-    manifest = *std::move(read);
+  const auto read = ReadRecordingManifest(folder);
+  if (read.ok()) {
+    manifest = *read;
   } else {
     damaged(std::string(read.status().message()));
   }
@@ -258,22 +268,22 @@ absl::Status ReadRecordingFolder(const std::string& folder,
     if (!there && file.name != kDigests) damaged(absl::StrCat(file.name, " is missing"));
   }
   for (const std::string& name : present) {
-    const std::string wrong = Wrong(manifest, folder, name);
+    std::string wrong = read.ok() ? Wrong(manifest, folder, name) : "";
+    if (!read.ok() && name == kRegressions) wrong = absl::StrCat(name, " has no checksum");
     // Text has no checksums of its own: no line of it can be trusted.
     if (!wrong.empty() && name == kRegressions) {
       damaged(absl::StrCat(wrong, ", none of it was used"));
       continue;
     }
     absl::Status delivered;
-    const auto read = ReadRecordings(In(folder, name), "", [&](const Recording& recording) {
-      return delivered = deliver(recording);
-    });
+    const auto each = [&](const Recording& recording) { return delivered = deliver(recording); };
+    const auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
     if (!delivered.ok()) return delivered;
-    if (!read.ok() && wrong.empty()) return read.status();
+    if (!file.ok() && wrong.empty()) return file.status();
     if (!wrong.empty()) damaged(wrong);
-    if (!read.ok()) continue;
-    stats.dot_products += read->dot_products;
-    for (const Damage& d : read->damage) {
+    if (!file.ok()) continue;
+    stats.dot_products += file->dot_products;
+    for (const Damage& d : file->damage) {
       stats.damage.push_back({d.offset, d.bytes, absl::StrCat(name, ": ", d.what)});
     }
   }
@@ -288,11 +298,14 @@ absl::StatusOr<std::vector<Damage>> ReadDigests(
   if (!wrong.empty()) damage.push_back({0, 0, wrong});
   std::error_code ignored;
   if (!fs::exists(In(folder, kDigests), ignored)) return damage;
-  const auto log = ReadBlockLog(In(folder, kDigests), [&](absl::string_view bytes) {
+  const auto each = [&](absl::string_view bytes) {
     const auto digests = ParseDigests(bytes, In(folder, kDigests));
     return digests.ok() ? deliver(*digests) : digests.status();
-  });
+  };
+  const std::optional<RunId> run = manifest.ok() ? ParseRunId(manifest->run) : std::nullopt;
+  absl::StatusOr<BlockLogStats> log = ReadBlockLog(In(folder, kDigests), each, run);
   if (!log.ok()) return log.status();
+  DemandEnd(*log);
   for (const Damage& d : log->damage) {
     damage.push_back({d.offset, d.bytes, absl::StrCat(kDigests, ": ", d.what)});
   }

@@ -41,7 +41,9 @@ struct RecordingManifest {
   uint64_t seed = 0;
   std::string device, device_identity, date;
   std::vector<Instruction> instructions;
-  std::vector<File> files;  // filled by RecordingFolderWriter::Commit()
+  // Filled by RecordingFolderWriter::Commit():
+  std::string run;  // that every block of the logs names, 32 hex digits
+  std::vector<File> files;
 };
 
 // Digests of consecutive units: unit u is the cases first + u * unit_cases and the unit_cases - 1
@@ -73,6 +75,9 @@ class RecordingFolderWriter {
   RecordingFolderWriter(std::string path, std::string temporary)
       : path_(std::move(path)), temporary_(std::move(temporary)) {}
 
+  absl::Status FinishRaw();
+
+  const RunId run_ = RandomRunId();
   std::string path_, temporary_;  // the latter empty once committed
   std::unique_ptr<RecordingWriter> raw_;
   std::string raw_path_;
@@ -82,16 +87,18 @@ class RecordingFolderWriter {
 // True for a folder that has at least one of these files.
 bool IsRecordingFolder(const std::string& path);
 
-// kInvalidArgument or a read error says what is wrong with the file.
+// kNotFound or kDataLoss says what is wrong with the file.
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder);
 
 // A part of ReadRecordings(): raw answers and regressions. Files that are missing or are not the
-// bytes that the manifest says are damage; block logs give their good records all the same.
+// bytes that the manifest says are damage; block logs give their good records all the same. Without
+// a good manifest nothing vouches for the regressions: none is used.
 absl::Status ReadRecordingFolder(const std::string& folder,
                                  const std::function<absl::Status(const Recording&)>& deliver,
                                  RecordingStats& stats);
 
-// Delivers all digests of the folder; returns the damage of digests.log.
+// Delivers all digests of the folder; returns the damage of digests.log. kDataLoss when a digest
+// names no row, no unit, or cases beyond 2^64.
 absl::StatusOr<std::vector<Damage>> ReadDigests(
     const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver);
 

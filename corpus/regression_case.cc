@@ -13,14 +13,13 @@
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
 #include "proto/case.pb.h"
-#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
 
 using TextRows = google::protobuf::RepeatedPtrField<std::string>;
 
-constexpr size_t kIdBytes = 6;  // 12 hex digits
+constexpr size_t kIdDigits = 12;
 
 bool IsSlug(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -73,7 +72,7 @@ std::string Describe(const RowLayout& layout) {
                       scales == 0 ? "" : absl::StrCat(" and ", scales, " of ", layout.scale->name));
 }
 
-// Reads one case; every failure is kInvalidArgument that starts with the file name and the field.
+// Reads one case; every failure is kDataLoss that starts with the file name and the field.
 class Parser {
  public:
   Parser(const proto::RegressionCase& message, absl::string_view where)
@@ -92,7 +91,7 @@ class Parser {
  private:
   template <typename... Parts>
   absl::Status Error(const Parts&... parts) const {
-    return absl::InvalidArgumentError(absl::StrCat(where_, ": ", parts...));
+    return absl::DataLossError(absl::StrCat(where_, ": ", parts...));
   }
 
   absl::Status ParseRow() {
@@ -205,25 +204,46 @@ class Parser {
   RegressionCase case_;
 };
 
+void PutNumber(uint64_t value, int count, std::string& bytes) {
+  for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
+}
+
+// Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes each,
+// all little-endian; scales are words of a and b, their number follows from the row. Changing this
+// renames every stored case.
+std::string CanonicalInputs(const RegressionCase& c) {
+  std::string bytes = c.row->name + '\0';
+  const Shape& s = c.inputs.shape;
+  for (int size : {s.m, s.n, s.k, s.blocks}) PutNumber(size, 4, bytes);
+  for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
+    for (uint64_t word : *words) PutNumber(word, 8, bytes);
+  }
+  return bytes;
+}
+
+// Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
+// 4 bytes each; the texts and words of every answer.
+std::string ChecksumOf(const RegressionCase& c) {
+  std::string bytes = CanonicalInputs(c);
+  const auto put_text = [&bytes](absl::string_view text) {
+    PutNumber(text.size(), 8, bytes);
+    absl::StrAppend(&bytes, text);
+  };
+  put_text(c.slug.empty() ? "case" : c.slug);
+  for (const std::string* text : {&c.why, &c.signature, &c.source}) put_text(*text);
+  for (int at : {c.position.block, c.position.i, c.position.j}) PutNumber(at, 4, bytes);
+  for (const Answer& answer : c.answers) {
+    for (const std::string* text : {&answer.device, &answer.identity, &answer.date})
+      put_text(*text);
+    for (uint64_t word : answer.d) PutNumber(word, 8, bytes);
+  }
+  return Xxh3Hex(bytes);
+}
+
 }  // namespace
 
 std::string CaseId(const RegressionCase& c) {
-  // Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
-  // each, all little-endian; scales are words of a and b, their number follows from the row.
-  // Changing this renames every stored case.
-  std::string bytes = c.row->name + '\0';
-  const auto put = [&bytes](uint64_t value, int count) {
-    for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
-  };
-  const Shape& s = c.inputs.shape;
-  for (int size : {s.m, s.n, s.k, s.blocks}) put(size, 4);
-  for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
-    for (uint64_t word : *words) put(word, 8);
-  }
-  XXH128_canonical_t hash;
-  XXH128_canonicalFromHash(&hash, XXH3_128bits(bytes.data(), bytes.size()));
-  return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(hash.digest), kIdBytes));
+  return Xxh3Hex(CanonicalInputs(c)).substr(0, kIdDigits);
 }
 
 std::string CaseFileName(const RegressionCase& c) {
@@ -254,16 +274,23 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     added.set_date(answer.date);
     FormatRows(layouts.d, answer.d, *added.mutable_d());
   }
+  message.set_checksum(ChecksumOf(c));
   return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),
                       "\n# proto-file: proto/case.proto\n",
                       "# proto-message: mmadiff.proto.RegressionCase\n\n",
                       FormatTextProto(message));
 }
 
-absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where) {
+absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
+                                         bool sealed) {
   proto::RegressionCase message;
   if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
-  return Parser(message, where).Parse();
+  absl::StatusOr<RegressionCase> c = Parser(message, where).Parse();
+  if (!c.ok() || (message.checksum().empty() && !sealed)) return c;
+  if (message.checksum() == ChecksumOf(*c)) return c;
+  return absl::DataLossError(absl::StrCat(
+      where, ": checksum: ", message.checksum().empty() ? "none" : "not that of the contents",
+      "; they were changed or damaged: restore them"));
 }
 
 }  // namespace mmadiff

@@ -42,20 +42,23 @@ std::string CaseFileName(const RegressionCase& c);
 // `folder` is the one the case is to be stored below; its first line tells how to replay it from
 // there.
 std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corpus/regressions");
-// kInvalidArgument names `where` (a file name), the field and its position. A case without a slug
-// takes it from `where`.
-absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where);
+// kDataLoss names `where` (a file name), the field and its position. A case without a slug takes it
+// from `where`. The checksum of all that the case says is verified when it is there, and must be
+// there if `sealed`.
+absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
+                                         bool sealed = false);
 
-// kInvalidArgument also when the file name ends in an id that is not the id of the contents: such a
-// case was edited or damaged, and the message says its right name.
+// A file whose name ends in an id must have a checksum. kDataLoss also when the id is not that of
+// the contents: such a case was edited or damaged, and the message says its right name.
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 // Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
 // file with the same id (whatever its slug) gains the answers that it does not have: of another
 // device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
+// kInvalidArgument for a case that could not be read again.
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder);
 
-// Every *.txtpb below a folder in the order of their paths, or the one file. kNotFound without
-// either.
+// Every *.txtpb below a folder in the order of their paths, or the one file. Errors as
+// FilesBelow().
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
 
 }  // namespace mmadiff

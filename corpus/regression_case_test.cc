@@ -72,7 +72,7 @@ void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
 
 std::string ErrorOf(const std::string& text) {
   const auto parsed = ParseCase(text, "dir/x.txtpb");
-  EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << text;
+  EXPECT_EQ(parsed.status().code(), absl::StatusCode::kDataLoss) << text;
   const std::string message(parsed.status().message());
   EXPECT_THAT(message, StartsWith("dir/x.txtpb:"));
   return message;
@@ -220,8 +220,8 @@ TEST(CaseId, DependsOnInputsOnly) {
 }
 
 TEST(ParseCase, SlugMayComeFromTheFileName) {
-  const std::string text =
-      absl::StrReplaceAll(FormatCase(DotProduct()), {{"slug: \"nan_payload\"", ""}});
+  const std::string text = absl::StrReplaceAll(
+      FormatCase(DotProduct()), {{"slug: \"nan_payload\"", ""}, {"checksum", "# checksum"}});
   EXPECT_EQ(ParseCase(text, "d/other_1-0123456789ab.txtpb")->slug, "other_1");
   EXPECT_EQ(ParseCase(text, "d/Other-0123456789ab.txtpb")->slug, "case");
   EXPECT_EQ(ParseCase(text, "")->slug, "case");
@@ -229,7 +229,8 @@ TEST(ParseCase, SlugMayComeFromTheFileName) {
 
 TEST(ParseCase, AcceptsUpperCaseAndAliases) {
   const std::string text = absl::StrReplaceAll(
-      FormatCase(DotProduct()), {{"0000abcd", "0000ABCD"}, {"\"sm_80/", "\"ampere/"}});
+      FormatCase(DotProduct()),
+      {{"0000abcd", "0000ABCD"}, {"instruction: \"sm_80/", "instruction: \"ampere/"}});
   const auto parsed = ParseCase(text, "x");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(CaseId(*parsed), CaseId(DotProduct()));
@@ -343,19 +344,51 @@ TEST_F(CaseFolder, RefusesWhatCouldNotBeReadAgain) {
 TEST_F(CaseFolder, DamagedExistingFileIsNotOverwritten) {
   const std::string path = Write(DotProduct());
   std::ofstream(path) << "not a case";
-  EXPECT_EQ(WriteCase(DotProduct(), Path("cases")).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(WriteCase(DotProduct(), Path("cases")).status().code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(Get(path), "not a case");
 }
 
 TEST_F(CaseFolder, ChangedOperandsShowInTheName) {
   const std::string path = Write(DotProduct());
-  const std::string text = absl::StrReplaceAll(Get(path), {{"42280000", "42280001"}});
-  std::ofstream(path) << text;
+  RegressionCase changed = DotProduct();
+  changed.inputs.b[3] ^= 1;
+  std::ofstream(path) << FormatCase(changed);
   const absl::Status s = ReadCase(path).status();
-  EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(s.message(), AllOf(HasSubstr(path), HasSubstr(CaseFileName(*ParseCase(text, "x")))));
-  EXPECT_TRUE(ReadCase(Put("mine.txtpb", text)).ok()) << "a name without an id promises nothing";
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(s.message(), AllOf(HasSubstr(path), HasSubstr(CaseFileName(changed))));
+  EXPECT_TRUE(ReadCase(Put("mine.txtpb", FormatCase(changed))).ok());
+}
+
+TEST_F(CaseFolder, EverythingThatAFileSaysBelongsToItsChecksum) {
+  const std::string path = Write(DotProduct()), text = Get(path);
+  for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"7fffffff", "7ffffffe"},
+           {"42280000", "42280001"},
+           {"0000abcd", "0000abcc"},
+           {"slug: \"nan", "slug: \"nbn"},
+           {"why: \"The", "why: \"the"},
+           {"special:", "special;"},
+           {"@g1:1:17", "@g1:1:18"},
+           {"i: 15", "i: 14"},
+           {"device: \"cuda:0\"", "device: \"cuda:1\""},
+           {"A100", "A101"},
+           {"2025-11", "2025-10"},
+           {"identity: \"3\"", ""},
+           {"sm_80/", "sm_86/"},
+           {"checksum: \"", "checksum: \"0"}}) {
+    ASSERT_TRUE(absl::StrContains(text, from)) << from;
+    const std::string changed = absl::StrReplaceAll(text, {{from, to}});
+    for (const std::string& name : {path, Path("mine.txtpb")}) {
+      std::ofstream(name) << changed;
+      const absl::Status s = ReadCase(name).status();
+      EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << from;
+      EXPECT_THAT(s.message(), HasSubstr("checksum: not that of the contents")) << from;
+    }
+  }
+  const std::string none = text.substr(0, text.find("checksum: "));
+  EXPECT_TRUE(ReadCase(Put("mine.txtpb", none)).ok()) << "a name without an id promises nothing";
+  std::ofstream(path) << none;
+  EXPECT_THAT(ReadCase(path).status().message(), HasSubstr("checksum: none"));
 }
 
 TEST_F(CaseFolder, ListsInOrderOfPaths) {

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
+#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
@@ -63,15 +64,28 @@ std::string FormatManifest(const RunManifest& manifest) {
     added.set_unit_cases(i.unit_cases);
     added.set_emulated(i.emulated);
   }
-  return kHeader + FormatTextProto(message);
+  message.set_shard(manifest.shard);
+  message.set_shards(manifest.shards);
+  return Seal(kHeader + FormatTextProto(message));
+}
+
+RunId RunIdOf(const RunManifest& manifest) {
+  const std::string text = FormatManifest(manifest);
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return RunId{hash.high64} << 64 | hash.low64;
 }
 
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where) {
+  const absl::StatusOr<absl::string_view> unsealed = Unseal(text, where);
+  if (!unsealed.ok()) return unsealed.status();
   proto::Manifest message;
-  if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
+  if (absl::Status s = ParseTextProto(*unsealed, where, message); !s.ok()) return s;
   if (message.instruction_size() == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, ": no instruction; at least one is expected"));
+    return absl::DataLossError(absl::StrCat(where, ": no instruction; at least one is expected"));
+  }
+  if (message.shard() >= message.shards()) {
+    return absl::DataLossError(
+        absl::StrCat(where, ": shard ", message.shard(), " of ", message.shards()));
   }
   RunManifest manifest = {.tool_version = message.tool_version(),
                           .model_version = message.model_version(),
@@ -80,12 +94,14 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
                           .strategy = message.strategy(),
                           .device = message.device(),
                           .device_identity = message.device_identity(),
-                          .instructions = {}};
+                          .instructions = {},
+                          .shard = message.shard(),
+                          .shards = message.shards()};
   for (int i = 0; i < message.instruction_size(); ++i) {
     const proto::Manifest::Instruction& instruction = message.instruction(i);
     if (instruction.name().empty() || instruction.unit_cases() == 0) {
-      return absl::InvalidArgumentError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
-                                                     "unit_cases of at least 1 are expected"));
+      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
+                                              "unit_cases of at least 1 are expected"));
     }
     manifest.instructions.push_back({instruction.name(), instruction.cases(),
                                      instruction.unit_cases(), instruction.emulated()});
@@ -109,6 +125,8 @@ std::string ManifestDifference(const RunManifest& stored, const RunManifest& wan
     };
     all.Compare(absl::StrCat("instruction[", i, "]"), shown(stored), shown(wanted));
   }
+  all.Compare("shard", stored.shard, wanted.shard);
+  all.Compare("shards", stored.shards, wanted.shards);
   return all.Text();
 }
 
@@ -154,6 +172,10 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
     }
+  }
+  if ((unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
+    return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.mismatches,
+                                            " mismatches, and digests that do not agree with it"));
   }
   // What no run writes: such bytes are another message that happens to parse.
   if (unit.cases == 0 || unit.mismatches > unit.dot_products || !(unit.seconds >= 0) ||

@@ -2,6 +2,7 @@
 // units (binary, one record of a block log each). Schemas: proto/run.proto.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/block_log.h"
 
 namespace mmadiff {
 
@@ -20,6 +22,12 @@ struct RunManifest {
     uint64_t unit_cases = 0;  // executions of one unit; the last may have fewer
     bool emulated = false;    // by the device, with several machine instructions
 
+    uint64_t Units() const { return cases / unit_cases + (cases % unit_cases != 0); }
+    // Of a unit below Units().
+    uint64_t CasesOf(uint64_t unit) const {
+      return std::min(unit_cases, cases - unit * unit_cases);
+    }
+
     friend bool operator==(const Instruction&, const Instruction&) = default;
   };
 
@@ -30,6 +38,7 @@ struct RunManifest {
   std::string device;           // specification
   std::string device_identity;  // what really answers
   std::vector<Instruction> instructions;
+  uint64_t shard = 0, shards = 1;  // the run has the units u with u % shards == shard
 
   friend bool operator==(const RunManifest&, const RunManifest&) = default;
 };
@@ -54,8 +63,11 @@ struct UnitResult {
   friend bool operator==(const UnitResult&, const UnitResult&) = default;
 };
 
+// With a checksum as its last line.
 std::string FormatManifest(const RunManifest& manifest);
-// kInvalidArgument names `where` (a file name), the position and the field.
+// What the blocks of the run's logs name: XXH3-128 of its manifest.
+RunId RunIdOf(const RunManifest& manifest);
+// kDataLoss names `where` (a file name), the position and the field.
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where);
 
 // Empty when both are the same run; else every differing field: "seed: stored 1, wanted 2; ...".

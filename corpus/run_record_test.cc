@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "corpus/text_proto.h"
 
 namespace mmadiff {
 namespace {
@@ -19,7 +20,9 @@ RunManifest SomeManifest() {
           .strategy = "mixed",
           .device = "cuda:0",
           .device_identity = "NVIDIA A100, driver \"580\"",
-          .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1, true}}};
+          .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1, true}},
+          .shard = 2,
+          .shards = 5};
 }
 
 UnitResult SomeUnit() {
@@ -48,8 +51,8 @@ TEST(Manifest, RoundTripsAsText) {
 TEST(Manifest, MalformedTextIsRefusedWithItsPlace) {
   const std::string good = FormatManifest(SomeManifest());
   const auto error = [](const std::string& text) {
-    const auto parsed = ParseManifest(text, "m.txtpb");
-    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    const auto parsed = ParseManifest(Seal(text), "m.txtpb");
+    EXPECT_EQ(parsed.status().code(), absl::StatusCode::kDataLoss) << text;
     return std::string(parsed.status().message());
   };
   EXPECT_THAT(error("seed: 1\nseed: 2\n"), HasSubstr("m.txtpb:2:"));
@@ -58,7 +61,40 @@ TEST(Manifest, MalformedTextIsRefusedWithItsPlace) {
   EXPECT_THAT(error(""), HasSubstr("no instruction"));
   EXPECT_THAT(error(absl::StrReplaceAll(good, {{"unit_cases: 1\n", ""}})),
               HasSubstr("instruction[1]"));
+  EXPECT_THAT(error(absl::StrReplaceAll(good, {{"shard: 2", "shard: 5"}})),
+              HasSubstr("shard 5 of 5"));
   EXPECT_THAT(error(std::string(5 << 20, '#')), HasSubstr("bytes"));
+}
+
+TEST(Manifest, EveryChangedByteShows) {
+  const std::string good = FormatManifest(SomeManifest());
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] ^= 1;
+    const absl::Status s = ParseManifest(bad, "m.txtpb").status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << i;
+    EXPECT_THAT(s.message(), HasSubstr("m.txtpb: its last line is not the checksum")) << i;
+    EXPECT_FALSE(ParseManifest(good.substr(0, i), "m.txtpb").ok()) << i;
+  }
+}
+
+TEST(Manifest, HugeNumbersOfCasesHaveUnits) {
+  RunManifest::Instruction i = {"x", UINT64_MAX, 2};
+  EXPECT_EQ(i.Units(), uint64_t{1} << 63);
+  EXPECT_EQ(i.CasesOf(i.Units() - 1), 1u);
+  i = {"x", 10, UINT64_MAX};
+  EXPECT_EQ(i.Units(), 1u);
+  EXPECT_EQ(i.CasesOf(0), 10u);
+}
+
+TEST(Manifest, EveryFactIsInTheRunId) {
+  RunManifest other = SomeManifest();
+  EXPECT_TRUE(RunIdOf(other) == RunIdOf(SomeManifest()));
+  other.shard = 1;
+  EXPECT_FALSE(RunIdOf(other) == RunIdOf(SomeManifest()));
+  other = SomeManifest();
+  other.seed ^= 1;
+  EXPECT_FALSE(RunIdOf(other) == RunIdOf(SomeManifest()));
 }
 
 TEST(Manifest, DifferenceIsEmptyForTheSameRun) {
@@ -93,6 +129,8 @@ TEST(Manifest, DifferenceSeesEachField) {
   EXPECT_THAT(changed([](auto& m) { m.generator_version = 9; }), HasSubstr("generator_version: "));
   EXPECT_THAT(changed([](auto& m) { m.seed = 9; }), HasSubstr("seed: "));
   EXPECT_THAT(changed([](auto& m) { m.strategy = "x"; }), HasSubstr("strategy: "));
+  EXPECT_THAT(changed([](auto& m) { m.shard = 1; }), HasSubstr("shard: stored 2, wanted 1"));
+  EXPECT_THAT(changed([](auto& m) { m.shards = 6; }), HasSubstr("shards: stored 5, wanted 6"));
   EXPECT_THAT(changed([](auto& m) { m.device = "x"; }), HasSubstr("device: "));
   EXPECT_THAT(changed([](auto& m) { m.device_identity = "x"; }), HasSubstr("device_identity: "));
   EXPECT_THAT(changed([](auto& m) { m.instructions[1].cases = 6; }), HasSubstr("instruction[1]: "));
@@ -123,6 +161,12 @@ TEST(Unit, OtherBytesAreDataLoss) {
             absl::StatusCode::kDataLoss);
   UnitResult unit = SomeUnit();
   unit.mismatches = unit.dot_products + 1;
+  EXPECT_EQ(code(unit), absl::StatusCode::kDataLoss);
+  unit = SomeUnit();
+  unit.mismatches = 0;  // but the digests differ
+  EXPECT_EQ(code(unit), absl::StatusCode::kDataLoss);
+  unit = SomeUnit();
+  unit.model_digest = unit.device_digest;
   EXPECT_EQ(code(unit), absl::StatusCode::kDataLoss);
   unit = SomeUnit();
   unit.seconds = -1;

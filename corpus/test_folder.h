@@ -15,7 +15,8 @@ namespace mmadiff {
 
 class TestFolder : public testing::Test {
  protected:
-  TestFolder() : folder_(testing::TempDir() + "/mmadiffXXXXXX") {
+  explicit TestFolder(const std::string& where = testing::TempDir())
+      : folder_(where + "/mmadiffXXXXXX") {
     if (mkdtemp(folder_.data()) == nullptr) std::abort();
   }
   ~TestFolder() override { std::filesystem::remove_all(folder_); }

@@ -6,9 +6,13 @@
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "xxhash.h"
 
 namespace mmadiff {
 namespace {
+
+constexpr absl::string_view kSeal = "# xxh3: ";
 
 // Keeps the first error. Lines and columns come counted from 0, -1 if not known.
 class FirstError : public google::protobuf::io::ErrorCollector {
@@ -33,7 +37,7 @@ class FirstError : public google::protobuf::io::ErrorCollector {
 absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
                             google::protobuf::Message& message) {
   if (text.size() > kMaxTextProtoBytes) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return absl::DataLossError(absl::StrCat(
         where, ": ", text.size(), " bytes of text proto; the most is ", kMaxTextProtoBytes));
   }
   google::protobuf::io::ArrayInputStream input(text.data(), static_cast<int>(text.size()));
@@ -42,7 +46,7 @@ absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
   parser.RecordErrorsTo(&errors);
   parser.SetRecursionLimit(10);  // our messages nest twice
   if (parser.Parse(&input, &message)) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(where, ":", errors.Text()));
+  return absl::DataLossError(absl::StrCat(where, ":", errors.Text()));
 }
 
 std::string FormatTextProto(const google::protobuf::Message& message) {
@@ -51,6 +55,27 @@ std::string FormatTextProto(const google::protobuf::Message& message) {
   std::string text;
   printer.PrintToString(message, &text);
   return text;
+}
+
+std::string Seal(std::string text) {
+  const std::string hash = Xxh3Hex(text);
+  absl::StrAppend(&text, kSeal, hash, "\n");
+  return text;
+}
+
+absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_view where) {
+  const size_t line = kSeal.size() + 32 + 1;
+  const absl::string_view sealed = text.substr(0, text.size() < line ? 0 : text.size() - line);
+  if (text.substr(sealed.size()) == absl::StrCat(kSeal, Xxh3Hex(sealed), "\n")) return sealed;
+  return absl::DataLossError(
+      absl::StrCat(where,
+                   ": its last line is not the checksum of the others: it was changed, "
+                   "damaged or cut off"));
+}
+
+std::string Xxh3Hex(absl::string_view bytes) {
+  const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
+  return absl::StrFormat("%016x%016x", h.high64, h.low64);
 }
 
 }  // namespace mmadiff

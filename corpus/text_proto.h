@@ -1,9 +1,11 @@
-// Strict reading and writing of text protos, for regression_case.cc and run_record.cc.
+// Strict reading and writing of text protos, for regression_case.cc, run_record.cc and
+// recording_folder.cc.
 #pragma once
 
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 
 namespace google::protobuf {
@@ -15,11 +17,19 @@ namespace mmadiff {
 // No text proto of ours comes near this; a larger text is refused before it is parsed.
 inline constexpr size_t kMaxTextProtoBytes = 4 << 20;
 
-// kInvalidArgument names `where`, line and column of the first error and how many follow. Unknown
+// kDataLoss names `where`, line and column of the first error and how many follow. Unknown
 // and repeated singular fields are errors.
 absl::Status ParseTextProto(absl::string_view text, absl::string_view where,
                             google::protobuf::Message& message);
 
 std::string FormatTextProto(const google::protobuf::Message& message);
+
+// The text with a last line that holds the XXH3-128 of all before it.
+std::string Seal(std::string text);
+// What Seal() was given; kDataLoss names `where` when the text was changed or damaged since.
+absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_view where);
+
+// XXH3-128 as 32 hexadecimal digits.
+std::string Xxh3Hex(absl::string_view bytes);
 
 }  // namespace mmadiff

@@ -136,7 +136,7 @@ std::string Unsafe(absl::string_view pattern) {
   return std::count(pattern.begin(), pattern.end(), '*') > kMostStars ? "too many '*'" : "";
 }
 
-// Reads one file; every failure is kInvalidArgument with the file's name and the line.
+// Reads one file; every failure is kDataLoss with the file's name and the line.
 class Parser {
  public:
   Parser(absl::string_view where, std::string stem) : where_(where), stem_(std::move(stem)) {}
@@ -178,7 +178,7 @@ class Parser {
 
   template <typename... Parts>
   absl::Status Error(const Parts&... parts) const {
-    return absl::InvalidArgumentError(absl::StrCat(where_, ":", line_, ": ", parts...));
+    return absl::DataLossError(absl::StrCat(where_, ":", line_, ": ", parts...));
   }
 
   absl::Status Field(absl::string_view line) {

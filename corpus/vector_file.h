@@ -61,7 +61,7 @@ struct VectorFile {
   std::vector<Vector> vectors;  // at least one
 };
 
-// kInvalidArgument names `where`, the line, and what to do. The stem of `where` is the FILE of the
+// kDataLoss names `where`, the line, and what to do. The stem of `where` is the FILE of the
 // names. Only the file "questions" may have vectors without answers. Texts have no control
 // characters.
 absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_view where);
@@ -71,8 +71,8 @@ absl::StatusOr<VectorFile> ReadVectors(const std::string& path);
 // line that is no comment has nothing but hexadecimal words.
 bool IsLineProtocol(absl::string_view text);
 // The *.txt below a folder, or the one file, in the order of their paths, but for recordings in the
-// line protocol. What cannot be read is among them: ReadVectors() says why.
-std::vector<std::string> ListVectorFiles(const std::string& path);
+// line protocol. What cannot be read is among them: ReadVectors() says why. Errors as FilesBelow().
+absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path);
 
 // One operand line as a dot product of the row; kInvalidArgument when its formats or k do not fit.
 absl::StatusOr<DotProductCase> DotProductOf(const Vector& vector, absl::string_view operands,

@@ -239,10 +239,10 @@ TEST_F(ListVectorFilesTest, BelowAFolder) {
   Put("d.txtpb", kGood);
   Put("e.txt", std::string(64, '\0') + kGood);
   Put("f.txt", std::string(5 << 20, ' '));
-  EXPECT_THAT(ListVectorFiles(Path("")),
+  EXPECT_THAT(*ListVectorFiles(Path("")),
               ElementsAre(Path("a.txt"), Path("b.txt"), Path("e.txt"), Path("f.txt")));
-  EXPECT_THAT(ListVectorFiles(Path("b.txt")), ElementsAre(Path("b.txt")));
-  EXPECT_THAT(ListVectorFiles(Path("c.txt")), ElementsAre());
+  EXPECT_THAT(*ListVectorFiles(Path("b.txt")), ElementsAre(Path("b.txt")));
+  EXPECT_THAT(*ListVectorFiles(Path("c.txt")), ElementsAre());
   EXPECT_FALSE(ReadVectors(Path("none.txt")).ok());
 }
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_recording.h"
+#include "corpus/list_files.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 
@@ -39,24 +40,17 @@ bool IsLineProtocol(absl::string_view text) {
   return false;
 }
 
-std::vector<std::string> ListVectorFiles(const std::string& path) {
-  std::vector<std::string> paths;
-  const auto add = [&paths](const fs::path& file) {
-    std::error_code ignored;
-    if (file.extension() != ".txt" || fs::is_directory(file, ignored)) return;
-    if (FactsOfFileName(file.string()).row != nullptr) return;
-    const absl::StatusOr<std::string> text = ReadFile(file.string(), kMostFileBytes);
-    if (!text.ok() || !IsLineProtocol(*text)) paths.push_back(file.string());
-  };
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    add(path);
-    return paths;
-  }
-  fs::recursive_directory_iterator it(path, error), end;
-  for (; !error && it != end; it.increment(error)) add(it->path());
-  std::sort(paths.begin(), paths.end());
-  return paths;
+absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path) {
+  std::error_code ignored;
+  absl::StatusOr<std::vector<std::string>> files = std::vector<std::string>{path};
+  if (fs::is_directory(path, ignored)) files = FilesBelow(path);
+  if (!files.ok()) return files.status();
+  std::erase_if(*files, [](const std::string& file) {
+    if (fs::path(file).extension() != ".txt" || FactsOfFileName(file).row != nullptr) return true;
+    const absl::StatusOr<std::string> text = ReadFile(file, kMostFileBytes);
+    return text.ok() && IsLineProtocol(*text);
+  });
+  return files;
 }
 
 std::vector<VectorCase> CasesOf(const Vector& vector) {

@@ -14,18 +14,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "corpus/durable_file.h"
 #include "device/faulty.h"
 #include "fuzz/progress.h"
 #include "fuzz/resident.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
+#include "fuzz/workdir.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr char kManifest[] = "/manifest.txtpb";
 constexpr uint64_t kUnitDotProducts = 1 << 18;      // a fraction of a second
 constexpr uint64_t kForeverDotProducts = 1 << 24;   // a unit of a run without an end
 constexpr uint64_t kResidentDotProducts = 1 << 28;  // a unit of a run on a GPU: some 0.03 seconds
@@ -97,7 +96,7 @@ class Campaign {
       row.total = std::move(stored.totals[r]);
       const RunManifest::Instruction& planned = manifest.instructions[r];
       row.emulated = planned.emulated;
-      units_.push_back((planned.cases + planned.unit_cases - 1) / planned.unit_cases);
+      units_.push_back(planned.Units());
       unit_cases_.push_back(planned.unit_cases);
       next_.push_back(options.shard);
       for (uint64_t u = options.shard; u < units_[r] && !options.forever; u += options.shards) {
@@ -162,9 +161,7 @@ class Campaign {
     return std::min(unit_cases_[row], PlannedCases(options_, *options_.rows[row]) - first);
   }
 
-  bool IsDone(size_t row, uint64_t unit) const {
-    return unit < done_[row].size() && done_[row][unit];
-  }
+  bool IsDone(size_t row, uint64_t unit) const { return done_[row].Contains(unit); }
 
   bool Finished(size_t row) const {
     if (options_.forever) return false;
@@ -271,9 +268,7 @@ class Campaign {
     outcome_.attempt_dot_products += result.dot_products;
     if (status.ok()) {
       status = filing = log_->Append(result);
-      if (IsDone(unit.row, unit.number)) return;
-      if (unit.number >= done_[unit.row].size()) done_[unit.row].resize(unit.number + 1);
-      done_[unit.row][unit.number] = true;
+      if (!done_[unit.row].Add(unit.number)) return;
     } else {  // what was compared counts, but the unit is not done
       result.device_digest = result.model_digest = 0;
     }
@@ -295,7 +290,7 @@ class Campaign {
   const CampaignOptions& options_;
   std::unique_ptr<UnitLog> log_;
   Console& console_;
-  std::vector<std::vector<bool>> done_;
+  std::vector<UnitSet> done_;
   std::vector<uint64_t> units_, unit_cases_, next_;  // by row
   Findings findings_;
   std::atomic<uint64_t> findings_count_ = 0;
@@ -308,24 +303,6 @@ class Campaign {
   int running_ = 0;
   bool stopping_ = false;
 };
-
-// Creates the manifest, or compares it with the one that is there.
-absl::Status ClaimWorkdir(const std::string& workdir, const RunManifest& manifest) {
-  if (absl::Status s = MakeFolder(workdir); !s.ok()) {
-    return absl::DataLossError(absl::StrCat("work directory ", workdir, ": ", s.message()));
-  }
-  const std::string path = workdir + kManifest;
-  const absl::StatusOr<std::string> text = ReadFile(path);
-  if (absl::IsNotFound(text.status())) return WriteFileDurably(path, FormatManifest(manifest));
-  if (!text.ok()) return absl::DataLossError(text.status().message());
-  const absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
-  if (!stored.ok()) return absl::AbortedError(stored.status().message());
-  const std::string difference = ManifestDifference(*stored, manifest);
-  if (difference.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(workdir, " belongs to another run (", difference,
-                   "); give this one its own --workdir, or repeat that command line"));
-}
 
 }  // namespace
 
@@ -345,6 +322,8 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.strategy = options.strategy->name;
   manifest.device = device.name();
   manifest.device_identity = device.identity();
+  manifest.shard = options.shard;
+  manifest.shards = options.shards;
   for (const Row* row : options.rows) {
     manifest.instructions.push_back({row->name, PlannedCases(options, *row),
                                      UnitCases(options, *row, device.IsSlow()),
@@ -362,28 +341,14 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
     devices.push_back(*std::move(device));
   }
   const RunManifest manifest = MakeManifest(options, *devices.front());
-  if (absl::Status s = ClaimWorkdir(options.workdir, manifest); !s.ok()) return s;
-  absl::StatusOr<StoredUnits> stored = ReadUnits(options.workdir, options.rows.size());
-  if (!stored.ok()) return absl::AbortedError(stored.status().message());
-  absl::StatusOr<std::unique_ptr<UnitLog>> log = UnitLog::Create(options.workdir);
-  if (!log.ok()) return log.status();
-  Campaign campaign(options, manifest, *std::move(stored), *std::move(log), console);
+  const auto workdir = Workdir::Claim(options.workdir, manifest, options.anew);
+  if (!workdir.ok()) return workdir.status();
+  Campaign campaign(options, manifest, std::move((*workdir)->stored), std::move((*workdir)->log),
+                    console);
   campaign.PlantFaults();
-  return campaign.Run(std::move(devices));
-}
-
-bool IsComplete(const std::string& workdir) {
-  const absl::StatusOr<std::string> text = ReadFile(workdir + kManifest);
-  if (!text.ok()) return false;
-  const absl::StatusOr<RunManifest> manifest = ParseManifest(*text, workdir + kManifest);
-  if (!manifest.ok()) return false;
-  const absl::StatusOr<StoredUnits> stored = ReadUnits(workdir, manifest->instructions.size());
-  if (!stored.ok()) return false;
-  for (size_t r = 0; r < manifest->instructions.size(); ++r) {
-    const RunManifest::Instruction& planned = manifest->instructions[r];
-    if (stored->totals[r].cases < planned.cases) return false;
-  }
-  return true;
+  CampaignOutcome outcome = campaign.Run(std::move(devices));
+  outcome.durable.Update((*workdir)->Check());
+  return outcome;
 }
 
 }  // namespace mmadiff

@@ -1,8 +1,8 @@
 // The differential run: units of cases over all instructions and threads, checkpointed so that a
 // run can be killed at any moment and started again with nothing lost.
 //
-// A work directory holds manifest.txtpb (immutable), units-*.log (one block log per attempt) and
-// findings/. A unit is done when its record is durable; starting again runs the units that are not.
+// A unit is done when its record in the work directory (fuzz/workdir.h) is durable; starting again
+// runs the units that are not.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ struct CampaignOptions {
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
   std::string workdir;
+  bool anew = false;           // begin again where all is done
   bool print_findings = true;  // on stdout, as they are filed
 };
 
@@ -72,14 +73,10 @@ using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
 // The manifest that the options and the device make.
 RunManifest MakeManifest(const CampaignOptions& options, const Device& device);
 
-// Errors before anything ran: kFailedPrecondition for the work directory of another run (with the
-// difference), kAborted for one whose manifest or units contradict themselves, kDataLoss for one
-// that cannot be read or written, or the device's own. A signal or the limit is seen inside a unit:
-// it has one second to end, else its answers count in the outcome and the unit runs again.
+// Errors before anything ran: those of Workdir::Claim(), or the device's own. A signal or the limit
+// is seen inside a unit: it has one second to end, else its answers count in the outcome and the
+// unit runs again.
 absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
                                             const DeviceOpener& open, Console& console);
-
-// True when every unit of the manifest is done in this directory.
-bool IsComplete(const std::string& workdir);
 
 }  // namespace mmadiff

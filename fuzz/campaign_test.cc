@@ -23,6 +23,7 @@
 #include "fuzz/testing_rows.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
+#include "fuzz/workdir.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {
@@ -182,7 +183,7 @@ TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
     options.shards = 3;
     const CampaignOutcome outcome = Run(options);
     EXPECT_TRUE(outcome.rows[0].finished);
-    EXPECT_FALSE(IsComplete(options.workdir));
+    EXPECT_TRUE(IsComplete(options.workdir));
     EXPECT_EQ(outcome.rows[0].total.cases, outcome.rows[0].planned_cases);
     digest += outcome.rows[0].total.device_digest;
     cases += outcome.rows[0].total.cases;
@@ -203,17 +204,39 @@ TEST_F(CampaignTest, MoreShardsThanUnits) {
   EXPECT_EQ(outcome.rows[0].planned_cases, 0u);
 }
 
-TEST_F(CampaignTest, ShardsMayShareAFolder) {
+TEST_F(CampaignTest, AFolderBelongsToOneShard) {
   CampaignOptions options = Options("w");
   options.shards = 2;
   Run(options);
-  options.shard = 1;
-  Run(options);
-  EXPECT_TRUE(IsComplete(options.workdir));
-  const CampaignOutcome again = Run(Options("w"));
+  const CampaignOutcome again = Run(options);
+  EXPECT_EQ(again.resumed_units, 3u);
   EXPECT_EQ(again.attempt_dot_products, 0u);
-  EXPECT_EQ(again.resumed_units, 5u);
-  EXPECT_EQ(RunDigest(again), RunDigest(Run(Options("whole"))));
+  options.shard = 1;
+  const absl::Status status = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("shard: stored 0, wanted 1"));
+}
+
+TEST_F(CampaignTest, AFinishedRunStartsAnewOnlyIfAsked) {
+  CampaignOptions options = Options("w");
+  const std::string digest = RunDigest(Run(options));
+  EXPECT_EQ(Run(options).resumed_units, 5u);
+  options.anew = true;
+  const CampaignOutcome anew = Run(options);
+  EXPECT_EQ(anew.resumed_units, 0u);
+  EXPECT_EQ(RunDigest(anew), digest);
+}
+
+TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
+  for (const char* what : {"w", "w/manifest.txtpb"}) {
+    const CampaignOutcome outcome = Run(Options("w"), Opener([&](int64_t run) {
+                                          if (run == 40) std::filesystem::remove_all(Path(what));
+                                          return absl::OkStatus();
+                                        }));
+    EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_THAT(std::string(outcome.durable.message()), HasSubstr(Path("w/")));
+    std::filesystem::remove_all(Path("w"));
+  }
 }
 
 // ---- Interruption and damage
@@ -259,7 +282,9 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
   EXPECT_FALSE(dead.rows[0].finished);
   // What was compared counts, but the digest covers only the unit that is done.
   EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
-  EXPECT_TRUE(dead.rows[0].total.device_digest == ReadUnits(Path("w"), 1)->totals[0].device_digest);
+  const std::string manifest = Path("w/manifest.txtpb");
+  const auto stored = ReadUnits(Path("w"), *ParseManifest(Get(manifest), manifest));
+  EXPECT_TRUE(dead.rows[0].total.device_digest == stored->totals[0].device_digest);
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(Options("w"), healthy);
   EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
@@ -267,25 +292,26 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
 }
 
 TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
-  CampaignOptions options = Options("w");
-  options.shards = 2;
-  Run(options);
-  options.shard = 1;
-  Run(options);
-  const std::vector<std::string> logs = Files(options.workdir, ".log");
+  // Two attempts: one unit, then the other four.
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  Run(Options("w"), Opener([](int64_t run) {
+        return run < 50 ? absl::OkStatus() : absl::UnavailableError("dead");
+      }));
+  Run(Options("w"), healthy);
+  const std::vector<std::string> logs = Files(Path("w"), ".log");
   ASSERT_THAT(logs, SizeIs(2));
   std::string bytes = Get(logs[1]);
   bytes[bytes.size() / 2] ^= 1;
   std::ofstream(logs[1], std::ios::binary) << bytes;
 
-  EXPECT_FALSE(IsComplete(options.workdir));
-  const CampaignOutcome repaired = Run(Options("w"));
+  EXPECT_FALSE(IsComplete(Path("w")));
+  const CampaignOutcome repaired = Run(Options("w"), healthy);
   ASSERT_THAT(repaired.warnings, SizeIs(1));
   EXPECT_THAT(repaired.warnings[0], HasSubstr(logs[1]));
   EXPECT_THAT(repaired.warnings[0], HasSubstr("run again"));
-  EXPECT_EQ(repaired.resumed_units, 3u);                      // units 0, 2 and 4 of shard 0
-  EXPECT_EQ(repaired.attempt_dot_products, 2u * 2048 * 128);  // units 1 and 3
-  EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"))));
+  EXPECT_EQ(repaired.resumed_units, 1u);
+  EXPECT_EQ(repaired.attempt_dot_products, (9000u - 2048) * 128);
+  EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"), healthy)));
 }
 
 TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
@@ -311,7 +337,7 @@ TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   other.rows.push_back(FindRow(kInteger));
   EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("instruction[1]: stored (none)"));
   EXPECT_THAT(refused(options, "faulty:dead=9"), HasSubstr("device: stored faulty:none=0"));
-  // What may differ: threads, shard, error limit, time limit.
+  // What may differ: threads, error limit, time limit.
   other = options;
   other.threads = 2;
   other.errors = 3;
@@ -324,7 +350,9 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
   Run(options);
   const auto open = [] { return OpenDevice("faulty:none=0"); };
   const std::string manifest = options.workdir + "/manifest.txtpb", good = Get(manifest);
-  std::ofstream(manifest) << good << "seed: twelve\n";
+  std::string changed = good;
+  changed[good.find("seed: 1") + 6] = '2';
+  std::ofstream(manifest) << changed;
   absl::Status status = Try(options, open).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.txtpb"));
@@ -332,8 +360,10 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
 
   UnitResult other = Run(options).rows[0].total;
   other.device_digest += 1;
+  other.mismatches = 1;
   {
-    const auto log = UnitLog::Create(options.workdir);
+    const auto log =
+        UnitLog::Create(options.workdir, RunIdOf(*ParseManifest(good, "manifest.txtpb")));
     ASSERT_TRUE((*log)->Append(other).ok());
     ASSERT_TRUE((*log)->Flush().ok());
   }

@@ -108,7 +108,7 @@ uint64_t OfTheModel(const Row& row, const DotProductCase& dot) { return Simulate
 constexpr char kGpus[] = "corpus/observations/khattak_mikaitis";
 
 TEST(Gpus, EveryRecordingIsTheModels) {
-  const std::vector<std::string> files = LineRecordingsBelow(kGpus);
+  const std::vector<std::string> files = *LineRecordingsBelow(kGpus);
   EXPECT_EQ(files.size(), 48u);
   for (const std::string& file : files) EXPECT_EQ(ExpectRecorded(file, OfTheModel), 256u) << file;
 }
@@ -132,7 +132,8 @@ TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
     dot.b.resize(wmma->shape().k);
     return Simulate(wmma->model, dot);
   };
-  for (const std::string& file : LineRecordingsBelow(kGpus)) {
+  const auto below = LineRecordingsBelow(kGpus);
+  for (const std::string& file : *below) {
     if (FactsOfFileName(file).row->model.a.bits == 8) continue;
     ExpectRecorded(file, of_wmma);
     ++files;
@@ -148,7 +149,8 @@ TEST(Gpus, EvidenceNamesWhatWasRecorded) {
                                         "L4",   "L40",   "L40S", "H100",  "H200", "GH200",
                                         "B200", "GB200", "B300", "GB300", "4090", "5090"};
   std::map<const Row*, std::set<std::string>> gpus;
-  for (const std::string& file : LineRecordingsBelow(kGpus)) {
+  const auto below = LineRecordingsBelow(kGpus);
+  for (const std::string& file : *below) {
     const Row* row = FactsOfFileName(file).row;
     const std::vector<std::string> parts =
         absl::StrSplit(std::filesystem::path(file).filename().string(), '.');
@@ -172,7 +174,7 @@ TEST(Gpus, EvidenceNamesWhatWasRecorded) {
 TEST(Silicon, EveryRecordingIsTheModels) {
   const std::string folder = "../shared/silicon";
   if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
-  const std::vector<std::string> files = LineRecordingsBelow(folder);
+  const std::vector<std::string> files = *LineRecordingsBelow(folder);
   uint64_t dot_products = 0;
   for (const std::string& file : files) dot_products += ExpectRecorded(file, OfTheModel);
   EXPECT_EQ(files.size(), 48u);

@@ -47,6 +47,18 @@ uint64_t CasesFor(const Row& row, const std::string& identity, uint64_t cases, u
   return low;
 }
 
+uint64_t MostUnitCases(const Row& row) {
+  return std::max<uint64_t>(1, kResidentUnitDotProducts / row.shape().d_words());
+}
+
+// The stream that a file names beside the row; kDataLoss when it is none, or of another row.
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row) {
+  const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
+  if (!stream.ok()) return absl::DataLossError(stream.status().message());
+  if (stream->row == &row) return stream;
+  return absl::DataLossError(absl::StrCat(row.name, ": answers to cases of ", name));
+}
+
 class Recorder {
  public:
   Recorder(const RecorderOptions& options, Device& device, RecordingFolderWriter& writer,
@@ -338,8 +350,12 @@ absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Dev
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {
   Batch inputs = recording.inputs;
   if (inputs.stream.empty()) return inputs;
-  const absl::StatusOr<CaseStream> stream = ParseStreamName(inputs.stream);
+  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.row);
   if (!stream.ok()) return stream.status();
+  if (inputs.shape != recording.row->shape()) {
+    return absl::DataLossError(
+        absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
+  }
   Generate(*stream, inputs.first, inputs.count, inputs);
   return inputs;
 }
@@ -349,8 +365,14 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::function<absl::Status(const UnitVerdict&)>& deliver) {
   uint64_t number = 0;
   return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
-    const absl::StatusOr<CaseStream> stream = ParseStreamName(d.stream);
+    const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.row);
     if (!stream.ok()) return stream.status();
+    // The time of one unit: more than any recorder writes is not tried.
+    if (d.unit_cases > MostUnitCases(*d.row)) {
+      return absl::DataLossError(absl::StrCat(folder, ": digests of units of ", d.unit_cases,
+                                              " cases of ", d.row->name, ", at most ",
+                                              MostUnitCases(*d.row), " are recorded"));
+    }
     for (size_t u = 0; u < d.digests.size(); ++u) {
       if (number++ % every != 0) continue;
       const uint64_t first = d.first + u * d.unit_cases;

@@ -44,7 +44,8 @@ struct RecorderOutcome {
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
                                              const std::string& folder, Console& console);
 
-// The inputs of a recording, generated where it only names them.
+// The inputs of a recording, generated where it only names them; kDataLoss when it names none, or
+// those of another row.
 absl::StatusOr<Batch> InputsOf(const Recording& recording);
 
 // One recorded unit of digests, computed again.
@@ -57,7 +58,8 @@ struct UnitVerdict {
 };
 
 // Computes every `every`-th recorded unit of a folder again, by the model and, when it is not
-// nullptr, by `device`. Returns the damage of the folder's digests.
+// nullptr, by `device`. Returns the damage of the folder's digests. kDataLoss for digests that no
+// recorder writes: of another row's cases, or of units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, Device* device, uint64_t every,
     const std::function<absl::Status(const UnitVerdict&)>& deliver);

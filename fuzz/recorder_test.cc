@@ -206,25 +206,86 @@ TEST_F(RecorderTest, DamageIsReportedAndTheRestIsUsed) {
   Damage("raw-1.log", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
   expect("raw-1.log is not what was recorded", true, false);
   Damage("raw-1.log", [](std::string& bytes) { bytes.resize(bytes.size() - 7); });
-  expect("raw-1.log: truncated block", true, false);
-  // A block that is missing at the end leaves no trace in the log itself.
-  Damage("raw-1.log", [](std::string& bytes) { bytes.resize(bytes.rfind("\x93mmalog\n")); });
-  expect("bytes of", true, false);
+  expect("raw-1.log: truncated block", false, false);  // it was the end mark
+  Damage("raw-1.log", [](std::string& bytes) {         // the end mark and the block before it
+    bytes.resize(bytes.rfind("\x93mmalog\n"));
+    bytes.resize(bytes.rfind("\x93mmalog\n"));
+  });
+  expect("raw-1.log: ends before its end", true, false);
   fs::remove(Path("out/raw-1.log"));
   expect("raw-1.log is missing", true, false);
   Damage("regressions.txt", [](std::string& bytes) { bytes[bytes.size() - 2] ^= 1; });
   expect("none of it was used", true, false);
   fs::remove(Path("out/regressions.txt"));
   expect("regressions.txt is missing", true, false);
-  Damage("digests.log", [](std::string& bytes) { bytes.back() ^= 1; });
+  Damage("digests.log", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
   expect("digests.log: payload checksum", false, true);
   fs::remove(Path("out/digests.log"));
   expect("digests.log is missing", false, true);
   Put("out/recording.txtpb", "nonsense");
-  expect("recording.txtpb", false, false);
+  expect("recording.txtpb", true, false);  // nothing vouches for the answers in text
+  Damage("recording.txtpb", [](std::string& bytes) { bytes[bytes.size() / 2] ^= 1; });
+  expect("recording.txtpb: its last line is not the checksum", true, false);
   fs::remove(Path("out/recording.txtpb"));
-  expect("recording.txtpb", false, false);
+  expect("recording.txtpb", true, false);
   EXPECT_THAT(Verify(Path("out")).damage, testing::IsEmpty());
+}
+
+// Another recording of the same cases by another machine, file by file.
+TEST_F(RecorderTest, FilesOfAnotherRecordingAreDamage) {
+  ASSERT_TRUE(Record(Options({kMma}), "fraction_bits=24").ok());
+  fs::rename(Path("out"), Path("other"));
+  ASSERT_TRUE(Record(Options({kMma}), "none=0").ok());
+  for (const char* name : {"raw-1.log", "digests.log", "regressions.txt"}) {
+    const std::string own = Get(Path(absl::StrCat("out/", name)));
+    Put(absl::StrCat("out/", name), Get(Path(absl::StrCat("other/", name))));
+    const Verified v = Verify(Path("out"));
+    EXPECT_THAT(v.damage, testing::Contains(HasSubstr(name)));
+    EXPECT_EQ(v.differing + v.differing_units, 0) << name;
+    Put(absl::StrCat("out/", name), own);
+  }
+  // One more file than was recorded.
+  Put("out/raw-2.log", Get(Path("other/raw-1.log")));
+  const Verified v = Verify(Path("out"));
+  EXPECT_THAT(v.damage, testing::Contains(HasSubstr("raw-2.log is not in recording.txtpb")));
+  EXPECT_EQ(v.differing, 0);
+}
+
+TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
+  const Row& row = *FindRow(kMma);
+  const std::string stream = CaseStream{&row, FindStrategy("mixed"), 1}.name();
+  const auto refused = [&](RecordedDigests d, absl::string_view why) {
+    auto writer = RecordingFolderWriter::Create(Path("out"));
+    ASSERT_TRUE(writer.ok() && (*writer)->WriteDigests({d}).ok());
+    ASSERT_TRUE((*writer)->Commit({}).ok());
+    const auto ignore = [](const UnitVerdict&) { return absl::OkStatus(); };
+    const absl::Status s = VerifyDigests(Path("out"), nullptr, 1, ignore).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
+    EXPECT_THAT(std::string(s.message()), HasSubstr(why));
+    fs::remove_all(Path("out"));
+  };
+  refused({&row, stream, 0, uint64_t{1} << 60, {1}, "x"}, "units of 1152921504606846976 cases");
+  refused({&row, stream, UINT64_MAX - 3, 2, {1, 2}, "x"}, "2 units of 2 cases");
+  refused({&row, "nothing", 0, 2, {1}, "x"}, "nothing");
+  refused({FindRow(kBigTile), stream, 0, 2, {1}, "x"}, "answers to cases of");
+}
+
+TEST_F(RecorderTest, RecordingsOfOtherCasesAreRefused) {
+  Recording r;
+  r.row = FindRow(kMma);
+  r.inputs.shape = r.row->shape();
+  r.inputs.count = 1;
+  r.inputs.stream = CaseStream{r.row, FindStrategy("mixed"), 1}.name();
+  EXPECT_TRUE(InputsOf(r).ok());
+  Recording other = r;
+  other.row = FindRow(kBigTile);
+  EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
+  other = r;
+  other.inputs.shape = DotProductShape(r.row->shape());
+  EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
+  other = r;
+  other.inputs.stream = "x";
+  EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST_F(RecorderTest, NothingStaysAfterAFailure) {

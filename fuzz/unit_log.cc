@@ -6,30 +6,79 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "corpus/list_files.h"
+#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
 
-// In the order of the attempts. No glob(): the folder's own name may hold "[" or "*".
-std::vector<std::string> LogFiles(const std::string& workdir) {
-  std::vector<std::string> paths;
-  std::error_code ignored;  // a folder that cannot be read has no logs; writing will say why
-  for (const auto& entry : std::filesystem::directory_iterator(workdir, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (absl::StartsWith(name, "units-") && absl::EndsWith(name, ".log")) {
-      paths.push_back(entry.path().string());
-    }
+// What the logs of a folder say, each checked against the plan of the run.
+class UnitReader {
+ public:
+  explicit UnitReader(const RunManifest& manifest)
+      : manifest_(manifest), folded_(manifest.instructions.size()) {
+    stored_.totals.resize(manifest.instructions.size());
+    stored_.done.resize(manifest.instructions.size(), UnitSet(manifest.shards));
   }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
-uint64_t Fold(const UnitResult& unit) {
-  const Digest both = unit.device_digest + 3 * unit.model_digest;
-  return static_cast<uint64_t>(both) ^ static_cast<uint64_t>(both >> 64);
-}
+  absl::Status Read(const std::string& path) {
+    if (absl::Status s = SyncFile(path); !s.ok()) return s;
+    uint64_t unplanned = 0;
+    std::string first;  // what is wrong with the first of them
+    const auto add = [&](absl::string_view bytes) -> absl::Status {
+      const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
+      const std::string wrong =
+          unit.ok() ? WhyNotPlanned(manifest_, *unit) : std::string(unit.status().message());
+      if (wrong.empty()) return Add(*unit, path);
+      if (unplanned++ == 0) first = wrong;
+      return absl::OkStatus();
+    };
+    const auto stats = ReadBlockLog(path, add, RunIdOf(manifest_));
+    if (absl::IsNotFound(stats.status())) return absl::DataLossError(stats.status().message());
+    if (!stats.ok()) return stats.status();
+    for (const Damage& d : stats->damage) {
+      stored_.warnings.push_back(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
+                                              d.bytes, " bytes skipped; those units run again"));
+    }
+    if (unplanned > 0) {
+      stored_.warnings.push_back(absl::StrCat(
+          path, ": ", unplanned, " records that this run cannot have, the first: ", first,
+          "; those units run again"));
+    }
+    return absl::OkStatus();
+  }
+
+  StoredUnits Stored() && { return std::move(stored_); }
+
+ private:
+  absl::Status Add(const UnitResult& unit, const std::string& path) {
+    const uint64_t fold = Fold(unit);
+    if (stored_.done[unit.instruction].Add(unit.unit)) {
+      folded_[unit.instruction].emplace(unit.unit, fold);
+      ++stored_.units;
+      Accumulate(unit, stored_.totals[unit.instruction]);
+      return absl::OkStatus();
+    }
+    if (folded_[unit.instruction].at(unit.unit) == fold) return absl::OkStatus();
+    return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
+                                           " of instruction ", unit.instruction,
+                                           ": the device or the files are not to be trusted"));
+  }
+
+  static uint64_t Fold(const UnitResult& unit) {
+    const Digest both = unit.device_digest + 3 * unit.model_digest;
+    return static_cast<uint64_t>(both) ^ static_cast<uint64_t>(both >> 64);
+  }
+
+  const RunManifest& manifest_;
+  StoredUnits stored_;
+  // By instruction and unit both digests, folded to a word: attempts may have the same units.
+  std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
+};
 
 }  // namespace
 
@@ -46,53 +95,68 @@ void Accumulate(const UnitResult& unit, UnitResult& total) {
   for (const auto& [name, count] : unit.counts) total.counts[name] += count;
 }
 
-absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instructions) {
-  StoredUnits stored;
-  stored.totals.resize(instructions);
-  stored.done.resize(instructions);
-  // Both digests of every unit, folded to a word: attempts on a shared file system may overlap.
-  std::vector<std::vector<uint64_t>> folded(instructions);
-  for (const std::string& path : LogFiles(workdir)) {
-    const auto add = [&](absl::string_view bytes) -> absl::Status {
-      const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
-      if (!unit.ok()) return unit.status();
-      if (unit->instruction >= instructions) {
-        return absl::DataLossError(absl::StrCat(path, ": a unit of instruction ", unit->instruction,
-                                                ", which the run has not"));
-      }
-      std::vector<bool>& done = stored.done[unit->instruction];
-      if (unit->unit >= done.size()) done.resize(unit->unit + 1);
-      folded[unit->instruction].resize(done.size());
-      uint64_t& known = folded[unit->instruction][unit->unit];
-      if (done[unit->unit]) {
-        if (known == Fold(*unit)) return absl::OkStatus();
-        return absl::DataLossError(absl::StrCat(path, ": two different answers for unit ",
-                                                unit->unit, " of instruction ", unit->instruction,
-                                                ": the device or the files are not to be trusted"));
-      }
-      known = Fold(*unit);
-      done[unit->unit] = true;
-      ++stored.units;
-      Accumulate(*unit, stored.totals[unit->instruction]);
-      return absl::OkStatus();
-    };
-    const absl::StatusOr<BlockLogStats> stats = ReadBlockLog(path, add);
-    if (!stats.ok()) return stats.status();
-    for (const Damage& d : stats->damage) {
-      stored.warnings.push_back(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
-                                             d.bytes, " bytes skipped; those units run again"));
-    }
+std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
+  if (unit.instruction >= manifest.instructions.size()) {
+    return absl::StrCat("instruction ", unit.instruction);
   }
-  return stored;
+  const RunManifest::Instruction& planned = manifest.instructions[unit.instruction];
+  const std::string which = absl::StrCat("unit ", unit.unit, " of ", planned.name);
+  if (unit.unit >= planned.Units()) return absl::StrCat(which, ", which has ", planned.Units());
+  if (unit.unit % manifest.shards != manifest.shard) {
+    return absl::StrCat(which, " in shard ", manifest.shard, " of ", manifest.shards);
+  }
+  const uint64_t first = unit.unit * planned.unit_cases, cases = planned.CasesOf(unit.unit);
+  if (unit.first_case != first || unit.cases != cases) {
+    return absl::StrCat(which, " has ", unit.cases, " cases from ", unit.first_case, " on, not ",
+                        cases, " from ", first, " on");
+  }
+  const Row* row = FindRow(planned.name);
+  if (row == nullptr) return WhyNoRow(planned.name);
+  const uint64_t words = row->shape().d_words();
+  if (unit.dot_products != cases * words) {
+    return absl::StrCat(which, " has ", unit.dot_products, " dot products of ", cases * words);
+  }
+  const auto outside = [&](uint64_t index) { return index < first || index - first >= cases; };
+  const auto& found = unit.mismatching_cases;
+  if (found.size() > unit.mismatches || std::any_of(found.begin(), found.end(), outside)) {
+    return absl::StrCat(which, " has mismatches in cases of other units");
+  }
+  return "";
 }
 
-absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& workdir) {
-  for (int attempt = static_cast<int>(LogFiles(workdir).size());; ++attempt) {
+// No glob(): the folder's own name may hold "[" or "*".
+absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) {
+  absl::StatusOr<std::vector<std::string>> paths = EntriesOf(workdir);
+  if (!paths.ok()) return absl::DataLossError(paths.status().message());
+  std::erase_if(*paths, [](const std::string& path) {
+    const std::string name = std::filesystem::path(path).filename().string();
+    return !absl::StartsWith(name, "units-") || !absl::EndsWith(name, ".log");
+  });
+  return paths;
+}
+
+absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest) {
+  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
+  if (!paths.ok()) return paths.status();
+  UnitReader reader(manifest);
+  for (const std::string& path : *paths) {
+    if (absl::Status s = reader.Read(path); !s.ok()) return s;
+  }
+  if (!paths->empty()) {
+    if (absl::Status s = SyncFolderOf(paths->front()); !s.ok()) return s;
+  }
+  return std::move(reader).Stored();
+}
+
+absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& workdir, RunId run) {
+  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
+  if (!paths.ok()) return paths.status();
+  for (size_t attempt = paths->size();; ++attempt) {
     const std::string path = absl::StrCat(workdir, "/units-", absl::Dec(attempt, absl::kZeroPad6),
                                           "-", getpid(), ".log");
-    absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path);
+    absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
     if (absl::IsAlreadyExists(log.status())) continue;
-    if (!log.ok()) return absl::DataLossError(log.status().message());
+    if (!log.ok()) return log.status();
     return std::unique_ptr<UnitLog>(new UnitLog(*std::move(log)));
   }
 }

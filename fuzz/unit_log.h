@@ -11,13 +11,14 @@
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
 #include "corpus/run_record.h"
+#include "fuzz/unit_set.h"
 
 namespace mmadiff {
 
 // Everything that earlier attempts left in a work directory.
 struct StoredUnits {
-  std::vector<UnitResult> totals;       // by instruction of the manifest
-  std::vector<std::vector<bool>> done;  // by instruction and unit
+  std::vector<UnitResult> totals;  // by instruction of the manifest
+  std::vector<UnitSet> done;       // by instruction
   uint64_t units = 0;
   std::vector<std::string> warnings;  // damage: the good records were used
 };
@@ -25,16 +26,26 @@ struct StoredUnits {
 // Sum of two results of one instruction; the unit number and the first case lose their meaning.
 void Accumulate(const UnitResult& unit, UnitResult& total);
 
-// Two different answers for one unit are kDataLoss: an alarm, not a merge.
-absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, size_t instructions);
+// Empty when the unit is one of this run; else what is wrong with it.
+std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
+
+// The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.
+absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
+
+// Reads the units of this run, and syncs their logs before it trusts them: an earlier sync may have
+// failed. Blocks of other runs, and units that this run does not have, are damage. kAborted for two
+// different answers for one unit: an alarm, not a merge. kDataLoss when a log cannot be listed,
+// read or synced.
+absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest);
 
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {
  public:
   // kDataLoss when the folder cannot be written.
-  static absl::StatusOr<std::unique_ptr<UnitLog>> Create(const std::string& workdir);
+  static absl::StatusOr<std::unique_ptr<UnitLog>> Create(const std::string& workdir, RunId run);
 
-  // Durable at the latest half a second and one call later, or after Flush().
+  // Durable at the latest half a second and one call later, or after Flush(). kDataLoss also when
+  // the log is not in its folder any more.
   absl::Status Append(const UnitResult& unit);
   absl::Status Flush();
 

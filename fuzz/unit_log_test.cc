@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "corpus/test_folder.h"
 
 namespace mmadiff {
@@ -12,6 +15,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
+constexpr char kRow[] = "x86/vdpbf16ps";  // 16 dot products an execution
+
+// Two rows; units of 100 cases, the tenth of 50.
+RunManifest Manifest() {
+  RunManifest manifest;
+  manifest.instructions = {{kRow, 950, 100}, {kRow, 950, 100}};
+  return manifest;
+}
+
 UnitResult Unit(uint32_t instruction, uint64_t number) {
   UnitResult unit;
   unit.instruction = instruction;
@@ -19,6 +31,8 @@ UnitResult Unit(uint32_t instruction, uint64_t number) {
   unit.first_case = 100 * number;
   unit.cases = 100;
   unit.dot_products = 1600;
+  unit.mismatches = 3;
+  unit.mismatching_cases = {100 * number, 100 * number + 99};
   unit.device_digest = (Digest{number + 1} << 64) | 17;
   unit.model_digest = Digest{number} << 100;
   unit.counts = {{"class.bits", 25}, {"event.tie", number}};
@@ -29,9 +43,10 @@ UnitResult Unit(uint32_t instruction, uint64_t number) {
 class UnitLogTest : public TestFolder {
  protected:
   // One attempt that stores these units, each in a block of its own.
-  void Attempt(const std::string& folder, const std::vector<UnitResult>& units) {
+  void Attempt(const std::string& folder, const std::vector<UnitResult>& units,
+               const RunManifest& manifest = Manifest()) {
     std::filesystem::create_directories(folder);
-    const auto log = UnitLog::Create(folder);
+    const auto log = UnitLog::Create(folder, RunIdOf(manifest));
     ASSERT_TRUE(log.ok()) << log.status();
     for (const UnitResult& unit : units) {
       ASSERT_TRUE((*log)->Append(unit).ok());
@@ -55,26 +70,65 @@ class UnitLogTest : public TestFolder {
   }
 };
 
-TEST_F(UnitLogTest, AnEmptyOrMissingFolderHasNoUnits) {
-  for (const std::string& folder : {Path("."), Path("missing")}) {
-    const auto stored = ReadUnits(folder, 2);
-    ASSERT_TRUE(stored.ok()) << stored.status();
-    EXPECT_EQ(stored->units, 0u);
-    EXPECT_EQ(stored->totals.size(), 2u);
-    EXPECT_EQ(stored->done.size(), 2u);
-    EXPECT_THAT(stored->warnings, IsEmpty());
+// The numbers in a set, of the first ten.
+std::vector<uint64_t> Numbers(const UnitSet& set) {
+  std::vector<uint64_t> numbers;
+  for (uint64_t n = 0; n < 10; ++n) {
+    if (set.Contains(n)) numbers.push_back(n);
   }
+  EXPECT_EQ(numbers.size(), set.size());
+  return numbers;
+}
+
+TEST(UnitSet, HoldsWhatWasAddedInAnyOrder) {
+  std::vector<uint64_t> order = {0, 1, 2, 3, 4, 5};
+  do {
+    UnitSet set, strided(7);
+    uint64_t added = 0;
+    for (const uint64_t n : order) {
+      EXPECT_TRUE(set.Add(n) && strided.Add(7 * n + 3));
+      EXPECT_FALSE(set.Add(n) || strided.Add(7 * n + 3));
+      added |= 1 << n;
+      for (uint64_t m = 0; m < 7; ++m) {
+        ASSERT_EQ(set.Contains(m), (added >> m & 1) != 0);
+        ASSERT_EQ(strided.Contains(7 * m + 3), (added >> m & 1) != 0);
+      }
+    }
+    EXPECT_EQ(set.size(), 6u);
+  } while (std::next_permutation(order.begin(), order.end()));
+  UnitSet huge;
+  EXPECT_TRUE(huge.Add(uint64_t{1} << 62));
+  EXPECT_FALSE(huge.Contains(0));
+}
+
+TEST_F(UnitLogTest, AnEmptyFolderHasNoUnits) {
+  const auto stored = ReadUnits(Path("."), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->units, 0u);
+  EXPECT_EQ(stored->totals.size(), 2u);
+  EXPECT_EQ(stored->done.size(), 2u);
+  EXPECT_THAT(stored->warnings, IsEmpty());
+}
+
+TEST_F(UnitLogTest, WhatCannotBeListedOrSyncedIsNoFreshStart) {
+  EXPECT_EQ(ReadUnits(Path("missing"), Manifest()).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(ReadUnits(Put("file", ""), Manifest()).status().code(), absl::StatusCode::kDataLoss);
+  Attempt(Path("w"), {Unit(0, 0)});
+  std::filesystem::create_symlink("/dev/null", Path("w/units-000001-7.log"));
+  const absl::Status s = ReadUnits(Path("w"), Manifest()).status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(s.message()), HasSubstr("units-000001-7.log: fdatasync"));
 }
 
 TEST_F(UnitLogTest, SumsTheUnitsOfAllAttempts) {
   Attempt(Path("w"), {Unit(0, 0), Unit(0, 2), Unit(1, 5)});
   Attempt(Path("w"), {Unit(0, 1)});
   EXPECT_EQ(Logs(Path("w")).size(), 2u);
-  const auto stored = ReadUnits(Path("w"), 2);
+  const auto stored = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_EQ(stored->units, 4u);
-  EXPECT_THAT(stored->done[0], ElementsAre(true, true, true));
-  EXPECT_THAT(stored->done[1], ElementsAre(false, false, false, false, false, true));
+  EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0, 1, 2));
+  EXPECT_THAT(Numbers(stored->done[1]), ElementsAre(5));
   const UnitResult& total = stored->totals[0];
   EXPECT_EQ(total.cases, 300u);
   EXPECT_EQ(total.dot_products, 4800u);
@@ -89,7 +143,7 @@ TEST_F(UnitLogTest, SumsTheUnitsOfAllAttempts) {
 TEST_F(UnitLogTest, FolderNamesAreNoPatterns) {
   const std::string folder = Path("run[1]*?{a}");
   Attempt(folder, {Unit(0, 0)});
-  EXPECT_EQ(ReadUnits(folder, 1)->units, 1u);
+  EXPECT_EQ(ReadUnits(folder, Manifest())->units, 1u);
 }
 
 TEST_F(UnitLogTest, OtherFilesAreNoLogs) {
@@ -97,7 +151,7 @@ TEST_F(UnitLogTest, OtherFilesAreNoLogs) {
   for (const char* name : {"w/units-000007.log.tmp", "w/other.log", "w/manifest.txtpb"}) {
     Put(name, "not a log");
   }
-  const auto stored = ReadUnits(Path("w"), 1);
+  const auto stored = ReadUnits(Path("w"), Manifest());
   EXPECT_EQ(stored->units, 1u);
   EXPECT_THAT(stored->warnings, IsEmpty());
 }
@@ -105,7 +159,7 @@ TEST_F(UnitLogTest, OtherFilesAreNoLogs) {
 TEST_F(UnitLogTest, AUnitTwiceCountsOnce) {
   Attempt(Path("w"), {Unit(0, 3), Unit(0, 3)});
   Attempt(Path("w"), {Unit(0, 3), Unit(0, 4)});
-  const auto stored = ReadUnits(Path("w"), 1);
+  const auto stored = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(stored.ok());
   EXPECT_EQ(stored->units, 2u);
   EXPECT_EQ(stored->totals[0].cases, 200u);
@@ -118,19 +172,82 @@ TEST_F(UnitLogTest, TwoDifferentAnswersAreAnAlarm) {
     (device ? other.device_digest : other.model_digest) += 1;
     Attempt(folder, {Unit(0, 3)});
     Attempt(folder, {other});
-    const absl::Status status = ReadUnits(folder, 1).status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+    const absl::Status status = ReadUnits(folder, Manifest()).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
     EXPECT_THAT(std::string(status.message()), HasSubstr("two different answers for unit 3"));
     EXPECT_THAT(std::string(status.message()), HasSubstr("units-000001"));
   }
 }
 
-TEST_F(UnitLogTest, AUnitOfAnInstructionThatTheRunHasNot) {
-  Attempt(Path("w"), {Unit(2, 0)});
-  EXPECT_TRUE(ReadUnits(Path("w"), 3).ok());
-  const absl::Status status = ReadUnits(Path("w"), 2).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("instruction 2"));
+// Good blocks of the right run, with units that it cannot have: reported, not counted, and however
+// large the number, in no time and memory.
+TEST_F(UnitLogTest, UnitsThatTheRunCannotHave) {
+  const struct {
+    const char* why;
+    std::function<void(UnitResult&)> change;
+  } kCases[] = {
+      {"instruction 2", [](UnitResult& u) { u.instruction = 2; }},
+      {"instruction 4294967295", [](UnitResult& u) { u.instruction = ~0u; }},
+      {"unit 10 of x86/vdpbf16ps, which has 10", [](UnitResult& u) { u = Unit(0, 10); }},
+      {"which has 10", [](UnitResult& u) { u.unit = uint64_t{1} << 40; }},
+      {"which has 10", [](UnitResult& u) { u.unit = ~uint64_t{0}; }},
+      {"100 cases from 101 on", [](UnitResult& u) { u.first_case = 101; }},
+      {"99 cases from 100 on", [](UnitResult& u) { u.cases = 99; }},
+      {"100 cases from 900 on, not 50", [](UnitResult& u) { u = Unit(0, 9); }},
+      {"1599 dot products of 1600", [](UnitResult& u) { u.dot_products = 1599; }},
+      {"cases of other units", [](UnitResult& u) { u.mismatching_cases = {200}; }},
+      {"cases of other units", [](UnitResult& u) { u.mismatching_cases = {99}; }},
+      {"do not agree", [](UnitResult& u) { u.mismatches = 0; }},
+      {"do not agree", [](UnitResult& u) { u.model_digest = u.device_digest; }},
+  };
+  for (const auto& c : kCases) {
+    UnitResult unit = Unit(0, 1);
+    c.change(unit);
+    std::filesystem::remove_all(Path("w"));
+    Attempt(Path("w"), {Unit(0, 0), unit, unit});
+    const auto stored = ReadUnits(Path("w"), Manifest());
+    ASSERT_TRUE(stored.ok()) << stored.status();
+    EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0)) << c.why;
+    EXPECT_EQ(stored->totals[0].cases, 100u);
+    ASSERT_EQ(stored->warnings.size(), 1u) << c.why;
+    EXPECT_THAT(stored->warnings[0], HasSubstr("2 records that this run cannot have"));
+    EXPECT_THAT(stored->warnings[0], HasSubstr(c.why));
+  }
+}
+
+TEST_F(UnitLogTest, ARunWithoutEndTakesAnyNumberInBoundedMemory) {
+  RunManifest manifest = Manifest();
+  manifest.instructions[0].cases = uint64_t{1} << 62;
+  const uint64_t last = manifest.instructions[0].Units() - 2;
+  Attempt(Path("w"), {Unit(0, last), Unit(0, 0)}, manifest);
+  const auto stored = ReadUnits(Path("w"), manifest);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->warnings, IsEmpty());
+  EXPECT_TRUE(stored->done[0].Contains(last));
+  EXPECT_EQ(stored->done[0].size(), 2u);
+}
+
+TEST_F(UnitLogTest, UnitsOfAnotherShardOrRun) {
+  RunManifest shard = Manifest();
+  shard.shard = 1;
+  shard.shards = 2;
+  Attempt(Path("w"), {Unit(0, 1), Unit(0, 2)}, shard);
+  auto stored = ReadUnits(Path("w"), shard);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_TRUE(stored->done[0].Contains(1));
+  EXPECT_EQ(stored->units, 1u);
+  ASSERT_EQ(stored->warnings.size(), 1u);
+  EXPECT_THAT(stored->warnings[0], HasSubstr("unit 2 of x86/vdpbf16ps in shard 1 of 2"));
+  RunManifest other = Manifest();
+  other.seed = 2;
+  Attempt(Path("other"), {Unit(0, 3)}, other);
+  std::filesystem::copy(Logs(Path("other"))[0], Path("w/units-000001-1.log"));
+  stored = ReadUnits(Path("w"), other);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(3));
+  ASSERT_EQ(stored->warnings.size(), 1u);
+  EXPECT_THAT(stored->warnings[0], HasSubstr("units-000000"));
+  EXPECT_THAT(stored->warnings[0], HasSubstr("a block of another run"));
 }
 
 // Every byte of the middle block, flipped: that unit is missing, the others are not.
@@ -143,39 +260,39 @@ TEST_F(UnitLogTest, DamageCostsOnlyItsBlock) {
   const std::string log = Logs(Path("w")).front();
   for (size_t offset = block; offset < 2 * block; ++offset) {
     FlipByte(log, offset);
-    const auto stored = ReadUnits(Path("w"), 1);
+    const auto stored = ReadUnits(Path("w"), Manifest());
     ASSERT_TRUE(stored.ok()) << stored.status();
-    ASSERT_THAT(stored->done[0], ElementsAre(true, false, true)) << "byte " << offset;
+    ASSERT_THAT(Numbers(stored->done[0]), ElementsAre(0, 2)) << "byte " << offset;
     ASSERT_EQ(stored->warnings.size(), 1u);
     ASSERT_THAT(stored->warnings[0], HasSubstr("at byte " + std::to_string(block)));
     ASSERT_THAT(stored->warnings[0], HasSubstr("those units run again"));
     FlipByte(log, offset);
   }
-  EXPECT_THAT(ReadUnits(Path("w"), 1)->warnings, IsEmpty());
+  EXPECT_THAT(ReadUnits(Path("w"), Manifest())->warnings, IsEmpty());
 }
 
 TEST_F(UnitLogTest, ATornEndCostsOnlyTheLastBlock) {
   Attempt(Path("w"), {Unit(0, 0), Unit(0, 1)});
   const std::string log = Logs(Path("w")).front();
   std::filesystem::resize_file(log, Get(log).size() - 1);
-  const auto stored = ReadUnits(Path("w"), 1);
+  const auto stored = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(stored.ok());
-  EXPECT_THAT(stored->done[0], ElementsAre(true));
+  EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0));
   EXPECT_EQ(stored->warnings.size(), 1u);
 }
 
 TEST_F(UnitLogTest, NothingIsWrittenBeforeItsTime) {
   std::filesystem::create_directories(Path("w"));
-  const auto log = UnitLog::Create(Path("w"));
+  const auto log = UnitLog::Create(Path("w"), RunIdOf(Manifest()));
   ASSERT_TRUE((*log)->Append(Unit(0, 0)).ok());
   ASSERT_TRUE((*log)->Flush().ok());
-  EXPECT_EQ(ReadUnits(Path("w"), 1)->units, 1u);
+  EXPECT_EQ(ReadUnits(Path("w"), Manifest())->units, 1u);
 }
 
 TEST_F(UnitLogTest, AFolderThatCannotBeWritten) {
   Put("file", "");
   for (const std::string& folder : {Path("missing"), Path("file"), std::string("/proc")}) {
-    EXPECT_EQ(UnitLog::Create(folder).status().code(), absl::StatusCode::kDataLoss) << folder;
+    EXPECT_EQ(UnitLog::Create(folder, 1).status().code(), absl::StatusCode::kDataLoss) << folder;
   }
 }
 

@@ -230,8 +230,8 @@ done
 # Malformed and damaged cases.
 expect 2 replay none; warns 'no such file, folder or case name'
 expect 2 replay $mma@g3:1:x --device=faulty:none=0; warns "index 'x' is no number"
-sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 2 replay broken.txtpb; warns broken.txtpb; warns ' a'
-echo 'instruction: "x' >syntax.txtpb; expect 2 replay syntax.txtpb; warns 'syntax.txtpb'
+sed 's/^a: "3/a: "g/' "$finding" >broken.txtpb; expect 5 replay broken.txtpb; warns broken.txtpb; warns ' a'
+echo 'instruction: "x' >syntax.txtpb; expect 5 replay syntax.txtpb; warns 'syntax.txtpb'
 mkdir -p folder empty; cp "$finding" folder; cp broken.txtpb folder
 expect 1 replay folder; warns broken.txtpb
 expect 5 replay folder --device=faulty:none=0; says '1 of 1 dot products equal (damaged data skipped)'
@@ -390,17 +390,27 @@ warns 'clean belongs to another run'; warns '500 cases'; silent "$out"
 run 2 --device=faulty:none=0 --instr=$mma --cases=500 --seed=2 --workdir=clean; warns 'seed: stored 1, wanted 2'
 run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=/proc/none; silent "$out"
 run 6 --device=faulty:none=0 --instr=$fma --cases=100 --workdir=rec.log/below
-# Two attempts, one log of them damaged: its units run again, and the result is whole.
-for shard in 0/2 1/2; do
-  run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --shard=$shard --workdir=shards
-done
-log=$(ls shards/units-*.log | tail -n 1)
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --shard=0/2 --workdir=shard
+run 2 --device=faulty:none=0 --instr=$mma --cases=9000 --shard=1/2 --workdir=shard; warns 'shard: stored 0, wanted 1'
+# A damaged log: its units run again, and the result is whole.
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; whole=$(stat_of digest)
+log=$(ls whole/units-*.log)
 printf 'XXXX' | dd of="$log" bs=1 seek=$(($(stat -c %s "$log") / 2)) conv=notrunc 2>/dev/null
-run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=shards; warns "$log"; warns 'run again'
-is "$(stat_of resumed_units)" 3; repaired=$(stat_of digest)
-run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; is "$(stat_of digest)" "$repaired"
-echo 'seed: x' >>whole/manifest.txtpb
-run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns manifest.txtpb
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns "$log"; warns 'run again'
+is "$(stat_of digest)" "$whole"
+# The log of a run with another seed is damage too.
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=other
+cp other/units-*.log whole/units-000009-1.log
+run 0 --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole; warns 'a block of another run'
+is "$(stat_of digest)" "$whole"; is "$(stat_of resumed_units)" 5
+sed -i 's/^seed: 1/seed: 2/' whole/manifest.txtpb
+run 5 --device=faulty:none=0 --instr=$mma --cases=9000 --seed=2 --workdir=whole; warns manifest.txtpb
+# One writer at a time, and in the default folder a finished run starts anew.
+flock whole/writer.lock "$m" run --device=faulty:none=0 --instr=$mma --cases=9000 --workdir=whole >"$out" 2>"$err"
+is $? 2; warns 'another process writes to whole (pid '
+rm -rf mmadiff-runs
+run 0 --device=faulty:none=0 --instr=$mma --cases=500; run 0 --device=faulty:none=0 --instr=$mma --cases=500
+is "$(stat_of resumed_units)" 0; is "$(ls mmadiff-runs/*/units-*.log | wc -l)" 1; rm -r mmadiff-runs
 # A full disk: exit code 6, and with room again the run goes on. A file size limit stands in for the
 # disk where mounting is not allowed.
 (ulimit -f 1; "$m" run --device=faulty:none=0 --instr="$mma,x86/*" --cases=3000 --threads=1 --workdir=full \

@@ -165,7 +165,7 @@ class Probe {
       if (answer.observed.empty()) continue;
       any = true;
       absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
-                      "\n# answer: ", answer.answer, "\n");
+                      "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(), "\n");
       for (const Observed& o : answer.observed) {
         absl::StrAppend(&text, FormatLine(*row.instruction, o.dot, o.d), "\n");
       }

@@ -26,8 +26,7 @@ struct RecordFlags {
 int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
               Console& console) {
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
-  if (absl::IsAlreadyExists(writer.status())) return Fail(writer.status());
-  if (!writer.ok()) return Fail(absl::DataLossError(writer.status().message()), kNotDurable);
+  if (!writer.ok()) return Fail(writer.status(), kNotDurable);
   uint64_t recorded = 0, dropped = 0;
   Batch batch;
   for (const Row* row : rows) {
@@ -53,7 +52,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
     std::remove(flags.out.c_str());
     return Fail(absl::InternalError("nothing was recorded"));
   }
-  if (absl::Status s = (*writer)->Flush(); !s.ok()) return Fail(s, kNotDurable);
+  if (absl::Status s = (*writer)->Finish(); !s.ok()) return Fail(s, kNotDurable);
   console.Print(
       absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
   return dropped == 0 ? kClean : kInternal;

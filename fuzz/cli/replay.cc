@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_recording.h"
+#include "corpus/list_files.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -41,16 +42,16 @@ bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
   });
 }
 
-// In the order of their names; none when `path` is no folder.
-std::vector<std::string> RecordingFoldersBelow(const std::string& path) {
-  std::vector<std::string> folders;
-  std::error_code error;
-  std::filesystem::recursive_directory_iterator it(path, error), end;
-  for (; !error && it != end; it.increment(error)) {
-    if (it->is_directory(error) && IsRecordingFolder(it->path())) folders.push_back(it->path());
+// In the order of their names.
+absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
+  if (!files.ok()) return files.status();
+  std::set<std::string> folders;
+  for (const std::string& file : *files) {
+    folders.insert(std::filesystem::path(file).parent_path().string());
   }
-  std::sort(folders.begin(), folders.end());
-  return folders;
+  std::erase_if(folders, [](const std::string& folder) { return !IsRecordingFolder(folder); });
+  return std::vector<std::string>(folders.begin(), folders.end());
 }
 
 // What one device answered.
@@ -76,18 +77,21 @@ class Replay {
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
     if (IsRecordingFolder(argument)) return Folder(argument);
-    const std::vector<std::string> vectors = ListVectorFiles(argument);
+    const auto vectors = ListVectorFiles(argument);
+    if (!vectors.ok()) return vectors.status();
     if (!S_ISDIR(info.st_mode)) {
-      if (!vectors.empty()) return Vectors(argument);
+      if (!vectors->empty()) return Vectors(argument);
       return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
     }
     const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
-    print_tallies_ |= !folders.empty() || !files.empty();
-    absl::Status s = Cases(argument, folders);
-    for (const std::string& folder : folders) s.Update(Folder(folder));
-    for (const std::string& file : files) s.Update(RecordedInFolder(file));
-    for (const std::string& file : vectors) {
-      if (!IsBelow(file, folders)) s.Update(Vectors(file));
+    if (!folders.ok()) return folders.status();
+    if (!files.ok()) return files.status();
+    print_tallies_ |= !folders->empty() || !files->empty();
+    absl::Status s = Cases(argument, *folders);
+    for (const std::string& folder : *folders) s.Update(Folder(folder));
+    for (const std::string& file : *files) s.Update(Recorded(file, true));
+    for (const std::string& file : *vectors) {
+      if (!IsBelow(file, *folders)) s.Update(Vectors(file));
     }
     return s;
   }
@@ -229,15 +233,6 @@ class Replay {
     compare(unit.recorded, unit.identity);
     if (unit.device.has_value()) compare(*unit.device, device_->name());
     console_.Status(absl::StrCat(units_, " units of digests verified"), false);
-  }
-
-  // A bad file does not hide the others.
-  absl::Status RecordedInFolder(const std::string& file) {
-    const absl::Status s = Recorded(file, true);
-    if (!absl::IsInvalidArgument(s)) return s;
-    console_.Warn(s.message());
-    damaged_ = true;
-    return absl::OkStatus();
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {

@@ -1,6 +1,5 @@
 // mmadiff run: the differential run.
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -10,7 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "corpus/durable_file.h"
 #include "fuzz/campaign.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
@@ -84,9 +82,8 @@ absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags, con
 }
 
 // mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again.
-std::string DefaultWorkdir(const RunManifest& manifest, const CampaignOptions& options) {
-  const std::string text =
-      absl::StrCat(FormatManifest(manifest), options.shard, "/", options.shards);
+std::string DefaultWorkdir(const RunManifest& manifest) {
+  const std::string text = FormatManifest(manifest);
   const uint64_t hash = XXH3_64bits(text.data(), text.size());
   return absl::StrCat("mmadiff-runs/", absl::Hex(hash, absl::kZeroPad16));
 }
@@ -186,19 +183,13 @@ int Run(const RunFlags& flags, const Globals& globals) {
   options.rows = *rows;
   options.workdir = globals.workdir;
   if (globals.workdir.empty()) {
-    options.workdir = DefaultWorkdir(MakeManifest(options, **device), options);
+    options.workdir = DefaultWorkdir(MakeManifest(options, **device));
+    options.anew = true;  // a finished run is started again; only its findings stay
   }
   Console console = globals.MakeConsole();
   if (flags.dry_run) {
     console.Print(Plan(options, **device));
     return kClean;
-  }
-  // A finished run in the default folder is started anew; only its findings stay.
-  if (globals.workdir.empty() && IsComplete(options.workdir)) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(options.workdir, ignored)) {
-      if (entry.is_regular_file()) std::filesystem::remove(entry.path(), ignored);
-    }
   }
   HandleStopSignals();
   if (!globals.quiet) {

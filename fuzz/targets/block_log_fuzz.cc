@@ -13,6 +13,8 @@ using mmadiff::EncodeBlock;
 
 namespace {
 
+constexpr mmadiff::RunId kRun = 1;
+
 // The records of a file with these bytes.
 uint64_t Read(const std::string& bytes) {
   static const int fd = memfd_create("block_log", MFD_CLOEXEC);
@@ -40,12 +42,14 @@ uint64_t Read(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const std::string rest(reinterpret_cast<const char*>(data) + 2, size - 2);
-  const std::string first = EncodeBlock("\x01x", 1, 0), last = EncodeBlock("\x01y", 1, 2);
+  const std::string first = EncodeBlock("\x01x", 1, 0, kRun),
+                    last = EncodeBlock("\x01y", 1, 2, kRun);
   if (data[0] % 2 == 0) {
     Read(rest);
   } else if (rest.size() < mmadiff::kMaxBlockBytes) {
-    if (Read(first + EncodeBlock(rest, data[1], 1) + last) < 2) std::abort();
-    if (Read(first + rest + last) < 2) std::abort();
+    // A block without records would be the end mark.
+    if (Read(first + EncodeBlock(rest, data[1] + 1, 1, kRun) + last) < 2) std::abort();
+    if (Read(first + rest + last) < 1) std::abort();
   }
   return 0;
 }

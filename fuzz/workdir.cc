@@ -1,0 +1,154 @@
+#include "fuzz/workdir.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+
+namespace mmadiff {
+namespace {
+
+std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
+
+// 0 or errno.
+int Lock(int fd) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+// For people; whether it is there does not matter.
+void WriteHolder(int fd) {
+  char host[256] = "?";
+  gethostname(host, sizeof host - 1);
+  const std::string text = absl::StrCat("pid ", getpid(), " on ", host, "\n");
+  [[maybe_unused]] const bool written =
+      ftruncate(fd, 0) == 0 && pwrite(fd, text.data(), text.size(), 0) > 0;
+}
+
+std::string Holder(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadFile(path, 1000);
+  return text.ok() && !text->empty() ? std::string(absl::StripAsciiWhitespace(*text)) : "unknown";
+}
+
+absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manifest) {
+  const std::string path = ManifestPath(folder);
+  absl::StatusOr<std::string> text = ReadFile(path);
+  if (absl::IsNotFound(text.status())) {
+    const absl::Status created = CreateFileDurably(path, FormatManifest(manifest));
+    if (!absl::IsAlreadyExists(created)) return created;
+    text = ReadFile(path);  // another process was faster, where there are no locks
+  }
+  if (absl::Status s = SyncFile(path); !s.ok()) return s;
+  if (!text.ok()) return absl::DataLossError(text.status().message());
+  const absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
+  if (!stored.ok()) return absl::AbortedError(stored.status().message());
+  const std::string difference = ManifestDifference(*stored, manifest);
+  if (difference.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(folder, " belongs to another run (", difference,
+                   "); give this one its own --workdir, or repeat that command line"));
+}
+
+bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
+  for (size_t r = 0; r < manifest.instructions.size(); ++r) {
+    const uint64_t units = manifest.instructions[r].Units();
+    const uint64_t after = units > manifest.shard ? units - manifest.shard - 1 : 0;
+    const uint64_t planned = units > manifest.shard ? after / manifest.shards + 1 : 0;
+    if (stored.done[r].size() < planned) return false;
+  }
+  return true;
+}
+
+absl::Status RemoveUnits(const std::string& folder) {
+  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& path : *paths) {
+    if (unlink(path.c_str()) != 0) {
+      return absl::DataLossError(absl::StrCat(path, ": cannot be removed: ", std::strerror(errno)));
+    }
+  }
+  return SyncFolderOf(ManifestPath(folder));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
+                                                             std::string& warning) {
+  const std::string path = folder + "/writer.lock";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (fd < 0) {
+    return absl::DataLossError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
+  }
+  std::unique_ptr<FolderLock> lock(new FolderLock(fd));
+  const int error = Lock(fd);
+  if (error == EWOULDBLOCK) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("another process writes to ", folder, " (", Holder(path),
+                     "); wait for it or give this run its own --workdir"));
+  }
+  if (error != 0) {
+    warning = absl::StrCat(path, ": ", std::strerror(error),
+                           "; nothing keeps another process from writing to this folder");
+    return lock;
+  }
+  // Whoever removes the file lets two processes have one each.
+  if (absl::Status s = CheckIsStill(fd, path); !s.ok()) return s;
+  WriteHolder(fd);
+  return lock;
+}
+
+FolderLock::~FolderLock() { close(fd_); }
+
+absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
+                                                        const RunManifest& manifest, bool anew) {
+  if (absl::Status s = MakeFolder(folder); !s.ok()) {
+    return absl::DataLossError(absl::StrCat("work directory ", folder, ": ", s.message()));
+  }
+  auto workdir = std::make_unique<Workdir>();
+  workdir->manifest_path_ = ManifestPath(folder);
+  workdir->manifest_text_ = FormatManifest(manifest);
+  std::string warning;
+  auto lock = FolderLock::Take(folder, warning);
+  if (!lock.ok()) return lock.status();
+  workdir->lock_ = *std::move(lock);
+  if (absl::Status s = CreateOrCompare(folder, manifest); !s.ok()) return s;
+  auto stored = ReadUnits(folder, manifest);
+  if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
+    if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;
+    stored = ReadUnits(folder, manifest);
+  }
+  if (!stored.ok()) return stored.status();
+  workdir->stored = *std::move(stored);
+  if (!warning.empty()) workdir->stored.warnings.push_back(warning);
+  auto log = UnitLog::Create(folder, RunIdOf(manifest));
+  if (!log.ok()) return log.status();
+  workdir->log = *std::move(log);
+  return workdir;
+}
+
+absl::Status Workdir::Check() const {
+  const absl::StatusOr<std::string> text = ReadFile(manifest_path_);
+  if (text.ok() && *text == manifest_text_) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      manifest_path_, ": was removed or changed during the run; its results are not safe"));
+}
+
+bool IsComplete(const std::string& workdir) {
+  const absl::StatusOr<std::string> text = ReadFile(ManifestPath(workdir));
+  if (!text.ok()) return false;
+  const absl::StatusOr<RunManifest> manifest = ParseManifest(*text, ManifestPath(workdir));
+  if (!manifest.ok()) return false;
+  const absl::StatusOr<StoredUnits> stored = ReadUnits(workdir, *manifest);
+  return stored.ok() && AllDone(*manifest, *stored);
+}
+
+}  // namespace mmadiff

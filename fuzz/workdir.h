@@ -1,0 +1,57 @@
+// The work directory of a run: manifest.txtpb (immutable), units-*.log (one block log per attempt),
+// findings/, and writer.lock, which one process at a time holds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/run_record.h"
+#include "fuzz/unit_log.h"
+
+namespace mmadiff {
+
+// One process at a time in a folder, for as long as this lives. Not inherited by children.
+class FolderLock {
+ public:
+  // kFailedPrecondition while another process holds it, with its number and machine. On a file
+  // system without locks nothing is locked and `warning` says so. kDataLoss when the lock's file
+  // cannot be written.
+  static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& folder,
+                                                          std::string& warning);
+  ~FolderLock();
+
+ private:
+  explicit FolderLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+class Workdir {
+ public:
+  // Creates the folder and its manifest, or compares it with the one that is there; reads the units
+  // of earlier attempts; and begins the log of this one. With `anew` a folder in which every unit
+  // is done, and no file damaged, loses its units first.
+  //
+  // kFailedPrecondition for a folder of another run (with the difference) or one in which another
+  // process writes; kAborted for a manifest or units that contradict themselves; kDataLoss for what
+  // cannot be read or written.
+  static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
+                                                        const RunManifest& manifest, bool anew);
+
+  // kDataLoss unless the manifest is still the one of this run.
+  absl::Status Check() const;
+
+  StoredUnits stored;  // its warnings are those of the folder too
+  std::unique_ptr<UnitLog> log;
+
+ private:
+  std::string manifest_path_, manifest_text_;
+  std::unique_ptr<FolderLock> lock_;
+};
+
+// True when the folder's manifest is good and every unit of its shard is done.
+bool IsComplete(const std::string& workdir);
+
+}  // namespace mmadiff
