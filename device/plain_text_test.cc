@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 namespace mmadiff {
 namespace {
 
@@ -21,7 +23,14 @@ TEST(PlainText, Utf8StaysAndOtherBytesAreEscaped) {
   EXPECT_EQ(PlainText("\xe0\x80\x80"), "\\xe0\\x80\\x80");  // nor this
   EXPECT_EQ(PlainText("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
   EXPECT_EQ(PlainText("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
-  EXPECT_EQ(PlainText("\xe2\x82"), "\\xe2\\x82");  // cut off
+  EXPECT_EQ(PlainText("\xef\xbf\xbf"), "\\xef\\xbf\\xbf");  // no character of XML
+  EXPECT_EQ(PlainText("\xe2\x82"), "\\xe2\\x82");           // cut off
+}
+
+TEST(PlainText, MarksAreNotTheTextsOwnColours) {
+  const std::string text = absl::StrCat("\x1b[31m", kMarkBegin, "1", kMarkEnd);
+  EXPECT_EQ(PlainText(text, "<", ">"), "\\x1b[31m<1>");
+  EXPECT_EQ(PlainText(text), "\\x1b[31m\\xfe1\\xff");
 }
 
 // Once is enough: what is plain stays as it is.

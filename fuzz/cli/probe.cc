@@ -1,8 +1,6 @@
 // mmadiff probe: asks a device the questions that only hardware answers.
 #include "triage/probe.h"
 
-#include <nlohmann/json.hpp>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,6 +13,7 @@
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
+#include "fuzz/json_text.h"
 #include "triage/pairs.h"
 
 namespace mmadiff {
@@ -81,7 +80,7 @@ class Probe {
 
   int Finish() {
     if (json_) {
-      console_.Print(json_answers_.dump(1) + "\n");
+      console_.Print(JsonText(json_answers_, 1) + "\n");
     } else {
       console_.Print(absl::StrFormat(
           "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
