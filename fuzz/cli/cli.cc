@@ -42,6 +42,17 @@ int Fail(const absl::Status& status, ExitCode data_loss) {
   }
 }
 
+ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered) {
+  const auto any = [&dropped](bool (*is)(const absl::Status&)) {
+    return std::any_of(dropped.begin(), dropped.end(), is);
+  };
+  if (!any([](const absl::Status& s) { return !s.ok(); })) return kClean;
+  if (!answered && !any([](const absl::Status& s) { return !s.ok() && !absl::IsNotFound(s); })) {
+    return kNoDevice;
+  }
+  return any([](const absl::Status& s) { return absl::IsDataLoss(s); }) ? kDamaged : kInternal;
+}
+
 absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
   constexpr std::pair<char, double> kSuffixes[] = {{'k', 1e3}, {'M', 1e6}, {'G', 1e9}, {'T', 1e12}};
   const absl::Status bad = absl::InvalidArgumentError(

@@ -225,6 +225,7 @@ int PrintJson(Console& console, const std::vector<Work>& works) {
 int RunMutants(const MutantsFlags& flags, const Globals& globals) {
   const absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
   if (!rows.ok()) return Fail(rows.status());
+  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
   Console console = globals.MakeConsole();
   std::vector<Work> works;
   for (const ByModel& m : ModelsOf(*rows)) works.push_back(NeighboursOf(m));
