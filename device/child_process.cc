@@ -4,21 +4,21 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "absl/time/clock.h"
+#include "absl/types/span.h"
+#include "device/plain_text.h"
+#include "device/watcher.h"
 
 extern char** environ;
 
@@ -28,47 +28,9 @@ namespace {
 constexpr size_t kKeptStderr = 2048;       // bytes
 constexpr size_t kReadAtOnce = 64 * 1024;  // bytes: what a pipe holds
 
-constexpr absl::Duration kLongestWait = absl::Milliseconds(50);
+constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two of `stop`
 
-// A file descriptor and the duty to close it.
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() { Close(); }
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }  // -1 when closed, which poll() ignores
-  bool open() const { return fd_ >= 0; }
-  void Close() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-
- private:
-  int fd_ = -1;
-};
-
-struct Pipe {
-  Fd read, write;
-};
-
-// Both ends are closed on exec, and lie above stdin, stdout and stderr, which the child's copies
-// must not overwrite.
-bool OpenPipe(Pipe* pipe) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return false;
-  for (int& end : ends) {
-    if (end > STDERR_FILENO) continue;
-    const int moved = fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-    close(end);
-    end = moved;
-  }
-  *pipe = {Fd(ends[0]), Fd(ends[1])};
-  return pipe->read.open() && pipe->write.open();
-}
+using Clock = std::chrono::steady_clock;
 
 // A write to a pipe that nobody reads raises SIGPIPE. Keeps it from this thread while alive, and
 // leaves the rest of the process's signal handling alone.
@@ -110,10 +72,7 @@ std::vector<char*> Environment(const std::string& added) {
 
 class Child {
  public:
-  explicit Child(const ChildCommand& command) : command_(command) {}
-  ~Child() {
-    if (pid_ > 0) Kill();
-  }
+  Child(const ChildCommand& command, StopRequest stop) : command_(command), stop_(stop) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
@@ -125,22 +84,22 @@ class Child {
   absl::Status Fail(const absl::Status& error);
 
  private:
-  void Kill();
+  // Poll() for a while; an error when the answers are not wanted any more or do not come.
+  absl::Status Wait(absl::Span<pollfd> fds, absl::string_view hang);
   void Write(NextInput next_input);
   absl::Status Read(TakeOutput take_output);
   void ReadStderr();
-  absl::Status TimedOut(absl::string_view what);
-  absl::Status ExitStatus(int status);
-  // Milliseconds until `timeout` after the last progress, for poll(); -1 for no limit.
-  int PollTime() const;
+  absl::Status EndStatus(CommandEnd end) const;
 
   const ChildCommand& command_;
+  const StopRequest stop_;
   SigpipeGuard guard_;
-  pid_t pid_ = 0;
+  Watcher watcher_;
   Fd stdin_, stdout_, stderr_;
   absl::string_view input_;  // taken from next_input, not yet written
   std::string stderr_text_;  // its end
-  absl::Time progress_ = absl::Now();
+  Clock::time_point progress_ = Clock::now(), asked_;
+  bool overdue_ = false;
 };
 
 absl::Status Child::Start() {
@@ -148,54 +107,39 @@ absl::Status Child::Start() {
   if (!OpenPipe(&in) || !OpenPipe(&out) || !OpenPipe(&err)) {
     return absl::UnavailableError(absl::StrCat("cannot open a pipe: ", strerror(errno)));
   }
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  const absl::Cleanup destroy_actions = [&] { posix_spawn_file_actions_destroy(&actions); };
-  posix_spawn_file_actions_adddup2(&actions, in.read.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
-
-  // A process group of its own, and the signals as in an ordinary shell.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  const absl::Cleanup destroy_attributes = [&] { posix_spawnattr_destroy(&attributes); };
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t sigpipe;
-  sigemptyset(&sigpipe);
-  sigaddset(&sigpipe, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &sigpipe);
-  posix_spawnattr_setsigmask(&attributes, &guard_.saved());
-
-  const char* const arguments[] = {"sh", "-c", command_.command.c_str(), nullptr};
-  std::vector<char*> environment = Environment(command_.environment);
-  const int error = posix_spawn(&pid_, "/bin/sh", &actions, &attributes,
-                                const_cast<char**>(arguments), environment.data());
-  if (error != 0) {
-    pid_ = 0;
-    return absl::UnavailableError(absl::StrCat("cannot start /bin/sh: ", strerror(error)));
-  }
+  const std::vector<char*> environment = Environment(command_.environment);
+  const absl::Status started =
+      watcher_.Start({command_.command.c_str(), environment.data(), in.read.get(), out.write.get(),
+                      err.write.get(), &guard_.saved()});
+  if (!started.ok()) return started;
   stdin_ = std::move(in.write);
   stdout_ = std::move(out.read);
   stderr_ = std::move(err.read);
   fcntl(stdin_.get(), F_SETFL, O_NONBLOCK);
   fcntl(stderr_.get(), F_SETFL, O_NONBLOCK);
-  progress_ = absl::Now();
   return absl::OkStatus();
 }
 
-void Child::Kill() {
-  kill(-pid_, SIGKILL);
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang) {
+  const Clock::time_point now = Clock::now();
+  const absl::Duration silent = absl::FromChrono(now - progress_);
+  // This process may have slept itself: what has come meanwhile is read first.
+  if (silent < command_.timeout) {
+    overdue_ = false;
+  } else if (std::exchange(overdue_, true)) {
+    return absl::DeadlineExceededError(
+        absl::StrCat(hang, " for ", absl::FormatDuration(command_.timeout), "; killed"));
   }
-  pid_ = 0;
-}
-
-int Child::PollTime() const {
-  if (command_.timeout == absl::InfiniteDuration()) return -1;
-  const absl::Duration left = progress_ + command_.timeout - absl::Now();
-  return static_cast<int>(std::clamp<int64_t>(absl::ToInt64Milliseconds(left) + 1, 0, 1 << 30));
+  if (absl::FromChrono(now - asked_) >= kQuestions) {
+    if (stop_()) return absl::CancelledError("stopped before its last answer");
+    asked_ = now;
+  }
+  const timespec time =
+      absl::ToTimespec(std::clamp(command_.timeout - silent, absl::ZeroDuration(), kQuestions));
+  if (ppoll(fds.data(), fds.size(), &time, nullptr) >= 0) return absl::OkStatus();
+  for (pollfd& fd : fds) fd.revents = 0;
+  if (errno == EINTR) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("poll: ", strerror(errno)));
 }
 
 void Child::Write(NextInput next_input) {
@@ -204,7 +148,7 @@ void Child::Write(NextInput next_input) {
   const ssize_t written = write(stdin_.get(), input_.data(), input_.size());
   if (written > 0) {
     input_.remove_prefix(written);
-    progress_ = absl::Now();
+    progress_ = Clock::now();
   } else if (errno != EAGAIN && errno != EINTR) {
     stdin_.Close();  // EPIPE: the command wants no more; its answers tell whether that is right
   }
@@ -214,9 +158,11 @@ absl::Status Child::Read(TakeOutput take_output) {
   char buffer[kReadAtOnce];
   const ssize_t got = read(stdout_.get(), buffer, sizeof(buffer));
   if (got < 0 && errno == EINTR) return absl::OkStatus();
-  progress_ = absl::Now();
-  if (got > 0) return take_output(absl::string_view(buffer, got));
-  stdout_.Close();
+  const absl::StatusOr<bool> progress =
+      got > 0 ? take_output(absl::string_view(buffer, got)) : absl::StatusOr<bool>(true);
+  if (!progress.ok()) return progress.status();
+  if (*progress) progress_ = Clock::now();
+  if (got <= 0) stdout_.Close();
   return absl::OkStatus();
 }
 
@@ -233,68 +179,49 @@ void Child::ReadStderr() {
   }
 }
 
-absl::Status Child::TimedOut(absl::string_view what) {
-  return absl::DeadlineExceededError(
-      absl::StrCat(what, " for ", absl::FormatDuration(command_.timeout), "; killed"));
-}
-
 absl::Status Child::Exchange(NextInput next_input, TakeOutput take_output) {
   while (stdout_.open()) {
     pollfd fds[] = {
         {stdin_.get(), POLLOUT, 0}, {stdout_.get(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    const int ready = poll(fds, 3, PollTime());
-    if (ready < 0 && errno != EINTR) {
-      return absl::UnavailableError(absl::StrCat("poll: ", strerror(errno)));
-    }
-    if (ready > 0) {
-      // POLLHUP and POLLERR come without being asked for.
-      if (fds[0].revents != 0) Write(next_input);
-      if (fds[2].revents != 0) ReadStderr();
-      if (fds[1].revents != 0) {
-        const absl::Status taken = Read(take_output);
-        if (!taken.ok()) return taken;
-      }
-    }
-    if (absl::Now() - progress_ >= command_.timeout) {
-      return TimedOut(input_.empty() ? "no answer" : "neither reads its input nor answers");
-    }
+    absl::Status status = Wait(
+        absl::MakeSpan(fds), input_.empty() ? "no answer" : "neither reads its input nor answers");
+    if (!status.ok()) return status;
+    // POLLHUP and POLLERR come without being asked for.
+    if (fds[0].revents != 0) Write(next_input);
+    if (fds[2].revents != 0) ReadStderr();
+    if (fds[1].revents != 0) status = Read(take_output);
+    if (!status.ok()) return status;
   }
   stdin_.Close();
   return absl::OkStatus();
 }
 
 absl::Status Child::Finish() {
-  // It usually ends with its output, so this starts with short waits.
-  for (absl::Duration wait = absl::Microseconds(50);; wait = std::min(2 * wait, kLongestWait)) {
-    int status;
-    const pid_t ended = waitpid(pid_, &status, WNOHANG);
-    if (ended == pid_) {
-      pid_ = 0;
-      return ExitStatus(status);
-    }
-    if (absl::Now() - progress_ >= command_.timeout) {
-      return TimedOut("closed its output but does not exit");
-    }
-    pollfd fd = {stderr_.get(), POLLIN, 0};
-    const timespec time = absl::ToTimespec(wait);
-    if (ppoll(&fd, 1, &time, nullptr) > 0) ReadStderr();
+  for (;;) {
+    pollfd fds[] = {{watcher_.ended(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
+    const absl::Status status = Wait(absl::MakeSpan(fds), "closed its output but does not exit");
+    if (!status.ok()) return status;
+    if (fds[1].revents != 0) ReadStderr();
+    if (fds[0].revents != 0) return EndStatus(watcher_.TakeEnd());
   }
 }
 
-absl::Status Child::ExitStatus(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    return absl::UnavailableError(
-        absl::StrCat("killed by signal ", signal, " (", strsignal(signal), ")"));
+absl::Status Child::EndStatus(CommandEnd end) const {
+  if (end.kind == CommandEnd::kNotBegun) {
+    return absl::UnavailableError(absl::StrCat("cannot start a process: ", strerror(end.value)));
   }
-  switch (const int code = WEXITSTATUS(status)) {
+  if (end.kind == CommandEnd::kSignal) {
+    return absl::UnavailableError(
+        absl::StrCat("killed by signal ", end.value, " (", strsignal(end.value), ")"));
+  }
+  switch (const int code = end.value) {
     case 0:
       return absl::OkStatus();
     case 127:
-      return absl::UnavailableError(
+      return absl::NotFoundError(
           "cannot start: the shell knows no such command (exit code 127); check the path");
     case 126:
-      return absl::UnavailableError(
+      return absl::NotFoundError(
           "cannot start: found, but not executable (exit code 126); check its permissions");
     default:
       if (code > 128) {
@@ -308,25 +235,26 @@ absl::Status Child::ExitStatus(int status) {
 }
 
 absl::Status Child::Fail(const absl::Status& error) {
-  if (pid_ > 0) Kill();
+  watcher_.Kill();
   // What is left in the pipe. A process that left the group may still write: no waiting for its
   // end.
   pollfd fd = {stderr_.get(), POLLIN, 0};
   for (int i = 0; i < 16 && stderr_.open() && poll(&fd, 1, 0) > 0; ++i) ReadStderr();
   const absl::string_view text = absl::StripAsciiWhitespace(stderr_text_);
   return absl::Status(error.code(),
-                      absl::StrCat("command `", command_.command, "`: ", error.message(),
-                                   text.empty() ? "" : "; its stderr ends: ", text));
+                      absl::StrCat("command `", PlainLine(command_.command), "`: ", error.message(),
+                                   text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
 }
 
 }  // namespace
 
-absl::Status RunChild(const ChildCommand& command, NextInput next_input, TakeOutput take_output) {
-  Child child(command);
+absl::Status RunChild(const ChildCommand& command, NextInput next_input, TakeOutput take_output,
+                      StopRequest stop) {
+  Child child(command, stop);
   absl::Status status = child.Start();
   if (status.ok()) status = child.Exchange(next_input, take_output);
   if (status.ok()) status = child.Finish();
-  if (status.ok()) status = take_output("");
+  if (status.ok()) status = take_output("").status();
   return status.ok() ? status : child.Fail(status);
 }
 

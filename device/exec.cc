@@ -12,6 +12,8 @@
 #include "absl/strings/str_cat.h"
 #include "device/child_process.h"
 #include "device/line_protocol.h"
+#include "device/plain_text.h"
+#include "device/program_files.h"
 
 namespace mmadiff {
 namespace {
@@ -54,9 +56,18 @@ class AnswerReader {
     d_.reserve(batch.dot_products());
   }
 
-  // Nothing means the end: the last line may lack its end.
-  absl::Status Take(absl::string_view bytes) {
-    if (bytes.empty()) return Finish();
+  // Nothing means the end: the last line may lack its end. Whether an answer was among the bytes.
+  absl::StatusOr<bool> Take(absl::string_view bytes) {
+    const int64_t before = answers_;
+    const absl::Status status = bytes.empty() ? Finish() : Split(bytes);
+    if (!status.ok()) return status;
+    return answers_ > before;
+  }
+
+  std::vector<uint64_t> TakeResults() { return std::move(d_); }
+
+ private:
+  absl::Status Split(absl::string_view bytes) {
     for (size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1)) {
       const absl::Status status = Join(bytes.substr(0, end), /*complete=*/true);
       if (!status.ok()) return status;
@@ -64,9 +75,6 @@ class AnswerReader {
     return Join(bytes, /*complete=*/false);
   }
 
-  std::vector<uint64_t> TakeResults() { return std::move(d_); }
-
- private:
   absl::Status Finish() {
     const absl::Status status = partial_.empty() ? absl::OkStatus() : Join("", /*complete=*/true);
     if (!status.ok()) return status;
@@ -140,11 +148,14 @@ class AnswerReader {
 
 class Exec : public Device {
  public:
-  Exec(absl::string_view command, absl::Duration timeout) : command_(command), timeout_(timeout) {}
+  Exec(absl::string_view command, absl::Duration timeout)
+      : command_(command), timeout_(timeout), files_(command) {}
 
   std::string name() const override { return absl::StrCat("exec:", command_); }
   std::string identity() const override {
-    return absl::StrCat("external program `", command_, "`");
+    const std::string files = files_.Describe();
+    return absl::StrCat("external program `", PlainLine(command_), "`",
+                        files.empty() ? "" : absl::StrCat(" (", files, ")"));
   }
   bool IsSlow() const override { return true; }
   // A command that does not know the row says so by its exit code.
@@ -157,7 +168,9 @@ class Exec : public Device {
     const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", row.name), timeout_};
     const absl::Status status = RunChild(
         child, [&] { return writer.Next(); },
-        [&](absl::string_view bytes) { return reader.Take(bytes); });
+        [&](absl::string_view bytes) { return reader.Take(bytes); },
+        [&] { return StopRequested(); });
+    if (absl::Status changed = files_.CheckUnchanged(); !changed.ok()) return changed;
     d = reader.TakeResults();
     return status;
   }
@@ -165,6 +178,7 @@ class Exec : public Device {
  private:
   const std::string command_;
   const absl::Duration timeout_;
+  ProgramFiles files_;
 };
 
 }  // namespace

@@ -12,11 +12,13 @@ namespace mmadiff {
 // environment, writes one line per dot product to its stdin and closes it, and expects one line per
 // dot product in the same order on its stdout: either the line again with the result d as one more
 // word (what is repeated must be what was sent), or d alone. Comments and blank lines are skipped.
-// `timeout` is the longest time without a byte read or written; it must be positive.
+// `timeout` is the longest time without a byte of input taken or a line answered; it must be
+// positive. identity() names the files that answer (device/program_files.h).
 //
-// Errors name the line and say what to do: kUnavailable (cannot be started, exit code, signal),
-// kDeadlineExceeded, kDataLoss (too few or too many lines, a line that cannot be read, repeats
-// other operands, or is longer than 64 KiB). They include the last 2 KiB of the command's stderr.
+// Errors name the line and say what to do: kNotFound (no such program), kUnavailable (exit code,
+// signal), kDeadlineExceeded, kCancelled, kDataLoss (too few or too many lines, a line that cannot
+// be read, repeats other operands, or is longer than 64 KiB; a file of the program that changed
+// since this was opened). They include the last 2 KiB of the command's stderr.
 DeviceOr OpenExec(absl::string_view command, absl::Duration timeout);
 
 }  // namespace mmadiff

@@ -6,10 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <thread>
 
@@ -145,10 +147,10 @@ TEST_F(Exec, EnvironmentNamesTheRow) {
 }
 
 TEST_F(Exec, CannotStart) {
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "/nonexistent/program --x"),
+  EXPECT_THAT(Error(absl::StatusCode::kNotFound, "/nonexistent/program --x"),
               AllOf(HasSubstr("`/nonexistent/program --x`"), HasSubstr("cannot start"),
                     HasSubstr("127"), HasSubstr("check the path")));
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "/etc/passwd"),
+  EXPECT_THAT(Error(absl::StatusCode::kNotFound, "/etc/passwd"),
               AllOf(HasSubstr("not executable"), HasSubstr("126")));
   EXPECT_EQ(OpenExec(" ", absl::Seconds(1)).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(OpenExec("x", absl::ZeroDuration()).status().code(),
@@ -167,6 +169,29 @@ TEST_F(Exec, ExitCodeAndSignal) {
               AllOf(HasSubstr("exit code 137"), HasSubstr("signal 9")));
 }
 
+// The watcher is not of the group that a command signals as its own.
+TEST_F(Exec, SignalsToTheGroup) {
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "kill -TERM 0"),
+              HasSubstr("killed by signal 15"));
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "kill -KILL 0"),
+              HasSubstr("killed by signal 9"));
+}
+
+TEST_F(Exec, ExitCodeThoughThisProcessIgnoresItsChildren) {
+  signal(SIGCHLD, SIG_IGN);
+  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "exit 3"), HasSubstr("exit code 3"));
+  signal(SIGCHLD, SIG_DFL);
+}
+
+TEST_F(Exec, NoControlCharactersInMessages) {
+  const std::string message =
+      Error(absl::StatusCode::kUnavailable, "printf '\\033[2J\\a\\377' >&2; : '\x1b[2J\n'; exit 1");
+  EXPECT_THAT(message, HasSubstr("ends: \\x1b[2J\\x07\\xff"));
+  EXPECT_THAT(message, HasSubstr("'\\x1b[2J\\x0a'"));
+  EXPECT_THAT((*OpenExec("rtl '\x1b[2J'", absl::Seconds(1)))->identity(),
+              HasSubstr("`rtl '\\x1b[2J'`"));
+}
+
 TEST_F(Exec, OnlyTheEndOfStderrIsKept) {
   const std::string message = Error(absl::StatusCode::kUnavailable,
                                     "yes aaaaaaa | head -c 300000 >&2; echo END >&2; exit 1");
@@ -182,22 +207,105 @@ std::string ProcessState(const std::string& pid) {
   return stat >> number >> name >> state ? state : "gone";
 }
 
+// Waits for the end of a process that nobody here can wait for.
+void ExpectGone(const std::string& pid) {
+  ASSERT_FALSE(pid.empty());
+  while (ProcessState(pid) != "gone" && ProcessState(pid) != "Z") {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+}
+
+// Words of a file that a command writes; deletes it.
+std::vector<std::string> TakeWords(const std::string& file) {
+  std::ifstream in(file);
+  const std::vector<std::string> words(std::istream_iterator<std::string>(in), {});
+  std::filesystem::remove(file);
+  return words;
+}
+
+std::string TemporaryFile(absl::string_view name) {
+  return absl::StrCat(::testing::TempDir(), "exec_test_", name, ".", getpid());
+}
+
 TEST_F(Exec, HangingCommandIsKilledWithItsChildren) {
-  const std::string file = absl::StrCat(::testing::TempDir(), "exec_test_pid.", getpid());
-  const auto start = std::chrono::steady_clock::now();
+  const std::string file = TemporaryFile("hang");
   EXPECT_THAT(
       Error(absl::StatusCode::kDeadlineExceeded,
             absl::StrCat("sleep 1000 & echo $! >", file, "; wait"), 3, absl::Milliseconds(300)),
       AllOf(HasSubstr("no answer for 300ms"), HasSubstr("killed")));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
-  std::string pid;
-  std::ifstream(file) >> pid;
-  ASSERT_FALSE(pid.empty());
-  for (int i = 0; i < 100 && ProcessState(pid) != "gone" && ProcessState(pid) != "Z"; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const std::vector<std::string> pids = TakeWords(file);
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_EQ(ProcessState(pids[0]), "gone");
+}
+
+// What a command leaves behind ends with it, and is reaped.
+TEST_F(Exec, NothingIsLeftAfterSuccess) {
+  const std::string file = TemporaryFile("left");
+  const auto d = Answers(
+      absl::StrCat("(sleep 1000 & echo $! >", file, ") >/dev/null 2>&1; ", Helper("line")), 3);
+  EXPECT_TRUE(d.ok()) << d.status();
+  const std::vector<std::string> pids = TakeWords(file);
+  ASSERT_EQ(pids.size(), 1u);
+  EXPECT_EQ(ProcessState(pids[0]), "gone");
+}
+
+// SIGKILL leaves this process no time to kill anything.
+TEST_F(Exec, EverythingDiesWithThisProcess) {
+  const std::string file = TemporaryFile("orphans");
+  const pid_t runner = fork();
+  if (runner == 0) {
+    (void)Answers(absl::StrCat("sleep 1000 & echo $! $$ $PPID >", file, ".new; mv ", file, ".new ",
+                               file, "; wait"),
+                  3);
+    _exit(0);
   }
-  EXPECT_THAT(ProcessState(pid), ::testing::AnyOf("gone", "Z"));
+  while (!std::filesystem::exists(file)) {
+    ASSERT_EQ(waitpid(runner, nullptr, WNOHANG), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  const std::vector<std::string> pids = TakeWords(file);
+  EXPECT_EQ(pids.size(), 3u);  // grandchild, command, watcher
+  kill(runner, SIGKILL);
+  waitpid(runner, nullptr, 0);
+  for (const std::string& pid : pids) ExpectGone(pid);
+}
+
+TEST_F(Exec, ManyAtOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (int n = 0; n < 10; ++n) {
+        const auto d = Answers(Helper("line") + " | sort -s -k 99", 100);
+        EXPECT_TRUE(d.ok()) << d.status();
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+}
+
+// A stop is seen while the command answers nothing; complete lines are kept.
+TEST_F(Exec, StopLeavesTheAnswersBefore) {
+  const std::string file = TemporaryFile("stop");
+  const DeviceOr device =
+      OpenExec(absl::StrCat("cat >/dev/null; printf '1\\n2\\n3'; touch ", file, "; sleep 1000"),
+               absl::Seconds(100));
+  int seen = 0;  // by the second time all that was printed has been read
+  (*device)->StopWhen([&] { return std::filesystem::exists(file) && ++seen == 2; });
+  std::vector<uint64_t> d;
+  const absl::Status status = (*device)->Run(TestRow(), RandomDots(TestRow(), 4), d);
+  EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
+  EXPECT_THAT(d, ::testing::ElementsAre(1, 2));
   std::filesystem::remove(file);
+}
+
+TEST_F(Exec, StopIsSeenByCommandsThatWriteForEver) {
+  for (const char* command : {"yes '#'", "exec >&-; sleep 1000"}) {
+    const DeviceOr device = OpenExec(command, absl::Seconds(100));
+    int asked = 0;
+    (*device)->StopWhen([&] { return ++asked == 3; });
+    EXPECT_EQ((*device)->Run(TestRow(), RandomDots(TestRow(), 4)).status().code(),
+              absl::StatusCode::kCancelled);
+  }
 }
 
 TEST_F(Exec, HangsOfOtherKinds) {
@@ -210,6 +318,15 @@ TEST_F(Exec, HangsOfOtherKinds) {
   EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded,
                     "cat >/dev/null; echo 1; exec >&- 2>&-; sleep 1000", 1, timeout),
               HasSubstr("closed its output but does not exit"));
+}
+
+// Neither blank lines nor comments are answers.
+TEST_F(Exec, TalkIsNoProgress) {
+  for (const char* talk : {"yes ''", "yes '# still busy'", "while :; do echo '#'; done"}) {
+    EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded, absl::StrCat("cat >/dev/null; ", talk),
+                      3, absl::Milliseconds(300)),
+                HasSubstr("no answer for 300ms"));
+  }
 }
 
 // Slow is not hanging: every answer starts the time again.
@@ -264,6 +381,23 @@ TEST_F(Exec, NameOpensTheSameDeviceAgain) {
   const DeviceOr device = OpenExec("./model --fast", absl::Seconds(1));
   EXPECT_EQ((*device)->name(), "exec:./model --fast");
   EXPECT_THAT((*device)->identity(), HasSubstr("./model --fast"));
+}
+
+// A program that is not what it was is another device, whatever it answers.
+TEST_F(Exec, ChangedProgramIsAnError) {
+  const std::string script = TemporaryFile("script");
+  std::ofstream(script) << "exec " << Helper("line") << "\n";
+  const DeviceOr device = OpenExec("sh " + script, absl::Seconds(20));
+  EXPECT_THAT((*device)->identity(), HasSubstr(" xxh3 "));
+  std::vector<uint64_t> d;
+  EXPECT_TRUE((*device)->Run(TestRow(), RandomDots(TestRow(), 3), d).ok());
+  std::ofstream(script, std::ios::app) << "# another\n";
+  const absl::Status status = (*device)->Run(TestRow(), RandomDots(TestRow(), 3), d);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), HasSubstr("changed during the run"));
+  EXPECT_TRUE(d.empty());
+  EXPECT_NE((*OpenExec("sh " + script, absl::Seconds(1)))->identity(), (*device)->identity());
+  std::filesystem::remove(script);
 }
 
 }  // namespace

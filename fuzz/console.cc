@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 namespace {
@@ -29,13 +30,13 @@ Console::Console(Color color, bool quiet)
 void Console::Print(absl::string_view text) {
   std::lock_guard lock(mutex_);
   ClearLocked();
-  Write(stdout, text);
+  Write(stdout, color_ ? PlainText(text, "\x1b[1;31m", "\x1b[0m") : PlainText(text));
 }
 
 void Console::Warn(absl::string_view message) {
   std::lock_guard lock(mutex_);
   ClearLocked();
-  Write(stderr, absl::StrCat("mmadiff: ", message, "\n"));
+  Write(stderr, absl::StrCat("mmadiff: ", PlainText(message), "\n"));
 }
 
 void Console::Status(absl::string_view line, bool milestone) {
@@ -44,11 +45,11 @@ void Console::Status(absl::string_view line, bool milestone) {
   const Clock::time_point now = Clock::now();
   if (terminal_) {
     if (now - last_ < std::chrono::milliseconds(200)) return;
-    Write(stderr, absl::StrCat("\r\x1b[K", line));
+    Write(stderr, absl::StrCat("\r\x1b[K", PlainLine(line)));
     drawn_ = true;
   } else {
     if (!milestone && now - last_ < std::chrono::minutes(1)) return;
-    Write(stderr, absl::StrCat(line, "\n"));
+    Write(stderr, absl::StrCat(PlainLine(line), "\n"));
   }
   last_ = now;
 }

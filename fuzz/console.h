@@ -1,5 +1,6 @@
 // Results on stdout, progress and warnings on stderr, never mixed up: one status line on a
-// terminal, plain lines in a log.
+// terminal, plain lines in a log. Control characters and bytes that are no UTF-8 are escaped,
+// whoever wrote them; colour comes from marks (device/plain_text.h) alone.
 #pragma once
 
 #include <chrono>

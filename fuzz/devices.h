@@ -13,4 +13,10 @@ std::span<const DeviceKind> Devices();
 
 inline DeviceOr OpenDevice(absl::string_view spec) { return OpenDeviceOf(Devices(), spec); }
 
+// A device's error where kDataLoss says that a file could not be written: kAborted for an answer
+// that cannot be read.
+inline absl::Status DeviceError(const absl::Status& s) {
+  return absl::IsDataLoss(s) ? absl::AbortedError(s.message()) : s;
+}
+
 }  // namespace mmadiff

@@ -13,6 +13,7 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/campaign.h"
+#include "fuzz/devices.h"
 #include "fuzz/findings.h"
 #include "fuzz/resident.h"
 #include "fuzz/unit_runner.h"
@@ -105,7 +106,7 @@ class Recorder {
       added.unit_cases = UnitCases(row);
       manifest_bytes_ += row->name.size() + 160;
     }
-    return rows_.empty() ? outcome_.dropped.begin()->second : absl::OkStatus();
+    return rows_.empty() ? DeviceError(outcome_.dropped.begin()->second) : absl::OkStatus();
   }
 
   // Whether the device's error is of this row alone, from which nothing more is asked then.

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "fuzz/json_text.h"
 #include "fuzz/progress.h"
 
 namespace mmadiff {
@@ -198,7 +198,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                 {"flaky", f.flaky},
                                 {"path", f.path}});
   }
-  return json.dump() + "\n";
+  return JsonText(json, -1) + "\n";
 }
 
 }  // namespace mmadiff

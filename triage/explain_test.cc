@@ -1,5 +1,7 @@
 #include "triage/explain.h"
 
+#include "absl/strings/str_cat.h"
+#include "device/plain_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
@@ -381,8 +383,8 @@ TEST(ExplainText, AgreementIsSaid) {
 TEST(ExplainText, ColorMarksTheLine) {
   const Row& row = *FindRow("x86/vpdpbusds");
   const Observed observed = Planted(row, "overflow=wrap", Dot(row, {1}, {0xff}, 0x80000000));
-  EXPECT_THAT(ExplainText(row, observed, true), HasSubstr("\033[1;31mrounded "));
-  EXPECT_THAT(ExplainText(row, observed, false), Not(HasSubstr("\033")));
+  EXPECT_THAT(ExplainText(row, observed, true), HasSubstr(absl::StrCat(kMarkBegin, "rounded ")));
+  EXPECT_THAT(ExplainText(row, observed, false), Not(HasSubstr(kMarkBegin)));
 }
 
 // Exactly one line is marked whenever a neighbour explains, of every model and neighbour.

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "device/plain_text.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
 #include "triage/explain.h"
@@ -17,8 +18,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kHighlight[] = "\033[1;31m";
-constexpr char kPlain[] = "\033[0m";
 constexpr size_t kMostColumns = 3;  // neighbours shown beside the model
 
 // Where an event stands: two models' events of one key are shown in one line. Stages without a k
@@ -223,7 +222,7 @@ std::string Table(const std::vector<Column>& columns, const std::optional<Partin
     }
     while (line.back() == ' ') line.pop_back();
     if (marked) line += "  <--";
-    absl::StrAppend(&text, marked && color ? kHighlight : "", line, marked && color ? kPlain : "",
+    absl::StrAppend(&text, marked && color ? kMarkBegin : "", line, marked && color ? kMarkEnd : "",
                     "\n");
   };
   append(title, false);

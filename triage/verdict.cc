@@ -7,13 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "device/plain_text.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
-
-constexpr char kHighlight[] = "\033[1;31m";
-constexpr char kPlain[] = "\033[0m";
 
 // Bits of a word from high to low, a '|' before each field after the first.
 struct Field {
@@ -44,7 +42,7 @@ std::string Lay(const Format& f, const char* separator, BitText text) {
 std::string BitsLine(const Format& f, uint64_t word, uint64_t marked, bool color) {
   return Lay(f, "|", [&](int bit) {
     const std::string digit = word >> bit & 1 ? "1" : "0";
-    return color && (marked >> bit & 1) ? absl::StrCat(kHighlight, digit, kPlain) : digit;
+    return color && (marked >> bit & 1) ? absl::StrCat(kMarkBegin, digit, kMarkEnd) : digit;
   });
 }
 

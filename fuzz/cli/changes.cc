@@ -30,6 +30,9 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
     return Fail(absl::InvalidArgumentError(
         absl::StrCat(text.status().message(), "; run in the repository, or name it with --file")));
   }
+  if (stored.empty() && !flags.update) {
+    return Fail(absl::DataLossError(absl::StrCat(flags.file, ": no digest in it")));
+  }
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
   for (const ModelChange& c : changes) {
     console.Print(

@@ -1,4 +1,6 @@
 // mmadiff check: the verdict on results from anywhere.
+#include <optional>
+
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
@@ -9,14 +11,37 @@ namespace mmadiff {
 namespace {
 
 struct CheckFlags {
-  std::string row;
+  std::string row, expect;
   uint64_t errors = 20;
 };
+
+// What a stream of `lines` dot products lacks or has too much; without `expected` nobody knows.
+absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool any) {
+  if (expected.has_value() && lines != *expected) {
+    return absl::DataLossError(
+        lines < *expected
+            ? absl::StrCat(*expected - lines, " of ", *expected, " dot products are missing")
+            : absl::StrCat(lines - *expected, " dot products more than the ", *expected,
+                           " announced"));
+  }
+  if (lines == 0) return absl::InternalError("nothing was compared; that is no pass");
+  if (expected.has_value() || any) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "the stream does not say how many dot products it has (`# lines: N`): pass gen's comments "
+      "on, or give --expect=N or --expect=any");
+}
 
 int RunCheck(const CheckFlags& flags, const Globals& globals) {
   const absl::StatusOr<const Row*> row = OneRow(flags.row);
   if (!row.ok()) return Fail(row.status());
   const Instruction& instruction = *(*row)->instruction;
+  const bool any = flags.expect == "any";
+  std::optional<uint64_t> expected;
+  if (!any && !flags.expect.empty()) {
+    const absl::StatusOr<uint64_t> count = ParseCount(flags.expect);
+    if (!count.ok()) return Fail(count.status());
+    expected = *count;
+  }
   Console console = globals.MakeConsole();
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
@@ -31,11 +56,13 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
     }
     return absl::OkStatus();
   };
-  const absl::Status status = ReadStdin(**row, true, compare);
+  StdinReader reader(**row, true, compare);
+  absl::Status status = reader.Read();
   console.Print(absl::StrCat(flags.row, ": ", lines - differing, " of ", lines, " equal\n"));
-  if (!status.ok()) return Fail(status);
-  if (lines == 0) return Fail(absl::InternalError("nothing was compared; that is no pass"));
-  return differing == 0 ? kClean : kMismatch;
+  if (!expected.has_value() && !any) expected = reader.announced();
+  if (status.ok()) status = CheckCount(lines, expected, any);
+  const int code = status.ok() ? kClean : Fail(status);
+  return differing == 0 ? code : kMismatch;
 }
 
 }  // namespace
@@ -45,6 +72,8 @@ std::function<int()> AddCheck(CLI::App& command, const Globals& globals) {
   command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
   command.add_option("--errors", flags->errors, "differing lines to print [20]")
       ->transform(Count());
+  command.add_option("--expect", flags->expect,
+                     "lines that must come, or `any` [the sum of the stream's `# lines: N`]");
   return [flags, &globals] { return RunCheck(*flags, globals); };
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 
@@ -21,7 +22,7 @@ Console Globals::MakeConsole() const {
 }
 
 int Fail(const absl::Status& status, ExitCode data_loss) {
-  std::fprintf(stderr, "mmadiff: %s\n", std::string(status.message()).c_str());
+  std::fprintf(stderr, "mmadiff: %s\n", PlainText(status.message()).c_str());
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
@@ -39,6 +40,17 @@ int Fail(const absl::Status& status, ExitCode data_loss) {
     default:
       return kInternal;
   }
+}
+
+ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered) {
+  const auto any = [&dropped](bool (*is)(const absl::Status&)) {
+    return std::any_of(dropped.begin(), dropped.end(), is);
+  };
+  if (!any([](const absl::Status& s) { return !s.ok(); })) return kClean;
+  if (!answered && !any([](const absl::Status& s) { return !s.ok() && !absl::IsNotFound(s); })) {
+    return kNoDevice;
+  }
+  return any([](const absl::Status& s) { return absl::IsDataLoss(s); }) ? kDamaged : kInternal;
 }
 
 absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
@@ -66,8 +78,12 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text) {
   absl::Duration duration;
   double seconds;
-  if (absl::SimpleAtod(text, &seconds)) return absl::Seconds(seconds);
-  if (absl::ParseDuration(text, &duration)) return duration;
+  const bool number = absl::SimpleAtod(text, &seconds);
+  if (number) duration = std::isnan(seconds) ? -absl::InfiniteDuration() : absl::Seconds(seconds);
+  if ((number || absl::ParseDuration(text, &duration)) && duration >= absl::ZeroDuration() &&
+      duration < absl::InfiniteDuration()) {
+    return duration;
+  }
   return absl::InvalidArgumentError(
       absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
 }

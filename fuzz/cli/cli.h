@@ -62,15 +62,19 @@ std::function<int()> AddProbe(CLI::App& command, const Globals& globals);
 std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 
-// Prints "mmadiff: MESSAGE" and returns the exit code for the status: usage for kInvalidArgument,
-// kFailedPrecondition and kAlreadyExists, no device for kNotFound, damaged for kAborted, damaged or
-// not durable for kDataLoss by `data_loss`, stopped for kUnavailable and kDeadlineExceeded,
-// internal for the rest.
+// Prints "mmadiff: MESSAGE", control characters escaped, and returns the exit code for the status:
+// usage for kInvalidArgument, kFailedPrecondition and kAlreadyExists, no device for kNotFound,
+// damaged for kAborted, damaged or not durable for kDataLoss by `data_loss`, stopped for
+// kUnavailable and kDeadlineExceeded, internal for the rest.
 int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
+
+// Of rows that a device left out, where an OK counts for none: no device when all are kNotFound and
+// no row was `answered`, damaged for an answer that cannot be read, else internal.
+ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
-// "90", "90s", "30m", "8h"; `flag` is for the message.
+// "90", "90s", "30m", "8h", neither negative nor infinite; `flag` is for the message.
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();

@@ -95,18 +95,20 @@ while read -r row; do
     "$m" check "$row" <eval.txt >"$out" 2>>"$err" || fail "gen, eval, check of $row"
   silent "$err"
   is "$(wc -l <gen.txt)" "$(wc -l <eval.txt)"
-  says "$row: $(wc -l <gen.txt) of $(wc -l <gen.txt) equal"
+  lines=$(grep -vc '^#' gen.txt); says "$row: $lines of $lines equal"
 done < <(printf '%s\n' $sample)
-"$m" gen $mma --cases=4 >four.txt
+"$m" gen $mma --cases=4 >four.txt; is "$(head -n 2 four.txt)" "# instruction: $mma
+# lines: 512"
 "$m" gen $mma --cases=2 >two.txt; "$m" gen $mma --cases=2 --first=2 >>two.txt
-is "$(cat two.txt)" "$(cat four.txt)"
-expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 16
+is "$(grep -v '^#' two.txt)" "$(grep -v '^#' four.txt)"
+expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 18
 expect 0 gen $fma --cases=5 --seed=18446744073709551615 --strategy=bits --first=18446744073709551000
-is "$(wc -l <"$out")" 5
+is "$(wc -l <"$out")" 7
 expect 2 gen $fma --cases=many; warns "'many' is no count"
 expect 2 gen $fma --seed=-1; expect 2 gen $fma --strategy=mixd; warns mixed
 expect 2 gen x86/vfmadd231s; warns $fma
-is "$("$m" gen $mma >/dev/full 2>"$err"; echo $?)" 6
+is "$("$m" gen $mma >/dev/full 2>"$err"; echo $?)" 6; warns 'standard output could not be written'
+is "$("$m" eval $mma <four.txt >/dev/full 2>"$err"; echo $?)" 6; is "$(wc -l <"$err")" 1
 is "$("$m" gen $mma --cases=1e9 2>"$err" | head -n 1 | wc -l)" 1; silent "$err"  # a closed pipe
 
 # ---- eval and check: bad lines are named
@@ -114,24 +116,51 @@ one=3f800000 two=40000000
 expect 0 eval $fma <<<"$one $one $one"; is "$(cat "$out")" "$one $one $one $two"
 expect 0 eval $fma <<<"# comment
 
-$one $one $one 00000000"; is "$(cat "$out")" "$one $one $one $two"
+$one $one $one 00000000"; is "$(cat "$out")" "# comment
+$one $one $one $two"
 expect 0 eval $fma </dev/null; silent "$out"
-expect 2 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
-expect 2 eval $fma <<<"$one $one $one
+expect 5 eval $fma <<<"$one $one"; warns 'stdin line 1: 2 words, but vfmadd231ss has 3 (a0 b0 c), or 4 with the result d'
+expect 5 eval $fma <<<"$one $one $one
 $one 3f80000g $one"; warns "stdin line 2: word 2 (b0), column 10: '3f80000g' has no hex digit at character 8"
 is "$(cat "$out")" "$one $one $one $two"  # the good line was used
-expect 2 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
-expect 2 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
+expect 5 eval $fma <<<"$one $one 1$one"; warns '9 digits; f32 has 8'
+expect 5 eval x86/vpdpbusd <<<"1 2 3 100 1 1 1 1 0"; warns 'word 4 (a3), column 7'
+expect 5 eval $fma <<<"# instruction: $mma"; warns "line 1: from here on the stream is of $mma, not of $fma"
 expect 2 eval x86/none </dev/null; expect 2 eval </dev/null
-expect 0 check $fma <<<"$one $one $one $two"; says '1 of 1 equal'
-expect 1 check $fma <<<"$one $one $one $two
-$one $one $one 40000001"; says 'line 2: '; says '1 of 2 equal'; plain; silent "$err"
-expect 7 check $fma --error_exitcode=7 <<<"$one $one $one 40000001"
-expect 1 check $fma --color=always <<<"$one $one $one 40000001"; says $'\033['
+expect 5 eval $fma --device='exec:head -n 1; exit 1' <<<"$one $one $one"  # the answer lacks d
+expect 75 eval $fma --device="exec:echo $one; exit 1" <<<"$one $one $one"; says "$one $one $one $one"
+equal="$one $one $one $two" other="$one $one $one 40000001"
+expect 0 check $fma --expect=1 <<<"$equal"; says '1 of 1 equal'
+expect 1 check $fma --expect=2 <<<"$equal
+$other"; says 'line 2: '; says '1 of 2 equal'; plain; silent "$err"
+expect 7 check $fma --expect=any --error_exitcode=7 <<<"$other"
+expect 1 check $fma --expect=any --color=always <<<"$other"; says $'\033['
 expect 3 check $fma </dev/null; warns 'nothing was compared'
-expect 2 check $fma <<<"$one $one $one"; warns 'the result d is missing'
+expect 5 check $fma <<<"$one $one $one"; warns 'the result d is missing'
+expect 5 check $fma <<<"$equal
+no"; warns 'stdin line 2: '; says '1 of 1 equal'
 expect 1 check $fma --errors=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
 is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
+# How many lines must come: by the stream's own words, or by --expect.
+"$m" gen $mma --cases=10 | "$m" eval $mma >whole.txt
+expect 0 check $mma <whole.txt; says '1280 of 1280 equal'
+expect 5 check $mma < <(head -n 1000 whole.txt); says '998 of 998 equal'; warns '282 of 1280 dot products are missing'
+expect 5 check $mma < <(cat whole.txt; tail -n 1 whole.txt); warns '1 dot products more than the 1280'
+expect 5 check $mma < <(head -n 2 whole.txt); warns '1280 of 1280 dot products are missing'
+expect 0 check $mma < <(cat whole.txt whole.txt); says '2560 of 2560 equal'
+expect 5 check $mma < <(cat whole.txt; head -n 100 whole.txt); warns '1182 of 2560'
+expect 5 check $fma <whole.txt; warns "stdin line 1: from here on the stream is of $mma, not of $fma"
+expect 0 check hopper/${mma#*/} <whole.txt
+expect 5 check $fma <<<"# lines: many"; warns "'many' is no number of lines"
+expect 5 check $fma <<<"# lines: 18446744073709551615
+# lines: 1"
+expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'give --expect=N'
+expect 1 check $fma <<<"$other"
+expect 0 check $mma --expect=998 < <(head -n 1000 whole.txt)
+expect 0 check $mma --expect=any < <(head -n 1000 whole.txt)
+expect 5 check $fma --expect=2 <<<"$equal"; expect 5 check $fma --expect=1 <<<"$equal
+$equal"
+expect 2 check $fma --expect=x <<<"$equal"; expect 3 check $fma --expect=any </dev/null
 
 # ---- mutants
 expect 0 mutants --instr=$fma --cases=2000; says 'stat::survivors: 0'; says 'stat::models: 1'; plain
@@ -175,7 +204,8 @@ run 2 --device=faulty:none=0 --instr='sm_99/*'
 run 4 --device=host --instr=$mma; warns "device host has none of the 1 instructions"; silent "$out"
 run 4 --device=faulty:fraction_bits=24 --instr=$fma; warns 'has no parameter fraction_bits'
 run 2 --strategy=mixd; warns boundary
-for bad in --cases=0 --cases=-1 --cases=1x --seed=x --threads=1025 --shard=1/1 --shard=1 --shard=a/2 \
+for bad in --max_total_time=-1 --max_total_time=-3s --max_total_time=nan --max_total_time=inf \
+  --max_total_time=1e400 --cases=0 --cases=-1 --cases=1x --seed=x --threads=1025 --shard=1/1 --shard=1 --shard=a/2 \
   --max_total_time=soon --stop_at=tomorrow --errors=x; do
   run 2 --device=faulty:none=0 --instr=$fma --workdir=bad $bad
   is "$(ls -d bad 2>/dev/null)" ''
@@ -356,14 +386,14 @@ expect 5 replay lines; warns "$a100.gz: damaged"; says ' dot products equal (dam
 echo 1 >lines/$a100; rm lines/$a100.gz; expect 5 replay lines; warns "$a100:1: "; says '12032 of 12032'
 gzip -c eval.txt >x.gz; head -c $(($(stat -c %s x.gz) - 9)) x.gz >torn.txt.gz
 expect 5 replay torn.txt.gz --instr="$("$m" list | tail -n 1)"
-expect 2 replay eval.txt; warns instruction
+grep -v '^#' eval.txt >nameless.txt; expect 2 replay nameless.txt; warns instruction
 
 # ---- Devices that fail
 run 3 --device='exec:exit 3' --instr=$fma --cases=100 --workdir=e1; warns 'exit'
-run 3 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; warns hello
-run 3 --device="$simulator | head -n 7" --instr=$fma --cases=100 --workdir=e3; warns '7 lines to 100'
+run 5 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; warns hello
+run 5 --device="$simulator | head -n 7" --instr=$fma --cases=100 --workdir=e3; warns '7 lines to 100'
 run 3 --device='exec:kill -9 $$' --instr=$fma --cases=100 --workdir=e4; warns signal
-run 3 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5
+run 4 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5; warns 'check the path'
 run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died in run 1'
 run 75 --device=faulty:dead=50 --instr=$mma --cases=9000 --workdir=d2; warns 'died in run 50'
 warns 'the same command line resumes'; is "$(stat_of mismatches)" 0

@@ -2,6 +2,7 @@
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/protocol.h"
 
 namespace mmadiff {
 namespace {
@@ -15,6 +16,11 @@ int RunGen(const GenFlags& flags) {
   const absl::StatusOr<const Row*> row = OneRow(flags.row);
   if (!row.ok()) return Fail(row.status());
   const CaseStream stream = {*row, FindStrategy(flags.strategy), flags.seed};
+  uint64_t lines;
+  if (__builtin_mul_overflow(flags.cases, (*row)->shape().d_words(), &lines)) {
+    return Fail(absl::InvalidArgumentError("--cases: more lines than 2^64"));
+  }
+  std::fputs(StreamHeader(**row, lines).c_str(), stdout);
   Batch batch;
   for (uint64_t i = 0; i < flags.cases; ++i) {
     Generate(stream, flags.first + i, 1, batch);

@@ -2,13 +2,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 namespace {
 
 std::string Escape(const std::string& text) {
-  return absl::StrReplaceAll(
-      text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"\x1b", ""}});
+  return absl::StrReplaceAll(PlainText(text, "", ""),
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // mmadiff list: the tables, one name a line.
-#include <nlohmann/json.hpp>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
+#include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/generate.h"
+#include "fuzz/json_text.h"
 #include "fuzz/strategy.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
@@ -237,10 +237,11 @@ int RunList(const std::string& what, bool evidence, const Globals& globals) {
     for (const Entry& entry : list.make()) {
       all.push_back(entry.json);
       if (!globals.json && (entry.usable || evidence)) {
-        std::printf("%s\n", (evidence || list.long_by_default ? entry.line : entry.name).c_str());
+        const std::string& text = evidence || list.long_by_default ? entry.line : entry.name;
+        std::printf("%s\n", PlainText(text).c_str());
       }
     }
-    if (globals.json) std::printf("%s\n", all.dump(1).c_str());
+    if (globals.json) std::printf("%s\n", JsonText(all, 1).c_str());
   }
   return kClean;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/plain_text.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
   try {
     return mmadiff::Main(argc, argv);
   } catch (const std::exception& error) {  // out of memory, a bug in a library
-    std::fprintf(stderr, "mmadiff: internal error: %s\n", error.what());
+    std::fprintf(stderr, "mmadiff: internal error: %s\n", mmadiff::PlainText(error.what()).c_str());
     return mmadiff::kInternal;
   }
 }

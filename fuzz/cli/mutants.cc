@@ -2,13 +2,13 @@
 // other architectures, does the generator tell from it, and in how many cases?
 #include <algorithm>
 #include <atomic>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
 
 #include "absl/strings/str_format.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -218,13 +218,14 @@ int PrintJson(Console& console, const std::vector<Work>& works) {
                       {"cases", m.cases}});
     }
   }
-  console.Print(json.dump(1) + "\n");
+  console.Print(JsonText(json, 1) + "\n");
   return survivors ? kMismatch : kClean;
 }
 
 int RunMutants(const MutantsFlags& flags, const Globals& globals) {
   const absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
   if (!rows.ok()) return Fail(rows.status());
+  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
   Console console = globals.MakeConsole();
   std::vector<Work> works;
   for (const ByModel& m : ModelsOf(*rows)) works.push_back(NeighboursOf(m));

@@ -1,8 +1,6 @@
 // mmadiff probe: asks a device the questions that only hardware answers.
 #include "triage/probe.h"
 
-#include <nlohmann/json.hpp>
-
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -15,6 +13,7 @@
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
+#include "fuzz/json_text.h"
 #include "triage/pairs.h"
 
 namespace mmadiff {
@@ -60,7 +59,7 @@ class Probe {
       if (all.empty() || all.front().finding == Finding::kAgrees) {
         good.push_back(row);
       } else {
-        ++dropped_;
+        dropped_.push_back(absl::InternalError("layout"));
       }
     }
     std::vector<RowModel> with_pairs;
@@ -81,16 +80,16 @@ class Probe {
 
   int Finish() {
     if (json_) {
-      console_.Print(json_answers_.dump(1) + "\n");
+      console_.Print(JsonText(json_answers_, 1) + "\n");
     } else {
       console_.Print(absl::StrFormat(
           "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
           "stat::open: %d\nstat::cases: %d\n",
           found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_));
     }
-    if (dropped_ > 0) {
-      console_.Warn(absl::StrCat(dropped_, " instructions were dropped (above)"));
-      return kInternal;
+    if (!dropped_.empty()) {
+      console_.Warn(absl::StrCat(dropped_.size(), " instructions were dropped (above)"));
+      return CodeOfDropped(dropped_, cases_ > 0);
     }
     return found_[1] > 0 ? kMismatch : kClean;
   }
@@ -105,14 +104,14 @@ class Probe {
   bool Drops(const Row& row, const absl::Status& s) {
     if (!IsOfRow(s) || not_durable_) return false;
     console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
-    ++dropped_;
+    dropped_.push_back(s);
     return true;
   }
 
   absl::StatusOr<RowAnswers> Ask(const Row& row, const std::vector<const Question*>& questions) {
     console_.Status(row.name, false);
     absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions, GenerateClass);
-    if (!answers.ok()) return answers;
+    if (!answers.ok()) return answers.status();
     for (const ProbeAnswer& answer : answers->answers) Print(row, answer);
     if (absl::Status s = Write(row, answers->answers); !s.ok()) return s;
     return answers;
@@ -200,7 +199,8 @@ class Probe {
   const bool json_;
   const std::string date_;
   nlohmann::ordered_json json_answers_ = nlohmann::ordered_json::array();
-  uint64_t found_[3] = {}, cases_ = 0, dropped_ = 0;
+  uint64_t found_[3] = {}, cases_ = 0;
+  std::vector<absl::Status> dropped_;
   bool not_durable_ = false;
 };
 

@@ -1,57 +1,105 @@
 #include "fuzz/cli/protocol.h"
 
+#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
+#include <cstring>
+#include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kPortion = 4096;
+constexpr size_t kPortion = 4096;           // lines
+constexpr size_t kLongestLine = 64 * 1024;  // characters
 
 }  // namespace
 
-absl::Status ReadStdin(const Row& row, bool with_results,
-                       const std::function<absl::Status(const Portion&)>& deliver) {
-  std::vector<DotProductCase> dots;
-  Portion portion;
-  const auto flush = [&]() -> absl::Status {
-    if (dots.empty()) return absl::OkStatus();
-    portion.batch = MakeDotProductBatch(row.shape(), dots);
-    absl::Status status = deliver(portion);
-    dots.clear();
-    portion.d.clear();
-    portion.line.clear();
-    return status;
-  };
-  char* buffer = nullptr;
-  size_t capacity = 0;
-  uint64_t number = 0;
-  absl::Status status;
-  for (ssize_t length; status.ok() && (length = getline(&buffer, &capacity, stdin)) >= 0;) {
-    ++number;
-    absl::string_view text(buffer, length);
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-    if (IsComment(text)) continue;
-    absl::StatusOr<ProtocolLine> line = ParseLine(*row.instruction, text);
-    if (!line.ok()) {
-      status = absl::InvalidArgumentError(
-          absl::StrCat("stdin line ", number, ": ", line.status().message()));
-    } else if (with_results && !line->d.has_value()) {
-      status = absl::InvalidArgumentError(absl::StrCat(
-          "stdin line ", number, ": the result d is missing; check reads a.. b.. c d"));
-    } else {
-      dots.push_back(std::move(line->dot));
-      portion.d.push_back(line->d.value_or(0));
-      portion.line.push_back(number);
-      if (dots.size() == kPortion) status = flush();
+std::string StreamHeader(const Row& row, uint64_t lines) {
+  return absl::StrCat("# instruction: ", row.name, "\n# lines: ", lines, "\n");
+}
+
+absl::Status StdinReader::Read() {
+  for (;;) {
+    const absl::StatusOr<bool> more = NextLine();
+    absl::Status status = more.ok() && *more ? Line() : more.status();
+    if (status.ok() && *more) continue;
+    absl::Status last = Flush();
+    return status.ok() ? last : status;
+  }
+}
+
+absl::StatusOr<bool> StdinReader::NextLine() {
+  line_.clear();
+  ++number_;
+  int c;
+  while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
+    line_ += static_cast<char>(c);
+    if (line_.size() > kLongestLine) {
+      return Error(absl::StrCat("longer than ", kLongestLine, " characters"));
     }
   }
-  std::free(buffer);
-  absl::Status last = flush();  // what was good before a bad line is still used
-  return status.ok() ? last : status;
+  if (std::ferror(stdin)) return Error(absl::StrCat("cannot be read: ", std::strerror(errno)));
+  return c == '\n' || !line_.empty();
+}
+
+absl::Status StdinReader::Line() {
+  if (!IsComment(line_)) return DotProduct();
+  return absl::StripAsciiWhitespace(line_).empty() ? absl::OkStatus() : ReadComment();
+}
+
+absl::Status StdinReader::ReadComment() {
+  absl::string_view text = absl::StripAsciiWhitespace(line_);
+  if (comment_) {
+    absl::Status status = Flush();
+    if (status.ok()) status = comment_(text);
+    if (!status.ok()) return status;
+  }
+  text = absl::StripLeadingAsciiWhitespace(text.substr(1));
+  if (absl::ConsumePrefix(&text, "instruction:")) {
+    const std::string name(absl::StripAsciiWhitespace(text));
+    const Row* row = FindRow(name);
+    if (row == nullptr || row->name != row_.name) {
+      return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", row_.name));
+    }
+  } else if (absl::ConsumePrefix(&text, "lines:")) {
+    uint64_t lines, sum;
+    if (!absl::SimpleAtoi(text, &lines) ||
+        __builtin_add_overflow(lines, announced_.value_or(0), &sum)) {
+      return Error(absl::StrCat("'", absl::StripAsciiWhitespace(text), "' is no number of lines"));
+    }
+    announced_ = sum;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status StdinReader::DotProduct() {
+  absl::StatusOr<ProtocolLine> line = ParseLine(*row_.instruction, line_);
+  if (!line.ok()) return Error(line.status().message());
+  if (with_results_ && !line->d.has_value()) {
+    return Error("the result d is missing; check reads a.. b.. c d");
+  }
+  dots_.push_back(std::move(line->dot));
+  portion_.d.push_back(line->d.value_or(0));
+  portion_.line.push_back(number_);
+  return dots_.size() == kPortion ? Flush() : absl::OkStatus();
+}
+
+absl::Status StdinReader::Flush() {
+  if (dots_.empty()) return absl::OkStatus();
+  portion_.batch = MakeDotProductBatch(row_.shape(), dots_);
+  absl::Status status = deliver_(portion_);
+  dots_.clear();
+  portion_.d.clear();
+  portion_.line.clear();
+  return status;
+}
+
+absl::Status StdinReader::Error(absl::string_view what) const {
+  return absl::DataLossError(absl::StrCat("stdin line ", number_, ": ", what));
 }
 
 }  // namespace mmadiff

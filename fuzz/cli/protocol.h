@@ -1,15 +1,21 @@
-// Line protocol on stdin and stdout, shared by gen, eval and check.
+// Line protocol on stdin and stdout, shared by gen, eval and check. A stream begins with
+// `# instruction: ARCH/INSTRUCTION` and `# lines: N`, so that one that ends too early is found out.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
+
+// Comment lines that say what follows.
+std::string StreamHeader(const Row& row, uint64_t lines);
 
 // A portion of parsed lines, with the line number of each.
 struct Portion {
@@ -18,10 +24,42 @@ struct Portion {
   std::vector<uint64_t> line;
 };
 
-// Reads stdin to its end and delivers the dot products in portions. `with_results`: every line must
-// hold d; otherwise d is optional and ignored. A malformed line is kInvalidArgument with its
-// number.
-absl::Status ReadStdin(const Row& row, bool with_results,
-                       const std::function<absl::Status(const Portion&)>& deliver);
+class StdinReader {
+ public:
+  // Either is called in the order of the lines.
+  using Deliver = std::function<absl::Status(const Portion&)>;
+  using Comment = std::function<absl::Status(absl::string_view)>;  // a line that begins with '#'
+
+  // `with_results`: every line must hold d; otherwise d is optional and ignored.
+  StdinReader(const Row& row, bool with_results, Deliver deliver, Comment comment = nullptr)
+      : row_(row),
+        with_results_(with_results),
+        deliver_(std::move(deliver)),
+        comment_(std::move(comment)) {}
+
+  // Reads stdin to its end. What cannot be read, or is of another instruction, is kDataLoss with
+  // the line number; what was good before it is delivered all the same.
+  absl::Status Read();
+  // The sum of all `# lines: N`; none without.
+  std::optional<uint64_t> announced() const { return announced_; }
+
+ private:
+  absl::StatusOr<bool> NextLine();
+  absl::Status Line();
+  absl::Status ReadComment();
+  absl::Status DotProduct();
+  absl::Status Flush();
+  absl::Status Error(absl::string_view what) const;
+
+  const Row& row_;
+  const bool with_results_;
+  const Deliver deliver_;
+  const Comment comment_;
+  std::string line_;
+  uint64_t number_ = 0;  // of line_, from 1
+  std::vector<DotProductCase> dots_;
+  Portion portion_;
+  std::optional<uint64_t> announced_;
+};
 
 }  // namespace mmadiff

@@ -27,7 +27,8 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
               Console& console) {
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
   if (!writer.ok()) return Fail(writer.status(), kNotDurable);
-  uint64_t recorded = 0, dropped = 0;
+  uint64_t recorded = 0;
+  std::vector<absl::Status> dropped;
   Batch batch;
   for (const Row* row : rows) {
     const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
@@ -36,7 +37,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
       const absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
       if (IsOfRow(d.status())) {
         console.Warn(absl::StrCat("dropped ", row->name, ": ", d.status().message()));
-        ++dropped;
+        dropped.push_back(d.status());
         break;
       }
       if (!d.ok()) {  // a recording is whole or not there: then the same command line starts again
@@ -50,12 +51,13 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
   }
   if (recorded == 0) {
     std::remove(flags.out.c_str());
-    return Fail(absl::InternalError("nothing was recorded"));
+    console.Warn("nothing was recorded");
+    return CodeOfDropped(dropped, false);
   }
   if (absl::Status s = (*writer)->Finish(); !s.ok()) return Fail(s, kNotDurable);
   console.Print(
       absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
-  return dropped == 0 ? kClean : kInternal;
+  return CodeOfDropped(dropped, true);
 }
 
 int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
@@ -86,7 +88,9 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
       flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
       " regression cases and vectors, digests of ", outcome->digest_dot_products,
       " dot products in ", outcome->digest_units, " units\n"));
-  return outcome->dropped.empty() ? kClean : kInternal;
+  std::vector<absl::Status> dropped;
+  for (const auto& [row, status] : outcome->dropped) dropped.push_back(status);
+  return CodeOfDropped(dropped, true);
 }
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {

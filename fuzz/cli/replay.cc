@@ -16,6 +16,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
+#include "device/plain_text.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/junit.h"
@@ -281,7 +282,8 @@ class Replay {
 
   // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
-               const std::string& where, const std::string& device, uint64_t line = 0) {
+               const std::string& where, const std::string& answering, uint64_t line = 0) {
+    const std::string device = PlainLine(answering);  // it may come from a file
     const auto [model, differing] = ::mmadiff::Compare(row, inputs, d);
     compared_ += model.size();
     differing_ += differing.size();

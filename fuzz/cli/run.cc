@@ -101,20 +101,6 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
   return text;
 }
 
-// Of rows that were dropped; kClean when none was.
-ExitCode CodeOfDropped(const CampaignOutcome& outcome, bool compared) {
-  bool damaged = false, missing = true, any = false;
-  for (const RowOutcome& row : outcome.rows) {
-    if (row.dropped.ok()) continue;
-    any = true;
-    damaged |= absl::IsDataLoss(row.dropped);
-    missing &= absl::IsNotFound(row.dropped);
-  }
-  if (!any) return kClean;
-  if (missing && !compared) return kNoDevice;
-  return damaged ? kDamaged : kInternal;
-}
-
 // Whether all that differed did not repeat.
 bool OnlyFlaky(const CampaignOutcome& outcome) {
   return !outcome.findings.empty() && std::all_of(outcome.findings.begin(), outcome.findings.end(),
@@ -128,7 +114,9 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
+  std::vector<absl::Status> dropped;
   for (const RowOutcome& row : outcome.rows) {
+    dropped.push_back(row.dropped);
     compared += row.total.dot_products;
     mismatches += row.total.mismatches;
     finished &= row.finished || row.stopped || !row.dropped.ok();
@@ -141,9 +129,7 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
     console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
                               "); nothing is lost, the same command line resumes"));
   }
-  if (const ExitCode dropped = CodeOfDropped(outcome, compared > 0); dropped != kClean) {
-    return dropped;
-  }
+  if (const ExitCode code = CodeOfDropped(dropped, compared > 0); code != kClean) return code;
   if (mismatches != 0 && OnlyFlaky(outcome)) {
     console.Warn("the device's answers do not repeat, so they say nothing of the model");
     return kDamaged;

@@ -1,0 +1,92 @@
+#include "device/program_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+// A folder with the files rtl (executable), "my model.py" and data, and a folder `bin` of PATH with
+// `tool`.
+class ProgramFilesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = absl::StrCat(::testing::TempDir(), "program_files_test.", getpid());
+    std::filesystem::create_directories(folder_ + "/bin");
+    for (const char* name : {"rtl", "my model.py", "data", "bin/tool"}) Write(name, name);
+    chmod((folder_ + "/bin/tool").c_str(), 0755);
+    setenv("PATH", (folder_ + "/bin").c_str(), 1);
+    setenv("HERE", folder_.c_str(), 1);
+    std::filesystem::current_path(folder_);
+  }
+  void TearDown() override {
+    std::filesystem::current_path("/");
+    std::filesystem::remove_all(folder_);
+  }
+
+  void Write(const std::string& name, const std::string& text) {
+    std::ofstream(folder_ + "/" + name) << text;
+  }
+  static std::string Hash(const std::string& text) {
+    return absl::StrFormat("%016x", XXH3_64bits(text.data(), text.size()));
+  }
+
+  std::string folder_;
+};
+
+TEST_F(ProgramFilesTest, FilesOfACommand) {
+  const std::string rtl = "rtl xxh3 " + Hash("rtl"), data = "data xxh3 " + Hash("data"),
+                    tool = "tool xxh3 " + Hash("bin/tool"),
+                    model = "my model.py xxh3 " + Hash("my model.py");
+  const std::pair<const char*, std::string> cases[] = {
+      {"./rtl", rtl},
+      {"tool 'my model.py' --fast", tool + ", " + model},
+      {"tool my\\ model.py", tool + ", " + model},
+      {"DATA=data nice ./rtl", rtl},
+      {"\"$HERE\"/rtl | tool", rtl + ", " + tool},
+      {"cd / && (tool; $HERE/rtl)", tool + ", " + rtl},
+      {"sh -c 'tool ./rtl'", tool + ", " + rtl},
+      {"tool <data >rtl", tool + ", " + data},
+      {"tool 2>> rtl >&2 ./data", tool + ", " + data},
+      {"./rtl --weights=data", rtl + ", " + data},
+      {"./rtl & ./rtl", rtl},
+      {"echo $(tool) `./rtl`", tool + ", " + rtl},
+      {"nothing 'unbalanced \" | ; >", ""},
+      {"./bin .", ""},
+      {"", ""}};
+  for (const auto& [command, files] : cases) {
+    EXPECT_EQ(ProgramFiles(command).Describe(), files) << command;
+  }
+}
+
+TEST_F(ProgramFilesTest, LargeFile) {
+  const std::string large(5'000'000, 'x');
+  Write("rtl", large);
+  EXPECT_EQ(ProgramFiles("./rtl").Describe(), "rtl xxh3 " + Hash(large));
+}
+
+TEST_F(ProgramFilesTest, ChangesAreFound) {
+  ProgramFiles files("./rtl");
+  EXPECT_TRUE(files.CheckUnchanged().ok());
+  Write("rtl", "rtl");  // other times, the same contents
+  EXPECT_TRUE(files.CheckUnchanged().ok());
+  Write("rtl", "rtk");
+  EXPECT_EQ(files.CheckUnchanged().code(), absl::StatusCode::kDataLoss);
+  Write("rtl", "rtl");
+  EXPECT_TRUE(files.CheckUnchanged().ok());
+  std::filesystem::remove("rtl");
+  EXPECT_THAT(files.CheckUnchanged().message(), ::testing::HasSubstr("rtl changed during the run"));
+}
+
+}  // namespace
+}  // namespace mmadiff

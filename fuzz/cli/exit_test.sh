@@ -1,0 +1,184 @@
+#!/usr/bin/env bash
+# Exit codes: every verb with every kind of bad input. Bad data is 5 wherever it is read, usage 2, a
+# program or file that does not exist 4 or 2; 75 only when the same command line may do better later.
+# And nothing from outside reaches the terminal or a report as it is. Usage: exit_test.sh MMADIFF
+set -u
+m=$(realpath "$1")
+tmp=$(mktemp -d) || exit 2
+trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+export MMADIFF_LIBCUDA=/none/libcuda.so NO_COLOR=
+out=$tmp/stdout err=$tmp/stderr failures=0 checks=0
+fma=x86/vfmadd231ss one=3f800000
+mma=sm_90/mma.m16n8k16.f32.f16.f16.f32
+
+fail() {
+  failures=$((failures + 1))
+  printf 'FAILED line %s: %s\n' "${BASH_LINENO[1]}" "$*"
+  sed 's/^/    stdout: /' "$out" | head -4
+  sed 's/^/    stderr: /' "$err" | head -4
+}
+# expect CODE ARGUMENTS...: and never output that is not plain text.
+expect() {
+  local wanted=$1 code
+  shift
+  timeout 60 "$m" "$@" >"$out" 2>"$err"
+  code=$?
+  checks=$((checks + 1))
+  [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
+  if LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$out" "$err"; then fail "control characters: mmadiff $*"; fi
+  if [ "$code" != 0 ] && [ "$code" != 1 ] && [ ! -s "$err" ]; then fail "no message: mmadiff $*"; fi
+}
+says() { checks=$((checks + 1)); grep -qF -- "$1" "$out" || fail "stdout lacks '$1'"; }
+warns() { checks=$((checks + 1)); grep -qF -- "$1" "$err" || fail "stderr lacks '$1'"; }
+
+# ---- Files to read: a good one of each kind first.
+"$m" run --device=faulty:fraction_bits=24 --instr=$mma --cases=200 --threads=1 --workdir=found >"$out" 2>"$err"
+case=$(find found/findings -name '*.txtpb')
+"$m" record --device=faulty:none=0 --instr=$fma --cases=50 good.log >"$out" 2>"$err"
+"$m" record --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0.1 folder >"$out" 2>"$err"
+"$m" gen $fma --cases=50 | "$m" eval $fma >lines.txt
+cp "$case" good.txtpb
+printf 'source: x\n\nvector: v\nabout: a\nformats: f32 f16 f16 f32\noperands: 3c00 | 3c00 | 3f800000\nexpected: 40000000 %s\n\nend\n' $mma >vectors.txt
+expect 0 replay good.log; expect 0 replay folder; expect 0 replay lines.txt; expect 0 replay vectors.txt
+expect 1 replay good.txtpb
+
+mkdir -p folder.txtpb folder.log folder.txt nothing bad
+for kind in txtpb log txt; do : >empty.$kind; head -c 3000 /dev/urandom >noise.$kind; done
+head -c 100 good.txtpb >cut.txtpb; head -c 100 good.log >cut.log; sed '$s/.\{12\}$/x/' lines.txt >cut.txt
+head -n 6 vectors.txt >cut_vectors.txt
+cp good.log kind.txtpb; cp good.txtpb kind.txt; cp good.txtpb bad; head -c 100 good.txtpb >bad/cut.txtpb
+for file in {empty,noise,cut}.{txtpb,log,txt} cut_vectors.txt kind.txtpb kind.txt; do
+  expect 5 replay $file
+  [ -d "${file%.*}" ] || expect 5 run --device=recorded:$file --instr=$fma --workdir=none
+done
+for file in {empty,noise,cut,kind}.txtpb; do
+  expect 5 explain $file; expect 5 minimize $file --device=faulty:none=0
+done
+cp folder/raw-1.log raw; : >folder/raw-1.log; expect 5 replay folder; cp raw folder/raw-1.log
+cp folder/recording.txtpb manifest; : >folder/recording.txtpb; expect 5 replay folder; cp manifest folder/recording.txtpb
+expect 1 replay bad; warns cut.txtpb; expect 5 replay bad --device=faulty:none=0
+# Nothing there, or nothing in it.
+for kind in txtpb log txt; do
+  expect 2 replay none.$kind; warns none.$kind
+  expect 3 replay folder.$kind; expect 3 replay nothing
+done
+for verb in explain minimize; do
+  expect 2 $verb none.txtpb; expect 2 $verb none/none.txtpb; expect 2 $verb
+  expect 2 $verb folder.txtpb --device=faulty:none=0
+done
+for path in none none.log none/none.txt; do expect 4 run --device=recorded:$path --instr=$fma --workdir=none; done
+expect 5 run --device=recorded:nothing --instr=$fma --workdir=none
+expect 2 changes --file=none; expect 2 changes --file=nothing; expect 5 changes --file=noise.txt
+expect 5 changes --file=empty.txt
+# Not to be read (root reads everything).
+if [ "$(id -u)" != 0 ]; then
+  chmod 0 raw bad; expect 2 replay raw; expect 2 replay bad; chmod 700 raw bad
+fi
+
+# ---- stdin
+for verb in "eval $fma" "check $fma"; do
+  expect 5 $verb <noise.txt; warns 'stdin line 1: '
+  expect 5 $verb <cut.txt; warns 'stdin line 52: '
+  expect 5 $verb < <(head -c 1000000 /dev/zero); warns 'longer than'
+  expect 5 $verb <nothing; warns 'Is a directory'
+done
+expect 3 check $fma <empty.txt
+expect 5 check $fma < <(head -n 20 lines.txt)
+
+# ---- Programs
+device() { # CODE COMMAND: of every verb that asks a device; `run` has compared nothing.
+  local code=$1
+  expect $code replay good.txtpb --device="exec:$2"
+  expect $code explain good.txtpb --device="exec:$2"
+  expect $code minimize good.txtpb --device="exec:$2"
+  expect $code probe --question=floor --instr=$mma --device="exec:$2"
+  expect $code record --instr=$fma --cases=10 new.log --device="exec:$2"
+  expect $code record --instr=$fma --cases=10 --max_total_time=0 new --device="exec:$2"
+  expect $code eval $mma --device="exec:$2" < <("$m" gen $mma --cases=1)
+  [ ! -e new.log ] && [ ! -e new ] || fail "a recording of $2"
+}
+echo text >not_executable
+device 4 /no/such/program; warns 'check the path'
+device 4 ./not_executable; warns 'check its permissions'
+device 4 './not_executable | cat; exit 126'
+device 75 'exit 1'; device 75 'kill -9 $$'; device 75 'cat >/dev/null; exit 3'
+device 5 'echo garbage'; device 5 true; device 5 'yes 0'; device 5 cat; device 5 'tr "\0" x </dev/zero'
+device 5 'echo x >>changed; cat changed >/dev/null'
+expect 4 run --instr=$fma --cases=10 --workdir=none1 --device=exec:/no/such/program
+expect 3 run --instr=$fma --cases=10 --workdir=none2 --device='exec:exit 1'
+expect 5 run --instr=$fma --cases=10 --workdir=none3 --device='exec:echo garbage'
+expect 2 replay good.txtpb --device=exec:; expect 2 replay good.txtpb --device='exec:  '
+
+# ---- Usage
+for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
+  expect 2 $verb --no_such_flag; expect 2 $verb --color=x; expect 2 $verb --error_exitcode=x
+done
+for verb in "replay good.txtpb" "explain good.txtpb" "minimize good.txtpb" "eval $mma" run "record x.log" "probe --all"; do
+  expect 2 $verb --device=nonesuch; expect 2 $verb --device=faulty:x; expect 2 $verb --device=cuda:x
+  expect 4 $verb --device=cuda:0
+done
+for verb in gen eval check layout; do expect 2 $verb x/y; expect 2 $verb; expect 2 $verb $fma $fma; done
+for verb in run probe record mutants; do
+  expect 2 $verb x --instr=none; expect 2 $verb --instr=x/y
+done
+for flag in --cases=x --cases=0 --seed=x --strategy=x --threads=0 --threads=x; do
+  expect 2 mutants --instr=$fma $flag; expect 2 run --device=faulty:none=0 --instr=$fma $flag --workdir=none
+done
+for time in x -1 -1s nan inf -inf 1e400 infs; do
+  expect 2 run --device=faulty:none=0 --instr=$fma --max_total_time=$time --workdir=none
+  expect 2 record --device=faulty:none=0 --instr=$fma --max_total_time=$time none
+  expect 2 probe --device=faulty:none=0 --instr=$fma --all --max_total_time=$time
+done
+expect 2 replay good.txtpb --every=0; expect 2 replay good.txtpb --errors=x; expect 2 gen $fma --cases=x
+expect 2 check $fma --expect=x <lines.txt; expect 2 list nothing; expect 2 probe --question=none
+[ ! -e none ] || fail 'a folder of a run that was none'
+
+# ---- Files to write
+for path in /proc/none/x good.txtpb/x; do
+  expect 6 replay good.txtpb --device=faulty:none=0 --junit=$path; expect 6 changes --update --file=$path
+  expect 6 minimize good.txtpb --device=faulty:fraction_bits=24 --workdir=$path
+  expect 6 record $path.log --device=faulty:none=0 --instr=$fma
+  expect 6 record $path --device=faulty:none=0 --instr=$fma --max_total_time=0
+  expect 6 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=$path
+  expect 6 probe --device=faulty:none=0 --instr=$mma --question=floor --out=$path
+done
+for verb in "gen $fma" "eval $fma" "check $fma" "replay good.log" list "list --json" "layout $mma"; do
+  checks=$((checks + 1))
+  "$m" $verb <lines.txt >/dev/full 2>"$err"; [ $? = 6 ] || fail "/dev/full: $verb"
+  [ -s "$err" ] || fail "no message: $verb"
+done
+
+# ---- Control characters in names, files and answers
+esc=$'\033[2J\007\177\302\233'
+shown='\x1b[2J\x07\x7f\xc2\x9b'
+evil="exec:: '$esc'; '$m' eval $mma"
+expect 75 replay good.txtpb --device="exec:printf '%s' '$esc' >&2; exit 1"; warns "$shown"
+expect 5 replay good.txtpb --device="exec:printf '%s\n' '$esc'"
+expect 0 explain good.txtpb --device="$evil"; says "$shown"
+expect 0 run --device="$evil" --instr=$mma --cases=5 --workdir="w$esc"; warns "$shown"
+expect 2 replay "$esc"; expect 2 replay --device="$esc" good.txtpb; expect 2 gen "$esc"; expect 2 explain "$esc"
+expect 0 eval $fma <<<"# $esc
+$one $one $one"; says "$shown"
+expect 0 eval $mma --device="$evil" < <("$m" gen $mma --cases=1); says "$shown"
+expect 5 check $fma <<<"# instruction: $esc"; warns "$shown"
+(echo "# device: $esc"; "$m" gen $fma --cases=2 | "$m" eval $fma | sed '/^#/!s/.$/z/;s/[0-8]z$/9/;s/z$/0/') >"lines$esc.txt"
+"$m" replay "lines$esc.txt" --junit=report.xml >"$out" 2>"$err"; expect 1 replay "lines$esc.txt"; says "$shown"
+(grep -v '^why' good.txtpb; printf 'why: "\\033[2J\\377"\n') >"why.txtpb"
+for color in always never; do
+  for file in good.txtpb why.txtpb "lines$esc.txt"; do
+    "$m" replay "$file" --color=$color --junit=report.xml >"$out" 2>"$err"
+    checks=$((checks + 1))
+    if grep -qF "$esc" "$out" "$err" || grep -q $'\033\[2J' "$out" "$err"; then fail "escapes of $file"; fi
+    if LC_ALL=C grep -q $'[\001-\010\013-\037]' report.xml; then fail 'control characters in XML'; fi
+    if command -v python3 >/dev/null; then
+      python3 -c 'import xml.dom.minidom as x; x.parse("report.xml")' 2>"$err" || fail 'no XML'
+    fi
+  done
+done
+expect 1 run --device="exec:: '$esc'$(printf '\377'); '$m' eval $mma --device=faulty:fraction_bits=24" --instr=$mma \
+  --cases=50 --workdir=json --json
+if command -v python3 >/dev/null; then python3 -m json.tool <"$out" >/dev/null || fail 'no JSON'; fi
+
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]
