@@ -219,13 +219,14 @@ std::string WhyNoRow(std::string_view name) {
 
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count) {
-  std::vector<std::pair<size_t, std::string>> ranked;
+  std::vector<std::pair<size_t, size_t>> ranked;  // distance and index
   const EditDistances distances(name);
-  for (const std::string& c : candidates) ranked.emplace_back(distances.To(c), c);
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (size_t i = 0; i < candidates.size(); ++i)
+    ranked.emplace_back(distances.To(candidates[i]), i);
+  count = std::min(count, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + count, ranked.end());
   std::vector<std::string> nearest;
-  for (size_t i = 0; i < std::min(count, ranked.size()); ++i) nearest.push_back(ranked[i].second);
+  for (size_t i = 0; i < count; ++i) nearest.push_back(candidates[ranked[i].second]);
   return nearest;
 }
 
