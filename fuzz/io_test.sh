@@ -29,12 +29,11 @@ prepare() {  # the folder as it is before the scenario
   [ "$1" != resume ] || cp -a half "$io/w"
 }
 # What must be equal: of a run its counts, of a recording what replay
-# says of it and all files but for the date.
+# says of it (the device is the model) and its manifest without what the date changes.
 result() {
   case $1 in
     record) "$m" replay "$io/w" 2>&1
-            (cd "$io/w" && cat regressions.txt recording.txtpb digests.log raw-1.log) 2>&1 |
-              grep -aEv '^(date:|  xxh3:|# Answers)' | cksum ;;
+            (cd "$io/w" && ls && grep -Ev '^(date|run|  xxh3|# xxh3):' recording.txtpb) 2>&1 ;;
     *) grep -E '^stat::(digest|cases|dot_products|mismatches|class\.[a-z_]+|event\.[a-z_]+):' "$2" ;;
   esac
 }

@@ -343,7 +343,7 @@ expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/nu
 expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
 "$m" record --instr=$mma --device=faulty:none=0 folder3 >"$out" 2>"$err" &
-pid=$!; await ls -d folder3.tmp*; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
+pid=$!; await compgen -G 'folder3.tmp*'; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
 # A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
 cp -r "$observations/khattak_mikaitis" lines
 expect 0 replay lines; says '12288 of 12288 dot products equal'
