@@ -194,4 +194,14 @@ DeviceOr OpenExec(absl::string_view command, absl::Duration timeout) {
   return std::make_unique<Exec>(command, timeout);
 }
 
+absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Row& row, const Batch& batch,
+                                                  absl::string_view output, size_t piece) {
+  AnswerReader reader(row, batch);
+  for (; !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
+    if (absl::Status s = reader.Take(output.substr(0, piece)); !s.ok()) return s;
+  }
+  if (absl::Status s = reader.Take(""); !s.ok()) return s;
+  return reader.TakeResults();
+}
+
 }  // namespace mmadiff

@@ -21,4 +21,9 @@ namespace mmadiff {
 // since this was opened). They include the last 2 KiB of the command's stderr.
 DeviceOr OpenExec(absl::string_view command, absl::Duration timeout);
 
+// What the command's whole output answers to the batch, taken `piece` bytes at a time. Errors as
+// above.
+absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Row& row, const Batch& batch,
+                                                  absl::string_view output, size_t piece);
+
 }  // namespace mmadiff

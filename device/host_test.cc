@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <ostream>
 #include <random>
 #include <string>
@@ -220,21 +219,6 @@ TEST_P(HostRow, CallersMxcsrIsIgnoredAndRestored) {
   EXPECT_EQ(after, kOdd);
 }
 #endif
-
-// A run compares more than 20 million VDPBF16PS dot products a second on two cores; this part of
-// it, packing included, must be a small one. Instructions of long dot products simulate slower. The
-// bounds are a tenth of what it takes.
-TEST_P(HostRow, Speed) {
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row());
-  const Batch batch = RandomBatch(4096);
-  const auto start = std::chrono::steady_clock::now();
-  constexpr int kRuns = 500;
-  for (int i = 0; i < kRuns; ++i) ASSERT_TRUE(device_->Run(row(), batch).ok());
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  const double rate = 1e-6 * kRuns * static_cast<double>(batch.count) / elapsed.count();
-  RecordProperty("million_dot_products_per_second", absl::StrCat(rate));
-  EXPECT_GT(rate, row().model.k > 4 ? 3 : 10);
-}
 
 INSTANTIATE_TEST_SUITE_P(Rows, HostRow,
                          ::testing::Values("x86/vdpbf16ps", "x86/vfmadd231ss", "x86/vfmadd231sd",

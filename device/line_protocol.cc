@@ -106,7 +106,8 @@ int WordsOfLine(const Shape& shape) { return 2 * shape.row_words() + 1; }
 
 // "a0..a15 b0..b15 c sa0 sb0".
 std::string OperandNames(const Instruction& instruction) {
-  const DotProductCase none;
+  const std::vector<uint64_t> row(instruction.shape.row_words());
+  const DotProductCase none = {row, row, 0};
   std::string text;
   for (const auto& s : SegmentsOf<const uint64_t>(instruction, none)) {
     if (s.count == 0) continue;

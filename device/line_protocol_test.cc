@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -164,22 +163,6 @@ TEST(LineProtocol, HexWords) {
   constexpr Format kSixBits = {"e3m2", 6, 3, 2, -2, 0, Nonfinite::kNone, true};
   EXPECT_EQ(*ParseHexWord(kSixBits, "3f"), 0x3fu);
   EXPECT_THAT(ParseHexWord(kSixBits, "40").status().message(), HasSubstr("beyond the 6"));
-}
-
-// 33 words a line. The bound is some fifty times what it takes.
-TEST(LineProtocol, MillionsOfLinesTakeSeconds) {
-  const Instruction& i = Find("mma.m16n8k16.f32.f16.f16.f32");
-  const DotProductCase dot = {std::vector<uint64_t>(16, 0x3c00), std::vector<uint64_t>(16, 0xbc01),
-                              0x4b800000};
-  constexpr int kLines = 100000;
-  const auto start = std::chrono::steady_clock::now();
-  for (int n = 0; n < kLines; ++n) {
-    const auto line = ParseLine(i, FormatLine(i, dot, n));
-    ASSERT_TRUE(line.ok() && line->d == static_cast<uint64_t>(n));
-  }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-  RecordProperty("lines_per_second", static_cast<int>(kLines / elapsed.count()));
-  EXPECT_LT(elapsed.count(), 5.0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -95,20 +96,37 @@ std::string LegalSizes(std::span<const Sizes> sizes) {
   return text;
 }
 
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
-    }
+// Edit distances of other texts to the first 128 characters of one: Myers' bit-parallel algorithm
+// (1999) in the form of Hyyro (2003), a step for each character of the other text. Bit i of a word
+// is about the first i + 1 characters.
+class EditDistances {
+ public:
+  explicit EditDistances(std::string_view name) : length_(std::min<size_t>(name.size(), 128)) {
+    for (size_t i = 0; i < length_; ++i) places_[static_cast<uint8_t>(name[i])] |= Bits{1} << i;
   }
-  return row.back();
-}
+
+  size_t To(std::string_view other) const {
+    if (length_ == 0) return other.size();
+    Bits more = ~Bits{0}, less = 0;  // where the distance grows and falls down the column
+    size_t distance = length_;
+    for (const char c : other) {
+      const Bits equal = places_[static_cast<uint8_t>(c)];
+      const Bits diagonal = (((equal & more) + more) ^ more) | equal;
+      const Bits grows = less | ~(diagonal | more), falls = more & diagonal;
+      distance += static_cast<size_t>(grows >> (length_ - 1) & 1);
+      distance -= static_cast<size_t>(falls >> (length_ - 1) & 1);
+      const Bits right = grows << 1 | 1, vertical = equal | less;
+      more = falls << 1 | ~(vertical | right);
+      less = right & vertical;
+    }
+    return distance;
+  }
+
+ private:
+  using Bits = unsigned __int128;
+  size_t length_;
+  std::array<Bits, 256> places_ = {};
+};
 
 }  // namespace
 
@@ -201,12 +219,14 @@ std::string WhyNoRow(std::string_view name) {
 
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count) {
-  std::vector<std::pair<size_t, std::string>> ranked;
-  for (const std::string& c : candidates) ranked.emplace_back(EditDistance(name, c), c);
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<std::pair<size_t, size_t>> ranked;  // distance and index
+  const EditDistances distances(name);
+  for (size_t i = 0; i < candidates.size(); ++i)
+    ranked.emplace_back(distances.To(candidates[i]), i);
+  count = std::min(count, ranked.size());
+  std::partial_sort(ranked.begin(), ranked.begin() + count, ranked.end());
   std::vector<std::string> nearest;
-  for (size_t i = 0; i < std::min(count, ranked.size()); ++i) nearest.push_back(ranked[i].second);
+  for (size_t i = 0; i < count; ++i) nearest.push_back(candidates[ranked[i].second]);
   return nearest;
 }
 

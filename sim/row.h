@@ -48,7 +48,8 @@ std::vector<const Row*> MatchRows(std::string_view glob);
 // architectures have it, which names are near.
 std::string WhyNoRow(std::string_view name);
 
-// The candidates most similar to `name` by edit distance, at most `count`.
+// The candidates most similar to `name`, or to its first 128 characters, by edit distance, at most
+// `count`.
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count);
 

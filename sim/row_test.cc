@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <numeric>
+#include <random>
 #include <set>
 #include <sstream>
 
@@ -230,6 +232,41 @@ TEST(Rows, DistinctRowsStandForAll) {
     for (const Row* other : distinct) same += SameModel(row.model, other->model);
     EXPECT_EQ(same, 1) << row.name;
   }
+}
+
+size_t PlainEditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({row[j] + 1, diagonal + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+TEST(Rows, NearestIsByEditDistance) {
+  std::mt19937 random(1);
+  const auto text = [&random](size_t longest) {
+    std::string s(random() % (longest + 1), ' ');
+    for (char& c : s) c = "abc"[random() % 3];
+    return s;
+  };
+  for (int i = 0; i < 2000; ++i) {
+    const std::string name = text(128);
+    const std::vector<std::string> two = {text(160), text(160)};
+    const bool second = PlainEditDistance(name, two[1]) < PlainEditDistance(name, two[0]);
+    EXPECT_THAT(Nearest(name, two, 1), ElementsAre(two[second])) << name;
+  }
+}
+
+// Steps that grow with both lengths would take hours here.
+TEST(Rows, NearestToALongName) {
+  const std::vector<std::string> names(1000, std::string(1000, 'y'));
+  EXPECT_THAT(Nearest(std::string(10'000'000, 'x'), names, 1), SizeIs(1));
 }
 
 TEST(Rows, Nearest) {

@@ -1,0 +1,17 @@
+// Device specifications: what opens has a name that opens the same.
+#include "device/open.h"
+#include "fuzz/targets/input.h"
+
+using namespace mmadiff::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const mmadiff::DeviceOr device = mmadiff::OpenBasicDevice(Text(data, size));
+  if (!device.ok()) return 0;
+  const mmadiff::DeviceOr again = mmadiff::OpenBasicDevice((*device)->name());
+  Check(again.ok() && (*again)->name() == (*device)->name());
+  Check((*again)->identity() == (*device)->identity());
+  for (const mmadiff::Row& row : mmadiff::Rows().first(20)) {
+    Check((*device)->Supports(row) == (*again)->Supports(row));
+  }
+  return 0;
+}

@@ -1,0 +1,13 @@
+// ParseModelDigests() takes any text; what it accepts, FormatModelDigests() writes as the same.
+#include "fuzz/model_digests.h"
+#include "fuzz/targets/input.h"
+
+using namespace mmadiff::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto digests = mmadiff::ParseModelDigests(Text(data, size), "input");
+  if (!digests.ok()) return 0;
+  const auto again = mmadiff::ParseModelDigests(mmadiff::FormatModelDigests(*digests), "input");
+  Check(again.ok() && mmadiff::CompareModelDigests(*digests, *again).empty());
+  return 0;
+}

@@ -1,0 +1,25 @@
+// The readers of a recording's folder take any bytes. The first byte chooses what the rest is: the
+// manifest, or a record (RecordedDigests) of digests.log.
+#include "corpus/recording_folder.h"
+#include "fuzz/targets/input_folder.h"
+
+using namespace mmadiff::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const bool manifest = data[0] % 2 == 0;
+  const absl::string_view rest = Text(data + 1, size - 1);
+  Write("recording.txtpb", manifest ? rest : "");
+  Write("digests.log", manifest ? "" : LogOf(rest));
+  Check(mmadiff::IsRecordingFolder(Folder()));
+  mmadiff::ReadRecordingManifest(Folder()).IgnoreError();
+  const auto check = [](const mmadiff::RecordedDigests& digests) {
+    Check(digests.row != nullptr && digests.unit_cases > 0 && !digests.stream.empty());
+    return absl::OkStatus();
+  };
+  mmadiff::ReadDigests(Folder(), check).IgnoreError();
+  mmadiff::RecordingStats stats;
+  const auto none = [](const mmadiff::Recording&) { return absl::OkStatus(); };
+  mmadiff::ReadRecordingFolder(Folder(), none, stats).IgnoreError();
+  return 0;
+}
