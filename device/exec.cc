@@ -198,9 +198,9 @@ absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Row& row, const Batch& b
                                                   absl::string_view output, size_t piece) {
   AnswerReader reader(row, batch);
   for (; !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
-    if (absl::Status s = reader.Take(output.substr(0, piece)); !s.ok()) return s;
+    if (auto taken = reader.Take(output.substr(0, piece)); !taken.ok()) return taken.status();
   }
-  if (absl::Status s = reader.Take(""); !s.ok()) return s;
+  if (auto taken = reader.Take(""); !taken.ok()) return taken.status();
   return reader.TakeResults();
 }
 
