@@ -70,32 +70,37 @@ bool IsAssignment(absl::string_view word) {
                      [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
 }
 
-// A word as it stands in a command, with its quotes, and what is behind it.
-absl::string_view NextWord(absl::string_view* command) {
+// Takes a word off a command, with its quotes; patterns, which may be those of `case`, name no
+// file.
+std::string NextWord(absl::string_view* command) {
+  std::string word;
   char quote = 0;
   size_t i = 0;
   for (; i < command->size(); ++i) {
     const char c = (*command)[i];
     if (c == '\\' && quote != '\'') {
-      ++i;
+      word += c;
+      if (++i == command->size()) break;
     } else if (quote != 0) {
       if (c == quote) quote = 0;
     } else if (c == '\'' || c == '"') {
       quote = c;
     } else if (absl::StrContains(" \t\n|;&()<>`", c)) {
       break;
+    } else if (absl::StrContains("*?[", c)) {
+      word += '\\';
     }
+    word += (*command)[i];
   }
-  const absl::string_view word = command->substr(0, i);
-  command->remove_prefix(word.size());
+  command->remove_prefix(i);
   return word;
 }
 
-// What the shell makes of a word: variables, quotes, patterns. Runs nothing.
-std::vector<std::string> Expand(absl::string_view word) {
+// What the shell makes of a word: variables and quotes. Runs nothing.
+std::vector<std::string> Expand(const std::string& word) {
   wordexp_t expanded;
   std::vector<std::string> words;
-  const int error = wordexp(std::string(word).c_str(), &expanded, WRDE_NOCMD);
+  const int error = wordexp(word.c_str(), &expanded, WRDE_NOCMD);
   if (error == 0) words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
   if (error == 0 || error == WRDE_NOSPACE) wordfree(&expanded);
   return words;
@@ -122,7 +127,7 @@ bool ProgramFiles::Add(const std::string& word) {
 void ProgramFiles::Scan(absl::string_view command, int depth) {
   bool written = false;  // by the command: behind a '>'
   while (!command.empty()) {
-    const absl::string_view word = NextWord(&command);
+    const std::string word = NextWord(&command);
     if (!word.empty() && !written && !IsAssignment(word)) {
       for (const std::string& w : Expand(word)) {
         // A command in quotes; or --option=file.

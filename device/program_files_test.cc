@@ -63,6 +63,8 @@ TEST_F(ProgramFilesTest, FilesOfACommand) {
       {"echo $(tool) `./rtl`", tool + ", " + rtl},
       {"nothing 'unbalanced \" | ; >", ""},
       {"./bin .", ""},
+      {"while read l; do case $l in *) ./rt? d* '*';; esac; done", ""},
+      {"./rtl \\", rtl},
       {"", ""}};
   for (const auto& [command, files] : cases) {
     EXPECT_EQ(ProgramFiles(command).Describe(), files) << command;

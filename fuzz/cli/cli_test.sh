@@ -225,7 +225,7 @@ run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24j 
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24c --color=always
 says $'\033['
 run 1 --device=faulty:wrong_lane=5 --instr=$mma --cases=500 --workdir=lane; says 'in its tile'
-run 1 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
+run 5 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
 says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
 expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain
 expect 1 replay f24/findings
@@ -332,7 +332,7 @@ expect 0 replay probed/${bf16/\//.}.txt; says 'dot products equal'
 expect 0 probe --question=floor,nan --device=recorded:probed/${bf16/\//.}.txt --instr=$bf16
 expect 1 probe --all --device=faulty:exponent_floor=-126 --instr=$bf16 --max_total_time=0 --json; json
 says '"exponent_floor=-126"'
-expect 1 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf16
+expect 3 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf16
 says 'column 3 is'; is "$(stat_of answers)" 1
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
