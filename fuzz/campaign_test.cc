@@ -14,6 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "corpus/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "fuzz/devices.h"
@@ -696,6 +697,30 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
   EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").damaged_findings);
+}
+
+// A recording has no answers to smaller cases: what differs in it is filed all the same.
+TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
+  const CampaignOptions options = Options("w");
+  const DeviceOr faulty = OpenDevice("faulty:fraction_bits=22");
+  const CaseStream stream = {options.rows[0], options.strategy, options.seed};
+  Batch batch;
+  Generate(stream, 0, 2048, batch);
+  const auto d = (*faulty)->Run(*stream.row, batch);
+  ASSERT_TRUE(d.ok());
+  auto writer = RecordingWriter::Create(Path("a.log"));
+  ASSERT_TRUE(writer.ok() && (*writer)->Append(*stream.row, batch, *d, "a chip").ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const CampaignOutcome outcome = Run(options, "recorded:" + Path("a.log"));
+  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
+  EXPECT_TRUE(outcome.rows[0].stopped);
+  ASSERT_FALSE(outcome.findings.empty());
+  for (const Finding& f : outcome.findings) {
+    EXPECT_FALSE(f.flaky);
+    const auto filed = ReadCase(f.path);
+    ASSERT_TRUE(filed.ok()) << filed.status();
+    EXPECT_EQ(filed->answers[0].identity, "a chip");
+  }
 }
 
 TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {

@@ -43,9 +43,8 @@ bool SameEvent(const Event& x, const Event& y) {
 }  // namespace
 
 bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
-  return std::all_of(observed.begin(), observed.end(), [&](const Observed& o) {
-    return SameResult(row, Simulate(model, o.dot), o.d);
-  });
+  return std::all_of(observed.begin(), observed.end(),
+                     [&](const Observed& o) { return Gives(row, model, o.dot, o.d); });
 }
 
 const char* StageName(Stage stage) {
@@ -114,7 +113,7 @@ int64_t TellingElement(const Row& row, std::span<const Observed> observed,
                        const std::string& signature) {
   int64_t first = -1;
   for (size_t i = 0; i < observed.size(); ++i) {
-    if (SameResult(row, Simulate(row.model, observed[i].dot), observed[i].d)) continue;
+    if (Gives(row, row.model, observed[i].dot, observed[i].d)) continue;
     if (first < 0) first = static_cast<int64_t>(i);
     if (Signature(row, observed.subspan(i, 1)) == signature) return static_cast<int64_t>(i);
   }

@@ -244,7 +244,7 @@ std::vector<Column> Columns(const Row& row, const std::vector<Neighbour>& neighb
 std::string Conclusion(const Row& row, const Observed& observed,
                        const std::vector<Neighbour>& neighbours,
                        const std::optional<PartingPlace>& parting) {
-  if (SameResult(row, Simulate(row.model, observed.dot), observed.d)) {
+  if (Gives(row, row.model, observed.dot, observed.d)) {
     return "The device agrees with the model.\n";
   }
   if (neighbours.empty()) {

@@ -31,6 +31,11 @@ bool Same(const Row& row, const Question& q, uint64_t model, uint64_t device) {
   return q.nan_bits ? model == device : SameResult(row, model, device);
 }
 
+// Whether the model gives what was observed, under the question's rule for NaNs.
+bool Fits(const Row& row, const Question& q, const Model& model, const Observed& o) {
+  return Same(row, q, Simulate(model, o.dot), o.d);
+}
+
 std::vector<absl::string_view> Split(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
@@ -98,7 +103,7 @@ size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, s
   size_t misfits = 0;
   for (const Asked& asked : all) {
     for (const Observed& o : asked.observed) {
-      if (!Same(row, *asked.question, Simulate(model, o.dot), o.d) && ++misfits > most) {
+      if (!Fits(row, *asked.question, model, o) && ++misfits > most) {
         return misfits;
       }
     }
@@ -163,9 +168,7 @@ const Observed& Refuting(const Row& row, const Asked& asked, const Model& model)
   const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
   const Observed* first = nullptr;
   for (const Observed& o : asked.observed) {
-    const auto gives = [&](const Model& m) {
-      return Same(row, *asked.question, Simulate(m, o.dot), o.d);
-    };
+    const auto gives = [&](const Model& m) { return Fits(row, *asked.question, m, o); };
     if (gives(model)) continue;
     if (first == nullptr) first = &o;
     const bool explained =

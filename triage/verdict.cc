@@ -80,6 +80,10 @@ bool SameResult(const Row& row, uint64_t model, uint64_t device) {
          IsNan(row.model.d, device);
 }
 
+bool Gives(const Row& row, const Model& model, const DotProductCase& dot, uint64_t device) {
+  return SameResult(row, Simulate(model, dot), device);
+}
+
 std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device) {
   std::vector<int64_t> indices;

@@ -16,6 +16,10 @@ namespace mmadiff {
 // that NaN payloads are not known (NanVerdict::kAnyNan).
 bool SameResult(const Row& row, uint64_t model, uint64_t device);
 
+// True when `device` is the word that the model, the row's or another, promises for the dot
+// product.
+bool Gives(const Row& row, const Model& model, const DotProductCase& dot, uint64_t device);
+
 // Indices of the differing words, ascending. The spans have equal size.
 std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device);

@@ -52,7 +52,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     ++done;
     if (given.empty()) given = absl::StrCat(HexWord(*v.d, *d), " ", c.row->name);
     const bool right = contested && device_ != nullptr
-                           ? SameResult(*c.row, Simulate(c.row->model, c.dot), *d)
+                           ? Gives(*c.row, c.row->model, c.dot, *d)
                            : Is(answer, *c.row, *d) != contested;
     if (right) continue;
     ++wrong;
