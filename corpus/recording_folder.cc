@@ -32,13 +32,20 @@ std::string In(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
 }
 
+// True also when that cannot be told: then opening it says why.
+bool MayExist(const std::string& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type() != fs::file_type::not_found;
+}
+
+std::string RawFile(int number) { return absl::StrCat("raw-", number, ".log"); }
+
 // The raw logs and regressions.txt of a folder that is there, in order.
 std::vector<std::string> AnswerFiles(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (int i = 1; i <= kMaxRawFiles; ++i) names.push_back(absl::StrCat("raw-", i, ".log"));
+  for (int i = 1; i <= kMaxRawFiles; ++i) names.push_back(RawFile(i));
   names.push_back(kRegressions);
-  std::erase_if(names, [&](const auto& name) { return !fs::exists(In(folder, name), ignored); });
+  std::erase_if(names, [&](const auto& name) { return !MayExist(In(folder, name)); });
   return names;
 }
 
@@ -56,9 +63,7 @@ std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
     const bool same = Xxh3Hex(*bytes) == file.xxh3;
     return same ? "" : absl::StrCat(name, " is not what was recorded");
   }
-  std::error_code ignored;
-  const bool there = fs::exists(In(folder, name), ignored);
-  return there ? absl::StrCat(name, " is not in ", kManifest) : "";
+  return MayExist(In(folder, name)) ? absl::StrCat(name, " is not in ", kManifest) : "";
 }
 
 std::string FormatRecordingManifest(const RecordingManifest& manifest) {
@@ -122,8 +127,10 @@ absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Cr
     const std::string& path) {
   std::string name = path;
   while (name.size() > 1 && name.back() == '/') name.pop_back();
-  std::error_code ignored;
-  if (fs::exists(name, ignored)) {
+  std::error_code error;
+  const bool exists = fs::exists(name, error);
+  if (error) return absl::DataLossError(absl::StrCat(name, ": stat: ", error.message()));
+  if (exists) {
     return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
   }
   std::string temporary = name + ".tmpXXXXXX";
@@ -143,23 +150,32 @@ RecordingFolderWriter::~RecordingFolderWriter() {
 absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch,
                                               const std::vector<uint64_t>& d,
                                               const std::string& identity) {
-  std::error_code ignored;
   // Beside what is on the disk a log holds up to one block, and these answers.
   const uint64_t added = 2 * kMaxBlockBytes + d.size() * 8;
-  if (raw_ != nullptr && fs::file_size(raw_path_, ignored) + added > kMaxRecordingFileBytes) {
-    if (absl::Status s = FinishRaw(); !s.ok()) return s;
+  if (raw_ != nullptr) {
+    const std::string path = In(temporary_, RawFile(raw_files_));
+    std::error_code error;
+    const uint64_t size = fs::file_size(path, error);
+    if (error) return absl::DataLossError(absl::StrCat(path, ": stat: ", error.message()));
+    if (size + added > kMaxRecordingFileBytes) {
+      if (absl::Status s = FinishRaw(); !s.ok()) return s;
+    }
   }
   if (raw_ == nullptr) {
     if (raw_files_ == kMaxRawFiles) {
       return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
     }
-    raw_path_ = In(temporary_, absl::StrCat("raw-", ++raw_files_, ".log"));
     absl::StatusOr<std::unique_ptr<RecordingWriter>> writer =
-        RecordingWriter::Create(raw_path_, run_);
+        RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_);
     if (!writer.ok()) return writer.status();
     raw_ = *std::move(writer);
   }
   return raw_->Append(row, batch, d, identity);
+}
+
+std::string RecordingFolderWriter::NewFile(const std::string& name) {
+  names_.push_back(name);
+  return In(temporary_, name);
 }
 
 absl::Status RecordingFolderWriter::FinishRaw() {
@@ -168,11 +184,11 @@ absl::Status RecordingFolderWriter::FinishRaw() {
 }
 
 absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
-  return WriteFileDurably(In(temporary_, kRegressions), lines);
+  return WriteFileDurably(NewFile(kRegressions), lines);
 }
 
 absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
-  auto log = BlockLogWriter::Create(In(temporary_, kDigests), run_);
+  auto log = BlockLogWriter::Create(NewFile(kDigests), run_);
   if (!log.ok()) return log.status();
   for (const RecordedDigests& d : all) {
     proto::RecordedDigests message;
@@ -198,16 +214,14 @@ absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDiges
 absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
   if (absl::Status s = FinishRaw(); !s.ok()) return s;
   manifest.run = FormatRunId(run_);
-  std::vector<std::string> names = AnswerFiles(temporary_);
-  std::error_code ignored;
-  if (fs::exists(In(temporary_, kDigests), ignored)) names.push_back(kDigests);
-  for (const std::string& name : names) {
+  for (const std::string& name : names_) {
     const absl::StatusOr<std::string> bytes = ReadFile(In(temporary_, name));
     if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
     manifest.files.push_back({name, bytes->size(), Xxh3Hex(*bytes)});
   }
   absl::Status s = WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest));
   if (!s.ok()) return s;
+  std::error_code ignored;
   // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
   fs::permissions(temporary_, fs::perms(0755), ignored);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
@@ -296,8 +310,7 @@ absl::StatusOr<std::vector<Damage>> ReadDigests(
   const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(folder);
   const std::string wrong = manifest.ok() ? Wrong(*manifest, folder, kDigests) : "";
   if (!wrong.empty()) damage.push_back({0, 0, wrong});
-  std::error_code ignored;
-  if (!fs::exists(In(folder, kDigests), ignored)) return damage;
+  if (!MayExist(In(folder, kDigests))) return damage;
   const auto each = [&](absl::string_view bytes) {
     const auto digests = ParseDigests(bytes, In(folder, kDigests));
     return digests.ok() ? deliver(*digests) : digests.status();

@@ -75,12 +75,13 @@ class RecordingFolderWriter {
   RecordingFolderWriter(std::string path, std::string temporary)
       : path_(std::move(path)), temporary_(std::move(temporary)) {}
 
+  std::string NewFile(const std::string& name);  // its path
   absl::Status FinishRaw();
 
   const RunId run_ = RandomRunId();
-  std::string path_, temporary_;  // the latter empty once committed
+  std::string path_, temporary_;    // the latter empty once committed
+  std::vector<std::string> names_;  // of the files
   std::unique_ptr<RecordingWriter> raw_;
-  std::string raw_path_;
   int raw_files_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/line_recording.h"
+#include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/line_protocol.h"
@@ -415,6 +416,33 @@ TEST_F(RecordingFile, ErrorOfTheCallerStopsTheReading) {
       ReadRecordings(Put("x86.vfmadd231ss.txt", "1 2 3 4\n# x\nbad\n"), "",
                      [](const Recording&) { return absl::CancelledError("enough"); });
   EXPECT_EQ(stats.status(), absl::CancelledError("enough"));
+}
+
+// A link to itself: stat() fails, but not because nothing is there.
+void ReplaceByLoop(const std::string& path) {
+  std::filesystem::remove(path);
+  std::filesystem::create_symlink(path, path);
+}
+
+TEST_F(RecordingFile, WhatCannotBeLookedAtIsNotTakenForAbsent) {
+  ReplaceByLoop(Path("loop"));
+  EXPECT_EQ(RecordingFolderWriter::Create(Path("loop")).status().code(),
+            absl::StatusCode::kDataLoss);
+  std::filesystem::remove(Path("loop"));
+
+  auto writer = *RecordingFolderWriter::Create(Path("lost"));
+  ASSERT_TRUE(writer->WriteRegressions("# none\n").ok());
+  ReplaceByLoop(std::filesystem::directory_iterator(Path(""))->path() / "regressions.txt");
+  EXPECT_EQ(writer->Commit({}).code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(std::filesystem::exists(Path("lost")));
+
+  ASSERT_TRUE((*RecordingFolderWriter::Create(Path("empty")))->Commit({}).ok());
+  ReplaceByLoop(Path("empty/regressions.txt"));
+  RecordingStats stats;
+  const auto none = [](const Recording&) { return absl::OkStatus(); };
+  ASSERT_TRUE(ReadRecordingFolder(Path("empty"), none, stats).ok());
+  ASSERT_EQ(stats.damage.size(), 1u);
+  EXPECT_THAT(stats.damage[0].what, HasSubstr("regressions.txt is not in recording.txtpb"));
 }
 
 }  // namespace

@@ -31,12 +31,12 @@ inline std::string FileOf(absl::string_view bytes) {
   return absl::StrCat("/proc/self/fd/", fd);
 }
 
-// A block log with one record of good checksums; the record is cut to what a block holds.
-inline std::string LogOf(absl::string_view record) {
+// A block log of a run with one record of good checksums; the record is cut to what a block holds.
+inline std::string LogOf(absl::string_view record, RunId run = 1) {
   record = record.substr(0, 16000);  // its length takes two bytes
   const std::string length = {static_cast<char>(record.size() | 0x80),
                               static_cast<char>(record.size() >> 7)};
-  return EncodeBlock(absl::StrCat(length, record), 1, 0);
+  return EncodeBlock(absl::StrCat(length, record), 1, 0, run);
 }
 
 }  // namespace mmadiff::fuzz

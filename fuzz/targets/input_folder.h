@@ -9,10 +9,12 @@
 
 namespace mmadiff::fuzz {
 
-// Empty at first, removed at the end of the process.
+// Empty at first, removed at the end of the process. In memory where that is possible: readers
+// sync.
 inline const std::string& Folder() {
   struct Made {
-    std::string path = (std::filesystem::temp_directory_path() / "mmadiff_fuzzXXXXXX").string();
+    std::string path =
+        absl::StrCat(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", "/mmadiff_fuzzXXXXXX");
     Made() { Check(mkdtemp(path.data()) != nullptr); }
     ~Made() { std::filesystem::remove_all(path); }
   };

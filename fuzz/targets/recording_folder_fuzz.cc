@@ -1,6 +1,7 @@
 // The readers of a recording's folder take any bytes. The first byte chooses what the rest is: the
-// manifest, or a record (RecordedDigests) of digests.log.
+// text of the manifest, or a record (RecordedDigests) of digests.log.
 #include "corpus/recording_folder.h"
+#include "corpus/text_proto.h"
 #include "fuzz/targets/input_folder.h"
 
 using namespace mmadiff::fuzz;
@@ -9,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const bool manifest = data[0] % 2 == 0;
   const absl::string_view rest = Text(data + 1, size - 1);
-  Write("recording.txtpb", manifest ? rest : "");
+  Write("recording.txtpb", manifest ? mmadiff::Seal(std::string(rest)) : "");
   Write("digests.log", manifest ? "" : LogOf(rest));
   Check(mmadiff::IsRecordingFolder(Folder()));
   mmadiff::ReadRecordingManifest(Folder()).IgnoreError();

@@ -1,20 +1,37 @@
-// ReadUnits() takes a folder with any bytes in its log. The first byte chooses what the rest is: a
-// file, or a record in a block with good checksums.
-#include <algorithm>
-
+// ReadUnits() takes a folder with any bytes in its logs and gives units of its run alone. The first
+// byte chooses what the rest is: a file, or, the second byte long, a record of a first attempt and
+// a record of a second one, in blocks of this run with good checksums.
 #include "fuzz/targets/input_folder.h"
 #include "fuzz/unit_log.h"
 
 using namespace mmadiff::fuzz;
 
+namespace {
+
+// With units of any number.
+mmadiff::RunManifest Plan() {
+  mmadiff::RunManifest plan;
+  plan.instructions = {{"x86/vfmadd231ss", UINT64_MAX, 4}, {"x86/vpdpbusd", 5, 5}};
+  return plan;
+}
+
+}  // namespace
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  if (size == 0) return 0;
-  const absl::string_view rest = Text(data + 1, size - 1);
-  Write("units-000000-1.log", data[0] % 2 == 0 ? std::string(rest) : LogOf(rest));
-  const auto stored = mmadiff::ReadUnits(Folder(), 2);
+  if (size < 2) return 0;
+  static const mmadiff::RunManifest plan = Plan();
+  static const mmadiff::RunId run = mmadiff::RunIdOf(plan);
+  const absl::string_view rest = Text(data + 2, size - 2), first = rest.substr(0, data[1]);
+  const bool records = data[0] % 2 == 1;
+  Write("units-000000-1.log", records ? LogOf(first, run) : std::string(rest));
+  Write("units-000001-1.log", records ? LogOf(rest.substr(first.size()), run) : "");
+  const auto stored = mmadiff::ReadUnits(Folder(), plan);
   if (!stored.ok()) return 0;
   uint64_t units = 0;
-  for (const auto& done : stored->done) units += std::count(done.begin(), done.end(), true);
-  Check(units == stored->units && stored->totals.size() == 2);
+  for (size_t i = 0; i < plan.instructions.size(); ++i) {
+    Check(stored->totals[i].cases <= stored->done[i].size() * plan.instructions[i].unit_cases);
+    units += stored->done[i].size();
+  }
+  Check(units == stored->units);
   return 0;
 }
