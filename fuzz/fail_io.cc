@@ -7,9 +7,8 @@
 //   FAIL_IO_MODE    once, ever (it and all later ones), short (half of a read or write is done),
 //                   kill_before, kill_after, kill_half (as short), stop (SIGSTOP before it)
 //   FAIL_IO_ERRNO   of once and ever
-//   FAIL_IO_CLOCK   set: each reading of the monotonic clock is a second after the last one, so
-//   that
-//                   what waits for time to pass does so at once, on any machine
+//   FAIL_IO_CLOCK   set: each reading of the monotonic clock is a second after the last one: what
+//                   waits for time to pass does so at once, on any machine
 // open64(), mkostemp() and the like count as open(), mkdtemp() as mkdir(), unlinkat() as unlink().
 #include <dirent.h>
 #include <dlfcn.h>
