@@ -86,7 +86,14 @@ class Campaign {
         findings_(options.workdir + "/findings", options.errors, options.print_findings, console) {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
-    for (std::string& wrong : findings_.LoadEarlier()) {
+    const auto own = [&](const RegressionCase& c) {
+      const absl::StatusOr<CaseName> name = ParseCaseName(c.source);
+      return name.ok() && name->stream.row == c.row &&
+             c.answers.front().device == manifest.device &&
+             name->stream.name() == Stream(*c.row).name() &&
+             std::find(options.rows.begin(), options.rows.end(), c.row) != options.rows.end();
+    };
+    for (std::string& wrong : findings_.LoadEarlier(own)) {
       outcome_.warnings.push_back(std::move(wrong));
       outcome_.damaged_findings = true;
     }
@@ -109,6 +116,7 @@ class Campaign {
 
   void PlantFaults() {
     for (size_t r = 0; r < outcome_.rows.size(); ++r) {
+      if (const std::string why = StopReason(options_.limit); !why.empty()) return Stop(why);
       absl::StatusOr<std::string> found = SelfTest(Stream(*outcome_.rows[r].row));
       if (found.ok()) {
         outcome_.rows[r].planted = *found;
@@ -136,13 +144,20 @@ class Campaign {
       }
     }
     for (std::thread& worker : workers) worker.join();
+    if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
     for (const std::unique_ptr<Device>& device : devices) {
-      if (std::string unit = device->Unit(); !unit.empty()) outcome_.hardware.push_back(unit);
+      std::string unit = outcome_.attempt_dot_products > 0 ? device->Unit() : "";
+      if (!unit.empty()) outcome_.hardware.push_back(std::move(unit));
     }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
     console_.Clear();
     for (size_t r = 0; r < outcome_.rows.size(); ++r) outcome_.rows[r].finished = Finished(r);
     outcome_.findings = findings_.list();
+    for (RowOutcome& row : outcome_.rows) {
+      const auto of_row = [&row](const Finding& f) { return f.row == row.row->name; };
+      row.unrepeated = row.finished && row.total.mismatches == 0 &&
+                       std::any_of(outcome_.findings.begin(), outcome_.findings.end(), of_row);
+    }
     outcome_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(outcome_);

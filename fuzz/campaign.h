@@ -50,6 +50,7 @@ struct RowOutcome {
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
   absl::Status dropped;        // not OK: what failed on this row alone; the others went on
+  bool unrepeated = false;     // all is done and equal, but earlier attempts filed mismatches
   bool emulated = false;       // by the device, with several machine instructions
 };
 

@@ -712,6 +712,61 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").damaged_findings);
 }
 
+// Mismatches that were filed and do not come again are no pass; nor is another run's finding.
+TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
+  class Changing : public Scripted {
+   public:
+    explicit Changing(bool wrong)
+        : Scripted([](int64_t) { return absl::OkStatus(); }), wrong_(wrong) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      if (wrong_ && !d.empty()) d[0] ^= 1;
+      return s;
+    }
+    const bool wrong_;
+  };
+  const auto of = [](bool wrong) {
+    return [wrong]() -> DeviceOr { return std::make_unique<Changing>(wrong); };
+  };
+  CampaignOptions options = Options("w");
+  options.errors = 1;  // the unit is not done
+  ASSERT_FALSE(Run(options, of(true)).findings.empty());
+  const CampaignOutcome later = Run(options, of(false));
+  EXPECT_EQ(later.rows[0].total.mismatches, 0u);
+  EXPECT_TRUE(later.rows[0].unrepeated);
+  EXPECT_THAT(FormatReport(options, later), HasSubstr("answers do not repeat"));
+  CampaignOptions other = Options("v");
+  other.seed = 2;
+  ASSERT_FALSE(Run(other, of(false)).rows[0].unrepeated);
+  std::filesystem::copy(Path("w/findings"), Path("v/findings"),
+                        std::filesystem::copy_options::recursive);
+  const CampaignOutcome foreign = Run(other, of(false));
+  EXPECT_TRUE(foreign.damaged_findings);
+  EXPECT_THAT(foreign.findings, IsEmpty());
+}
+
+// What repeats is found behind a hiccup with the same signature.
+TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
+  class Hiccup : public Scripted {
+   public:
+    Hiccup() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      const int run = ++runs_;
+      for (uint64_t& word : d) word ^= run >= 2 && run <= 6 ? 0 : 4;
+      return s;
+    }
+    int runs_ = 0;
+  };
+  CampaignOptions options = Options("w", {kInteger});
+  options.cases = 100;
+  options.errors = 0;
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
+  EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                          [](const Finding& f) { return !f.flaky; }));
+}
+
 // A recording has no answers to smaller cases: what differs in it is filed all the same.
 TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
   const CampaignOptions options = Options("w");

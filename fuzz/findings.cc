@@ -1,6 +1,7 @@
 #include "fuzz/findings.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <fstream>
 #include <utility>
@@ -93,9 +94,10 @@ absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
     finding = bucket->finding;
   }
   const std::string old_path = finding.path;
+  const bool was_flaky = finding.flaky;  // its file stays: it was seen
   const absl::Status status = Investigate(device, found, observed, finding);
   std::lock_guard lock(mutex_);
-  if (!old_path.empty() && old_path != finding.path) std::remove(old_path.c_str());
+  if (!old_path.empty() && old_path != finding.path && !was_flaky) std::remove(old_path.c_str());
   finding.cases = bucket->finding.cases;
   bucket->finding = finding;
   if (!status.ok()) return status;
@@ -121,14 +123,17 @@ std::vector<Neighbour> Findings::Explaining(const Row& row,
   return known.empty() ? ExplainingNeighbours(row, observed) : known;
 }
 
-std::vector<std::string> Findings::LoadEarlier() {
+std::vector<std::string> Findings::LoadEarlier(
+    const std::function<bool(const RegressionCase&)>& own) {
   std::vector<std::string> wrong;
   const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder_);
   if (absl::IsNotFound(paths.status())) return wrong;
   if (!paths.ok()) return {std::string(paths.status().message())};
   for (const std::string& path : *paths) {
     const absl::StatusOr<RegressionCase> c = ReadCase(path);
-    if (c.ok()) {
+    if (c.ok() && !own(*c)) {
+      wrong.push_back(absl::StrCat(path, ": a finding of another run"));
+    } else if (c.ok()) {
       earlier_.push_back(
           {c->row->name, c->signature, c->source, path, 0, absl::StartsWith(c->signature, kFlaky)});
     } else {
@@ -148,7 +153,13 @@ Findings::Bucket& Findings::BucketOf(const MismatchingCase& found,
   for (Bucket& bucket : buckets) {
     if (bucket.explanations.empty() || bucket.finding.flaky) {
       if (bucket.signature != signature) continue;
-      ++bucket.finding.cases;
+      const uint64_t cases = ++bucket.finding.cases;
+      // One hiccup must not hide what does repeat: ask again, more and more seldom.
+      *file = bucket.finding.flaky && (cases < 16 || std::has_single_bit(cases));
+      if (*file) {
+        bucket.finding.signature = bucket.signature;
+        bucket.finding.case_name = FormatCaseName(found.name);
+      }
       return bucket;
     }
     std::vector<Neighbour> shared;

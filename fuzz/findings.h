@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -38,9 +39,9 @@ class Findings {
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
-  // What earlier attempts left in the folder becomes part of list(). Returns what is wrong with
-  // files that cannot be read.
-  std::vector<std::string> LoadEarlier();
+  // What earlier attempts left in the folder becomes part of list(): the cases of which `own` says
+  // that they are of this run. Returns what is wrong with the others and with what cannot be read.
+  std::vector<std::string> LoadEarlier(const std::function<bool(const RegressionCase&)>& own);
 
   // Thread-safe; `device` is the caller's own. kDataLoss: the case could not be filed. Any other
   // error but kResourceExhausted is the device's; then the case is filed as it was seen.

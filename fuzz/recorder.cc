@@ -91,12 +91,10 @@ class Recorder {
  private:
   // The rows that answer: each once, which confirms its layout, and the self-test of a GPU.
   absl::Status TryRows() {
-    Batch batch;
     for (const Row* row : options_.rows) {
-      const CaseStream stream = {row, options_.strategy, options_.seed};
-      Generate(stream, 0, 1, batch);
-      absl::Status s = device_.Run(*row, batch).status();
-      if (s.ok() && RunsOnGpu(row)) s = resident_->AnswerDigest(stream, 0, 1).status();
+      if (absl::Status s = Stopped(); !s.ok()) return s;
+      const absl::Status s =
+          TryRow(device_, resident_.get(), {row, options_.strategy, options_.seed});
       if (Drops(*row, s)) continue;
       if (!s.ok()) return s;
       rows_.push_back(row);
@@ -343,6 +341,7 @@ absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>
 
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
                                              const std::string& folder, Console& console) {
+  device.StopWhen([] { return StopSignal() != 0; });
   auto writer = RecordingFolderWriter::Create(folder);
   if (!writer.ok()) return writer.status();
   return Recorder(options, device, **writer, console).Record();

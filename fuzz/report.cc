@@ -41,7 +41,7 @@ std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
     if (f.row == row.row->name) ++(f.flaky ? flaky : confirmed);
   }
   // What the device does not repeat says nothing about the model.
-  if (flaky != 0 && confirmed == 0) return "the device's answers do not repeat";
+  if (row.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
   if (t.mismatches != 0) return "differs from the device";
   if (!row.dropped.ok()) return "dropped";
   if (t.dot_products == 0) return "nothing compared";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -224,6 +225,7 @@ absl::Status ResidentRunner::Count(const CaseStream& stream, const Model& model,
     job.first = first + done;
     job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
     s = Execute(**loaded, job);
+    if (s.ok()) s = CheckOperands(stream, job);
   }
   const CudaDriver& driver = device_.driver();
   if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
@@ -267,6 +269,34 @@ absl::Status ResidentRunner::Execute(const LoadedKernel& loaded, ResidentJob& jo
                 kPatchThreads, shared, job);
 }
 
+absl::Status ResidentRunner::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const Shape& shape = job.shape;
+  Batch right;
+  // The last case, and one that no pattern of launches leaves out for ever.
+  const uint64_t some = (job.first + 1) * 0x9e3779b97f4a7c15 >> 20;
+  for (const int64_t x : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
+    Generate(stream, job.first + x, 1, right);
+    std::vector<uint64_t> words;
+    const std::tuple<const uint64_t*, const std::vector<uint64_t>*> operands[] = {
+        {job.a + x * shape.a_words(), &right.a},
+        {job.b + x * shape.b_words(), &right.b},
+        {job.c + x * shape.d_words(), &right.c}};
+    for (const auto& [at, expected] : operands) {
+      words.assign(expected->size(), 0);
+      absl::Status s = driver.Check(
+          driver.to_host(words.data(), reinterpret_cast<uint64_t>(at), 8 * words.size()),
+          "reading operands");
+      if (!s.ok()) return s;
+      if (words == *expected) continue;
+      return absl::DataLossError(absl::StrCat(FormatCaseName({stream, job.first + x}),
+                                              ": its operands on the GPU are other than its name "
+                                              "says; nothing that it finds can be trusted"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ResidentRunner::Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                                      const ResidentJob& job, Counted& counted) {
   const CudaDriver& driver = device_.driver();
@@ -286,6 +316,12 @@ absl::Status ResidentRunner::Collect(const CaseStream& stream, uint64_t first, u
     }
   }
   if (!s.ok()) return s;
+  const uint64_t words = count * stream.row->shape().d_words();
+  if (c.generated != count || c.compared != words) {
+    return absl::DataLossError(absl::StrCat(
+        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU made ",
+        c.generated, " cases and compared ", c.compared, " words, not ", words));
+  }
   const bool clean = c.differing == 0;
   if (clean != (counted.device == counted.model) || clean != counted.flagged.empty() ||
       c.flagged != counted.flagged.size() || c.nowhere != 0) {
@@ -447,6 +483,21 @@ absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, ui
   const auto ignore = [](const MismatchingCase&) { return absl::OkStatus(); };
   if (absl::Status s = Run(stream, first, count, result, ignore); !s.ok()) return s;
   return result.device_digest;
+}
+
+absl::Status TryRow(Device& device, ResidentRunner* resident, const CaseStream& stream) {
+  Batch batch;
+  Generate(stream, 0, 1, batch);
+  std::vector<uint64_t> answers[2];
+  for (std::vector<uint64_t>& d : answers) {
+    if (absl::Status s = device.Run(*stream.row, batch, d); !s.ok()) return s;
+  }
+  if (!Differences(*stream.row, answers[0], answers[1]).empty()) {
+    return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
+                                            device.name(), " does not repeat what it says"));
+  }
+  if (resident == nullptr || !ResidentRunner::Supports(stream)) return absl::OkStatus();
+  return resident->AnswerDigest(stream, 0, 1).status();
 }
 
 }  // namespace mmadiff

@@ -83,6 +83,8 @@ class ResidentRunner {
   absl::Status Clear(uint64_t count, const ResidentJob& job);
   // One launch of each kernel, for the cases of the job.
   absl::Status Execute(const LoadedKernel& loaded, ResidentJob& job);
+  // Two cases of the launch that was made last have the operands that their names say.
+  absl::Status CheckOperands(const CaseStream& stream, const ResidentJob& job);
   absl::Status Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                        const ResidentJob& job, Counted& counted);
   // At most `most_at_once` cases a launch.
@@ -107,5 +109,10 @@ class ResidentRunner {
   std::map<std::string, void*> functions_;
   std::map<std::string, absl::Status> tested_;  // what the self-test of a stream said
 };
+
+// What a row must pass before its answers are used: one answer, with which its layout is confirmed,
+// given twice alike (else kDataLoss), and the self-test of `resident` if that is not nullptr and
+// supports the stream.
+absl::Status TryRow(Device& device, ResidentRunner* resident, const CaseStream& stream);
 
 }  // namespace mmadiff

@@ -28,6 +28,7 @@ struct FlaggedCase {
 struct ResidentCounters {
   uint64_t device_digest[4], model_digest[4];
   uint64_t events[kStageEvents], traced;
+  uint64_t generated, compared;                    // cases made; result words compared
   uint64_t differing;                              // result words
   uint64_t flagged;                                // cases with such
   uint64_t multiprocessors[kMultiprocessorWords];  // those that executed the instruction, as bits
@@ -101,6 +102,7 @@ MMADIFF_HD inline void GenerateCase(const ResidentJob& job, int64_t t) {
                      job.c + x * s.d_words()};
   Random random(job.seed, job.stream, job.first + x);
   FillTile(ClassNumber(job.strategy, boundary, job.first + x), tile, random);
+  AddTo(&job.counters->generated, 1);
 }
 
 // Word number `t` of all cases of operand 0 (A), 1 (B) or 2 (C).
@@ -202,7 +204,7 @@ MMADIFF_HD uint64_t SimulateStaged(const Model& m, const typename Operands<kFami
 
 struct Tally {
   unsigned __int128 device = 0, model = 0;
-  uint64_t differing = 0;
+  uint64_t compared = 0, differing = 0;
 };
 
 // What the instruction wrote for an element of case `x`.
@@ -265,6 +267,7 @@ MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
       ComparedWord(f, job.any_nan, SimulateStaged<kFamily>(job.model, a, b, c, trace));
   const uint64_t device = ComparedWord(f, job.any_nan, DeviceWord(job, p.x, element));
   const uint64_t number = index * s.d_words() + element;
+  ++tally.compared;
   tally.model += HashOfResult(model, number);
   tally.device += HashOfResult(device, number);
   if (model != device) {
@@ -285,6 +288,7 @@ MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
 MMADIFF_HD inline void AddTally(const ResidentJob& job, const Tally& tally) {
   AddDigest(job.counters->device_digest, tally.device);
   AddDigest(job.counters->model_digest, tally.model);
+  AddTo(&job.counters->compared, tally.compared);
   AddTo(&job.counters->differing, tally.differing);
 }
 

@@ -120,6 +120,10 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
         std::pair("once", "on multiprocessor 1), and not so when it was asked again"),
         std::pair("multiprocessor", "cases were flagged, on multiprocessors 5"),
         std::pair("unwritten", "4096 executions without a trace"),
+        std::pair("generate_nothing", "the GPU made 0 cases"),
+        std::pair("generate_part", "the GPU made 2048 cases"),
+        std::pair("compare_part", "compared 262144 words, not 524288"),
+        std::pair("counters", "the GPU made 0 cases and compared 0 words"),
         std::pair("unwritten_d", "4096 cases were flagged")}) {
     SCOPED_TRACE(fault);
     std::unique_ptr<Device> device;

@@ -34,6 +34,7 @@ int Fail(const absl::Status& status, ExitCode data_loss) {
       return kDamaged;
     case absl::StatusCode::kDataLoss:
       return data_loss;
+    case absl::StatusCode::kCancelled:
     case absl::StatusCode::kUnavailable:
     case absl::StatusCode::kDeadlineExceeded:
       return kStopped;

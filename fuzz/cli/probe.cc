@@ -14,6 +14,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/json_text.h"
+#include "fuzz/resident.h"
 #include "triage/pairs.h"
 
 namespace mmadiff {
@@ -62,8 +63,18 @@ class Probe {
         dropped_.push_back(absl::InternalError("layout"));
       }
     }
+    std::unique_ptr<ResidentRunner> resident;
+    if (auto created = ResidentRunner::Create(device_); created.ok()) {
+      resident = *std::move(created);
+    }
     std::vector<RowModel> with_pairs;
     for (const Row* row : good) {
+      const bool asked = !others.empty() || pairs != nullptr;
+      const absl::Status tried =
+          asked ? TryRow(device_, resident.get(), {row, &Strategies().front(), 1})
+                : absl::OkStatus();
+      if (Drops(*row, tried)) continue;
+      if (!tried.ok()) return tried;
       const absl::StatusOr<RowAnswers> answers = Ask(*row, others);
       if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();

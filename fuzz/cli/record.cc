@@ -12,6 +12,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
 #include "fuzz/recorder.h"
+#include "fuzz/resident.h"
 
 namespace mmadiff {
 namespace {
@@ -27,6 +28,10 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
               Console& console) {
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
   if (!writer.ok()) return Fail(writer.status(), kNotDurable);
+  HandleStopSignals();
+  device.StopWhen([] { return StopSignal() != 0; });
+  std::unique_ptr<ResidentRunner> resident;
+  if (auto created = ResidentRunner::Create(device); created.ok()) resident = *std::move(created);
   uint64_t recorded = 0;
   std::vector<absl::Status> dropped;
   Batch batch;
@@ -34,7 +39,11 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
     const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
     for (uint64_t first = 0; first < flags.cases; first += batch.count) {
       Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
-      const absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
+      absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
+      if (d.ok() && first == 0) {
+        if (absl::Status s = TryRow(device, resident.get(), stream); !s.ok()) d = s;
+      }
+      if (StopSignal() != 0) d = absl::CancelledError("stopped by a signal; run again");
       if (IsOfRow(d.status())) {
         console.Warn(absl::StrCat("dropped ", row->name, ": ", d.status().message()));
         dropped.push_back(d.status());

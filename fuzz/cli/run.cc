@@ -136,6 +136,13 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   }
   if (mismatches != 0) return kMismatch;
   if (outcome.damaged_findings) return kDamaged;
+  if (std::any_of(outcome.rows.begin(), outcome.rows.end(),
+                  [](const RowOutcome& row) { return row.unrepeated; })) {
+    console.Warn(absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
+                              "/findings do not occur any more: the device is not what it was; "
+                              "remove them once you know why"));
+    return kDamaged;
+  }
   if (compared == 0 && (outcome.stopped_by.empty() || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
