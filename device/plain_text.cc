@@ -16,7 +16,11 @@ std::string Escape(absl::string_view text, absl::string_view kept) {
   while (!text.empty()) {
     const uint8_t c = text[0], next = text.size() > 1 ? text[1] : 0;
     size_t length = Utf8Length(text);
-    const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0);
+    const uint8_t third = length == 3 ? text[2] : 0;
+    // Marks that turn the direction of what follows: U+202A to U+202E, U+2066 to U+2069.
+    const bool turns = c == 0xe2 && ((next == 0x80 && third >= 0xaa && third <= 0xae) ||
+                                     (next == 0x81 && third >= 0xa6 && third <= 0xa9));
+    const bool control = c < 0x20 || c == 0x7f || (c == 0xc2 && next < 0xa0) || turns;
     if ((length == 0 || control) && kept.find(text[0]) == kept.npos) {
       plain += {'\\', 'x', kHex[c >> 4], kHex[c & 15]};
       length = 1;

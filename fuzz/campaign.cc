@@ -362,6 +362,11 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
                     console);
   campaign.PlantFaults();
   CampaignOutcome outcome = campaign.Run(std::move(devices));
+  for (const RowOutcome& row : outcome.rows) {
+    if (!absl::IsDataLoss(row.dropped)) continue;
+    outcome.durable.Update((*workdir)->Distrust(row.row->name, row.dropped.message()));
+  }
+  outcome.distrusted = std::move((*workdir)->distrusted);
   outcome.durable.Update((*workdir)->Check());
   return outcome;
 }

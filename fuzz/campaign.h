@@ -66,7 +66,8 @@ struct CampaignOutcome {
   absl::Status device;                // not OK: the device failed and the run stopped
   absl::Status durable;  // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;
-  bool damaged_findings = false;  // of earlier attempts; `warnings` says which
+  std::vector<std::string> distrusted;  // "ROW: why": answers lost in earlier attempts
+  bool damaged_findings = false;        // of earlier attempts; `warnings` says which
 };
 
 using DeviceOpener = std::function<DeviceOr()>;  // one device per thread

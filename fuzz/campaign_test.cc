@@ -632,6 +632,19 @@ TEST_F(CampaignTest, ARowThatFailsAloneIsDropped) {
   }
 }
 
+// Lost answers are remembered: the next attempt is not clean either.
+TEST_F(CampaignTest, LostAnswersAreRemembered) {
+  const CampaignOptions options = Options("w");
+  const auto lose = [](int64_t run) {
+    return run == 2 ? absl::DataLossError("differed once\n") : absl::OkStatus();
+  };
+  EXPECT_FALSE(Run(options, Opener(lose)).rows[0].dropped.ok());
+  const CampaignOutcome again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_TRUE(again.rows[0].finished);
+  EXPECT_THAT(again.distrusted, ElementsAre(std::string(kMma) + ": differed once\\x0a"));
+  EXPECT_THAT(FormatReport(options, again), HasSubstr("distrusted: " + std::string(kMma)));
+}
+
 TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
   class Random : public Scripted {
    public:

@@ -18,7 +18,7 @@ DeviceOr OpenBest(absl::string_view) {
 constexpr DeviceKind kKinds[] = {
     {"auto", "auto", "the best device here: cuda:0 if it opens, else host", OpenBest},
     {"recorded", "recorded:PATH",
-     "answers recorded earlier: block log, text cases, line protocol (also gzip)",
+     "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
 };
 

@@ -104,12 +104,14 @@ class Recorder {
       added.unit_cases = UnitCases(row);
       manifest_bytes_ += row->name.size() + 160;
     }
+    tried_ = true;
     return rows_.empty() ? DeviceError(outcome_.dropped.begin()->second) : absl::OkStatus();
   }
 
   // Whether the device's error is of this row alone, from which nothing more is asked then.
+  // But answers that cannot be trusted would leave wrong ones beside those recorded already.
   bool Drops(const Row& row, const absl::Status& s) {
-    if (!IsOfRow(s)) return false;
+    if (!IsOfRow(s) || (tried_ && absl::IsDataLoss(s))) return false;
     console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
     outcome_.dropped.emplace(row.name, s);
     return true;
@@ -136,7 +138,7 @@ class Recorder {
     if (outcome_.dropped.contains(row.name)) return absl::OkStatus();
     const auto d = device_.Run(row, inputs);
     if (Drops(row, d.status())) return absl::OkStatus();
-    if (!d.ok()) return d.status();
+    if (!d.ok()) return DeviceError(d.status());
     absl::StrAppend(&regressions_, "# instruction: ", row.name,
                     "\n# device: ", IdentityFor(device_, row), "\n# case: ", name, "\n");
     for (size_t i = 0; i < d->size(); ++i) {
@@ -233,7 +235,7 @@ class Recorder {
       Generate(stream, first, std::min(at_once, cases - first), batch);
       const auto d = device_.Run(row, batch);
       if (Drops(row, d.status())) return absl::OkStatus();
-      if (!d.ok()) return d.status();
+      if (!d.ok()) return DeviceError(d.status());
       absl::Status s = writer_.AppendRaw(row, batch, *d, IdentityFor(device_, row));
       if (!s.ok()) return s;
       outcome_.raw_dot_products += d->size();
@@ -275,7 +277,7 @@ class Recorder {
         next.used = absl::InfiniteDuration();
         continue;
       }
-      if (!digest.ok()) return digest.status();
+      if (!digest.ok()) return DeviceError(digest.status());
       d.digests.push_back(*digest);
       next.used += absl::FromChrono(std::chrono::steady_clock::now() - start);
       ++outcome_.digest_units;
@@ -301,6 +303,7 @@ class Recorder {
 
   const RecorderOptions& options_;
   std::vector<const Row*> rows_;  // that answer
+  bool tried_ = false;            // all of them
   Device& device_;
   RecordingFolderWriter& writer_;
   Console& console_;

@@ -112,7 +112,7 @@ TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
    public:
     absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
       if (row.name == kBigTile) return absl::NotFoundError("no layout");
-      if (row.name == kMma && ++runs_ > 4) return absl::DataLossError("not confirmed");
+      if (row.name == kMma && ++runs_ > 4) return absl::NotFoundError("no such case");
       return OtherNans::Execute(row, batch, d);
     }
     int runs_ = 0;
@@ -132,6 +132,22 @@ TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
   const Verified v = Verify(Path("out"));
   EXPECT_EQ(v.differing, 0u);
   EXPECT_FALSE(v.by_row.contains(kBigTile));
+}
+
+// What cannot be trusted is not kept beside what looks alike.
+TEST_F(RecorderTest, AnswersThatAreLostLeaveNoRecording) {
+  class Losing : public OtherNans {
+   public:
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      if (++runs_ > 4) return absl::DataLossError("not confirmed");
+      return OtherNans::Execute(row, batch, d);
+    }
+    int runs_ = 0;
+  } device;
+  RecorderOptions options = Options({kMma});
+  options.regressions = "";
+  EXPECT_FALSE(RecordFolder(options, device, Path("out"), console_).ok());
+  EXPECT_FALSE(fs::exists(Path("out")));
 }
 
 TEST_F(RecorderTest, EverythingIsVerifiedAgain) {

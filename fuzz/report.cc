@@ -42,8 +42,8 @@ std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
   }
   // What the device does not repeat says nothing about the model.
   if (row.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
-  if (t.mismatches != 0) return "differs from the device";
   if (!row.dropped.ok()) return "dropped";
+  if (t.mismatches != 0) return "differs from the device";
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
                       ", model ", Name(row.row->numerics->evidence.grade));
@@ -120,6 +120,9 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
     if (row.dropped.ok()) continue;
     absl::StrAppend(&text, "dropped:  ", row.row->name, ": ", row.dropped.message(), "\n");
   }
+  for (const std::string& line : outcome.distrusted) {
+    absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
+  }
   for (const std::string& hardware : outcome.hardware) {
     absl::StrAppend(&text, "hardware: ", hardware, "\n");
   }
@@ -170,6 +173,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"nothing_executed", NothingExecuted(outcome)},
       {"dropped", Dropped(outcome)},
       {"hardware", outcome.hardware},
+      {"distrusted", outcome.distrusted},
       {"digest", RunDigest(outcome)},
       {"stopped_by", outcome.stopped_by},
       {"workdir", options.workdir},

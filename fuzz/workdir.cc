@@ -10,12 +10,16 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 namespace {
 
 std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
+
+std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
 
 // 0 or errno.
 int Lock(int fd) {
@@ -89,7 +93,11 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
     return absl::DataLossError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
   }
   std::unique_ptr<FolderLock> lock(new FolderLock(fd));
-  const int error = Lock(fd);
+  int error = Lock(fd);
+  for (int i = 0; i < 10 && error == EWOULDBLOCK; ++i) {  // one that was killed may still be dying
+    usleep(50'000);
+    error = Lock(fd);
+  }
   if (error == EWOULDBLOCK) {
     return absl::FailedPreconditionError(
         absl::StrCat("another process writes to ", folder, " (", Holder(path),
@@ -128,11 +136,26 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   }
   if (!stored.ok()) return stored.status();
   workdir->stored = *std::move(stored);
+  workdir->folder_ = folder;
+  const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(folder));
+  if (!distrusted.ok() && !absl::IsNotFound(distrusted.status())) {
+    return absl::DataLossError(distrusted.status().message());
+  }
+  if (distrusted.ok()) workdir->distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());
   if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();
   workdir->log = *std::move(log);
   return workdir;
+}
+
+absl::Status Workdir::Distrust(const std::string& row, absl::string_view why) const {
+  const std::string path = DistrustedPath(folder_);
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
+  const absl::Status s = AppendDurably(fd, path, absl::StrCat(row, ": ", PlainLine(why), "\n"));
+  close(fd);
+  return s.ok() ? SyncFolderOf(path) : s;
 }
 
 absl::Status Workdir::Check() const {

@@ -1,5 +1,6 @@
 // The work directory of a run: manifest.txtpb (immutable), units-*.log (one block log per attempt),
-// findings/, and writer.lock, which one process at a time holds.
+// findings/, distrusted.txt (answers that did not repeat or could not be read, a line each), and
+// writer.lock, which one process at a time holds.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
 #include "fuzz/unit_log.h"
 
@@ -40,14 +42,18 @@ class Workdir {
   static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
                                                         const RunManifest& manifest, bool anew);
 
+  // Durably, for every later attempt: answers of the row were lost or did not repeat.
+  absl::Status Distrust(const std::string& row, absl::string_view why) const;
+
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;
 
-  StoredUnits stored;  // its warnings are those of the folder too
+  std::vector<std::string> distrusted;  // "ROW: why" of earlier attempts
+  StoredUnits stored;                   // its warnings are those of the folder too
   std::unique_ptr<UnitLog> log;
 
  private:
-  std::string manifest_path_, manifest_text_;
+  std::string folder_, manifest_path_, manifest_text_;
   std::unique_ptr<FolderLock> lock_;
 };
 

@@ -28,6 +28,11 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
               Console& console) {
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
   if (!writer.ok()) return Fail(writer.status(), kNotDurable);
+  // A recording is whole or not there: then the same command line starts again.
+  const auto fail = [&flags](const absl::Status& s, ExitCode data_loss) {
+    std::remove(flags.out.c_str());
+    return Fail(s, data_loss);
+  };
   HandleStopSignals();
   device.StopWhen([] { return StopSignal() != 0; });
   std::unique_ptr<ResidentRunner> resident;
@@ -49,12 +54,9 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
         dropped.push_back(d.status());
         break;
       }
-      if (!d.ok()) {  // a recording is whole or not there: then the same command line starts again
-        std::remove(flags.out.c_str());
-        return Fail(d.status());
-      }
+      if (!d.ok()) return fail(d.status(), kDamaged);
       absl::Status s = (*writer)->Append(*row, batch, *d, IdentityFor(device, *row));
-      if (!s.ok()) return Fail(s, kNotDurable);
+      if (!s.ok()) return fail(s, kNotDurable);
       recorded += d->size();
     }
   }
@@ -63,7 +65,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
     console.Warn("nothing was recorded");
     return CodeOfDropped(dropped, false);
   }
-  if (absl::Status s = (*writer)->Finish(); !s.ok()) return Fail(s, kNotDurable);
+  if (absl::Status s = (*writer)->Finish(); !s.ok()) return fail(s, kNotDurable);
   console.Print(
       absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
   return CodeOfDropped(dropped, true);

@@ -347,7 +347,7 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
   command
       .add_option("subject", flags->subjects,
                   "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
-                  "line protocol, also gzip), folders of them, or case names")
+                  "line protocol, which may be gzip), folders of them, or case names")
       ->required();
   command.add_option(
       "--device", flags->device,

@@ -136,6 +136,13 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   }
   if (mismatches != 0) return kMismatch;
   if (outcome.damaged_findings) return kDamaged;
+  if (!outcome.distrusted.empty()) {
+    console.Warn(
+        absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
+                     "why, remove ",
+                     options.workdir, "/distrusted.txt"));
+    return kDamaged;
+  }
   if (std::any_of(outcome.rows.begin(), outcome.rows.end(),
                   [](const RowOutcome& row) { return row.unrepeated; })) {
     console.Warn(absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
