@@ -33,6 +33,7 @@ constexpr int kQuotes = 2, kScripts = 2;  // levels
 constexpr size_t kMostMatches = 100;      // of one pattern
 constexpr size_t kMostFolders = 100;
 constexpr off_t kLongestScript = 1 << 20;  // bytes
+constexpr size_t kLongestWord = 1 << 20;   // bytes with the values of variables
 constexpr size_t kLongestName = 4096;      // bytes, PATH_MAX
 constexpr char kSeparators[] = " \t\n|;&()<>`";
 
@@ -80,9 +81,20 @@ absl::string_view LeadingName(absl::string_view text) {
   return text.substr(0, end - text.begin());
 }
 
-// Whether it has a wildcard, and more than wildcards: not the `*` of `case`.
+// Whether it has wildcards, and letters or digits beside them: not `*` and `/*` of `case`.
 bool IsPattern(absl::string_view word) {
-  return word.find_first_of("*?[") != word.npos && word.find_first_not_of("*?[]") != word.npos;
+  bool wildcard = false, letter = false, bracket = false;
+  for (const char c : word) {
+    if (bracket) {
+      bracket = c != ']';
+    } else if (absl::StrContains("*?[", c)) {
+      wildcard = true;
+      bracket = c == '[';
+    } else {
+      letter |= absl::ascii_isalnum(c);
+    }
+  }
+  return wildcard && letter;
 }
 
 std::vector<std::string> Matches(const std::string& folder, const std::string& pattern) {
@@ -199,7 +211,11 @@ std::string ProgramFiles::NextWord(absl::string_view* text) const {
     } else if (quote == 0 && (c == '\'' || c == '"')) {
       quote = c;
     } else if (c == '$' && quote != '\'') {
-      word += TakeVariable(text);
+      const std::string value = TakeVariable(text);
+      if (word.size() + value.size() <= kLongestWord) word += value;
+    } else if (c == '~' && quote == 0 && (word.empty() || word.back() == '=')) {
+      const char* home = std::getenv("HOME");
+      word += home == nullptr ? "~" : home;
     } else {
       word += c;
     }
