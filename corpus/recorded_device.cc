@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "corpus/packed_words.h"
 #include "corpus/recording.h"
@@ -106,20 +107,23 @@ class RecordedDevice : public Device {
         ReadRecordings(path_, "", [this](const Recording& recording) { return Add(recording); });
     if (!stats.ok()) return stats.status();
     if (stats->damage.empty()) return absl::OkStatus();
-    uint64_t bytes = 0;
-    for (const Damage& damage : stats->damage) bytes += damage.bytes;
-    damage_ = absl::StrCat(stats->damage.size(), " damaged places with ", bytes,
-                           " bytes passed over, the first at byte ", stats->damage[0].offset, ": ",
-                           stats->damage[0].what);
-    return absl::OkStatus();
+    const Damage& first = stats->damage[0];
+    return absl::DataLossError(absl::StrCat(
+        path_, ": ", first.what, " at byte ", first.offset, ", ", stats->damage.size(),
+        " damaged places in all; a damaged recording is no device (`replay` uses its good "
+        "records)"));
   }
 
   std::string name() const override { return absl::StrCat("recorded:", path_); }
 
   std::string identity() const override {
-    std::string text = absl::StrJoin(identities_, "; ");
-    if (text.empty()) text = absl::StrCat("recorded in ", path_);
-    return damage_.empty() ? text : absl::StrCat(text, " (", damage_, ")");
+    const std::string text = absl::StrJoin(identities_, "; ");
+    return text.empty() ? absl::StrCat("recorded in ", path_) : text;
+  }
+
+  // Of the rows, inputs and answers, in whatever order and portions they came.
+  std::string Fingerprint() const override {
+    return absl::StrFormat("contents xxh3 %016x%016x", contents_.high, contents_.low);
   }
 
   absl::Status Supports(const Row& row) const override {
@@ -150,10 +154,21 @@ class RecordedDevice : public Device {
     return IsDotProduct(r.inputs.shape) ? AddDotProducts(r, *table) : AddExecutions(r, *table);
   }
 
+  // Each input once.
+  void AddToContents(const Row& row, absl::string_view input, std::span<const uint64_t> d) {
+    std::string bytes = absl::StrCat(row.name, "\n", input, "\n");
+    bytes.append(reinterpret_cast<const char*>(d.data()), d.size_bytes());
+    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+    contents_.low ^= hash.low64;
+    contents_.high ^= hash.high64;
+  }
+
   absl::Status AddDotProducts(const Recording& r, Table& table) {
     for (int64_t i = 0; i < r.inputs.count; ++i) {
       const DotAnswer answer = {r.d[i], PlaceOf(r, i)};
-      const auto [it, added] = table.dots.try_emplace(KeyOf(Extract(r.inputs, i)), answer);
+      const OperandKey key = KeyOf(Extract(r.inputs, i));
+      const auto [it, added] = table.dots.try_emplace(key, answer);
+      if (added) AddToContents(*r.row, Text("dot product", key), {&answer.d, 1});
       if (!added && it->second.d != answer.d) {
         return Conflict(*r.row, it->second.place, it->second.d, answer.place, answer.d);
       }
@@ -166,7 +181,9 @@ class RecordedDevice : public Device {
     for (int64_t e = 0; e < r.inputs.count; ++e) {
       const auto begin = r.d.begin() + e * words;
       const ExecutionAnswer answer = {{begin, begin + words}, PlaceOf(r, e * words)};
-      const auto [it, added] = table.executions.try_emplace(KeyOf(r.inputs, e), answer);
+      const OperandKey key = KeyOf(r.inputs, e);
+      const auto [it, added] = table.executions.try_emplace(key, answer);
+      if (added) AddToContents(*r.row, Text("execution", key), answer.d);
       const auto differ = std::mismatch(it->second.d.begin(), it->second.d.end(), answer.d.begin());
       if (differ.first != it->second.d.end()) {
         return Conflict(*r.row, it->second.place, *differ.first, answer.place, *differ.second);
@@ -202,6 +219,10 @@ class RecordedDevice : public Device {
       }
       const int64_t count = next == ranges.end() ? left : std::min(left, next->first - at);
       const std::span<const uint64_t> fresh(&r.d[i * words], count * words);
+      for (int64_t c = 0; c < count; ++c) {
+        AddToContents(*r.row, absl::StrCat(words, " words ", r.inputs.stream, ":", at + c),
+                      fresh.subspan(c * words, words));
+      }
       ranges.emplace_hint(next, at,
                           Range{static_cast<uint64_t>(count), PackWords(format, fresh), place});
       i += count;
@@ -253,10 +274,13 @@ class RecordedDevice : public Device {
                                : absl::StrCat("case ", batch.stream, ":", batch.first + i, ", ");
       return absl::NotFoundError(absl::StrCat(
           name(), part == table.parts.end() ? " has no answer for " : " has several answers for ",
-          row.name, " ", which, FormatLine(*row.instruction, dot),
-          damage_.empty() ? "" : absl::StrCat(" (", damage_, ")")));
+          row.name, " ", which, FormatLine(*row.instruction, dot)));
     }
     return absl::OkStatus();
+  }
+
+  static std::string Text(const char* kind, const OperandKey& key) {
+    return absl::StrFormat("%s %016x%016x", kind, key.high, key.low);
   }
 
   Place PlaceOf(const Recording& r, int64_t index) {
@@ -279,7 +303,7 @@ class RecordedDevice : public Device {
   }
 
   std::string path_;
-  std::string damage_;  // of block logs, in words; empty without
+  OperandKey contents_ = {0, 0};
   std::vector<std::string> files_;
   std::set<std::string> identities_;
   absl::flat_hash_map<const Row*, std::unique_ptr<Table>> tables_;

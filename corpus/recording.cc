@@ -154,7 +154,10 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
   RecordingStats stats;
   std::error_code ignored;
   absl::Status s;
-  if (IsRecordingFolder(path)) {
+  if (std::filesystem::is_other(path, ignored)) {
+    s = absl::InvalidArgumentError(absl::StrCat(
+        path, ": no regular file; a recording is read more than once, so save it in a file first"));
+  } else if (IsRecordingFolder(path)) {
     s = ReadRecordingFolder(path, deliver, stats);
   } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);

@@ -46,7 +46,8 @@ struct RecordingStats {
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row
 // of line-protocol files that do not say it; empty to rely on the file, and when neither says it,
-// that is kInvalidArgument. `run` is that of a block log, when the caller knows it. kNotFound for
+// that is kInvalidArgument; so is a PATH that is neither folder nor regular file, such as a pipe:
+// it is read more than once. `run` is that of a block log, when the caller knows it. kNotFound for
 // no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines before it; so
 // is an empty recording. Of a damaged or truncated gzip file no line is delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
@@ -77,6 +78,9 @@ class RecordingWriter {
 //
 // Memory: about 60 bytes for each dot product that comes with operands (they are kept as a 128-bit
 // hash), and the output bytes themselves of block logs.
+//
+// Errors as ReadRecordings(); kDataLoss also for a recording with damage. Fingerprint() is a hash
+// of all inputs and answers.
 DeviceOr OpenRecorded(const std::string& path);
 
 }  // namespace mmadiff

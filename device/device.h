@@ -35,6 +35,8 @@ class Device {
   // Which piece of hardware that was, and which parts of it have answered so far; "" if there is
   // nothing to say. Another one of the same identity() gives the same answers.
   virtual std::string Unit() const { return ""; }
+  // What else must be the same for a run to go on: the hash of a recording; "" if nothing.
+  virtual std::string Fingerprint() const { return ""; }
   // What is otherwise for this row than identity() says of the whole device; "" if nothing.
   virtual std::string Exception(const Row&) const { return ""; }
   // Whether it may take a second for one dot product.

@@ -154,8 +154,8 @@ class Exec : public Device {
   std::string name() const override { return absl::StrCat("exec:", command_); }
   std::string identity() const override {
     const std::string files = files_.Describe();
-    return absl::StrCat("external program `", PlainLine(command_), "`",
-                        files.empty() ? "" : absl::StrCat(" (", files, ")"));
+    return absl::StrCat("external program `", PlainLine(command_), "` (",
+                        files.empty() ? "no file of it is hashed" : files, ")");
   }
   bool IsSlow() const override { return true; }
   // A command that does not know the row says so by its exit code.

@@ -1,13 +1,16 @@
 #include "device/program_files.h"
 
 #include <fcntl.h>
+#include <glob.h>
 #include <string.h>
 #include <unistd.h>
-#include <wordexp.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 
 #include "absl/strings/ascii.h"
@@ -15,7 +18,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "device/plain_text.h"
 #include "device/watcher.h"
 #include "xxhash.h"
@@ -24,6 +29,13 @@ namespace mmadiff {
 namespace {
 
 constexpr char kUnreadable[] = "unreadable";
+constexpr int kQuotes = 2, kScripts = 2;  // levels
+constexpr size_t kMostMatches = 100;      // of one pattern
+constexpr size_t kMostFolders = 100;
+constexpr off_t kLongestScript = 1 << 20;  // bytes
+constexpr size_t kLongestWord = 1 << 20;   // bytes with the values of variables
+constexpr size_t kLongestName = 4096;      // bytes, PATH_MAX
+constexpr char kSeparators[] = " \t\n|;&()<>`";
 
 // XXH3-64 of the contents, 16 hex digits; kUnreadable for a file that may be run but not read.
 std::string HashOf(const std::string& path) {
@@ -62,86 +74,172 @@ std::string InPath(absl::string_view name) {
   return "";
 }
 
-// NAME=VALUE.
-bool IsAssignment(absl::string_view word) {
-  const absl::string_view name = word.substr(0, word.find('='));
-  return name.size() < word.size() && !name.empty() && !absl::ascii_isdigit(name[0]) &&
-         std::all_of(name.begin(), name.end(),
-                     [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+// The letters, digits and underscores that the text begins with.
+absl::string_view LeadingName(absl::string_view text) {
+  const auto end = std::find_if_not(text.begin(), text.end(),
+                                    [](char c) { return absl::ascii_isalnum(c) || c == '_'; });
+  return text.substr(0, end - text.begin());
 }
 
-// Takes a word off a command, with its quotes; patterns, which may be those of `case`, name no
-// file.
-std::string NextWord(absl::string_view* command) {
-  std::string word;
-  char quote = 0;
-  size_t i = 0;
-  for (; i < command->size(); ++i) {
-    const char c = (*command)[i];
-    if (c == '\\' && quote != '\'') {
-      word += c;
-      if (++i == command->size()) break;
-    } else if (quote != 0) {
-      if (c == quote) quote = 0;
-    } else if (c == '\'' || c == '"') {
-      quote = c;
-    } else if (absl::StrContains(" \t\n|;&()<>`", c)) {
-      break;
+// Whether it has wildcards, and letters or digits beside them: not `*` and `/*` of `case`.
+bool IsPattern(absl::string_view word) {
+  bool wildcard = false, letter = false, bracket = false;
+  for (const char c : word) {
+    if (bracket) {
+      bracket = c != ']';
     } else if (absl::StrContains("*?[", c)) {
-      word += '\\';
+      wildcard = true;
+      bracket = c == '[';
+    } else {
+      letter |= absl::ascii_isalnum(c);
     }
-    word += (*command)[i];
   }
-  command->remove_prefix(i);
-  return word;
+  return wildcard && letter;
 }
 
-// What the shell makes of a word: variables and quotes. Runs nothing.
-std::vector<std::string> Expand(const std::string& word) {
-  wordexp_t expanded;
-  std::vector<std::string> words;
-  const int error = wordexp(word.c_str(), &expanded, WRDE_NOCMD);
-  if (error == 0) words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
-  if (error == 0 || error == WRDE_NOSPACE) wordfree(&expanded);
-  return words;
+std::vector<std::string> Matches(const std::string& folder, const std::string& pattern) {
+  const std::string prefix =
+      absl::StrReplaceAll(folder, {{"\\", "\\\\"}, {"*", "\\*"}, {"?", "\\?"}, {"[", "\\["}});
+  glob_t found;
+  std::vector<std::string> paths;
+  if (glob((prefix + pattern).c_str(), 0, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + std::min(found.gl_pathc, kMostMatches));
+  }
+  globfree(&found);
+  return paths;
+}
+
+// Behind its "#!"; "" of a file that is no script, or a long one.
+std::string ScriptText(const std::string& path, const struct stat& s) {
+  if (s.st_size >= kLongestScript) return "";
+  std::ifstream in(path, std::ios::binary);
+  if (in.get() != '#' || in.get() != '!') return "";
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 }  // namespace
 
-ProgramFiles::ProgramFiles(absl::string_view command) { Scan(command, 2); }
+ProgramFiles::ProgramFiles(absl::string_view command) { Scan(command, {kQuotes, kScripts}); }
 
-bool ProgramFiles::Add(const std::string& word) {
-  File file = {word, "", {}};
-  if (!IsFile(file.path, &file.stat)) {
-    file.path = absl::StrContains(word, '/') ? "" : InPath(word);
-    if (!IsFile(file.path, &file.stat)) return false;
-  }
+bool ProgramFiles::Add(const std::string& path, Depth depth) {
+  File file = {std::filesystem::path(path).lexically_normal().string(), "", {}};
+  if (!IsFile(file.path, &file.stat)) return false;
   const bool known =
       std::any_of(files_.begin(), files_.end(), [&](const File& f) { return f.path == file.path; });
   if (known) return true;
   file.hash = HashOf(file.path);
-  files_.push_back(std::move(file));
+  files_.push_back(file);
+  if (depth.scripts == 0) return true;
+  const std::string script = ScriptText(file.path, file.stat);
+  if (script.empty()) return true;
+  const std::vector<std::string> folders = folders_;
+  folders_.push_back(file.path.substr(0, file.path.rfind('/') + 1));
+  Scan(script, {kQuotes, depth.scripts - 1});
+  folders_ = folders;
   return true;
 }
 
-void ProgramFiles::Scan(absl::string_view command, int depth) {
-  bool written = false;  // by the command: behind a '>'
-  while (!command.empty()) {
-    const std::string word = NextWord(&command);
-    if (!word.empty() && !written && !IsAssignment(word)) {
-      for (const std::string& w : Expand(word)) {
-        // A command in quotes; or --option=file.
-        if (!Add(w) && !(w[0] == '-' && Add(w.substr(w.find('=') + 1))) && depth > 0 &&
-            absl::StrContains(w, ' ')) {
-          Scan(w, depth - 1);
-        }
-      }
-    }
-    if (command.empty()) return;
-    const char separator = command[0];
-    written = separator == '>' || (written && word.empty() && separator != ';');
-    command.remove_prefix(1);
+// Also below a folder if it begins with '/': `$(dirname $0)/rtl`.
+bool ProgramFiles::Find(const std::string& word, Depth depth) {
+  if (word.empty() || word.size() > kLongestName) return false;
+  bool found = false;
+  std::vector<std::string> folders = {""}, named;
+  folders.insert(folders.end(), folders_.begin(), folders_.end());
+  for (const std::string& folder : folders) {
+    found |= Add(folder + word, depth);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(folder + word, ignored)) named.push_back(folder + word + '/');
+    if (!IsPattern(word)) continue;
+    for (const std::string& path : Matches(folder, word)) found |= Add(path, depth);
   }
+  for (const std::string& folder : named) {
+    const bool known = std::find(folders.begin(), folders.end(), folder) != folders.end();
+    if (!known && folders_.size() < kMostFolders) folders_.push_back(folder);
+  }
+  const std::string program = absl::StrContains(word, '/') ? "" : InPath(word);
+  return (!program.empty() && Add(program, depth)) || found;
+}
+
+void ProgramFiles::Look(const std::string& word, Depth depth) {
+  if (written_.count(word) > 0) return;
+  bool found = Find(word, depth);
+  for (size_t i = word.size() > kLongestName ? word.npos : word.find('='); i != word.npos;
+       i = word.find('=', i + 1)) {
+    found |= Find(word.substr(i + 1), depth);
+  }
+  // A command in quotes.
+  if (!found && depth.quotes > 0 &&
+      word.find_first_of(absl::StrCat(kSeparators, "$'\"\\")) != word.npos) {
+    Scan(word, {depth.quotes - 1, depth.scripts});
+  }
+}
+
+void ProgramFiles::Scan(absl::string_view text, Depth depth) {
+  bool written = false;  // behind a '>'
+  while (!text.empty()) {
+    if (text[0] == '#') text.remove_prefix(std::min(text.find('\n'), text.size()));
+    const std::string word = NextWord(&text);
+    if (!word.empty() && written) {
+      written_.insert(word);
+    } else if (!word.empty()) {
+      const std::string name(LeadingName(word));
+      if (name.size() < word.size() && word[name.size()] == '=') {
+        variables_[name] = word.substr(name.size() + 1);
+      }
+      Look(word, depth);
+    }
+    if (text.empty()) return;
+    const char separator = text[0];
+    written = separator == '>' || (written && word.empty() && separator != ';');
+    text.remove_prefix(1);
+  }
+}
+
+// Takes a word off the text, without its quotes and with the values of its variables.
+std::string ProgramFiles::NextWord(absl::string_view* text) const {
+  std::string word;
+  char quote = 0;
+  while (!text->empty()) {
+    const char c = (*text)[0];
+    if (quote == 0 && absl::StrContains(kSeparators, c)) break;
+    text->remove_prefix(1);
+    if (c == '\\' && quote != '\'') {
+      if (!text->empty() && (*text)[0] != '\n') word += (*text)[0];
+      text->remove_prefix(std::min<size_t>(1, text->size()));
+    } else if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == '$' && quote != '\'') {
+      const std::string value = TakeVariable(text);
+      if (word.size() + value.size() <= kLongestWord) word += value;
+    } else if (c == '~' && quote == 0 && (word.empty() || word.back() == '=')) {
+      const char* home = std::getenv("HOME");
+      word += home == nullptr ? "~" : home;
+    } else {
+      word += c;
+    }
+  }
+  return word;
+}
+
+// The value of the variable whose name is next, also in braces, or its default; "$" when none is.
+std::string ProgramFiles::TakeVariable(absl::string_view* text) const {
+  const bool braces = absl::ConsumePrefix(text, "{");
+  const std::string name(LeadingName(*text));
+  if (name.empty() && !braces) return "$";
+  text->remove_prefix(name.size());
+  absl::string_view rest;
+  if (braces) {
+    rest = text->substr(0, text->find('}'));
+    text->remove_prefix(std::min(rest.size() + 1, text->size()));
+  }
+  const auto set = variables_.find(name);
+  const char* outside = std::getenv(name.c_str());
+  std::string value = set != variables_.end() ? set->second : outside == nullptr ? "" : outside;
+  absl::ConsumePrefix(&rest, ":");
+  const bool has_default = absl::ConsumePrefix(&rest, "-") || absl::ConsumePrefix(&rest, "=");
+  return value.empty() && has_default ? std::string(rest) : value;
 }
 
 std::string ProgramFiles::Describe() const {

@@ -26,6 +26,7 @@ class ProgramFilesTest : public ::testing::Test {
     for (const char* name : {"rtl", "my model.py", "data", "bin/tool"}) Write(name, name);
     chmod((folder_ + "/bin/tool").c_str(), 0755);
     setenv("PATH", (folder_ + "/bin").c_str(), 1);
+    setenv("HOME", folder_.c_str(), 1);
     setenv("HERE", folder_.c_str(), 1);
     std::filesystem::current_path(folder_);
   }
@@ -52,7 +53,7 @@ TEST_F(ProgramFilesTest, FilesOfACommand) {
       {"./rtl", rtl},
       {"tool 'my model.py' --fast", tool + ", " + model},
       {"tool my\\ model.py", tool + ", " + model},
-      {"DATA=data nice ./rtl", rtl},
+      {"DATA=data nice ./rtl", data + ", " + rtl},
       {"\"$HERE\"/rtl | tool", rtl + ", " + tool},
       {"cd / && (tool; $HERE/rtl)", tool + ", " + rtl},
       {"sh -c 'tool ./rtl'", tool + ", " + rtl},
@@ -63,12 +64,65 @@ TEST_F(ProgramFilesTest, FilesOfACommand) {
       {"echo $(tool) `./rtl`", tool + ", " + rtl},
       {"nothing 'unbalanced \" | ; >", ""},
       {"./bin .", ""},
-      {"while read l; do case $l in *) ./rt? d* '*';; esac; done", ""},
+      {"case $l in /*|./*|-*|[a-z]*) ;; *) ./rt? d* '*';; esac", rtl + ", " + data},
       {"./rtl \\", rtl},
       {"", ""}};
   for (const auto& [command, files] : cases) {
     EXPECT_EQ(ProgramFiles(command).Describe(), files) << command;
   }
+}
+
+// Each command answers by the file d/model, or wraps/../d/model.
+TEST_F(ProgramFilesTest, RoundaboutNames) {
+  std::filesystem::create_directories("d");
+  std::filesystem::create_directories("wraps");
+  Write("d/model", "v1");
+  Write("wrap.sh", "#!/bin/none\n# don't\nexec sh -c \"cd d && ./model\"\n");
+  Write("wraps/again.sh", "#! /bin/none\n./wrap.sh\n");
+  Write("wraps/own.sh", "#!/bin/none\nexec \"$(dirname \"$0\")\"/../d/model\n");
+  Write("wraps/cd.sh", "#!/bin/none\ncd ${0%/*}/..\ncd d; ./model >wraps/cd.sh\n");
+  const std::string commands[] = {"cd d && ./model",
+                                  "sh -c 'cd d; exec ./model'",
+                                  "cd . ; cd d; ./model",
+                                  "env -C d ./model",
+                                  "d/mod?l",
+                                  "cd d; ./mode[l]",
+                                  "sh -c d/m*",
+                                  "./plus.sh +image=d/model",
+                                  "x +a=b=d/model",
+                                  "RTL=d/model; bash $RTL",
+                                  absl::StrCat("env RTL=", folder_, "/d/model bash -c 'bash $RTL'"),
+                                  "D=d; ${D}/model",
+                                  "~/d/model",
+                                  "${D:-d}/model",
+                                  "sh -c \"x; $(d/model)\"",
+                                  "d/\\\nmodel",
+                                  "X='cd d; ./model' sh -c '$X'",
+                                  "./wrap.sh",
+                                  "wraps/again.sh",
+                                  "sh wraps/own.sh",
+                                  "wraps/cd.sh"};
+  for (const std::string& command : commands) {
+    EXPECT_THAT(ProgramFiles(command).Describe(), ::testing::HasSubstr("model xxh3 " + Hash("v1")))
+        << command;
+  }
+}
+
+TEST_F(ProgramFilesTest, NoFilesOfACommand) {
+  Write("long.sh", "#!\n./rtl " + std::string(1 << 20, ' '));
+  Write("text", "./rtl\n");
+  const std::string makes = "#!\ncat >data; ./rtl <data # my\\ model.py\n";
+  Write("makes.sh", makes);
+  EXPECT_EQ(ProgramFiles("./long.sh").Describe().find("rtl"), std::string::npos);
+  EXPECT_EQ(ProgramFiles("./text").Describe().find("rtl"), std::string::npos);
+  EXPECT_EQ(ProgramFiles("./makes.sh").Describe(),
+            "makes.sh xxh3 " + Hash(makes) + ", rtl xxh3 " + Hash("rtl"));
+  std::string doubled = "A=12345678 ";
+  for (int i = 0; i < 60; ++i) doubled += "A=$A$A ";
+  EXPECT_EQ(ProgramFiles(doubled).Describe(), "");
+  for (int i = 0; i < 150; ++i) Write(absl::StrCat("many.", i), "");
+  const std::string many = ProgramFiles("./many*").Describe();
+  EXPECT_EQ(std::count(many.begin(), many.end(), ','), 99);
 }
 
 TEST_F(ProgramFilesTest, LargeFile) {

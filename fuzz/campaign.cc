@@ -336,7 +336,9 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.seed = options.seed;
   manifest.strategy = options.strategy->name;
   manifest.device = device.name();
-  manifest.device_identity = device.identity();
+  const std::string fingerprint = device.Fingerprint();
+  manifest.device_identity =
+      absl::StrCat(device.identity(), fingerprint.empty() ? "" : ", ", fingerprint);
   manifest.shard = options.shard;
   manifest.shards = options.shards;
   for (const Row* row : options.rows) {

@@ -342,6 +342,10 @@ expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.lo
 says '48000 dot products'; silent "$err"
 expect 0 replay rec.log; says '48000 of 48000 dot products equal'
 run 0 --device=recorded:rec.log --instr=x86/vdpbf16ps --cases=3000 --workdir=rec
+"$m" gen $fma --cases=100 | "$m" eval $fma >rec.txt
+run 0 --device=recorded:rec.txt --instr=$fma --cases=100 --workdir=rect
+sed -i '${s/0$/1/;t;s/.$/0/}' rec.txt
+run 2 --device=recorded:rec.txt --instr=$fma --cases=100 --workdir=rect; warns 'device_identity'
 expect 2 record --device=faulty:none=0 --instr=$fma --cases=10 rec.log; warns rec.log
 expect 4 record --device=host --instr=$mma none.log; is "$(ls none.log 2>/dev/null)" ''
 expect 6 record --device=faulty:none=0 --instr=$fma --cases=10 none/none.log
@@ -351,6 +355,7 @@ size=$(stat -c %s rec.log)
 cp rec.log bad.log; printf 'XXXX' | dd of=bad.log bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 expect 5 replay bad.log; warns bad.log; says '(damaged data skipped)'; says ' of '
 is "$(sed -n 's/^\([0-9]*\) of .*/\1/p' "$out" | awk '{print ($1 > 10000)}')" 1
+run 5 --device=recorded:bad.log --instr=x86/vdpbf16ps --cases=100 --workdir=recbad; warns '`replay` uses its good records'
 expect 1 replay bad.log --device=faulty:output_rounding=up  # a mismatch outweighs damage
 # A folder: raw answers, regression cases, digests.
 record="record --instr=$mma --cases=20 --max_total_time=0.3 --max_bytes=1e6"

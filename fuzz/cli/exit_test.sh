@@ -71,6 +71,12 @@ for path in none none.log none/none.txt; do expect 4 run --device=recorded:$path
 expect 5 run --device=recorded:nothing --instr=$fma --workdir=none
 expect 2 changes --file=none; expect 2 changes --file=nothing; expect 5 changes --file=noise.txt
 expect 5 changes --file=empty.txt
+# Pipes give their bytes once.
+mkfifo pipe.txt pipe
+for pipe in pipe.txt pipe /dev/stdin; do
+  expect 2 replay $pipe < <(cat good.log); warns 'no regular file'
+  expect 2 run --device=recorded:$pipe --instr=$fma --workdir=none < <(cat good.log)
+done
 # Not to be read (root reads everything).
 if [ "$(id -u)" != 0 ]; then
   chmod 0 raw bad; expect 2 replay raw; expect 2 replay bad; chmod 700 raw bad
