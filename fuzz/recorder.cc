@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "corpus/line_checksum.h"
 #include "corpus/packed_words.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -189,8 +190,8 @@ class Recorder {
                        kMaxRecordingFileBytes, " are stored: name fewer instructions"));
     }
     if (regressions_.empty()) return absl::OkStatus();
-    return writer_.WriteRegressions(
-        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_));
+    return writer_.WriteRegressions(WithAnswersHash(
+        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_)));
   }
 
   absl::Status Raw() {
