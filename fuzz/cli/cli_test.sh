@@ -260,6 +260,19 @@ if command -v python3 >/dev/null; then
     is "$(python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $file 2>&1)" ''
   done
 fi
+# Answers that do not repeat say nothing of the model.
+cat >counting.sh <<'END'
+echo >>asked.txt
+while read -r line; do printf '%s %08x\n' "$line" "$(wc -l <asked.txt)"; done
+END
+printf '%s\n' 'source: Somebody (2021)' '' 'vector: two' 'about: 1 + 1 = 2' 'formats: f32 f32 f32 f32' \
+  'operands: 3f800000 | 3f800000 | 3f800000' "expected: 40000000 $fma" '' end >vectors_fma.txt
+flaky='exec:sh counting.sh' one=$fma@g3:1:0
+expect 5 replay $one --device="$flaky" --junit=flaky.xml; says "FLAKY $fma  $one"; says 'flaky: 1'
+is "$(grep -c MISMATCH "$out")" 0; is "$(grep -c '<failure' flaky.xml)" 1
+expect 5 replay vectors_fma.txt --device="$flaky"; says FLAKY; is "$(grep -c MISMATCH "$out")" 0
+expect 5 minimize $one --device="$flaky" --workdir=flaky_case; says 'FLAKY '; says 'bucket     flaky:'
+is "$(cat flaky_case/x86/*.txtpb | grep -c '^signature: "flaky:')" 1
 expect 6 replay "$finding" --device=faulty:none=0 --junit=/proc/none/x.xml
 expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says 'one dot product'
 is "$(basename min/sm_90/*.txtpb)" "$(basename "$finding")"
