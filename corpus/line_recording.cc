@@ -8,13 +8,12 @@
 #include <fstream>
 #include <optional>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_checksum.h"
 #include "corpus/list_files.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
@@ -144,6 +143,38 @@ class LineReader {
   size_t begin_ = 0, end_ = 0;
 };
 
+// Where there is a hash, or should be one, it must be right for every line before any counts.
+absl::Status VerifyHash(const std::string& path) {
+  LineReader lines(path);
+  if (!lines.opened().ok()) return absl::OkStatus();  // LineRecordingReader says why
+  TextHash hash;
+  std::string line;
+  bool demanded = false, dots = false;
+  const auto error = [&lines](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat(lines.Where(), ": ", what, "; no line was used"));
+  };
+  for (;;) {
+    const absl::StatusOr<bool> more = lines.Next(line);
+    if (!more.ok() || !*more) {
+      if (!demanded) return absl::OkStatus();
+      return dots ? error("the lines have no '# answers:' at their end") : more.status();
+    }
+    absl::string_view text;
+    if (IsLineComment(line, "answers", &text)) {
+      if (text != hash.Take()) return error("the lines before it are not those that were written");
+      demanded = true;
+      dots = false;
+      continue;
+    }
+    uint64_t count;
+    bool then_a_hash = false;
+    if (IsLineComment(line, "lines", &text)) ParseLineCount(text, &count, &then_a_hash);
+    demanded |= then_a_hash;
+    dots |= !IsComment(line);
+    hash.Add(lines.cut() ? line : line + "\n");
+  }
+}
+
 class LineRecordingReader {
  public:
   LineRecordingReader(const std::string& path, const std::string& instruction,
@@ -177,17 +208,18 @@ class LineRecordingReader {
   absl::Status ReadComment(absl::string_view line) {
     // The lines of a portion follow each other, so that the numbers of all of them are known.
     if (absl::Status s = Deliver(); !s.ok()) return s;
-    line = absl::StripAsciiWhitespace(line);
-    if (!absl::ConsumePrefix(&line, "#")) return absl::OkStatus();
-    line = absl::StripAsciiWhitespace(line);
-    if (absl::ConsumePrefix(&line, "device:")) {
-      portion_.identity = std::string(absl::StripAsciiWhitespace(line));
-    } else if (absl::ConsumePrefix(&line, "instruction:")) {
-      return SetRow(std::string(absl::StripAsciiWhitespace(line)));
-    } else if (absl::ConsumePrefix(&line, "lines:")) {
+    absl::string_view text;
+    if (IsLineComment(line, "device", &text)) {
+      portion_.identity = std::string(text);
+    } else if (IsLineComment(line, "instruction", &text)) {
+      return SetRow(std::string(text));
+    } else if (IsLineComment(line, "lines", &text)) {
       if (absl::Status s = CheckLines(); !s.ok()) return s;
       uint64_t lines;
-      if (!absl::SimpleAtoi(line, &lines)) return Error("after '# lines:' a number is expected");
+      bool then_a_hash;  // VerifyHash() has seen to it
+      if (!ParseLineCount(text, &lines, &then_a_hash)) {
+        return Error("after '# lines:' a number is expected");
+      }
       expected_ = lines;
       since_ = 0;
     }
@@ -321,6 +353,7 @@ absl::Status ReadLineRecording(const std::string& path, const std::string& instr
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products) {
   if (absl::Status s = VerifyGzip(path); !s.ok()) return s;
+  if (absl::Status s = VerifyHash(path); !s.ok()) return s;
   // On the heap: the reader holds a buffer.
   return std::make_unique<LineRecordingReader>(path, instruction, deliver, dot_products)->Read();
 }

@@ -27,6 +27,7 @@ absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& 
 
 // As ReadRecordings() for one file. Adds to `dot_products`. A comment "# lines: N" says that N dot
 // products follow, up to the next such comment or the end; any other number is kDataLoss.
+// So is a hash that is missing or wrong (corpus/line_checksum.h): then no line is delivered.
 absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
                                const std::function<absl::Status(const Recording&)>& deliver,
                                uint64_t& dot_products);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "corpus/line_checksum.h"
 #include "corpus/line_recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -232,6 +233,33 @@ TEST_F(RecordingFile, TheNumberOfLinesIsDemandedWhereItIsSaid) {
   EXPECT_THAT(ErrorOf("# lines: some\n" + lines), HasSubstr("txt:1: after '# lines:'"));
   EXPECT_THAT(ErrorOf("# lines: 18446744073709551616\n" + lines),
               HasSubstr("a number is expected"));
+}
+
+TEST_F(RecordingFile, WhatAHashVouchesForIsDeliveredWholeOrNotAtAll) {
+  const std::string name = "x86.vfmadd231ss.txt", lines = "1 2 3 4\n5 6 7 8\n";
+  const std::string without = "# device: A100\n# lines: 2 then a hash\n" + lines;
+  const std::string text = WithAnswersHash(without), optional = WithAnswersHash(lines);
+  for (const std::string& good : {text, text + text, optional, optional + text}) {
+    EXPECT_TRUE(Read(Put(name, good)).status.ok()) << good;
+  }
+  EXPECT_TRUE(Read(PutGzip(name + ".gz", text)).status.ok());
+  const auto expect_none = [&](const std::string& bytes, const char* why) {
+    const Everything all = Read(Put(name, bytes));
+    EXPECT_EQ(all.status.code(), absl::StatusCode::kDataLoss) << bytes;
+    EXPECT_THAT(all.status.message(), HasSubstr(why)) << bytes;
+    EXPECT_THAT(all.recordings, IsEmpty()) << bytes;
+  };
+  for (size_t i = 0; i < 8 * text.size() - 8; ++i) {  // without the last line end
+    std::string bad = text;
+    bad[i / 8] ^= 1 << i % 8;
+    expect_none(bad, "");
+  }
+  expect_none(without, "no '# answers:' at their end");
+  expect_none(without.substr(0, without.size() - 8), "no '# answers:' at their end");
+  expect_none(text + lines, "no '# answers:' at their end");
+  expect_none(optional + lines, "no '# answers:' at their end");
+  expect_none("# lines: 2\n" + optional, "txt:4: the lines before it are not those");
+  expect_none("# lines: 2 then a hush\n" + lines, "a number is expected");
 }
 
 TEST_F(RecordingFile, OfADamagedGzipFileNoLineIsDelivered) {

@@ -22,6 +22,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_checksum.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -316,8 +317,9 @@ void WriteLog(const std::string& path, uint64_t run) {
   ASSERT_TRUE((*writer)->Finish().ok());
 }
 
-std::string Lines(uint64_t run) {
-  std::string text = absl::StrCat("# instruction: ", kFma, "\n# device: CPU\n# lines: 20\n");
+std::string Lines(uint64_t run, const char* after_count = "") {
+  std::string text =
+      absl::StrCat("# instruction: ", kFma, "\n# device: CPU\n# lines: 20", after_count, "\n");
   for (uint64_t n = 0; n < 20; ++n) {
     absl::StrAppendFormat(&text, "%08x %08x %08x %08x\n", n, run, n * n, n + 100 * run);
   }
@@ -413,6 +415,8 @@ class DamageTest : public TestFolder {
       fs::rename(WriteRegression(in + "cases", run), in + "case-000000000000.txtpb");
       std::ofstream(in + "vectors.txt") << Vectors(run);
       std::ofstream(in + "x86.vfmadd231ss.txt") << Lines(run);
+      std::ofstream(in + "x86.hashed.vfmadd231ss.txt")
+          << WithAnswersHash(Lines(run, " then a hash"));
       WriteGzip(in + "x86.vfmadd231ss.txt.gz", Lines(run));
     }
     // The name has the id of the contents.
@@ -443,6 +447,7 @@ class DamageTest : public TestFolder {
     add("regression case", "case-000000000000.txtpb", SeenCase).path = own_case;
     kinds.back().read = [own_case] { return SeenCase(own_case); };
     add("line recording, gzip", "x86.vfmadd231ss.txt.gz", SeenRecording).tied = false;
+    add("line recording, hashed", "x86.hashed.vfmadd231ss.txt", SeenRecording).tied = false;
     add("line recording, plain", "x86.vfmadd231ss.txt", SeenRecording).checksum = false;
     add("vector file", "vectors.txt", SeenVectors).checksum = false;
     return kinds;

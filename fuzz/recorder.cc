@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "corpus/line_checksum.h"
 #include "corpus/packed_words.h"
 #include "corpus/recording_folder.h"
 #include "corpus/regression_case.h"
@@ -189,8 +190,8 @@ class Recorder {
                        kMaxRecordingFileBytes, " are stored: name fewer instructions"));
     }
     if (regressions_.empty()) return absl::OkStatus();
-    return writer_.WriteRegressions(
-        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_));
+    return writer_.WriteRegressions(WithAnswersHash(
+        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_)));
   }
 
   absl::Status Raw() {
@@ -364,7 +365,7 @@ absl::StatusOr<Batch> InputsOf(const Recording& recording) {
 }
 
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
-    const std::string& folder, Device* device, uint64_t every,
+    const std::string& folder, uint64_t every,
     const std::function<absl::Status(const UnitVerdict&)>& deliver) {
   uint64_t number = 0;
   return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
@@ -379,13 +380,8 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
     for (size_t u = 0; u < d.digests.size(); ++u) {
       if (number++ % every != 0) continue;
       const uint64_t first = d.first + u * d.unit_cases;
-      UnitVerdict unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], 0, {}};
+      UnitVerdict unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], 0};
       unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
-      if (device != nullptr && device->Supports(*d.row).ok()) {
-        const auto answer = AnswerDigest(*stream, first, d.unit_cases, device);
-        if (!answer.ok()) return answer.status();
-        unit.device = *answer;
-      }
       if (absl::Status s = deliver(unit); !s.ok()) return s;
     }
     return absl::OkStatus();

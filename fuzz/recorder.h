@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,14 +53,13 @@ struct UnitVerdict {
   uint64_t first = 0, cases = 0;
   std::string identity;  // of the recorded device
   Digest recorded = 0, model = 0;
-  std::optional<Digest> device;  // of the device to be compared, when it has the row
 };
 
-// Computes every `every`-th recorded unit of a folder again, by the model and, when it is not
-// nullptr, by `device`. Returns the damage of the folder's digests. kDataLoss for digests that no
-// recorder writes: of another row's cases, or of units too large.
+// Has the model compute every `every`-th recorded unit of a folder again. Returns the damage of the
+// folder's digests. kDataLoss for digests that no recorder writes: of another row's cases, or of
+// units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
-    const std::string& folder, Device* device, uint64_t every,
+    const std::string& folder, uint64_t every,
     const std::function<absl::Status(const UnitVerdict&)>& deliver);
 
 // The number of executions of each strategy that are recorded raw of each row: at least kFewCases,

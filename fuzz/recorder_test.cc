@@ -49,7 +49,7 @@ struct Verified {
   std::map<std::string, uint64_t> by_row;
 };
 
-Verified Verify(const std::string& folder, Device* device = nullptr) {
+Verified Verify(const std::string& folder) {
   Verified v;
   RecordingStats stats;
   const absl::Status read = ReadRecordingFolder(
@@ -66,7 +66,7 @@ Verified Verify(const std::string& folder, Device* device = nullptr) {
       },
       stats);
   EXPECT_TRUE(read.ok()) << read;
-  const auto damage = VerifyDigests(folder, device, 1, [&v](const UnitVerdict& unit) {
+  const auto damage = VerifyDigests(folder, 1, [&v](const UnitVerdict& unit) {
     ++v.units;
     v.differing_units += unit.recorded != unit.model;
     return absl::OkStatus();
@@ -155,7 +155,7 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   OtherNans device;
   const auto outcome = RecordFolder(options, device, Path("out"), console_);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  const Verified v = Verify(Path("out"), &device);
+  const Verified v = Verify(Path("out"));
   EXPECT_EQ(v.differing, 0);
   EXPECT_EQ(v.differing_units, 0);
   EXPECT_THAT(v.damage, testing::IsEmpty());
@@ -275,7 +275,7 @@ TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
     ASSERT_TRUE(writer.ok() && (*writer)->WriteDigests({d}).ok());
     ASSERT_TRUE((*writer)->Commit({}).ok());
     const auto ignore = [](const UnitVerdict&) { return absl::OkStatus(); };
-    const absl::Status s = VerifyDigests(Path("out"), nullptr, 1, ignore).status();
+    const absl::Status s = VerifyDigests(Path("out"), 1, ignore).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
     EXPECT_THAT(std::string(s.message()), HasSubstr(why));
     fs::remove_all(Path("out"));

@@ -96,16 +96,16 @@ while read -r row; do
   "$m" gen "$row" --cases=3 >gen.txt 2>"$err" && "$m" eval "$row" <gen.txt >eval.txt 2>>"$err" &&
     "$m" check "$row" <eval.txt >"$out" 2>>"$err" || fail "gen, eval, check of $row"
   silent "$err"
-  is "$(wc -l <gen.txt)" "$(wc -l <eval.txt)"
+  is "$(sed '$d' eval.txt | cut -d' ' -f1)" "$(cut -d' ' -f1 gen.txt)"
   lines=$(grep -vc '^#' gen.txt); says "$row: $lines of $lines equal"
 done < <(printf '%s\n' $sample)
 "$m" gen $mma --cases=4 >four.txt; is "$(head -n 2 four.txt)" "# instruction: $mma
 # lines: 512"
 "$m" gen $mma --cases=2 >two.txt; "$m" gen $mma --cases=2 --first=2 >>two.txt
 is "$(grep -v '^#' two.txt)" "$(grep -v '^#' four.txt)"
-expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 18
+expect 0 gen $fma --cases=2^4; is "$(wc -l <"$out")" 19
 expect 0 gen $fma --cases=5 --seed=18446744073709551615 --strategy=bits --first=18446744073709551000
-is "$(wc -l <"$out")" 7
+is "$(wc -l <"$out")" 8
 expect 2 gen $fma --cases=many; warns "'many' is no count"
 expect 2 gen $fma --seed=-1; expect 2 gen $fma --strategy=mixd; warns mixed
 expect 2 gen x86/vfmadd231s; warns $fma
@@ -147,12 +147,28 @@ is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
 "$m" gen $mma --cases=10 | "$m" eval $mma >whole.txt
 expect 0 check $mma <whole.txt; says '1280 of 1280 equal'
 expect 5 check $mma < <(head -n 1000 whole.txt); says '998 of 998 equal'; warns '282 of 1280 dot products are missing'
-expect 5 check $mma < <(cat whole.txt; tail -n 1 whole.txt); warns '1 dot products more than the 1280'
+expect 5 check $mma < <(cat whole.txt; sed -n 3p whole.txt); warns '1 dot products more than the 1280'
 expect 5 check $mma < <(head -n 2 whole.txt); warns '1280 of 1280 dot products are missing'
 expect 0 check $mma < <(cat whole.txt whole.txt); says '2560 of 2560 equal'
 expect 5 check $mma < <(cat whole.txt; head -n 100 whole.txt); warns '1182 of 2560'
 expect 5 check $fma <whole.txt; warns "stdin line 1: from here on the stream is of $mma, not of $fma"
 expect 0 check hopper/${mma#*/} <whole.txt
+# Which lines must come: lost and repeated ones that balance, another operand.
+others='are not those that were sent'
+once=$(sed -n 3p whole.txt)
+expect 5 check $mma < <(sed "/^[^#]/s/.*/$once/" whole.txt); says '1280 of 1280 equal'; warns "line 1283: the operands before it $others"
+expect 5 check $mma < <(sed '7{h;d};8{p}' whole.txt); warns "$others"
+expect 5 check $mma < <(cat whole.txt; sed '7{h;d};8{p}' whole.txt); warns "$others"
+expect 5 eval $mma < <(sed '7{h;d};8{p}' whole.txt); warns "$others"
+expect 5 check $mma < <(sed 's/^# operands: ./&0/' whole.txt); warns "$others"
+expect 0 check $mma < <(sed '/^[^#]/s/.*/ \U&/' whole.txt)  # the same words, written otherwise
+expect 0 check $mma --expect=1280 < <(grep -v '^#' whole.txt)
+# A last word that lost a digit is no word.
+expect 5 check $mma < <(sed '/operands:/,$d' whole.txt | head -c -2); warns 'stdin line 1282: the line was cut off'
+expect 5 check $mma < <(head -c -1 whole.txt); warns 'cut off'
+expect 0 check $fma --expect=1 < <(printf '%s' "$equal")
+# What is kept of it is a recording.
+expect 0 replay whole.txt
 expect 5 check $fma <<<"# lines: many"; warns "'many' is no number of lines"
 expect 5 check $fma <<<"# lines: 18446744073709551615
 # lines: 1"
@@ -244,6 +260,19 @@ if command -v python3 >/dev/null; then
     is "$(python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' $file 2>&1)" ''
   done
 fi
+# Answers that do not repeat say nothing of the model.
+cat >counting.sh <<'END'
+echo >>asked.txt
+while read -r line; do printf '%s %08x\n' "$line" "$(wc -l <asked.txt)"; done
+END
+printf '%s\n' 'source: Somebody (2021)' '' 'vector: two' 'about: 1 + 1 = 2' 'formats: f32 f32 f32 f32' \
+  'operands: 3f800000 | 3f800000 | 3f800000' "expected: 40000000 $fma" '' end >vectors_fma.txt
+flaky='exec:sh counting.sh' one=$fma@g3:1:0
+expect 5 replay $one --device="$flaky" --junit=flaky.xml; says "FLAKY $fma  $one"; says 'flaky: 1'
+is "$(grep -c MISMATCH "$out")" 0; is "$(grep -c '<failure' flaky.xml)" 1
+expect 5 replay vectors_fma.txt --device="$flaky"; says FLAKY; is "$(grep -c MISMATCH "$out")" 0
+expect 5 minimize $one --device="$flaky" --workdir=flaky_case; says 'FLAKY '; says 'bucket     flaky:'
+is "$(cat flaky_case/x86/*.txtpb | grep -c '^signature: "flaky:')" 1
 expect 6 replay "$finding" --device=faulty:none=0 --junit=/proc/none/x.xml
 expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says 'one dot product'
 is "$(basename min/sm_90/*.txtpb)" "$(basename "$finding")"

@@ -1,4 +1,6 @@
 // mmadiff eval: the simulator, or a device, as a filter.
+#include "absl/strings/str_cat.h"
+#include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
@@ -9,16 +11,37 @@
 namespace mmadiff {
 namespace {
 
+// Stdout, and the hash of what went there: a recording, when it is kept.
+class Output {
+ public:
+  void Write(absl::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    hash_.Add(text);
+  }
+  // The answers have a hash where the operands have one; an old one is of other answers.
+  void PassOn(absl::string_view comment) {
+    absl::string_view ignored;
+    if (IsLineComment(comment, "answers", &ignored)) return;
+    Write(PlainLine(comment) + "\n");
+    if (!IsLineComment(comment, "operands", &ignored)) return;
+    std::printf("# answers: %s\n", hash_.Take().c_str());
+  }
+
+ private:
+  TextHash hash_;
+};
+
 int RunEval(const std::string& name, const std::string& device_spec) {
   const absl::StatusOr<const Row*> row = OneRow(name);
   if (!row.ok()) return Fail(row.status());
+  Output output;
   DeviceOr device = std::unique_ptr<Device>();
   if (!device_spec.empty()) {
     device = OpenDevice(device_spec);
     if (!device.ok()) return Fail(device.status());
     if (absl::Status s = (*device)->Supports(**row); !s.ok()) return Fail(s);
-    std::printf("# instruction: %s\n# device: %s\n", (*row)->name.c_str(),
-                PlainLine((*device)->identity()).c_str());
+    output.Write(absl::StrCat("# instruction: ", (*row)->name,
+                              "\n# device: ", PlainLine((*device)->identity()), "\n"));
   }
   const auto print = [&](const Portion& portion) -> absl::Status {
     std::vector<uint64_t> d(portion.batch.dot_products());
@@ -29,14 +52,12 @@ int RunEval(const std::string& name, const std::string& device_spec) {
       answered = (*device)->Run(**row, portion.batch, d);
     }
     for (size_t i = 0; i < d.size(); ++i) {
-      const std::string line =
-          FormatLine(*(*row)->instruction, Extract(portion.batch, i), d[i]) + "\n";
-      std::fwrite(line.data(), 1, line.size(), stdout);
+      output.Write(FormatLine(*(*row)->instruction, Extract(portion.batch, i), d[i]) + "\n");
     }
     return std::ferror(stdout) ? absl::CancelledError() : answered;
   };
-  const auto pass_on = [](absl::string_view comment) {
-    std::printf("%s\n", PlainLine(comment).c_str());
+  const auto pass_on = [&output](absl::string_view comment) {
+    output.PassOn(comment);
     return absl::OkStatus();
   };
   const absl::Status status = StdinReader(**row, false, print, pass_on).Read();

@@ -1,4 +1,5 @@
 // mmadiff gen: cases out, in the line protocol.
+#include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
@@ -21,14 +22,17 @@ int RunGen(const GenFlags& flags) {
     return Fail(absl::InvalidArgumentError("--cases: more lines than 2^64"));
   }
   std::fputs(StreamHeader(**row, lines).c_str(), stdout);
+  TextHash hash;
   Batch batch;
   for (uint64_t i = 0; i < flags.cases; ++i) {
     Generate(stream, flags.first + i, 1, batch);
     for (int64_t element = 0; element < batch.dot_products(); ++element) {
       const std::string line = FormatLine(*(*row)->instruction, Extract(batch, element)) + "\n";
+      hash.Add(line);
       if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) return kNotDurable;
     }
   }
+  std::printf("# operands: %s\n", hash.Take().c_str());
   return kClean;
 }
 

@@ -24,21 +24,29 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
   const std::vector<Observed> observed = subject->observed();
   const int64_t element =
       TellingElement(*subject->row, observed, Signature(*subject->row, observed));
-  const absl::StatusOr<Minimized> minimal =
-      Minimize(**device, {subject->row, subject->inputs, element});
+  absl::StatusOr<Minimized> minimal =
+      Minimize(**device, {subject->row, subject->inputs, element, subject->device});
   if (!minimal.ok()) return Fail(minimal.status());
+  const bool flaky = minimal->repeatability != Repeatability::kReproduced;
+  if (flaky) {  // what was seen the first time is the evidence
+    minimal->model = subject->model;
+    minimal->device = subject->device;
+    minimal->signature = absl::StrCat("flaky:", Signature(*subject->row, observed));
+  }
   Finding finding;
   finding.row = subject->row->name;
   finding.signature = minimal->signature;
   finding.case_name = argument;
-  finding.flaky = minimal->repeatability != Repeatability::kReproduced;
+  finding.flaky = flaky;
   const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
   const absl::StatusOr<std::string> path =
       WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
   if (!path.ok()) return Fail(absl::DataLossError(path.status().message()), kNotDurable);
   finding.path = *path;
   console.Print(DescribeFinding(*minimal, finding, console.color()));
-  return kMismatch;
+  if (!flaky) return kMismatch;
+  console.Warn("the device's answers do not repeat, so they say nothing of the model");
+  return kDamaged;
 }
 
 }  // namespace

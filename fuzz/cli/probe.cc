@@ -8,6 +8,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "corpus/durable_file.h"
+#include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
@@ -175,14 +176,16 @@ class Probe {
       if (answer.observed.empty()) continue;
       any = true;
       absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
-                      "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(), "\n");
+                      "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(),
+                      " then a hash\n");
       for (const Observed& o : answer.observed) {
         absl::StrAppend(&text, FormatLine(*row.instruction, o.dot, o.d), "\n");
       }
     }
     if (!any) return absl::OkStatus();
     const std::string name = absl::StrReplaceAll(row.name, {{"/", "."}});
-    return Durable(WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), text));
+    return Durable(
+        WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), WithAnswersHash(text)));
   }
 
   absl::Status File(const Row& row, const ProbeAnswer& answer) {

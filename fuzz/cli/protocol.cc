@@ -6,9 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 
 namespace mmadiff {
 namespace {
@@ -43,6 +41,9 @@ absl::StatusOr<bool> StdinReader::NextLine() {
     }
   }
   if (std::ferror(stdin)) return Error(absl::StrCat("cannot be read: ", std::strerror(errno)));
+  if (c == EOF && !line_.empty() && announced_.has_value()) {
+    return Error("the line was cut off: it has no end");
+  }
   return c == '\n' || !line_.empty();
 }
 
@@ -52,27 +53,35 @@ absl::Status StdinReader::Line() {
 }
 
 absl::Status StdinReader::ReadComment() {
-  absl::string_view text = absl::StripAsciiWhitespace(line_);
   if (comment_) {
     absl::Status status = Flush();
-    if (status.ok()) status = comment_(text);
+    if (status.ok()) status = comment_(absl::StripAsciiWhitespace(line_));
     if (!status.ok()) return status;
   }
-  text = absl::StripLeadingAsciiWhitespace(text.substr(1));
-  if (absl::ConsumePrefix(&text, "instruction:")) {
-    const std::string name(absl::StripAsciiWhitespace(text));
+  absl::string_view text;
+  if (IsLineComment(line_, "instruction", &text)) {
+    const std::string name(text);
     const Row* row = FindRow(name);
     if (row == nullptr || row->name != row_.name) {
       return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", row_.name));
     }
-  } else if (absl::ConsumePrefix(&text, "lines:")) {
-    uint64_t lines, sum;
-    if (!absl::SimpleAtoi(text, &lines) ||
-        __builtin_add_overflow(lines, announced_.value_or(0), &sum)) {
-      return Error(absl::StrCat("'", absl::StripAsciiWhitespace(text), "' is no number of lines"));
-    }
-    announced_ = sum;
+  } else if (IsLineComment(line_, "lines", &text)) {
+    return Announce(text);
+  } else if (IsLineComment(line_, "operands", &text) && text != operands_.Take()) {
+    return Error("the operands before it are not those that were sent");
   }
+  return absl::OkStatus();
+}
+
+absl::Status StdinReader::Announce(absl::string_view count) {
+  uint64_t lines, sum;
+  bool then_a_hash;  // of the answers: for a file
+  if (!ParseLineCount(count, &lines, &then_a_hash) ||
+      __builtin_add_overflow(lines, announced_.value_or(0), &sum)) {
+    return Error(absl::StrCat("'", count, "' is no number of lines"));
+  }
+  announced_ = sum;
+  operands_.Take();
   return absl::OkStatus();
 }
 
@@ -82,6 +91,7 @@ absl::Status StdinReader::DotProduct() {
   if (with_results_ && !line->d.has_value()) {
     return Error("the result d is missing; check reads a.. b.. c d");
   }
+  operands_.Add(FormatLine(*row_.instruction, line->dot) + "\n");
   dots_.push_back(std::move(line->dot));
   portion_.d.push_back(line->d.value_or(0));
   portion_.line.push_back(number_);

@@ -1,5 +1,6 @@
 // Line protocol on stdin and stdout, shared by gen, eval and check. A stream begins with
-// `# instruction: ARCH/INSTRUCTION` and `# lines: N`, so that one that ends too early is found out.
+// `# instruction: ARCH/INSTRUCTION` and `# lines: N`, so that one that ends too early is found out,
+// and gen's ends with `# operands: HASH` (corpus/line_checksum.h), so that other lines are, too.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
@@ -37,8 +39,9 @@ class StdinReader {
         deliver_(std::move(deliver)),
         comment_(std::move(comment)) {}
 
-  // Reads stdin to its end. What cannot be read, or is of another instruction, is kDataLoss with
-  // the line number; what was good before it is delivered all the same.
+  // Reads stdin to its end. kDataLoss with the line number: what cannot be read, is of another
+  // instruction, has other operands than `# operands:` says, or is a line without an end after
+  // `# lines:`. What came before it is delivered all the same.
   absl::Status Read();
   // The sum of all `# lines: N`; none without.
   std::optional<uint64_t> announced() const { return announced_; }
@@ -47,6 +50,7 @@ class StdinReader {
   absl::StatusOr<bool> NextLine();
   absl::Status Line();
   absl::Status ReadComment();
+  absl::Status Announce(absl::string_view count);
   absl::Status DotProduct();
   absl::Status Flush();
   absl::Status Error(absl::string_view what) const;
@@ -60,6 +64,7 @@ class StdinReader {
   std::vector<DotProductCase> dots_;
   Portion portion_;
   std::optional<uint64_t> announced_;
+  TextHash operands_;  // of the lines since `# lines:`
 };
 
 }  // namespace mmadiff

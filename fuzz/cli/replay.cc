@@ -18,6 +18,7 @@
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/case_name.h"
+#include "fuzz/cli/asked_device.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/junit.h"
 #include "fuzz/cli/replay_vectors.h"
@@ -25,6 +26,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/recorder.h"
 #include "fuzz/report.h"
+#include "fuzz/unit_runner.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -64,7 +66,7 @@ struct Tally {
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
-  Replay(const ReplayFlags& flags, Device* device, Console& console)
+  Replay(const ReplayFlags& flags, AskedDevice* device, Console& console)
       : flags_(flags),
         device_(device),
         console_(console),
@@ -98,6 +100,9 @@ class Replay {
   }
 
   int Finish() {
+    const std::vector<absl::Status> dropped =
+        device_ == nullptr ? std::vector<absl::Status>() : device_->dropped();
+    const uint64_t flaky = flaky_units_ + (device_ == nullptr ? 0 : device_->flaky());
     compared_ += vectors_.compared();
     differing_ += vectors_.differing();
     unsupported_ += vectors_.unsupported();
@@ -108,14 +113,14 @@ class Replay {
                                   tally.compared, " dot products of ", tally.rows.size(),
                                   " instructions equal\n"));
     }
-    console_.Print(absl::StrCat(compared_ - differing_, " of ", compared_, " dot products equal",
-                                damaged_ ? " (damaged data skipped)" : "",
-                                unsupported_ == 0
-                                    ? ""
-                                    : absl::StrCat(", ", unsupported_,
-                                                   " cases left out: the device lacks "
-                                                   "their instructions"),
-                                "\n"));
+    console_.Print(absl::StrCat(
+        compared_ - differing_, " of ", compared_, " dot products equal",
+        damaged_ ? " (damaged data skipped)" : "",
+        unsupported_ == 0 ? ""
+                          : absl::StrCat(", ", unsupported_,
+                                         " cases left out: the device lacks "
+                                         "their instructions"),
+        Counted(", flaky: ", flaky), Counted(", instructions dropped: ", dropped.size()), "\n"));
     if (units_ > 0) {
       console_.Print(
           absl::StrCat(units_ - differing_units_, " of ", units_, " units of digests equal\n"));
@@ -126,22 +131,29 @@ class Replay {
         return Fail(s, kNotDurable);
       }
     }
+    if (flaky > 0) console_.Warn("the device's answers do not repeat, so they say nothing");
     const bool nothing = compared_ == 0 && units_ == 0;
-    if (nothing && damaged_) return kDamaged;
+    if (!dropped.empty()) return CodeOfDropped(dropped, !nothing);
+    if (nothing && (damaged_ || flaky > 0)) return kDamaged;
     if (nothing && unsupported_ > 0) {
       return Fail(absl::NotFoundError("the device has none of these instructions"));
     }
     if (nothing) return Fail(absl::InternalError("nothing was compared; that is no pass"));
     if (differing_ + differing_units_ != 0) return kMismatch;
-    return damaged_ ? kDamaged : kClean;
+    return damaged_ || flaky > 0 ? kDamaged : kClean;
   }
 
  private:
+  static std::string Counted(const char* what, uint64_t count) {
+    return count == 0 ? "" : absl::StrCat(what, count);
+  }
+
   absl::Status CaseName(const std::string& argument) {
-    const absl::StatusOr<::mmadiff::Subject> s = LoadSubject(argument, device_);
-    if (!s.ok()) return s.status();
-    Compare(*s->row, s->inputs, s->device, argument, s->device_name);
-    return absl::OkStatus();
+    const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
+    if (!name.ok()) return name.status();
+    Batch inputs;
+    Generate(name->stream, name->index, 1, inputs);
+    return Live(*name->stream.row, inputs, argument);
   }
 
   // But those below `recordings`: a recording has a text proto of its own.
@@ -159,7 +171,7 @@ class Replay {
       }
       if (device_ != nullptr) {
         // In a folder, instructions that the device lacks are counted and left out.
-        if (file != path && !device_->Supports(*c->row).ok()) {
+        if (file != path && device_->Lacks(*c->row)) {
           ++unsupported_;
         } else if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) {
           return s;
@@ -198,17 +210,13 @@ class Replay {
       Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
               recording.line);
       if (device_ == nullptr) return absl::OkStatus();
-      if (device_->Supports(*recording.row).ok()) {
-        return Live(*recording.row, *inputs, recording.where);
-      }
+      if (!device_->Lacks(*recording.row)) return Live(*recording.row, *inputs, recording.where);
       ++unsupported_;
       return absl::OkStatus();
     };
     if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
-    const auto damage = VerifyDigests(path, device_, flags_.every, [this](const UnitVerdict& unit) {
-      AddUnit(unit);
-      return absl::OkStatus();
-    });
+    const auto damage = VerifyDigests(path, flags_.every,
+                                      [this](const UnitVerdict& unit) { return AddUnit(unit); });
     if (!damage.ok()) return damage.status();
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
@@ -216,31 +224,49 @@ class Replay {
     return absl::OkStatus();
   }
 
-  void AddUnit(const UnitVerdict& unit) {
+  absl::Status AddUnit(const UnitVerdict& unit) {
+    CompareUnit(unit, unit.recorded, unit.identity);
+    absl::Status s;
+    if (device_ != nullptr && !device_->Lacks(*unit.stream.row)) s = LiveUnit(unit);
+    console_.Status(absl::StrCat(units_, " units of digests verified"), false);
+    return s;
+  }
+
+  absl::Status LiveUnit(const UnitVerdict& unit) {
+    const Row& row = *unit.stream.row;
+    if (device_->Dropped(row)) return absl::OkStatus();
+    Device& device = device_->device();
+    const auto ask = [&] { return AnswerDigest(unit.stream, unit.first, unit.cases, &device); };
+    const absl::StatusOr<Digest> digest = ask();
+    const absl::StatusOr<Digest> again = digest.ok() && *digest != unit.model ? ask() : digest;
+    if (device_->Drops(row, again.status())) return absl::OkStatus();
+    if (!again.ok()) return again.status();
+    CompareUnit(unit, *digest, device.name(), *digest != *again);
+    return absl::OkStatus();
+  }
+
+  void CompareUnit(const UnitVerdict& unit, Digest digest, const std::string& device,
+                   bool flaky = false) {
     const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
                                            unit.first + unit.cases - 1);
-    const auto compare = [&](Digest digest, const std::string& device) {
-      ++units_;
-      const std::string text = absl::StrCat("DIGEST ", cases, "\n  model   ", Hex(unit.model),
-                                            "\n  device  ", Hex(digest), "  ", device, "\n");
-      const bool equal = digest == unit.model;
-      if (!flags_.junit.empty()) {
-        verdicts_.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
-      }
-      if (equal) return;
-      ++differing_units_;
-      if (printed_++ < flags_.errors) console_.Print(text);
-    };
-    compare(unit.recorded, unit.identity);
-    if (unit.device.has_value()) compare(*unit.device, device_->name());
-    console_.Status(absl::StrCat(units_, " units of digests verified"), false);
+    const std::string text =
+        absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", Hex(unit.model),
+                     "\n  device  ", Hex(digest), "  ", device, "\n");
+    const bool equal = digest == unit.model;
+    if (!flags_.junit.empty()) {
+      verdicts_.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
+    }
+    ++(flaky ? flaky_units_ : units_);
+    if (equal) return;
+    if (!flaky) ++differing_units_;
+    if (printed_++ < flags_.errors) console_.Print(text);
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
     const auto deliver = [&](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      if (device_ != nullptr && in_folder && !device_->Supports(*recording.row).ok()) {
+      if (device_ != nullptr && in_folder && device_->Lacks(*recording.row)) {
         ++unsupported_;
         return absl::OkStatus();
       }
@@ -273,46 +299,58 @@ class Replay {
 
   absl::Status Live(const Row& row, const Batch& inputs, const std::string& where,
                     uint64_t line = 0) {
-    if (absl::Status s = device_->Supports(row); !s.ok()) return s;
-    const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(row, inputs);
-    if (!d.ok()) return d.status();
-    Compare(row, inputs, *d, where, device_->name(), line);
+    if (device_->Lacks(row)) return device_->device().Supports(row);
+    const auto answers = device_->Ask(row, inputs);
+    if (!answers.ok() || !answers->has_value()) return answers.status();
+    Add(row, inputs, **answers, where, device_->device().name(), line);
     return absl::OkStatus();
   }
 
-  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
                const std::string& where, const std::string& answering, uint64_t line = 0) {
+    Add(row, inputs, {d, {}, ::mmadiff::Compare(row, inputs, d), {}}, where, answering, line);
+  }
+
+  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
+  void Add(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+           const std::string& where, const std::string& answering, uint64_t line) {
     const std::string device = PlainLine(answering);  // it may come from a file
-    const auto [model, differing] = ::mmadiff::Compare(row, inputs, d);
-    compared_ += model.size();
+    const auto& [model, differing] = answers.comparison;
+    const uint64_t compared = model.size() - answers.flaky.size();
+    compared_ += compared;
     differing_ += differing.size();
     Tally& tally = tallies_[device];
-    tally.compared += model.size();
+    tally.compared += compared;
     tally.differing += differing.size();
     tally.rows.insert(row.name);
     Verdict verdict = {absl::StrCat(where, " ", device), ""};
     Recording first;
     first.where = where;
     first.line = line;
-    for (const int64_t element : differing) {
-      if (printed_++ >= flags_.errors) break;
-      const std::string text = absl::StrCat(
-          "MISMATCH ", row.name, "  ", WhereOf(first, element), "  ", device, "\n  operands   ",
-          FormatLine(*row.instruction, Extract(inputs, element)), "\n",
-          DescribeDifference(*row.instruction->d, model[element], d[element], console_.color()));
+    const auto print = [&](int64_t element, bool flaky) {
+      if (printed_++ >= flags_.errors) return;
+      const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
+      const std::string text =
+          flaky ? DescribeFlaky(row, inputs, answers, element, title)
+                : absl::StrCat("MISMATCH ", row.name, "  ", title, "\n  operands   ",
+                               FormatLine(*row.instruction, Extract(inputs, element)), "\n",
+                               DescribeDifference(*row.instruction->d, model[element],
+                                                  answers.d[element], console_.color()));
       console_.Print(text);
       absl::StrAppend(&verdict.failure, text);
-    }
-    if (!differing.empty() && verdict.failure.empty()) verdict.failure = "differs";
+    };
+    for (const int64_t element : differing) print(element, false);
+    for (const int64_t element : answers.flaky) print(element, true);
+    const bool fails = !differing.empty() || !answers.flaky.empty();
+    if (fails && verdict.failure.empty()) verdict.failure = "differs";
     if (!flags_.junit.empty()) verdicts_.push_back(std::move(verdict));
   }
 
   const ReplayFlags& flags_;
-  Device* device_;
+  AskedDevice* device_;  // nullptr: stored answers are compared
   Console& console_;
   uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
-  uint64_t units_ = 0, differing_units_ = 0;  // of digests
+  uint64_t units_ = 0, differing_units_ = 0, flaky_units_ = 0;  // of digests
   bool damaged_ = false;
   int unsupported_ = 0;  // cases of a folder whose instructions the device lacks
   VectorReplay vectors_;
@@ -333,7 +371,9 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
     if (!opened.ok()) return Fail(opened.status());
     device = *std::move(opened);
   }
-  Replay replay(flags, device.get(), console);
+  std::optional<AskedDevice> asked;
+  if (device != nullptr) asked.emplace(*device, console);
+  Replay replay(flags, asked.has_value() ? &*asked : nullptr, console);
   for (const std::string& subject : flags.subjects) {
     if (absl::Status s = replay.Subject(subject); !s.ok()) return Fail(s);
   }

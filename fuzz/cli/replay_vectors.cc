@@ -43,20 +43,21 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   uint64_t done = 0, wrong = 0;
   std::string given;  // in place of a contested answer
   for (const VectorCase& c : cases) {
-    if (device_ != nullptr && !device_->Supports(*c.row).ok()) {
+    if (device_ != nullptr && device_->Lacks(*c.row)) {
       ++unsupported_;
       continue;
     }
-    const absl::StatusOr<uint64_t> d = AnswerTo(c);
-    if (!d.ok()) return d.status();
+    const auto answered = AnswerTo(title, c);
+    if (!answered.ok()) return answered.status();
+    if (!answered->has_value()) continue;
+    const uint64_t d = **answered;
     ++done;
-    if (given.empty()) given = absl::StrCat(HexWord(*v.d, *d), " ", c.row->name);
-    const bool right = contested && device_ != nullptr
-                           ? Gives(*c.row, c.row->model, c.dot, *d)
-                           : Is(answer, *c.row, *d) != contested;
+    if (given.empty()) given = absl::StrCat(HexWord(*v.d, d), " ", c.row->name);
+    const bool right = contested && device_ != nullptr ? Gives(*c.row, c.row->model, c.dot, d)
+                                                       : Is(answer, *c.row, d) != contested;
     if (right) continue;
     ++wrong;
-    const std::string text = Mismatch(title, v, c, *d);
+    const std::string text = Mismatch(title, v, c, d);
     if (printed_++ < errors_) console_.Print(text);
     absl::StrAppend(&verdict.failure, text);
   }
@@ -75,11 +76,18 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
 }
 
 // Of the device, or of the model when there is none.
-absl::StatusOr<uint64_t> VectorReplay::AnswerTo(const VectorCase& c) {
+absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string& title,
+                                                               const VectorCase& c) {
   if (device_ == nullptr) return Simulate(c.row->model, c.dot);
-  const auto d = device_->Run(*c.row, MakeDotProductBatch(c.row->shape(), {c.dot}));
-  if (!d.ok()) return d.status();
-  return d->front();
+  const Batch inputs = MakeDotProductBatch(c.row->shape(), {c.dot});
+  const auto answers = device_->Ask(*c.row, inputs);
+  if (!answers.ok()) return answers.status();
+  if (!answers->has_value()) return std::nullopt;
+  if ((*answers)->flaky.empty()) return (*answers)->d.front();
+  if (printed_++ < errors_) {
+    console_.Print(DescribeFlaky(*c.row, inputs, **answers, 0, title));
+  }
+  return std::nullopt;
 }
 
 std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,

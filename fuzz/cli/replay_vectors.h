@@ -2,13 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "corpus/vector_file.h"
-#include "device/device.h"
+#include "fuzz/cli/asked_device.h"
 #include "fuzz/cli/junit.h"
 #include "fuzz/console.h"
 
@@ -17,10 +18,10 @@ namespace mmadiff {
 class VectorReplay {
  public:
   // `device` is nullptr for the model; prints at most `errors` mismatches.
-  VectorReplay(Device* device, uint64_t errors, bool verbose, Console& console)
+  VectorReplay(AskedDevice* device, uint64_t errors, bool verbose, Console& console)
       : device_(device), errors_(errors), verbose_(verbose), console_(console) {}
 
-  // The device's errors. Rows that it lacks are counted and left out.
+  // The device's errors but those that drop a row. Rows that it lacks are counted and left out.
   absl::Status Compare(const Vector& v);
 
   // Dot products. Where an answer is contested a device is held to the model's; the model itself
@@ -33,11 +34,12 @@ class VectorReplay {
 
  private:
   absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases);
-  absl::StatusOr<uint64_t> AnswerTo(const VectorCase& c);
+  // Nothing when the device gives none, or none that it repeats, which is printed.
+  absl::StatusOr<std::optional<uint64_t>> AnswerTo(const std::string& title, const VectorCase& c);
   std::string Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
                        uint64_t given) const;
 
-  Device* const device_;
+  AskedDevice* const device_;
   const uint64_t errors_;
   const bool verbose_;
   Console& console_;

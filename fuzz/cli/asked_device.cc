@@ -1,0 +1,67 @@
+#include "fuzz/cli/asked_device.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+
+namespace mmadiff {
+namespace {
+
+void SetFlakyApart(const Row& row, int64_t words_each, AskedAnswers& answers) {
+  const std::vector<int64_t> changed = Differences(row, answers.d, answers.again);
+  std::vector<int64_t>& differing = answers.comparison.differing;
+  std::set_union(differing.begin(), differing.end(), changed.begin(), changed.end(),
+                 std::back_inserter(answers.flaky));
+  const auto steady = [&](int64_t element) {
+    const int64_t first = element / words_each * words_each;
+    const auto next = std::lower_bound(changed.begin(), changed.end(), first);
+    return next == changed.end() || *next >= first + words_each;
+  };
+  std::erase_if(answers.flaky, steady);
+  std::erase_if(differing, [&](int64_t element) { return !steady(element); });
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Row& row, const Batch& inputs) {
+  if (Dropped(row)) return std::nullopt;
+  AskedAnswers answers;
+  absl::Status s = device_.Run(row, inputs, answers.d);
+  if (s.ok()) {
+    answers.comparison = Compare(row, inputs, answers.d);
+    if (answers.comparison.differing.empty()) return answers;
+    s = device_.Run(row, inputs, answers.again);
+  }
+  if (Drops(row, s)) return std::nullopt;
+  if (!s.ok()) return s;
+  SetFlakyApart(row, inputs.shape.d_words(), answers);
+  flaky_ += answers.flaky.size();
+  return answers;
+}
+
+bool AskedDevice::Drops(const Row& row, const absl::Status& s) {
+  if (!IsOfRow(s)) return false;
+  if (dropped_.emplace(row.name, s).second) {
+    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+  }
+  return true;
+}
+
+std::vector<absl::Status> AskedDevice::dropped() const {
+  std::vector<absl::Status> all;
+  for (const auto& [row, status] : dropped_) all.push_back(status);
+  return all;
+}
+
+std::string DescribeFlaky(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+                          int64_t element, const std::string& title) {
+  const Format& f = *row.instruction->d;
+  return absl::StrCat("FLAKY ", row.name, "  ", title, "\n  operands   ",
+                      FormatLine(*row.instruction, Extract(inputs, element)), "\n  model      ",
+                      HexWord(f, answers.comparison.model[element]), "\n  device     ",
+                      HexWord(f, answers.d[element]), ", then ", HexWord(f, answers.again[element]),
+                      "\n");
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,54 @@
+// A device that `replay` asks: rows that fail alone are dropped, and what differs from the model is
+// asked once more.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "fuzz/console.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+
+struct AskedAnswers {
+  std::vector<uint64_t> d, again;  // `again` is empty if all is as the model has it
+  Comparison comparison;           // of `d`; without what is flaky
+  // Of the executions whose two answers are not the same: dot products that differ from the model
+  // or from themselves, ascending.
+  std::vector<int64_t> flaky;
+};
+
+class AskedDevice {
+ public:
+  AskedDevice(Device& device, Console& console) : device_(device), console_(console) {}
+
+  // Nothing when the row was dropped, before or by this error; another error of the device is
+  // returned.
+  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Row& row, const Batch& inputs);
+  // Whether the error drops the row, which is said once; asks of it are left out from then on.
+  bool Drops(const Row& row, const absl::Status& s);
+  bool Dropped(const Row& row) const { return dropped_.contains(row.name); }
+  bool Lacks(const Row& row) const { return !Dropped(row) && !device_.Supports(row).ok(); }
+
+  Device& device() { return device_; }
+  std::vector<absl::Status> dropped() const;  // one for each row
+  uint64_t flaky() const { return flaky_; }   // dot products
+
+ private:
+  Device& device_;
+  Console& console_;
+  std::map<std::string, absl::Status> dropped_;
+  uint64_t flaky_ = 0;
+};
+
+// The report of dot product `element`, which `title` names.
+std::string DescribeFlaky(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+                          int64_t element, const std::string& title);
+
+}  // namespace mmadiff
