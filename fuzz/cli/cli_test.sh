@@ -371,7 +371,7 @@ expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.lo
 says '48000 dot products'; silent "$err"
 expect 0 replay rec.log; says '48000 of 48000 dot products equal'
 run 0 --device=recorded:rec.log --instr=x86/vdpbf16ps --cases=3000 --workdir=rec
-"$m" gen $fma --cases=100 | "$m" eval $fma >rec.txt
+"$m" gen $fma --cases=100 | "$m" eval $fma | grep -v '^#' | sed "1i# instruction: $fma" >rec.txt
 run 0 --device=recorded:rec.txt --instr=$fma --cases=100 --workdir=rect
 sed -i '${s/0$/1/;t;s/.$/0/}' rec.txt
 run 2 --device=recorded:rec.txt --instr=$fma --cases=100 --workdir=rect; warns 'device_identity'

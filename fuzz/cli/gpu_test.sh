@@ -65,7 +65,8 @@ expect 0 '([0-9]+) of \1 dot products equal' -- replay rec.log
 expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m16n8k8.f32.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$five
 # `replay`: cases, lines, digests and vectors of the row are left out, once said; the others count.
-expect 0 'instructions of' -- record rec --device=cuda:0 --instr=$five --cases=8 --max_total_time=0
+two=sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k32.s32.s8.s8.s32
+expect 0 'instructions of' -- record rec --device=cuda:0 --instr=$two --cases=8 --max_total_time=0
 for subject in "$vectors" rec rec/regressions.txt; do
   expect 3 '^([0-9]+) of \1 dot products equal.*, instructions dropped: [1-9]' FAKE_CUDA_SWAPS=A \
     FAKE_CUDA_OF=m16n8k8.f32.f16 -- replay "$subject" --device=cuda:0
@@ -73,7 +74,7 @@ for subject in "$vectors" rec rec/regressions.txt; do
     { echo "FAILED: said once: $subject"; cat out.txt; failures=$((failures + 1)); }
 done
 run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
-  FAKE_CUDA_OF=m16n8k8.f32.f16   "${gpu[@]}" --instr=$five
+  FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
 # Errors after which the process can do nothing more on the GPU, at once and later.
 for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do

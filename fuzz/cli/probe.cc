@@ -70,10 +70,10 @@ class Probe {
     }
     std::vector<RowModel> with_pairs;
     for (const Row* row : good) {
-      const bool asked = !others.empty() || pairs != nullptr;
-      const absl::Status tried =
-          asked ? TryRow(device_, resident.get(), {row, &Strategies().front(), 1})
-                : absl::OkStatus();
+      // Of a GPU, its self-test; what others cannot answer twice is a question.
+      const bool tries = resident != nullptr && (!others.empty() || pairs != nullptr);
+      const CaseStream stream = {row, &Strategies().front(), 1};
+      const absl::Status tried = tries ? TryRow(device_, resident.get(), stream) : absl::OkStatus();
       if (Drops(*row, tried)) continue;
       if (!tried.ok()) return tried;
       const absl::StatusOr<RowAnswers> answers = Ask(*row, others);
