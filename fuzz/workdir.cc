@@ -94,8 +94,8 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
   }
   std::unique_ptr<FolderLock> lock(new FolderLock(fd));
   int error = Lock(fd);
-  for (int i = 0; i < 10 && error == EWOULDBLOCK; ++i) {  // one that was killed may still be dying
-    usleep(50'000);
+  for (int i = 0; i < 5 && error == EWOULDBLOCK; ++i) {  // one that was killed may still be dying
+    usleep(20'000);
     error = Lock(fd);
   }
   if (error == EWOULDBLOCK) {

@@ -22,7 +22,7 @@ fail() {
 expect() {
   local wanted=$1 code
   shift
-  timeout 60 "$m" "$@" >"$out" 2>"$err"
+  timeout 3600 "$m" "$@" >"$out" 2>"$err"
   code=$?
   checks=$((checks + 1))
   [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
