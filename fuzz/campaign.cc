@@ -284,6 +284,7 @@ class Campaign {
     if (status.ok()) {
       status = filing = log_->Append(result);
       if (!done_[unit.row].Add(unit.number)) return;
+      ++outcome_.attempt_units;
     } else {  // what was compared counts, but the unit is not done
       result.device_digest = result.model_digest = 0;
     }

@@ -59,6 +59,7 @@ struct CampaignOutcome {
   std::vector<Finding> findings;  // of this attempt, and those that earlier ones left
   uint64_t units = 0;             // of this shard; 0 of a run without an end
   uint64_t resumed_units = 0;     // done by earlier attempts
+  uint64_t attempt_units = 0;     // done by this one
   double seconds = 0;             // of this attempt
   uint64_t attempt_dot_products = 0;
   std::string stopped_by;             // signal or time limit; empty at the natural end

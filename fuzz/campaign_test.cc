@@ -687,6 +687,7 @@ TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
   EXPECT_EQ(outcome.stopped_by, "time limit");
   EXPECT_TRUE(outcome.device.ok());
   EXPECT_EQ(outcome.attempt_dot_products, 5u);
+  EXPECT_EQ(outcome.attempt_units, 0u);
   EXPECT_EQ(outcome.rows[0].total.mismatches, 0u);
   EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).resumed_units, 0u);
 }

@@ -126,8 +126,11 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
     if (compared == 0) return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
     console.Warn("the device failed; finished units are kept, the same command line resumes");
   } else if (!outcome.stopped_by.empty() && !finished) {
-    console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
-                              "); nothing is lost, the same command line resumes"));
+    const bool begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
+    console.Warn(absl::StrCat(
+        "stopped early (", outcome.stopped_by, "); ",
+        begun ? "no unit was done: the same command line begins them again and needs more time"
+              : "nothing is lost, the same command line resumes"));
   }
   if (const ExitCode code = CodeOfDropped(dropped, compared > 0); code != kClean) return code;
   if (mismatches != 0 && OnlyFlaky(outcome)) {
