@@ -122,6 +122,7 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
         std::pair("unwritten", "4096 executions without a trace"),
         std::pair("generate_nothing", "the GPU made 0 cases"),
         std::pair("generate_part", "the GPU made 2048 cases"),
+        std::pair("generate_wrong", "its operands on the GPU are other than its name says"),
         std::pair("compare_part", "compared 262144 words, not 524288"),
         std::pair("counters", "the GPU made 0 cases and compared 0 words"),
         std::pair("unwritten_d", "4096 cases were flagged")}) {
