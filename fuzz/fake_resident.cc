@@ -1,8 +1,8 @@
 // The kernels of resident.cu on the host, for the driver for tests (device/cuda/fake_driver.cc): it
 // calls LaunchTwin() for the kernels of the module "twin". In a program with this file
 // ResidentImage() is that module. FAKE_CUDA_FAULT is also of these, in launches of more than 64
-// cases: "generate_nothing", "generate_part" (the first half), "generate_wrong" (the lowest bit
-// of every first operand), "compare_part".
+// cases: "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest
+// bit of every first operand), "compare_part".
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -44,8 +44,8 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
   const std::string kernel = name;
   if (kernel == "generate") {
     const bool nothing = IsFault(job, "generate_nothing");
-    const int64_t count = nothing ? 0 : job.count / (IsFault(job, "generate_part") ? 2 : 1);
-    for (int64_t t = 0; t < count; ++t) GenerateCase(job, t);
+    const int64_t count = nothing ? 0 : job.count;
+    for (int64_t t = IsFault(job, "generate_part"); t < count; ++t) GenerateCase(job, t);
     for (int64_t x = 0; x < count && IsFault(job, "generate_wrong"); ++x) {
       job.a[x * job.shape.a_words()] ^= 1;
     }

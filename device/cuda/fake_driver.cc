@@ -176,6 +176,7 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
+  std::memset(reinterpret_cast<void*>(*address), 0xa5, bytes);  // never what was there before
   return Result("cuMemAlloc_v2");
 }
 int cuMemFree_v2(uint64_t address) { return std::free(reinterpret_cast<void*>(address)), 0; }
