@@ -30,12 +30,14 @@ std::string IdOfFileName(const std::string& path) {
   return hex && name[name.size() - kDigits - 1] == '-' ? id : "";
 }
 
-// The file in `folder` that holds the case with this id, whatever its slug.
-absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const std::string& id) {
+// The file in `folder` that holds the case with this id, whatever its slug if that is empty.
+absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const std::string& id,
+                                                  const std::string& slug) {
   absl::StatusOr<std::vector<std::string>> paths = ListCases(folder.string());
   if (!paths.ok()) return paths.status();
   for (const std::string& path : *paths) {
-    if (IdOfFileName(path) == id) return path;
+    if (IdOfFileName(path) != id) continue;
+    if (slug.empty() || fs::path(path).stem() == slug + "-" + id) return path;
   }
   return std::nullopt;
 }
@@ -80,7 +82,8 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
   return c;
 }
 
-absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder) {
+absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
+                                      bool own_slug) {
   std::string path = (fs::path(folder) / CaseFileName(c)).string();
   // Nothing is written that could not be read again.
   absl::StatusOr<RegressionCase> wanted = ParseCase(FormatCase(c, folder), path);
@@ -90,7 +93,7 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   }
   const fs::path arch_folder = fs::path(path).parent_path();
   if (absl::Status s = MakeFolder(arch_folder.string()); !s.ok()) return s;
-  const auto existing = FindId(arch_folder, CaseId(c));
+  const auto existing = FindId(arch_folder, CaseId(c), own_slug ? c.slug : "");
   if (!existing.ok()) return existing.status();
   if (existing->has_value()) {
     path = **existing;

@@ -54,8 +54,10 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 // Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
 // file with the same id (whatever its slug) gains the answers that it does not have: of another
 // device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
-// kInvalidArgument for a case that could not be read again.
-absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder);
+// `own_slug`: a file with another slug is another case, with words of its own. kInvalidArgument for
+// a case that could not be read again.
+absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
+                                      bool own_slug = false);
 
 // Every *.txtpb below a folder in the order of their paths, or the one file. Errors as
 // FilesBelow().

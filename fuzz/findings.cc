@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -20,6 +21,7 @@ namespace mmadiff {
 namespace {
 
 constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
+constexpr char kDiffers[] = "the device and the model differ";  // of the minimal case
 
 std::string Slug(absl::string_view signature) {
   std::string slug;
@@ -33,8 +35,9 @@ std::string Now() {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
 }
 
-RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
+RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
                                 absl::string_view source) {
+  const Minimized& minimal = kept.minimal;
   RegressionCase c;
   c.row = minimal.mismatch.row;
   c.inputs = minimal.mismatch.inputs;
@@ -44,7 +47,7 @@ RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
   c.signature = minimal.signature;
   c.source = std::string(source);
   c.position = PositionOf(c.inputs.shape, minimal.mismatch.element);
-  c.why = absl::StrCat("the device and the model differ: ", minimal.signature);
+  c.why = kept.why;
   return c;
 }
 
@@ -65,62 +68,151 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
       "\n  operands   ", FormatLine(*row.instruction, dot), "\n",
       DescribeDifference(*row.instruction->d, minimal.model[element], minimal.device[element],
                          color));
+  if (!finding.diagnosis.empty()) {
+    absl::StrAppend(&text, "  diagnosis  ", finding.diagnosis, "\n");
+  }
   if (!finding.path.empty()) {
-    absl::StrAppend(&text, "  filed      ", finding.path, "\n  reproduce  ./mmadiff replay ",
-                    finding.path, "\n  explain    ./mmadiff explain ", finding.path, "\n");
+    absl::StrAppend(
+        &text, "  filed      ", finding.path,
+        finding.beside.empty() ? "" : absl::StrCat(", ", finding.beside.size(), " cases beside it"),
+        "\n  reproduce  ./mmadiff replay ", finding.path, "\n  explain    ./mmadiff explain ",
+        finding.path, "\n");
   }
   return text;
 }
 
 absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
-  const std::string& row = found.mismatch.row->name;
+  OfRow* of_row;
+  {
+    std::lock_guard lock(mutex_);
+    of_row = &rows_[found.mismatch.row->name];
+  }
+  std::lock_guard lock(of_row->mutex);
   const absl::Status limit = absl::ResourceExhaustedError("enough mismatches");
-  bool last = false;
-  {
-    std::lock_guard lock(mutex_);
-    const uint64_t count = ++cases_[row];
-    if (max_cases_ != 0 && count > max_cases_) return limit;
-    last = count == max_cases_;
-  }
-  const std::vector<Observed> observed = ObservedResults(found);
-  const std::vector<Neighbour> explaining = Explaining(*found.mismatch.row, observed);
-  Bucket* bucket;
-  Finding finding;
-  {
-    std::lock_guard lock(mutex_);
-    bool file = false;
-    bucket = &BucketOf(found, observed, explaining, &file);
-    if (!file) return last ? limit : absl::OkStatus();
-    finding = bucket->finding;
-  }
-  const std::string old_path = finding.path;
-  const bool was_flaky = finding.flaky;  // its file stays: it was seen
-  const absl::Status status = Investigate(device, found, observed, finding);
-  std::lock_guard lock(mutex_);
-  if (!old_path.empty() && old_path != finding.path && !was_flaky) std::remove(old_path.c_str());
-  finding.cases = bucket->finding.cases;
-  bucket->finding = finding;
-  if (!status.ok()) return status;
-  return last ? limit : absl::OkStatus();
+  const uint64_t count = ++of_row->cases;
+  if (max_cases_ != 0 && count > max_cases_) return limit;
+  const absl::Status status = AddTo(*of_row, device, found);
+  return status.ok() && count == max_cases_ ? limit : status;
 }
 
-std::vector<Neighbour> Findings::Explaining(const Row& row,
-                                            std::span<const Observed> observed) const {
-  std::vector<Neighbour> known;
-  {
-    std::lock_guard lock(mutex_);
-    const auto buckets = buckets_.find(row.name);
-    if (buckets == buckets_.end()) return ExplainingNeighbours(row, observed);
-    for (const Bucket& bucket : buckets->second) {
-      // A flaky one is known by its signature, which takes all explanations.
-      if (bucket.finding.flaky) return ExplainingNeighbours(row, observed);
-      known.insert(known.end(), bucket.explanations.begin(), bucket.explanations.end());
+absl::Status Findings::AddTo(OfRow& of_row, Device& device, const MismatchingCase& found) {
+  const Row& row = *found.mismatch.row;
+  const std::vector<Observed> observed = ObservedResults(found);
+  const auto gives = [&](const Bucket& b) {
+    return b.change && Explains(row, WithAlgorithm(row, b.change->algorithm), observed);
+  };
+  for (Bucket& bucket : of_row.buckets) {
+    if (!bucket.finding.flaky && gives(bucket)) {
+      ++bucket.finding.cases;
+      return absl::OkStatus();
     }
   }
-  std::erase_if(known, [&](const Neighbour& n) {
-    return !Explains(row, WithAlgorithm(row, n.algorithm), observed);
-  });
-  return known.empty() ? ExplainingNeighbours(row, observed) : known;
+  const std::string seen = Signature(row, observed);
+  for (Bucket& bucket : of_row.buckets) {
+    const bool flaky = bucket.finding.flaky;
+    const bool lost = of_row.unexplained && !bucket.change && !bucket.unconfirmed;
+    if (flaky ? bucket.signature != seen : !lost) continue;
+    // One hiccup must not hide what does repeat: ask again, more and more seldom.
+    const uint64_t cases = ++bucket.finding.cases;
+    if (!flaky || (cases >= 16 && !std::has_single_bit(cases))) return absl::OkStatus();
+    --bucket.finding.cases;
+    Bucket again;
+    const absl::Status s = Investigate(of_row, device, found, observed, again);
+    if (again.finding.flaky) {
+      ++bucket.finding.cases;
+    } else {
+      Join(of_row, std::move(again));
+    }
+    return s;
+  }
+  Bucket bucket;
+  bucket.signature = seen;
+  const absl::Status s = Investigate(of_row, device, found, observed, bucket);
+  Join(of_row, std::move(bucket));
+  return s;
+}
+
+absl::Status Findings::Investigate(OfRow& of_row, Device& device, const MismatchingCase& found,
+                                   std::span<const Observed> observed, Bucket& bucket) {
+  const Row& row = *found.mismatch.row;
+  Finding& finding = bucket.finding;
+  finding.row = row.name;
+  finding.case_name = FormatCaseName(found.name);
+  finding.cases = 1;
+  const auto cases = [&found](uint64_t first, int64_t count, Batch& batch) {
+    Generate(found.name.stream, first, count, batch);
+  };
+  auto result = mmadiff::Investigate(device, found.mismatch, cases, of_row.observed);
+  absl::Status asked = result.status();
+  if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
+    asked = absl::UnavailableError(asked.message());
+  }
+  finding.flaky = asked.ok() && result->repeatability != Repeatability::kReproduced;
+  std::vector<KeptCase> kept;
+  if (finding.flaky || !asked.ok()) {  // what was seen the first time is the evidence
+    bucket.signature = Signature(row, observed);
+    finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, bucket.signature);
+    bucket.unconfirmed = !asked.ok();
+    kept.push_back(
+        {{found.mismatch, found.model, found.device(), finding.signature, Repeatability::kFlaky, 0},
+         "the device and the model differ, once"});
+  } else {
+    bucket.signature = finding.signature = result->bucket;
+    finding.diagnosis = result->Text();
+    kept = std::move(result->cases);
+    if (result->diagnosis.changes.empty()) {
+      of_row.unexplained = true;
+    } else {
+      bucket.change = result->diagnosis.changes.front();
+    }
+    of_row.observed = std::move(result->diagnosis.observed);
+  }
+  const absl::Status filed = FileCases(kept, device, folder_, finding);
+  if (print_) console_.Print(DescribeFinding(kept.front().minimal, finding, console_.color()));
+  return filed.ok() ? asked : filed;
+}
+
+absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
+                       const std::string& folder, Finding& finding) {
+  for (const KeptCase& kept : cases) {
+    const auto path = WriteCase(ToRegressionCase(kept, device, finding.case_name), folder, true);
+    if (!path.ok()) return absl::DataLossError(path.status().message());
+    if (finding.path.empty()) {
+      finding.path = *path;
+    } else {
+      finding.beside.push_back(*path);
+    }
+  }
+  return absl::OkStatus();
+}
+
+// A change that gives all answers of the row takes in the buckets before it, whose names it has
+// refuted; their files go, but for what did not repeat.
+void Findings::Join(OfRow& of_row, Bucket bucket) {
+  const auto same = [&](const Bucket& b) {
+    return b.finding.signature == bucket.finding.signature &&
+           b.finding.flaky == bucket.finding.flaky;
+  };
+  const auto old = std::find_if(of_row.buckets.begin(), of_row.buckets.end(), same);
+  if (old != of_row.buckets.end() && !bucket.change) {
+    ++old->finding.cases;
+    return;
+  }
+  std::set<std::string> kept(bucket.finding.beside.begin(), bucket.finding.beside.end());
+  kept.insert(bucket.finding.path);
+  for (auto b = of_row.buckets.begin(); bucket.change && b != of_row.buckets.end();) {
+    if (b->finding.flaky || absl::StartsWith(b->finding.signature, kUnconfirmed)) {
+      ++b;
+      continue;
+    }
+    bucket.finding.cases += b->finding.cases;
+    b->finding.beside.push_back(b->finding.path);
+    for (const std::string& path : b->finding.beside) {
+      if (kept.count(path) == 0) std::remove(path.c_str());
+    }
+    b = of_row.buckets.erase(b);
+  }
+  of_row.buckets.push_back(std::move(bucket));
 }
 
 std::vector<std::string> Findings::LoadEarlier(
@@ -134,8 +226,7 @@ std::vector<std::string> Findings::LoadEarlier(
     if (c.ok() && !own(*c)) {
       wrong.push_back(absl::StrCat(path, ": a finding of another run"));
     } else if (c.ok()) {
-      earlier_.push_back(
-          {c->row->name, c->signature, c->source, path, 0, absl::StartsWith(c->signature, kFlaky)});
+      AddEarlier(*c, path);
     } else {
       wrong.push_back(std::string(c.status().message()));
     }
@@ -143,84 +234,34 @@ std::vector<std::string> Findings::LoadEarlier(
   return wrong;
 }
 
-Findings::Bucket& Findings::BucketOf(const MismatchingCase& found,
-                                     std::span<const Observed> observed,
-                                     const std::vector<Neighbour>& explaining, bool* file) {
-  const Row& row = *found.mismatch.row;
-  std::list<Bucket>& buckets = buckets_[row.name];
-  const std::string signature =
-      SignatureOf(row, observed, explaining.empty() ? nullptr : &explaining.front());
-  for (Bucket& bucket : buckets) {
-    if (bucket.explanations.empty() || bucket.finding.flaky) {
-      if (bucket.signature != signature) continue;
-      const uint64_t cases = ++bucket.finding.cases;
-      // One hiccup must not hide what does repeat: ask again, more and more seldom.
-      *file = bucket.finding.flaky && (cases < 16 || std::has_single_bit(cases));
-      if (*file) {
-        bucket.finding.signature = bucket.signature;
-        bucket.finding.case_name = FormatCaseName(found.name);
-      }
-      return bucket;
-    }
-    std::vector<Neighbour> shared;
-    for (const Neighbour& n : bucket.explanations) {
-      const auto same = [&n](const Neighbour& other) { return other.name == n.name; };
-      if (std::any_of(explaining.begin(), explaining.end(), same)) shared.push_back(n);
-    }
-    if (shared.empty()) continue;
-    ++bucket.finding.cases;
-    *file = shared.front().name != bucket.explanations.front().name;
-    bucket.explanations = std::move(shared);
-    if (*file) {
-      bucket.signature = SignatureOf(row, observed, &bucket.explanations.front());
-      bucket.finding.signature = bucket.signature;
-      bucket.finding.case_name = FormatCaseName(found.name);
-    }
-    return bucket;
+void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
+  for (Finding& f : earlier_) {
+    if (f.row != c.row->name || f.signature != c.signature) continue;
+    f.beside.push_back(path);
+    if (absl::StartsWith(c.why, kDiffers)) std::swap(f.path, f.beside.back());
+    return;
   }
-  Bucket& bucket = buckets.emplace_back();
-  bucket.signature = signature;
-  bucket.explanations = explaining;
-  bucket.finding.row = row.name;
-  bucket.finding.signature = signature;
-  bucket.finding.case_name = FormatCaseName(found.name);
-  bucket.finding.cases = 1;
-  *file = true;
-  return bucket;
-}
-
-absl::Status Findings::Investigate(Device& device, const MismatchingCase& found,
-                                   std::span<const Observed> observed, Finding& finding) {
-  Mismatch mismatch = found.mismatch;
-  mismatch.element = TellingElement(*mismatch.row, observed, finding.signature);
-  absl::StatusOr<Minimized> minimal = Minimize(device, mismatch);
-  absl::Status asked = minimal.status();
-  if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
-    asked = absl::UnavailableError(asked.message());
-  }
-  finding.flaky = asked.ok() && minimal->repeatability != Repeatability::kReproduced;
-  if (finding.flaky || !asked.ok()) {  // what was seen the first time is the evidence
-    finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, finding.signature);
-    minimal = Minimized{mismatch,          found.model,           found.device(),
-                        finding.signature, Repeatability::kFlaky, 0};
-  }
-  const absl::StatusOr<std::string> path =
-      WriteCase(ToRegressionCase(*minimal, device, finding.case_name), folder_);
-  if (path.ok()) finding.path = *path;
-  if (print_) console_.Print(DescribeFinding(*minimal, finding, console_.color()));
-  return path.ok() ? asked : absl::DataLossError(path.status().message());
+  Finding f;
+  f.row = c.row->name;
+  f.signature = c.signature;
+  f.case_name = c.source;
+  f.path = path;
+  f.flaky = absl::StartsWith(c.signature, kFlaky);
+  earlier_.push_back(std::move(f));
 }
 
 std::vector<Finding> Findings::list() const {
   std::lock_guard lock(mutex_);
   std::vector<Finding> all;
-  for (const auto& [row, buckets] : buckets_) {
-    for (const Bucket& bucket : buckets) all.push_back(bucket.finding);
+  for (const auto& [row, of_row] : rows_) {
+    for (const Bucket& bucket : of_row.buckets) all.push_back(bucket.finding);
   }
   const size_t own = all.size();
   for (const Finding& f : earlier_) {
-    const auto same = [&f](const Finding& other) { return other.path == f.path; };
-    // What was narrowed since has another file, and this one is no more.
+    const auto same = [&f](const Finding& other) {
+      return other.row == f.row && other.signature == f.signature;
+    };
+    // What took it in since has other files, and this one is no more.
     if (std::any_of(all.begin(), all.begin() + own, same) || !std::ifstream(f.path)) continue;
     all.push_back(f);
   }

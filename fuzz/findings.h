@@ -1,5 +1,5 @@
-// What becomes of a mismatching case: its bucket; for a new bucket confirmation, the minimal case,
-// an explanation, a file below the findings folder and a report on stdout.
+// What becomes of a mismatching case: its bucket; for a new bucket an investigation, the cases that
+// are worth keeping as files below the findings folder, and a report on stdout.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "fuzz/console.h"
 #include "fuzz/unit_runner.h"
 #include "triage/explain.h"
+#include "triage/investigate.h"
 
 namespace mmadiff {
 
@@ -25,9 +27,11 @@ struct Finding {
   // After "flaky:" when the device did not repeat it, after "unconfirmed:" when it could not be
   // asked again.
   std::string signature;
-  std::string case_name;  // first case
-  std::string path;       // of the filed case; empty if it could not be filed
-  uint64_t cases = 0;     // of this bucket, in this attempt; 0: filed by an earlier one
+  std::string case_name;            // first case
+  std::string path;                 // of the minimal case; empty if it could not be filed
+  std::vector<std::string> beside;  // of the other cases that were kept
+  std::string diagnosis;            // what was searched and found, in words; empty if nothing was
+  uint64_t cases = 0;               // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
 };
 
@@ -53,18 +57,27 @@ class Findings {
  private:
   struct Bucket {
     Finding finding;
-    std::string signature;                // without "flaky:"
-    std::vector<Neighbour> explanations;  // of all its cases; empty when none explains the first
+    std::string signature;            // without "flaky:"
+    std::optional<Neighbour> change;  // that gives all its cases
+    bool unconfirmed = false;
+  };
+  // Of one row. One answer that no change gives together with the others stays so: from then on
+  // cases are counted by how they differ.
+  struct OfRow {
+    std::mutex mutex;  // also while the device is asked
+    uint64_t cases = 0;
+    std::list<Bucket> buckets;       // in the order of their first cases
+    std::vector<Observed> observed;  // what the device answered, as far as it matters
+    bool unexplained = false;
   };
 
-  // Changes of the model that give all the observed answers: those of known buckets if any does.
-  std::vector<Neighbour> Explaining(const Row& row, std::span<const Observed> observed) const;
-  // The bucket that the case belongs to, made or narrowed if need be; `*file` when it must be
-  // filed.
-  Bucket& BucketOf(const MismatchingCase& found, std::span<const Observed> observed,
-                   const std::vector<Neighbour>& explaining, bool* file);
-  absl::Status Investigate(Device& device, const MismatchingCase& found,
-                           std::span<const Observed> observed, Finding& finding);
+  absl::Status AddTo(OfRow& of_row, Device& device, const MismatchingCase& found);
+  // Files it; finding.path is empty if that failed. The device's error, or kDataLoss.
+  absl::Status Investigate(OfRow& of_row, Device& device, const MismatchingCase& found,
+                           std::span<const Observed> observed, Bucket& bucket);
+  // Adds a bucket, or one more case to one of its name.
+  void Join(OfRow& of_row, Bucket bucket);
+  void AddEarlier(const RegressionCase& c, const std::string& path);
 
   const std::string folder_;
   const uint64_t max_cases_;
@@ -72,13 +85,16 @@ class Findings {
   Console& console_;
   mutable std::mutex mutex_;
   std::vector<Finding> earlier_;
-  std::map<std::string, uint64_t> cases_;             // by row
-  std::map<std::string, std::list<Bucket>> buckets_;  // by row, in the order of their first cases
+  std::map<std::string, OfRow> rows_;
 };
 
-// The case to file for a minimised mismatch.
-RegressionCase ToRegressionCase(const Minimized& minimal, const Device& device,
+// The case to file.
+RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
                                 absl::string_view source);
+// Files the cases below the folder and names them in the finding, the first one as its path.
+// kDataLoss: a file could not be written.
+absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
+                       const std::string& folder, Finding& finding);
 // The report of one finding: both values bit by bit, the bucket, the operands, how to reproduce it.
 std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color);
 

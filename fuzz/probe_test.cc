@@ -9,6 +9,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "device/cuda/cuda.h"
@@ -117,7 +118,8 @@ void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
       const RowAnswers answers = Probe(**device, *row, questions);
       bool asked = false;
       for (const ProbeAnswer& a : answers.answers) {
-        const bool its_own = ParametersOf(*a.question).count(parameter) > 0;
+        const std::set<std::string> parameters = ParametersOf(*a.question);
+        const bool its_own = parameters.count(parameter) + parameters.count("*") > 0;
         // What the change does to NaNs, their sweep sees too.
         if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
         if (its_own) {
@@ -135,6 +137,52 @@ void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
     }
   }
   EXPECT_GE(planted, at_least);
+}
+
+// The simulator with another model of the row.
+class OtherModel : public Device {
+ public:
+  explicit OtherModel(const Model& model) : model_(model) {}
+  std::string name() const override { return "other model"; }
+  std::string identity() const override { return "test"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
+    Simulate(model_, batch, d);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Model model_;
+};
+
+// Two changes at once, one of which may hide behind another value of the other: both are found.
+TEST(Probe, TwoChanges) {
+  const std::pair<const char*, std::vector<const char*>> cases[] = {
+      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", {"zero_term=raises", "exponent_floor=-140"}},
+      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32",
+       {"addend_joins=last_add", "output_subnormals=flush_positive"}},
+      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", {"fraction_bits=22", "output_rounding=up"}},
+  };
+  for (const auto& [name, changes] : cases) {
+    const Row& row = *FindRow(name);
+    Model model = row.model;
+    for (const std::string change : changes) {
+      const Parameter* p =
+          FindParameter(model.algorithm.family, change.substr(0, change.find('=')));
+      int value;
+      ASSERT_TRUE(p != nullptr && ParseValue(*p, change.substr(change.find('=') + 1), &value));
+      p->set(model.algorithm, value);
+    }
+    OtherModel device(model);
+    const RowAnswers answers = Probe(device, row);
+    EXPECT_EQ(NameOfChanges(row.model.algorithm, answers.model.algorithm),
+              absl::StrJoin(changes, " "));
+    EXPECT_EQ(AnswerOf(answers, "model").finding, Finding::kContradicts);
+    for (const ProbeAnswer& a : answers.answers) {
+      EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;
+    }
+  }
 }
 
 TEST(Probe, PlantedParameters) {

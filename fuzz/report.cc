@@ -200,7 +200,9 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                 {"first_case", f.case_name},
                                 {"cases", f.cases},
                                 {"flaky", f.flaky},
-                                {"path", f.path}});
+                                {"path", f.path},
+                                {"beside", f.beside},
+                                {"diagnosis", f.diagnosis}});
   }
   return JsonText(json, -1) + "\n";
 }

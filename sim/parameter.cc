@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <type_traits>
 #include <utility>
 
@@ -34,6 +35,9 @@ constexpr const char* kZeroGroups[] = {"counts", "ignored"};
 constexpr const char* kBitOperations[] = {"and", "xor"};
 constexpr const char* kOverflows[] = {"wrap", "saturate"};
 
+// Exponent floors that OtherValues() has: the exponents of products and of f32, and some more.
+constexpr int kLeastFloor = -320, kLargestFloor = 64;
+
 constexpr unsigned Bit(Family f) { return 1u << static_cast<int>(f); }
 constexpr unsigned kChain = Bit(Family::kFmaChain);
 constexpr unsigned kPairs = Bit(Family::kPairwiseSum);
@@ -47,10 +51,11 @@ constexpr unsigned kSums = kAligned | kExact;
 constexpr unsigned kFloat = kSums | kChain | kPairs;
 
 template <auto Member>
-constexpr Parameter Make(const char* name, unsigned families, std::span<const char* const> values,
-                         int min = 0, int max = 0) {
+constexpr Parameter Make(const char* name, Stage stage, unsigned families,
+                         std::span<const char* const> values, int min = 0, int max = 0) {
   using T = std::remove_reference_t<decltype(std::declval<Algorithm&>().*Member)>;
   return {name,
+          stage,
           families,
           [](const Algorithm& a) { return static_cast<int>(a.*Member); },
           [](Algorithm& a, int value) { a.*Member = static_cast<T>(value); },
@@ -61,50 +66,52 @@ constexpr Parameter Make(const char* name, unsigned families, std::span<const ch
 
 using A = Algorithm;
 constexpr Parameter kParameters[] = {
-    Make<&A::fraction_bits>("fraction_bits", kAligned, {}, 1, 37),
-    Make<&A::output_rounding>("output_rounding", kFloat, kRoundings),
-    Make<&A::align_rounding>("align_rounding", kAligned, kRoundings),
-    Make<&A::sum_fraction_bits>("sum_fraction_bits", kStages, {}, 1, 37),
-    Make<&A::sum_rounding>("sum_rounding", kStages, kRoundings),
-    Make<&A::product_rounding>("product_rounding", kPairs, kProductRoundings),
-    Make<&A::product_exponent>("product_exponent", kAligned, kProductExponents),
-    Make<&A::zero_term>("zero_term", kAligned, kZeroTerms),
-    Make<&A::exponent_floor>("exponent_floor", kSum | kScaled, {}, kNoFloor, 300),
-    Make<&A::output_fraction_bits>("output_fraction_bits", kFloat, {}, 1, 52),
-    Make<&A::overflow>("overflow", kInteger, kOverflows),
-    Make<&A::bit_operation>("bit_operation", kInteger, kBitOperations),
-    Make<&A::terms>("terms", kSums | kPairs | kInteger, {}, 1, 1024),
-    Make<&A::group_terms>("group_terms", kScaled, {}, 1, 64),
-    Make<&A::group_exponent>("group_exponent", kScaled, kGroupExponents),
-    Make<&A::zero_group>("zero_group", kScaled, kZeroGroups),
-    Make<&A::order>("order", kChain, kOrders),
-    Make<&A::grouping>("grouping", kChain | kSum | kStages, kGroupings),
-    Make<&A::addend_joins>("addend_joins", kChain | kSum, kAddendJoins),
-    Make<&A::small_addend>("small_addend", kStages, kSmallAddends),
-    Make<&A::zero_addend>("zero_addend", kStages, kZeroAddends),
-    Make<&A::product_overflow>("product_overflow", kStages, kProductOverflows),
-    Make<&A::range_overflow>("range_overflow", kFloat, kRangeOverflows),
-    Make<&A::input_subnormals>("input_subnormals", kChain | kPairs, kSubnormals),
-    Make<&A::addend_subnormals>("addend_subnormals", kChain | kPairs, kSubnormals),
-    Make<&A::addend_flush>("addend_flush", kPairs, kAddendFlushes),
-    Make<&A::output_subnormals>("output_subnormals", kFloat, kSubnormals),
-    Make<&A::tininess>("tininess", kFloat, kTininess),
-    Make<&A::addend_exponent>("addend_exponent", kSum | kScaled, kAddendExponents),
-    Make<&A::nan_rule>("nan_rule", kFloat, kNanRules),
-    Make<&A::zero_sign>("zero_sign", kSums, kZeroSigns),
+    Make<&A::fraction_bits>("fraction_bits", Stage::kAlignedTerm, kAligned, {}, 1, 37),
+    Make<&A::output_rounding>("output_rounding", Stage::kRounded, kFloat, kRoundings),
+    Make<&A::align_rounding>("align_rounding", Stage::kAlignedTerm, kAligned, kRoundings),
+    Make<&A::sum_fraction_bits>("sum_fraction_bits", Stage::kSum, kStages, {}, 1, 37),
+    Make<&A::sum_rounding>("sum_rounding", Stage::kSum, kStages, kRoundings),
+    Make<&A::product_rounding>("product_rounding", Stage::kProduct, kPairs, kProductRoundings),
+    Make<&A::product_exponent>("product_exponent", Stage::kAlignExponent, kAligned,
+                               kProductExponents),
+    Make<&A::zero_term>("zero_term", Stage::kAlignExponent, kAligned, kZeroTerms),
+    Make<&A::exponent_floor>("exponent_floor", Stage::kAlignExponent, kSum | kScaled, {}, kNoFloor,
+                             300),
+    Make<&A::output_fraction_bits>("output_fraction_bits", Stage::kRounded, kFloat, {}, 1, 52),
+    Make<&A::overflow>("overflow", Stage::kRounded, kInteger, kOverflows),
+    Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger, kBitOperations),
+    Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024),
+    Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64),
+    Make<&A::group_exponent>("group_exponent", Stage::kAlignExponent, kScaled, kGroupExponents),
+    Make<&A::zero_group>("zero_group", Stage::kAlignExponent, kScaled, kZeroGroups),
+    Make<&A::order>("order", Stage::kProduct, kChain, kOrders),
+    Make<&A::grouping>("grouping", Stage::kProduct, kChain | kSum | kStages, kGroupings),
+    Make<&A::addend_joins>("addend_joins", Stage::kSum, kChain | kSum, kAddendJoins),
+    Make<&A::small_addend>("small_addend", Stage::kAlignedTerm, kStages, kSmallAddends),
+    Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
+    Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),
+    Make<&A::range_overflow>("range_overflow", Stage::kRounded, kFloat, kRangeOverflows),
+    Make<&A::input_subnormals>("input_subnormals", Stage::kProduct, kChain | kPairs, kSubnormals),
+    Make<&A::addend_subnormals>("addend_subnormals", Stage::kProduct, kChain | kPairs, kSubnormals),
+    Make<&A::addend_flush>("addend_flush", Stage::kProduct, kPairs, kAddendFlushes),
+    Make<&A::output_subnormals>("output_subnormals", Stage::kRounded, kFloat, kSubnormals),
+    Make<&A::tininess>("tininess", Stage::kRounded, kFloat, kTininess),
+    Make<&A::addend_exponent>("addend_exponent", Stage::kAlignExponent, kSum | kScaled,
+                              kAddendExponents),
+    Make<&A::nan_rule>("nan_rule", Stage::kSpecial, kFloat, kNanRules),
+    Make<&A::zero_sign>("zero_sign", Stage::kRounded, kSums, kZeroSigns),
 };
 
 bool IsFloor(const Parameter& p) { return p.min == kNoFloor; }
 
+bool IsPowerOfTwo(const Parameter& p) {
+  return p.name == std::string_view("terms") || p.name == std::string_view("group_terms");
+}
+
 // Values that a neighbour may take; the current one is skipped by the caller.
-std::vector<int> Candidates(const Parameter& p, int value) {
-  if (!p.values.empty()) {
-    std::vector<int> all;
-    for (size_t i = 0; i < p.values.size(); ++i) all.push_back(static_cast<int>(i));
-    return all;
-  }
-  const std::string_view name = p.name;
-  if (name == "terms" || name == "group_terms") return {value / 2, value * 2};
+std::vector<int> NearValues(const Parameter& p, int value) {
+  if (!p.values.empty()) return OtherValues(p, value);
+  if (IsPowerOfTwo(p)) return {value / 2, value * 2};
   if (IsFloor(p) && value == kNoFloor) return {};
   if (IsFloor(p)) return {value - 1, value + 1, kNoFloor};
   return {value - 1, value + 1};
@@ -205,23 +212,26 @@ std::string InvalidFloats(const Model& m) {
   }
 }
 
-// Calls `visit` with the name and the algorithm of every valid one-parameter change.
+// Calls `visit` with the name and the algorithm of every valid one-parameter change to one of the
+// values that `values_of` names.
 template <class Visit>
-void ForEachChange(const Model& m, Visit visit) {
+void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter&, int),
+                   Visit visit) {
   for (const Parameter& p : kParameters) {
     if (!(p.families & Bit(m.algorithm.family))) continue;
     const int value = p.get(m.algorithm);
-    for (int candidate : Candidates(p, value)) {
+    for (int candidate : values_of(p, value)) {
       if (candidate == value) continue;
       if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
-      Algorithm changed = m.algorithm;
-      p.set(changed, candidate);
-      Model model = m;
-      model.algorithm = changed;
-      if (!Invalid(model).empty()) continue;
-      visit(std::string(p.name) + "=" + ValueText(p, candidate), changed);
+      Model changed = m;
+      p.set(changed.algorithm, candidate);
+      if (Invalid(changed).empty()) visit(p, candidate, changed.algorithm);
     }
   }
+}
+
+std::string NameOf(const Parameter& p, int value) {
+  return std::string(p.name) + "=" + ValueText(p, value);
 }
 
 }  // namespace
@@ -273,19 +283,56 @@ std::string Invalid(const Model& m) {
   return m.algorithm.family == Family::kIntegerDot ? InvalidIntegers(m) : InvalidFloats(m);
 }
 
+std::vector<int> OtherValues(const Parameter& p, int value) {
+  std::vector<int> values;
+  if (!p.values.empty()) {
+    for (int v = 0; v < static_cast<int>(p.values.size()); ++v) values.push_back(v);
+  } else if (IsPowerOfTwo(p)) {
+    for (int v = 1; v <= p.max; v *= 2) values.push_back(v);
+  } else {
+    const int low = IsFloor(p) ? kLeastFloor : p.min, high = IsFloor(p) ? kLargestFloor : p.max;
+    for (int v = low; v <= high; ++v) values.push_back(v);
+    if (IsFloor(p)) values.push_back(kNoFloor);
+  }
+  std::erase(values, value);
+  if (!p.values.empty()) return values;
+  std::ranges::stable_sort(values, {}, [&](int v) { return std::abs(v - value); });
+  return values;
+}
+
 std::vector<Neighbour> Neighbours(const Model& m) {
   std::vector<Neighbour> neighbours;
-  ForEachChange(m, [&](std::string name, const Algorithm& changed) {
-    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({std::move(name), changed});
+  ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
+    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({NameOf(p, value), changed});
   });
   return neighbours;
 }
 
+std::vector<Neighbour> SingleChanges(const Model& m) {
+  std::vector<Neighbour> changes = Neighbours(m);
+  const size_t near = changes.size();
+  ForEachChange(m, OtherValues, [&](const Parameter& p, int value, const Algorithm& changed) {
+    const auto known = [&](const Neighbour& n) { return n.algorithm == changed; };
+    if (std::any_of(changes.begin(), changes.begin() + near, known)) return;
+    if (WhyEquivalent(m, changed).empty()) changes.push_back({NameOf(p, value), changed});
+  });
+  return changes;
+}
+
+std::string NameOfChanges(const Algorithm& from, const Algorithm& to) {
+  std::string name;
+  for (const Parameter& p : kParameters) {
+    if (!(p.families & Bit(from.family)) || p.get(from) == p.get(to)) continue;
+    name += (name.empty() ? "" : " ") + NameOf(p, p.get(to));
+  }
+  return name;
+}
+
 std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
   std::vector<EquivalentNeighbour> equivalent;
-  ForEachChange(m, [&](std::string name, const Algorithm& changed) {
+  ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
     const std::string reason = WhyEquivalent(m, changed);
-    if (!reason.empty()) equivalent.push_back({std::move(name), reason});
+    if (!reason.empty()) equivalent.push_back({NameOf(p, value), reason});
   });
   return equivalent;
 }

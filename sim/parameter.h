@@ -8,11 +8,13 @@
 #include <vector>
 
 #include "sim/algorithm.h"
+#include "sim/trace.h"
 
 namespace mmadiff {
 
 struct Parameter {
   const char* name;
+  Stage stage;        // at which it acts
   unsigned families;  // bit 1 << Family for each family that reads it
   int (*get)(const Algorithm&);
   void (*set)(Algorithm&, int);
@@ -45,6 +47,17 @@ struct Neighbour {
 // doubled; floor: also none), named values to each other value. Those that no input can tell from
 // the model (WhyEquivalent) are left out.
 std::vector<Neighbour> Neighbours(const Model& model);
+
+// The values beside `value` that a parameter can have, numbers nearest first: all, but of terms
+// powers of two, of floors -320..64 and none.
+std::vector<int> OtherValues(const Parameter& p, int value);
+
+// Every algorithm that differs in one parameter, whatever the distance: Neighbours() first, then
+// the others by OtherValues(). Without those that no input can tell from the model.
+std::vector<Neighbour> SingleChanges(const Model& model);
+
+// "NAME=VALUE NAME=VALUE": the parameters of `to` that `from`, of the same family, has otherwise.
+std::string NameOfChanges(const Algorithm& from, const Algorithm& to);
 
 // A neighbour that is left out, and why no input can tell it from the model.
 struct EquivalentNeighbour {

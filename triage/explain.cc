@@ -11,7 +11,25 @@
 namespace mmadiff {
 namespace {
 
-// How two words differ that no neighbour explains.
+// Equal as far as a reader of the stages is concerned: the same value in other units is no
+// difference.
+bool SameEvent(const Event& x, const Event& y) {
+  if (x == y) return true;
+  const bool value = x.stage == Stage::kAlignedTerm || x.stage == Stage::kSum;
+  if (!value || x.stage != y.stage || x.step != y.step || x.k != y.k || x.inexact != y.inexact ||
+      x.negative != y.negative || (x.magnitude == 0) != (y.magnitude == 0)) {
+    return false;
+  }
+  if (x.magnitude == 0) return true;
+  const auto odd = [](Event e) {
+    for (; (e.magnitude & 1) == 0; e.magnitude >>= 1) ++e.lsb_exponent;
+    return e;
+  };
+  return odd(x) == odd(y);
+}
+
+}  // namespace
+
 std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
   if (IsInteger(f)) return "integer";
   const Unpacked x = Decode(f, model), y = Decode(f, device);
@@ -24,27 +42,13 @@ std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
   return UlpDistance(f, model, device) == 1 ? "1ulp" : "ulps";
 }
 
-// Equal as far as a reader of the stages is concerned: the same value in other units is no
-// difference.
-bool SameEvent(const Event& x, const Event& y) {
-  if (x == y) return true;
-  const bool value = x.stage == Stage::kAlignedTerm || x.stage == Stage::kSum;
-  if (!value || x.stage != y.stage || x.step != y.step || x.k != y.k || x.inexact != y.inexact ||
-      x.negative != y.negative || x.magnitude == 0 || y.magnitude == 0) {
-    return false;
-  }
-  const auto odd = [](Event e) {
-    for (; (e.magnitude & 1) == 0; e.magnitude >>= 1) ++e.lsb_exponent;
-    return e;
-  };
-  return odd(x) == odd(y);
+bool Fits(const Row& row, const Model& model, const Observed& o) {
+  return o.nan_bits ? Simulate(model, o.dot) == o.d : Gives(row, model, o.dot, o.d);
 }
-
-}  // namespace
 
 bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
   return std::all_of(observed.begin(), observed.end(),
-                     [&](const Observed& o) { return Gives(row, model, o.dot, o.d); });
+                     [&](const Observed& o) { return Fits(row, model, o); });
 }
 
 const char* StageName(Stage stage) {
@@ -98,8 +102,9 @@ std::string SignatureOf(const Row& row, std::span<const Observed> observed,
     if (explanation == nullptr) {
       return absl::StrCat("unexplained:", DifferenceClass(row.model.d, model, o.d));
     }
-    const Model neighbour = WithAlgorithm(row, explanation->algorithm);
-    return absl::StrCat(FirstDifferingStage(row.model, neighbour, o.dot), ":", explanation->name);
+    const std::string parameter = explanation->name.substr(0, explanation->name.find('='));
+    const Parameter* p = FindParameter(row.model.algorithm.family, parameter);
+    return absl::StrCat(StageName(p->stage), ":", explanation->name);
   }
   return "none";
 }

@@ -16,25 +16,33 @@ namespace mmadiff {
 struct Observed {
   DotProductCase dot;
   uint64_t d;
+  bool nan_bits = false;  // NaNs count bit for bit, even where the row promises none
 };
+
+// Whether a model gives what was observed, under the row's NaN rule or bit for bit.
+bool Fits(const Row& row, const Model& model, const Observed& observed);
 
 // The neighbours of the row's model that give all the observed answers (under the row's NaN rule),
 // in the order of Neighbours(). Empty when no single change explains them.
 std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Observed> observed);
 
-// Whether a model gives all the observed answers (under the row's NaN rule).
+// Whether a model fits all the observed answers.
 bool Explains(const Row& row, const Model& model, std::span<const Observed> observed);
+
+// How the device's word differs from the model's: nan, infinity, zero_sign, sign, 1ulp, ulps,
+// integer.
+std::string DifferenceClass(const Format& format, uint64_t model, uint64_t device);
 
 // Name of the first stage at which the traces of two models part for a dot product: "product",
 // "special", "align_exponent", "aligned_term", "sum", "rounded"; "none" if they do not.
 std::string FirstDifferingStage(const Model& x, const Model& y, const DotProductCase& dot);
 
-// The bucket of a difference, stable over machines: "STAGE:NAME=VALUE" of the first explaining
-// neighbour, else "unexplained:CLASS" where CLASS says how the words differ: nan, infinity,
-// zero_sign, sign, 1ulp, ulps, integer.
+// The bucket of a difference, the same on every machine: "STAGE:NAME=VALUE" of the first explaining
+// neighbour, with the stage at which the parameter acts (Parameter::stage), else
+// "unexplained:CLASS" with the DifferenceClass() of the first word that differs.
 std::string Signature(const Row& row, std::span<const Observed> observed);
 
-// The same for a chosen explanation, one of ExplainingNeighbours(); nullptr: none explains.
+// The same for a chosen explanation of one or more parameters; nullptr: none explains.
 std::string SignatureOf(const Row& row, std::span<const Observed> observed,
                         const Neighbour* explanation);
 
@@ -42,9 +50,5 @@ std::string SignatureOf(const Row& row, std::span<const Observed> observed,
 // it alone keeps to that bucket; of the first that differs at all if there is none.
 int64_t TellingElement(const Row& row, std::span<const Observed> observed,
                        const std::string& signature);
-
-// A table of the stages of the model beside those of each explaining neighbour (at most three), the
-// first differing stage marked, and the device's answer. Many lines of plain text.
-std::string ExplainText(const Row& row, const Observed& observed, bool color);
 
 }  // namespace mmadiff

@@ -1,3 +1,5 @@
+#include "triage/explain_text.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -11,7 +13,6 @@
 #include "device/plain_text.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
-#include "triage/explain.h"
 #include "triage/parting.h"
 #include "triage/verdict.h"
 
@@ -19,6 +20,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMostColumns = 3;  // neighbours shown beside the model
+constexpr size_t kMostNamed = 20;   // below the table
 
 // Where an event stands: two models' events of one key are shown in one line. Stages without a k
 // may come several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
@@ -241,14 +243,16 @@ std::vector<Column> Columns(const Row& row, const std::vector<Neighbour>& neighb
   return columns;
 }
 
-std::string Conclusion(const Row& row, const Observed& observed,
-                       const std::vector<Neighbour>& neighbours,
+std::string Conclusion(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
                        const std::optional<PartingPlace>& parting) {
+  const std::vector<Neighbour>& neighbours = diagnosis.changes;
   if (Gives(row, row.model, observed.dot, observed.d)) {
     return "The device agrees with the model.\n";
   }
   if (neighbours.empty()) {
-    return "No change of one parameter gives the device's bits; the stages are the model's own.\n";
+    return absl::StrCat("No change of one parameter (", diagnosis.singles, " tried) or of two (",
+                        diagnosis.pairs,
+                        ") gives the device's bits; the stages are the model's own.\n");
   }
   std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits");
   if (parting) {
@@ -260,20 +264,35 @@ std::string Conclusion(const Row& row, const Observed& observed,
     }
   }
   absl::StrAppend(&text, ".\n");
-  for (size_t i = 1; i < neighbours.size(); ++i) {
-    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", neighbours[i].name,
-                    i + 1 == neighbours.size() ? ".\n" : "");
+  const size_t named = std::min(neighbours.size(), kMostNamed);
+  for (size_t i = 1; i < named; ++i) {
+    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", neighbours[i].name);
   }
+  if (named < neighbours.size()) {
+    absl::StrAppend(&text, " and ", neighbours.size() - named, " more");
+  }
+  if (named > 1) absl::StrAppend(&text, ".\n");
   return text;
 }
 
 }  // namespace
 
 std::string ExplainText(const Row& row, const Observed& observed, bool color) {
+  return ExplainText(row, observed, DiagnosisOfAnswer(row, observed), color);
+}
+
+Diagnosis DiagnosisOfAnswer(const Row& row, const Observed& observed) {
+  Diagnosis d = FindChange(row, {observed});
+  std::vector<Neighbour> near =
+      d.changes.empty() ? d.changes : ExplainingNeighbours(row, {&observed, 1});
+  if (!near.empty()) d.changes = std::move(near);
+  return d;
+}
+
+std::string ExplainText(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
+                        bool color) {
   const Format& d = row.model.d;
-  const uint64_t model = Simulate(row.model, observed.dot);
-  std::vector<Neighbour> neighbours;
-  if (!SameResult(row, model, observed.d)) neighbours = ExplainingNeighbours(row, {&observed, 1});
+  const std::vector<Neighbour>& neighbours = diagnosis.changes;
   const std::vector<Column> columns = Columns(row, neighbours, observed.dot);
   const std::optional<PartingPlace> parting = FindParting(columns);
   std::string text = absl::StrCat(row.name, "\n", Table(columns, parting, color));
@@ -282,7 +301,7 @@ std::string ExplainText(const Row& row, const Observed& observed, bool color) {
                     WordText(d, Simulate(c.model, observed.dot)), "\n");
   }
   absl::StrAppend(&text, "answer of the device: ", WordText(d, observed.d), "\n");
-  return text + Conclusion(row, observed, neighbours, parting);
+  return text + Conclusion(row, observed, diagnosis, parting);
 }
 
 }  // namespace mmadiff

@@ -1,6 +1,7 @@
 #include "triage/minimize.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,53 +14,12 @@
 namespace mmadiff {
 namespace {
 
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();  // of executions
 constexpr int kTries = 5;  // a mismatch counts when it is seen this often of as many
-
-absl::Status Check(const Mismatch& mismatch) {
-  if (mismatch.row == nullptr) return absl::InvalidArgumentError("mismatch without a row");
-  const Shape& s = mismatch.inputs.shape;
-  const Shape& own = mismatch.row->shape();
-  if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
-    return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.row->name,
-                                                   " is one execution or one dot product of it"));
-  }
-  if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "element ", mismatch.element, " of ", mismatch.row->name, ": there are ", s.d_words()));
-  }
-  return absl::OkStatus();
-}
 
 bool SameWords(const Mismatch& x, const Mismatch& y) {
   return x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a && x.inputs.b == y.inputs.b &&
          x.inputs.c == y.inputs.c;
-}
-
-struct Tries {
-  Repeatability repeatability = Repeatability::kGone;
-  std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
-};
-
-absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
-  Tries result;
-  const Row& row = runner.row();
-  std::vector<uint64_t> first = mismatch.seen;
-  bool steady = true;
-  int different = 0;
-  for (int i = 0; i < tries; ++i) {
-    absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
-    if (!d.ok()) return d.status();
-    Comparison compared = Compare(row, mismatch.inputs, *d);
-    result.model = std::move(compared.model);
-    const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
-    different += differs;
-    if (first.empty()) first = *d;
-    steady &= Differences(row, first, *d).empty();
-    if (differs || different == 0) result.device = *std::move(d);
-  }
-  if (different > 0) result.repeatability = Repeatability::kFlaky;
-  if (different == tries && steady) result.repeatability = Repeatability::kReproduced;
-  return result;
 }
 
 // True when the element of the execution still differs as it must.
@@ -198,14 +158,57 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
   return *holds ? in_zeros : mismatch;
 }
 
+}  // namespace
+
+absl::Status Check(const Mismatch& mismatch) {
+  if (mismatch.row == nullptr) return absl::InvalidArgumentError("mismatch without a row");
+  const Shape& s = mismatch.inputs.shape;
+  const Shape& own = mismatch.row->shape();
+  if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
+    return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.row->name,
+                                                   " is one execution or one dot product of it"));
+  }
+  if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "element ", mismatch.element, " of ", mismatch.row->name, ": there are ", s.d_words()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
+  Tries result;
+  const Row& row = runner.row();
+  std::vector<uint64_t> first = mismatch.seen;
+  int different = 0;
+  for (int i = 0; i < tries; ++i) {
+    absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
+    if (!d.ok()) return d.status();
+    Comparison compared = Compare(row, mismatch.inputs, *d);
+    result.model = std::move(compared.model);
+    const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
+    different += differs;
+    if (first.empty()) first = *d;
+    result.steady &= Differences(row, first, *d).empty();
+    if (differs || different == 0) result.device = *std::move(d);
+  }
+  if (different > 0) result.repeatability = Repeatability::kFlaky;
+  if (different == tries && result.steady) result.repeatability = Repeatability::kReproduced;
+  return result;
+}
+
 // Dot product and surroundings in turns, until neither changes.
-absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, Mismatch mismatch) {
+absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& start,
+                                Effort effort) {
+  absl::StatusOr<Mismatch> placed = Place(runner, target, start);
+  if (!placed.ok()) return placed;
+  Mismatch mismatch = *std::move(placed);
+  mismatch.inputs.stream.clear();  // a recording must not take a smaller case for the named one
   for (bool again = true; again;) {
     const absl::StatusOr<bool> around =
         ReduceBackground(runner, target, mismatch.element, mismatch.inputs);
     if (!around.ok()) return around.status();
     Reducer reducer(runner, target, mismatch.inputs, mismatch.element);
-    const absl::StatusOr<bool> changed = reducer.Reduce();
+    const absl::StatusOr<bool> changed = reducer.Reduce(effort);
     if (!changed.ok()) return changed.status();
     mismatch.inputs = reducer.inputs();
     again = *around || *changed;
@@ -213,11 +216,9 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, Mismatch m
   return mismatch;
 }
 
-}  // namespace
-
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
-  Runner runner(device, *mismatch.row);
+  Runner runner(device, *mismatch.row, kNoLimit);
   const absl::StatusOr<Tries> result = Repeat(runner, mismatch, tries);
   if (!result.ok()) return result.status();
   return result->repeatability;
@@ -226,20 +227,19 @@ absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, 
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
   const Row& row = *mismatch.row;
-  Runner runner(device, row);
+  Runner runner(device, row, kNoLimit);
   absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
   if (!tries.ok()) return tries.status();
   Minimized result{mismatch, tries->model, tries->device, "", tries->repeatability, 0};
   result.mismatch.inputs.stream.clear();
   result.mismatch.seen.clear();  // of the original alone
-  const Target target(row, Extract(mismatch.inputs, mismatch.element),
-                      result.device[mismatch.element]);
-  result.signature = target.signature();
+  const Observed found{Extract(mismatch.inputs, mismatch.element), result.device[mismatch.element]};
+  const Target target = Target::OfMismatch(row, found.dot, found.d);
+  result.signature = Signature(row, {&found, 1});
   result.executions = runner.executions();
   if (result.repeatability != Repeatability::kReproduced) return result;
 
-  absl::StatusOr<Mismatch> minimal = Place(runner, target, result.mismatch);
-  if (minimal.ok()) minimal = Shrink(runner, target, *std::move(minimal));
+  absl::StatusOr<Mismatch> minimal = Shrink(runner, target, result.mismatch);
   if (!minimal.ok()) return minimal.status();
   // A recording knows what could not be shrunk by its name alone.
   tries = Repeat(runner, SameWords(*minimal, mismatch) ? mismatch : *minimal, kTries);

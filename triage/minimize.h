@@ -11,6 +11,9 @@
 #include "device/device.h"
 #include "sim/batch.h"
 #include "sim/row.h"
+#include "triage/reducer.h"
+#include "triage/runner.h"
+#include "triage/target.h"
 
 namespace mmadiff {
 
@@ -38,6 +41,20 @@ struct Minimized {
 // the same words each time, those that were seen too; kGone when it never differs; else kFlaky. A
 // device failure is its Status.
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
+
+struct Tries {
+  Repeatability repeatability = Repeatability::kGone;
+  bool steady = true;                   // the same words each time, those that were seen too
+  std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
+};
+
+// Steps of Confirm() and Minimize(), for Investigate(). kInvalidArgument: not one execution or dot
+// product of the row, or no such element.
+absl::Status Check(const Mismatch& mismatch);
+absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries);
+// The smallest case found that holds the target, as the mismatch does.
+absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& mismatch,
+                                Effort effort = Effort::kAll);
 
 // Confirms, then shrinks while the device still differs with the same signature. A dot product that
 // differs on its own becomes one of DotProductShape(); one that only differs in its place in the

@@ -301,7 +301,7 @@ TEST(Minimize, KeepsAScaleOfTheSurroundings) {
   }
 }
 
-// Without an explanation every proposal is put to the device, and only the cheap passes run.
+// Without an explanation every proposal is put to the device, and the wide passes have a limit.
 TEST(Minimize, UnexplainedDifference) {
   const Row& row = *FindRow(kHopper);
   std::mt19937_64 random(9);

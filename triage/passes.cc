@@ -53,6 +53,19 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
+// One operand of a product +0, then 1.0 or -1.0, the other one as it is.
+void PlainOperand(const Model& m, const DotProductCase& current, Offer offer) {
+  for (const int w : ActiveWords(m, current)) {
+    if (w == 2 * m.k) continue;
+    DotProductCase dot = current;
+    WordAt(m, dot, w) = 0;
+    if (offer(dot)) return;
+    for (const bool negative : {false, true}) {
+      if (Put(m, w, {Class::kFinite, negative, 0, 0}, dot) && offer(dot)) return;
+    }
+  }
+}
+
 // The scales of product k as an exponent; none unless both are powers of two. 0 without scales.
 std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int k) {
   if (m.scale_block == 0) return 0;
@@ -402,6 +415,7 @@ constexpr Pass kPasses[] = {
     {"drop_terms", DropTerms},
     {"drop_addend", DropAddend},
     {"keep_few", KeepFew},
+    {"plain_operand", PlainOperand},
     {"scales", Scales},
     {"scale_for_word", ScaleForWord},
     {"fold", Fold},

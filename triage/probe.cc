@@ -10,6 +10,8 @@
 #include "device/line_protocol.h"
 #include "device/one_hot.h"
 #include "sim/simulate.h"
+#include "triage/chooser.h"
+#include "triage/diagnosis.h"
 #include "triage/methods.h"
 #include "triage/verdict.h"
 
@@ -27,83 +29,47 @@ struct Asked {
   std::vector<Observed> observed;
 };
 
-bool Same(const Row& row, const Question& q, uint64_t model, uint64_t device) {
-  return q.nan_bits ? model == device : SameResult(row, model, device);
-}
-
-// Whether the model gives what was observed, under the question's rule for NaNs.
-bool Fits(const Row& row, const Question& q, const Model& model, const Observed& o) {
-  return Same(row, q, Simulate(model, o.dot), o.d);
-}
-
 std::vector<absl::string_view> Split(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
-// Chooses cases that tell the candidates from the model.
-class CaseChooser {
- public:
-  CaseChooser(const Row& row, const Question& q, const Model& model)
-      : row_(row), question_(q), model_(model) {
-    for (const Neighbour& n : Candidates(q, model)) {
-      untold_.push_back({WithAlgorithm(row, n.algorithm), 0});
+// Cases that tell the candidates of a question from the model.
+std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Model& model,
+                                   const CaseSource& source) {
+  std::vector<CaseChooser::Chain> others;
+  for (const Neighbour& n : Candidates(q, model)) {
+    others.push_back({WithAlgorithm(row, n.algorithm)});
+  }
+  CaseChooser chooser(row, model, others, kTelling, q.nan_bits);
+  for (const Vector* v : VectorsOf(q)) {
+    for (const std::string& operands : v->operands) {
+      const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, row);
+      if (dot.ok()) chooser.Consider(*dot, true);
     }
   }
-
-  std::vector<DotProductCase> Choose(const CaseSource& source) {
-    for (const Vector* v : VectorsOf(question_)) {
-      for (const std::string& operands : v->operands) {
-        const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, row_);
-        if (dot.ok()) Consider(*dot, true);
+  int tried = 0;
+  Batch tile;
+  for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
+    const int before = tried;
+    for (const absl::string_view input_class : Split(q.classes)) {
+      if (!source(row, input_class, index, tile)) continue;
+      // A few of its dot products, over all rows and columns.
+      const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
+      for (int64_t i = 0; i < count; ++i, ++tried) {
+        chooser.Consider(Extract(tile, (i * (all / count) + i) % all), tried < kPlain);
       }
     }
-    int tried = 0;
-    Batch tile;
-    for (uint64_t index = 0; tried < kMostTried && !(untold_.empty() && tried >= kPlain); ++index) {
-      const int before = tried;
-      for (const absl::string_view input_class : Split(question_.classes)) {
-        if (!source(row_, input_class, index, tile)) continue;
-        // A few of its dot products, over all rows and columns.
-        const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
-        for (int64_t i = 0; i < count; ++i, ++tried) {
-          Consider(Extract(tile, (i * (all / count) + i) % all), tried < kPlain);
-        }
-      }
-      if (tried == before) break;  // no such classes
-    }
-    return std::move(chosen_);
+    if (tried == before) break;  // no such classes
   }
-
- private:
-  struct Untold {
-    Model model;
-    int told;
-  };
-
-  void Consider(const DotProductCase& dot, bool keep) {
-    const uint64_t model = Simulate(model_, dot);
-    for (Untold& u : untold_) {
-      if (Same(row_, question_, model, Simulate(u.model, dot))) continue;
-      ++u.told;
-      keep = true;
-    }
-    std::erase_if(untold_, [](const Untold& u) { return u.told >= kTelling; });
-    if (keep) chosen_.push_back(dot);
-  }
-
-  const Row& row_;
-  const Question& question_;
-  const Model& model_;
-  std::vector<Untold> untold_;
-  std::vector<DotProductCase> chosen_;
-};
+  return std::move(chooser.chosen());
+}
 
 // Observations that a model does not give; stops counting above `most`.
 size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, size_t most) {
   size_t misfits = 0;
   for (const Asked& asked : all) {
     for (const Observed& o : asked.observed) {
-      if (!Fits(row, *asked.question, model, o) && ++misfits > most) {
+      if (!Fits(row, model, o) && ++misfits > most) {
         return misfits;
       }
     }
@@ -115,29 +81,14 @@ bool Fits(const Row& row, const Model& model, const Asked& asked) {
   return Misfits(row, model, {&asked, 1}, 0) == 0;
 }
 
-// The model, changed one parameter at a time as long as more answers fit; of equally good changes
-// the first neighbour, as in explain.
-Model Infer(const Row& row, Model model, std::span<const Asked> all) {
-  size_t misfits = Misfits(row, model, all, SIZE_MAX);
-  while (misfits > 0) {
-    std::vector<Neighbour> candidates = Neighbours(model);
-    for (const Asked& asked : all) {
-      for (Neighbour& n : Candidates(*asked.question, model)) candidates.push_back(std::move(n));
-    }
-    Model best = model;
-    size_t least = misfits;
-    for (const Neighbour& n : candidates) {
-      Model candidate = WithAlgorithm(row, n.algorithm);
-      const size_t count = Misfits(row, candidate, all, least - 1);
-      if (count >= least) continue;
-      least = count;
-      best = std::move(candidate);
-    }
-    if (least == misfits) break;
-    model = best;
-    misfits = least;
+// The row's model with the change that gives all answers of all questions, else the nearest.
+Model Infer(const Row& row, std::span<const Asked> all) {
+  std::vector<Observed> observed;
+  for (const Asked& asked : all) {
+    observed.insert(observed.end(), asked.observed.begin(), asked.observed.end());
   }
-  return model;
+  const Diagnosis d = FindChange(row, std::move(observed));
+  return WithAlgorithm(row, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
 }
 
 // Whether the question asks for the parameter, and some input can tell another value of it.
@@ -168,7 +119,7 @@ const Observed& Refuting(const Row& row, const Asked& asked, const Model& model)
   const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
   const Observed* first = nullptr;
   for (const Observed& o : asked.observed) {
-    const auto gives = [&](const Model& m) { return Fits(row, *asked.question, m, o); };
+    const auto gives = [&](const Model& m) { return Fits(row, m, o); };
     if (gives(model)) continue;
     if (first == nullptr) first = &o;
     const bool explained =
@@ -193,7 +144,12 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
       others.push_back(n.name);
     }
   }
-  const std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  // Of the whole model all that was found; of another question what it asks for.
+  std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  if (whole_model) {
+    changed =
+        absl::StrSplit(NameOfChanges(row.model.algorithm, model.algorithm), ' ', absl::SkipEmpty());
+  }
   answer.answer = !whole_model      ? absl::StrJoin(Values(q, row.model, model, nullptr), " ")
                   : changed.empty() ? "the table's model"
                                     : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
@@ -203,7 +159,7 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
     answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
   }
   const bool open = q.nan_bits && row.numerics->nan_verdict == NanVerdict::kAnyNan;
-  if (fits && (changed.empty() || whole_model)) {
+  if (fits && changed.empty()) {
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;
   }
@@ -211,7 +167,8 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
     absl::StrAppend(&answer.decides, ": ",
-                    absl::StrJoin(Values(q, row.model, row.model, &model), " "));
+                    whole_model ? NameOfChanges(model.algorithm, row.model.algorithm)
+                                : absl::StrJoin(Values(q, row.model, row.model, &model), " "));
     return answer;
   }
   answer.refuting = Refuting(row, asked, model);
@@ -231,11 +188,11 @@ ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
 
 // Appends what the device answers.
 absl::Status Ask(Device& device, const Row& row, const std::vector<DotProductCase>& dots,
-                 std::vector<Observed>& observed) {
+                 bool nan_bits, std::vector<Observed>& observed) {
   const absl::StatusOr<std::vector<uint64_t>> d =
       device.Run(row, MakeDotProductBatch(row.shape(), dots));
   if (!d.ok()) return d.status();
-  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i], nan_bits});
   return absl::OkStatus();
 }
 
@@ -270,12 +227,12 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
   // Again with cases that tell candidates from the model that was found.
   for (int round = 0; round < kRounds; ++round) {
     for (Asked& a : asked) {
-      const absl::Status s =
-          Ask(device, row, CaseChooser(row, *a.question, all.model).Choose(source), a.observed);
+      const absl::Status s = Ask(device, row, Choose(row, *a.question, all.model, source),
+                                 a.question->nan_bits, a.observed);
       if (!s.ok()) return s;
     }
     // From the table's model each time: what fewer answers suggested may lead astray.
-    const Model model = Infer(row, row.model, asked);
+    const Model model = Infer(row, asked);
     if (SameModel(model, all.model)) break;
     all.model = model;
   }
@@ -292,7 +249,7 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
       answer = AskRepeat(device, row, *q, source);
     } else if (q->method == Method::kPayloads) {
       std::vector<Observed> observed;
-      const absl::Status s = Ask(device, row, PayloadCases(row), observed);
+      const absl::Status s = Ask(device, row, PayloadCases(row), false, observed);
       if (!s.ok()) return s;
       answer = PayloadAnswer(row, *q, all.model, std::move(observed));
     } else {

@@ -1,11 +1,9 @@
 #include "triage/reducer.h"
 
+#include <algorithm>
 #include <utility>
 
-#include "sim/simulate.h"
-#include "triage/explain.h"
-#include "triage/sparse.h"
-#include "triage/verdict.h"
+#include "triage/terms.h"
 
 namespace mmadiff {
 namespace {
@@ -16,95 +14,78 @@ constexpr size_t kBlindBatch = 1024;
 constexpr size_t kWordsOfBatch = 1 << 20;  // bounds the memory of batches of whole tiles
 // A device that does not keep to its explanation is not asked for ever.
 constexpr int kMostPredictedBatches = 64;
+// Nor about all that is drawn or leapt to at no cost.
+constexpr int kMostLeapBatches = 16;
+// Where nothing predicts the device, only Passes() go on after as many executions, those of the
+// surroundings included, and sooner where each one is a large tile.
+constexpr int64_t kMostBlindExecutions = 20000;
+constexpr int64_t kMostBlindWords = 1 << 24;
 
 }  // namespace
-
-absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
-  executions_ += batch.count;
-  return device_.Run(row_, batch);
-}
-
-absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
-  absl::StatusOr<std::vector<uint64_t>> all = Run(batch);
-  if (!absl::IsNotFound(all.status())) return all;
-  std::vector<uint64_t> d;
-  for (int64_t i = 0; i < batch.count; ++i) {
-    const Batch one = Slice(batch, i);
-    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(row_, one);
-    if (absl::IsNotFound(words.status())) {
-      words = std::vector<uint64_t>(one.dot_products());
-      Simulate(row_.model, one, *words);
-    }
-    if (!words.ok()) return words.status();
-    d.insert(d.end(), words->begin(), words->end());
-  }
-  return d;
-}
-
-Target::Target(const Row& row, const DotProductCase& dot, uint64_t device) : row_(row) {
-  const Observed observed{dot, device};
-  signature_ = Signature(row, {&observed, 1});
-  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, {&observed, 1});
-  if (explaining.empty()) return;
-  for (const Neighbour& n : Neighbours(row.model)) {
-    neighbours_.push_back(WithAlgorithm(row, n.algorithm));
-    if (n.name == explaining[0].name) break;
-  }
-  explaining_ = static_cast<int>(neighbours_.size()) - 1;
-}
-
-// The same verdict as comparing Signature(), without its strings.
-bool Target::Possible(const DotProductCase& dot) const {
-  if (!explained()) return true;
-  const Model& explanation = neighbours_[explaining_];
-  const uint64_t predicted = SimulateSparse(explanation, dot);
-  if (SameResult(row_, SimulateSparse(row_.model, dot), predicted)) return false;
-  for (int i = 0; i < explaining_; ++i) {
-    if (SameResult(row_, SimulateSparse(neighbours_[i], dot), predicted)) return false;
-  }
-  const std::string stage = FirstDifferingStage(row_.model, explanation, dot);
-  return signature_.compare(0, signature_.find(':'), stage) == 0;
-}
-
-bool Target::Holds(const DotProductCase& dot, uint64_t device) const {
-  const Observed observed{dot, device};
-  return Signature(row_, {&observed, 1}) == signature_;
-}
 
 Reducer::Reducer(Runner& runner, const Target& target, const Batch& background, int64_t element)
     : runner_(runner),
       target_(target),
       inputs_(background),
       element_(element),
+      most_batches_(kMostPredictedBatches),
       current_(Extract(background, element)),
       complexity_(ComplexityOf(runner.row().model, current_)) {}
 
-absl::StatusOr<bool> Reducer::Reduce() {
+absl::StatusOr<bool> Reducer::Reduce(Effort effort) {
   bool changed = false;
-  for (bool again = true; again;) {
-    again = false;
-    for (const Pass& pass : Passes()) {
-      while (Apply(pass)) again = true;
-    }
-    changed |= again;
-    if (!status_.ok()) return status_;
-    // The wide ones are dear: only where the others are at an end, and back to those after one
-    // helped.
-    for (const Pass& pass : WidePasses()) {
-      if (again || !target_.explained()) break;
-      while (Apply(pass)) again = true;
-      changed |= again;
-    }
-  }
+  while (ApplyAll(Passes()) || (effort == Effort::kAll && Leap())) changed = true;
   if (!status_.ok()) return status_;
   Insert(current_, 0, PositionOf(inputs_.shape, element_), inputs_);
   return changed;
 }
 
+bool Reducer::ApplyAll(std::span<const Pass> passes) {
+  bool helped = false;
+  for (const Pass& pass : passes) {
+    while (Apply(pass)) helped = true;
+  }
+  return helped;
+}
+
+bool Reducer::ApplyFirst(std::span<const Pass> passes, int most_batches) {
+  leaping_ = true;
+  most_batches_ = most_batches;
+  bool helped = false;
+  for (size_t i = 0; i < passes.size() && !helped; ++i) {
+    while (Apply(passes[i])) helped = true;
+  }
+  leaping_ = false;
+  most_batches_ = kMostPredictedBatches;
+  return helped;
+}
+
+// Dear: only where the others are at an end, and back to those after one helped. What no neighbour
+// predicts gets the dearest last, and only for terms that it may lose.
+bool Reducer::Leap() {
+  const auto wide = [&] { return ApplyFirst(WidePasses(), kMostPredictedBatches); };
+  const auto draw = [&] { return ApplyFirst(DrawPasses(), kMostLeapBatches); };
+  if (ApplyFirst(LeapPasses(), kMostLeapBatches)) return true;
+  const bool many = ActiveTerms(runner_.row().model, current_).size() >= 3;
+  if (target_.explained()) return wide() || (many && draw());
+  return many && (draw() || wide());
+}
+
+bool Reducer::Spent() const {
+  if (!runner_.HasBudget()) return true;
+  if (target_.explained()) return asked_ >= most_batches_;
+  const int64_t words = static_cast<int64_t>(Words());
+  const int64_t most = std::min(kMostBlindExecutions, kMostBlindWords / words);
+  return leaping_ && runner_.executions() >= most;
+}
+
+size_t Reducer::Words() const { return inputs_.a.size() + inputs_.b.size() + inputs_.c.size(); }
+
 bool Reducer::Apply(const Pass& pass) {
   if (!status_.ok() || exhausted_.count(pass.name) > 0) return false;
   taken_ = false;
   asked_ = 0;
+  if (Spent()) return false;
   pending_.clear();
   pass.propose(runner_.row().model, DotProductCase(current_),
                [this](const DotProductCase& dot) { return Offer(dot); });
@@ -114,14 +95,15 @@ bool Reducer::Apply(const Pass& pass) {
 }
 
 bool Reducer::Offer(const DotProductCase& dot) {
+  if (++offers_ % 256 == 0 && runner_.StopRequested()) status_ = absl::CancelledError("stopped");
+  if (!status_.ok()) return true;
   const Complexity complexity = ComplexityOf(runner_.row().model, dot);
   if (!Simpler(complexity, dot, complexity_, current_)) return false;
   if (!target_.Possible(dot) || refused_.count(dot) > 0) return false;
   pending_.push_back(dot);
-  const size_t words = inputs_.a.size() + inputs_.b.size() + inputs_.c.size();
   const size_t most = target_.explained() ? kPredictedBatch : kBlindBatch;
-  if (pending_.size() < most && pending_.size() * words < kWordsOfBatch) return false;
-  return Ask() || (target_.explained() && asked_ >= kMostPredictedBatches);
+  if (pending_.size() < most && pending_.size() * Words() < kWordsOfBatch) return false;
+  return Ask() || Spent();
 }
 
 // One execution for each proposal; the first that holds is taken, as if asked one at a time.

@@ -3,61 +3,22 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "device/device.h"
 #include "sim/batch.h"
-#include "sim/parameter.h"
-#include "sim/row.h"
 #include "triage/passes.h"
+#include "triage/runner.h"
 #include "triage/simplicity.h"
+#include "triage/target.h"
 
 namespace mmadiff {
 
-// Words of the device for executions of the row; counts them.
-class Runner {
- public:
-  Runner(Device& device, const Row& row) : device_(device), row_(row) {}
-  absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
-  // The same for candidates: an execution that the device has no answer for (kNotFound: a
-  // recording) gets the model's words, so that it shows no difference.
-  absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
-  const Row& row() const { return row_; }
-  int64_t executions() const { return executions_; }
-
- private:
-  Device& device_;
-  const Row& row_;
-  int64_t executions_ = 0;
-};
-
-// The difference that must remain: the signature of the original mismatch.
-class Target {
- public:
-  Target(const Row& row, const DotProductCase& dot, uint64_t device);
-
-  const std::string& signature() const { return signature_; }
-  // True when one changed parameter explains the original.
-  bool explained() const { return explaining_ >= 0; }
-  // Without the device: could it differ in the same way, answering as the explanation does? Always
-  // true when nothing explains the original.
-  bool Possible(const DotProductCase& dot) const;
-  // With its answer.
-  bool Holds(const DotProductCase& dot, uint64_t device) const;
-
- private:
-  const Row& row_;
-  std::vector<Model> neighbours_;  // up to the explaining one
-  int explaining_ = -1;
-  std::string signature_;
-};
+enum class Effort { kNarrow, kAll };  // with WidePasses() or without
 
 // Shrinks the dot product of one element; all else of the execution stays as in `background`.
 class Reducer {
@@ -66,18 +27,26 @@ class Reducer {
   Reducer(Runner& runner, const Target& target, const Batch& background, int64_t element);
 
   // To a case that no pass makes simpler. True if it changed.
-  absl::StatusOr<bool> Reduce();
+  absl::StatusOr<bool> Reduce(Effort effort = Effort::kAll);
   const Batch& inputs() const { return inputs_; }
 
  private:
+  bool ApplyAll(std::span<const Pass> passes);  // each while it helps; true if one did
+  // The first that helps, while it does.
+  bool ApplyFirst(std::span<const Pass> passes, int most_batches);
+  bool Leap();                   // from a case that Passes() leave alone
   bool Apply(const Pass& pass);  // true when a proposal was taken
   bool Offer(const DotProductCase& dot);
-  bool Ask();  // the device, about all pending proposals
+  bool Ask();            // the device, about all pending proposals
+  bool Spent() const;    // the device was asked often enough
+  size_t Words() const;  // of an execution
 
   Runner& runner_;
   const Target& target_;
   Batch inputs_;
   int64_t element_;
+  int most_batches_;      // for one pass, of a predicted device
+  bool leaping_ = false;  // the passes at work are those that may be left out
   DotProductCase current_;
   Complexity complexity_;
   std::vector<DotProductCase> pending_;
@@ -85,6 +54,7 @@ class Reducer {
   std::set<std::string_view> exhausted_;  // names of passes from scratch
   bool taken_ = false;
   int asked_ = 0;  // times in this pass
+  uint64_t offers_ = 0;
   absl::Status status_;
 };
 

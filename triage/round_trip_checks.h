@@ -10,7 +10,7 @@
 #include "device/line_protocol.h"
 #include "gmock/gmock.h"
 #include "sim/simulate.h"
-#include "triage/explain.h"
+#include "triage/explain_text.h"
 #include "triage/minimize.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"

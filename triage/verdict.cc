@@ -69,7 +69,8 @@ std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
   }
   const int64_t ulps = UlpDistance(f, model, device);
   if (ulps < 0) return "distance: none, one is a NaN";
-  return absl::StrCat("distance: ", ulps, ulps == 1 ? " ulp" : " ulps");
+  const bool least = ulps == std::numeric_limits<int64_t>::max();  // see UlpDistance()
+  return absl::StrCat("distance: ", least ? "at least " : "", ulps, ulps == 1 ? " ulp" : " ulps");
 }
 
 }  // namespace

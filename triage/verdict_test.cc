@@ -135,6 +135,11 @@ TEST(DescribeDifference, F32) {
             "distance: 2130706433 ulps\n");
 }
 
+TEST(DescribeDifference, AnUncountableDistanceSaysSo) {
+  const std::string text = DescribeDifference(kF64, 0x7fefffffffffffff, 0xffefffffffffffff, false);
+  EXPECT_NE(text.find("distance: at least 9223372036854775807 ulps"), std::string::npos) << text;
+}
+
 TEST(DescribeDifference, OneUlpOfF16) {
   EXPECT_EQ(DescribeDifference(kF16, 0x3c00, 0x3bff, false),
             "model   0|01111|0000000000  0x3c00  0x1p+0\n"

@@ -269,6 +269,28 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
   }
 }
 
+// 1.0 at k = 0, minus the same less 2^-bits at k = 1, and an addend that is a power of two: a unit
+// that is lost or won at the alignment is many in the place of what is left.
+void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
+  constexpr int kMostDistance = 45;
+  if (IsInteger(m.a) || m.k < 2) return;
+  DotProductCase dot = NoTerms(m);
+  for (int bits = 1; bits <= m.a.fraction_bits + 1; ++bits) {
+    const uint64_t ones = bits == 1 ? 0 : ~0ull << (65 - bits);
+    for (const int e : TermExponents(m, m.k)) {
+      if (std::abs(e) > kMostDistance) break;
+      for (unsigned signs = 0; signs < 4; ++signs) {
+        const bool negative = signs & 1;
+        if (PutPower(m, 0, negative, 0, dot) && PutPower(m, 1, !negative, 0, dot) &&
+            Put(m, 2, {Class::kFinite, !negative, -1, ones}, dot) &&
+            PackPowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
 // The first and the last k in use; false when there are not two to four.
 bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last) {
   const std::vector<int> products = ActiveProducts(m, dot);
@@ -377,6 +399,7 @@ constexpr Pass kWidePasses[] = {
     {"one_product", OneProduct, true},
     {"product_alone", ProductAlone, true},
     {"one_product_one_bit", OneProductOneBit, true},
+    {"nearly_cancelling", NearlyCancelling, true},
     {"two_products_here", TwoProductsHere},
     {"two_products_alone", TwoProductsAlone},
     {"two_products", TwoProducts},

@@ -34,7 +34,7 @@ warns() { checks=$((checks + 1)); grep -qF -- "$1" "$err" || fail "stderr lacks 
 
 # ---- Files to read: a good one of each kind first.
 "$m" run --device=faulty:fraction_bits=24 --instr=$mma --cases=200 --threads=1 --workdir=found >"$out" 2>"$err"
-case=$(find found/findings -name '*.txtpb')
+case=$(grep -rl 'why: "the device and the model differ' found/findings)
 "$m" record --device=faulty:none=0 --instr=$fma --cases=50 good.log >"$out" 2>"$err"
 "$m" record --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0.1 folder >"$out" 2>"$err"
 "$m" gen $fma --cases=50 | "$m" eval $fma >lines.txt

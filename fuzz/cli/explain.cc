@@ -1,18 +1,196 @@
-// mmadiff explain: one mismatch stage by stage, beside the one-parameter changes that reproduce it.
+// mmadiff explain: one mismatch stage by stage, beside the changes of the model that reproduce it;
+// or all filed cases of a folder together.
 #include "triage/explain.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
+#include "triage/explain_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
+// What a device answered in a case; empty if the case holds predictions alone.
+std::vector<Observed> AnswersIn(const RegressionCase& c, std::string* device) {
+  std::vector<Observed> answers;
+  for (const Answer& a : c.answers) {
+    if (absl::StartsWith(a.device, "model")) continue;
+    *device = absl::StrCat(a.device, a.identity.empty() ? "" : ", ", a.identity);
+    for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
+      answers.push_back({Extract(c.inputs, i), a.d[i]});
+    }
+    break;
+  }
+  return answers;
+}
+
+// The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the row's own if it says
+// none.
+Algorithm Named(const Row& row, absl::string_view bucket) {
+  Algorithm algorithm = row.model.algorithm;
+  const std::pair<std::string, std::string> parts = absl::StrSplit(bucket, absl::MaxSplits(':', 1));
+  for (const absl::string_view change : absl::StrSplit(parts.second, ' ', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> name_value = absl::StrSplit(change, '=');
+    const Parameter* p = FindParameter(algorithm.family, name_value.first);
+    int value;
+    if (p != nullptr && ParseValue(*p, name_value.second, &value)) p->set(algorithm, value);
+  }
+  return algorithm;
+}
+
+// The diagnosis of stored answers, with the change that the bucket names first if it gives them
+// all. They are fewer than were asked for: a change that gives them may have been refuted by
+// others.
+Diagnosis OfStored(const Row& row, const std::vector<Observed>& answers,
+                   const std::string& bucket) {
+  Diagnosis d = FindChange(row, answers);
+  const Model named = WithAlgorithm(row, Named(row, bucket));
+  if (SameModel(named, row.model) || !Explains(row, named, answers)) return d;
+  std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
+  d.changes.insert(d.changes.begin(),
+                   {NameOfChanges(row.model.algorithm, named.algorithm), named.algorithm});
+  return d;
+}
+
+// Cases of one row and one device.
+struct Group {
+  const Row* row = nullptr;
+  std::string device;
+  size_t cases = 0;
+  std::vector<Observed> answers;
+  std::map<std::string, std::vector<Observed>> buckets;  // the same answers by bucket
+
+  void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
+    ++cases;
+    const bool repeats =
+        !absl::StartsWith(c.signature, "flaky:") && !absl::StartsWith(c.signature, "unconfirmed:");
+    if (repeats) answers.insert(answers.end(), of_case.begin(), of_case.end());
+    std::vector<Observed>& bucket = buckets[c.signature.empty() ? "no bucket" : c.signature];
+    bucket.insert(bucket.end(), of_case.begin(), of_case.end());
+  }
+};
+
+std::string BucketLine(const Row& row, const std::string& bucket,
+                       const std::vector<Observed>& answers) {
+  const Model model = WithAlgorithm(row, Named(row, bucket));
+  const auto missed = std::count_if(answers.begin(), answers.end(), [&](const Observed& o) {
+    return !Gives(row, model, o.dot, o.d);
+  });
+  const bool names = !SameModel(model, row.model);
+  return absl::StrCat("  ", bucket, ": ", answers.size(), " answers, of which ",
+                      names ? "the change that it names" : "the model", " misses ", missed, "\n");
+}
+
+int ExplainFolder(const std::string& folder, Console& console) {
+  const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
+  if (!paths.ok()) return Fail(paths.status());
+  std::map<std::pair<std::string, std::string>, Group> groups;
+  bool damaged = false, differs = false;
+  for (const std::string& path : *paths) {
+    if (std::filesystem::path(path).filename() == "manifest.txtpb") continue;  // of a run
+    const absl::StatusOr<RegressionCase> c = ReadCase(path);
+    std::string device;
+    const std::vector<Observed> answers = c.ok() ? AnswersIn(*c, &device) : std::vector<Observed>();
+    if (!c.ok()) console.Warn(std::string(c.status().message()));
+    damaged |= !c.ok();
+    if (answers.empty()) continue;
+    Group& group = groups[{c->row->name, device}];
+    group.row = c->row;
+    group.device = device;
+    group.Add(*c, answers);
+  }
+  for (const auto& [key, group] : groups) {
+    const Row& row = *group.row;
+    std::string text =
+        absl::StrCat(row.name, "\ndevice ", group.device, ", ", group.cases, " cases\n");
+    if (group.answers.empty()) {
+      differs = true;
+      absl::StrAppend(&text, "no answers that repeat\n");
+    } else if (Explains(row, row.model, group.answers)) {
+      absl::StrAppend(&text, "the model gives all ", group.answers.size(), " answers\n");
+    } else {
+      differs = true;
+      const std::string& bucket = group.buckets.begin()->first;
+      absl::StrAppend(&text,
+                      "of the stored answers alone: ", OfStored(row, group.answers, bucket).Text(),
+                      "\n");
+    }
+    for (const auto& [bucket, answers] : group.buckets) {
+      absl::StrAppend(&text, BucketLine(row, bucket, answers));
+    }
+    console.Print(text);
+  }
+  if (damaged) return kDamaged;
+  if (groups.empty()) console.Warn(absl::StrCat(folder, ": no case with an answer of a device"));
+  return differs ? kMismatch : groups.empty() ? kInternal : kClean;
+}
+
+// Answers of the other cases of the same finding: of the same row, device and bucket beside it.
+std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s,
+                                    std::string& bucket) {
+  std::vector<Observed> all;
+  const absl::StatusOr<RegressionCase> own = ReadCase(path);
+  if (!own.ok() || own->signature.empty()) return all;
+  bucket = own->signature;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const auto paths = ListCases(folder.empty() ? "." : folder);
+  for (const std::string& other : paths.ok() ? *paths : std::vector<std::string>()) {
+    const std::string prefix = absl::StrCat(own->slug, "-");
+    if (!absl::StartsWith(std::filesystem::path(other).filename().string(), prefix)) continue;
+    std::error_code error;
+    if (std::filesystem::equivalent(path, other, error)) continue;
+    const absl::StatusOr<RegressionCase> c = ReadCase(other);
+    std::string device;
+    if (!c.ok() || c->row != s.row || c->signature != own->signature) continue;
+    const std::vector<Observed> answers = AnswersIn(*c, &device);
+    if (absl::StartsWith(device, s.device_name))
+      all.insert(all.end(), answers.begin(), answers.end());
+  }
+  return all;
+}
+
+// The changes that give this answer, those that give all answers of its finding first.
+Diagnosis DiagnosisOf(const Row& row, const Observed& observed, const Diagnosis& finding) {
+  Diagnosis d = DiagnosisOfAnswer(row, observed);
+  const auto in_finding = [&](const Neighbour& n) {
+    return std::any_of(finding.changes.begin(), finding.changes.end(),
+                       [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
+  };
+  std::stable_partition(d.changes.begin(), d.changes.end(), in_finding);
+  if (!finding.changes.empty() && (d.changes.empty() || !in_finding(d.changes.front()))) {
+    d.changes.insert(d.changes.begin(), finding.changes.front());
+  }
+  return d;
+}
+
+// Which changes give this answer and not all of the finding's.
+std::string RefutedText(const Row& row, const Diagnosis& of_answer,
+                        const std::vector<Observed>& answers) {
+  std::string text;
+  for (const Neighbour& n : of_answer.changes) {
+    if (Explains(row, WithAlgorithm(row, n.algorithm), answers)) continue;
+    absl::StrAppend(&text, text.empty() ? "Refuted by other answers of this finding: " : ", ",
+                    n.name);
+  }
+  return text.empty() ? text : text + ".\n";
+}
+
 int RunExplain(const std::string& argument, const std::string& device_spec,
                const Globals& globals) {
   Console console = globals.MakeConsole();
+  std::error_code error;
+  if (std::filesystem::is_directory(argument, error) && device_spec.empty()) {
+    return ExplainFolder(argument, console);
+  }
   std::unique_ptr<Device> device;
   if (!device_spec.empty() || LooksLikeCaseName(argument)) {
     DeviceOr opened = OpenDevice(device_spec.empty() ? "auto" : device_spec);
@@ -21,17 +199,34 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const absl::StatusOr<Subject> s = LoadSubject(argument, device.get());
   if (!s.ok()) return Fail(s.status());
-  const std::vector<Observed> observed = s->observed();
-  const std::string signature = Signature(*s->row, observed);
-  const int64_t element = TellingElement(*s->row, observed, signature);
-  console.Print(absl::StrCat(
-      s->row->name, "  ", Describe(s->row->model.algorithm), "\ndevice ", s->device_name, ", ",
-      s->differing.size(), " of ", observed.size(), " results differ\n",
-      s->differing.empty() ? ""
-                           : DescribeDifference(*s->row->instruction->d, s->model[element],
-                                                s->device[element], console.color()),
-      s->differing.empty() ? "" : absl::StrCat("bucket ", signature, "\n"),
-      ExplainText(*s->row, observed[element], console.color())));
+  const Row& row = *s->row;
+  std::vector<Observed> observed = s->observed();
+  std::string text =
+      absl::StrCat(row.name, "  ", Describe(row.model.algorithm), "\ndevice ", s->device_name, ", ",
+                   s->differing.size(), " of ", observed.size(), " results differ\n");
+  std::vector<Observed> answers = observed;
+  std::string stored;  // bucket
+  if (!LooksLikeCaseName(argument)) {
+    const std::vector<Observed> others = OfSameFinding(argument, *s, stored);
+    answers.insert(answers.end(), others.begin(), others.end());
+  }
+  if (s->differing.empty() && Explains(row, row.model, answers)) {
+    console.Print(absl::StrCat(text, ExplainText(row, observed[0], Diagnosis{}, console.color())));
+    return kClean;
+  }
+  const Diagnosis finding = OfStored(row, answers, stored);
+  const std::string bucket = stored.empty() ? finding.Bucket(row) : stored;
+  const int64_t element = TellingElement(row, observed, bucket);
+  if (!s->differing.empty()) {
+    absl::StrAppend(&text, DescribeDifference(*row.instruction->d, s->model[element],
+                                              s->device[element], console.color()));
+  }
+  absl::StrAppend(&text, "bucket ", bucket, "\n",
+                  stored.empty() ? "" : "of the stored answers alone: ", finding.Text(), "\n");
+  const Diagnosis of_answer = DiagnosisOf(row, observed[element], finding);
+  absl::StrAppend(&text, ExplainText(row, observed[element], of_answer, console.color()),
+                  RefutedText(row, of_answer, answers));
+  console.Print(text);
   return s->differing.empty() ? kClean : kMismatch;
 }
 
@@ -42,7 +237,11 @@ std::function<int()> AddExplain(CLI::App& command, const Globals& globals) {
     std::string subject, device;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("case", flags->subject, "a filed case (*.txtpb) or a case name")->required();
+  command
+      .add_option("case", flags->subject,
+                  "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
+                  "them; a case name")
+      ->required();
   command.add_option("--device", flags->device,
                      "ask this device instead of the answer in the file [auto for a case name]");
   return [flags, &globals] { return RunExplain(flags->subject, flags->device, globals); };

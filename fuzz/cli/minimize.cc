@@ -1,15 +1,15 @@
-// mmadiff minimize: shrinks one mismatch and files the minimal case.
+// mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
-#include "triage/explain.h"
+#include "triage/investigate.h"
 
 namespace mmadiff {
 namespace {
 
-int RunMinimize(const std::string& argument, const std::string& device_spec,
+int RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
                 const Globals& globals) {
   Console console = globals.MakeConsole();
   DeviceOr device = OpenDevice(device_spec);
@@ -21,29 +21,32 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
-  const std::vector<Observed> observed = subject->observed();
-  const int64_t element =
-      TellingElement(*subject->row, observed, Signature(*subject->row, observed));
-  absl::StatusOr<Minimized> minimal =
-      Minimize(**device, {subject->row, subject->inputs, element, subject->device});
-  if (!minimal.ok()) return Fail(minimal.status());
-  const bool flaky = minimal->repeatability != Repeatability::kReproduced;
+  const CaseStream stream =
+      subject->stream ? *subject->stream : CaseStream{subject->row, &Strategies().front(), 1};
+  const auto cases = [&stream](uint64_t first, int64_t count, Batch& batch) {
+    Generate(stream, first, count, batch);
+  };
+  const Mismatch mismatch = {subject->row, subject->inputs, subject->differing.front(),
+                             subject->device};
+  absl::StatusOr<Investigation> i = Investigate(**device, mismatch, cases, {}, most_calls);
+  if (!i.ok()) return Fail(i.status());
+  const bool flaky = i->repeatability != Repeatability::kReproduced;
   if (flaky) {  // what was seen the first time is the evidence
-    minimal->model = subject->model;
-    minimal->device = subject->device;
-    minimal->signature = absl::StrCat("flaky:", Signature(*subject->row, observed));
+    i->bucket = absl::StrCat("flaky:", i->bucket);
+    i->cases = {{{mismatch, subject->model, subject->device, i->bucket, i->repeatability, 0},
+                 "the device and the model differ, once"}};
   }
   Finding finding;
   finding.row = subject->row->name;
-  finding.signature = minimal->signature;
+  finding.signature = i->bucket;
   finding.case_name = argument;
+  finding.diagnosis = i->Text();
   finding.flaky = flaky;
   const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
-  const absl::StatusOr<std::string> path =
-      WriteCase(ToRegressionCase(*minimal, **device, argument), folder);
-  if (!path.ok()) return Fail(absl::DataLossError(path.status().message()), kNotDurable);
-  finding.path = *path;
-  console.Print(DescribeFinding(*minimal, finding, console.color()));
+  if (absl::Status s = FileCases(i->cases, **device, folder, finding); !s.ok()) {
+    return Fail(s, kNotDurable);
+  }
+  console.Print(DescribeFinding(i->cases.front().minimal, finding, console.color()));
   if (!flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");
   return kDamaged;
@@ -54,11 +57,18 @@ int RunMinimize(const std::string& argument, const std::string& device_spec,
 std::function<int()> AddMinimize(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string subject, device = "auto";
+    int64_t max_calls = 0;
   };
   const auto flags = std::make_shared<Flags>();
   command.add_option("case", flags->subject, "a filed case (*.txtpb) or a case name")->required();
   command.add_option("--device", flags->device, "the device that differs [auto]");
-  return [flags, &globals] { return RunMinimize(flags->subject, flags->device, globals); };
+  command
+      .add_option("--max_calls", flags->max_calls,
+                  "executions of the device to spend, about [20000; of a slow device 500]")
+      ->check(CLI::PositiveNumber);
+  return [flags, &globals] {
+    return RunMinimize(flags->subject, flags->device, flags->max_calls, globals);
+  };
 }
 
 }  // namespace mmadiff

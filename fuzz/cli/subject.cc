@@ -25,6 +25,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (!name.ok()) return name.status();
     s.row = name->stream.row;
+    s.stream = name->stream;
     Generate(name->stream, name->index, 1, s.inputs);
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
   } else {

@@ -1,12 +1,14 @@
 // One mismatch named on the command line: a filed case or a case name.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
+#include "fuzz/case_name.h"
 #include "triage/explain.h"
 #include "triage/minimize.h"
 
@@ -18,6 +20,7 @@ bool LooksLikeCaseName(const std::string& argument);
 struct Subject {
   std::string name;  // as given
   Batch inputs;      // count 1
+  std::optional<CaseStream> stream;  // of a case name
   const Row* row = nullptr;
   std::string device_name;       // of the answers
   std::vector<uint64_t> device;  // the device's answers, one per result

@@ -1,0 +1,50 @@
+// Which change of a row's model gives everything that a device answered, as far as inputs can tell.
+//
+// A change is looked for that gives all answers: of one parameter to any value, then of two, then
+// of more, one after the other. Then the device is asked about inputs that tell the change from
+// every other one, and the search begins again if it is refuted. Agreeing answers count as much as
+// mismatches.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/parameter.h"
+#include "sim/row.h"
+#include "triage/explain.h"
+#include "triage/runner.h"
+
+namespace mmadiff {
+
+struct Diagnosis {
+  // Changes that give all answers, the preferred one first: SingleChanges() in their order; without
+  // one pairs of parameters; without one `nearest`, if it does. Empty: none does, or the model
+  // does.
+  std::vector<Neighbour> changes;
+  // When no pair does: what single changes, one after the other, come to that each make the answers
+  // fewest which are missed. The row's algorithm and "" if the model gives all.
+  Neighbour nearest;
+  size_t missed = 0;               // answers that `nearest` does not give
+  size_t singles = 0, pairs = 0;   // changes that were tried
+  std::vector<Observed> observed;  // the answers
+
+  // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else how the
+  // first differing answer differs, "unexplained:CLASS".
+  std::string Bucket(const Row& row) const;
+  // What was searched and found, one sentence; how many changes could not be told apart.
+  std::string Text() const;
+};
+
+// From given answers, at least one.
+Diagnosis FindChange(const Row& row, std::vector<Observed> observed);
+
+// The same, and asks the device for more while that can tell the change from others: about dot
+// products of the first 2^15 of `cases` (8 of each execution). Errors are the device's; what a
+// recording has no answer for is left out.
+absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
+                                   const Executions& cases);
+
+}  // namespace mmadiff

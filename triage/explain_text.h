@@ -1,0 +1,22 @@
+// One dot product stage by stage, for people.
+#pragma once
+
+#include <string>
+
+#include "sim/row.h"
+#include "triage/diagnosis.h"
+#include "triage/explain.h"
+
+namespace mmadiff {
+
+// A table of the stages of the model beside those of the first changes of `diagnosis` (at most
+// three), which give the device's answer, the first differing stage marked. Many lines.
+std::string ExplainText(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
+                        bool color);
+// Of DiagnosisOfAnswer().
+std::string ExplainText(const Row& row, const Observed& observed, bool color);
+
+// What one answer says alone: neighbours that give it; where none does, changes of any distance.
+Diagnosis DiagnosisOfAnswer(const Row& row, const Observed& observed);
+
+}  // namespace mmadiff

@@ -1,0 +1,29 @@
+#include "triage/runner.h"
+
+#include "sim/simulate.h"
+
+namespace mmadiff {
+
+absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
+  executions_ += batch.count;
+  return device_.Run(row_, batch);
+}
+
+absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
+  absl::StatusOr<std::vector<uint64_t>> all = Run(batch);
+  if (!absl::IsNotFound(all.status())) return all;
+  std::vector<uint64_t> d;
+  for (int64_t i = 0; i < batch.count; ++i) {
+    const Batch one = Slice(batch, i);
+    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(row_, one);
+    if (absl::IsNotFound(words.status())) {
+      words = std::vector<uint64_t>(one.dot_products());
+      Simulate(row_.model, one, *words);
+    }
+    if (!words.ok()) return words.status();
+    d.insert(d.end(), words->begin(), words->end());
+  }
+  return d;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,43 @@
+// What must remain of a difference while a case is shrunk.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+// The device gives what the explanation gives, and to none of the rivals: other models, the row's
+// own among them if the case is to be a mismatch.
+class Target {
+ public:
+  // Without an explanation the device's word differs from the rivals' words, and from the model's
+  // in this way if it is not empty (DifferenceClass()).
+  Target(const Row& row, std::optional<Model> explanation, std::vector<Model> rivals,
+         std::string difference_class = "")
+      : row_(&row),
+        explanation_(std::move(explanation)),
+        rivals_(std::move(rivals)),
+        difference_class_(std::move(difference_class)) {}
+  // A mismatch by itself: its first explaining neighbour explains, the model and the neighbours
+  // that are preferred do not; without one no neighbour does.
+  static Target OfMismatch(const Row& row, const DotProductCase& dot, uint64_t device);
+
+  bool explained() const { return explanation_.has_value(); }
+  // Without the device: could it hold? Always true when nothing explains the device.
+  bool Possible(const DotProductCase& dot) const;
+  // With its answer.
+  bool Holds(const DotProductCase& dot, uint64_t device) const;
+
+ private:
+  const Row* row_;
+  std::optional<Model> explanation_;
+  mutable std::vector<Model> rivals_;  // those that refuse most come first
+  std::string difference_class_;
+};
+
+}  // namespace mmadiff
