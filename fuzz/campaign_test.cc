@@ -807,6 +807,8 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
     const auto filed = ReadCase(f.path);
     ASSERT_TRUE(filed.ok()) << filed.status();
     EXPECT_EQ(filed->answers[0].identity, "a chip");
+    // What is filed is what the recorded device says to these operands.
+    EXPECT_EQ(filed->answers[0].d, *(*faulty)->Run(*filed->row, filed->inputs)) << f.path;
   }
 }
 

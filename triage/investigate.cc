@@ -19,7 +19,8 @@ constexpr size_t kMostCases = 12;  // that refute
 constexpr size_t kMostNamed = 6;   // changes named in a text
 constexpr char kMinimal[] = "the device and the model differ";
 
-// What must be refuted: the row's model and its single changes, but for the one that is believed.
+// What must be refuted beside the row's model, which the minimal mismatch refutes: its single
+// changes but for the one that is believed; without one also the nearest.
 struct Rival {
   std::string name;
   Model model;
@@ -130,10 +131,7 @@ class Investigator {
     absl::StatusOr<Mismatch> minimal = Shrink(runner_, target, start, effort);
     if (!minimal.ok()) return minimal.status();
     // A recording knows what could not be shrunk by its name alone.
-    if (minimal->inputs.shape == start.inputs.shape && minimal->inputs.a == start.inputs.a &&
-        minimal->inputs.b == start.inputs.b && minimal->inputs.c == start.inputs.c) {
-      minimal->inputs = start.inputs;
-    }
+    if (SameWords(minimal->inputs, start.inputs)) minimal->inputs = start.inputs;
     const absl::StatusOr<Tries> tries = Repeat(runner_, *minimal, 2);
     if (absl::IsNotFound(tries.status())) return std::nullopt;
     if (!tries.ok()) return tries.status();
@@ -234,8 +232,7 @@ class Investigator {
 
   bool IsNew(const Minimized& m) const {
     return std::none_of(result_.cases.begin(), result_.cases.end(), [&](const KeptCase& e) {
-      const Batch &x = e.minimal.mismatch.inputs, &y = m.mismatch.inputs;
-      return x.a == y.a && x.b == y.b && x.c == y.c;
+      return SameWords(e.minimal.mismatch.inputs, m.mismatch.inputs);
     });
   }
 

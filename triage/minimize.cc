@@ -17,11 +17,6 @@ namespace {
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();  // of executions
 constexpr int kTries = 5;  // a mismatch counts when it is seen this often of as many
 
-bool SameWords(const Mismatch& x, const Mismatch& y) {
-  return x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a && x.inputs.b == y.inputs.b &&
-         x.inputs.c == y.inputs.c;
-}
-
 // True when the element of the execution still differs as it must.
 absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
                            int64_t element) {
@@ -160,6 +155,10 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
 
 }  // namespace
 
+bool SameWords(const Batch& x, const Batch& y) {
+  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c;
+}
+
 absl::Status Check(const Mismatch& mismatch) {
   if (mismatch.row == nullptr) return absl::InvalidArgumentError("mismatch without a row");
   const Shape& s = mismatch.inputs.shape;
@@ -242,7 +241,7 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   absl::StatusOr<Mismatch> minimal = Shrink(runner, target, result.mismatch);
   if (!minimal.ok()) return minimal.status();
   // A recording knows what could not be shrunk by its name alone.
-  tries = Repeat(runner, SameWords(*minimal, mismatch) ? mismatch : *minimal, kTries);
+  tries = Repeat(runner, SameWords(minimal->inputs, mismatch.inputs) ? mismatch : *minimal, kTries);
   if (!tries.ok()) return tries.status();
   result.executions = runner.executions();
   if (tries->repeatability != Repeatability::kReproduced) {

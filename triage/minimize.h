@@ -51,6 +51,7 @@ struct Tries {
 // Steps of Confirm() and Minimize(), for Investigate(). kInvalidArgument: not one execution or dot
 // product of the row, or no such element.
 absl::Status Check(const Mismatch& mismatch);
+bool SameWords(const Batch& x, const Batch& y);  // of one shape, whatever their names
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries);
 // The smallest case found that holds the target, as the mismatch does.
 absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& mismatch,
