@@ -117,7 +117,10 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   if (!fs::is_directory(status)) return std::vector<std::string>{path};
   absl::StatusOr<std::vector<std::string>> paths = FilesBelow(path);
   if (!paths.ok()) return paths.status();
-  std::erase_if(*paths, [](const auto& file) { return !absl::EndsWith(file, kExtension); });
+  // The manifest of a run is text of another kind.
+  std::erase_if(*paths, [](const auto& file) {
+    return !absl::EndsWith(file, kExtension) || absl::EndsWith(file, "/manifest.txtpb");
+  });
   return paths;
 }
 

@@ -59,8 +59,8 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
                                       bool own_slug = false);
 
-// Every *.txtpb below a folder in the order of their paths, or the one file. Errors as
-// FilesBelow().
+// Every *.txtpb but manifests below a folder in the order of their paths, or the one file. Errors
+// as FilesBelow().
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
 
 }  // namespace mmadiff

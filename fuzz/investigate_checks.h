@@ -29,7 +29,15 @@ struct InvestigateFigures {
   std::vector<int64_t> executions;
   std::vector<int> terms, kept;  // of the minimal mismatch; cases
   std::vector<double> seconds;
+  std::string largest, slowest;  // with the most terms; seconds
 };
+
+template <class T>
+T Quantile(std::vector<T> values, double q) {
+  if (values.empty()) return T{};
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
+}
 
 inline Executions ExecutionsOf(const CaseStream& stream) {
   return [stream](uint64_t first, int64_t count, Batch& batch) {
@@ -93,8 +101,9 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
   const CaseStream stream = {&row, &Strategies().front(), 1};
   const auto clock = std::chrono::steady_clock::now();
   const auto i = Investigate(device, mismatch, ExecutionsOf(stream));
-  figures.seconds.push_back(
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - clock).count());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - clock;
+  if (seconds.count() > Quantile(figures.seconds, 1.)) figures.slowest = name;
+  figures.seconds.push_back(seconds.count());
   ASSERT_TRUE(i.ok()) << name << ": " << i.status();
   ASSERT_EQ(i->repeatability, Repeatability::kReproduced) << name;
   ASSERT_EQ(i->executions, device.executions) << name;
@@ -111,7 +120,9 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
   const DotProductCase dot = Extract(minimal.mismatch.inputs, minimal.mismatch.element);
   EXPECT_FALSE(Gives(row, row.model, dot, minimal.device[minimal.mismatch.element])) << name;
   const Complexity complexity = ComplexityOf(row.model, dot);
-  figures.terms.push_back(complexity[0] + complexity[2]);
+  const int terms = complexity[0] + complexity[2];
+  if (terms > Quantile(figures.terms, 1.)) figures.largest = name;
+  figures.terms.push_back(terms);
 
   // What is named gives every answer that there is.
   if (i->diagnosis.changes.empty()) {
@@ -142,26 +153,20 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
   }
 }
 
-template <class T>
-T Quantile(std::vector<T> values, double q) {
-  if (values.empty()) return T{};
-  std::sort(values.begin(), values.end());
-  return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
-}
-
 inline void Print(const InvestigateFigures& f) {
   printf(
       "planted %d, silent %d, right %d, equal %d, undecided %d, wrong %zu, unrefuted %zu, rare "
       "%zu\n",
       f.planted, f.silent, f.right, f.equal, f.undecided, f.wrong.size(), f.unrefuted.size(),
       f.rare.size());
-  printf("terms median %d p90 %d max %d; cases median %d max %d\n", Quantile(f.terms, .5),
-         Quantile(f.terms, .9), Quantile(f.terms, 1.), Quantile(f.kept, .5), Quantile(f.kept, 1.));
-  printf("executions median %lld p90 %lld max %lld; seconds median %.3f p90 %.3f max %.3f\n",
+  printf("terms median %d p90 %d max %d (%s); cases median %d max %d\n", Quantile(f.terms, .5),
+         Quantile(f.terms, .9), Quantile(f.terms, 1.), f.largest.c_str(), Quantile(f.kept, .5),
+         Quantile(f.kept, 1.));
+  printf("executions median %lld p90 %lld max %lld; seconds median %.3f p90 %.3f max %.3f (%s)\n",
          static_cast<long long>(Quantile(f.executions, .5)),
          static_cast<long long>(Quantile(f.executions, .9)),
          static_cast<long long>(Quantile(f.executions, 1.)), Quantile(f.seconds, .5),
-         Quantile(f.seconds, .9), Quantile(f.seconds, 1.));
+         Quantile(f.seconds, .9), Quantile(f.seconds, 1.), f.slowest.c_str());
   for (const std::string& w : f.wrong) printf("wrong: %s\n", w.c_str());
   for (const std::string& w : f.unrefuted) printf("unrefuted: %s\n", w.c_str());
   for (const std::string& w : f.rare) printf("rare: %s\n", w.c_str());

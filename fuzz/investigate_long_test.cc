@@ -5,7 +5,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kPairsOfRow = 12;
+constexpr int kPairsOfRow = 14;
 
 InvestigateFigures singles, pairs;
 
@@ -46,7 +46,7 @@ TEST_P(InvestigateLong, SomePairs) {
   EXPECT_TRUE(pairs.wrong.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, InvestigateLong, testing::ValuesIn(RowsOfEachFamily(4)),
+INSTANTIATE_TEST_SUITE_P(Rows, InvestigateLong, testing::ValuesIn(RowsOfEachFamily(5)),
                          [](const auto& info) {
                            std::string name = info.param->name;
                            for (char& c : name)

@@ -21,5 +21,23 @@ TEST(Investigate, SomeOfEachFamily) {
   EXPECT_EQ(figures.undecided, 0);
 }
 
+// Far from the table's value: one case in hundreds tells one of them from the next.
+TEST(Investigate, AFloorAnywhere) {
+  InvestigateFigures figures;
+  for (const char* name :
+       {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_80/mma.m16n8k8.f32.bf16.bf16.f32"}) {
+    const Row& row = *FindRow(name);
+    const std::vector<DotProductCase> dots = CheckedDots(row, 1), others = CheckedDots(row, 77);
+    for (const int floor : {-100, -61, -60, -33, 7}) {
+      Algorithm planted = row.model.algorithm;
+      FindParameter(planted.family, "exponent_floor")->set(planted, floor);
+      CheckPlanted(row, planted, dots, others, figures);
+    }
+  }
+  EXPECT_EQ(figures.right, figures.planted);
+  EXPECT_TRUE(figures.unrefuted.empty());
+  EXPECT_TRUE(figures.rare.empty());
+}
+
 }  // namespace
 }  // namespace mmadiff

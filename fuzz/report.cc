@@ -43,7 +43,10 @@ std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
   // What the device does not repeat says nothing about the model.
   if (row.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
   if (!row.dropped.ok()) return "dropped";
-  if (t.mismatches != 0) return "differs from the device";
+  if (t.mismatches != 0) {
+    return absl::StrCat("differs from the device",
+                        row.stopped ? "; stopped after so many (--errors)" : "");
+  }
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
                       ", model ", Name(row.row->numerics->evidence.grade));

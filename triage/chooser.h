@@ -1,6 +1,8 @@
 // Chooses the inputs that tell models apart, by simulation.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "sim/batch.h"
@@ -21,6 +23,10 @@ class CaseChooser {
 
   // Chooses the case if it tells one of those that still need some, or if `keep`.
   void Consider(const DotProductCase& dot, bool keep = false);
+  // Considers relatives (triage/passes.h) of the cases that came nearest to those that are still
+  // untold, some thousand for each chain. What decides between two values of a number is often a
+  // shift away from what decides between others.
+  void ConsiderRelatives();
 
   bool done() const { return untold_.empty(); }
   std::vector<DotProductCase>& chosen() { return chosen_; }
@@ -31,10 +37,19 @@ class CaseChooser {
     int cases;  // still needed
   };
 
+  struct UntoldChain {
+    std::vector<Untold> models;
+    std::optional<DotProductCase> nearest;  // told the first of the chain that one has told
+    size_t first = 0;                       // that one
+  };
+
+  // Whether the case, to which the model gives `word`, tells one of the chain.
+  bool Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t word) const;
+
   const Row& row_;
   const Model& model_;
   const bool nan_bits_;
-  std::vector<std::vector<Untold>> untold_;  // chains
+  std::vector<UntoldChain> untold_;
   std::vector<DotProductCase> chosen_;
 };
 

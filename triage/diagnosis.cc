@@ -192,6 +192,7 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
       chooser.Consider(Extract(batch, (i * (all / count) + execution) % all));
     }
   }
+  if (!runner.StopRequested()) chooser.ConsiderRelatives();
   return std::move(chooser.chosen());
 }
 

@@ -272,7 +272,9 @@ class Investigator {
 std::string Investigation::Text() const {
   if (repeatability != Repeatability::kReproduced) return "the device does not repeat its answers";
   return absl::StrCat(diagnosis.Text(), "; the cases refute ", refuted, " single changes",
-                      left == 0 ? "" : absl::StrCat(", not ", left));
+                      left == 0 ? "" : absl::StrCat(", not ", left),
+                      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
+                      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
@@ -284,6 +286,7 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
   result.executions = runner.executions();
+  result.spent = !runner.HasBudget();
   if (!s.ok()) return s;
   return result;
 }

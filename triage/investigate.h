@@ -31,6 +31,7 @@ struct Investigation {
   std::vector<KeptCase> cases;
   size_t refuted = 0, left = 0;  // single changes that the cases refute, and do not
   int64_t executions = 0;        // of the device
+  bool spent = false;  // all that it may: the cases may be larger or fewer than they could
 
   std::string Text() const;  // one sentence
 };

@@ -320,6 +320,33 @@ TEST(Minimize, UnexplainedDifference) {
   EXPECT_GT(seen, 4);
 }
 
+// A fault that depends on the bits of the result alone needs no product.
+TEST(Minimize, TheResultGoesIntoTheAddend) {
+  class ByResult : public ChangedDevice {
+   public:
+    ByResult() : ChangedDevice("") {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(row, batch, d);
+      for (uint64_t& word : d) word ^= (word & 0xf) == 0xc ? 0x100 : 0;
+      return status;
+    }
+  };
+  const Row& row = *FindRow(kHopper);
+  std::mt19937_64 random(9);
+  int seen = 0;
+  while (seen < 3) {
+    ByResult device;
+    const Batch tile = RandomTile(row, row.shape(), random);
+    const Comparison c = Compare(row, tile, *device.Run(row, tile));
+    if (c.differing.empty()) continue;
+    ++seen;
+    const absl::StatusOr<Minimized> m = Minimize(device, {&row, tile, c.differing.front()});
+    ASSERT_TRUE(m.ok()) << m.status();
+    const DotProductCase dot = Extract(m->mismatch.inputs, m->mismatch.element);
+    EXPECT_LE(ComplexityOf(row.model, dot)[0], 1) << Text(*m);
+  }
+}
+
 // The fault needs two words in another row of A: they stay, as ones, and all else goes.
 TEST(Minimize, KeepsTheSurroundingsThatMatter) {
   const Row& row = *FindRow(kHopper);

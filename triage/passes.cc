@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/simulate.h"
 #include "triage/terms.h"
 
 namespace mmadiff {
@@ -32,6 +33,12 @@ void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
   DotProductCase dot = current;
   dot.c = 0;
   offer(dot);
+}
+
+// The model's result as the addend, and no product: for a device that errs by the result's bits.
+void ResultInAddend(const Model& m, const DotProductCase& current, Offer offer) {
+  DotProductCase dot = NoTerms(m);
+  if (Pack(m.c, Unpack(m.d, Simulate(m, current)), &dot.c)) offer(dot);
 }
 
 // One or two products, with and without the addend, and nothing else: what dropping runs misses
@@ -414,6 +421,7 @@ void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
 constexpr Pass kPasses[] = {
     {"drop_terms", DropTerms},
     {"drop_addend", DropAddend},
+    {"result_in_addend", ResultInAddend},
     {"keep_few", KeepFew},
     {"plain_operand", PlainOperand},
     {"scales", Scales},

@@ -232,7 +232,8 @@ expect 2 run --device=faulty:none=0 --instr=$fma --threads=0
 
 # Mismatches, findings, replay of a finding, minimize, explain.
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24; plain
-is "$(stat_of buckets)" 1; says "MISMATCH $mma"; says 'fraction_bits=24'; says 'differs from the device'
+is "$(stat_of buckets)" 1; says "MISMATCH $mma"; says 'fraction_bits=24'
+says 'differs from the device; stopped after so many'
 says 'reproduce  ./mmadiff replay '
 finding=$(grep -rl 'why: "the device and the model differ' f24/findings); is "$(wc -l <<<"$finding")" 1
 case=$(sed -n 's/^  first case //p' "$out")
@@ -244,7 +245,7 @@ run 1 --device=faulty:wrong_lane=5 --instr=$mma --cases=500 --workdir=lane; says
 run 5 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
 says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
 expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain
-expect 1 replay f24/findings
+expect 1 replay f24/findings; expect 1 replay f24; silent "$err"  # the manifest is no case
 expect 4 replay f24/findings --device=host; says 'cases left out'; warns 'none of these instructions'
 expect 42 replay "$finding" --error_exitcode=42
 expect 0 replay "$finding" --device=faulty:none=0
@@ -278,10 +279,14 @@ expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says '
 is "$(ls min/sm_90/$(basename "$finding"))" "min/sm_90/$(basename "$finding")"; kept=$(ls min/sm_90 | wc -l)
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min --max_calls=5000
 is "$((kept > 1 && $(ls min/sm_90 | wc -l) >= kept))" 1
+expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=short --max_calls=20; says 'stopped after'
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
 expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain
 expect 1 explain f24/findings; says "fraction_bits=24 gives all"; says ' misses 0'; plain; mkdir -p no_cases
+expect 1 explain "$finding" --json; json; says '"fraction_bits=24"'
+expect 1 explain f24/findings --json; json; says '"missed": 0'; expect 0 explain "$case" --device=faulty:none=0 --json; json
+expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'
 expect 3 explain no_cases; warns 'no case with an answer of a device'
 expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'
 expect 0 explain "$case" --device=faulty:none=0
@@ -368,6 +373,8 @@ expect 3 probe --question=layout,floor --device=faulty:wrong_lane=3 --instr=$bf1
 says 'column 3 is'; is "$(stat_of answers)" 1
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
+expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
+warns "1 of the instructions, from $bf16, were not asked all"; is "$(stat_of answers)" 1
 
 # ---- record and recordings
 expect 0 record --device=faulty:none=0 --instr=x86/vdpbf16ps --cases=3000 rec.log

@@ -12,6 +12,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
+#include "fuzz/json_text.h"
 #include "triage/explain_text.h"
 #include "triage/verdict.h"
 
@@ -78,24 +79,38 @@ struct Group {
   }
 };
 
-std::string BucketLine(const Row& row, const std::string& bucket,
-                       const std::vector<Observed>& answers) {
+// Answers that the change which a bucket names does not give; of the row's model if it names none.
+int64_t Missed(const Row& row, const std::string& bucket, const std::vector<Observed>& answers) {
   const Model model = WithAlgorithm(row, Named(row, bucket));
-  const auto missed = std::count_if(answers.begin(), answers.end(), [&](const Observed& o) {
-    return !Gives(row, model, o.dot, o.d);
-  });
-  const bool names = !SameModel(model, row.model);
-  return absl::StrCat("  ", bucket, ": ", answers.size(), " answers, of which ",
-                      names ? "the change that it names" : "the model", " misses ", missed, "\n");
+  return std::count_if(answers.begin(), answers.end(),
+                       [&](const Observed& o) { return !Gives(row, model, o.dot, o.d); });
 }
 
-int ExplainFolder(const std::string& folder, Console& console) {
+std::string BucketLine(const Row& row, const std::string& bucket,
+                       const std::vector<Observed>& answers) {
+  const bool names = !SameModel(WithAlgorithm(row, Named(row, bucket)), row.model);
+  return absl::StrCat("  ", bucket, ": ", answers.size(), " answers, of which ",
+                      names ? "the change that it names" : "the model", " misses ",
+                      Missed(row, bucket, answers), "\n");
+}
+
+nlohmann::ordered_json Json(const Row& row, const std::string& device, const Diagnosis& d) {
+  std::vector<std::string> changes;
+  for (const Neighbour& n : d.changes) changes.push_back(n.name);
+  return {{"instruction", row.name},           {"device", device},
+          {"answers", d.observed.size()},      {"changes", changes},
+          {"nearest", d.nearest.name},         {"nearest_misses", d.missed},
+          {"single_changes_tried", d.singles}, {"pairs_tried", d.pairs}};
+}
+
+int ExplainFolder(const std::string& folder, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
   const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
   if (!paths.ok()) return Fail(paths.status());
   std::map<std::pair<std::string, std::string>, Group> groups;
   bool damaged = false, differs = false;
   for (const std::string& path : *paths) {
-    if (std::filesystem::path(path).filename() == "manifest.txtpb") continue;  // of a run
     const absl::StatusOr<RegressionCase> c = ReadCase(path);
     std::string device;
     const std::vector<Observed> answers = c.ok() ? AnswersIn(*c, &device) : std::vector<Observed>();
@@ -109,6 +124,8 @@ int ExplainFolder(const std::string& folder, Console& console) {
   }
   for (const auto& [key, group] : groups) {
     const Row& row = *group.row;
+    Diagnosis diagnosis;
+    diagnosis.observed = group.answers;
     std::string text =
         absl::StrCat(row.name, "\ndevice ", group.device, ", ", group.cases, " cases\n");
     if (group.answers.empty()) {
@@ -118,23 +135,28 @@ int ExplainFolder(const std::string& folder, Console& console) {
       absl::StrAppend(&text, "the model gives all ", group.answers.size(), " answers\n");
     } else {
       differs = true;
-      const std::string& bucket = group.buckets.begin()->first;
-      absl::StrAppend(&text,
-                      "of the stored answers alone: ", OfStored(row, group.answers, bucket).Text(),
-                      "\n");
+      diagnosis = OfStored(row, group.answers, group.buckets.begin()->first);
+      absl::StrAppend(&text, "of the stored answers alone: ", diagnosis.Text(), "\n");
     }
+    nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
     for (const auto& [bucket, answers] : group.buckets) {
       absl::StrAppend(&text, BucketLine(row, bucket, answers));
+      buckets.push_back({{"bucket", bucket},
+                         {"answers", answers.size()},
+                         {"missed", Missed(row, bucket, answers)}});
     }
-    console.Print(text);
+    json.push_back(Json(row, group.device, diagnosis));
+    json.back().update({{"cases", group.cases}, {"buckets", buckets}});
+    if (!globals.json) console.Print(text);
   }
+  if (globals.json) console.Print(JsonText(json, 1) + "\n");
   if (damaged) return kDamaged;
   if (groups.empty()) console.Warn(absl::StrCat(folder, ": no case with an answer of a device"));
   return differs ? kMismatch : groups.empty() ? kInternal : kClean;
 }
 
 // Answers of the other cases of the same finding: of the same row, device and bucket beside it.
-std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s,
+std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, Console& console,
                                     std::string& bucket) {
   std::vector<Observed> all;
   const absl::StatusOr<RegressionCase> own = ReadCase(path);
@@ -149,6 +171,7 @@ std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s,
     if (std::filesystem::equivalent(path, other, error)) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(other);
     std::string device;
+    if (!c.ok()) console.Warn(std::string(c.status().message()));
     if (!c.ok() || c->row != s.row || c->signature != own->signature) continue;
     const std::vector<Observed> answers = AnswersIn(*c, &device);
     if (absl::StartsWith(device, s.device_name))
@@ -187,8 +210,10 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
                const Globals& globals) {
   Console console = globals.MakeConsole();
   std::error_code error;
-  if (std::filesystem::is_directory(argument, error) && device_spec.empty()) {
-    return ExplainFolder(argument, console);
+  if (std::filesystem::is_directory(argument, error)) {
+    if (device_spec.empty()) return ExplainFolder(argument, globals);
+    return Fail(absl::InvalidArgumentError(absl::StrCat(
+        argument, ": a folder is explained from its stored answers; --device takes one case")));
   }
   std::unique_ptr<Device> device;
   if (!device_spec.empty() || LooksLikeCaseName(argument)) {
@@ -206,15 +231,25 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   std::vector<Observed> answers = observed;
   std::string stored;  // bucket
   if (!LooksLikeCaseName(argument)) {
-    const std::vector<Observed> others = OfSameFinding(argument, *s, stored);
+    const std::vector<Observed> others = OfSameFinding(argument, *s, console, stored);
     answers.insert(answers.end(), others.begin(), others.end());
   }
   if (s->differing.empty() && Explains(row, row.model, answers)) {
-    console.Print(absl::StrCat(text, ExplainText(row, observed[0], Diagnosis{}, console.color())));
+    Diagnosis none;
+    none.observed = answers;
+    console.Print(globals.json ? JsonText(Json(row, s->device_name, none), 1) + "\n"
+                               : absl::StrCat(text, ExplainText(row, observed[0], Diagnosis{},
+                                                                console.color())));
     return kClean;
   }
   const Diagnosis finding = OfStored(row, answers, stored);
   const std::string bucket = stored.empty() ? finding.Bucket(row) : stored;
+  if (globals.json) {
+    nlohmann::ordered_json json = Json(row, s->device_name, finding);
+    json.update({{"bucket", bucket}, {"results", observed.size()}, {"differing", s->differing}});
+    console.Print(JsonText(json, 1) + "\n");
+    return s->differing.empty() ? kClean : kMismatch;
+  }
   const int64_t element = TellingElement(row, observed, bucket);
   if (!s->differing.empty()) {
     absl::StrAppend(&text, DescribeDifference(*row.instruction->d, s->model[element],

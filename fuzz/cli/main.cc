@@ -18,7 +18,7 @@ constexpr Verb kVerbs[] = {
     {"replay", "regression cases, vectors, recordings or one case name, with or without a device",
      AddReplay},
     {"minimize", "shrink one mismatch to its essence", AddMinimize},
-    {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain},
+    {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain, true},
     {"list", "instructions, devices, strategies, formats, vectors, differences; one a line",
      AddList, true},
     {"gen", "print cases in the line protocol", AddGen},

@@ -54,6 +54,7 @@ class Probe {
     }
     std::vector<const Row*> good;
     for (const Row* row : rows) {
+      if (row != rows.front() && IsLate(*row, limit)) continue;
       const absl::StatusOr<RowAnswers> answers = Ask(*row, layout);
       if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();
@@ -70,6 +71,7 @@ class Probe {
     }
     std::vector<RowModel> with_pairs;
     for (const Row* row : good) {
+      if (row != good.front() && IsLate(*row, limit)) continue;
       // Of a GPU, its self-test; what others cannot answer twice is a question.
       const bool tries = resident != nullptr && (!others.empty() || pairs != nullptr);
       const CaseStream stream = {row, &Strategies().front(), 1};
@@ -99,11 +101,16 @@ class Probe {
           "stat::open: %d\nstat::cases: %d\n",
           found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_));
     }
+    if (!late_.empty()) {
+      console_.Warn(absl::StrCat(late_.size(), " of the instructions, from ", late_.front(),
+                                 ", were not asked all questions: --max_total_time was over"));
+    }
     if (!dropped_.empty()) {
       console_.Warn(absl::StrCat(dropped_.size(), " instructions were dropped (above)"));
       return CodeOfDropped(dropped_, cases_ > 0);
     }
-    return found_[1] > 0 ? kMismatch : kClean;
+    if (found_[1] > 0) return kMismatch;
+    return late_.empty() ? kClean : kStopped;
   }
 
  private:
@@ -111,6 +118,13 @@ class Probe {
     const Row* row;
     Model model;  // with what the device taught
   };
+
+  // Whether the time is up before the row was asked all.
+  bool IsLate(const Row& row, const TimeLimit& limit) {
+    if (limit.Left() > absl::ZeroDuration()) return false;
+    late_.push_back(row.name);
+    return true;
+  }
 
   // Whether the error is of this row alone: the others go on.
   bool Drops(const Row& row, const absl::Status& s) {
@@ -215,6 +229,7 @@ class Probe {
   nlohmann::ordered_json json_answers_ = nlohmann::ordered_json::array();
   uint64_t found_[3] = {}, cases_ = 0;
   std::vector<absl::Status> dropped_;
+  std::vector<std::string> late_;  // rows that were not asked all
   bool not_durable_ = false;
 };
 
@@ -277,8 +292,10 @@ std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
   command.add_flag("--list", flags->list, "the questions");
   command.add_option("--device", flags->device, "[auto]");
   command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
-  command.add_option("--max_total_time", flags->max_total_time,
-                     "for `pairs`, what the other questions leave of it: 90s, 30m [10m]");
+  command.add_option(
+      "--max_total_time", flags->max_total_time,
+      "begin no further instruction after that; `pairs` gets what the other questions "
+      "leave: 90s, 30m [10m]");
   command.add_option("--out", flags->out,
                      "folder for every case with its answer (for replay and recorded:) and for "
                      "the cases that nothing explains");
