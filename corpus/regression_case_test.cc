@@ -328,6 +328,21 @@ TEST_F(CaseFolder, MergesAnswersOfAnotherDevice) {
   EXPECT_THAT(*ListCases(Path("cases")), ElementsAre(path));
 }
 
+// Two findings may show themselves in the same operands.
+TEST_F(CaseFolder, AnotherSlugIsAnotherCaseIfAsked) {
+  RegressionCase c = DotProduct();
+  c.slug = "one";
+  const auto one = WriteCase(c, Path("cases"), true);
+  c.slug = "two";
+  c.why = "another";
+  const auto two = WriteCase(c, Path("cases"), true), again = WriteCase(c, Path("cases"), true);
+  ASSERT_TRUE(one.ok() && two.ok() && again.ok());
+  EXPECT_EQ(*two, *again);
+  EXPECT_THAT(*ListCases(Path("cases")), ElementsAre(*one, *two));
+  EXPECT_NE(ReadCase(*one)->why, "another");
+  EXPECT_EQ(ReadCase(*two)->why, "another");
+}
+
 TEST_F(CaseFolder, RefusesWhatCouldNotBeReadAgain) {
   RegressionCase c = DotProduct();
   c.slug = "../up";

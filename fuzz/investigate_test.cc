@@ -21,6 +21,26 @@ TEST(Investigate, SomeOfEachFamily) {
   EXPECT_EQ(figures.undecided, 0);
 }
 
+// Whenever a stop comes: nothing is named or kept, and the device is hardly asked any more.
+TEST(Investigate, AStopEndsIt) {
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm planted = row.model.algorithm;
+  planted.fraction_bits -= 1;
+  const Model changed = WithAlgorithm(row, planted);
+  Mismatch mismatch;
+  ASSERT_TRUE(FirstMismatch(row, changed, 1, mismatch));
+  const Executions cases = ExecutionsOf({&row, &Strategies().front(), 1});
+  ModelDevice whole(changed);
+  ASSERT_TRUE(Investigate(whole, mismatch, cases).ok());
+  for (int64_t after = 0; after < whole.executions; after += 1 + whole.executions / 20) {
+    ModelDevice device(changed);
+    device.StopWhen([&] { return device.executions >= after; });
+    const auto i = Investigate(device, mismatch, cases);
+    EXPECT_TRUE(absl::IsCancelled(i.status())) << after << ": " << i.status();
+    EXPECT_LE(device.executions, after + 600) << after;
+  }
+}
+
 // Far from the table's value: one case in hundreds tells one of them from the next.
 TEST(Investigate, AFloorAnywhere) {
   InvestigateFigures figures;

@@ -33,10 +33,6 @@ bool Explains(const Row& row, const Model& model, std::span<const Observed> obse
 // integer.
 std::string DifferenceClass(const Format& format, uint64_t model, uint64_t device);
 
-// Name of the first stage at which the traces of two models part for a dot product: "product",
-// "special", "align_exponent", "aligned_term", "sum", "rounded"; "none" if they do not.
-std::string FirstDifferingStage(const Model& x, const Model& y, const DotProductCase& dot);
-
 // The bucket of a difference, the same on every machine: "STAGE:NAME=VALUE" of the first explaining
 // neighbour, with the stage at which the parameter acts (Parameter::stage), else
 // "unexplained:CLASS" with the DifferenceClass() of the first word that differs.

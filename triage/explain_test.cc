@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 #include "triage/explain_text.h"
+#include "triage/parting.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"
 
@@ -211,18 +212,25 @@ TEST(Signature, ClassesOfUnexplainedDifferences) {
   EXPECT_EQ(Signature(integer, {&observed, 1}), "unexplained:integer");
 }
 
-TEST(FirstDifferingStage, OfTracesOfDifferentLength) {
+// The first stage at which two models part.
+std::string PartingStage(const Model& x, const Model& y, const DotProductCase& dot) {
+  const std::vector<Event> ex = TraceStages(x, dot), ey = TraceStages(y, dot);
+  const Event* event = Parting(ex, ey);
+  return event == nullptr ? "none" : StageName(event->stage);
+}
+
+TEST(Parting, OfTracesOfDifferentLength) {
   const Row& row = *FindRow(kHopper);
   const Model eight = Changed(row, "terms=8");
   const DotProductCase zero = Dot(row, {}, {}, 0);
-  EXPECT_EQ(FirstDifferingStage(row.model, row.model, zero), "none");
+  EXPECT_EQ(PartingStage(row.model, row.model, zero), "none");
   // Eight terms reach their alignment where sixteen have one more product: either way round.
-  EXPECT_EQ(FirstDifferingStage(row.model, eight, zero), "product");
-  EXPECT_EQ(FirstDifferingStage(eight, row.model, zero), "product");
+  EXPECT_EQ(PartingStage(row.model, eight, zero), "product");
+  EXPECT_EQ(PartingStage(eight, row.model, zero), "product");
   // All of the first trace is in the second, which goes on with a second special step.
   const DotProductCase nan = Dot(row, {0x7e00}, {}, 0);
-  EXPECT_EQ(FirstDifferingStage(row.model, eight, nan), "special");
-  EXPECT_EQ(FirstDifferingStage(eight, row.model, nan), "special");
+  EXPECT_EQ(PartingStage(row.model, eight, nan), "special");
+  EXPECT_EQ(PartingStage(eight, row.model, nan), "special");
 }
 
 TEST(ExplainText, WholeTable) {

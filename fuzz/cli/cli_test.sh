@@ -286,6 +286,12 @@ expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$e
 expect 1 explain f24/findings; says "fraction_bits=24 gives all"; says ' misses 0'; plain; mkdir -p no_cases
 expect 1 explain "$finding" --json; json; says '"fraction_bits=24"'
 expect 1 explain f24/findings --json; json; says '"missed": 0'; expect 0 explain "$case" --device=faulty:none=0 --json; json
+# The change that the finding names comes first, though others give this one answer; devices do not mix.
+run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
+expect 1 explain "$(grep -rl 'why: "as it was found' zero/findings)"
+says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the device'; says 'Refuted by other answers'
+cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
+is "$(grep -c '^device ' "$out") $(grep -c ' gives all ' "$out")" '2 2'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'
 expect 3 explain no_cases; warns 'no case with an answer of a device'
 expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'
