@@ -24,8 +24,9 @@ TEST(OpenBasicDevice, EveryKindByItsName) {
 }
 
 TEST(OpenBasicDevice, UnknownKindsGetTheNearestAndTheList) {
-  EXPECT_EQ(Error("hosst"),
-            "no device 'hosst'; nearest: host; devices: host, cuda:N, faulty:NAME=VALUE, exec:COMMAND");
+  EXPECT_EQ(
+      Error("hosst"),
+      "no device 'hosst'; nearest: host; devices: host, cuda:N, faulty:NAME=VALUE, exec:COMMAND");
   EXPECT_THAT(Error("fault:dead=1"), HasSubstr("nearest: faulty"));
   EXPECT_THAT(Error(""), HasSubstr("devices: host"));
 }

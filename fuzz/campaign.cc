@@ -16,7 +16,6 @@
 #include "absl/strings/str_cat.h"
 #include "device/faulty.h"
 #include "fuzz/progress.h"
-#include "fuzz/resident.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
 #include "fuzz/workdir.h"
@@ -25,24 +24,17 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kUnitDotProducts = 1 << 18;      // a fraction of a second
-constexpr uint64_t kForeverDotProducts = 1 << 24;   // a unit of a run without an end
-constexpr uint64_t kResidentDotProducts = 1 << 28;  // a unit of a run on a GPU: some 0.03 seconds
-constexpr uint64_t kSlowDotProducts = 1 << 12;  // a unit of a device that may take seconds for one
-constexpr uint64_t kMaxUnits = 1 << 17;         // per row: bounds the log and the memory of a run
-constexpr uint64_t kPlantedCases = 4096;        // in which a planted fault must be found
+constexpr uint64_t kMaxUnits = 1 << 17;   // per row: bounds the log and the memory of a run
+constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
 
 // Once work must stop, a unit has so long to end by itself.
 constexpr std::chrono::seconds kGrace(1);
 
-uint64_t UnitCases(const CampaignOptions& options, const Row& row, bool slow) {
-  const uint64_t dot_products = slow               ? kSlowDotProducts
-                                : options.resident ? kResidentDotProducts
-                                : options.forever  ? kForeverDotProducts
-                                                   : kUnitDotProducts;
-  const uint64_t unit = std::max<uint64_t>(1, dot_products / row.shape().d_words());
-  if (options.forever) return unit;
-  return std::max(unit, std::bit_ceil(PlannedCases(options, row) / kMaxUnits));
+uint64_t UnitCases(const CampaignOptions& options, const Row& row, const Engine& engine) {
+  const CaseStream stream = {&row, options.strategy, options.seed};
+  if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
+  return std::max(engine.UnitCases(stream, UnitOf::kRun),
+                  std::bit_ceil(PlannedCases(options, row) / kMaxUnits));
 }
 
 // Whether the generator and the comparator that a run uses find the fault in a sabotaged device:
@@ -126,14 +118,15 @@ class Campaign {
     }
   }
 
-  CampaignOutcome Run(std::vector<std::unique_ptr<Device>> devices) {
+  CampaignOutcome Run(std::vector<std::unique_ptr<Engine>> engines) {
     const auto start = std::chrono::steady_clock::now();
     Progress progress(options_.forever ? 0 : RemainingDotProducts(), console_);
     std::vector<std::thread> workers;
-    running_ = static_cast<int>(devices.size());
-    for (std::unique_ptr<Device>& device : devices) {
-      device->StopWhen([this] { return MustEnd(); });
-      workers.emplace_back([this, &device] { Work(*device); });
+    running_ = static_cast<int>(engines.size());
+    for (const std::unique_ptr<Engine>& engine : engines) {
+      NoteWarning(engine->warning());
+      engine->device().StopWhen([this] { return MustEnd(); });
+      workers.emplace_back([this, &engine] { Work(*engine); });
     }
     {
       std::unique_lock lock(mutex_);
@@ -145,8 +138,8 @@ class Campaign {
     }
     for (std::thread& worker : workers) worker.join();
     if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
-    for (const std::unique_ptr<Device>& device : devices) {
-      std::string unit = outcome_.attempt_dot_products > 0 ? device->Unit() : "";
+    for (const std::unique_ptr<Engine>& engine : engines) {
+      std::string unit = outcome_.attempt_dot_products > 0 ? engine->device().Unit() : "";
       if (!unit.empty()) outcome_.hardware.push_back(std::move(unit));
     }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
@@ -234,29 +227,20 @@ class Campaign {
     return false;
   }
 
-  void Work(Device& device) {
-    const auto resident = ResidentRunner::Create(device);
-    if (!resident.ok()) {
-      std::lock_guard lock(mutex_);
-      if (absl::IsFailedPrecondition(resident.status())) {  // a GPU, but not for whole units
-        const std::string why(resident.status().message());
-        auto& all = outcome_.warnings;
-        if (std::find(all.begin(), all.end(), why) == all.end()) all.push_back(why);
-      } else if (!absl::IsNotFound(resident.status())) {
-        outcome_.device.Update(resident.status());
-        Stop("the device failed");
-      }
-    }
-    for (Unit unit; Next(unit);) {
-      RunUnit(device, resident.ok() ? resident->get() : nullptr, unit);
-    }
+  // Of several threads once.
+  void NoteWarning(const std::string& why) {
+    auto& all = outcome_.warnings;
+    if (!why.empty() && std::find(all.begin(), all.end(), why) == all.end()) all.push_back(why);
+  }
+
+  void Work(Engine& engine) {
+    for (Unit unit; Next(unit);) RunUnit(engine, unit);
     std::lock_guard lock(mutex_);
     --running_;
     wake_.notify_all();
   }
 
-  // `resident`: nullptr unless the device is a GPU that can run units by itself.
-  void RunUnit(Device& device, ResidentRunner* resident, const Unit& unit) {
+  void RunUnit(Engine& engine, const Unit& unit) {
     RowOutcome& row = outcome_.rows[unit.row];
     UnitResult result;
     result.instruction = static_cast<uint32_t>(unit.row);
@@ -264,7 +248,7 @@ class Campaign {
     result.first_case = unit.number * unit_cases_[unit.row];
     absl::Status filing;
     const auto found = [&](const MismatchingCase& mismatch) -> absl::Status {
-      const absl::Status status = findings_.Add(device, mismatch);
+      const absl::Status status = findings_.Add(engine.device(), mismatch);
       ++findings_count_;
       if (absl::IsDataLoss(status)) filing = status;
       return status;
@@ -272,10 +256,7 @@ class Campaign {
     const auto start = std::chrono::steady_clock::now();
     const CaseStream stream = Stream(*row.row);
     const uint64_t cases = CasesOf(unit.row, unit.number);
-    absl::Status status =
-        resident != nullptr && ResidentRunner::Supports(stream)
-            ? resident->Run(stream, result.first_case, cases, result, found)
-            : UnitRunner(device, stream).Run(result.first_case, cases, result, found);
+    absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -329,7 +310,8 @@ uint64_t PlannedCases(const CampaignOptions& options, const Row& row) {
   return std::min(options.cases, (options.dot_products + each - 1) / each);
 }
 
-RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
+RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
+  const Device& device = engine.device();
   RunManifest manifest;
   manifest.tool_version = MMADIFF_VERSION;
   manifest.model_version = std::to_string(kModelVersion);
@@ -344,27 +326,26 @@ RunManifest MakeManifest(const CampaignOptions& options, const Device& device) {
   manifest.shards = options.shards;
   for (const Row* row : options.rows) {
     manifest.instructions.push_back({row->name, PlannedCases(options, *row),
-                                     UnitCases(options, *row, device.IsSlow()),
-                                     device.Emulates(*row)});
+                                     UnitCases(options, *row, engine), device.Emulates(*row)});
   }
   return manifest;
 }
 
 absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
-                                            const DeviceOpener& open, Console& console) {
-  std::vector<std::unique_ptr<Device>> devices;
+                                            const EngineOpener& open, Console& console) {
+  std::vector<std::unique_ptr<Engine>> engines;
   for (int t = 0; t < options.threads; ++t) {
-    DeviceOr device = open();
-    if (!device.ok()) return device.status();
-    devices.push_back(*std::move(device));
+    EngineOr engine = open();
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
   }
-  const RunManifest manifest = MakeManifest(options, *devices.front());
+  const RunManifest manifest = MakeManifest(options, *engines.front());
   const auto workdir = Workdir::Claim(options.workdir, manifest, options.anew);
   if (!workdir.ok()) return workdir.status();
   Campaign campaign(options, manifest, std::move((*workdir)->stored), std::move((*workdir)->log),
                     console);
   campaign.PlantFaults();
-  CampaignOutcome outcome = campaign.Run(std::move(devices));
+  CampaignOutcome outcome = campaign.Run(std::move(engines));
   for (const RowOutcome& row : outcome.rows) {
     if (!absl::IsDataLoss(row.dropped)) continue;
     outcome.durable.Update((*workdir)->Distrust(row.row->name, row.dropped.message()));

@@ -14,10 +14,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
-#include "device/device.h"
 #include "device/stop.h"
 #include "fuzz/case_name.h"
 #include "fuzz/console.h"
+#include "fuzz/engine.h"
 #include "fuzz/findings.h"
 
 namespace mmadiff {
@@ -30,7 +30,6 @@ struct CampaignOptions {
   uint64_t dot_products = 0;  // per row: fewer cases where they are enough for these; 0: no matter
   bool forever = false;       // no end but the limit or a signal; `cases` is ignored
   int threads = 1;
-  bool resident = false;           // the device is a GPU: larger units
   uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
@@ -71,15 +70,15 @@ struct CampaignOutcome {
   bool damaged_findings = false;        // of earlier attempts; `warnings` says which
 };
 
-using DeviceOpener = std::function<DeviceOr()>;  // one device per thread
+using EngineOpener = std::function<EngineOr()>;  // one per thread
 
-// The manifest that the options and the device make.
-RunManifest MakeManifest(const CampaignOptions& options, const Device& device);
+// The manifest that the options and the engine make.
+RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine);
 
 // Errors before anything ran: those of Workdir::Claim(), or the device's own. A signal or the limit
 // is seen inside a unit: it has one second to end, else its answers count in the outcome and the
 // unit runs again.
 absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
-                                            const DeviceOpener& open, Console& console);
+                                            const EngineOpener& open, Console& console);
 
 }  // namespace mmadiff

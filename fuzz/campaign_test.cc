@@ -61,6 +61,8 @@ class Scripted : public Device {
   std::unique_ptr<Device> simulator_ = *OpenDevice("faulty:none=0");
 };
 
+using DeviceOpener = std::function<DeviceOr()>;
+
 DeviceOpener Opener(Scripted::Script script) {
   return [script]() -> DeviceOr { return std::make_unique<Scripted>(script); };
 }
@@ -78,7 +80,12 @@ class CampaignTest : public TestFolder {
   }
 
   absl::StatusOr<CampaignOutcome> Try(const CampaignOptions& options, const DeviceOpener& open) {
-    return RunCampaign(options, open, console_);
+    const auto open_engine = [&open]() -> EngineOr {
+      DeviceOr device = open();
+      if (!device.ok()) return device.status();
+      return std::make_unique<HostEngine>(*std::move(device));
+    };
+    return RunCampaign(options, open_engine, console_);
   }
   CampaignOutcome Run(const CampaignOptions& options, const DeviceOpener& open) {
     absl::StatusOr<CampaignOutcome> outcome = Try(options, open);
@@ -810,6 +817,36 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
     // What is filed is what the recorded device says to these operands.
     EXPECT_EQ(filed->answers[0].d, *(*faulty)->Run(*filed->row, filed->inputs)) << f.path;
   }
+}
+
+// What nothing explains is one bucket, with a case for each way in which it differs.
+TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
+  class TwoBugs : public Scripted {
+   public:
+    TwoBugs() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      for (uint64_t& word : d)
+        word = word % 331 == 5 ? 0x7f800000 : word % 3 == 0 ? word ^ 4 : word;
+      return s;
+    }
+  };
+  CampaignOptions options = Options("w");
+  options.errors = 0;
+  options.cases = 300;
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_EQ(outcome.findings[0].signature, "unexplained");
+  int infinities = 0;
+  for (const std::string& path : Files(options.workdir, ".txtpb")) {
+    const auto c = ReadCase(path);
+    if (!c.ok()) continue;  // the manifest
+    const std::vector<uint64_t>& d = c->answers[0].d;
+    infinities += std::count(d.begin(), d.end(), 0x7f800000) > 0 &&
+                  std::count(c->answers[1].d.begin(), c->answers[1].d.end(), 0x7f800000) == 0;
+  }
+  EXPECT_GT(infinities, 0);
 }
 
 TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {

@@ -29,6 +29,21 @@ std::string Slug(absl::string_view signature) {
   return slug;
 }
 
+// A line that says which element's word of the model the device gave instead; "" if not one's.
+std::string DescribePlace(const Minimized& minimal) {
+  const int64_t element = minimal.mismatch.element;
+  std::string line;
+  int others = 0;
+  for (size_t i = 0; i < minimal.model.size(); ++i) {
+    if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
+    const Position p = PositionOf(minimal.mismatch.inputs.shape, static_cast<int64_t>(i));
+    line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
+                        p.i, " column ", p.j, "\n");
+    ++others;
+  }
+  return others == 1 ? line : "";
+}
+
 }  // namespace
 
 std::string Now() {
@@ -68,8 +83,13 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
       "\n  operands   ", FormatLine(*row.instruction, dot), "\n",
       DescribeDifference(*row.instruction->d, minimal.model[element], minimal.device[element],
                          color));
+  if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   if (!finding.diagnosis.empty()) {
     absl::StrAppend(&text, "  diagnosis  ", finding.diagnosis, "\n");
+  }
+  if (!finding.replaces.empty()) {
+    absl::StrAppend(&text, "  replaces   ", absl::StrJoin(finding.replaces, ", "),
+                    ", refuted by later answers; their files are gone\n");
   }
   if (!finding.path.empty()) {
     absl::StrAppend(
@@ -108,9 +128,11 @@ absl::Status Findings::AddTo(OfRow& of_row, Device& device, const MismatchingCas
     }
   }
   const std::string seen = Signature(row, observed);
+  const std::string way = GravestClass(row, observed);
   for (Bucket& bucket : of_row.buckets) {
     const bool flaky = bucket.finding.flaky;
-    const bool lost = of_row.unexplained && !bucket.change && !bucket.unconfirmed;
+    const bool lost =
+        of_row.unexplained && !bucket.change && !bucket.unconfirmed && bucket.classes.contains(way);
     if (flaky ? bucket.signature != seen : !lost) continue;
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
     const uint64_t cases = ++bucket.finding.cases;
@@ -142,7 +164,10 @@ absl::Status Findings::Investigate(OfRow& of_row, Device& device, const Mismatch
   const auto cases = [&found](uint64_t first, int64_t count, Batch& batch) {
     Generate(found.name.stream, first, count, batch);
   };
-  auto result = mmadiff::Investigate(device, found.mismatch, cases, of_row.observed);
+  const absl::Status earlier = AskEarlier(of_row, device, row);
+  const auto result = earlier.ok()
+                          ? mmadiff::Investigate(device, found.mismatch, cases, of_row.observed)
+                          : absl::StatusOr<Investigation>(earlier);
   absl::Status asked = result.status();
   if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
     asked = absl::UnavailableError(asked.message());
@@ -159,17 +184,31 @@ absl::Status Findings::Investigate(OfRow& of_row, Device& device, const Mismatch
   } else {
     bucket.signature = finding.signature = result->bucket;
     finding.diagnosis = result->Text();
-    kept = std::move(result->cases);
+    kept = result->cases;
     if (result->diagnosis.changes.empty()) {
       of_row.unexplained = true;
+      bucket.classes = {GravestClass(row, observed)};
     } else {
       bucket.change = result->diagnosis.changes.front();
+      for (const Bucket& b : of_row.buckets) {
+        if (Replaces(bucket, b.finding)) finding.replaces.push_back(b.finding.signature);
+      }
     }
-    of_row.observed = std::move(result->diagnosis.observed);
+    of_row.observed = result->diagnosis.observed;
   }
   const absl::Status filed = FileCases(kept, device, folder_, finding);
   if (print_) console_.Print(DescribeFinding(kept.front().minimal, finding, console_.color()));
   return filed.ok() ? asked : filed;
+}
+
+absl::Status Findings::AskEarlier(OfRow& of_row, Device& device, const Row& row) {
+  for (const Observed& o : std::exchange(of_row.earlier, {})) {
+    const auto d = device.Run(row, MakeDotProductBatch(row.shape(), {o.dot}));
+    if (absl::IsNotFound(d.status())) continue;  // a recording
+    if (!d.ok()) return d.status();
+    if (d->front() == o.d) of_row.observed.push_back(o);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
@@ -186,8 +225,13 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
   return absl::OkStatus();
 }
 
-// A change that gives all answers of the row takes in the buckets before it, whose names it has
-// refuted; their files go, but for what did not repeat.
+// A change that gives all answers of the row takes in the buckets before it, also those of earlier
+// attempts, whose names it has refuted; their files go, but for what did not repeat.
+bool Findings::Replaces(const Bucket& bucket, const Finding& other) {
+  return bucket.change && bucket.finding.row == other.row && !other.flaky &&
+         !absl::StartsWith(other.signature, kUnconfirmed);
+}
+
 void Findings::Join(OfRow& of_row, Bucket bucket) {
   const auto same = [&](const Bucket& b) {
     return b.finding.signature == bucket.finding.signature &&
@@ -196,22 +240,39 @@ void Findings::Join(OfRow& of_row, Bucket bucket) {
   const auto old = std::find_if(of_row.buckets.begin(), of_row.buckets.end(), same);
   if (old != of_row.buckets.end() && !bucket.change) {
     ++old->finding.cases;
+    old->classes.merge(bucket.classes);
+    std::vector<std::string>& beside = old->finding.beside;
+    bucket.finding.beside.push_back(bucket.finding.path);
+    for (std::string& path : bucket.finding.beside) {
+      const bool known = path == old->finding.path || std::ranges::count(beside, path) > 0;
+      if (!known && !path.empty()) beside.push_back(std::move(path));
+    }
     return;
   }
   std::set<std::string> kept(bucket.finding.beside.begin(), bucket.finding.beside.end());
   kept.insert(bucket.finding.path);
-  for (auto b = of_row.buckets.begin(); bucket.change && b != of_row.buckets.end();) {
-    if (b->finding.flaky || absl::StartsWith(b->finding.signature, kUnconfirmed)) {
+  const auto remove_files = [&kept](Finding& replaced) {
+    replaced.beside.push_back(replaced.path);
+    for (const std::string& path : replaced.beside) {
+      if (kept.count(path) == 0) std::remove(path.c_str());
+    }
+  };
+  for (auto b = of_row.buckets.begin(); b != of_row.buckets.end();) {
+    if (!Replaces(bucket, b->finding)) {
       ++b;
       continue;
     }
     bucket.finding.cases += b->finding.cases;
-    b->finding.beside.push_back(b->finding.path);
-    for (const std::string& path : b->finding.beside) {
-      if (kept.count(path) == 0) std::remove(path.c_str());
-    }
+    remove_files(b->finding);
     b = of_row.buckets.erase(b);
   }
+  std::lock_guard lock(mutex_);
+  std::erase_if(earlier_, [&](Finding& f) {
+    const bool same = f.signature == bucket.finding.signature;
+    if (same || !Replaces(bucket, f)) return false;
+    remove_files(f);
+    return true;
+  });
   of_row.buckets.push_back(std::move(bucket));
 }
 
@@ -235,6 +296,11 @@ std::vector<std::string> Findings::LoadEarlier(
 }
 
 void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
+  const bool repeats =
+      !absl::StartsWith(c.signature, kFlaky) && !absl::StartsWith(c.signature, kUnconfirmed);
+  if (repeats && c.inputs.shape == DotProductShape(c.inputs.shape)) {
+    rows_[c.row->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
+  }
   for (Finding& f : earlier_) {
     if (f.row != c.row->name || f.signature != c.signature) continue;
     f.beside.push_back(path);

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +28,12 @@ struct Finding {
   // After "flaky:" when the device did not repeat it, after "unconfirmed:" when it could not be
   // asked again.
   std::string signature;
-  std::string case_name;            // first case
-  std::string path;                 // of the minimal case; empty if it could not be filed
-  std::vector<std::string> beside;  // of the other cases that were kept
-  std::string diagnosis;            // what was searched and found, in words; empty if nothing was
-  uint64_t cases = 0;               // of this bucket, in this attempt; 0: filed by an earlier one
+  std::string case_name;              // first case
+  std::string path;                   // of the minimal case; empty if it could not be filed
+  std::vector<std::string> beside;    // of the other cases that were kept
+  std::string diagnosis;              // what was searched and found, in words; empty if nothing was
+  std::vector<std::string> replaces;  // buckets whose names this one refutes; their files are gone
+  uint64_t cases = 0;                 // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
 };
 
@@ -60,21 +62,27 @@ class Findings {
     std::string signature;            // without "flaky:"
     std::optional<Neighbour> change;  // that gives all its cases
     bool unconfirmed = false;
+    std::set<std::string> classes;  // GravestClass() of the mismatches that were investigated
   };
   // Of one row. One answer that no change gives together with the others stays so: from then on
-  // cases are counted by how they differ.
+  // cases are counted, and investigated where they differ in a way that none did.
   struct OfRow {
     std::mutex mutex;  // also while the device is asked
     uint64_t cases = 0;
     std::list<Bucket> buckets;       // in the order of their first cases
     std::vector<Observed> observed;  // what the device answered, as far as it matters
+    std::vector<Observed> earlier;   // what earlier attempts filed, to be asked again
     bool unexplained = false;
   };
 
   absl::Status AddTo(OfRow& of_row, Device& device, const MismatchingCase& found);
-  // Files it; finding.path is empty if that failed. The device's error, or kDataLoss.
+  // Files and reports it; finding.path is empty if that failed. The device's error, or kDataLoss.
   absl::Status Investigate(OfRow& of_row, Device& device, const MismatchingCase& found,
                            std::span<const Observed> observed, Bucket& bucket);
+  // Takes over what earlier attempts filed of the row, if the device says it still.
+  absl::Status AskEarlier(OfRow& of_row, Device& device, const Row& row);
+  // Whether the bucket's change, which gives all answers of the row, takes in the other finding.
+  static bool Replaces(const Bucket& bucket, const Finding& other);
   // Adds a bucket, or one more case to one of its name.
   void Join(OfRow& of_row, Bucket bucket);
   void AddEarlier(const RegressionCase& c, const std::string& path);

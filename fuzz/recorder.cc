@@ -16,16 +16,13 @@
 #include "fuzz/campaign.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
-#include "fuzz/resident.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kUnitDotProducts = 1 << 18;          // a fraction of a second
-constexpr uint64_t kResidentUnitDotProducts = 1 << 24;  // milliseconds of a GPU, seconds of a core
-constexpr uint64_t kDigestBytes = 21;                   // of one in digests.log
-constexpr uint64_t kRecordOutputs = 40 << 10;           // bytes; a record of raw answers holds more
+constexpr uint64_t kDigestBytes = 21;          // of one in digests.log
+constexpr uint64_t kRecordOutputs = 40 << 10;  // bytes; a record of raw answers holds more
 
 // Of the names in one record, and a block's header.
 uint64_t RecordOverhead(const Row& row, const std::string& identity) {
@@ -50,7 +47,7 @@ uint64_t CasesFor(const Row& row, const std::string& identity, uint64_t cases, u
 }
 
 uint64_t MostUnitCases(const Row& row) {
-  return std::max<uint64_t>(1, kResidentUnitDotProducts / row.shape().d_words());
+  return std::max<uint64_t>(1, kMostRecordedDotProducts / row.shape().d_words());
 }
 
 // The stream that a file names beside the row; kDataLoss when it is none, or of another row.
@@ -63,13 +60,13 @@ absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row)
 
 class Recorder {
  public:
-  Recorder(const RecorderOptions& options, Device& device, RecordingFolderWriter& writer,
+  Recorder(const RecorderOptions& options, Engine& engine, RecordingFolderWriter& writer,
            Console& console)
-      : options_(options), device_(device), writer_(writer), console_(console) {
-    if (auto resident = ResidentRunner::Create(device); resident.ok()) {
-      resident_ = *std::move(resident);
-    }
-  }
+      : options_(options),
+        engine_(engine),
+        device_(engine.device()),
+        writer_(writer),
+        console_(console) {}
 
   absl::StatusOr<RecorderOutcome> Record() {
     absl::Status s = TryRows();
@@ -94,15 +91,15 @@ class Recorder {
   absl::Status TryRows() {
     for (const Row* row : options_.rows) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
-      const absl::Status s =
-          TryRow(device_, resident_.get(), {row, options_.strategy, options_.seed});
+      const CaseStream stream = {row, options_.strategy, options_.seed};
+      const absl::Status s = engine_.Try(stream);
       if (Drops(*row, s)) continue;
       if (!s.ok()) return s;
       rows_.push_back(row);
       RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
       added.name = row->name;
       added.emulated = device_.Emulates(*row);
-      added.unit_cases = UnitCases(row);
+      added.unit_cases = engine_.UnitCases(stream, UnitOf::kRecording);
       manifest_bytes_ += row->name.size() + 160;
     }
     tried_ = true;
@@ -116,16 +113,6 @@ class Recorder {
     console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
     outcome_.dropped.emplace(row.name, s);
     return true;
-  }
-
-  bool RunsOnGpu(const Row* row) const {
-    return resident_ != nullptr &&
-           ResidentRunner::Supports({row, options_.strategy, options_.seed});
-  }
-
-  uint64_t UnitCases(const Row* row) const {
-    const uint64_t unit = RunsOnGpu(row) ? kResidentUnitDotProducts : kUnitDotProducts;
-    return std::max<uint64_t>(1, unit / row->shape().d_words());
   }
 
   absl::Status Stopped() const {
@@ -256,8 +243,9 @@ class Recorder {
       const CaseStream stream = {row, options_.strategy, options_.seed};
       const std::string identity = IdentityFor(device_, *row);
       const bool dropped = outcome_.dropped.contains(row->name);
-      rows.push_back({dropped ? absl::InfiniteDuration() : absl::ZeroDuration(),
-                      {row, stream.name(), 0, UnitCases(row), {}, identity}});
+      rows.push_back(
+          {dropped ? absl::InfiniteDuration() : absl::ZeroDuration(),
+           {row, stream.name(), 0, engine_.UnitCases(stream, UnitOf::kRecording), {}, identity}});
       overhead += 2 * RecordOverhead(*row, identity);
     }
     const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
@@ -272,8 +260,7 @@ class Recorder {
       const auto start = std::chrono::steady_clock::now();
       const CaseStream stream = {d.row, options_.strategy, options_.seed};
       const uint64_t first = d.digests.size() * d.unit_cases;
-      const auto digest = RunsOnGpu(d.row) ? resident_->AnswerDigest(stream, first, d.unit_cases)
-                                           : AnswerDigest(stream, first, d.unit_cases, &device_);
+      const auto digest = engine_.AnswerDigest(stream, first, d.unit_cases);
       if (Drops(*d.row, digest.status())) {
         next.used = absl::InfiniteDuration();
         continue;
@@ -305,10 +292,10 @@ class Recorder {
   const RecorderOptions& options_;
   std::vector<const Row*> rows_;  // that answer
   bool tried_ = false;            // all of them
+  Engine& engine_;
   Device& device_;
   RecordingFolderWriter& writer_;
   Console& console_;
-  std::unique_ptr<ResidentRunner> resident_;  // nullptr: the device is no GPU
   RecordingManifest manifest_;
   uint64_t manifest_bytes_ = 0, digest_bytes_ = 0;
   std::string regressions_;
@@ -343,12 +330,12 @@ absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>
   return planned;
 }
 
-absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
+absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console) {
-  device.StopWhen([] { return StopSignal() != 0; });
+  engine.device().StopWhen([] { return StopSignal() != 0; });
   auto writer = RecordingFolderWriter::Create(folder);
   if (!writer.ok()) return writer.status();
-  return Recorder(options, device, **writer, console).Record();
+  return Recorder(options, engine, **writer, console).Record();
 }
 
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {

@@ -12,10 +12,10 @@
 #include "absl/status/statusor.h"
 #include "corpus/recording.h"
 #include "corpus/run_record.h"
-#include "device/device.h"
 #include "device/stop.h"
 #include "fuzz/case_name.h"
 #include "fuzz/console.h"
+#include "fuzz/engine.h"
 
 namespace mmadiff {
 
@@ -40,7 +40,7 @@ struct RecorderOutcome {
 // kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
 // row that fails alone (IsOfRow) in its first answer, layout and self-test among it, has no part in
 // the recording; one that fails later keeps what was recorded of it before.
-absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Device& device,
+absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console);
 
 // The inputs of a recording, generated where it only names them; kDataLoss when it names none, or

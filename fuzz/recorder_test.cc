@@ -93,7 +93,12 @@ class RecorderTest : public TestFolder {
   absl::StatusOr<RecorderOutcome> Record(const RecorderOptions& options, const char* fault) {
     const DeviceOr device = OpenFaulty(fault);
     EXPECT_TRUE(device.ok()) << device.status();
-    return RecordFolder(options, **device, Path("out"), console_);
+    return Record(options, **device);
+  }
+
+  absl::StatusOr<RecorderOutcome> Record(const RecorderOptions& options, Device& device) {
+    HostEngine engine(device);
+    return RecordFolder(options, engine, Path("out"), console_);
   }
 
   // Changes one file of the recording.
@@ -119,7 +124,7 @@ TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
   } device;
   RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
   options.regressions = "";
-  const auto outcome = RecordFolder(options, device, Path("out"), console_);
+  const auto outcome = Record(options, device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   ASSERT_EQ(outcome->dropped.size(), 2u);
   EXPECT_EQ(outcome->dropped.at(kBigTile).message(), "no layout");
@@ -146,14 +151,14 @@ TEST_F(RecorderTest, AnswersThatAreLostLeaveNoRecording) {
   } device;
   RecorderOptions options = Options({kMma});
   options.regressions = "";
-  EXPECT_FALSE(RecordFolder(options, device, Path("out"), console_).ok());
+  EXPECT_FALSE(Record(options, device).ok());
   EXPECT_FALSE(fs::exists(Path("out")));
 }
 
 TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   const RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
   OtherNans device;
-  const auto outcome = RecordFolder(options, device, Path("out"), console_);
+  const auto outcome = Record(options, device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   const Verified v = Verify(Path("out"));
   EXPECT_EQ(v.differing, 0);
@@ -173,15 +178,14 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   ASSERT_TRUE(manifest.ok()) << manifest.status();
   EXPECT_EQ(manifest->device_identity, "other NaNs");
   EXPECT_EQ(manifest->files.size(), 3);
-  EXPECT_EQ(RecordFolder(options, device, Path("out"), console_).status().code(),
-            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(Record(options, device).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
 // The same folder is a device, and a row that several instructions make says so.
 TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
   const char* name = "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32";
   OtherNans device;
-  ASSERT_TRUE(RecordFolder(Options({name}), device, Path("out"), console_).ok());
+  ASSERT_TRUE(Record(Options({name}), device).ok());
   const DeviceOr recorded = OpenRecorded(Path("out"));
   ASSERT_TRUE(recorded.ok()) << recorded.status();
   EXPECT_EQ((*recorded)->identity(), "other NaNs, emulated by ptxas");

@@ -83,6 +83,12 @@ bool NothingExecuted(const CampaignOutcome& outcome) {
   return outcome.attempt_dot_products == 0 && outcome.resumed_units > 0;
 }
 
+nlohmann::ordered_json JsonOf(const Finding& f) {
+  return {{"instruction", f.row}, {"bucket", f.signature},    {"first_case", f.case_name},
+          {"cases", f.cases},     {"flaky", f.flaky},         {"path", f.path},
+          {"beside", f.beside},   {"diagnosis", f.diagnosis}, {"replaces", f.replaces}};
+}
+
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
   return absl::StrCat("stat::", name, ": ", value, "\n");
 }
@@ -197,17 +203,12 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"counts", row.total.counts}});
   }
   json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& f : outcome.findings) {
-    json["findings"].push_back({{"instruction", f.row},
-                                {"signature", f.signature},
-                                {"first_case", f.case_name},
-                                {"cases", f.cases},
-                                {"flaky", f.flaky},
-                                {"path", f.path},
-                                {"beside", f.beside},
-                                {"diagnosis", f.diagnosis}});
-  }
+  for (const Finding& f : outcome.findings) json["findings"].push_back(JsonOf(f));
   return JsonText(json, -1) + "\n";
+}
+
+std::string FormatJsonFinding(const Finding& finding) {
+  return JsonText(JsonOf(finding), 1) + "\n";
 }
 
 }  // namespace mmadiff

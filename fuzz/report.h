@@ -15,6 +15,8 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
 
 // The same as one JSON object.
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome);
+// One finding, as it is in that object.
+std::string FormatJsonFinding(const Finding& finding);
 
 std::string Hex(Digest digest);  // 32 digits
 

@@ -92,23 +92,21 @@ bool ResidentRunner::Supports(const CaseStream& stream) {
          CompareKernel(stream.row->model.algorithm.family) != nullptr;
 }
 
-absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(Device& device,
+absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(CudaDevice& device,
                                                                        absl::string_view image) {
-  CudaDevice* const cuda = dynamic_cast<CudaDevice*>(&device);
-  if (cuda == nullptr) return absl::NotFoundError(absl::StrCat(device.name(), " is no GPU"));
   if (image.empty()) {
     return absl::FailedPreconditionError(
         "cases are made and compared on the host, which is slow: this build has no kernels for "
         "runs on the GPU, for the CUDA Toolkit was not there when it was configured");
   }
-  if (absl::Status s = cuda->MakeCurrent(); !s.ok()) return s;
-  const CudaDriver& driver = cuda->driver();
+  if (absl::Status s = device.MakeCurrent(); !s.ok()) return s;
+  const CudaDriver& driver = device.driver();
   void* module = nullptr;
   absl::Status s = driver.Check(driver.load_module(&module, image.data(), 0, nullptr, nullptr),
                                 "loading the kernels of a run on the GPU");
   if (!s.ok()) return s;
   return std::unique_ptr<ResidentRunner>(
-      new ResidentRunner(*cuda, module, std::max(1, cuda->multiprocessors())));
+      new ResidentRunner(device, module, std::max(1, device.multiprocessors())));
 }
 
 absl::StatusOr<uint64_t> ResidentRunner::Reserve(Buffers which, size_t bytes) {
@@ -483,21 +481,6 @@ absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, ui
   const auto ignore = [](const MismatchingCase&) { return absl::OkStatus(); };
   if (absl::Status s = Run(stream, first, count, result, ignore); !s.ok()) return s;
   return result.device_digest;
-}
-
-absl::Status TryRow(Device& device, ResidentRunner* resident, const CaseStream& stream) {
-  Batch batch;
-  Generate(stream, 0, 1, batch);
-  std::vector<uint64_t> answers[2];
-  for (std::vector<uint64_t>& d : answers) {
-    if (absl::Status s = device.Run(*stream.row, batch, d); !s.ok()) return s;
-  }
-  if (!Differences(*stream.row, answers[0], answers[1]).empty()) {
-    return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
-                                            device.name(), " does not repeat what it says"));
-  }
-  if (resident == nullptr || !ResidentRunner::Supports(stream)) return absl::OkStatus();
-  return resident->AnswerDigest(stream, 0, 1).status();
 }
 
 }  // namespace mmadiff

@@ -23,10 +23,10 @@ absl::string_view ResidentImage();
 // One object serves one thread, as its device.
 class ResidentRunner {
  public:
-  // kNotFound: the device is no GPU. kFailedPrecondition: it is one, but this build has no image,
-  // so that units run at the speed of the host. Else the device's own errors.
+  // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
+  // the device's own errors.
   static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(
-      Device& device, absl::string_view image = ResidentImage());
+      CudaDevice& device, absl::string_view image = ResidentImage());
 
   // Whether the arithmetic and the strategy of the stream are among the kernels.
   static bool Supports(const CaseStream& stream);
@@ -109,10 +109,5 @@ class ResidentRunner {
   std::map<std::string, void*> functions_;
   std::map<std::string, absl::Status> tested_;  // what the self-test of a stream said
 };
-
-// What a row must pass before its answers are used: one answer, with which its layout is confirmed,
-// given twice alike (else kDataLoss), and the self-test of `resident` if that is not nullptr and
-// supports the stream.
-absl::Status TryRow(Device& device, ResidentRunner* resident, const CaseStream& stream);
 
 }  // namespace mmadiff

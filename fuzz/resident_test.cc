@@ -8,7 +8,9 @@
 
 #include <cstdlib>
 
+#include "device/cuda/cuda.h"
 #include "fuzz/devices.h"
+#include "fuzz/engine.h"
 #include "sim/parameter.h"
 
 namespace mmadiff {
@@ -30,8 +32,10 @@ class ResidentTest : public testing::Test {
 
   // A runner with the kernels' twins; `device` is its GPU.
   static std::unique_ptr<ResidentRunner> Open(std::unique_ptr<Device>& device) {
-    device = *OpenDevice("cuda:0");
-    return *ResidentRunner::Create(*device, "twin");
+    std::unique_ptr<CudaDevice> gpu = *OpenCuda("0");
+    auto runner = *ResidentRunner::Create(*gpu, "twin");
+    device = std::move(gpu);
+    return runner;
   }
 
   static absl::Status Accept(const MismatchingCase&) { return absl::OkStatus(); }
@@ -60,7 +64,7 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
     std::string capability(row.arch().substr(3));
     capability.insert(capability.size() - 1, ".");
     setenv("FAKE_CUDA_CAPABILITY", capability.c_str(), 1);
-    DeviceOr device = OpenDevice("cuda:0");
+    auto device = OpenCuda("0");
     ASSERT_TRUE(device.ok()) << device.status();
     const auto resident = ResidentRunner::Create(**device, "twin");
     ASSERT_TRUE(resident.ok()) << resident.status();
@@ -87,7 +91,7 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
   const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   Row wrong = row;
   wrong.model.algorithm = Neighbours(row.model).front().algorithm;
-  DeviceOr device = OpenDevice("cuda:0");
+  auto device = OpenCuda("0");
   ASSERT_TRUE(device.ok());
   const auto resident = ResidentRunner::Create(**device, "twin");
   ASSERT_TRUE(resident.ok());
@@ -202,10 +206,10 @@ TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
 }
 
 TEST_F(ResidentTest, WhereItDoesNotRun) {
-  DeviceOr faulty = OpenDevice("faulty:none=0");
+  const EngineOr faulty = OpenEngine("faulty:none=0");
   ASSERT_TRUE(faulty.ok());
-  EXPECT_EQ(ResidentRunner::Create(**faulty, "twin").status().code(), absl::StatusCode::kNotFound);
-  DeviceOr gpu = OpenDevice("cuda:0");
+  EXPECT_FALSE((*faulty)->resident());
+  auto gpu = OpenCuda("0");
   ASSERT_TRUE(gpu.ok());
   const absl::Status none = ResidentRunner::Create(**gpu, "").status();
   EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);

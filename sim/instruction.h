@@ -16,10 +16,12 @@ struct Shape {
   int m, n, k, blocks;
   int scales = 0;  // of each row of A and each column of B; k / scales elements share one
 
-  MMADIFF_HD constexpr int row_words() const { return k + scales; }  // of a row of A or a column of B: scales come last
+  // Of a row of A or a column of B: scales come last.
+  MMADIFF_HD constexpr int row_words() const { return k + scales; }
   MMADIFF_HD constexpr int a_words() const { return blocks * m * row_words(); }
   MMADIFF_HD constexpr int b_words() const { return blocks * n * row_words(); }
-  MMADIFF_HD constexpr int d_words() const { return blocks * m * n; }  // also of c; the dot products of one execution
+  // Also of c; the dot products of one execution.
+  MMADIFF_HD constexpr int d_words() const { return blocks * m * n; }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 

@@ -49,7 +49,7 @@ struct Neighbour {
 std::vector<Neighbour> Neighbours(const Model& model);
 
 // The values beside `value` that a parameter can have, numbers nearest first: all, but of terms
-// powers of two, of floors -320..64 and none.
+// 1..32 and powers of two, of floors -320..128 and none.
 std::vector<int> OtherValues(const Parameter& p, int value);
 
 // Every algorithm that differs in one parameter, whatever the distance: Neighbours() first, then

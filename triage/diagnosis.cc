@@ -152,16 +152,18 @@ std::vector<CaseChooser::Chain> Rivals(const Row& row, const Diagnosis& d, const
   return rivals;
 }
 
-// Asks about dot products on their own, as many as the budget allows.
-absl::Status Ask(Runner& runner, std::vector<DotProductCase> dots,
-                 std::vector<Observed>& observed) {
-  if (static_cast<int64_t>(dots.size()) > runner.left()) dots.resize(runner.left());
-  if (dots.empty()) return absl::OkStatus();
+// Asks about dot products on their own, as many as the budget allows. Whether those are all, and
+// the device, which may be a recording, has answers to them.
+absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
+                         std::vector<Observed>& observed) {
+  const bool all = static_cast<int64_t>(dots.size()) <= runner.left();
+  if (!all) dots.resize(std::max<int64_t>(0, runner.left()));
+  if (dots.empty()) return all;
   const auto d = runner.Run(MakeDotProductBatch(runner.row().shape(), dots));
-  if (absl::IsNotFound(d.status())) return absl::OkStatus();  // a recording
+  if (absl::IsNotFound(d.status())) return false;
   if (!d.ok()) return d.status();
   for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
-  return absl::OkStatus();
+  return all;
 }
 
 // Asks about the first executions, and takes some of their answers.
@@ -199,7 +201,7 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
 }  // namespace
 
 std::string Diagnosis::Bucket(const Row& row) const {
-  return SignatureOf(row, observed, changes.empty() ? nullptr : &changes.front());
+  return changes.empty() ? "unexplained" : SignatureOf(row, observed, &changes.front());
 }
 
 std::string Diagnosis::Text() const {
@@ -207,7 +209,8 @@ std::string Diagnosis::Text() const {
     return absl::StrCat(
         changes.front().name, " gives all ", observed.size(), " answers of the device",
         changes.size() == 1 ? "" : absl::StrCat("; so does ", changes[1].name),
-        changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"));
+        changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
+        cut ? "; not all that tells it from others could be asked" : "");
   }
   if (nearest.name.empty() && missed == 0) {
     return absl::StrCat("the model gives all ", observed.size(), " answers of the device");
@@ -226,20 +229,21 @@ Diagnosis FindChange(const Row& row, std::vector<Observed> observed) {
 }
 
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const Executions& cases) {
+                                   const Executions& cases, bool sampled) {
   const Row& row = runner.row();
-  if (!runner.IsSlow()) {
+  if (!runner.IsSlow() && !sampled) {
     if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
   }
   Diagnosis d = FindChange(row, std::move(observed));
+  d.cut = !d.changes.empty();
   for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
     if (runner.StopRequested()) return absl::CancelledError("stopped");
     const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
     const Model believed = WithAlgorithm(row, change.algorithm);
     const size_t before = d.observed.size();
-    const absl::Status s =
+    const absl::StatusOr<bool> all =
         Ask(runner, Choose(runner, believed, Rivals(row, d, believed), cases), d.observed);
-    if (!s.ok()) return s;
+    if (!all.ok()) return all.status();
     const std::span<const Observed> asked = std::span(d.observed).subspan(before);
     const bool holds = Explains(row, believed, asked);
     if (!holds || !d.changes.empty()) {
@@ -250,8 +254,10 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
     if (d.changes.empty()) {
       const std::string nearest = d.nearest.name;
       Search(row, d);
+      d.cut = !d.changes.empty();
       if (d.changes.empty() && d.nearest.name == nearest) break;
     } else if (holds) {
+      d.cut = !*all;
       break;
     }
   }

@@ -30,9 +30,10 @@ struct Diagnosis {
   size_t missed = 0;               // answers that `nearest` does not give
   size_t singles = 0, pairs = 0;   // changes that were tried
   std::vector<Observed> observed;  // the answers
+  bool cut = false;                // not all that tells the first change from others could be asked
 
-  // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else how the
-  // first differing answer differs, "unexplained:CLASS".
+  // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else
+  // "unexplained".
   std::string Bucket(const Row& row) const;
   // What was searched and found, one sentence; how many changes could not be told apart.
   std::string Text() const;
@@ -42,9 +43,10 @@ struct Diagnosis {
 Diagnosis FindChange(const Row& row, std::vector<Observed> observed);
 
 // The same, and asks the device for more while that can tell the change from others: about dot
-// products of the first 2^15 of `cases` (8 of each execution). Errors are the device's; what a
-// recording has no answer for is left out.
+// products of the first 2^15 of `cases` (8 of each execution), and, unless it is slow or `sampled`
+// before, about its first executions. Errors are the device's; what a recording has no answer for
+// is left out.
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const Executions& cases);
+                                   const Executions& cases, bool sampled = false);
 
 }  // namespace mmadiff

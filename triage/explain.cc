@@ -39,6 +39,20 @@ std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Obse
   return explaining;
 }
 
+std::string GravestClass(const Row& row, std::span<const Observed> observed) {
+  constexpr std::string_view kByWeight[] = {"",     "1ulp",     "ulps", "zero_sign",
+                                            "sign", "infinity", "nan",  "integer"};
+  const auto weight = [&](const std::string& name) { return std::ranges::find(kByWeight, name); };
+  std::string gravest;
+  for (const Observed& o : observed) {
+    const uint64_t model = Simulate(row.model, o.dot);
+    if (SameResult(row, model, o.d)) continue;
+    const std::string own = DifferenceClass(row.model.d, model, o.d);
+    if (weight(own) > weight(gravest)) gravest = own;
+  }
+  return gravest;
+}
+
 std::string SignatureOf(const Row& row, std::span<const Observed> observed,
                         const Neighbour* explanation) {
   for (const Observed& o : observed) {

@@ -33,6 +33,10 @@ bool Explains(const Row& row, const Model& model, std::span<const Observed> obse
 // integer.
 std::string DifferenceClass(const Format& format, uint64_t model, uint64_t device);
 
+// The gravest of these of the answers that differ from the row's model (a NaN is graver than an
+// infinity, that than a sign, that than ulps); "" if none does.
+std::string GravestClass(const Row& row, std::span<const Observed> observed);
+
 // The bucket of a difference, the same on every machine: "STAGE:NAME=VALUE" of the first explaining
 // neighbour, with the stage at which the parameter acts (Parameter::stage), else
 // "unexplained:CLASS" with the DifferenceClass() of the first word that differs.

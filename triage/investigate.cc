@@ -14,9 +14,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kAnswers = 512;   // of an execution: differing ones, and others
-constexpr size_t kMostCases = 12;  // that refute
-constexpr size_t kMostNamed = 6;   // changes named in a text
+constexpr size_t kAnswers = 512;       // of an execution: differing ones, and others
+constexpr size_t kMostCases = 12;      // that refute
+constexpr size_t kMostNamed = 6;       // changes named in a text
+constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
 constexpr char kMinimal[] = "the device and the model differ";
 
 // What must be refuted beside the row's model, which the minimal mismatch refutes: its single
@@ -57,7 +58,8 @@ class Investigator {
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
-    absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, std::move(observed), cases);
+    absl::StatusOr<Diagnosis> diagnosis =
+        Diagnose(runner_, std::move(observed), cases, !known.empty());
     if (!diagnosis.ok()) return diagnosis.status();
     result_.diagnosis = *std::move(diagnosis);
     result_.bucket = result_.diagnosis.Bucket(row_);
@@ -148,9 +150,19 @@ class Investigator {
                      0};
   }
 
+  // At most half of what is left is spent on it, for what refutes others comes after it.
   absl::Status KeepMinimal() {
+    runner_.KeepBack(runner_.left() / 2);
+    const absl::Status s = KeepMinimalOf();
+    runner_.KeepBack(0);
+    return s;
+  }
+
+  absl::Status KeepMinimalOf() {
     const bool explained = explanation_.has_value();
-    const std::string lost = explained ? "" : result_.bucket.substr(result_.bucket.find(':') + 1);
+    // What nothing explains is to differ as the gravest word of the mismatch does.
+    const std::string lost =
+        explained ? "" : GravestClass(row_, AnswersOf(found_.model, found_.device));
     Target target(row_, explanation_, Preferred(), lost);
     std::optional<Mismatch> start = Start(target);
     for (const std::string& way : {lost, std::string()}) {
@@ -174,7 +186,8 @@ class Investigator {
     return absl::OkStatus();
   }
 
-  // A case for each rival that an answer refutes and no case yet, that of the fewest answers first.
+  // A case for each rival that an answer refutes and no case yet, the nearest and that of the
+  // fewest answers first. Without budget the answer is kept as it is.
   absl::Status KeepRefuting() {
     std::vector<std::pair<size_t, Rival>> by_answers;
     for (const Rival& r : rivals_) {
@@ -182,12 +195,14 @@ class Investigator {
       size_t refuting = 0;
       for (const Observed& o : result_.diagnosis.observed) {
         refuting += !Gives(row_, r.model, o.dot, o.d);
+        if (refuting == kEnoughAnswers) break;
       }
-      if (refuting > 0) by_answers.push_back({refuting, r});
+      const bool nearest = r.name == result_.diagnosis.nearest.name;
+      if (refuting > 0) by_answers.push_back({nearest ? 0 : refuting, r});
     }
     std::ranges::stable_sort(by_answers, {}, [](const auto& r) { return r.first; });
     for (const auto& [answers, rival] : by_answers) {
-      if (result_.cases.size() >= kMostCases || !runner_.HasBudget()) break;
+      if (result_.cases.size() >= kMostCases) break;
       const auto same = [&](const Rival& r) { return r.name == rival.name; };
       if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
       const Target target(row_, explanation_, {rival.model});
@@ -222,6 +237,10 @@ class Investigator {
       if (!tries.ok()) return tries.status();
       found.model = tries->model;
       found.device = tries->device;
+      if (found.device[0] != found_.device[mismatch_.element] &&
+          found.mismatch.inputs.shape == minimal.inputs.shape) {
+        result_.repeatability = Repeatability::kFlaky;  // it has changed since
+      }
     }
     found.signature = result_.bucket;
     found.mismatch.inputs.stream.clear();
@@ -271,18 +290,23 @@ class Investigator {
 
 std::string Investigation::Text() const {
   if (repeatability != Repeatability::kReproduced) return "the device does not repeat its answers";
-  return absl::StrCat(diagnosis.Text(), "; the cases refute ", refuted, " single changes",
-                      left == 0 ? "" : absl::StrCat(", not ", left),
-                      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
-                      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
+  const bool alone = refuted + left == 0;
+  return absl::StrCat(
+      diagnosis.Text(),
+      alone ? "; there is no other single change"
+            : absl::StrCat("; the cases refute ", refuted, " single changes"),
+      left == 0 ? "" : absl::StrCat(", not ", left),
+      spent ? absl::StrCat("; stopped after ", executions, " executions (minimize --max_calls)")
+            : "",
+      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
                                           const Executions& cases, std::span<const Observed> known,
                                           int64_t most) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
-  if (most == 0) most = device.IsSlow() ? kMostSlowExecutions : kMostExecutions;
-  Runner runner(device, *mismatch.row, most);
+  const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;
+  Runner runner(device, *mismatch.row, most == 0 ? kMostExecutions : most, most_slow);
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
   result.executions = runner.executions();

@@ -81,6 +81,7 @@ absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t e
   std::erase_if(groups, [&](const Group& g) { return IsPlain(m, inputs, g); });
   for (size_t run = groups.size(); run >= 1; run /= 2) {
     for (size_t start = 0; start < groups.size();) {
+      if (!runner.HasBudget()) return changed;
       Batch candidate = inputs;
       const size_t end = std::min(start + run, groups.size());
       for (size_t i = start; i < end; ++i) MakePlain(m, groups[i], candidate);
@@ -120,6 +121,7 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
       const uint64_t word = (inputs.*g.array)[g.first];
       if (word == 0 || !PackPowerOfTwo(format, negative, 0, &one)) continue;
       if (word == one) break;
+      if (!runner.HasBudget()) return changed;
       Batch candidate = inputs;
       (candidate.*g.array)[g.first] = one;
       const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);

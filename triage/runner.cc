@@ -6,7 +6,18 @@ namespace mmadiff {
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
-  return device_.Run(row_, batch);
+  const auto start = std::chrono::steady_clock::now();
+  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(row_, batch);
+  used_ += std::chrono::steady_clock::now() - start;
+  dot_products_ += batch.dot_products();
+  return d;
+}
+
+bool Runner::IsSlow() const {
+  using std::chrono::milliseconds;
+  if (!device_.IsSlow()) return false;
+  return dot_products_ == 0 || used_ > milliseconds(1) * dot_products_ ||
+         used_ > milliseconds(10000);
 }
 
 absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {

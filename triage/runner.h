@@ -1,6 +1,7 @@
 // A device that is asked about candidates, and how often it was.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -17,8 +18,11 @@ using Executions = std::function<void(uint64_t first, int64_t count, Batch& batc
 
 class Runner {
  public:
-  // After `most` executions it has no more of them to spend: HasBudget() is false.
-  Runner(Device& device, const Row& row, int64_t most) : device_(device), row_(row), most_(most) {}
+  // After `most` executions it has no more of them to spend: HasBudget() is false; while the device
+  // is slow, after `most_slow`.
+  Runner(Device& device, const Row& row, int64_t most, int64_t most_slow)
+      : device_(device), row_(row), most_(most), most_slow_(most_slow) {}
+  Runner(Device& device, const Row& row, int64_t most) : Runner(device, row, most, most) {}
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
   // The same for candidates: an execution that the device has no answer for (kNotFound: a
@@ -26,17 +30,22 @@ class Runner {
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
   const Row& row() const { return row_; }
-  bool IsSlow() const { return device_.IsSlow(); }
+  // A device that says so, until it has answered a dot product in a millisecond, and ten seconds
+  // are not over.
+  bool IsSlow() const;
   bool StopRequested() const { return device_.StopRequested(); }
   bool HasBudget() const { return left() > 0; }
-  int64_t left() const { return most_ - executions_; }
+  int64_t left() const { return (IsSlow() ? most_slow_ : most_) - kept_ - executions_; }
+  // Keeps so many executions back from left(), for what comes later.
+  void KeepBack(int64_t executions) { kept_ = executions; }
   int64_t executions() const { return executions_; }
 
  private:
   Device& device_;
   const Row& row_;
-  const int64_t most_;
-  int64_t executions_ = 0;
+  const int64_t most_, most_slow_;
+  int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
+  std::chrono::steady_clock::duration used_ = {};  // by the device
 };
 
 }  // namespace mmadiff

@@ -274,9 +274,12 @@ uint32_t FillPattern() {
   return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
 }
 
-DeviceOr OpenCuda(absl::string_view argument) { return OpenCudaWith(argument, KernelImageOf); }
+absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument) {
+  return OpenCudaWith(argument, KernelImageOf);
+}
 
-DeviceOr OpenCudaWith(absl::string_view argument, KernelImages images) {
+absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argument,
+                                                         KernelImages images) {
   int index;
   absl::string_view number = argument;
   const bool lanes = absl::ConsumeSuffix(&number, ",a=registers");

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <bitset>
+#include <memory>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
@@ -40,11 +42,12 @@ class CudaDevice : public Device {
 // "N": GPU number N, in decimal. "N,a=registers": A of the instructions that have the choice
 // (wgmma, tcgen05) is read from registers or tensor memory, not from shared memory. kNotFound
 // without a driver or without that GPU.
-DeviceOr OpenCuda(absl::string_view argument);
+absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument);
 
 // The same with other machine code than this build's. It is used if the driver is not older than
 // the toolkit that made it, for the instructions that it has (IsBuiltEntry()); for all others the
 // driver assembles PTX text.
-DeviceOr OpenCudaWith(absl::string_view argument, KernelImages images);
+absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argument,
+                                                         KernelImages images);
 
 }  // namespace mmadiff

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "device/device.h"
 #include "fuzz/console.h"
+#include "fuzz/engine.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -26,7 +27,8 @@ struct AskedAnswers {
 
 class AskedDevice {
  public:
-  AskedDevice(Device& device, Console& console) : device_(device), console_(console) {}
+  AskedDevice(Engine& engine, Console& console)
+      : engine_(engine), device_(engine.device()), console_(console) {}
 
   // Nothing when the row was dropped, before or by this error; another error of the device is
   // returned.
@@ -36,11 +38,13 @@ class AskedDevice {
   bool Dropped(const Row& row) const { return dropped_.contains(row.name); }
   bool Lacks(const Row& row) const { return !Dropped(row) && !device_.Supports(row).ok(); }
 
+  Engine& engine() { return engine_; }
   Device& device() { return device_; }
   std::vector<absl::Status> dropped() const;  // one for each row
   uint64_t flaky() const { return flaky_; }   // dot products
 
  private:
+  Engine& engine_;
   Device& device_;
   Console& console_;
   std::map<std::string, absl::Status> dropped_;

@@ -292,6 +292,15 @@ expect 1 explain "$(grep -rl 'why: "as it was found' zero/findings)"
 says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the device'; says 'Refuted by other answers'
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
 is "$(grep -c '^device ' "$out") $(grep -c ' gives all ' "$out")" '2 2'
+expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
+says 'so does output_rounding=nearest_even and'; is "$(grep -c 'of the stored' "$out")" 0
+# Devices whose names begin alike, in one file.
+expect 1 minimize "$case" --device=faulty:fraction_bits=2 --workdir=alike
+expect 1 minimize "$case" --device=faulty:fraction_bits=20 --workdir=alike --json; json; says '"bucket"'
+for file in alike/sm_90/*fraction_bits_2-*; do expect 1 explain "$file" --json; says '"fraction_bits=2"'; done
+expect 1 explain alike; is "$(grep -c 'misses 0$' "$out")" 2
+# A change that no input shows is no clean pass.
+run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input shows'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'
 expect 3 explain no_cases; warns 'no case with an answer of a device'
 expect 1 explain "$case" --device=faulty:fraction_bits=24; says 'fraction_bits=24'

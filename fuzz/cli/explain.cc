@@ -19,16 +19,21 @@
 namespace mmadiff {
 namespace {
 
-// What a device answered in a case; empty if the case holds predictions alone.
-std::vector<Observed> AnswersIn(const RegressionCase& c, std::string* device) {
-  std::vector<Observed> answers;
+constexpr int kMostNamed = 12;  // refuted changes
+
+std::string NameOf(const Answer& a) {
+  return absl::StrCat(a.device, a.identity.empty() ? "" : ", ", a.identity);
+}
+
+// What each device answered in a case, predictions left out.
+std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
+  std::map<std::string, std::vector<Observed>> answers;
   for (const Answer& a : c.answers) {
     if (absl::StartsWith(a.device, "model")) continue;
-    *device = absl::StrCat(a.device, a.identity.empty() ? "" : ", ", a.identity);
+    std::vector<Observed>& of_device = answers[NameOf(a)];
     for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
-      answers.push_back({Extract(c.inputs, i), a.d[i]});
+      of_device.push_back({Extract(c.inputs, i), a.d[i]});
     }
-    break;
   }
   return answers;
 }
@@ -112,15 +117,17 @@ int ExplainFolder(const std::string& folder, const Globals& globals) {
   bool damaged = false, differs = false;
   for (const std::string& path : *paths) {
     const absl::StatusOr<RegressionCase> c = ReadCase(path);
-    std::string device;
-    const std::vector<Observed> answers = c.ok() ? AnswersIn(*c, &device) : std::vector<Observed>();
-    if (!c.ok()) console.Warn(std::string(c.status().message()));
-    damaged |= !c.ok();
-    if (answers.empty()) continue;
-    Group& group = groups[{c->row->name, device}];
-    group.row = c->row;
-    group.device = device;
-    group.Add(*c, answers);
+    if (!c.ok()) {
+      console.Warn(std::string(c.status().message()));
+      damaged = true;
+      continue;
+    }
+    for (const auto& [device, answers] : AnswersIn(*c)) {
+      Group& group = groups[{c->row->name, device}];
+      group.row = c->row;
+      group.device = device;
+      group.Add(*c, answers);
+    }
   }
   for (const auto& [key, group] : groups) {
     const Row& row = *group.row;
@@ -170,12 +177,10 @@ std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, C
     std::error_code error;
     if (std::filesystem::equivalent(path, other, error)) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(other);
-    std::string device;
     if (!c.ok()) console.Warn(std::string(c.status().message()));
     if (!c.ok() || c->row != s.row || c->signature != own->signature) continue;
-    const std::vector<Observed> answers = AnswersIn(*c, &device);
-    if (absl::StartsWith(device, s.device_name))
-      all.insert(all.end(), answers.begin(), answers.end());
+    const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
+    all.insert(all.end(), answers.begin(), answers.end());
   }
   return all;
 }
@@ -198,11 +203,14 @@ Diagnosis DiagnosisOf(const Row& row, const Observed& observed, const Diagnosis&
 std::string RefutedText(const Row& row, const Diagnosis& of_answer,
                         const std::vector<Observed>& answers) {
   std::string text;
+  int more = -kMostNamed;
   for (const Neighbour& n : of_answer.changes) {
     if (Explains(row, WithAlgorithm(row, n.algorithm), answers)) continue;
+    if (++more > 0) continue;
     absl::StrAppend(&text, text.empty() ? "Refuted by other answers of this finding: " : ", ",
                     n.name);
   }
+  if (more > 0) absl::StrAppend(&text, " and ", more, " more");
   return text.empty() ? text : text + ".\n";
 }
 
@@ -230,7 +238,7 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
                    s->differing.size(), " of ", observed.size(), " results differ\n");
   std::vector<Observed> answers = observed;
   std::string stored;  // bucket
-  if (!LooksLikeCaseName(argument)) {
+  if (!LooksLikeCaseName(argument) && device == nullptr) {
     const std::vector<Observed> others = OfSameFinding(argument, *s, console, stored);
     answers.insert(answers.end(), others.begin(), others.end());
   }

@@ -17,7 +17,7 @@ constexpr Verb kVerbs[] = {
     {"run", "differential run of a device against the model", AddRun, true},
     {"replay", "regression cases, vectors, recordings or one case name, with or without a device",
      AddReplay},
-    {"minimize", "shrink one mismatch to its essence", AddMinimize},
+    {"minimize", "shrink one mismatch to its essence", AddMinimize, true},
     {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain, true},
     {"list", "instructions, devices, strategies, formats, vectors, differences; one a line",
      AddList, true},

@@ -4,6 +4,7 @@
 #include "fuzz/cli/subject.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
+#include "fuzz/report.h"
 #include "triage/investigate.h"
 
 namespace mmadiff {
@@ -46,7 +47,9 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
   if (absl::Status s = FileCases(i->cases, **device, folder, finding); !s.ok()) {
     return Fail(s, kNotDurable);
   }
-  console.Print(DescribeFinding(i->cases.front().minimal, finding, console.color()));
+  finding.cases = 1;
+  console.Print(globals.json ? FormatJsonFinding(finding)
+                             : DescribeFinding(i->cases.front().minimal, finding, console.color()));
   if (!flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");
   return kDamaged;

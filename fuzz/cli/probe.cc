@@ -13,9 +13,8 @@
 #include "device/line_protocol.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/devices.h"
+#include "fuzz/engine.h"
 #include "fuzz/json_text.h"
-#include "fuzz/resident.h"
 #include "triage/pairs.h"
 
 namespace mmadiff {
@@ -29,8 +28,9 @@ struct ProbeFlags {
 
 class Probe {
  public:
-  Probe(Device& device, Console& console, const std::string& folder, bool json)
-      : device_(device),
+  Probe(Engine& engine, Console& console, const std::string& folder, bool json)
+      : engine_(engine),
+        device_(engine.device()),
         console_(console),
         folder_(folder),
         json_(json),
@@ -65,23 +65,29 @@ class Probe {
         dropped_.push_back(absl::InternalError("layout"));
       }
     }
-    std::unique_ptr<ResidentRunner> resident;
-    if (auto created = ResidentRunner::Create(device_); created.ok()) {
-      resident = *std::move(created);
-    }
     std::vector<RowModel> with_pairs;
     for (const Row* row : good) {
       if (row != good.front() && IsLate(*row, limit)) continue;
       // Of a GPU, its self-test; what others cannot answer twice is a question.
-      const bool tries = resident != nullptr && (!others.empty() || pairs != nullptr);
-      const CaseStream stream = {row, &Strategies().front(), 1};
-      const absl::Status tried = tries ? TryRow(device_, resident.get(), stream) : absl::OkStatus();
+      const bool tries = engine_.resident() && (!others.empty() || pairs != nullptr);
+      const absl::Status tried =
+          tries ? engine_.Try({row, &Strategies().front(), 1}) : absl::OkStatus();
       if (Drops(*row, tried)) continue;
       if (!tried.ok()) return tried;
       const absl::StatusOr<RowAnswers> answers = Ask(*row, others);
       if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();
-      if (pairs != nullptr && HasPairs(*row)) with_pairs.push_back({row, answers->model});
+      if (pairs == nullptr || !HasPairs(*row)) continue;
+      const bool lost = std::ranges::any_of(
+          answers->answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
+      if (lost) {  // every pair would differ
+        Print(*row, {.question = pairs,
+                     .answer = "not asked",
+                     .decides = "nothing gives all answers to the other questions",
+                     .finding = Finding::kOpen});
+      } else {
+        with_pairs.push_back({row, answers->model});
+      }
     }
     for (size_t i = 0; i < with_pairs.size(); ++i) {
       const absl::Duration left = std::max(absl::ZeroDuration(), limit.Left());
@@ -221,6 +227,7 @@ class Probe {
     return s.ok() ? s : absl::DataLossError(s.message());
   }
 
+  Engine& engine_;
   Device& device_;
   Console& console_;
   const std::string folder_;
@@ -265,9 +272,9 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   if (!limit.ok()) return Fail(limit.status());
   absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
   if (!rows.ok()) return Fail(rows.status());
-  DeviceOr device = OpenDevice(flags.device);
-  if (!device.ok()) return Fail(device.status());
-  std::erase_if(*rows, [&](const Row* row) { return !(*device)->Supports(*row).ok(); });
+  const EngineOr engine = OpenEngine(flags.device);
+  if (!engine.ok()) return Fail(engine.status());
+  std::erase_if(*rows, [&](const Row* row) { return !(*engine)->device().Supports(*row).ok(); });
   if (rows->empty()) {
     return Fail(absl::NotFoundError(
         absl::StrCat("device ", flags.device, " has none of these instructions")));
@@ -276,7 +283,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
-  Probe probe(**device, console, flags.out, globals.json);
+  Probe probe(**engine, console, flags.out, globals.json);
   if (absl::Status s = probe.Run(*std::move(rows), *questions, TimeLimit::After(*limit)); !s.ok()) {
     return Fail(s, kNotDurable);
   }

@@ -7,12 +7,10 @@
 #include "absl/time/clock.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
-#include "fuzz/campaign.h"
 #include "fuzz/case_name.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/devices.h"
+#include "fuzz/engine.h"
 #include "fuzz/recorder.h"
-#include "fuzz/resident.h"
 
 namespace mmadiff {
 namespace {
@@ -24,8 +22,9 @@ struct RecordFlags {
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
 };
 
-int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
+int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const Row*>& rows,
               Console& console) {
+  Device& device = engine.device();
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
   if (!writer.ok()) return Fail(writer.status(), kNotDurable);
   // A recording is whole or not there: then the same command line starts again.
@@ -35,8 +34,6 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
   };
   HandleStopSignals();
   device.StopWhen([] { return StopSignal() != 0; });
-  std::unique_ptr<ResidentRunner> resident;
-  if (auto created = ResidentRunner::Create(device); created.ok()) resident = *std::move(created);
   uint64_t recorded = 0;
   std::vector<absl::Status> dropped;
   Batch batch;
@@ -46,7 +43,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
       Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
       absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
       if (d.ok() && first == 0) {
-        if (absl::Status s = TryRow(device, resident.get(), stream); !s.ok()) d = s;
+        if (absl::Status s = engine.Try(stream); !s.ok()) d = s;
       }
       if (StopSignal() != 0) d = absl::CancelledError("stopped by a signal; run again");
       if (IsOfRow(d.status())) {
@@ -71,7 +68,7 @@ int RecordLog(const RecordFlags& flags, Device& device, const std::vector<const 
   return CodeOfDropped(dropped, true);
 }
 
-int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector<const Row*>& rows,
+int RecordIntoFolder(const RecordFlags& flags, Engine& engine, const std::vector<const Row*>& rows,
                      Console& console) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
@@ -88,15 +85,15 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
                                    .max_bytes = flags.max_bytes,
                                    .limit = TimeLimit::After(*limit),
                                    .regressions = missing ? "" : flags.regressions};
-  const auto outcome = RecordFolder(options, device, flags.out, console);
+  const auto outcome = RecordFolder(options, engine, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   if (outcome->without_digests > 0) {
     console.Warn(absl::StrCat(outcome->without_digests, " of ", rows.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
   console.Print(absl::StrCat(
-      rows.size() - outcome->dropped.size(), " instructions of ", device.identity(), " in ",
-      flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
+      rows.size() - outcome->dropped.size(), " instructions of ", engine.device().identity(),
+      " in ", flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
       " regression cases and vectors, digests of ", outcome->digest_dot_products,
       " dot products in ", outcome->digest_units, " units\n"));
   std::vector<absl::Status> dropped;
@@ -106,18 +103,18 @@ int RecordIntoFolder(const RecordFlags& flags, Device& device, const std::vector
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
-  DeviceOr device = OpenDevice(flags.device);
-  if (!device.ok()) return Fail(device.status());
+  const EngineOr engine = OpenEngine(flags.device);
+  if (!engine.ok()) return Fail(engine.status());
   absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
   if (!rows.ok()) return Fail(rows.status());
-  std::erase_if(*rows, [&](const Row* row) { return !(*device)->Supports(*row).ok(); });
+  std::erase_if(*rows, [&](const Row* row) { return !(*engine)->device().Supports(*row).ok(); });
   if (rows->empty()) {
     return Fail(absl::NotFoundError(
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **device, *rows, console)
-                                           : RecordIntoFolder(flags, **device, *rows, console);
+  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **engine, *rows, console)
+                                           : RecordIntoFolder(flags, **engine, *rows, console);
 }
 
 }  // namespace

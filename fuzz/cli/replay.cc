@@ -23,7 +23,7 @@
 #include "fuzz/cli/junit.h"
 #include "fuzz/cli/replay_vectors.h"
 #include "fuzz/cli/subject.h"
-#include "fuzz/devices.h"
+#include "fuzz/engine.h"
 #include "fuzz/recorder.h"
 #include "fuzz/report.h"
 #include "fuzz/unit_runner.h"
@@ -235,13 +235,14 @@ class Replay {
   absl::Status LiveUnit(const UnitVerdict& unit) {
     const Row& row = *unit.stream.row;
     if (device_->Dropped(row)) return absl::OkStatus();
-    Device& device = device_->device();
-    const auto ask = [&] { return AnswerDigest(unit.stream, unit.first, unit.cases, &device); };
+    const auto ask = [&] {
+      return device_->engine().AnswerDigest(unit.stream, unit.first, unit.cases);
+    };
     const absl::StatusOr<Digest> digest = ask();
     const absl::StatusOr<Digest> again = digest.ok() && *digest != unit.model ? ask() : digest;
     if (device_->Drops(row, again.status())) return absl::OkStatus();
     if (!again.ok()) return again.status();
-    CompareUnit(unit, *digest, device.name(), *digest != *again);
+    CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
     return absl::OkStatus();
   }
 
@@ -365,14 +366,14 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   for (const std::string& subject : flags.subjects) {
     if (spec.empty() && LooksLikeCaseName(subject)) spec = "auto";
   }
-  std::unique_ptr<Device> device;
+  std::unique_ptr<Engine> engine;
   if (!spec.empty()) {
-    DeviceOr opened = OpenDevice(spec);
+    EngineOr opened = OpenEngine(spec);
     if (!opened.ok()) return Fail(opened.status());
-    device = *std::move(opened);
+    engine = *std::move(opened);
   }
   std::optional<AskedDevice> asked;
-  if (device != nullptr) asked.emplace(*device, console);
+  if (engine != nullptr) asked.emplace(*engine, console);
   Replay replay(flags, asked.has_value() ? &*asked : nullptr, console);
   for (const std::string& subject : flags.subjects) {
     if (absl::Status s = replay.Subject(subject); !s.ok()) return Fail(s);

@@ -41,7 +41,8 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     for (const Answer& answer : stored->answers) {
       if (absl::StartsWith(answer.device, "model") || !s.device.empty()) continue;
       s.device = answer.d;
-      s.device_name = answer.device;
+      s.device_name =
+          absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);
     }
     if (device == nullptr && s.device.empty()) {
       return absl::InvalidArgumentError(

@@ -18,8 +18,8 @@ namespace mmadiff {
 bool LooksLikeCaseName(const std::string& argument);
 
 struct Subject {
-  std::string name;  // as given
-  Batch inputs;      // count 1
+  std::string name;                  // as given
+  Batch inputs;                      // count 1
   std::optional<CaseStream> stream;  // of a case name
   const Row* row = nullptr;
   std::string device_name;       // of the answers

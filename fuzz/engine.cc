@@ -1,0 +1,108 @@
+#include "fuzz/engine.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "device/cuda/cuda.h"
+#include "fuzz/devices.h"
+#include "fuzz/resident.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
+constexpr uint64_t kEndlessDotProducts = 1 << 24;  // bounds the log of a run without an end
+constexpr uint64_t kGpuDotProducts = 1 << 28;      // some 0.03 seconds of a GPU
+constexpr uint64_t kSlowDotProducts = 1 << 12;     // of a device that may take seconds for one
+
+uint64_t CasesOf(uint64_t dot_products, const CaseStream& stream) {
+  return std::max<uint64_t>(1, dot_products / stream.row->shape().d_words());
+}
+
+// Cases whose kernels there are stay on the GPU, others are made and compared on the host.
+class GpuEngine : public Engine {
+ public:
+  GpuEngine(std::unique_ptr<Device> device, std::unique_ptr<ResidentRunner> runner)
+      : Engine(std::move(device)), runner_(std::move(runner)) {}
+
+  absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result,
+                   const OnMismatch& found) override {
+    return ResidentRunner::Supports(stream) ? runner_->Run(stream, first, count, result, found)
+                                            : Engine::Run(stream, first, count, result, found);
+  }
+  absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first,
+                                      uint64_t count) override {
+    return ResidentRunner::Supports(stream) ? runner_->AnswerDigest(stream, first, count)
+                                            : Engine::AnswerDigest(stream, first, count);
+  }
+  absl::Status Try(const CaseStream& stream) override {
+    if (absl::Status s = Engine::Try(stream); !s.ok()) return s;
+    if (!ResidentRunner::Supports(stream)) return absl::OkStatus();
+    return runner_->AnswerDigest(stream, 0, 1).status();
+  }
+  bool resident() const override { return true; }
+  uint64_t UnitCases(const CaseStream& stream, UnitOf purpose) const override {
+    if (!ResidentRunner::Supports(stream)) return Engine::UnitCases(stream, purpose);
+    return CasesOf(purpose == UnitOf::kRecording ? kMostRecordedDotProducts : kGpuDotProducts,
+                   stream);
+  }
+
+ private:
+  std::unique_ptr<ResidentRunner> runner_;
+};
+
+EngineOr EngineOf(std::unique_ptr<CudaDevice> gpu) {
+  auto runner = ResidentRunner::Create(*gpu);
+  if (runner.ok()) return std::make_unique<GpuEngine>(std::move(gpu), *std::move(runner));
+  if (!absl::IsFailedPrecondition(runner.status())) return runner.status();
+  return std::make_unique<HostEngine>(std::move(gpu), std::string(runner.status().message()));
+}
+
+}  // namespace
+
+absl::Status Engine::Run(const CaseStream& stream, uint64_t first, uint64_t count,
+                         UnitResult& result, const OnMismatch& found) {
+  return UnitRunner(device(), stream).Run(first, count, result, found);
+}
+
+absl::StatusOr<Digest> Engine::AnswerDigest(const CaseStream& stream, uint64_t first,
+                                            uint64_t count) {
+  return mmadiff::AnswerDigest(stream, first, count, &device());
+}
+
+absl::Status Engine::Try(const CaseStream& stream) {
+  Batch batch;
+  Generate(stream, 0, 1, batch);
+  std::vector<uint64_t> answers[2];
+  for (std::vector<uint64_t>& d : answers) {
+    if (absl::Status s = device().Run(*stream.row, batch, d); !s.ok()) return s;
+  }
+  if (Differences(*stream.row, answers[0], answers[1]).empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
+                                          device().name(), " does not repeat what it says"));
+}
+
+uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {
+  if (purpose == UnitOf::kRecording) return CasesOf(kUnitDotProducts, stream);
+  if (device().IsSlow()) return CasesOf(kSlowDotProducts, stream);
+  return CasesOf(purpose == UnitOf::kRun ? kUnitDotProducts : kEndlessDotProducts, stream);
+}
+
+EngineOr OpenEngine(absl::string_view spec) {
+  constexpr absl::string_view kCuda = "cuda:";
+  const bool best = spec == "auto";
+  if (best || absl::StartsWith(spec, kCuda)) {
+    auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
+    if (gpu.ok()) return EngineOf(*std::move(gpu));
+    if (!best) return gpu.status();
+    spec = "host";
+  }
+  DeviceOr device = OpenDevice(spec);
+  if (!device.ok()) return device.status();
+  return std::make_unique<HostEngine>(*std::move(device));
+}
+
+}  // namespace mmadiff

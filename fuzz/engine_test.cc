@@ -1,0 +1,84 @@
+#include "fuzz/engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fuzz/devices.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kMma[] = "sm_80/mma.m16n8k8.f32.f16.f16.f32";  // 128 dot products
+
+CaseStream Stream() { return {FindRow(kMma), &Strategies().front(), 1}; }
+
+// Answers as the model does, but the second time, and takes its time if asked.
+class Changeable : public Device {
+ public:
+  std::string name() const override { return "changeable"; }
+  std::string identity() const override { return "changeable"; }
+  bool IsSlow() const override { return slow; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
+    Simulate(row.model, batch, d);
+    if (++runs == flips) d[0] ^= 1;
+    return absl::OkStatus();
+  }
+  bool slow = false;
+  int runs = 0, flips = 0;
+};
+
+TEST(HostEngine, RunsAndDigestsTheSameCases) {
+  Changeable device;
+  HostEngine engine(device);
+  UnitResult unit;
+  const auto none = [](const MismatchingCase&) { return absl::InternalError("a mismatch"); };
+  ASSERT_TRUE(engine.Run(Stream(), 10, 50, unit, none).ok());
+  EXPECT_EQ(unit.cases, 50u);
+  EXPECT_EQ(unit.dot_products, 50u * 128);
+  EXPECT_EQ(unit.device_digest, unit.model_digest);
+  EXPECT_EQ(*engine.AnswerDigest(Stream(), 10, 50), unit.device_digest);
+  EXPECT_NE(*engine.AnswerDigest(Stream(), 11, 50), unit.device_digest);
+  device.flips = device.runs + 1;
+  EXPECT_NE(*engine.AnswerDigest(Stream(), 10, 50), unit.device_digest);
+}
+
+TEST(HostEngine, ARowThatDoesNotRepeatFailsItsTry) {
+  Changeable device;
+  HostEngine engine(device);
+  EXPECT_TRUE(engine.Try(Stream()).ok());
+  device.flips = device.runs + 2;
+  const absl::Status s = engine.Try(Stream());
+  EXPECT_TRUE(absl::IsDataLoss(s));
+  EXPECT_THAT(std::string(s.message()), HasSubstr("has two answers"));
+}
+
+TEST(HostEngine, UnitsAreForTheirPurpose) {
+  Changeable device;
+  HostEngine engine(device);
+  EXPECT_EQ(engine.UnitCases(Stream(), UnitOf::kRun), 2048u);
+  EXPECT_EQ(engine.UnitCases(Stream(), UnitOf::kRecording), 2048u);
+  EXPECT_GT(engine.UnitCases(Stream(), UnitOf::kEndlessRun), 2048u);
+  device.slow = true;
+  EXPECT_EQ(engine.UnitCases(Stream(), UnitOf::kRun), 32u);
+  EXPECT_EQ(engine.UnitCases(Stream(), UnitOf::kEndlessRun), 32u);
+  EXPECT_FALSE(engine.resident());
+  EXPECT_EQ(engine.warning(), "");
+}
+
+TEST(OpenEngine, ErrorsAreThoseOfTheDevice) {
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenEngine("nonesuch").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenEngine("cuda").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(OpenEngine("cuda:x").status()));
+  EXPECT_EQ(OpenEngine("recorded:/none").status(), OpenDevice("recorded:/none").status());
+  const EngineOr engine = OpenEngine("faulty:fraction_bits=24");
+  ASSERT_TRUE(engine.ok());
+  EXPECT_EQ((*engine)->device().name(), "faulty:fraction_bits=24");
+}
+
+}  // namespace
+}  // namespace mmadiff
