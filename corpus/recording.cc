@@ -141,6 +141,26 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
 
 }  // namespace
 
+absl::StatusOr<Batch> InputsOf(const Recording& recording) {
+  Batch inputs = recording.inputs;
+  if (inputs.stream.empty()) return inputs;
+  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.row);
+  if (!stream.ok()) return stream.status();
+  if (inputs.shape != recording.row->shape()) {
+    return absl::DataLossError(
+        absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
+  }
+  Generate(*stream, inputs.first, inputs.count, inputs);
+  return inputs;
+}
+
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row) {
+  const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
+  if (!stream.ok()) return absl::DataLossError(stream.status().message());
+  if (stream->row == &row) return stream;
+  return absl::DataLossError(absl::StrCat(row.name, ": answers to cases of ", name));
+}
+
 std::string WhereOf(const Recording& r, int64_t index) {
   if (r.line > 0) return absl::StrCat(r.where.substr(0, r.where.rfind(':') + 1), r.line + index);
   if (r.inputs.stream.empty()) return r.where;

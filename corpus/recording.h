@@ -19,13 +19,14 @@
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
 #include "device/device.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/batch.h"
 #include "sim/row.h"
 
 namespace mmadiff {
 
 // Consecutive recorded executions of one row. When inputs.stream is not empty, inputs.a, b and c
-// are empty: they are the cases stream:first .. stream:first+count-1, and the caller generates
+// are empty: they are the cases stream:first .. stream:first+count-1, and InputsOf() generates
 // them.
 struct Recording {
   const Row* row = nullptr;
@@ -35,6 +36,13 @@ struct Recording {
   std::string where;        // "FILE:LINE" of the first, for messages
   uint64_t line = 0;        // the LINE; dot product i is line + i. 0 when not in the line protocol
 };
+
+// The inputs, generated where a recording only names them; kDataLoss when it names none, or those
+// of another row.
+absl::StatusOr<Batch> InputsOf(const Recording& recording);
+
+// The stream that a file names beside the row; kDataLoss when it is none, or of another row.
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row);
 
 // Of dot product `index` of a recording: "FILE:LINE", or the place and the case.
 std::string WhereOf(const Recording& recording, int64_t index);

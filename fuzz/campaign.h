@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/findings.h"

@@ -7,10 +7,10 @@
 #include <map>
 #include <set>
 
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/cases/generate.h"
+#include "fuzz/cases/operands.h"
 #include "fuzz/events.h"
-#include "fuzz/generate.h"
-#include "fuzz/operands.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
 

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/cuda/cuda.h"
 #include "fuzz/devices.h"
-#include "fuzz/resident.h"
+#include "fuzz/gpu/resident.h"
 
 namespace mmadiff {
 namespace {

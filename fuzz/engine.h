@@ -1,6 +1,6 @@
 // What runs units of cases on a device: makes them, has them executed, simulates, compares, counts
-// and digests. On the host, or on a GPU that does all of that by itself (fuzz/resident.h); bits,
-// counts and digests are the same.
+// and digests. On the host, or on a GPU that does all of that by itself (fuzz/gpu/resident.h);
+// bits, counts and digests are the same.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {

@@ -161,13 +161,10 @@ absl::Status Findings::Investigate(OfRow& of_row, Device& device, const Mismatch
   finding.row = row.name;
   finding.case_name = FormatCaseName(found.name);
   finding.cases = 1;
-  const auto cases = [&found](uint64_t first, int64_t count, Batch& batch) {
-    Generate(found.name.stream, first, count, batch);
-  };
   const absl::Status earlier = AskEarlier(of_row, device, row);
-  const auto result = earlier.ok()
-                          ? mmadiff::Investigate(device, found.mismatch, cases, of_row.observed)
-                          : absl::StatusOr<Investigation>(earlier);
+  const auto result = earlier.ok() ? mmadiff::Investigate(device, found.mismatch, found.name.stream,
+                                                          of_row.observed)
+                                   : absl::StatusOr<Investigation>(earlier);
   absl::Status asked = result.status();
   if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
     asked = absl::UnavailableError(asked.message());

@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "xxhash.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/testing_rows.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"

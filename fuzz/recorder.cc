@@ -50,14 +50,6 @@ uint64_t MostUnitCases(const Row& row) {
   return std::max<uint64_t>(1, kMostRecordedDotProducts / row.shape().d_words());
 }
 
-// The stream that a file names beside the row; kDataLoss when it is none, or of another row.
-absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row) {
-  const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
-  if (!stream.ok()) return absl::DataLossError(stream.status().message());
-  if (stream->row == &row) return stream;
-  return absl::DataLossError(absl::StrCat(row.name, ": answers to cases of ", name));
-}
-
 class Recorder {
  public:
   Recorder(const RecorderOptions& options, Engine& engine, RecordingFolderWriter& writer,
@@ -336,19 +328,6 @@ absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Eng
   auto writer = RecordingFolderWriter::Create(folder);
   if (!writer.ok()) return writer.status();
   return Recorder(options, engine, **writer, console).Record();
-}
-
-absl::StatusOr<Batch> InputsOf(const Recording& recording) {
-  Batch inputs = recording.inputs;
-  if (inputs.stream.empty()) return inputs;
-  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.row);
-  if (!stream.ok()) return stream.status();
-  if (inputs.shape != recording.row->shape()) {
-    return absl::DataLossError(
-        absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
-  }
-  Generate(*stream, inputs.first, inputs.count, inputs);
-  return inputs;
 }
 
 absl::StatusOr<std::vector<Damage>> VerifyDigests(

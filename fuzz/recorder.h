@@ -13,7 +13,7 @@
 #include "corpus/recording.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 
@@ -42,10 +42,6 @@ struct RecorderOutcome {
 // the recording; one that fails later keeps what was recorded of it before.
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console);
-
-// The inputs of a recording, generated where it only names them; kDataLoss when it names none, or
-// those of another row.
-absl::StatusOr<Batch> InputsOf(const Recording& recording);
 
 // One recorded unit of digests, computed again.
 struct UnitVerdict {

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/boundary_scaled.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/boundary_scaled.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/cases/operands.h"
 #include "fuzz/observer.h"
-#include "fuzz/operands.h"
 #include "fuzz/testing_rows.h"
 #include "sim/dot_product.h"
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/device.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "triage/explain.h"
 #include "triage/minimize.h"
 #include "triage/verdict.h"

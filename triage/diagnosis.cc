@@ -167,10 +167,10 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
 }
 
 // Asks about the first executions, and takes some of their answers.
-absl::Status Sample(Runner& runner, const Executions& cases, std::vector<Observed>& observed) {
+absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observed>& observed) {
   const int64_t words = runner.row().shape().d_words();
   Batch batch;
-  cases(0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
+  Generate(cases, 0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
   const auto d = runner.Run(batch);
   if (absl::IsNotFound(d.status())) return absl::OkStatus();
   if (!d.ok()) return d.status();
@@ -183,12 +183,12 @@ absl::Status Sample(Runner& runner, const Executions& cases, std::vector<Observe
 
 std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
                                    const std::vector<CaseChooser::Chain>& rivals,
-                                   const Executions& cases) {
+                                   const CaseStream& cases) {
   CaseChooser chooser(runner.row(), model, rivals, kCases);
   Batch batch;
   for (int execution = 0, tried = 0; tried < kPool && !chooser.done(); ++execution) {
     if (runner.StopRequested()) break;
-    cases(execution, 1, batch);
+    Generate(cases, execution, 1, batch);
     const int64_t all = batch.dot_products(), count = std::min<int64_t>(all, kOfExecution);
     for (int64_t i = 0; i < count; ++i, ++tried) {
       chooser.Consider(Extract(batch, (i * (all / count) + execution) % all));
@@ -229,7 +229,7 @@ Diagnosis FindChange(const Row& row, std::vector<Observed> observed) {
 }
 
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const Executions& cases, bool sampled) {
+                                   const CaseStream& cases, bool sampled) {
   const Row& row = runner.row();
   if (!runner.IsSlow() && !sampled) {
     if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/row.h"
 #include "triage/explain.h"
@@ -47,6 +48,6 @@ Diagnosis FindChange(const Row& row, std::vector<Observed> observed);
 // before, about its first executions. Errors are the device's; what a recording has no answer for
 // is left out.
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const Executions& cases, bool sampled = false);
+                                   const CaseStream& cases, bool sampled = false);
 
 }  // namespace mmadiff

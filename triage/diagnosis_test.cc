@@ -29,26 +29,12 @@ Model With(const Row& row, std::initializer_list<const char*> changes) {
   return model;
 }
 
-// Random dot products; the generator of runs is above this folder.
-Executions RandomExecutions(const Row& row) {
-  return [&row](uint64_t first, int64_t count, Batch& batch) {
-    batch = {};
-    for (int64_t i = 0; i < count; ++i) {
-      std::mt19937_64 random(first + i);
-      const Batch tile = RandomTile(row, row.shape(), random);
-      batch.shape = tile.shape;
-      ++batch.count;
-      batch.a.insert(batch.a.end(), tile.a.begin(), tile.a.end());
-      batch.b.insert(batch.b.end(), tile.b.begin(), tile.b.end());
-      batch.c.insert(batch.c.end(), tile.c.begin(), tile.c.end());
-    }
-  };
-}
+CaseStream Cases(const Row& row) { return {&row, &Strategies().front(), 1}; }
 
 // From nothing but what the device is asked.
 Diagnosis DiagnosisOf(Device& device, const Row& row) {
   Runner runner(device, row, 20000);
-  const absl::StatusOr<Diagnosis> d = Diagnose(runner, {}, RandomExecutions(row));
+  const absl::StatusOr<Diagnosis> d = Diagnose(runner, {}, Cases(row));
   EXPECT_TRUE(d.ok()) << d.status();
   return d.ok() ? *d : Diagnosis{};
 }
@@ -123,7 +109,7 @@ TEST(Diagnosis, ErrorsAndLimits) {
   const Row& row = *FindRow(kHopper);
   DyingDevice dying("fraction_bits=24", 1);
   Runner runner(dying, row, 20000);
-  EXPECT_TRUE(absl::IsUnavailable(Diagnose(runner, {}, RandomExecutions(row)).status()));
+  EXPECT_TRUE(absl::IsUnavailable(Diagnose(runner, {}, Cases(row)).status()));
 
   class Recording : public ModelDevice {
    public:
@@ -135,14 +121,14 @@ TEST(Diagnosis, ErrorsAndLimits) {
   Recording recording(row.model);
   Runner nothing(recording, row, 20000);
   const DotProductCase dot{std::vector<uint64_t>(16), std::vector<uint64_t>(16), 0x24800000};
-  const auto d = Diagnose(nothing, {{dot, 0}}, RandomExecutions(row));
+  const auto d = Diagnose(nothing, {{dot, 0}}, Cases(row));
   ASSERT_TRUE(d.ok()) << d.status();
   EXPECT_EQ(d->observed.size(), 1u);
   EXPECT_FALSE(d->changes.empty());
 
   ModelDevice device(With(row, {"fraction_bits=20"}));
   Runner little(device, row, 10);
-  ASSERT_TRUE(Diagnose(little, {}, RandomExecutions(row)).ok());
+  ASSERT_TRUE(Diagnose(little, {}, Cases(row)).ok());
   EXPECT_FALSE(little.HasBudget());
   EXPECT_LT(little.executions(), 1000);
 }

@@ -46,7 +46,7 @@ class Investigator {
   Investigator(Runner& runner, const Mismatch& mismatch, Investigation& result)
       : runner_(runner), row_(runner.row()), mismatch_(mismatch), result_(result) {}
 
-  absl::Status Run(const Executions& cases, std::span<const Observed> known) {
+  absl::Status Run(const CaseStream& cases, std::span<const Observed> known) {
     absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
     if (!tries.ok()) return tries.status();
     result_.repeatability = tries->repeatability;
@@ -302,7 +302,7 @@ std::string Investigation::Text() const {
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
-                                          const Executions& cases, std::span<const Observed> known,
+                                          const CaseStream& cases, std::span<const Observed> known,
                                           int64_t most) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
   const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;

@@ -39,11 +39,11 @@ struct Investigation {
 // Executions that an investigation may spend on a device that answers at once, and on a slow one.
 inline constexpr int64_t kMostExecutions = 20000, kMostSlowExecutions = 500;
 
-// `cases`: generated executions to choose questions from. `known`: what the device answered before.
+// `cases`: to choose questions from. `known`: what the device answered before.
 // `most`: executions that it may spend, about; 0: kMostExecutions or kMostSlowExecutions. Errors
 // are the device's.
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
-                                          const Executions& cases,
+                                          const CaseStream& cases,
                                           std::span<const Observed> known = {}, int64_t most = 0);
 
 }  // namespace mmadiff

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
 #include "device/one_hot.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -51,11 +52,10 @@ std::vector<uint64_t> NanWords(const Format& f) {
 
 }  // namespace
 
-absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Row& row, const Question& question,
-                                      const CaseSource& source) {
+absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Row& row, const Question& question) {
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   Batch tile;
-  for (uint64_t index = 0; index < 16 && source(row, "*", index, tile); ++index) {
+  for (uint64_t index = 0; index < 16 && GenerateClass(row, "*", index, tile); ++index) {
     const DotProductCase dot = Extract(tile, static_cast<int64_t>(index) % tile.dot_products());
     const Batch batch = Everywhere(row, dot, 2);
     std::optional<uint64_t> first;
@@ -70,7 +70,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Row& row, const Ques
         answer.answer = absl::StrCat("two answers: ", HexWord(*row.instruction->d, *first), " and ",
                                      HexWord(*row.instruction->d, (*d)[i]), " in block ", p.block,
                                      ", row ", p.i, ", column ", p.j, ", run ", run);
-        answer.finding = Finding::kContradicts;
+        answer.finding = Agreement::kContradicts;
         answer.decides = "not a function of the operands: what else it says is in doubt";
         answer.refuting = {dot, (*d)[i]};
         return answer;
@@ -127,7 +127,7 @@ ProbeAnswer PayloadAnswer(const Row& row, const Question& question, const Model&
   if (!answer.refuting.has_value()) {
     answer.decides = promised ? "agrees" : "agrees, though the table promises no bits of a NaN";
   } else {
-    answer.finding = promised ? Finding::kContradicts : Finding::kOpen;
+    answer.finding = promised ? Agreement::kContradicts : Agreement::kOpen;
     answer.decides =
         absl::StrCat(promised ? "contradicts the table: " : "the table promises no bits of a NaN: ",
                      FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));

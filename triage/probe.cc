@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "device/one_hot.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/simulate.h"
 #include "triage/chooser.h"
 #include "triage/diagnosis.h"
@@ -34,8 +35,7 @@ std::vector<absl::string_view> Split(const char* text) {
 }
 
 // Cases that tell the candidates of a question from the model.
-std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Model& model,
-                                   const CaseSource& source) {
+std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Model& model) {
   std::vector<CaseChooser::Chain> others;
   for (const Neighbour& n : Candidates(q, model)) {
     others.push_back({WithAlgorithm(row, n.algorithm)});
@@ -52,7 +52,7 @@ std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Mode
   for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
     const int before = tried;
     for (const absl::string_view input_class : Split(q.classes)) {
-      if (!source(row, input_class, index, tile)) continue;
+      if (!GenerateClass(row, input_class, index, tile)) continue;
       // A few of its dot products, over all rows and columns.
       const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
       for (int64_t i = 0; i < count; ++i, ++tried) {
@@ -163,7 +163,7 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;
   }
-  answer.finding = open ? Finding::kOpen : Finding::kContradicts;
+  answer.finding = open ? Agreement::kOpen : Agreement::kContradicts;
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
     absl::StrAppend(&answer.decides, ": ",
@@ -182,7 +182,7 @@ ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
   if (s.ok()) return answer;
   answer.answer = "another";
   answer.decides = std::string(s.message());
-  answer.finding = Finding::kContradicts;
+  answer.finding = Agreement::kContradicts;
   return answer;
 }
 
@@ -198,7 +198,7 @@ absl::Status Ask(Device& device, const Row& row, const std::vector<DotProductCas
 
 }  // namespace
 
-const char* Name(Finding finding) {
+const char* Name(Agreement finding) {
   constexpr const char* kNames[] = {"agrees", "contradicts", "open"};
   return kNames[static_cast<int>(finding)];
 }
@@ -217,8 +217,7 @@ bool Applies(const Question& q, const Row& row) {
 }
 
 absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
-                                    std::span<const Question* const> questions,
-                                    const CaseSource& source) {
+                                    std::span<const Question* const> questions) {
   RowAnswers all = {row.model, {}};
   std::vector<Asked> asked;
   for (const Question* q : questions) {
@@ -227,8 +226,8 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
   // Again with cases that tell candidates from the model that was found.
   for (int round = 0; round < kRounds; ++round) {
     for (Asked& a : asked) {
-      const absl::Status s = Ask(device, row, Choose(row, *a.question, all.model, source),
-                                 a.question->nan_bits, a.observed);
+      const absl::Status s =
+          Ask(device, row, Choose(row, *a.question, all.model), a.question->nan_bits, a.observed);
       if (!s.ok()) return s;
     }
     // From the table's model each time: what fewer answers suggested may lead astray.
@@ -246,7 +245,7 @@ absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
       if (!s.ok() && !wrong) return s;
       answer = LayoutAnswer(*q, s);
     } else if (q->method == Method::kRepeat) {
-      answer = AskRepeat(device, row, *q, source);
+      answer = AskRepeat(device, row, *q);
     } else if (q->method == Method::kPayloads) {
       std::vector<Observed> observed;
       const absl::Status s = Ask(device, row, PayloadCases(row), false, observed);

@@ -23,23 +23,18 @@
 
 namespace mmadiff {
 
-// Fills `batch` with one generated execution, number `index` of an input class, or of all classes
-// for "*"; the same every time. False when the instruction has no such class.
-using CaseSource =
-    std::function<bool(const Row& row, absl::string_view input_class, uint64_t index, Batch&)>;
-
-enum class Finding : uint8_t {
+enum class Agreement : uint8_t {
   kAgrees,       // with the table
   kContradicts,  // the table is wrong for this device, or no candidate is right
   kOpen,         // the table promises nothing here
 };
-const char* Name(Finding finding);
+const char* Name(Agreement finding);
 
 struct ProbeAnswer {
   const Question* question = nullptr;
   std::string answer = {};   // the values that fit all answers; "none"; for people
   std::string decides = {};  // what that says about the table
-  Finding finding = Finding::kAgrees;
+  Agreement finding = Agreement::kAgrees;
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
   std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
   std::optional<Observed> refuting = {};  // the first that no candidate explains
@@ -52,8 +47,7 @@ struct RowAnswers {
   std::vector<ProbeAnswer> answers;
 };
 absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
-                                    std::span<const Question* const> questions,
-                                    const CaseSource& source);
+                                    std::span<const Question* const> questions);
 
 // Whether the question can be asked of the row.
 bool Applies(const Question& question, const Row& row);

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -12,9 +11,6 @@
 #include "sim/row.h"
 
 namespace mmadiff {
-
-// Fills the batch with executions first .. first+count-1 of a generator, the same every time.
-using Executions = std::function<void(uint64_t first, int64_t count, Batch& batch)>;
 
 class Runner {
  public:

@@ -26,7 +26,7 @@ using Multiprocessors = std::bitset<1024>;
 uint32_t FillPattern();
 inline constexpr uint32_t kNowhere = ~0u;
 
-// What else a GPU can do for whoever writes kernels of its own (fuzz/resident.h).
+// What else a GPU can do for whoever writes kernels of its own (fuzz/gpu/resident.h).
 class CudaDevice : public Device {
  public:
   virtual const CudaDriver& driver() const = 0;

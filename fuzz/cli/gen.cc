@@ -1,7 +1,7 @@
 // mmadiff gen: cases out, in the line protocol.
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/protocol.h"
 

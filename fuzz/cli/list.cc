@@ -5,11 +5,11 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "fuzz/cases/generate.h"
+#include "fuzz/cases/strategy.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/devices.h"
-#include "fuzz/generate.h"
 #include "fuzz/json_text.h"
-#include "fuzz/strategy.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 

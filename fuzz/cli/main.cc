@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/plain_text.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 
 namespace mmadiff {

@@ -24,12 +24,9 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
   }
   const CaseStream stream =
       subject->stream ? *subject->stream : CaseStream{subject->row, &Strategies().front(), 1};
-  const auto cases = [&stream](uint64_t first, int64_t count, Batch& batch) {
-    Generate(stream, first, count, batch);
-  };
   const Mismatch mismatch = {subject->row, subject->inputs, subject->differing.front(),
                              subject->device};
-  absl::StatusOr<Investigation> i = Investigate(**device, mismatch, cases, {}, most_calls);
+  absl::StatusOr<Investigation> i = Investigate(**device, mismatch, stream, {}, most_calls);
   if (!i.ok()) return Fail(i.status());
   const bool flaky = i->repeatability != Repeatability::kReproduced;
   if (flaky) {  // what was seen the first time is the evidence

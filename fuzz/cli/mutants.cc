@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "absl/strings/str_format.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "sim/parameter.h"

@@ -11,7 +11,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
@@ -59,7 +59,7 @@ class Probe {
       if (Drops(*row, answers.status())) continue;
       if (!answers.ok()) return answers.status();
       const auto& all = answers->answers;
-      if (all.empty() || all.front().finding == Finding::kAgrees) {
+      if (all.empty() || all.front().finding == Agreement::kAgrees) {
         good.push_back(row);
       } else {
         dropped_.push_back(absl::InternalError("layout"));
@@ -84,7 +84,7 @@ class Probe {
         Print(*row, {.question = pairs,
                      .answer = "not asked",
                      .decides = "nothing gives all answers to the other questions",
-                     .finding = Finding::kOpen});
+                     .finding = Agreement::kOpen});
       } else {
         with_pairs.push_back({row, answers->model});
       }
@@ -142,7 +142,7 @@ class Probe {
 
   absl::StatusOr<RowAnswers> Ask(const Row& row, const std::vector<const Question*>& questions) {
     console_.Status(row.name, false);
-    absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions, GenerateClass);
+    absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions);
     if (!answers.ok()) return answers.status();
     for (const ProbeAnswer& answer : answers->answers) Print(row, answer);
     if (absl::Status s = Write(row, answers->answers); !s.ok()) return s;
@@ -158,7 +158,7 @@ class Probe {
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
                                  r->done < r->of ? absl::StrCat(" (of ", r->of, " in all)") : "");
     if (!r->first.empty()) {
-      answer.finding = Finding::kContradicts;
+      answer.finding = Agreement::kContradicts;
       answer.refuting = r->first.front();
       answer.decides =
           absl::StrCat("contradicts what fits the other answers: ",

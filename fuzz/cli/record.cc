@@ -7,7 +7,7 @@
 #include "absl/time/clock.h"
 #include "corpus/recording.h"
 #include "corpus/recording_folder.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
 #include "fuzz/recorder.h"

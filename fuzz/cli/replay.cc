@@ -17,7 +17,7 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/asked_device.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/junit.h"

@@ -2,7 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

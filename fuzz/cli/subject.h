@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "triage/explain.h"
 #include "triage/minimize.h"
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "fuzz/tile.h"
+#include "fuzz/cases/tile.h"
 #include "sim/format.h"
 
 namespace mmadiff {

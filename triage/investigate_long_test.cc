@@ -1,6 +1,6 @@
 // Planted changes of some rows of each family: every single one, and pairs of them drawn at random.
 #include "device/testing_rows.h"
-#include "fuzz/investigate_checks.h"
+#include "triage/investigate_checks.h"
 
 namespace mmadiff {
 namespace {

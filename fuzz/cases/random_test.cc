@@ -1,5 +1,5 @@
 // Random: the published answers of Philox4x32-10, and that its bytes are those blocks in order.
-#include "fuzz/random.h"
+#include "fuzz/cases/random.h"
 
 #include <gtest/gtest.h>
 

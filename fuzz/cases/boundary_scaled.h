@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "fuzz/operands.h"
+#include "fuzz/cases/operands.h"
 
 namespace mmadiff::scaled_classes {
 

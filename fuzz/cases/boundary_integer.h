@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "fuzz/tile.h"
+#include "fuzz/cases/tile.h"
 
 namespace mmadiff::integer_classes {
 

@@ -1,7 +1,7 @@
 // GPU-resident runs on a library that stands for the driver, with the kernels' own text run on the
 // host (fake_resident.cc): every count, digest and mismatch equals that of the host path. What
 // hardware answers, and whether nvcc compiles the text to the same, is not tested here.
-#include "fuzz/resident.h"
+#include "fuzz/gpu/resident.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@
 #include "device/cuda/cuda.h"
 #include "device/faulty.h"
 #include "device/testing_rows.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/pairs.h"
@@ -33,7 +33,7 @@ std::vector<const Question*> AllQuestions() {
 
 RowAnswers Probe(Device& device, const Row& row,
                  const std::vector<const Question*>& questions = AllQuestions()) {
-  absl::StatusOr<RowAnswers> answers = ProbeRow(device, row, questions, GenerateClass);
+  absl::StatusOr<RowAnswers> answers = ProbeRow(device, row, questions);
   EXPECT_TRUE(answers.ok()) << answers.status();
   return answers.ok() ? *std::move(answers) : RowAnswers{row.model, {}};
 }
@@ -96,7 +96,7 @@ TEST(Questions, AreWellFormed) {
 TEST(Probe, TheModelAgrees) {
   for (const Row* row : RowsOfEachFamily(2)) {
     for (const ProbeAnswer& a : Probe("none=0", *row).answers) {
-      EXPECT_EQ(a.finding, Finding::kAgrees)
+      EXPECT_EQ(a.finding, Agreement::kAgrees)
           << row->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
     }
   }
@@ -124,11 +124,11 @@ void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
         if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
         if (its_own) {
           asked = true;
-          EXPECT_NE(a.finding, Finding::kAgrees)
+          EXPECT_NE(a.finding, Agreement::kAgrees)
               << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
           EXPECT_THAT(a.answer, HasSubstr(n.name)) << row->name << " " << a.question->id;
         } else {
-          EXPECT_EQ(a.finding, Finding::kAgrees)
+          EXPECT_EQ(a.finding, Agreement::kAgrees)
               << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
               << a.decides;
         }
@@ -178,7 +178,7 @@ TEST(Probe, TwoChanges) {
     const RowAnswers answers = Probe(device, row);
     EXPECT_EQ(NameOfChanges(row.model.algorithm, answers.model.algorithm),
               absl::StrJoin(changes, " "));
-    EXPECT_EQ(AnswerOf(answers, "model").finding, Finding::kContradicts);
+    EXPECT_EQ(AnswerOf(answers, "model").finding, Agreement::kContradicts);
     for (const ProbeAnswer& a : answers.answers) {
       EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;
     }
@@ -201,7 +201,7 @@ TEST(Probe, FarValues) {
   EXPECT_EQ(AnswerOf(floor, "model").answer, "the model with exponent_floor=-126");
   const RowAnswers width = Probe("fraction_bits=14", bf16);
   EXPECT_EQ(AnswerOf(width, "width").answer, "fraction_bits=14 align_rounding=toward_zero");
-  EXPECT_EQ(AnswerOf(width, "floor").finding, Finding::kAgrees);
+  EXPECT_EQ(AnswerOf(width, "floor").finding, Agreement::kAgrees);
   const RowAnswers zero = Probe("zero_term=raises", bf16);
   EXPECT_EQ(AnswerOf(zero, "zero_exponent").answer, "zero_term=raises");
 }
@@ -231,7 +231,7 @@ TEST(Probe, WhatNoCandidateExplains) {
   const RowAnswers answers = Probe(device, row, {FindQuestion("width")});
   const ProbeAnswer& width = AnswerOf(answers, "width");
   EXPECT_EQ(width.answer, "none");
-  EXPECT_EQ(width.finding, Finding::kContradicts);
+  EXPECT_EQ(width.finding, Agreement::kContradicts);
   ASSERT_TRUE(width.refuting.has_value());
   EXPECT_EQ(width.refuting->d, 0x3f800001u);
   EXPECT_EQ(Simulate(row.model, width.refuting->dot), 0x3f800000u);
@@ -242,16 +242,16 @@ TEST(Probe, PlacesThatDiffer) {
   const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   const RowAnswers answers = Probe(device, row, {FindQuestion("layout"), FindQuestion("repeat")});
   EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
-  EXPECT_EQ(AnswerOf(answers, "repeat").finding, Finding::kContradicts);
-  EXPECT_EQ(AnswerOf(answers, "layout").finding, Finding::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "repeat").finding, Agreement::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "layout").finding, Agreement::kContradicts);
 }
 
 // Payloads of all operands where the table promises none.
 TEST(Probe, UnpromisedPayloads) {
   const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   const RowAnswers answers = Probe("nan_rule=propagate", row);
-  EXPECT_EQ(AnswerOf(answers, "payloads").finding, Finding::kAgrees);  // by the answer to `nan`
-  EXPECT_EQ(AnswerOf(answers, "nan").finding, Finding::kOpen);
+  EXPECT_EQ(AnswerOf(answers, "payloads").finding, Agreement::kAgrees);  // by the answer to `nan`
+  EXPECT_EQ(AnswerOf(answers, "nan").finding, Agreement::kOpen);
   EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
 }
 
@@ -304,21 +304,22 @@ TEST(Probe, Cuda) {
   ASSERT_TRUE(device.ok()) << device.status();
   const RowAnswers answers = Probe(**device, row);
   EXPECT_EQ(answers.answers.size(), 15u);
-  for (const ProbeAnswer& a : answers.answers) EXPECT_EQ(a.finding, Finding::kAgrees) << a.decides;
+  for (const ProbeAnswer& a : answers.answers)
+    EXPECT_EQ(a.finding, Agreement::kAgrees) << a.decides;
 
   setenv("FAKE_CUDA_SWAPS", "B", 1);
   device = OpenCuda("0");
   ASSERT_TRUE(device.ok()) << device.status();
   const RowAnswers wrong = Probe(**device, row, {FindQuestion("layout")});
   unsetenv("FAKE_CUDA_SWAPS");
-  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Finding::kContradicts);
+  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Agreement::kContradicts);
   EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
 }
 
 TEST(Probe, AFailingDeviceIsAnError) {
   const DeviceOr device = OpenFaulty("dead=5");
   const std::vector<const Question*> all = AllQuestions();
-  EXPECT_EQ(ProbeRow(**device, *FindRow("x86/vdpbf16ps"), all, GenerateClass).status().code(),
+  EXPECT_EQ(ProbeRow(**device, *FindRow("x86/vdpbf16ps"), all).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "fuzz/strategy.h"
+#include "fuzz/cases/strategy.h"
 #include "sim/batch.h"
 #include "sim/row.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "fuzz/random.h"
+#include "fuzz/cases/random.h"
 #include "sim/format.h"
 #include "sim/instruction.h"
 

@@ -1,8 +1,8 @@
-#include "fuzz/strategy.h"
+#include "fuzz/cases/strategy.h"
 
 #include <vector>
 
-#include "fuzz/generate.h"
+#include "fuzz/cases/generate.h"
 
 namespace mmadiff {
 namespace {

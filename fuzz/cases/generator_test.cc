@@ -11,9 +11,9 @@
 #include <set>
 
 #include "absl/strings/str_format.h"
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/cases/generate.h"
 #include "fuzz/events.h"
-#include "fuzz/generate.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 #include "triage/investigate.h"
@@ -37,12 +37,6 @@ T Quantile(std::vector<T> values, double q) {
   if (values.empty()) return T{};
   std::sort(values.begin(), values.end());
   return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
-}
-
-inline Executions ExecutionsOf(const CaseStream& stream) {
-  return [stream](uint64_t first, int64_t count, Batch& batch) {
-    Generate(stream, first, count, batch);
-  };
 }
 
 // Dot products of generated executions, spread over their results. Of seed 1 they are those that
@@ -100,7 +94,7 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
   ModelDevice device(changed);
   const CaseStream stream = {&row, &Strategies().front(), 1};
   const auto clock = std::chrono::steady_clock::now();
-  const auto i = Investigate(device, mismatch, ExecutionsOf(stream));
+  const auto i = Investigate(device, mismatch, stream);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - clock;
   if (seconds.count() > Quantile(figures.seconds, 1.)) figures.slowest = name;
   figures.seconds.push_back(seconds.count());

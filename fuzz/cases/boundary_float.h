@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "fuzz/operands.h"
+#include "fuzz/cases/operands.h"
 
 namespace mmadiff::float_classes {
 

@@ -1,4 +1,4 @@
-#include "fuzz/resident.h"
+#include "fuzz/gpu/resident.h"
 
 #include <algorithm>
 #include <cstring>

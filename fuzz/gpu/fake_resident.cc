@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fuzz/resident.h"
+#include "fuzz/gpu/resident.h"
 
 namespace mmadiff {
 namespace {

@@ -1,6 +1,6 @@
 // The kernels of a GPU-resident run: thin wrappers of resident_kernels.h. Names are C names, looked
 // up by resident.cc.
-#include "fuzz/resident_kernels.h"
+#include "fuzz/gpu/resident_kernels.h"
 
 using namespace mmadiff;  // NOLINT: kernels only
 

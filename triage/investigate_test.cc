@@ -1,8 +1,8 @@
 // Planted changes, from the first mismatch to what is kept of it: of one row of each family and
 // some neighbours. All are in investigate_long_test.cc.
 #include "device/testing_rows.h"
-#include "fuzz/investigate_checks.h"
 #include "gmock/gmock.h"
+#include "triage/investigate_checks.h"
 
 namespace mmadiff {
 namespace {
@@ -30,7 +30,7 @@ TEST(Investigate, AStopEndsIt) {
   const Model changed = WithAlgorithm(row, planted);
   Mismatch mismatch;
   ASSERT_TRUE(FirstMismatch(row, changed, 1, mismatch));
-  const Executions cases = ExecutionsOf({&row, &Strategies().front(), 1});
+  const CaseStream cases = {&row, &Strategies().front(), 1};
   ModelDevice whole(changed);
   ASSERT_TRUE(Investigate(whole, mismatch, cases).ok());
   for (int64_t after = 0; after < whole.executions; after += 1 + whole.executions / 20) {
@@ -81,8 +81,7 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
     Unexplained unexplained(changed);
     ModelDevice explained(changed);
     for (Device* device : {static_cast<Device*>(&unexplained), static_cast<Device*>(&explained)}) {
-      const auto i =
-          Investigate(*device, mismatch, ExecutionsOf({&row, &Strategies().front(), 1}), {}, most);
+      const auto i = Investigate(*device, mismatch, {&row, &Strategies().front(), 1}, {}, most);
       ASSERT_TRUE(i.ok()) << i.status();
       EXPECT_THAT(Unrefuted(row, *i), testing::IsEmpty()) << most;
       EXPECT_LE(i->executions, 2 * most + 100);
@@ -110,7 +109,7 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
   const Model changed = WithAlgorithm(row, planted);
   Mismatch mismatch;
   ASSERT_TRUE(FirstMismatch(row, changed, 1, mismatch));
-  const Executions cases = ExecutionsOf({&row, &Strategies().front(), 1});
+  const CaseStream cases = {&row, &Strategies().front(), 1};
   ModelDevice whole(changed);
   ASSERT_TRUE(Investigate(whole, mismatch, cases).ok());
   for (int64_t after = 1; after < whole.executions - 1; after += 1 + whole.executions / 50) {

@@ -1,4 +1,4 @@
-#include "fuzz/case_name.h"
+#include "fuzz/cases/case_name.h"
 
 #include <algorithm>
 #include <vector>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "fuzz/generate.h"
+#include "fuzz/cases/generate.h"
 
 namespace mmadiff {
 namespace {

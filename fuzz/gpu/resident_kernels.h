@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "device/cuda/slot.h"
+#include "fuzz/cases/generate.h"
 #include "fuzz/digest.h"
-#include "fuzz/generate.h"
 #include "fuzz/observer.h"
 #include "sim/dot_product.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fuzz/tile.h"
+#include "fuzz/cases/tile.h"
 #include "sim/instruction.h"
 
 namespace mmadiff {

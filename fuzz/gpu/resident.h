@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "device/cuda/cuda.h"
-#include "fuzz/resident_kernels.h"
+#include "fuzz/gpu/resident_kernels.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {

@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <iterator>
 
-#include "fuzz/boundary_float.h"
-#include "fuzz/boundary_integer.h"
-#include "fuzz/boundary_scaled.h"
-#include "fuzz/tile.h"
+#include "fuzz/cases/boundary_float.h"
+#include "fuzz/cases/boundary_integer.h"
+#include "fuzz/cases/boundary_scaled.h"
+#include "fuzz/cases/tile.h"
 
 namespace mmadiff {
 
