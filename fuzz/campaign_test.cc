@@ -26,6 +26,7 @@
 #include "fuzz/unit_runner.h"
 #include "fuzz/workdir.h"
 #include "sim/parameter.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
@@ -817,6 +818,38 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
     // What is filed is what the recorded device says to these operands.
     EXPECT_EQ(filed->answers[0].d, *(*faulty)->Run(*filed->row, filed->inputs)) << f.path;
   }
+}
+
+// A name that later answers refute goes, whichever attempt filed it.
+TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
+  // One parameter changed in the first attempt; two, of which the second shows seldom, in the next.
+  class Deeper : public Scripted {
+   public:
+    explicit Deeper(bool second)
+        : Scripted([](int64_t) { return absl::OkStatus(); }), second_(second) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      Model model = row.model;
+      model.algorithm.fraction_bits -= 1;
+      if (second_) model.algorithm.output_subnormals = Subnormals::kFlush;
+      d.resize(batch.dot_products());
+      Simulate(model, batch, d);
+      return absl::OkStatus();
+    }
+    const bool second_;
+  };
+  CampaignOptions options = Options("w", {kHopper});
+  options.errors = 3;
+  const auto open = [](bool second) {
+    return [second]() -> DeviceOr { return std::make_unique<Deeper>(second); };
+  };
+  CampaignOutcome outcome = Run(options, open(false));
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_EQ(outcome.findings[0].signature, "aligned_term:fraction_bits=24");
+  const std::string path = outcome.findings[0].path;
+  outcome = Run(options, open(true));
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_EQ(outcome.findings[0].signature, "aligned_term:fraction_bits=24 output_subnormals=flush");
+  EXPECT_FALSE(ReadCase(path).ok());
 }
 
 // What nothing explains is one bucket, with a case for each way in which it differs.

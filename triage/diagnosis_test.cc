@@ -128,7 +128,9 @@ TEST(Diagnosis, ErrorsAndLimits) {
 
   ModelDevice device(With(row, {"fraction_bits=20"}));
   Runner little(device, row, 10);
-  ASSERT_TRUE(Diagnose(little, {}, Cases(row)).ok());
+  const auto cut = Diagnose(little, {}, Cases(row));
+  ASSERT_TRUE(cut.ok());
+  EXPECT_THAT(cut->Text(), HasSubstr("not all that tells it from others could be asked"));
   EXPECT_FALSE(little.HasBudget());
   EXPECT_LT(little.executions(), 1000);
 }

@@ -63,9 +63,8 @@ inline bool Refuted(const Row& row, const Model& model, const Model& device,
 }
 
 // The first mismatch that a campaign would find.
-inline bool FirstMismatch(const Row& row, const Model& changed, uint64_t seed, Mismatch& mismatch) {
+inline bool FirstMismatch(const Row& row, Device& device, uint64_t seed, Mismatch& mismatch) {
   const CaseStream stream = {&row, &Strategies().front(), seed};
-  ModelDevice device(changed);
   Batch batch;
   for (uint64_t i = 0; i < 6000; ++i) {
     Generate(stream, i, 1, batch);
@@ -76,6 +75,11 @@ inline bool FirstMismatch(const Row& row, const Model& changed, uint64_t seed, M
     return true;
   }
   return false;
+}
+
+inline bool FirstMismatch(const Row& row, const Model& changed, uint64_t seed, Mismatch& mismatch) {
+  ModelDevice device(changed);
+  return FirstMismatch(row, device, seed, mismatch);
 }
 
 // Investigates the first mismatch of a device with another model of the row.
