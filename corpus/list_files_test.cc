@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
-#include "corpus/line_recording.h"
+#include "corpus/recordings/line_recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "corpus/vector_file.h"

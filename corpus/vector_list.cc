@@ -6,8 +6,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
-#include "corpus/line_recording.h"
 #include "corpus/list_files.h"
+#include "corpus/recordings/line_recording.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 

@@ -14,7 +14,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
-#include "corpus/recording.h"
+#include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "fuzz/cases/generate.h"

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "corpus/recording.h"
+#include "corpus/recordings/recording.h"
 #include "device/cuda/cuda.h"
 #include "device/host.h"
 

@@ -18,8 +18,8 @@
 #include "device/device.h"
 #include "fuzz/console.h"
 #include "fuzz/unit_runner.h"
+#include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
-#include "triage/investigate.h"
 
 namespace mmadiff {
 

@@ -10,9 +10,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
-#include "corpus/line_recording.h"
-#include "corpus/recording.h"
-#include "corpus/recording_folder.h"
+#include "corpus/recordings/line_recording.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/recordings/recording_folder.h"
 #include "fuzz/recorder.h"
 #include "sim/row.h"
 #include "sim/simulate.h"

@@ -1,6 +1,6 @@
-// Records a device into a folder (corpus/recording_folder.h): raw answers to the first cases of
-// every strategy, to regression cases and to vectors, and digests of as many more as the time
-// allows; and verifies the digests again.
+// Records a device into a folder (corpus/recordings/recording_folder.h): raw answers to the first
+// cases of every strategy, to regression cases and to vectors, and digests of as many more as the
+// time allows; and verifies the digests again.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "corpus/recording.h"
+#include "corpus/recordings/recording.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"

@@ -12,7 +12,7 @@
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
 #include "triage/explain.h"
-#include "triage/minimize.h"
+#include "triage/minimize/minimize.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

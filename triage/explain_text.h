@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/row.h"
-#include "triage/diagnosis.h"
+#include "triage/diagnosis/diagnosis.h"
 #include "triage/explain.h"
 
 namespace mmadiff {

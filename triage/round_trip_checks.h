@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "sim/simulate.h"
 #include "triage/explain_text.h"
-#include "triage/minimize.h"
+#include "triage/minimize/minimize.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"
 

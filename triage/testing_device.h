@@ -12,7 +12,7 @@
 #include "device/testing_rows.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
-#include "triage/operand.h"
+#include "triage/minimize/operand.h"
 
 namespace mmadiff {
 

@@ -5,7 +5,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
 #include "fuzz/report.h"
-#include "triage/investigate.h"
+#include "triage/diagnosis/investigate.h"
 
 namespace mmadiff {
 namespace {

@@ -1,5 +1,5 @@
 // mmadiff probe: asks a device the questions that only hardware answers.
-#include "triage/probe.h"
+#include "triage/probe/probe.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,7 +15,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
-#include "triage/pairs.h"
+#include "triage/probe/pairs.h"
 
 namespace mmadiff {
 namespace {

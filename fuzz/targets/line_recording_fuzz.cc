@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "absl/strings/match.h"
-#include "corpus/recording.h"
+#include "corpus/recordings/recording.h"
 #include "fuzz/targets/input.h"
 
 using namespace mmadiff::fuzz;

@@ -1,6 +1,6 @@
 // ReadRecordings() of a block log delivers whole executions in the row's own format, whatever the
 // record (RecordedOutputs) says.
-#include "corpus/recording.h"
+#include "corpus/recordings/recording.h"
 #include "fuzz/targets/input.h"
 
 using namespace mmadiff::fuzz;

@@ -1,6 +1,6 @@
 // The readers of a recording's folder take any bytes. The first byte chooses what the rest is: the
 // text of the manifest, or a record (RecordedDigests) of digests.log.
-#include "corpus/recording_folder.h"
+#include "corpus/recordings/recording_folder.h"
 #include "corpus/text_proto.h"
 #include "fuzz/targets/input_folder.h"
 

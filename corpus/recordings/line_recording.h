@@ -1,0 +1,35 @@
+// Recordings in the line protocol, plain or gzip: a part of ReadRecordings().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "corpus/recordings/recording.h"
+
+namespace mmadiff {
+
+// What a file name ARCH[.ANYTHING].INSTRUCTION.txt[.gz] says: ARCH is up to the first '.',
+// INSTRUCTION the longest name of an instruction, of any legal size, at the end. `row` is nullptr
+// when it names none, or none of ARCH.
+struct FileNameFacts {
+  const Row* row = nullptr;
+  std::string anything;
+};
+FileNameFacts FactsOfFileName(absl::string_view path);
+
+// The files below a folder whose names say their row, sorted. Errors as FilesBelow().
+absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& folder);
+
+// As ReadRecordings() for one file. Adds to `dot_products`. A comment "# lines: N" says that N dot
+// products follow, up to the next such comment or the end; any other number is kDataLoss.
+// So is a hash that is missing or wrong (corpus/line_checksum.h): then no line is delivered.
+absl::Status ReadLineRecording(const std::string& path, const std::string& instruction,
+                               const std::function<absl::Status(const Recording&)>& deliver,
+                               uint64_t& dot_products);
+
+}  // namespace mmadiff

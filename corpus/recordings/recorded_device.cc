@@ -1,0 +1,320 @@
+// The device `recorded:PATH`: OpenRecorded() of corpus/recordings/recording.h.
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "corpus/recordings/packed_words.h"
+#include "corpus/recordings/recording.h"
+#include "device/line_protocol.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+// XXH3-128 of operand words. Two of n different inputs share it with probability below n^2 / 2^129.
+struct OperandKey {
+  uint64_t low, high;
+
+  friend bool operator==(const OperandKey&, const OperandKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H h, const OperandKey& k) {
+    return H::combine(std::move(h), k.low);
+  }
+};
+
+OperandKey HashWords(std::span<const uint64_t> words) {
+  const XXH128_hash_t hash = XXH3_128bits(words.data(), words.size_bytes());
+  return {hash.low64, hash.high64};
+}
+
+OperandKey KeyOf(const DotProductCase& dot) {
+  std::vector<uint64_t> words = dot.a;
+  words.insert(words.end(), dot.b.begin(), dot.b.end());
+  words.push_back(dot.c);
+  return HashWords(words);
+}
+
+// Of execution number `execution`, all its operands.
+OperandKey KeyOf(const Batch& batch, int64_t execution) {
+  const Shape& s = batch.shape;
+  std::vector<uint64_t> words;
+  const auto add = [&](const std::vector<uint64_t>& from, int count) {
+    words.insert(words.end(), &from[execution * count], &from[execution * count] + count);
+  };
+  add(batch.a, s.a_words());
+  add(batch.b, s.b_words());
+  add(batch.c, s.d_words());
+  return HashWords(words);
+}
+
+// Where an answer stands; without a line the file is the whole place.
+struct Place {
+  uint32_t file = 0;  // index of a name
+  uint32_t line = 0;
+};
+
+struct DotAnswer {
+  uint64_t d = 0;
+  Place place;
+};
+
+struct ExecutionAnswer {
+  std::vector<uint64_t> d;
+  Place place;
+};
+
+// Answers to consecutive generated cases.
+struct Range {
+  uint64_t count;
+  std::string packed;  // PackWords()
+  Place place;
+};
+
+using Ranges = std::map<uint64_t, Range>;  // by their first case; they do not overlap
+
+// The range that has case `at`, or the end.
+template <typename R>
+auto Containing(R& ranges, uint64_t at) {
+  auto it = ranges.upper_bound(at);
+  if (it == ranges.begin()) return ranges.end();
+  --it;
+  return at - it->first < it->second.count ? it : ranges.end();
+}
+
+// All that is recorded of one row.
+struct Table {
+  absl::flat_hash_map<OperandKey, DotAnswer> dots;
+  absl::flat_hash_map<OperandKey, ExecutionAnswer> executions;
+  // Dot products inside `executions`; nullopt where two places gave different answers.
+  absl::flat_hash_map<OperandKey, std::optional<uint64_t>> parts;
+  std::map<std::pair<bool, std::string>, Ranges> streams;  // by (dot products?, stream)
+};
+
+bool IsDotProduct(const Shape& s) { return s == DotProductShape(s); }
+
+class RecordedDevice : public Device {
+ public:
+  explicit RecordedDevice(std::string path) : path_(std::move(path)) {}
+
+  absl::Status Load() {
+    const auto stats =
+        ReadRecordings(path_, "", [this](const Recording& recording) { return Add(recording); });
+    if (!stats.ok()) return stats.status();
+    if (stats->damage.empty()) return absl::OkStatus();
+    const Damage& first = stats->damage[0];
+    return absl::DataLossError(absl::StrCat(
+        path_, ": ", first.what, " at byte ", first.offset, ", ", stats->damage.size(),
+        " damaged places in all; a damaged recording is no device (`replay` uses its good "
+        "records)"));
+  }
+
+  std::string name() const override { return absl::StrCat("recorded:", path_); }
+
+  std::string identity() const override {
+    const std::string text = absl::StrJoin(identities_, "; ");
+    return text.empty() ? absl::StrCat("recorded in ", path_) : text;
+  }
+
+  // Of the rows, inputs and answers, in whatever order and portions they came.
+  std::string Fingerprint() const override {
+    return absl::StrFormat("contents xxh3 %016x%016x", contents_.high, contents_.low);
+  }
+
+  absl::Status Supports(const Row& row) const override {
+    if (tables_.contains(&row)) return absl::OkStatus();
+    std::vector<std::string> names;
+    for (const auto& [other, table] : tables_) names.push_back(other->name);
+    std::sort(names.begin(), names.end());
+    return absl::NotFoundError(absl::StrCat(name(), " has nothing of ", row.name, ", only of ",
+                                            absl::StrJoin(names, ", ")));
+  }
+
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    const Table& table = *tables_[&row];
+    d.reserve(batch.dot_products());
+    for (int64_t i = 0; i < batch.count; ++i) {
+      if (FindCase(row, table, batch, i, d) || FindExecution(table, batch, i, d)) continue;
+      if (absl::Status s = FindDotProducts(row, table, batch, i, d); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Add(const Recording& r) {
+    std::unique_ptr<Table>& table = tables_[r.row];
+    if (table == nullptr) table = std::make_unique<Table>();
+    if (!r.identity.empty()) identities_.insert(r.identity);
+    if (!r.inputs.stream.empty()) return AddRange(r, *table);
+    return IsDotProduct(r.inputs.shape) ? AddDotProducts(r, *table) : AddExecutions(r, *table);
+  }
+
+  // Each input once.
+  void AddToContents(const Row& row, absl::string_view input, std::span<const uint64_t> d) {
+    std::string bytes = absl::StrCat(row.name, "\n", input, "\n");
+    bytes.append(reinterpret_cast<const char*>(d.data()), d.size_bytes());
+    const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+    contents_.low ^= hash.low64;
+    contents_.high ^= hash.high64;
+  }
+
+  absl::Status AddDotProducts(const Recording& r, Table& table) {
+    for (int64_t i = 0; i < r.inputs.count; ++i) {
+      const DotAnswer answer = {r.d[i], PlaceOf(r, i)};
+      const OperandKey key = KeyOf(Extract(r.inputs, i));
+      const auto [it, added] = table.dots.try_emplace(key, answer);
+      if (added) AddToContents(*r.row, Text("dot product", key), {&answer.d, 1});
+      if (!added && it->second.d != answer.d) {
+        return Conflict(*r.row, it->second.place, it->second.d, answer.place, answer.d);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddExecutions(const Recording& r, Table& table) {
+    const int words = r.inputs.shape.d_words();
+    for (int64_t e = 0; e < r.inputs.count; ++e) {
+      const auto begin = r.d.begin() + e * words;
+      const ExecutionAnswer answer = {{begin, begin + words}, PlaceOf(r, e * words)};
+      const OperandKey key = KeyOf(r.inputs, e);
+      const auto [it, added] = table.executions.try_emplace(key, answer);
+      if (added) AddToContents(*r.row, Text("execution", key), answer.d);
+      const auto differ = std::mismatch(it->second.d.begin(), it->second.d.end(), answer.d.begin());
+      if (differ.first != it->second.d.end()) {
+        return Conflict(*r.row, it->second.place, *differ.first, answer.place, *differ.second);
+      }
+      for (int64_t i = e * words; i < (e + 1) * words; ++i) {
+        const auto [part, fresh] = table.parts.try_emplace(KeyOf(Extract(r.inputs, i)), r.d[i]);
+        if (!fresh && part->second != r.d[i]) part->second.reset();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Adds the cases that are not there yet and compares the others.
+  absl::Status AddRange(const Recording& r, Table& table) {
+    const Format& format = *r.row->instruction->d;
+    const int words = r.inputs.shape.d_words();
+    Ranges& ranges = table.streams[{IsDotProduct(r.inputs.shape), r.inputs.stream}];
+    const Place place = PlaceOf(r, 0);
+    for (int64_t i = 0; i < r.inputs.count;) {
+      const uint64_t at = r.inputs.first + i;
+      Ranges::iterator next = ranges.upper_bound(at);
+      const uint64_t left = r.inputs.count - i;
+      if (const auto known = Containing(ranges, at); known != ranges.end()) {
+        const uint64_t skipped = at - known->first;
+        const int64_t count = std::min(left, known->second.count - skipped);
+        for (int64_t w = 0; w < count * words; ++w) {
+          const uint64_t stored = UnpackWord(format, known->second.packed, skipped * words + w);
+          const uint64_t added = r.d[i * words + w];
+          if (stored != added) return Conflict(*r.row, known->second.place, stored, place, added);
+        }
+        i += count;
+        continue;
+      }
+      const int64_t count = next == ranges.end() ? left : std::min(left, next->first - at);
+      const std::span<const uint64_t> fresh(&r.d[i * words], count * words);
+      for (int64_t c = 0; c < count; ++c) {
+        AddToContents(*r.row, absl::StrCat(words, " words ", r.inputs.stream, ":", at + c),
+                      fresh.subspan(c * words, words));
+      }
+      ranges.emplace_hint(next, at,
+                          Range{static_cast<uint64_t>(count), PackWords(format, fresh), place});
+      i += count;
+    }
+    return absl::OkStatus();
+  }
+
+  static bool FindCase(const Row& row, const Table& table, const Batch& batch, int64_t i,
+                       std::vector<uint64_t>& d) {
+    if (batch.stream.empty() || table.streams.empty()) return false;
+    const auto stream = table.streams.find({IsDotProduct(batch.shape), batch.stream});
+    if (stream == table.streams.end()) return false;
+    const auto range = Containing(stream->second, batch.first + i);
+    if (range == stream->second.end()) return false;
+    const int words = batch.shape.d_words();
+    const int64_t begin = (batch.first + i - range->first) * words;
+    for (int w = 0; w < words; ++w) {
+      d.push_back(UnpackWord(*row.instruction->d, range->second.packed, begin + w));
+    }
+    return true;
+  }
+
+  static bool FindExecution(const Table& table, const Batch& batch, int64_t i,
+                            std::vector<uint64_t>& d) {
+    if (table.executions.empty() || IsDotProduct(batch.shape)) return false;
+    const auto it = table.executions.find(KeyOf(batch, i));
+    if (it == table.executions.end()) return false;
+    d.insert(d.end(), it->second.d.begin(), it->second.d.end());
+    return true;
+  }
+
+  absl::Status FindDotProducts(const Row& row, const Table& table, const Batch& batch, int64_t i,
+                               std::vector<uint64_t>& d) const {
+    const int words = batch.shape.d_words();
+    for (int64_t index = i * words; index < (i + 1) * words; ++index) {
+      const DotProductCase dot = Extract(batch, index);
+      const OperandKey key = KeyOf(dot);
+      if (const auto it = table.dots.find(key); it != table.dots.end()) {
+        d.push_back(it->second.d);
+        continue;
+      }
+      const auto part = table.parts.find(key);
+      if (part != table.parts.end() && part->second.has_value()) {
+        d.push_back(*part->second);
+        continue;
+      }
+      const std::string which =
+          batch.stream.empty() ? ""
+                               : absl::StrCat("case ", batch.stream, ":", batch.first + i, ", ");
+      return absl::NotFoundError(absl::StrCat(
+          name(), part == table.parts.end() ? " has no answer for " : " has several answers for ",
+          row.name, " ", which, FormatLine(*row.instruction, dot)));
+    }
+    return absl::OkStatus();
+  }
+
+  static std::string Text(const char* kind, const OperandKey& key) {
+    return absl::StrFormat("%s %016x%016x", kind, key.high, key.low);
+  }
+
+  Place PlaceOf(const Recording& r, int64_t index) {
+    const std::string file = r.line > 0 ? r.where.substr(0, r.where.rfind(':')) : r.where;
+    if (files_.empty() || files_.back() != file) files_.push_back(file);
+    const uint64_t line = r.line > 0 ? r.line + index : 0;
+    return {static_cast<uint32_t>(files_.size() - 1), static_cast<uint32_t>(line)};
+  }
+
+  std::string Text(const Place& place) const {
+    return place.line == 0 ? files_[place.file] : absl::StrCat(files_[place.file], ":", place.line);
+  }
+
+  absl::Status Conflict(const Row& row, const Place& x, uint64_t dx, const Place& y,
+                        uint64_t dy) const {
+    const Format& format = *row.instruction->d;
+    return absl::DataLossError(absl::StrCat(
+        row.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x), ", ",
+        HexWord(format, dy), " in ", Text(y), "; a recording must be of one device, remove one"));
+  }
+
+  std::string path_;
+  OperandKey contents_ = {0, 0};
+  std::vector<std::string> files_;
+  std::set<std::string> identities_;
+  absl::flat_hash_map<const Row*, std::unique_ptr<Table>> tables_;
+};
+
+}  // namespace
+
+DeviceOr OpenRecorded(const std::string& path) {
+  auto device = std::make_unique<RecordedDevice>(path);
+  if (absl::Status s = device->Load(); !s.ok()) return s;
+  return device;
+}
+
+}  // namespace mmadiff

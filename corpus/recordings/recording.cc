@@ -1,0 +1,249 @@
+#include "corpus/recordings/recording.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/recordings/line_recording.h"
+#include "corpus/recordings/packed_words.h"
+#include "corpus/recordings/recording_folder.h"
+#include "corpus/regression_case.h"
+#include "proto/run.pb.h"
+
+namespace mmadiff {
+namespace {
+
+using Deliver = std::function<absl::Status(const Recording&)>;
+using proto::RecordedOutputs;
+
+// Output bytes of one record; leaves room for the names beside it.
+constexpr int64_t kMaxOutputBytes = 48 << 10;
+
+bool FitsFormat(const Format& f, std::span<const uint64_t> words) {
+  return std::all_of(words.begin(), words.end(),
+                     [&f](uint64_t word) { return (word & ~LowBits(f.bits)) == 0; });
+}
+
+// One record of a block log.
+struct Outputs {
+  Recording recording;
+  bool whole = true;  // else a part of one execution, from word `element` of its results on
+  uint64_t element = 0;
+};
+
+// The checksum of the record was good, so what is wrong here was written wrong.
+absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string& where) {
+  const auto error = [&where](const auto&... parts) {
+    return absl::DataLossError(absl::StrCat(where, ": ", parts...));
+  };
+  RecordedOutputs message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return error(bytes.size(), " bytes that are no recorded outputs");
+  }
+  Recording recording;
+  recording.row = FindRow(message.instruction());
+  if (recording.row == nullptr) {
+    return error(WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100))));
+  }
+  if (message.stream().empty()) return error("recorded outputs without a stream");
+  const Shape& own = recording.row->shape();
+  if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_EXECUTION) {
+    recording.inputs.shape = own;
+  } else if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_DOT_PRODUCT) {
+    recording.inputs.shape = DotProductShape(own);
+  } else {
+    return error("unknown kind of shape ", message.shape_kind());
+  }
+  const Format& format = *recording.row->instruction->d;
+  const uint64_t words = recording.inputs.shape.d_words(), d_bytes = message.d().size();
+  const uint64_t case_bytes = words * WordBytes(format);
+  const uint64_t count = d_bytes / case_bytes;
+  const bool whole = count > 0 && message.count() == count && d_bytes % case_bytes == 0;
+  const bool part = message.count() == 1 && d_bytes > 0 && d_bytes % WordBytes(format) == 0 &&
+                    message.element() < words &&
+                    d_bytes <= case_bytes - message.element() * WordBytes(format);
+  if (!(whole && message.element() == 0) && !part) {
+    return error(d_bytes, " bytes of outputs, expected ", case_bytes, " for each of ",
+                 message.count(), " cases");
+  }
+  if (message.first() + (message.count() - 1) < message.first()) {
+    return error("cases beyond 2^64 from ", message.first(), " on");
+  }
+  recording.inputs.count = static_cast<int64_t>(message.count());
+  recording.inputs.stream = message.stream();
+  recording.inputs.first = message.first();
+  recording.d = UnpackWords(format, message.d());
+  if (!FitsFormat(format, recording.d)) return error("a word that exceeds ", format.name);
+  recording.identity = message.identity();
+  recording.where = where;
+  return Outputs{std::move(recording), whole, message.element()};
+}
+
+// Adds a part to those of the same execution before it. A part whose beginning was lost is dropped.
+void Join(Outputs part, Recording& joined) {
+  Recording& added = part.recording;
+  if (part.element == 0) {
+    joined = std::move(added);
+  } else if (joined.row == added.row && joined.inputs.stream == added.inputs.stream &&
+             joined.inputs.first == added.inputs.first && joined.d.size() == part.element) {
+    joined.d.insert(joined.d.end(), added.d.begin(), added.d.end());
+  }
+}
+
+absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingStats& stats,
+                     std::optional<RunId> run) {
+  uint64_t number = 0;
+  Recording joined;  // parts of an execution
+  const auto read = [&](absl::string_view bytes) {
+    auto outputs = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
+    if (!outputs.ok()) return outputs.status();
+    if (!outputs->whole) {
+      Join(*std::move(outputs), joined);
+      if (static_cast<int64_t>(joined.d.size()) != joined.inputs.dot_products() ||
+          joined.d.empty()) {
+        return absl::OkStatus();
+      }
+      outputs->recording = std::exchange(joined, {});
+    }
+    stats.dot_products += outputs->recording.d.size();
+    return deliver(outputs->recording);
+  };
+  absl::StatusOr<BlockLogStats> log = ReadBlockLog(path, read, run);
+  if (!log.ok()) return log.status();
+  DemandEnd(*log);
+  stats.damage = std::move(log->damage);
+  if (!joined.d.empty()) stats.damage.push_back({0, 0, "an execution without its end"});
+  return absl::OkStatus();
+}
+
+absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
+  const auto paths = ListCases(path);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& file : *paths) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(file);
+    if (!c.ok()) return c.status();
+    for (size_t i = 0; i < c->answers.size(); ++i) {
+      const Answer& answer = c->answers[i];
+      if (answer.device == "model") continue;
+      const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
+      stats.dot_products += answer.d.size();
+      absl::Status s =
+          deliver({c->row, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
+      if (!s.ok()) return s;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<Batch> InputsOf(const Recording& recording) {
+  Batch inputs = recording.inputs;
+  if (inputs.stream.empty()) return inputs;
+  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.row);
+  if (!stream.ok()) return stream.status();
+  if (inputs.shape != recording.row->shape()) {
+    return absl::DataLossError(
+        absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
+  }
+  Generate(*stream, inputs.first, inputs.count, inputs);
+  return inputs;
+}
+
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row) {
+  const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
+  if (!stream.ok()) return absl::DataLossError(stream.status().message());
+  if (stream->row == &row) return stream;
+  return absl::DataLossError(absl::StrCat(row.name, ": answers to cases of ", name));
+}
+
+std::string WhereOf(const Recording& r, int64_t index) {
+  if (r.line > 0) return absl::StrCat(r.where.substr(0, r.where.rfind(':') + 1), r.line + index);
+  if (r.inputs.stream.empty()) return r.where;
+  return absl::StrCat(r.where, " (case ", r.inputs.stream, ":",
+                      r.inputs.first + index / r.inputs.shape.d_words(), ")");
+}
+
+absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
+                                              const std::string& instruction,
+                                              const Deliver& deliver, std::optional<RunId> run) {
+  RecordingStats stats;
+  std::error_code ignored;
+  absl::Status s;
+  if (std::filesystem::is_other(path, ignored)) {
+    s = absl::InvalidArgumentError(absl::StrCat(
+        path, ": no regular file; a recording is read more than once, so save it in a file first"));
+  } else if (IsRecordingFolder(path)) {
+    s = ReadRecordingFolder(path, deliver, stats);
+  } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
+    s = ReadTextCases(path, deliver, stats);
+  } else if (IsBlockLog(path)) {
+    s = ReadLog(path, deliver, stats, run);
+  } else {
+    s = ReadLineRecording(path, instruction, deliver, stats.dot_products);
+  }
+  if (!s.ok()) return s;
+  if (stats.dot_products > 0) return stats;
+  return absl::DataLossError(absl::StrCat(
+      path, ": no recorded answer in it",
+      stats.damage.empty() ? ""
+                           : absl::StrCat("; ", stats.damage.size(),
+                                          " damaged places, first: ", stats.damage[0].what)));
+}
+
+absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,
+                                                                         RunId run) {
+  absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);
+  if (!log.ok()) return log.status();
+  return std::unique_ptr<RecordingWriter>(new RecordingWriter(*std::move(log)));
+}
+
+RecordingWriter::RecordingWriter(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
+
+absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
+                                     const std::vector<uint64_t>& d, const std::string& identity) {
+  const Format& format = *row.instruction->d;
+  if (batch.stream.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(row.name, ": only generated batches are recorded, this one has no stream"));
+  }
+  if (static_cast<int64_t>(d.size()) != batch.dot_products() || !FitsFormat(format, d)) {
+    return absl::InvalidArgumentError(absl::StrCat(row.name, ": ", d.size(), " answers, expected ",
+                                                   batch.dot_products(), " of ", format.name));
+  }
+  const bool whole = batch.shape == row.shape();
+  if (!whole && batch.shape != DotProductShape(row.shape())) {
+    return absl::InvalidArgumentError(absl::StrCat(row.name, ": a batch of another shape"));
+  }
+  const int64_t case_words = batch.shape.d_words();
+  // Whole cases of one record; or, when a case is too large, its words of one record.
+  const int64_t most_words = kMaxOutputBytes / WordBytes(format);
+  const int64_t most = most_words / case_words * case_words;
+  RecordedOutputs message;
+  message.set_instruction(row.name);
+  message.set_stream(batch.stream);
+  message.set_shape_kind(whole ? RecordedOutputs::SHAPE_KIND_EXECUTION
+                               : RecordedOutputs::SHAPE_KIND_DOT_PRODUCT);
+  message.set_identity(identity);
+  const int64_t all = static_cast<int64_t>(d.size());
+  for (int64_t done = 0, count; done < all; done += count) {
+    const int64_t element = done % case_words;
+    count = most > 0 ? std::min(most, all - done) : std::min(most_words, case_words - element);
+    message.set_first(batch.first + done / case_words);
+    message.set_count(std::max<int64_t>(1, count / case_words));
+    message.set_element(element);
+    message.set_d(PackWords(format, std::span(&d[done], count)));
+    if (absl::Status s = log_->Append(message.SerializeAsString()); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordingWriter::Flush() { return log_->Flush(); }
+
+absl::Status RecordingWriter::Finish() { return log_->Finish(); }
+
+}  // namespace mmadiff

@@ -1,0 +1,328 @@
+#include "corpus/recordings/recording_folder.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "corpus/text_proto.h"
+#include "proto/run.pb.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kManifest[] = "recording.txtpb";
+constexpr char kRegressions[] = "regressions.txt";
+constexpr char kDigests[] = "digests.log";
+constexpr size_t kMostDigests = 2000;  // of one record: 40 KB
+constexpr char kHeader[] =
+    "# Recorded answers of a device: ./mmadiff replay FOLDER verifies them without it.\n"
+    "# proto-file: proto/run.proto\n"
+    "# proto-message: mmadiff.proto.RecordingManifest\n\n";
+
+std::string In(const std::string& folder, absl::string_view name) {
+  return absl::StrCat(folder, "/", name);
+}
+
+// True also when that cannot be told: then opening it says why.
+bool MayExist(const std::string& path) {
+  std::error_code ignored;
+  return fs::status(path, ignored).type() != fs::file_type::not_found;
+}
+
+std::string RawFile(int number) { return absl::StrCat("raw-", number, ".log"); }
+
+// The raw logs and regressions.txt of a folder that is there, in order.
+std::vector<std::string> AnswerFiles(const std::string& folder) {
+  std::vector<std::string> names;
+  for (int i = 1; i <= kMaxRawFiles; ++i) names.push_back(RawFile(i));
+  names.push_back(kRegressions);
+  std::erase_if(names, [&](const auto& name) { return !MayExist(In(folder, name)); });
+  return names;
+}
+
+// What is wrong with a file as a whole; empty: nothing, or it is neither there nor in the manifest.
+std::string Wrong(const RecordingManifest& manifest, const std::string& folder,
+                  const std::string& name) {
+  for (const RecordingManifest::File& file : manifest.files) {
+    if (file.name != name) continue;
+    const absl::StatusOr<std::string> bytes = ReadFile(In(folder, name));
+    if (absl::IsNotFound(bytes.status())) return absl::StrCat(name, " is missing");
+    if (!bytes.ok()) return std::string(bytes.status().message());
+    if (bytes->size() != file.bytes) {
+      return absl::StrCat(name, " has ", bytes->size(), " bytes of ", file.bytes);
+    }
+    const bool same = Xxh3Hex(*bytes) == file.xxh3;
+    return same ? "" : absl::StrCat(name, " is not what was recorded");
+  }
+  return MayExist(In(folder, name)) ? absl::StrCat(name, " is not in ", kManifest) : "";
+}
+
+std::string FormatRecordingManifest(const RecordingManifest& manifest) {
+  proto::RecordingManifest message;
+  message.set_tool_version(manifest.tool_version);
+  message.set_model_version(manifest.model_version);
+  message.set_generator_version(manifest.generator_version);
+  message.set_seed(manifest.seed);
+  message.set_device(manifest.device);
+  message.set_device_identity(manifest.device_identity);
+  message.set_date(manifest.date);
+  message.set_run(manifest.run);
+  for (const RecordingManifest::Instruction& i : manifest.instructions) {
+    proto::RecordingManifest::Instruction& added = *message.add_instruction();
+    added.set_name(i.name);
+    added.set_emulated(i.emulated);
+    added.set_raw_cases(i.raw_cases);
+    added.set_regressions(i.regressions);
+    added.set_digest_units(i.digest_units);
+    added.set_unit_cases(i.unit_cases);
+  }
+  for (const RecordingManifest::File& f : manifest.files) {
+    proto::RecordingManifest::File& added = *message.add_file();
+    added.set_name(f.name);
+    added.set_bytes(f.bytes);
+    added.set_xxh3(f.xxh3);
+  }
+  return Seal(kHeader + FormatTextProto(message));
+}
+
+absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std::string& where) {
+  proto::RecordedDigests message;
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      message.unit_cases() == 0 || message.stream().empty()) {
+    return absl::DataLossError(absl::StrCat(where, ": no recorded digests"));
+  }
+  const uint64_t units = message.digest_size();
+  if (units > (UINT64_MAX - message.first()) / message.unit_cases()) {
+    return absl::DataLossError(absl::StrCat(where, ": ", units, " units of ", message.unit_cases(),
+                                            " cases from ", message.first(), " on"));
+  }
+  RecordedDigests digests = {FindRow(message.instruction()),
+                             message.stream(),
+                             message.first(),
+                             message.unit_cases(),
+                             {},
+                             message.identity()};
+  if (digests.row == nullptr) {
+    return absl::DataLossError(absl::StrCat(
+        where, ": ", WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100)))));
+  }
+  for (const proto::Digest128& d : message.digest()) {
+    digests.digests.push_back(Digest{d.high()} << 64 | d.low());
+  }
+  return digests;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Create(
+    const std::string& path) {
+  std::string name = path;
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  std::error_code error;
+  const bool exists = fs::exists(name, error);
+  if (error) return absl::DataLossError(absl::StrCat(name, ": stat: ", error.message()));
+  if (exists) {
+    return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
+  }
+  std::string temporary = name + ".tmpXXXXXX";
+  if (mkdtemp(temporary.data()) == nullptr) {
+    return absl::DataLossError(
+        absl::StrCat(name, ": cannot create the folder: ", std::strerror(errno)));
+  }
+  return std::unique_ptr<RecordingFolderWriter>(new RecordingFolderWriter(name, temporary));
+}
+
+RecordingFolderWriter::~RecordingFolderWriter() {
+  raw_.reset();
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch,
+                                              const std::vector<uint64_t>& d,
+                                              const std::string& identity) {
+  // Beside what is on the disk a log holds up to one block, and these answers.
+  const uint64_t added = 2 * kMaxBlockBytes + d.size() * 8;
+  if (raw_ != nullptr) {
+    const std::string path = In(temporary_, RawFile(raw_files_));
+    std::error_code error;
+    const uint64_t size = fs::file_size(path, error);
+    if (error) return absl::DataLossError(absl::StrCat(path, ": stat: ", error.message()));
+    if (size + added > kMaxRecordingFileBytes) {
+      if (absl::Status s = FinishRaw(); !s.ok()) return s;
+    }
+  }
+  if (raw_ == nullptr) {
+    if (raw_files_ == kMaxRawFiles) {
+      return absl::ResourceExhaustedError("more raw answers than a folder of recordings holds");
+    }
+    absl::StatusOr<std::unique_ptr<RecordingWriter>> writer =
+        RecordingWriter::Create(NewFile(RawFile(++raw_files_)), run_);
+    if (!writer.ok()) return writer.status();
+    raw_ = *std::move(writer);
+  }
+  return raw_->Append(row, batch, d, identity);
+}
+
+std::string RecordingFolderWriter::NewFile(const std::string& name) {
+  names_.push_back(name);
+  return In(temporary_, name);
+}
+
+absl::Status RecordingFolderWriter::FinishRaw() {
+  const std::unique_ptr<RecordingWriter> raw = std::move(raw_);
+  return raw == nullptr ? absl::OkStatus() : raw->Finish();
+}
+
+absl::Status RecordingFolderWriter::WriteRegressions(const std::string& lines) {
+  return WriteFileDurably(NewFile(kRegressions), lines);
+}
+
+absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDigests>& all) {
+  auto log = BlockLogWriter::Create(NewFile(kDigests), run_);
+  if (!log.ok()) return log.status();
+  for (const RecordedDigests& d : all) {
+    proto::RecordedDigests message;
+    message.set_instruction(d.row->name);
+    message.set_stream(d.stream);
+    message.set_unit_cases(d.unit_cases);
+    message.set_identity(d.identity);
+    for (size_t done = 0; done < d.digests.size(); done += kMostDigests) {
+      message.set_first(d.first + done * d.unit_cases);
+      message.clear_digest();
+      const size_t end = std::min(d.digests.size(), done + kMostDigests);
+      for (size_t u = done; u < end; ++u) {
+        proto::Digest128& added = *message.add_digest();
+        added.set_low(static_cast<uint64_t>(d.digests[u]));
+        added.set_high(static_cast<uint64_t>(d.digests[u] >> 64));
+      }
+      if (absl::Status s = (*log)->Append(message.SerializeAsString()); !s.ok()) return s;
+    }
+  }
+  return (*log)->Finish();
+}
+
+absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
+  if (absl::Status s = FinishRaw(); !s.ok()) return s;
+  manifest.run = FormatRunId(run_);
+  for (const std::string& name : names_) {
+    const absl::StatusOr<std::string> bytes = ReadFile(In(temporary_, name));
+    if (!bytes.ok()) return absl::DataLossError(bytes.status().message());
+    manifest.files.push_back({name, bytes->size(), Xxh3Hex(*bytes)});
+  }
+  absl::Status s = WriteFileDurably(In(temporary_, kManifest), FormatRecordingManifest(manifest));
+  if (!s.ok()) return s;
+  std::error_code ignored;
+  // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
+  fs::permissions(temporary_, fs::perms(0755), ignored);
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    return absl::DataLossError(absl::StrCat(path_, ": rename: ", std::strerror(errno)));
+  }
+  temporary_.clear();
+  return SyncFolderOf(path_);
+}
+
+bool IsRecordingFolder(const std::string& path) {
+  std::error_code ignored;
+  for (const char* name : {kManifest, kDigests, "raw-1.log"}) {
+    if (fs::exists(In(path, name), ignored)) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder) {
+  const std::string path = In(folder, kManifest);
+  const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
+  if (!text.ok()) return text.status();
+  const absl::StatusOr<absl::string_view> unsealed = Unseal(*text, path);
+  if (!unsealed.ok()) return unsealed.status();
+  proto::RecordingManifest message;
+  if (absl::Status s = ParseTextProto(*unsealed, path, message); !s.ok()) return s;
+  RecordingManifest manifest = {.tool_version = message.tool_version(),
+                                .model_version = message.model_version(),
+                                .generator_version = message.generator_version(),
+                                .seed = message.seed(),
+                                .device = message.device(),
+                                .device_identity = message.device_identity(),
+                                .date = message.date(),
+                                .instructions = {},
+                                .run = message.run(),
+                                .files = {}};
+  for (const auto& i : message.instruction()) {
+    manifest.instructions.push_back(
+        {i.name(), i.emulated(), i.raw_cases(), i.regressions(), i.digest_units(), i.unit_cases()});
+  }
+  for (const auto& f : message.file()) manifest.files.push_back({f.name(), f.bytes(), f.xxh3()});
+  return manifest;
+}
+
+absl::Status ReadRecordingFolder(const std::string& folder,
+                                 const std::function<absl::Status(const Recording&)>& deliver,
+                                 RecordingStats& stats) {
+  RecordingManifest manifest;
+  const auto damaged = [&stats](std::string what) { stats.damage.push_back({0, 0, what}); };
+  const auto read = ReadRecordingManifest(folder);
+  if (read.ok()) {
+    manifest = *read;
+  } else {
+    damaged(std::string(read.status().message()));
+  }
+  const std::vector<std::string> present = AnswerFiles(folder);
+  for (const RecordingManifest::File& file : manifest.files) {
+    const bool there = std::find(present.begin(), present.end(), file.name) != present.end();
+    if (!there && file.name != kDigests) damaged(absl::StrCat(file.name, " is missing"));
+  }
+  for (const std::string& name : present) {
+    std::string wrong = read.ok() ? Wrong(manifest, folder, name) : "";
+    if (!read.ok() && name == kRegressions) wrong = absl::StrCat(name, " has no checksum");
+    // Text has no checksums of its own: no line of it can be trusted.
+    if (!wrong.empty() && name == kRegressions) {
+      damaged(absl::StrCat(wrong, ", none of it was used"));
+      continue;
+    }
+    absl::Status delivered;
+    const auto each = [&](const Recording& recording) { return delivered = deliver(recording); };
+    const auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
+    if (!delivered.ok()) return delivered;
+    if (!file.ok() && wrong.empty()) return file.status();
+    if (!wrong.empty()) damaged(wrong);
+    if (!file.ok()) continue;
+    stats.dot_products += file->dot_products;
+    for (const Damage& d : file->damage) {
+      stats.damage.push_back({d.offset, d.bytes, absl::StrCat(name, ": ", d.what)});
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Damage>> ReadDigests(
+    const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver) {
+  std::vector<Damage> damage;
+  const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(folder);
+  const std::string wrong = manifest.ok() ? Wrong(*manifest, folder, kDigests) : "";
+  if (!wrong.empty()) damage.push_back({0, 0, wrong});
+  if (!MayExist(In(folder, kDigests))) return damage;
+  const auto each = [&](absl::string_view bytes) {
+    const auto digests = ParseDigests(bytes, In(folder, kDigests));
+    return digests.ok() ? deliver(*digests) : digests.status();
+  };
+  const std::optional<RunId> run = manifest.ok() ? ParseRunId(manifest->run) : std::nullopt;
+  absl::StatusOr<BlockLogStats> log = ReadBlockLog(In(folder, kDigests), each, run);
+  if (!log.ok()) return log.status();
+  DemandEnd(*log);
+  for (const Damage& d : log->damage) {
+    damage.push_back({d.offset, d.bytes, absl::StrCat(kDigests, ": ", d.what)});
+  }
+  return damage;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,106 @@
+// A folder of recorded answers, at most eight files of less than 16 MB that anyone can verify
+// without the device:
+//   recording.txtpb   who answered, when, to what; size and checksum of the other files
+//   raw-N.log         answers to the first cases of every strategy (block logs)
+//   regressions.txt   answers to regression cases (line protocol)
+//   digests.log       digests of the answers to many units of cases (block log)
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/run_record.h"
+
+namespace mmadiff {
+
+inline constexpr uint64_t kMaxRecordingFileBytes = 16'000'000;
+inline constexpr int kMaxRawFiles = 5;
+
+struct RecordingManifest {
+  struct Instruction {
+    std::string name;
+    bool emulated = false;
+    uint64_t raw_cases = 0;  // whole executions of each strategy, from case 0
+    uint64_t regressions = 0;
+    uint64_t digest_units = 0, unit_cases = 0;
+  };
+  struct File {
+    std::string name;
+    uint64_t bytes = 0;
+    std::string xxh3;  // of the contents, 32 hex digits
+  };
+
+  std::string tool_version, model_version;
+  uint32_t generator_version = 0;
+  uint64_t seed = 0;
+  std::string device, device_identity, date;
+  std::vector<Instruction> instructions;
+  // Filled by RecordingFolderWriter::Commit():
+  std::string run;  // that every block of the logs names, 32 hex digits
+  std::vector<File> files;
+};
+
+// Digests of consecutive units: unit u is the cases first + u * unit_cases and the unit_cases - 1
+// after it.
+struct RecordedDigests {
+  const Row* row = nullptr;
+  std::string stream;
+  uint64_t first = 0, unit_cases = 0;
+  std::vector<Digest> digests;
+  std::string identity;  // of the device that answered
+};
+
+// Writes into a folder beside `path` that gets its name at Commit(): it is whole or not there.
+class RecordingFolderWriter {
+ public:
+  // kAlreadyExists when there is something of that name; kDataLoss when nothing can be written.
+  static absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> Create(const std::string& path);
+  ~RecordingFolderWriter();  // removes what was not committed
+
+  // As RecordingWriter::Append(); begins another file when one is full. kResourceExhausted when all
+  // are.
+  absl::Status AppendRaw(const Row& row, const Batch& batch, const std::vector<uint64_t>& d,
+                         const std::string& identity);
+  absl::Status WriteRegressions(const std::string& lines);
+  absl::Status WriteDigests(const std::vector<RecordedDigests>& all);
+  absl::Status Commit(RecordingManifest manifest);
+
+ private:
+  RecordingFolderWriter(std::string path, std::string temporary)
+      : path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+  std::string NewFile(const std::string& name);  // its path
+  absl::Status FinishRaw();
+
+  const RunId run_ = RandomRunId();
+  std::string path_, temporary_;    // the latter empty once committed
+  std::vector<std::string> names_;  // of the files
+  std::unique_ptr<RecordingWriter> raw_;
+  int raw_files_ = 0;
+};
+
+// True for a folder that has at least one of these files.
+bool IsRecordingFolder(const std::string& path);
+
+// kNotFound or kDataLoss says what is wrong with the file.
+absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder);
+
+// A part of ReadRecordings(): raw answers and regressions. Files that are missing or are not the
+// bytes that the manifest says are damage; block logs give their good records all the same. Without
+// a good manifest nothing vouches for the regressions: none is used.
+absl::Status ReadRecordingFolder(const std::string& folder,
+                                 const std::function<absl::Status(const Recording&)>& deliver,
+                                 RecordingStats& stats);
+
+// Delivers all digests of the folder; returns the damage of digests.log. kDataLoss when a digest
+// names no row, no unit, or cases beyond 2^64.
+absl::StatusOr<std::vector<Damage>> ReadDigests(
+    const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver);
+
+}  // namespace mmadiff

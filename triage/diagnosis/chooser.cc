@@ -1,0 +1,66 @@
+#include "triage/diagnosis/chooser.h"
+
+#include "sim/simulate.h"
+#include "triage/minimize/passes.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kRelatives = 4000;  // of a chain
+
+}  // namespace
+
+CaseChooser::CaseChooser(const Row& row, const Model& model, const std::vector<Chain>& others,
+                         int cases, bool nan_bits)
+    : row_(row), model_(model), nan_bits_(nan_bits) {
+  for (const Chain& chain : others) {
+    UntoldChain& untold = untold_.emplace_back();
+    for (const Model& other : chain) untold.models.push_back({other, cases});
+  }
+}
+
+bool CaseChooser::Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t word) const {
+  size_t first = chain.models.size();
+  for (; first > 0; --first) {
+    Untold& untold = chain.models[first - 1];
+    const uint64_t other = Simulate(untold.model, dot);
+    if (nan_bits_ ? word == other : SameResult(row_, word, other)) break;
+    --untold.cases;
+  }
+  if (first == chain.models.size()) return false;
+  if (!chain.nearest || first <= chain.first) {
+    chain.nearest = dot;
+    chain.first = first;
+  }
+  std::erase_if(chain.models, [](const Untold& u) { return u.cases <= 0; });
+  return true;
+}
+
+void CaseChooser::Consider(const DotProductCase& dot, bool keep) {
+  const uint64_t word = Simulate(model_, dot);
+  for (UntoldChain& chain : untold_) keep |= Tells(chain, dot, word);
+  std::erase_if(untold_, [](const UntoldChain& chain) { return chain.models.empty(); });
+  if (keep) chosen_.push_back(dot);
+}
+
+void CaseChooser::ConsiderRelatives() {
+  for (UntoldChain& chain : untold_) {
+    int tried = 0;
+    for (bool nearer = chain.nearest.has_value(); nearer && !chain.models.empty();) {
+      nearer = false;
+      const DotProductCase from = *chain.nearest;
+      for (const Pass& pass : Passes()) {
+        pass.propose(model_, from, [&](const DotProductCase& dot) {
+          nearer = Tells(chain, dot, Simulate(model_, dot));
+          if (nearer) chosen_.push_back(dot);
+          return nearer || ++tried >= kRelatives;
+        });
+        if (nearer || tried >= kRelatives) break;
+      }
+    }
+  }
+  std::erase_if(untold_, [](const UntoldChain& chain) { return chain.models.empty(); });
+}
+
+}  // namespace mmadiff

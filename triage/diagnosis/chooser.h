@@ -1,0 +1,56 @@
+// Chooses the inputs that tell models apart, by simulation.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sim/batch.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+class CaseChooser {
+ public:
+  // Models of which each one differs more from `model` than the one before, in one parameter: a
+  // case that does not tell the last is not tried on the others.
+  using Chain = std::vector<Model>;
+
+  // Each of the others is to be told from `model` by so many cases. `nan_bits`: NaNs are compared
+  // bit for bit, even where the row promises none.
+  CaseChooser(const Row& row, const Model& model, const std::vector<Chain>& others, int cases,
+              bool nan_bits = false);
+
+  // Chooses the case if it tells one of those that still need some, or if `keep`.
+  void Consider(const DotProductCase& dot, bool keep = false);
+  // Considers relatives (triage/minimize/passes.h) of the cases that came nearest to those that are
+  // still untold, some thousand for each chain. What decides between two values of a number is
+  // often a shift away from what decides between others.
+  void ConsiderRelatives();
+
+  bool done() const { return untold_.empty(); }
+  std::vector<DotProductCase>& chosen() { return chosen_; }
+
+ private:
+  struct Untold {
+    Model model;
+    int cases;  // still needed
+  };
+
+  struct UntoldChain {
+    std::vector<Untold> models;
+    std::optional<DotProductCase> nearest;  // told the first of the chain that one has told
+    size_t first = 0;                       // that one
+  };
+
+  // Whether the case, to which the model gives `word`, tells one of the chain.
+  bool Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t word) const;
+
+  const Row& row_;
+  const Model& model_;
+  const bool nan_bits_;
+  std::vector<UntoldChain> untold_;
+  std::vector<DotProductCase> chosen_;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,93 @@
+#include "triage/diagnosis/chooser.h"
+
+#include "gtest/gtest.h"
+#include "sim/simulate.h"
+#include "triage/testing_device.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+const Row& Hopper() { return *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
+
+Model With(const char* name, int value) {
+  Model model = Hopper().model;
+  FindParameter(model.algorithm.family, name)->set(model.algorithm, value);
+  EXPECT_EQ(Invalid(model), "");
+  return model;
+}
+
+// 1.0 * 1.0 in `terms` products, then the addend.
+DotProductCase Ones(int terms, uint64_t addend) {
+  const Model& m = Hopper().model;
+  DotProductCase dot;
+  dot.a.assign(m.k, 0);
+  dot.b.assign(m.k, 0);
+  std::fill_n(dot.a.begin(), terms, 0x3c00);
+  std::fill_n(dot.b.begin(), terms, 0x3c00);
+  dot.c = addend;
+  return dot;
+}
+
+constexpr uint64_t kMinus2To25 = 0xb3000000;  // what 24 fraction bits below 1.0 lose
+
+int Told(const Model& x, const Model& y, const std::vector<DotProductCase>& dots) {
+  return static_cast<int>(std::count_if(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
+    return !SameResult(Hopper(), Simulate(x, dot), Simulate(y, dot));
+  }));
+}
+
+TEST(CaseChooser, ChoosesWhatTellsAndNoMore) {
+  const Model model = Hopper().model;
+  const Model other = With("fraction_bits", 24);
+  CaseChooser chooser(Hopper(), model, {{other}}, 2);
+  chooser.Consider(Ones(1, 0));
+  EXPECT_TRUE(chooser.chosen().empty());
+  chooser.Consider(Ones(1, 0), true);
+  EXPECT_EQ(chooser.chosen().size(), 1u) << "kept, though it tells nothing";
+  chooser.Consider(Ones(1, kMinus2To25));
+  EXPECT_FALSE(chooser.done());
+  chooser.Consider(Ones(1, kMinus2To25));
+  EXPECT_TRUE(chooser.done());
+  chooser.Consider(Ones(1, kMinus2To25));
+  EXPECT_EQ(chooser.chosen().size(), 3u);
+}
+
+TEST(CaseChooser, AChainIsToldFromItsFarEnd) {
+  const Model model = Hopper().model, near = With("fraction_bits", 24),
+              far = With("fraction_bits", 20);
+  CaseChooser chooser(Hopper(), model, {{near, far}}, 1);
+  chooser.Consider(Ones(1, 0xb5000000));  // -2^-21: 24 bits keep it
+  ASSERT_EQ(chooser.chosen().size(), 1u);
+  EXPECT_EQ(Told(model, far, chooser.chosen()), 1);
+  EXPECT_EQ(Told(model, near, chooser.chosen()), 0);
+  EXPECT_FALSE(chooser.done());
+  chooser.Consider(Ones(1, kMinus2To25));
+  EXPECT_TRUE(chooser.done());
+}
+
+// Floors that differ by one: random inputs with so small a sum are rare, a shift finds them.
+TEST(CaseChooser, RelativesTellWhatTheOthersDoNot) {
+  const Model model = With("exponent_floor", -60);
+  CaseChooser::Chain chain;
+  for (int floor = -61; floor >= -100; --floor) chain.push_back(With("exponent_floor", floor));
+  CaseChooser chooser(Hopper(), model, {chain}, 1);
+  chooser.Consider(Ones(0, 0x0d800000));  // 2^-100: cut by floors above -75
+  EXPECT_FALSE(chooser.done());
+  chooser.ConsiderRelatives();
+  for (const Model& other : chain) EXPECT_GE(Told(model, other, chooser.chosen()), 1);
+  EXPECT_TRUE(chooser.done());
+}
+
+// A chain of which no case has told any is left alone: nothing may tell it.
+TEST(CaseChooser, NothingTellsEqualModels) {
+  const Model model = Hopper().model;
+  CaseChooser chooser(Hopper(), model, {{model}}, 1);
+  chooser.Consider(Ones(1, kMinus2To25));
+  chooser.ConsiderRelatives();
+  EXPECT_FALSE(chooser.done());
+  EXPECT_TRUE(chooser.chosen().empty());
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,267 @@
+#include "triage/diagnosis/diagnosis.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/chooser.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kSampled = 512;       // dot products of whole executions
+constexpr int64_t kSampledAtMost = 64;  // executions
+constexpr int kPool = 1 << 15;          // dot products to choose from
+constexpr int kOfExecution = 8;         // of these
+constexpr int kCases = 2;               // that tell a change from another
+constexpr int kRounds = 8;              // of search and questions
+constexpr size_t kMostRivals = 256;     // other changes that give all answers
+constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the model's
+
+// Tries models against answers; the answer that refuted the last one comes first.
+class Judge {
+ public:
+  Judge(const Row& row, std::span<const Observed> observed) : row_(row) {
+    for (const Observed& o : observed) order_.push_back(&o);
+    std::stable_partition(order_.begin(), order_.end(),
+                          [&](const Observed* o) { return !Gives(row, row.model, o->dot, o->d); });
+  }
+
+  bool GivesAll(const Model& model) { return Missed(model, 0) == 0; }
+
+  // Answers that it does not give; stops counting above `most`.
+  size_t Missed(const Model& model, size_t most) {
+    size_t missed = 0;
+    for (size_t i = 0; i < order_.size(); ++i) {
+      if (Fits(row_, model, *order_[i])) continue;
+      if (missed == 0) std::swap(order_[i / 2], order_[i]);
+      if (++missed > most) break;
+    }
+    return missed;
+  }
+
+ private:
+  const Row& row_;
+  std::vector<const Observed*> order_;
+};
+
+// Two parameters and a value of each, every pair of them once.
+template <class Visit>
+void ForEachPair(const Row& row, Visit visit) {
+  struct Choice {
+    const Parameter* parameter;
+    int value;
+  };
+  std::vector<Choice> choices;
+  for (const Parameter& p : Parameters()) {
+    if (FindParameter(row.model.algorithm.family, p.name) == nullptr) continue;
+    const int value = p.get(row.model.algorithm);
+    for (const int other : OtherValues(p, value)) {
+      const bool far = p.values.empty() && p.max < 1024 && std::abs(other - value) > kFarInPairs;
+      if (!far || other == kNoFloor || value == kNoFloor) choices.push_back({&p, other});
+    }
+  }
+  for (size_t i = 0; i < choices.size(); ++i) {
+    for (size_t j = i + 1; j < choices.size(); ++j) {
+      if (choices[i].parameter == choices[j].parameter) continue;
+      Algorithm changed = row.model.algorithm;
+      choices[i].parameter->set(changed, choices[i].value);
+      choices[j].parameter->set(changed, choices[j].value);
+      Model model = WithAlgorithm(row, changed);
+      if (Invalid(model).empty()) visit(model);
+    }
+  }
+}
+
+void SearchPairs(const Row& row, Judge& judge, Diagnosis& d) {
+  ForEachPair(row, [&](const Model& model) {
+    ++d.pairs;
+    if (!judge.GivesAll(model)) return;
+    d.changes.push_back({NameOfChanges(row.model.algorithm, model.algorithm), model.algorithm});
+  });
+}
+
+// From the row's model by single changes, there and back, each the one after which fewest answers
+// are missed; of those the first.
+void SearchNearest(const Row& row, Judge& judge, Diagnosis& d) {
+  d.nearest = {"", row.model.algorithm};
+  d.missed = judge.Missed(row.model, d.observed.size());
+  for (bool better = true; better && d.missed > 0;) {
+    better = false;
+    for (const Neighbour& n : SingleChanges(WithAlgorithm(row, d.nearest.algorithm))) {
+      const size_t missed = judge.Missed(WithAlgorithm(row, n.algorithm), d.missed - 1);
+      if (missed >= d.missed) continue;
+      d.missed = missed;
+      d.nearest = {NameOfChanges(row.model.algorithm, n.algorithm), n.algorithm};
+      better = true;
+    }
+  }
+  if (d.missed == 0) d.changes.push_back(d.nearest);
+}
+
+void Search(const Row& row, Diagnosis& d) {
+  Judge judge(row, d.observed);
+  d.changes.clear();
+  d.pairs = d.missed = 0;
+  d.nearest = {"", row.model.algorithm};
+  if (judge.GivesAll(row.model)) return;
+  const std::vector<Neighbour> singles = SingleChanges(row.model);
+  d.singles = singles.size();
+  for (const Neighbour& n : singles) {
+    if (judge.GivesAll(WithAlgorithm(row, n.algorithm))) d.changes.push_back(n);
+  }
+  if (d.changes.empty()) SearchPairs(row, judge, d);
+  if (d.changes.empty()) SearchNearest(row, judge, d);
+}
+
+// The single changes of a model, those of a number in one direction as a chain.
+// Without `believed`.
+void AppendChains(const Row& row, const Model& model, const Model& believed,
+                  std::vector<CaseChooser::Chain>& chains) {
+  std::map<std::pair<const Parameter*, bool>, size_t> of_number;
+  for (const Neighbour& n : SingleChanges(model)) {
+    if (n.algorithm == believed.algorithm) continue;
+    const Parameter* p = FindParameter(n.algorithm.family, n.name.substr(0, n.name.find('=')));
+    const int from = p->get(model.algorithm), to = p->get(n.algorithm);
+    const bool number = p->values.empty() && from != kNoFloor && to != kNoFloor;
+    const auto [at, first] = of_number.try_emplace({p, to > from}, chains.size());
+    if (number && !first) {
+      chains[at->second].push_back(WithAlgorithm(row, n.algorithm));
+    } else {
+      if (!number && first) of_number.erase(at);
+      chains.push_back({WithAlgorithm(row, n.algorithm)});
+    }
+  }
+}
+
+// The other changes that gave all answers, and the single changes of the row's model and of the
+// one that is believed.
+std::vector<CaseChooser::Chain> Rivals(const Row& row, const Diagnosis& d, const Model& believed) {
+  std::vector<CaseChooser::Chain> rivals;
+  for (size_t i = 1; i < std::min(d.changes.size(), kMostRivals); ++i) {
+    rivals.push_back({WithAlgorithm(row, d.changes[i].algorithm)});
+  }
+  AppendChains(row, believed, believed, rivals);
+  if (!SameModel(row.model, believed)) {
+    rivals.push_back({row.model});
+    AppendChains(row, row.model, believed, rivals);
+  }
+  return rivals;
+}
+
+// Asks about dot products on their own, as many as the budget allows. Whether those are all, and
+// the device, which may be a recording, has answers to them.
+absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
+                         std::vector<Observed>& observed) {
+  const bool all = static_cast<int64_t>(dots.size()) <= runner.left();
+  if (!all) dots.resize(std::max<int64_t>(0, runner.left()));
+  if (dots.empty()) return all;
+  const auto d = runner.Run(MakeDotProductBatch(runner.row().shape(), dots));
+  if (absl::IsNotFound(d.status())) return false;
+  if (!d.ok()) return d.status();
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
+  return all;
+}
+
+// Asks about the first executions, and takes some of their answers.
+absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observed>& observed) {
+  const int64_t words = runner.row().shape().d_words();
+  Batch batch;
+  Generate(cases, 0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
+  const auto d = runner.Run(batch);
+  if (absl::IsNotFound(d.status())) return absl::OkStatus();
+  if (!d.ok()) return d.status();
+  const int64_t step = std::max<int64_t>(1, batch.dot_products() / kSampled);
+  for (int64_t i = 0; i < batch.dot_products(); i += step) {
+    observed.push_back({Extract(batch, i), (*d)[i]});
+  }
+  return absl::OkStatus();
+}
+
+std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
+                                   const std::vector<CaseChooser::Chain>& rivals,
+                                   const CaseStream& cases) {
+  CaseChooser chooser(runner.row(), model, rivals, kCases);
+  Batch batch;
+  for (int execution = 0, tried = 0; tried < kPool && !chooser.done(); ++execution) {
+    if (runner.StopRequested()) break;
+    Generate(cases, execution, 1, batch);
+    const int64_t all = batch.dot_products(), count = std::min<int64_t>(all, kOfExecution);
+    for (int64_t i = 0; i < count; ++i, ++tried) {
+      chooser.Consider(Extract(batch, (i * (all / count) + execution) % all));
+    }
+  }
+  if (!runner.StopRequested()) chooser.ConsiderRelatives();
+  return std::move(chooser.chosen());
+}
+
+}  // namespace
+
+std::string Diagnosis::Bucket(const Row& row) const {
+  return changes.empty() ? "unexplained" : SignatureOf(row, observed, &changes.front());
+}
+
+std::string Diagnosis::Text() const {
+  if (!changes.empty()) {
+    return absl::StrCat(
+        changes.front().name, " gives all ", observed.size(), " answers of the device",
+        changes.size() == 1 ? "" : absl::StrCat("; so does ", changes[1].name),
+        changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
+        cut ? "; not all that tells it from others could be asked" : "");
+  }
+  if (nearest.name.empty() && missed == 0) {
+    return absl::StrCat("the model gives all ", observed.size(), " answers of the device");
+  }
+  return absl::StrCat(
+      "no change of one parameter (", singles, " tried) or of two (", pairs, ", numbers within ",
+      kFarInPairs, ") gives all ", observed.size(), " answers of the device; the nearest, ",
+      nearest.name.empty() ? "the model itself" : nearest.name, ", gives all but ", missed);
+}
+
+Diagnosis FindChange(const Row& row, std::vector<Observed> observed) {
+  Diagnosis d;
+  d.observed = std::move(observed);
+  Search(row, d);
+  return d;
+}
+
+absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
+                                   const CaseStream& cases, bool sampled) {
+  const Row& row = runner.row();
+  if (!runner.IsSlow() && !sampled) {
+    if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
+  }
+  Diagnosis d = FindChange(row, std::move(observed));
+  d.cut = !d.changes.empty();
+  for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
+    if (runner.StopRequested()) return absl::CancelledError("stopped");
+    const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
+    const Model believed = WithAlgorithm(row, change.algorithm);
+    const size_t before = d.observed.size();
+    const absl::StatusOr<bool> all =
+        Ask(runner, Choose(runner, believed, Rivals(row, d, believed), cases), d.observed);
+    if (!all.ok()) return all.status();
+    const std::span<const Observed> asked = std::span(d.observed).subspan(before);
+    const bool holds = Explains(row, believed, asked);
+    if (!holds || !d.changes.empty()) {
+      std::erase_if(d.changes, [&](const Neighbour& n) {
+        return !Explains(row, WithAlgorithm(row, n.algorithm), asked);
+      });
+    }
+    if (d.changes.empty()) {
+      const std::string nearest = d.nearest.name;
+      Search(row, d);
+      d.cut = !d.changes.empty();
+      if (d.changes.empty() && d.nearest.name == nearest) break;
+    } else if (holds) {
+      d.cut = !*all;
+      break;
+    }
+  }
+  return d;
+}
+
+}  // namespace mmadiff

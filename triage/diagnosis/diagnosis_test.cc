@@ -1,0 +1,139 @@
+#include "triage/diagnosis/diagnosis.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "triage/testing_device.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kBf16[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32";
+
+// The row's model with "NAME=VALUE NAME=VALUE" of its single changes.
+Model With(const Row& row, std::initializer_list<const char*> changes) {
+  Model model = row.model;
+  for (const std::string change : changes) {
+    const Parameter* p =
+        FindParameter(row.model.algorithm.family, change.substr(0, change.find('=')));
+    int value = 0;
+    EXPECT_TRUE(p != nullptr && ParseValue(*p, change.substr(change.find('=') + 1), &value));
+    p->set(model.algorithm, value);
+  }
+  EXPECT_EQ(Invalid(model), "");
+  return model;
+}
+
+CaseStream Cases(const Row& row) { return {&row, &Strategies().front(), 1}; }
+
+// From nothing but what the device is asked.
+Diagnosis DiagnosisOf(Device& device, const Row& row) {
+  Runner runner(device, row, 20000);
+  const absl::StatusOr<Diagnosis> d = Diagnose(runner, {}, Cases(row));
+  EXPECT_TRUE(d.ok()) << d.status();
+  return d.ok() ? *d : Diagnosis{};
+}
+
+TEST(Diagnosis, SinglesOfAnyDistancePairsAndMore) {
+  struct Case {
+    const char* row;
+    std::initializer_list<const char*> changes;
+    const char* name;
+  };
+  const Case cases[] = {
+      {kHopper, {"fraction_bits=24"}, "fraction_bits=24"},
+      {kHopper, {"fraction_bits=20"}, "fraction_bits=20"},
+      {kHopper, {"zero_term=raises"}, "zero_term=raises"},
+      {kHopper, {"fraction_bits=23", "zero_term=raises"}, "fraction_bits=23 zero_term=raises"},
+      {kBf16,
+       {"output_subnormals=flush_positive", "addend_joins=last_add"},
+       "addend_joins=last_add output_subnormals=flush_positive"},
+      {kHopper,
+       {"fraction_bits=23", "zero_term=raises", "output_rounding=nearest_even"},
+       "fraction_bits=23 output_rounding=nearest_even zero_term=raises"},
+  };
+  for (const Case& c : cases) {
+    const Row& row = *FindRow(c.row);
+    ModelDevice device(With(row, c.changes));
+    const Diagnosis d = DiagnosisOf(device, row);
+    ASSERT_FALSE(d.changes.empty()) << c.name << ": " << d.Text();
+    EXPECT_EQ(d.changes.front().name, c.name);
+    EXPECT_THAT(d.Bucket(row), HasSubstr(absl::StrCat(":", c.name)));
+    EXPECT_THAT(d.Text(), HasSubstr(absl::StrCat(c.name, " gives all ")));
+  }
+}
+
+TEST(Diagnosis, TheModelNeedsNoChange) {
+  const Row& row = *FindRow(kHopper);
+  ModelDevice device(row.model);
+  const Diagnosis d = DiagnosisOf(device, row);
+  EXPECT_THAT(d.changes, IsEmpty());
+  EXPECT_EQ(d.missed, 0u);
+  EXPECT_THAT(d.Text(), HasSubstr("the model gives all "));
+}
+
+TEST(Diagnosis, WhatNothingExplainsSaysWhatWasSearched) {
+  const Row& row = *FindRow(kHopper);
+  CountingDevice device;
+  const Diagnosis d = DiagnosisOf(device, row);
+  EXPECT_THAT(d.changes, IsEmpty());
+  EXPECT_GT(d.missed, 0u);
+  EXPECT_GT(d.singles, 100u);
+  EXPECT_GT(d.pairs, 1000u);
+  EXPECT_EQ(d.Bucket(row), "unexplained");
+  EXPECT_THAT(d.Text(), HasSubstr("no change of one parameter (" + std::to_string(d.singles)));
+}
+
+// An answer that agrees with the model refutes what the mismatch alone suggests.
+TEST(Diagnosis, AgreeingAnswersAreEvidence) {
+  const Row& row = *FindRow(kHopper);
+  const Model device = With(row, {"zero_term=raises"});
+  DotProductCase mismatch{std::vector<uint64_t>(16), std::vector<uint64_t>(16), 0x24800000};
+  DotProductCase agreeing = mismatch;
+  agreeing.a[0] = agreeing.b[0] = 0x3c00;
+  agreeing.c = 0xb3000000;  // 1 - 2^-25
+  std::vector<Observed> observed = {{mismatch, Simulate(device, mismatch)}};
+  const Diagnosis alone = FindChange(row, observed);
+  observed.push_back({agreeing, Simulate(device, agreeing)});
+  EXPECT_TRUE(Gives(row, row.model, agreeing, observed[1].d));
+  const Diagnosis both = FindChange(row, observed);
+  EXPECT_LT(both.changes.size(), alone.changes.size());
+}
+
+TEST(Diagnosis, ErrorsAndLimits) {
+  const Row& row = *FindRow(kHopper);
+  DyingDevice dying("fraction_bits=24", 1);
+  Runner runner(dying, row, 20000);
+  EXPECT_TRUE(absl::IsUnavailable(Diagnose(runner, {}, Cases(row)).status()));
+
+  class Recording : public ModelDevice {
+   public:
+    using ModelDevice::ModelDevice;
+    absl::Status Execute(const Row&, const Batch&, std::vector<uint64_t>&) override {
+      return absl::NotFoundError("not recorded");
+    }
+  };
+  Recording recording(row.model);
+  Runner nothing(recording, row, 20000);
+  const DotProductCase dot{std::vector<uint64_t>(16), std::vector<uint64_t>(16), 0x24800000};
+  const auto d = Diagnose(nothing, {{dot, 0}}, Cases(row));
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(d->observed.size(), 1u);
+  EXPECT_FALSE(d->changes.empty());
+
+  ModelDevice device(With(row, {"fraction_bits=20"}));
+  Runner little(device, row, 10);
+  const auto cut = Diagnose(little, {}, Cases(row));
+  ASSERT_TRUE(cut.ok());
+  EXPECT_THAT(cut->Text(), HasSubstr("not all that tells it from others could be asked"));
+  EXPECT_FALSE(little.HasBudget());
+  EXPECT_LT(little.executions(), 1000);
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,318 @@
+#include "triage/diagnosis/investigate.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "sim/simulate.h"
+#include "triage/minimize/simplicity.h"
+#include "triage/minimize/target.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kAnswers = 512;       // of an execution: differing ones, and others
+constexpr size_t kMostCases = 12;      // that refute
+constexpr size_t kMostNamed = 6;       // changes named in a text
+constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
+constexpr char kMinimal[] = "the device and the model differ";
+
+// What must be refuted beside the row's model, which the minimal mismatch refutes: its single
+// changes but for the one that is believed; without one also the nearest.
+struct Rival {
+  std::string name;
+  Model model;
+};
+
+std::vector<Rival> RivalsOf(const Row& row, const Diagnosis& d) {
+  std::vector<Rival> rivals;
+  for (const Neighbour& n : SingleChanges(row.model)) {
+    if (d.changes.empty() || n.name != d.changes.front().name) {
+      rivals.push_back({n.name, WithAlgorithm(row, n.algorithm)});
+    }
+  }
+  if (d.changes.empty() && !d.nearest.name.empty()) {
+    rivals.push_back({d.nearest.name, WithAlgorithm(row, d.nearest.algorithm)});
+  }
+  return rivals;
+}
+
+// One investigation; the steps of Investigate() in their order.
+class Investigator {
+ public:
+  Investigator(Runner& runner, const Mismatch& mismatch, Investigation& result)
+      : runner_(runner), row_(runner.row()), mismatch_(mismatch), result_(result) {}
+
+  absl::Status Run(const CaseStream& cases, std::span<const Observed> known) {
+    absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
+    if (!tries.ok()) return tries.status();
+    result_.repeatability = tries->repeatability;
+    found_ = {mismatch_, tries->model, tries->device, "", tries->repeatability, 0};
+    found_.mismatch.seen.clear();
+    std::vector<Observed> observed = AnswersOf(tries->model, tries->device);
+    if (result_.repeatability != Repeatability::kReproduced) {
+      result_.bucket = Signature(row_, observed);
+      return absl::OkStatus();
+    }
+    observed.insert(observed.end(), known.begin(), known.end());
+    absl::StatusOr<Diagnosis> diagnosis =
+        Diagnose(runner_, std::move(observed), cases, !known.empty());
+    if (!diagnosis.ok()) return diagnosis.status();
+    result_.diagnosis = *std::move(diagnosis);
+    result_.bucket = result_.diagnosis.Bucket(row_);
+    if (!result_.diagnosis.changes.empty()) {
+      explanation_ = WithAlgorithm(row_, result_.diagnosis.changes.front().algorithm);
+    }
+    rivals_ = RivalsOf(row_, result_.diagnosis);
+    absl::Status s = KeepMinimal();
+    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepRefuting();
+    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepSmallest();
+    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepFound();
+    return s;
+  }
+
+  static constexpr int kTries = 5;
+
+ private:
+  // What the device answered to the execution; of large ones some differing and some other words.
+  std::vector<Observed> AnswersOf(const std::vector<uint64_t>& model,
+                                  const std::vector<uint64_t>& device) const {
+    std::vector<Observed> answers;
+    const size_t step = std::max<size_t>(1, device.size() / kAnswers);
+    size_t differing = 0;
+    for (size_t i = 0; i < device.size(); ++i) {
+      const bool differs = !SameResult(row_, model[i], device[i]);
+      differing += differs;
+      if (i % step == 0 || (differs && differing <= kAnswers)) {
+        answers.push_back({Extract(mismatch_.inputs, static_cast<int64_t>(i)), device[i]});
+      }
+    }
+    return answers;
+  }
+
+  // Models that a mismatch must refute to carry the bucket's name by itself: the row's own and the
+  // neighbours that are preferred to the explanation; all of them without one.
+  std::vector<Model> Preferred() const {
+    std::vector<Model> models = {row_.model};
+    for (const Neighbour& n : SingleChanges(row_.model)) {
+      if (!result_.diagnosis.changes.empty() && n.name == result_.diagnosis.changes.front().name) {
+        break;
+      }
+      models.push_back(WithAlgorithm(row_, n.algorithm));
+    }
+    return models;
+  }
+
+  // Where to shrink from: of what was found and answered, the simplest that holds the target.
+  // `own`: of the mismatch alone, which a recording can answer.
+  std::optional<Mismatch> Start(const Target& target, bool own = false) const {
+    std::optional<Mismatch> start;
+    Complexity least = {};
+    const auto consider = [&](const Observed& o, auto make) {
+      const Complexity c = ComplexityOf(row_.model, o.dot);
+      if ((start && c >= least) || !target.Holds(o.dot, o.d)) return;
+      start = make();
+      least = c;
+    };
+    const Batch& inputs = mismatch_.inputs;
+    for (int64_t i = 0; i < inputs.dot_products(); ++i) {
+      consider({Extract(inputs, i), found_.device[i]}, [&] { return Mismatch{&row_, inputs, i}; });
+    }
+    for (const Observed& o : own ? std::vector<Observed>() : result_.diagnosis.observed) {
+      consider(o, [&] { return Mismatch{&row_, MakeDotProductBatch(row_.shape(), {o.dot}), 0}; });
+    }
+    return start;
+  }
+
+  // The smallest case from there that holds the target, with answers that repeat; none otherwise.
+  absl::StatusOr<std::optional<Minimized>> Smallest(const Target& target, const Mismatch& start,
+                                                    Effort effort = Effort::kAll) {
+    absl::StatusOr<Mismatch> minimal = Shrink(runner_, target, start, effort);
+    if (!minimal.ok()) return minimal.status();
+    // A recording knows what could not be shrunk by its name alone.
+    if (SameWords(minimal->inputs, start.inputs)) minimal->inputs = start.inputs;
+    const absl::StatusOr<Tries> tries = Repeat(runner_, *minimal, 2);
+    if (absl::IsNotFound(tries.status())) return std::nullopt;
+    if (!tries.ok()) return tries.status();
+    const uint64_t d = tries->device[minimal->element];
+    if (!tries->steady || !target.Holds(Extract(minimal->inputs, minimal->element), d)) {
+      return std::nullopt;
+    }
+    minimal->inputs.stream.clear();
+    return Minimized{*std::move(minimal),
+                     tries->model,
+                     tries->device,
+                     result_.bucket,
+                     Repeatability::kReproduced,
+                     0};
+  }
+
+  // At most half of what is left is spent on it, for what refutes others comes after it.
+  absl::Status KeepMinimal() {
+    runner_.KeepBack(runner_.left() / 2);
+    const absl::Status s = KeepMinimalOf();
+    runner_.KeepBack(0);
+    return s;
+  }
+
+  absl::Status KeepMinimalOf() {
+    const bool explained = explanation_.has_value();
+    // What nothing explains is to differ as the gravest word of the mismatch does.
+    const std::string lost =
+        explained ? "" : GravestClass(row_, AnswersOf(found_.model, found_.device));
+    Target target(row_, explanation_, Preferred(), lost);
+    std::optional<Mismatch> start = Start(target);
+    for (const std::string& way : {lost, std::string()}) {
+      if (start) break;
+      target = Target(row_, explanation_, {row_.model}, way);
+      start = Start(target);
+    }
+    if (!start) start = found_.mismatch;
+    auto minimal = Smallest(target, *start);
+    if (minimal.ok() && !*minimal) {
+      minimal =
+          Smallest(Target(row_, std::nullopt, {row_.model}),
+                   Start(Target(row_, std::nullopt, {row_.model}), true).value_or(found_.mismatch));
+    }
+    if (!minimal.ok()) return minimal.status();
+    if (*minimal) {
+      Keep({**minimal, kMinimal});
+    } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
+      result_.repeatability = Repeatability::kFlaky;
+    }
+    return absl::OkStatus();
+  }
+
+  // A case for each rival that an answer refutes and no case yet, the nearest and that of the
+  // fewest answers first. Without budget the answer is kept as it is.
+  absl::Status KeepRefuting() {
+    std::vector<std::pair<size_t, Rival>> by_answers;
+    for (const Rival& r : rivals_) {
+      if (runner_.StopRequested()) return absl::CancelledError("stopped");
+      size_t refuting = 0;
+      for (const Observed& o : result_.diagnosis.observed) {
+        refuting += !Gives(row_, r.model, o.dot, o.d);
+        if (refuting == kEnoughAnswers) break;
+      }
+      const bool nearest = r.name == result_.diagnosis.nearest.name;
+      if (refuting > 0) by_answers.push_back({nearest ? 0 : refuting, r});
+    }
+    std::ranges::stable_sort(by_answers, {}, [](const auto& r) { return r.first; });
+    for (const auto& [answers, rival] : by_answers) {
+      if (result_.cases.size() >= kMostCases) break;
+      const auto same = [&](const Rival& r) { return r.name == rival.name; };
+      if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
+      const Target target(row_, explanation_, {rival.model});
+      const std::optional<Mismatch> start = Start(target);
+      if (!start) continue;
+      const auto minimal = Smallest(target, *start, Effort::kNarrow);
+      if (!minimal.ok()) return minimal.status();
+      if (*minimal) Keep({**minimal, ""});
+    }
+    result_.left = rivals_.size();
+    return absl::OkStatus();
+  }
+
+  absl::Status KeepSmallest() {
+    if (Preferred().size() == 1) return absl::OkStatus();  // it is the minimal one
+    const Mismatch& from = result_.cases.front().minimal.mismatch;
+    const auto minimal = Smallest(Target(row_, explanation_, {row_.model}), from);
+    if (!minimal.ok()) return minimal.status();
+    if (*minimal && IsNew(**minimal)) Keep({**minimal, "the smallest mismatch that was found"});
+    return absl::OkStatus();
+  }
+
+  // The operands of the first mismatch, on their own if it is one there, else the whole tile.
+  absl::Status KeepFound() {
+    Minimized found = found_;
+    const Mismatch& minimal = result_.cases.front().minimal.mismatch;
+    if (!(minimal.inputs.shape == mismatch_.inputs.shape)) {
+      const DotProductCase dot = Extract(mismatch_.inputs, mismatch_.element);
+      found.mismatch = {&row_, MakeDotProductBatch(row_.shape(), {dot}), 0};
+      const absl::StatusOr<Tries> tries = Repeat(runner_, found.mismatch, 1);
+      if (absl::IsNotFound(tries.status())) return absl::OkStatus();
+      if (!tries.ok()) return tries.status();
+      found.model = tries->model;
+      found.device = tries->device;
+      if (found.device[0] != found_.device[mismatch_.element] &&
+          found.mismatch.inputs.shape == minimal.inputs.shape) {
+        result_.repeatability = Repeatability::kFlaky;  // it has changed since
+      }
+    }
+    found.signature = result_.bucket;
+    found.mismatch.inputs.stream.clear();
+    if (IsNew(found))
+      result_.cases.push_back({std::move(found), "as it was found, not made smaller"});
+    return absl::OkStatus();
+  }
+
+  bool IsNew(const Minimized& m) const {
+    return std::none_of(result_.cases.begin(), result_.cases.end(), [&](const KeptCase& e) {
+      return SameWords(e.minimal.mismatch.inputs, m.mismatch.inputs);
+    });
+  }
+
+  // Takes what the case refutes from the rivals, and says so.
+  void Keep(KeptCase kept) {
+    std::vector<std::string> refuted;
+    const Mismatch& m = kept.minimal.mismatch;
+    const DotProductCase dot = Extract(m.inputs, m.element);
+    const uint64_t d = kept.minimal.device[m.element];
+    std::erase_if(rivals_, [&](const Rival& r) {
+      if (Gives(row_, r.model, dot, d)) return false;
+      refuted.push_back(r.name);
+      return true;
+    });
+    result_.refuted += refuted.size();
+    if (!refuted.empty()) {
+      const size_t named = std::min(refuted.size(), kMostNamed);
+      absl::StrAppend(
+          &kept.why, kept.why.empty() ? "refutes " : "; refutes ",
+          absl::StrJoin(refuted.begin(), refuted.begin() + named, ", "),
+          named == refuted.size() ? "" : absl::StrCat(" and ", refuted.size() - named, " more"));
+    }
+    result_.cases.push_back(std::move(kept));
+  }
+
+  Runner& runner_;
+  const Row& row_;
+  const Mismatch& mismatch_;
+  Investigation& result_;
+  Minimized found_;
+  std::optional<Model> explanation_;
+  std::vector<Rival> rivals_;  // not refuted yet
+};
+
+}  // namespace
+
+std::string Investigation::Text() const {
+  if (repeatability != Repeatability::kReproduced) return "the device does not repeat its answers";
+  const bool alone = refuted + left == 0;
+  return absl::StrCat(
+      diagnosis.Text(),
+      alone ? "; there is no other single change"
+            : absl::StrCat("; the cases refute ", refuted, " single changes"),
+      left == 0 ? "" : absl::StrCat(", not ", left),
+      spent ? absl::StrCat("; stopped after ", executions, " executions (minimize --max_calls)")
+            : "",
+      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
+}
+
+absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
+                                          const CaseStream& cases, std::span<const Observed> known,
+                                          int64_t most) {
+  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;
+  Runner runner(device, *mismatch.row, most == 0 ? kMostExecutions : most, most_slow);
+  Investigation result;
+  absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
+  result.executions = runner.executions();
+  result.spent = !runner.HasBudget();
+  if (!s.ok()) return s;
+  return result;
+}
+
+}  // namespace mmadiff

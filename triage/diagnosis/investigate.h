@@ -1,0 +1,49 @@
+// From a mismatch to what is worth keeping of it: which change explains the device, and a small set
+// of minimal cases that refute every other one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "triage/diagnosis/diagnosis.h"
+#include "triage/minimize/minimize.h"
+#include "triage/runner.h"
+
+namespace mmadiff {
+
+struct KeptCase {
+  Minimized minimal;
+  std::string why;  // what the case shows, in words
+};
+
+struct Investigation {
+  Repeatability repeatability = Repeatability::kReproduced;  // else there is nothing below
+  Diagnosis diagnosis;
+  std::string bucket;
+  // First the minimal mismatch: of all that this device shows, one to which the explanation gives
+  // the device's word and no preferred change does, if there is one. Then cases that refute what
+  // this one leaves, some of which the model answers rightly; the smallest mismatch, if another is
+  // smaller; and the mismatch as it was found.
+  std::vector<KeptCase> cases;
+  size_t refuted = 0, left = 0;  // single changes that the cases refute, and do not
+  int64_t executions = 0;        // of the device
+  bool spent = false;  // all that it may: the cases may be larger or fewer than they could
+
+  std::string Text() const;  // one sentence
+};
+
+// Executions that an investigation may spend on a device that answers at once, and on a slow one.
+inline constexpr int64_t kMostExecutions = 20000, kMostSlowExecutions = 500;
+
+// `cases`: to choose questions from. `known`: what the device answered before.
+// `most`: executions that it may spend, about; 0: kMostExecutions or kMostSlowExecutions. Errors
+// are the device's.
+absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,
+                                          const CaseStream& cases,
+                                          std::span<const Observed> known = {}, int64_t most = 0);
+
+}  // namespace mmadiff

@@ -1,0 +1,173 @@
+// What must hold of the investigation of a planted change, for the tests.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "fuzz/cases/case_name.h"
+#include "gtest/gtest.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/investigate.h"
+#include "triage/minimize/simplicity.h"
+#include "triage/testing_device.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+
+constexpr int kCheckedDotProducts = 16000;
+
+// Numbers of many investigations.
+struct InvestigateFigures {
+  int planted = 0, silent = 0;         // changes; those that no case of the search shows
+  int right = 0, equal = 0;            // named as planted; as another change that no input tells
+  int undecided = 0;                   // nothing is named
+  std::vector<std::string> wrong;      // a change is named that an input refutes
+  std::vector<std::string> unrefuted;  // rivals that an input refutes and no kept case
+  std::vector<std::string> rare;       // the same for inputs that the investigation did not see
+  std::vector<int64_t> executions;
+  std::vector<int> terms, kept;  // of the minimal mismatch; cases
+  std::vector<double> seconds;
+  std::string largest, slowest;  // with the most terms; seconds
+};
+
+template <class T>
+T Quantile(std::vector<T> values, double q) {
+  if (values.empty()) return T{};
+  std::sort(values.begin(), values.end());
+  return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
+}
+
+// Dot products of generated executions, spread over their results. Of seed 1 they are those that
+// an investigation chooses from.
+inline std::vector<DotProductCase> CheckedDots(const Row& row, uint64_t seed) {
+  std::vector<DotProductCase> dots;
+  const CaseStream stream = {&row, &Strategies().front(), seed};
+  Batch batch;
+  for (uint64_t i = 0; dots.size() < kCheckedDotProducts; ++i) {
+    Generate(stream, i, 1, batch);
+    const int64_t all = batch.dot_products(), count = std::min<int64_t>(all, 8);
+    for (int64_t k = 0; k < count; ++k)
+      dots.push_back(Extract(batch, (k * (all / count) + i) % all));
+  }
+  return dots;
+}
+
+// The first dot products of `dots` in which a model gives another word than the device.
+inline bool Refuted(const Row& row, const Model& model, const Model& device,
+                    const std::vector<DotProductCase>& dots) {
+  return std::any_of(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
+    return !Gives(row, model, dot, Simulate(device, dot));
+  });
+}
+
+// The first mismatch that a campaign would find.
+inline bool FirstMismatch(const Row& row, Device& device, uint64_t seed, Mismatch& mismatch) {
+  const CaseStream stream = {&row, &Strategies().front(), seed};
+  Batch batch;
+  for (uint64_t i = 0; i < 6000; ++i) {
+    Generate(stream, i, 1, batch);
+    const std::vector<uint64_t> d = *device.Run(row, batch);
+    const Comparison compared = Compare(row, batch, d);
+    if (compared.differing.empty()) continue;
+    mismatch = {&row, batch, compared.differing.front(), d};
+    return true;
+  }
+  return false;
+}
+
+inline bool FirstMismatch(const Row& row, const Model& changed, uint64_t seed, Mismatch& mismatch) {
+  ModelDevice device(changed);
+  return FirstMismatch(row, device, seed, mismatch);
+}
+
+// Investigates the first mismatch of a device with another model of the row.
+// `dots`: CheckedDots() of seed 1; `others`: of another, which the investigation did not see.
+inline void CheckPlanted(const Row& row, const Algorithm& planted,
+                         const std::vector<DotProductCase>& dots,
+                         const std::vector<DotProductCase>& others, InvestigateFigures& figures) {
+  const std::string name = row.name + " " + NameOfChanges(row.model.algorithm, planted);
+  const Model changed = WithAlgorithm(row, planted);
+  ++figures.planted;
+  Mismatch mismatch;
+  if (!FirstMismatch(row, changed, 1, mismatch)) {
+    ++figures.silent;
+    return;
+  }
+  ModelDevice device(changed);
+  const CaseStream stream = {&row, &Strategies().front(), 1};
+  const auto clock = std::chrono::steady_clock::now();
+  const auto i = Investigate(device, mismatch, stream);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - clock;
+  if (seconds.count() > Quantile(figures.seconds, 1.)) figures.slowest = name;
+  figures.seconds.push_back(seconds.count());
+  ASSERT_TRUE(i.ok()) << name << ": " << i.status();
+  ASSERT_EQ(i->repeatability, Repeatability::kReproduced) << name;
+  ASSERT_EQ(i->executions, device.executions) << name;
+  figures.executions.push_back(i->executions);
+  figures.kept.push_back(static_cast<int>(i->cases.size()));
+
+  // Every case is what device and model say of it, and the first is a mismatch.
+  for (const KeptCase& c : i->cases) {
+    const Mismatch& m = c.minimal.mismatch;
+    EXPECT_EQ(c.minimal.device, *device.Run(row, m.inputs)) << name << ": " << c.why;
+    EXPECT_EQ(c.minimal.model, Compare(row, m.inputs, c.minimal.device).model) << name;
+  }
+  const Minimized& minimal = i->cases.front().minimal;
+  const DotProductCase dot = Extract(minimal.mismatch.inputs, minimal.mismatch.element);
+  EXPECT_FALSE(Gives(row, row.model, dot, minimal.device[minimal.mismatch.element])) << name;
+  const Complexity complexity = ComplexityOf(row.model, dot);
+  const int terms = complexity[0] + complexity[2];
+  if (terms > Quantile(figures.terms, 1.)) figures.largest = name;
+  figures.terms.push_back(terms);
+
+  // What is named gives every answer that there is.
+  if (i->diagnosis.changes.empty()) {
+    ++figures.undecided;
+  } else {
+    const Neighbour& named = i->diagnosis.changes.front();
+    if (named.algorithm == planted)
+      ++figures.right;
+    else if (!Refuted(row, WithAlgorithm(row, named.algorithm), changed, dots) &&
+             !Refuted(row, WithAlgorithm(row, named.algorithm), changed, others))
+      ++figures.equal;
+    else
+      figures.wrong.push_back(name + " named " + named.name);
+  }
+  // What an input refutes, a kept case refutes.
+  for (const Neighbour& n : SingleChanges(row.model)) {
+    const Model rival = WithAlgorithm(row, n.algorithm);
+    const bool refuted = std::any_of(i->cases.begin(), i->cases.end(), [&](const KeptCase& c) {
+      const Mismatch& m = c.minimal.mismatch;
+      return !Gives(row, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
+    });
+    if (refuted) continue;
+    if (Refuted(row, rival, changed, dots)) {
+      figures.unrefuted.push_back(name + " not " + n.name);
+    } else if (Refuted(row, rival, changed, others)) {
+      figures.rare.push_back(name + " not " + n.name);
+    }
+  }
+}
+
+inline void Print(const InvestigateFigures& f) {
+  printf(
+      "planted %d, silent %d, right %d, equal %d, undecided %d, wrong %zu, unrefuted %zu, rare "
+      "%zu\n",
+      f.planted, f.silent, f.right, f.equal, f.undecided, f.wrong.size(), f.unrefuted.size(),
+      f.rare.size());
+  printf("terms median %d p90 %d max %d (%s); cases median %d max %d\n", Quantile(f.terms, .5),
+         Quantile(f.terms, .9), Quantile(f.terms, 1.), f.largest.c_str(), Quantile(f.kept, .5),
+         Quantile(f.kept, 1.));
+  printf("executions median %lld p90 %lld max %lld; seconds median %.3f p90 %.3f max %.3f (%s)\n",
+         static_cast<long long>(Quantile(f.executions, .5)),
+         static_cast<long long>(Quantile(f.executions, .9)),
+         static_cast<long long>(Quantile(f.executions, 1.)), Quantile(f.seconds, .5),
+         Quantile(f.seconds, .9), Quantile(f.seconds, 1.), f.slowest.c_str());
+  for (const std::string& w : f.wrong) printf("wrong: %s\n", w.c_str());
+  for (const std::string& w : f.unrefuted) printf("unrefuted: %s\n", w.c_str());
+  for (const std::string& w : f.rare) printf("rare: %s\n", w.c_str());
+}
+
+}  // namespace mmadiff

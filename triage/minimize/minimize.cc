@@ -1,0 +1,260 @@
+#include "triage/minimize/minimize.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "triage/explain.h"
+#include "triage/minimize/operand.h"
+#include "triage/minimize/reducer.h"
+#include "triage/minimize/terms.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();  // of executions
+constexpr int kTries = 5;  // a mismatch counts when it is seen this often of as many
+
+// True when the element of the execution still differs as it must.
+absl::StatusOr<bool> Holds(Runner& runner, const Target& target, const Batch& inputs,
+                           int64_t element) {
+  const absl::StatusOr<std::vector<uint64_t>> d = runner.Try(inputs);
+  if (!d.ok()) return d.status();
+  return target.Holds(Extract(inputs, element), (*d)[element]);
+}
+
+// Words of an execution that may become plain together: addresses in one of the three arrays.
+struct Group {
+  std::vector<uint64_t> Batch::*array;
+  int64_t first, count;
+};
+
+// Rows of A, columns of B and addends that the element does not use.
+std::vector<Group> OtherWords(const Shape& s, int64_t element) {
+  const Position p = PositionOf(s, element);
+  const int64_t words = s.row_words();
+  std::vector<Group> groups;
+  for (int row = 0; row < s.blocks * s.m; ++row) {
+    if (row != p.block * s.m + p.i) groups.push_back({&Batch::a, row * words, words});
+  }
+  for (int column = 0; column < s.blocks * s.n; ++column) {
+    if (column != p.block * s.n + p.j) groups.push_back({&Batch::b, column * words, words});
+  }
+  for (int64_t i = 0; i < s.d_words(); ++i) {
+    if (i != element) groups.push_back({&Batch::c, i, 1});
+  }
+  return groups;
+}
+
+// +0, or a scale of 1.0.
+uint64_t PlainWordAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
+  const bool addend = array == &Batch::c;
+  return addend ? 0 : PlainWord(m, static_cast<int>(index % (m.k + m.scales())));
+}
+
+const Format& FormatAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
+  if (array == &Batch::c) return m.c;
+  if (index % (m.k + m.scales()) >= m.k) return m.scale;
+  return array == &Batch::a ? m.a : m.b;
+}
+
+bool IsPlain(const Model& m, const Batch& inputs, const Group& g) {
+  for (int64_t i = g.first; i < g.first + g.count; ++i) {
+    if ((inputs.*g.array)[i] != PlainWordAt(m, g.array, i)) return false;
+  }
+  return true;
+}
+
+void MakePlain(const Model& m, const Group& g, Batch& inputs) {
+  for (int64_t i = g.first; i < g.first + g.count; ++i) {
+    (inputs.*g.array)[i] = PlainWordAt(m, g.array, i);
+  }
+}
+
+// Groups made plain while the difference holds: runs of all, of half as many, down to single ones.
+absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t element,
+                                 std::vector<Group> groups, Batch& inputs) {
+  bool changed = false;
+  const Model& m = runner.row().model;
+  std::erase_if(groups, [&](const Group& g) { return IsPlain(m, inputs, g); });
+  for (size_t run = groups.size(); run >= 1; run /= 2) {
+    for (size_t start = 0; start < groups.size();) {
+      if (!runner.HasBudget()) return changed;
+      Batch candidate = inputs;
+      const size_t end = std::min(start + run, groups.size());
+      for (size_t i = start; i < end; ++i) MakePlain(m, groups[i], candidate);
+      const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
+      if (!holds.ok()) return holds.status();
+      if (*holds) {
+        inputs = std::move(candidate);
+        groups.erase(groups.begin() + start, groups.begin() + end);
+        changed = true;
+      } else {
+        start = end;
+      }
+    }
+  }
+  return changed;
+}
+
+// The words around the dot product: whole rows and columns made plain, then words, then the rest
+// to 1.0.
+absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int64_t element,
+                                      Batch& inputs) {
+  const std::vector<Group> groups = OtherWords(inputs.shape, element);
+  absl::StatusOr<bool> changed = ClearGroups(runner, target, element, groups, inputs);
+  if (!changed.ok()) return changed;
+  std::vector<Group> words;
+  for (const Group& g : groups) {
+    for (int64_t i = 0; i < g.count; ++i) words.push_back({g.array, g.first + i, 1});
+  }
+  const absl::StatusOr<bool> cleared = ClearGroups(runner, target, element, words, inputs);
+  if (!cleared.ok()) return cleared;
+  *changed |= *cleared;
+  const Model& m = runner.row().model;
+  for (const Group& g : words) {
+    const Format& format = FormatAt(m, g.array, g.first);
+    for (const bool negative : {false, true}) {
+      uint64_t one = 0;
+      const uint64_t word = (inputs.*g.array)[g.first];
+      if (word == 0 || !PackPowerOfTwo(format, negative, 0, &one)) continue;
+      if (word == one) break;
+      if (!runner.HasBudget()) return changed;
+      Batch candidate = inputs;
+      (candidate.*g.array)[g.first] = one;
+      const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
+      if (!holds.ok()) return holds;
+      if (!*holds) continue;
+      inputs = std::move(candidate);
+      *changed = true;
+      break;
+    }
+  }
+  return changed;
+}
+
+// The smallest surroundings in which the dot product differs: none, a tile of zeros, its own tile.
+absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Mismatch& mismatch) {
+  const Shape& shape = mismatch.inputs.shape;
+  const DotProductCase dot = Extract(mismatch.inputs, mismatch.element);
+  if (shape == DotProductShape(shape)) return mismatch;
+  Mismatch alone{mismatch.row, MakeDotProductBatch(shape, {dot}), 0};
+  absl::StatusOr<bool> holds = Holds(runner, target, alone.inputs, 0);
+  if (!holds.ok()) return holds.status();
+  if (*holds) return alone;
+  Mismatch in_zeros{mismatch.row, {}, mismatch.element};
+  in_zeros.inputs.Resize(shape, 1);
+  for (const Group& g : OtherWords(shape, mismatch.element)) {
+    MakePlain(mismatch.row->model, g, in_zeros.inputs);
+  }
+  Insert(dot, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
+  holds = Holds(runner, target, in_zeros.inputs, mismatch.element);
+  if (!holds.ok()) return holds.status();
+  return *holds ? in_zeros : mismatch;
+}
+
+}  // namespace
+
+bool SameWords(const Batch& x, const Batch& y) {
+  return x.shape == y.shape && x.a == y.a && x.b == y.b && x.c == y.c;
+}
+
+absl::Status Check(const Mismatch& mismatch) {
+  if (mismatch.row == nullptr) return absl::InvalidArgumentError("mismatch without a row");
+  const Shape& s = mismatch.inputs.shape;
+  const Shape& own = mismatch.row->shape();
+  if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
+    return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.row->name,
+                                                   " is one execution or one dot product of it"));
+  }
+  if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "element ", mismatch.element, " of ", mismatch.row->name, ": there are ", s.d_words()));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
+  Tries result;
+  const Row& row = runner.row();
+  std::vector<uint64_t> first = mismatch.seen;
+  int different = 0;
+  for (int i = 0; i < tries; ++i) {
+    absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
+    if (!d.ok()) return d.status();
+    Comparison compared = Compare(row, mismatch.inputs, *d);
+    result.model = std::move(compared.model);
+    const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
+    different += differs;
+    if (first.empty()) first = *d;
+    result.steady &= Differences(row, first, *d).empty();
+    if (differs || different == 0) result.device = *std::move(d);
+  }
+  if (different > 0) result.repeatability = Repeatability::kFlaky;
+  if (different == tries && result.steady) result.repeatability = Repeatability::kReproduced;
+  return result;
+}
+
+// Dot product and surroundings in turns, until neither changes.
+absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& start,
+                                Effort effort) {
+  absl::StatusOr<Mismatch> placed = Place(runner, target, start);
+  if (!placed.ok()) return placed;
+  Mismatch mismatch = *std::move(placed);
+  mismatch.inputs.stream.clear();  // a recording must not take a smaller case for the named one
+  for (bool again = true; again;) {
+    const absl::StatusOr<bool> around =
+        ReduceBackground(runner, target, mismatch.element, mismatch.inputs);
+    if (!around.ok()) return around.status();
+    Reducer reducer(runner, target, mismatch.inputs, mismatch.element);
+    const absl::StatusOr<bool> changed = reducer.Reduce(effort);
+    if (!changed.ok()) return changed.status();
+    mismatch.inputs = reducer.inputs();
+    again = *around || *changed;
+  }
+  return mismatch;
+}
+
+absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
+  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  Runner runner(device, *mismatch.row, kNoLimit);
+  const absl::StatusOr<Tries> result = Repeat(runner, mismatch, tries);
+  if (!result.ok()) return result.status();
+  return result->repeatability;
+}
+
+absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
+  if (absl::Status status = Check(mismatch); !status.ok()) return status;
+  const Row& row = *mismatch.row;
+  Runner runner(device, row, kNoLimit);
+  absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
+  if (!tries.ok()) return tries.status();
+  Minimized result{mismatch, tries->model, tries->device, "", tries->repeatability, 0};
+  result.mismatch.inputs.stream.clear();
+  result.mismatch.seen.clear();  // of the original alone
+  const Observed found{Extract(mismatch.inputs, mismatch.element), result.device[mismatch.element]};
+  const Target target = Target::OfMismatch(row, found.dot, found.d);
+  result.signature = Signature(row, {&found, 1});
+  result.executions = runner.executions();
+  if (result.repeatability != Repeatability::kReproduced) return result;
+
+  absl::StatusOr<Mismatch> minimal = Shrink(runner, target, result.mismatch);
+  if (!minimal.ok()) return minimal.status();
+  // A recording knows what could not be shrunk by its name alone.
+  tries = Repeat(runner, SameWords(minimal->inputs, mismatch.inputs) ? mismatch : *minimal, kTries);
+  if (!tries.ok()) return tries.status();
+  result.executions = runner.executions();
+  if (tries->repeatability != Repeatability::kReproduced) {
+    // It held while it was shrunk and no longer does: the original is not to be trusted either.
+    result.repeatability = Repeatability::kFlaky;
+    return result;
+  }
+  result.mismatch = *std::move(minimal);
+  result.model = std::move(tries->model);
+  result.device = std::move(tries->device);
+  return result;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,66 @@
+// Shrinks a mismatch to its essence. Deterministic: the same mismatch and the same device give the
+// same minimal case on every machine.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "sim/batch.h"
+#include "sim/row.h"
+#include "triage/minimize/reducer.h"
+#include "triage/minimize/target.h"
+#include "triage/runner.h"
+
+namespace mmadiff {
+
+// One execution (or one dot product: count 1 of either shape) and the element that differs.
+struct Mismatch {
+  const Row* row = nullptr;
+  Batch inputs;         // count 1
+  int64_t element = 0;  // index of the differing word in the results
+  // What the device answered when it was found, all words of it; empty if that is not known.
+  std::vector<uint64_t> seen = {};
+};
+
+enum class Repeatability { kReproduced, kFlaky, kGone };
+
+struct Minimized {
+  Mismatch mismatch;                                         // the minimal case
+  std::vector<uint64_t> model;                               // results of the model on it
+  std::vector<uint64_t> device;                              // and of the device
+  std::string signature;                                     // the same before and after
+  Repeatability repeatability = Repeatability::kReproduced;  // else nothing was shrunk
+  int64_t executions = 0;                                    // device executions spent
+};
+
+// kReproduced when the device differs from the model at this element in all of `tries` and gives
+// the same words each time, those that were seen too; kGone when it never differs; else kFlaky. A
+// device failure is its Status.
+absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
+
+struct Tries {
+  Repeatability repeatability = Repeatability::kGone;
+  bool steady = true;                   // the same words each time, those that were seen too
+  std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
+};
+
+// Steps of Confirm() and Minimize(), for Investigate(). kInvalidArgument: not one execution or dot
+// product of the row, or no such element.
+absl::Status Check(const Mismatch& mismatch);
+bool SameWords(const Batch& x, const Batch& y);  // of one shape, whatever their names
+absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries);
+// The smallest case found that holds the target, as the mismatch does.
+absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& mismatch,
+                                Effort effort = Effort::kAll);
+
+// Confirms, then shrinks while the device still differs with the same signature. A dot product that
+// differs on its own becomes one of DotProductShape(); one that only differs in its place in the
+// tile keeps the shape, with all else zero (scales 1.0) if possible. What the device cannot answer
+// (kNotFound: a recording) is no smaller case.
+absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch);
+
+}  // namespace mmadiff

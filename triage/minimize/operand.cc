@@ -1,0 +1,106 @@
+#include "triage/minimize/operand.h"
+
+#include <bit>
+
+namespace mmadiff {
+namespace {
+
+using Class = Operand::Class;
+
+Operand FromMagnitude(bool negative, uint64_t magnitude, int lsb_exponent) {
+  if (magnitude == 0) return {Class::kZero, negative, 0, 0};
+  const int leading = std::bit_width(magnitude) - 1;
+  const uint64_t fraction = leading == 0 ? 0 : magnitude << (64 - leading);
+  return {Class::kFinite, negative, leading + lsb_exponent, fraction};
+}
+
+// The leading one and the top `bits` fraction bits; false if lower ones are set.
+bool Significand(uint64_t fraction, int bits, uint64_t* significand) {
+  if (bits < 0 || bits > 63 || (bits < 64 && (fraction << bits) != 0)) return false;
+  *significand = 1ull << bits | (bits == 0 ? 0 : fraction >> (64 - bits));
+  return true;
+}
+
+bool PackInteger(const Format& f, const Operand& o, uint64_t* word) {
+  if (o.kind == Class::kInfinite || o.kind == Class::kNan) return false;
+  uint64_t magnitude = 0;
+  if (o.kind == Class::kFinite && !Significand(o.fraction, o.exponent, &magnitude)) return false;
+  if (o.negative && (!f.is_signed || magnitude == 0)) return false;
+  const uint64_t limit = LowBits(f.is_signed ? f.bits - 1 : f.bits) + (o.negative ? 1 : 0);
+  if (magnitude > limit) return false;
+  *word = (o.negative ? -magnitude : magnitude) & LowBits(f.bits);
+  return true;
+}
+
+// Exponent field and fraction of an infinity or a NaN; Pack() tells which of them it is.
+bool PackSpecial(const Format& f, const Operand& o, uint64_t* bits) {
+  const bool nan = o.kind == Class::kNan;
+  if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;
+  *bits = static_cast<uint64_t>(MaxExponentField(f)) << f.fraction_bits;
+  if (nan) *bits |= o.fraction;
+  // The NaN of these formats is the pattern of -0.
+  if (f.nonfinite == Nonfinite::kNanMinusZero) *bits = o.fraction;
+  return true;
+}
+
+}  // namespace
+
+Operand Unpack(const Format& f, uint64_t word) {
+  if (IsInteger(f)) {
+    const int64_t value = DecodeInteger(f, word);
+    return FromMagnitude(value < 0, value < 0 ? -static_cast<uint64_t>(value) : value, 0);
+  }
+  const Unpacked u = Decode(f, word);
+  if (u.kind == Kind::kInfinite) return {Class::kInfinite, u.negative, 0, 0};
+  if (u.kind == Kind::kNan) {
+    return {Class::kNan, u.negative, 0, u.significand & LowBits(f.fraction_bits)};
+  }
+  return FromMagnitude(u.negative, u.significand, u.exponent - f.fraction_bits);
+}
+
+bool Pack(const Format& f, const Operand& o, uint64_t* word) {
+  if (IsInteger(f)) return PackInteger(f, o, word);
+  if (o.negative && !f.is_signed) return false;
+  uint64_t bits = 0;  // exponent field and fraction
+  if (o.kind == Class::kInfinite || o.kind == Class::kNan) {
+    if (!PackSpecial(f, o, &bits)) return false;
+  } else if (o.kind == Class::kFinite) {
+    // Without zero, field 0 is one more normal exponent.
+    const int lowest_normal = f.min_exponent - (f.has_zero ? 0 : 1);
+    const bool normal = o.exponent >= lowest_normal;
+    const int available = f.fraction_bits - (normal ? 0 : f.min_exponent - o.exponent);
+    if (o.exponent > MaxExponent(f) || !Significand(o.fraction, available, &bits)) return false;
+    if (normal) bits += static_cast<uint64_t>(o.exponent - f.min_exponent) << f.fraction_bits;
+  } else if (!f.has_zero) {
+    return false;
+  }
+  const uint64_t sign = static_cast<uint64_t>(o.negative) << (f.fraction_bits + f.exponent_bits);
+  const uint64_t packed = (sign | bits) << f.ignored_bits;
+  // The pattern may mean something else than was asked for: the largest one of a format without
+  // infinity, or its -0, is a NaN.
+  if (IsNan(f, packed) != (o.kind == Class::kNan)) return false;
+  *word = packed;
+  return true;
+}
+
+bool PackNan(const Format& f, bool negative, uint64_t* word) {
+  if (f.nonfinite == Nonfinite::kNone) return false;
+  const uint64_t payload = f.nonfinite == Nonfinite::kNanAllOnes ? LowBits(f.fraction_bits)
+                           : f.nonfinite == Nonfinite::kNanMinusZero
+                               ? 0
+                               : 1ull << (f.fraction_bits - 1);
+  return Pack(f, {Class::kNan, negative, 0, payload}, word);
+}
+
+bool PackPowerOfTwo(const Format& f, bool negative, int exponent, uint64_t* word) {
+  return Pack(f, {Class::kFinite, negative, exponent, 0}, word);
+}
+
+int LowestExponent(const Format& f) {
+  if (IsInteger(f)) return 0;
+  return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
+}
+
+int HighestExponent(const Format& f) { return IsInteger(f) ? f.bits - 1 : MaxExponent(f); }
+
+}  // namespace mmadiff

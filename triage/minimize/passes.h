@@ -1,0 +1,41 @@
+// Reduction passes: each proposes simpler relatives of a dot product in a fixed order. A new pass
+// is one function and one line of a table. Which proposals are taken is the engine's business
+// (triage/minimize/minimize.cc): it keeps those that are simpler (triage/minimize/simplicity.h) and
+// still differ in the same way, so a pass may propose anything.
+#pragma once
+
+#include <span>
+
+#include "absl/functional/function_ref.h"
+#include "sim/algorithm.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+// True when the pass must stop: a proposal was taken, or the device failed.
+using Offer = absl::FunctionRef<bool(const DotProductCase&)>;
+
+struct Pass {
+  const char* name;
+  void (*propose)(const Model& model, const DotProductCase& current, Offer offer);
+  // The proposals do not depend on `current`: once none is taken, none ever will be.
+  bool from_scratch = false;
+};
+
+// At most some thousand proposals each; in the order in which they are tried.
+std::span<const Pass> Passes();
+
+// Some thousand proposals each, which leave a local minimum by two changes at once, mostly to fewer
+// terms. Few enough for a device whose answers no neighbour predicts.
+std::span<const Pass> LeapPasses();
+
+// Up to some hundred thousand proposals each, which leave a local minimum by two changes at once or
+// start from the simplest cases there are. A device whose answers no neighbour predicts is not
+// asked about all of them.
+std::span<const Pass> WidePasses();
+
+// Tens of thousands of proposals drawn at random, the same ones each time, for what the others
+// overlook.
+std::span<const Pass> DrawPasses();
+
+}  // namespace mmadiff

@@ -1,0 +1,139 @@
+#include "triage/minimize/reducer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "triage/minimize/terms.h"
+
+namespace mmadiff {
+namespace {
+
+// Proposals put to the device at once. Predicted ones are rarely refused, others mostly.
+constexpr size_t kPredictedBatch = 16;
+constexpr size_t kBlindBatch = 1024;
+constexpr size_t kWordsOfBatch = 1 << 20;  // bounds the memory of batches of whole tiles
+// A device that does not keep to its explanation is not asked for ever.
+constexpr int kMostPredictedBatches = 64;
+// Nor about all that is drawn or leapt to at no cost.
+constexpr int kMostLeapBatches = 16;
+// Where nothing predicts the device, only Passes() go on after as many executions, those of the
+// surroundings included, and sooner where each one is a large tile.
+constexpr int64_t kMostBlindExecutions = 20000;
+constexpr int64_t kMostBlindWords = 1 << 24;
+
+}  // namespace
+
+Reducer::Reducer(Runner& runner, const Target& target, const Batch& background, int64_t element)
+    : runner_(runner),
+      target_(target),
+      inputs_(background),
+      element_(element),
+      most_batches_(kMostPredictedBatches),
+      current_(Extract(background, element)),
+      complexity_(ComplexityOf(runner.row().model, current_)) {}
+
+absl::StatusOr<bool> Reducer::Reduce(Effort effort) {
+  bool changed = false;
+  while (ApplyAll(Passes()) || (effort == Effort::kAll && Leap())) changed = true;
+  if (!status_.ok()) return status_;
+  Insert(current_, 0, PositionOf(inputs_.shape, element_), inputs_);
+  return changed;
+}
+
+bool Reducer::ApplyAll(std::span<const Pass> passes) {
+  bool helped = false;
+  for (const Pass& pass : passes) {
+    while (Apply(pass)) helped = true;
+  }
+  return helped;
+}
+
+bool Reducer::ApplyFirst(std::span<const Pass> passes, int most_batches) {
+  leaping_ = true;
+  most_batches_ = most_batches;
+  bool helped = false;
+  for (size_t i = 0; i < passes.size() && !helped; ++i) {
+    while (Apply(passes[i])) helped = true;
+  }
+  leaping_ = false;
+  most_batches_ = kMostPredictedBatches;
+  return helped;
+}
+
+// Dear: only where the others are at an end, and back to those after one helped. What no neighbour
+// predicts gets the dearest last, and only for terms that it may lose.
+bool Reducer::Leap() {
+  const auto wide = [&] { return ApplyFirst(WidePasses(), kMostPredictedBatches); };
+  const auto draw = [&] { return ApplyFirst(DrawPasses(), kMostLeapBatches); };
+  if (ApplyFirst(LeapPasses(), kMostLeapBatches)) return true;
+  const bool many = ActiveTerms(runner_.row().model, current_).size() >= 3;
+  if (target_.explained()) return wide() || (many && draw());
+  return many && (draw() || wide());
+}
+
+bool Reducer::Spent() const {
+  if (!runner_.HasBudget()) return true;
+  if (target_.explained()) return asked_ >= most_batches_;
+  const int64_t words = static_cast<int64_t>(Words());
+  const int64_t most = std::min(kMostBlindExecutions, kMostBlindWords / words);
+  return leaping_ && runner_.executions() >= most;
+}
+
+size_t Reducer::Words() const { return inputs_.a.size() + inputs_.b.size() + inputs_.c.size(); }
+
+bool Reducer::Apply(const Pass& pass) {
+  if (!status_.ok() || exhausted_.count(pass.name) > 0) return false;
+  taken_ = false;
+  asked_ = 0;
+  if (Spent()) return false;
+  pending_.clear();
+  pass.propose(runner_.row().model, DotProductCase(current_),
+               [this](const DotProductCase& dot) { return Offer(dot); });
+  if (!taken_ && status_.ok()) Ask();
+  if (pass.from_scratch && !taken_) exhausted_.insert(pass.name);
+  return taken_;
+}
+
+bool Reducer::Offer(const DotProductCase& dot) {
+  if (++offers_ % 256 == 0 && runner_.StopRequested()) status_ = absl::CancelledError("stopped");
+  if (!status_.ok()) return true;
+  const Complexity complexity = ComplexityOf(runner_.row().model, dot);
+  if (!Simpler(complexity, dot, complexity_, current_)) return false;
+  if (!target_.Possible(dot) || refused_.count(dot) > 0) return false;
+  pending_.push_back(dot);
+  const size_t most = target_.explained() ? kPredictedBatch : kBlindBatch;
+  if (pending_.size() < most && pending_.size() * Words() < kWordsOfBatch) return false;
+  return Ask() || Spent();
+}
+
+// One execution for each proposal; the first that holds is taken, as if asked one at a time.
+bool Reducer::Ask() {
+  if (pending_.empty()) return false;
+  ++asked_;
+  Batch batch;
+  const int64_t words = inputs_.shape.d_words();
+  batch.shape = inputs_.shape;
+  batch.count = static_cast<int64_t>(pending_.size());
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    batch.a.insert(batch.a.end(), inputs_.a.begin(), inputs_.a.end());
+    batch.b.insert(batch.b.end(), inputs_.b.begin(), inputs_.b.end());
+    batch.c.insert(batch.c.end(), inputs_.c.begin(), inputs_.c.end());
+  }
+  const Position position = PositionOf(inputs_.shape, element_);
+  for (size_t i = 0; i < pending_.size(); ++i) Insert(pending_[i], i, position, batch);
+  const absl::StatusOr<std::vector<uint64_t>> d = runner_.Try(batch);
+  status_ = d.status();
+  for (size_t i = 0; i < pending_.size() && d.ok() && !taken_; ++i) {
+    if (!target_.Holds(pending_[i], (*d)[i * words + element_])) {
+      refused_.insert(pending_[i]);
+      continue;
+    }
+    current_ = pending_[i];
+    complexity_ = ComplexityOf(runner_.row().model, current_);
+    taken_ = true;
+  }
+  pending_.clear();
+  return taken_ || !status_.ok();
+}
+
+}  // namespace mmadiff

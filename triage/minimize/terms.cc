@@ -1,0 +1,172 @@
+#include "triage/minimize/terms.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace mmadiff {
+namespace {
+
+using Class = Operand::Class;
+
+bool PutExponent(const Model& m, int word, int exponent, DotProductCase& dot) {
+  Operand o = OperandAt(m, dot, word);
+  if (o.kind != Class::kFinite) return false;
+  o.exponent = exponent;
+  return Put(m, word, o, dot);
+}
+
+// Exponent that the split gives to a_k.
+int ShareOfA(const Format& a, int exponent, Split split) {
+  switch (split) {
+    case Split::kUnitB:
+      return exponent;
+    case Split::kUnitA:
+      return 0;
+    case Split::kNormalA:
+      return exponent >= 0 ? HighestExponent(a) : a.min_exponent;
+    case Split::kExtremeA:
+      return exponent >= 0 ? HighestExponent(a) : LowestExponent(a);
+  }
+  return 0;
+}
+
+// The leading one and the fraction as an odd integer.
+uint64_t OddSignificand(const Operand& o) {
+  const uint64_t significand = 1ull << 63 | o.fraction >> 1;
+  return significand >> std::countr_zero(significand);
+}
+
+}  // namespace
+
+const Format& FormatOfWord(const Model& m, int word) {
+  if (word == 2 * m.k) return m.c;
+  return word % 2 == 0 ? m.a : m.b;
+}
+
+uint64_t& WordAt(const Model& m, DotProductCase& dot, int word) {
+  if (word == 2 * m.k) return dot.c;
+  return word % 2 == 0 ? dot.a[word / 2] : dot.b[word / 2];
+}
+
+Operand OperandAt(const Model& m, const DotProductCase& dot, int word) {
+  return Unpack(FormatOfWord(m, word), WordAt(m, const_cast<DotProductCase&>(dot), word));
+}
+
+bool Put(const Model& m, int word, const Operand& operand, DotProductCase& dot) {
+  return Pack(FormatOfWord(m, word), operand, &WordAt(m, dot, word));
+}
+
+std::vector<int> ActiveWords(const Model& m, const DotProductCase& dot) {
+  std::vector<int> words;
+  for (int w = 0; w <= 2 * m.k; ++w) {
+    if (WordAt(m, const_cast<DotProductCase&>(dot), w) != 0) words.push_back(w);
+  }
+  return words;
+}
+
+std::vector<int> ActiveProducts(const Model& m, const DotProductCase& dot) {
+  std::vector<int> products;
+  for (int k = 0; k < m.k; ++k) {
+    if (dot.a[k] != 0 || dot.b[k] != 0) products.push_back(k);
+  }
+  return products;
+}
+
+std::vector<int> ActiveTerms(const Model& m, const DotProductCase& dot) {
+  std::vector<int> terms = ActiveProducts(m, dot);
+  if (dot.c != 0) terms.push_back(m.k);
+  return terms;
+}
+
+void ClearTerm(const Model& m, int term, DotProductCase& dot) {
+  if (term == m.k) {
+    dot.c = 0;
+  } else {
+    dot.a[term] = dot.b[term] = 0;
+  }
+}
+
+void SwapProducts(int k, int l, DotProductCase& dot) {
+  std::swap(dot.a[k], dot.a[l]);
+  std::swap(dot.b[k], dot.b[l]);
+}
+
+uint64_t PlainWord(const Model& m, int index) {
+  uint64_t word = 0;
+  if (index >= m.k) PackPowerOfTwo(m.scale, false, 0, &word);
+  return word;
+}
+
+DotProductCase NoTerms(const Model& m) {
+  DotProductCase dot;
+  for (int i = 0; i < m.k + m.scales(); ++i) dot.a.push_back(PlainWord(m, i));
+  dot.b = dot.a;
+  return dot;
+}
+
+DotProductCase NoTerms(const Model& m, const DotProductCase& scales) {
+  DotProductCase dot = scales;
+  std::fill_n(dot.a.begin(), m.k, 0);
+  std::fill_n(dot.b.begin(), m.k, 0);
+  dot.c = 0;
+  return dot;
+}
+
+std::optional<int> TermExponent(const Model& m, const DotProductCase& dot, int term) {
+  std::optional<int> sum;
+  for (int w = 2 * term; w <= std::min(2 * term + 1, 2 * m.k); ++w) {
+    const Operand o = OperandAt(m, dot, w);
+    if (o.kind == Class::kInfinite || o.kind == Class::kNan) return std::nullopt;
+    if (o.kind == Class::kFinite) sum = sum.value_or(0) + o.exponent;
+  }
+  return sum;
+}
+
+bool SetTermExponent(const Model& m, int term, int exponent, Split split, DotProductCase& dot) {
+  if (term == m.k) return PutExponent(m, 2 * m.k, exponent, dot);
+  const bool a = OperandAt(m, dot, 2 * term).kind == Class::kFinite;
+  const bool b = OperandAt(m, dot, 2 * term + 1).kind == Class::kFinite;
+  if (a != b) return PutExponent(m, 2 * term + (a ? 0 : 1), exponent, dot);
+  const int share = ShareOfA(m.a, exponent, split);
+  const uint64_t before = dot.a[term];
+  if (!PutExponent(m, 2 * term, share, dot)) return false;
+  if (PutExponent(m, 2 * term + 1, exponent - share, dot)) return true;
+  dot.a[term] = before;
+  return false;
+}
+
+bool SetTermExponent(const Model& m, int term, int exponent, DotProductCase& dot) {
+  for (Split split : kSplits) {
+    if (SetTermExponent(m, term, exponent, split, dot)) return true;
+  }
+  return false;
+}
+
+std::vector<int> TermExponents(const Model& m, int term) {
+  const bool addend = term == m.k;
+  const int low = addend ? LowestExponent(m.c) : LowestExponent(m.a) + LowestExponent(m.b);
+  const int high = addend ? HighestExponent(m.c) : HighestExponent(m.a) + HighestExponent(m.b);
+  std::vector<int> exponents = {0};
+  for (int distance = 1; distance <= std::max(-low, high); ++distance) {
+    if (-distance >= low) exponents.push_back(-distance);
+    if (distance <= high) exponents.push_back(distance);
+  }
+  return exponents;
+}
+
+std::optional<Operand> ProductValue(const Model& m, const DotProductCase& dot, int k) {
+  const Operand a = OperandAt(m, dot, 2 * k), b = OperandAt(m, dot, 2 * k + 1);
+  if (a.kind != Class::kFinite || b.kind != Class::kFinite) return std::nullopt;
+  const unsigned __int128 product =
+      static_cast<unsigned __int128>(OddSignificand(a)) * OddSignificand(b);
+  if (product >> 64 != 0) return std::nullopt;
+  const uint64_t low = static_cast<uint64_t>(product);
+  const int leading = std::bit_width(low) - 1;
+  const int odd_bits = std::bit_width(OddSignificand(a)) + std::bit_width(OddSignificand(b)) - 2;
+  const uint64_t fraction = leading == 0 ? 0 : low << (64 - leading);
+  return Operand{Class::kFinite, a.negative != b.negative,
+                 a.exponent + b.exponent + leading - odd_bits, fraction};
+}
+
+}  // namespace mmadiff

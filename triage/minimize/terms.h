@@ -1,0 +1,63 @@
+// Words and terms of a dot product by number, for the passes of the minimiser. Word 2k is a_k, word
+// 2k + 1 is b_k, word 2K the addend; term k is a_k * b_k, term K the addend. Scales are not among
+// them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/algorithm.h"
+#include "sim/batch.h"
+#include "triage/minimize/operand.h"
+
+namespace mmadiff {
+
+const Format& FormatOfWord(const Model& model, int word);
+uint64_t& WordAt(const Model& model, DotProductCase& dot, int word);
+Operand OperandAt(const Model& model, const DotProductCase& dot, int word);
+// False, and nothing changed, when the format cannot hold it.
+bool Put(const Model& model, int word, const Operand& operand, DotProductCase& dot);
+
+// Words that are not +0, ascending.
+std::vector<int> ActiveWords(const Model& model, const DotProductCase& dot);
+// Products with an active word, ascending; and with the addend if it is not +0.
+std::vector<int> ActiveProducts(const Model& model, const DotProductCase& dot);
+std::vector<int> ActiveTerms(const Model& model, const DotProductCase& dot);
+
+void ClearTerm(const Model& model, int term, DotProductCase& dot);
+void SwapProducts(int k, int l, DotProductCase& dot);
+
+// The word of a row of A or a column of B at `index` that is as plain as can be: +0, a scale
+// of 1.0.
+uint64_t PlainWord(const Model& model, int index);
+// No terms, and scales of 1.0; or those of `scales`.
+DotProductCase NoTerms(const Model& model);
+DotProductCase NoTerms(const Model& model, const DotProductCase& scales);
+
+// Sum of the exponents of the term's words that are not zero; none for a term with a special or
+// without such a word.
+std::optional<int> TermExponent(const Model& model, const DotProductCase& dot, int term);
+
+// How a product's exponent is divided between a_k and b_k.
+enum class Split {
+  kUnitB,    // b_k gets that of 1.0, a_k the rest
+  kUnitA,    // the other way round
+  kNormalA,  // a_k gets its format's smallest (or largest) normal one, b_k the rest
+  kExtremeA  // a_k gets its format's smallest one, subnormals included, b_k the rest
+};
+inline constexpr Split kSplits[] = {Split::kUnitB, Split::kUnitA, Split::kNormalA,
+                                    Split::kExtremeA};
+
+// Gives the term the exponent, signs and fractions kept. False when a format cannot hold the
+// operands. A term with one zero operand changes the other one only.
+bool SetTermExponent(const Model& model, int term, int exponent, Split split, DotProductCase& dot);
+// By the first split that the formats can hold.
+bool SetTermExponent(const Model& model, int term, int exponent, DotProductCase& dot);
+
+// Every exponent that a term can have, in the order 0, -1, 1, -2, 2, ...
+std::vector<int> TermExponents(const Model& model, int term);
+
+// The exact value of product k as one operand; none when it is a special or has more than 64 bits.
+std::optional<Operand> ProductValue(const Model& model, const DotProductCase& dot, int k);
+
+}  // namespace mmadiff

@@ -1,0 +1,417 @@
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "triage/minimize/passes.h"
+#include "triage/minimize/terms.h"
+
+namespace mmadiff {
+namespace {
+
+using Class = Operand::Class;
+
+// Fractions of one word: none, or a single bit from the highest place down.
+std::vector<uint64_t> SimplerFractions(const Format& f, uint64_t fraction) {
+  std::vector<uint64_t> fractions = {0};
+  const int places = IsInteger(f) ? f.bits : f.fraction_bits;
+  for (int place = 1; place <= places && fraction != 0; ++place) {
+    fractions.push_back(1ull << (64 - place));
+  }
+  return fractions;
+}
+
+// One term goes, the exponent of another one changes; with the fractions kept and cleared.
+void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<int> terms = ActiveTerms(m, current);
+  if (terms.size() > 5) return;
+  for (const int dropped : terms) {
+    for (const bool powers : {true, false}) {
+      DotProductCase base = current;
+      ClearTerm(m, dropped, base);
+      for (const int w : ActiveWords(m, base)) {
+        Operand o = OperandAt(m, base, w);
+        if (powers && o.kind == Class::kFinite) o.fraction = 0;
+        Put(m, w, o, base);
+      }
+      for (const int t : ActiveTerms(m, base)) {
+        for (const int e : TermExponents(m, t)) {
+          DotProductCase dot = base;
+          if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
+        }
+      }
+    }
+  }
+}
+
+// A simpler fraction of one word together with another exponent of one term, not far beyond that of
+// now.
+void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostDistance = 300;  // keeps the many places of wide formats affordable
+  const std::vector<int> terms = ActiveTerms(m, current);
+  if (terms.size() > 5) return;
+  for (const int w : ActiveWords(m, current)) {
+    Operand o = OperandAt(m, current, w);
+    if (o.kind != Class::kFinite || o.fraction == 0) continue;
+    for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, w), o.fraction)) {
+      o.fraction = fraction;
+      DotProductCase base = current;
+      if (!Put(m, w, o, base)) continue;
+      for (const int t : terms) {
+        const int now = std::abs(TermExponent(m, current, t).value_or(0));
+        for (const int e : TermExponents(m, t)) {
+          if (std::abs(e) > std::max(now, kMostDistance)) break;
+          DotProductCase dot = base;
+          if (SetTermExponent(m, t, e, dot) && offer(dot)) return;
+        }
+      }
+    }
+  }
+}
+
+// What gets a new exponent: a term, or one word of a product none of whose words is near 1.0.
+struct Lever {
+  int term;
+  int word;  // -1 for the term
+  int exponent;
+
+  bool Set(const Model& m, int e, DotProductCase& dot) const {
+    if (word < 0) return SetTermExponent(m, term, e, dot);
+    Operand o = OperandAt(m, dot, word);
+    o.exponent = e;
+    return Put(m, word, o, dot);
+  }
+};
+
+std::vector<Lever> LeversOf(const Model& m, const DotProductCase& dot) {
+  std::vector<Lever> levers;
+  for (const int t : ActiveTerms(m, dot)) {
+    const std::optional<int> e = TermExponent(m, dot, t);
+    if (!e) continue;
+    const int x = t == m.k ? 0 : OperandAt(m, dot, 2 * t).exponent;
+    const int y = t == m.k ? 0 : OperandAt(m, dot, 2 * t + 1).exponent;
+    if (x != 0 && y != 0) {
+      levers.push_back({t, 2 * t, x});
+      levers.push_back({t, 2 * t + 1, y});
+    } else {
+      levers.push_back({t, -1, *e});
+    }
+  }
+  return levers;
+}
+
+// Two levers get any pair of exponents, the smallest total distance from 1.0 first, at most that of
+// now unless one of them becomes 1.0.
+void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostDistance = 300;  // keeps the pairs of wide formats affordable
+  const std::vector<Lever> levers = LeversOf(m, current);
+  if (levers.size() > 5) return;
+  DotProductCase dot = current;
+  for (size_t i = 0; i < levers.size(); ++i) {
+    for (size_t j = i + 1; j < levers.size(); ++j) {
+      const Lever &x = levers[i], &y = levers[j];
+      const auto try_pair = [&](int ex, int ey) {
+        dot = current;
+        return x.Set(m, ex, dot) && y.Set(m, ey, dot) && offer(dot);
+      };
+      for (const int e : TermExponents(m, x.term)) {
+        if (try_pair(e, 0)) return;
+      }
+      for (const int e : TermExponents(m, y.term)) {
+        if (try_pair(0, e)) return;
+      }
+      const int most = std::min(std::abs(x.exponent) + std::abs(y.exponent), kMostDistance);
+      for (int total = 2; total <= most; ++total) {
+        for (int dx = 1; dx < total; ++dx) {
+          const int dy = total - dx;
+          if (try_pair(-dx, -dy) || try_pair(-dx, dy) || try_pair(dx, -dy) || try_pair(dx, dy)) {
+            return;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Another exponent of one lever together with another sign of one word.
+void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer) {
+  const std::vector<Lever> levers = LeversOf(m, current);
+  if (levers.size() > 5) return;
+  for (const int w : ActiveWords(m, current)) {
+    DotProductCase base = current;
+    Operand o = OperandAt(m, base, w);
+    o.negative = !o.negative;
+    if (!Put(m, w, o, base)) continue;
+    for (const Lever& lever : levers) {
+      for (const int e : TermExponents(m, lever.term)) {
+        DotProductCase dot = base;
+        if (lever.Set(m, e, dot) && offer(dot)) return;
+      }
+    }
+  }
+}
+
+// Powers of two of both signs, nearest to 1.0 first; of a wide format those near 1.0 and near the
+// ends.
+std::vector<uint64_t> PowersOfTwo(const Format& f) {
+  constexpr int kNear = 80;
+  std::vector<uint64_t> words;
+  const int low = LowestExponent(f), high = HighestExponent(f);
+  for (int distance = 0; distance <= std::max(-low, high); ++distance) {
+    for (const int e : {-distance, distance}) {
+      if (e < low || e > high || (e > 0 && distance == 0)) continue;
+      const bool near_end = e - f.min_exponent <= 30 || high - e <= 4;
+      if (distance > kNear && !near_end) continue;
+      for (const bool negative : {false, true}) {
+        uint64_t word;
+        if (PackPowerOfTwo(f, negative, e, &word)) words.push_back(word);
+      }
+    }
+  }
+  return words;
+}
+
+// Zeros, infinities and NaNs of both signs.
+std::vector<uint64_t> SpecialWords(const Format& f) {
+  std::vector<uint64_t> words = {0};
+  if (IsInteger(f)) return words;
+  uint64_t word;
+  for (const Class kind : {Class::kZero, Class::kInfinite}) {
+    for (const bool negative : {false, true}) {
+      if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
+    }
+  }
+  for (const bool negative : {false, true}) {
+    if (PackNan(f, negative, &word)) words.push_back(word);
+  }
+  return words;
+}
+
+// Product k becomes +-2^exponent * 1.0; an unsigned a_k leaves the sign to b_k.
+bool PutPower(const Model& m, int k, bool negative, int exponent, DotProductCase& dot) {
+  const bool sign_in_b = negative && !m.a.is_signed;
+  return PackPowerOfTwo(m.a, negative && !sign_in_b, exponent, &dot.a[k]) &&
+         PackPowerOfTwo(m.b, sign_in_b, 0, &dot.b[k]);
+}
+
+// The simplest cases there are: no or one product at k = 0 and an addend, of powers of two and
+// specials.
+void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
+  std::vector<uint64_t> addends = SpecialWords(m.c), powers = PowersOfTwo(m.c);
+  addends.insert(addends.end(), powers.begin(), powers.end());
+  std::vector<uint64_t> factors = SpecialWords(m.a);
+  powers = PowersOfTwo(m.a);
+  factors.insert(factors.end(), powers.begin(), powers.end());
+  std::vector<uint64_t> units = {0, 0};
+  if (!PackPowerOfTwo(m.b, false, 0, &units[0])) return;
+  if (!m.a.is_signed && PackPowerOfTwo(m.b, true, 0, &units[1])) units.push_back(0);
+  DotProductCase dot = NoTerms(m);
+  for (const uint64_t c : addends) {
+    dot.c = c;
+    if (offer(dot)) return;
+  }
+  for (const uint64_t c : addends) {
+    dot.c = c;
+    for (const uint64_t b : units) {
+      dot.b[0] = b;
+      for (const uint64_t a : factors) {
+        dot.a[0] = a;
+        if (offer(dot)) return;
+      }
+    }
+  }
+}
+
+// One product alone, of any exponent, however divided, with at most one bit beyond the leading
+// ones.
+void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
+  const auto fractions = [](const Format& f) {
+    return std::vector<uint64_t>{0, 1ull << 63, 1ull << (64 - std::max(f.fraction_bits, 1))};
+  };
+  for (const uint64_t fa : fractions(m.a)) {
+    for (const uint64_t fb : fractions(m.b)) {
+      if (fa != 0 && fb != 0) continue;
+      for (const bool negative : {false, true}) {
+        for (const int e : TermExponents(m, 0)) {
+          for (const Split split : kSplits) {
+            DotProductCase dot = NoTerms(m);
+            if (Put(m, 0, {Class::kFinite, false, 0, fa}, dot) &&
+                Put(m, 1, {Class::kFinite, negative, 0, fb}, dot) &&
+                SetTermExponent(m, 0, e, split, dot) && offer(dot)) {
+              return;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// 1.0 or -1.0 at k = 0 and an addend with one bit beyond the leading one, or the other way round.
+void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
+  DotProductCase dot = NoTerms(m);
+  if (!PackPowerOfTwo(m.b, false, 0, &dot.b[0])) return;
+  for (const bool addend : {true, false}) {
+    const int varied = addend ? 2 * m.k : 0, fixed = addend ? 0 : 2 * m.k;
+    for (const int e : TermExponents(m, m.k)) {
+      for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, varied), 1)) {
+        for (const bool x : {false, true}) {
+          for (const bool y : {false, true}) {
+            if (Put(m, fixed, {Class::kFinite, x, 0, 0}, dot) &&
+                Put(m, varied, {Class::kFinite, y, e, fraction}, dot) && offer(dot)) {
+              return;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// 1.0 at k = 0, minus the same less 2^-bits at k = 1, and an addend that is a power of two: a unit
+// that is lost or won at the alignment is many in the place of what is left.
+void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
+  constexpr int kMostDistance = 45;
+  if (IsInteger(m.a) || m.k < 2) return;
+  DotProductCase dot = NoTerms(m);
+  for (int bits = 1; bits <= m.a.fraction_bits + 1; ++bits) {
+    const uint64_t ones = bits == 1 ? 0 : ~0ull << (65 - bits);
+    for (const int e : TermExponents(m, m.k)) {
+      if (std::abs(e) > kMostDistance) break;
+      for (unsigned signs = 0; signs < 4; ++signs) {
+        const bool negative = signs & 1;
+        if (PutPower(m, 0, negative, 0, dot) && PutPower(m, 1, !negative, 0, dot) &&
+            Put(m, 2, {Class::kFinite, !negative, -1, ones}, dot) &&
+            PackPowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+// The first and the last k in use; false when there are not two to four.
+bool TwoPlaces(const Model& m, const DotProductCase& dot, int* first, int* last) {
+  const std::vector<int> products = ActiveProducts(m, dot);
+  if (products.size() < 2 || products.size() > 4) return false;
+  *first = products.front();
+  *last = products.back();
+  return true;
+}
+
+// Powers of two at the first and the last k in use, and no addend; the nearest to 1.0 first, and
+// none far from it: this is tried again whenever another term went.
+void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostDistance = 100;
+  int first, last;
+  if (current.c == 0 || !TwoPlaces(m, current, &first, &last)) return;
+  const std::vector<int> exponents = TermExponents(m, 0);
+  const int farthest = std::min(2 * std::abs(exponents.back()), kMostDistance);
+  DotProductCase dot = NoTerms(m, current);
+  for (int total = 0; total <= farthest; ++total) {
+    for (int d = 0; d <= total; ++d) {
+      for (unsigned signs = 0; signs < 16; ++signs) {
+        const int x = signs & 4 ? -d : d, y = signs & 8 ? d - total : total - d;
+        if (!PutPower(m, first, signs & 1, 0, dot) || !PutPower(m, last, signs & 2, 0, dot))
+          continue;
+        if (SetTermExponent(m, first, x, dot) && SetTermExponent(m, last, y, dot) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+// Powers of two at k = 0 and 1, near enough to each other for one sum to see both, the larger one
+// near the largest term of now: a difference around the exponent floor or the smallest output needs
+// no more.
+void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostGap = 64;
+  if (ActiveProducts(m, current).size() < 3 || IsInteger(m.a)) return;
+  std::optional<int> largest;
+  for (const int t : ActiveTerms(m, current)) {
+    const std::optional<int> e = TermExponent(m, current, t);
+    if (e && (!largest || *e > *largest)) largest = e;
+  }
+  if (!largest) return;
+  std::vector<int> exponents = TermExponents(m, 0);
+  const int lowest = *std::min_element(exponents.begin(), exponents.end());
+  std::stable_sort(exponents.begin(), exponents.end(),
+                   [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
+  DotProductCase dot = NoTerms(m, current);
+  for (const int e : exponents) {
+    for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
+      for (unsigned signs = 0; signs < 4; ++signs) {
+        if (PutPower(m, 0, signs & 1, 0, dot) && PutPower(m, 1, signs & 2, 0, dot) &&
+            SetTermExponent(m, 0, e, dot) && SetTermExponent(m, 1, e - gap, dot) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+// Powers of two at the first and the last k in use, one of them 1.0 or -1.0, and an addend; none
+// farther from 1.0 than twice the significand of an f32.
+void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
+  constexpr int kMostDistance = 48;
+  int first, last;
+  if (!TwoPlaces(m, current, &first, &last)) return;
+  DotProductCase dot = NoTerms(m, current);
+  const auto try_signs = [&](int fixed, int varied, int e, int addend_exponent) {
+    for (unsigned signs = 0; signs < 8; ++signs) {
+      if (PackPowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
+          PutPower(m, fixed, signs & 2, 0, dot) && PutPower(m, varied, signs & 4, e, dot) &&
+          offer(dot)) {
+        return true;
+      }
+    }
+    return false;
+  };
+  for (const int f : TermExponents(m, m.k)) {
+    if (std::abs(f) > kMostDistance && !IsInteger(m.c)) break;
+    for (const int e : TermExponents(m, 0)) {
+      if (std::abs(e) > kMostDistance) break;
+      if (try_signs(first, last, e, f) || try_signs(last, first, e, f)) return;
+    }
+  }
+}
+
+// 1.0 or -1.0 at the first and the last k in use and an addend with one bit beyond the leading one.
+void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offer) {
+  int first, last;
+  if (!TwoPlaces(m, current, &first, &last)) return;
+  DotProductCase dot = NoTerms(m, current);
+  for (const int e : TermExponents(m, m.k)) {
+    for (const uint64_t fraction : SimplerFractions(m.c, 1)) {
+      for (unsigned signs = 0; signs < 8; ++signs) {
+        if (PutPower(m, first, signs & 1, 0, dot) && PutPower(m, last, signs & 2, 0, dot) &&
+            Pack(m.c, {Class::kFinite, (signs & 4) != 0, e, fraction}, &dot.c) && offer(dot)) {
+          return;
+        }
+      }
+    }
+  }
+}
+
+constexpr Pass kWidePasses[] = {
+    {"one_product", OneProduct, true},
+    {"product_alone", ProductAlone, true},
+    {"one_product_one_bit", OneProductOneBit, true},
+    {"nearly_cancelling", NearlyCancelling, true},
+    {"two_products_here", TwoProductsHere},
+    {"two_products_alone", TwoProductsAlone},
+    {"two_products", TwoProducts},
+    {"two_products_one_bit", TwoProductsOneBit},
+    {"drop_and_shift", DropAndShift},
+    {"significand_and_exponent", SignificandAndExponent},
+    {"exponent_and_sign", ExponentAndSign},
+    {"pair_exponents", PairExponents},
+};
+
+}  // namespace
+
+std::span<const Pass> WidePasses() { return kWidePasses; }
+
+}  // namespace mmadiff

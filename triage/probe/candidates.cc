@@ -1,0 +1,71 @@
+// Candidates and vectors of a question: from its text to models and operands.
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "sim/equivalence.h"
+#include "sim/parameter.h"
+#include "sim/pattern.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+namespace {
+
+std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
+
+// The values of a parameter, `list` as in Question::parameters.
+std::vector<int> ValuesOf(const Parameter& p, int value, absl::string_view list) {
+  std::vector<int> values;
+  if (list.empty()) {
+    for (size_t i = 0; i < p.values.size(); ++i) values.push_back(static_cast<int>(i));
+  }
+  for (absl::string_view item : absl::StrSplit(list, ',', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> range = absl::StrSplit(item, "..");
+    int low, high, number;
+    if (absl::SimpleAtoi(range.first, &low) && absl::SimpleAtoi(range.second, &high)) {
+      if (value == kNoFloor) continue;  // nothing to be relative to
+      for (int offset = low; offset <= high; ++offset) values.push_back(value + offset);
+    } else if (ParseValue(p, StdView(item), &number)) {
+      values.push_back(number);
+    }
+  }
+  if (p.values.empty()) std::erase_if(values, [&](int v) { return v < p.min || v > p.max; });
+  return values;
+}
+
+}  // namespace
+
+std::vector<Neighbour> Candidates(const Question& question, const Model& model) {
+  if (absl::string_view(question.parameters) == "*") return Neighbours(model);
+  std::vector<Neighbour> candidates;
+  for (absl::string_view item : absl::StrSplit(question.parameters, ' ', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(item, absl::MaxSplits('=', 1));
+    const Parameter* p = FindParameter(model.algorithm.family, StdView(parts.first));
+    if (p == nullptr) continue;
+    const int value = p->get(model.algorithm);
+    for (const int candidate : ValuesOf(*p, value, parts.second)) {
+      Model changed = model;
+      p->set(changed.algorithm, candidate);
+      if (candidate == value || !Invalid(changed).empty() ||
+          !WhyEquivalent(model, changed.algorithm).empty()) {
+        continue;
+      }
+      candidates.push_back(
+          {absl::StrCat(p->name, "=", ValueText(*p, candidate)), changed.algorithm});
+    }
+  }
+  return candidates;
+}
+
+std::vector<const Vector*> VectorsOf(const Question& question) {
+  std::vector<const Vector*> vectors;
+  for (const std::string& names : Words(question.vectors)) {
+    for (const Expansion& name : Expand(names)) vectors.push_back(FindVector(name.text));
+  }
+  return vectors;
+}
+
+}  // namespace mmadiff

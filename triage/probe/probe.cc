@@ -1,0 +1,265 @@
+#include "triage/probe/probe.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "device/line_protocol.h"
+#include "device/one_hot.h"
+#include "fuzz/cases/case_name.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/chooser.h"
+#include "triage/diagnosis/diagnosis.h"
+#include "triage/probe/methods.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kTelling = 4;          // cases that tell each candidate from the model
+constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
+constexpr int kRounds = 4;           // of cases chosen, asked and explained
+constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
+
+// A parameter question and what the device answered.
+struct Asked {
+  const Question* question;
+  std::vector<Observed> observed;
+};
+
+std::vector<absl::string_view> Split(const char* text) {
+  return absl::StrSplit(text, ' ', absl::SkipEmpty());
+}
+
+// Cases that tell the candidates of a question from the model.
+std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Model& model) {
+  std::vector<CaseChooser::Chain> others;
+  for (const Neighbour& n : Candidates(q, model)) {
+    others.push_back({WithAlgorithm(row, n.algorithm)});
+  }
+  CaseChooser chooser(row, model, others, kTelling, q.nan_bits);
+  for (const Vector* v : VectorsOf(q)) {
+    for (const std::string& operands : v->operands) {
+      const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, row);
+      if (dot.ok()) chooser.Consider(*dot, true);
+    }
+  }
+  int tried = 0;
+  Batch tile;
+  for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
+    const int before = tried;
+    for (const absl::string_view input_class : Split(q.classes)) {
+      if (!GenerateClass(row, input_class, index, tile)) continue;
+      // A few of its dot products, over all rows and columns.
+      const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
+      for (int64_t i = 0; i < count; ++i, ++tried) {
+        chooser.Consider(Extract(tile, (i * (all / count) + i) % all), tried < kPlain);
+      }
+    }
+    if (tried == before) break;  // no such classes
+  }
+  return std::move(chooser.chosen());
+}
+
+// Observations that a model does not give; stops counting above `most`.
+size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, size_t most) {
+  size_t misfits = 0;
+  for (const Asked& asked : all) {
+    for (const Observed& o : asked.observed) {
+      if (!Fits(row, model, o) && ++misfits > most) {
+        return misfits;
+      }
+    }
+  }
+  return misfits;
+}
+
+bool Fits(const Row& row, const Model& model, const Asked& asked) {
+  return Misfits(row, model, {&asked, 1}, 0) == 0;
+}
+
+// The row's model with the change that gives all answers of all questions, else the nearest.
+Model Infer(const Row& row, std::span<const Asked> all) {
+  std::vector<Observed> observed;
+  for (const Asked& asked : all) {
+    observed.insert(observed.end(), asked.observed.begin(), asked.observed.end());
+  }
+  const Diagnosis d = FindChange(row, std::move(observed));
+  return WithAlgorithm(row, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
+}
+
+// Whether the question asks for the parameter, and some input can tell another value of it.
+bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
+  const std::vector<Neighbour> candidates = Candidates(q, model);
+  return std::any_of(candidates.begin(), candidates.end(),
+                     [&](const Neighbour& n) { return absl::StartsWith(n.name, parameter + "="); });
+}
+
+// "NAME=VALUE" of the question's parameters in a model; of those alone that another one has
+// otherwise, if there is one.
+std::vector<std::string> Values(const Question& q, const Model& table, const Model& model,
+                                const Model* other) {
+  std::vector<std::string> values;
+  for (const Parameter& p : Parameters()) {
+    const int value = p.get(model.algorithm);
+    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, table, p.name) ||
+        (other != nullptr && p.get(other->algorithm) == value)) {
+      continue;
+    }
+    values.push_back(absl::StrCat(p.name, "=", ValueText(p, value)));
+  }
+  return values;
+}
+
+// The first answer that no candidate gives, else the first that the model does not give.
+const Observed& Refuting(const Row& row, const Asked& asked, const Model& model) {
+  const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
+  const Observed* first = nullptr;
+  for (const Observed& o : asked.observed) {
+    const auto gives = [&](const Model& m) { return Fits(row, m, o); };
+    if (gives(model)) continue;
+    if (first == nullptr) first = &o;
+    const bool explained =
+        std::any_of(candidates.begin(), candidates.end(),
+                    [&](const Neighbour& n) { return gives(WithAlgorithm(row, n.algorithm)); });
+    if (!explained) return o;
+  }
+  return *first;
+}
+
+// `all` holds `asked`.
+ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> all,
+                   const Model& model) {
+  const Question& q = *asked.question;
+  ProbeAnswer answer = {.question = &q, .cases = asked.observed.size(), .observed = asked.observed};
+  const bool whole_model = q.parameters[0] == '*', fits = Fits(row, model, asked);
+  const size_t misfits = Misfits(row, model, all, SIZE_MAX);
+  std::vector<std::string> others;  // other candidates that fit, and spoil no other question
+  for (const Neighbour& n : Candidates(q, model)) {
+    const Model other = WithAlgorithm(row, n.algorithm);
+    if (Fits(row, other, asked) && (!fits || Misfits(row, other, all, misfits) <= misfits)) {
+      others.push_back(n.name);
+    }
+  }
+  // Of the whole model all that was found; of another question what it asks for.
+  std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  if (whole_model) {
+    changed =
+        absl::StrSplit(NameOfChanges(row.model.algorithm, model.algorithm), ' ', absl::SkipEmpty());
+  }
+  answer.answer = !whole_model      ? absl::StrJoin(Values(q, row.model, model, nullptr), " ")
+                  : changed.empty() ? "the table's model"
+                                    : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
+  if (fits && !others.empty()) {
+    absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
+  } else if (!fits) {
+    answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
+  }
+  const bool open = q.nan_bits && row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  if (fits && changed.empty()) {
+    answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
+    return answer;
+  }
+  answer.finding = open ? Agreement::kOpen : Agreement::kContradicts;
+  answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
+  if (fits) {
+    absl::StrAppend(&answer.decides, ": ",
+                    whole_model ? NameOfChanges(model.algorithm, row.model.algorithm)
+                                : absl::StrJoin(Values(q, row.model, row.model, &model), " "));
+    return answer;
+  }
+  answer.refuting = Refuting(row, asked, model);
+  absl::StrAppend(&answer.decides, others.empty() ? ": nothing gives all bits of " : ": ",
+                  FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+  return answer;
+}
+
+ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
+  ProbeAnswer answer = {.question = &q, .answer = "as the tables say", .decides = "agrees"};
+  if (s.ok()) return answer;
+  answer.answer = "another";
+  answer.decides = std::string(s.message());
+  answer.finding = Agreement::kContradicts;
+  return answer;
+}
+
+// Appends what the device answers.
+absl::Status Ask(Device& device, const Row& row, const std::vector<DotProductCase>& dots,
+                 bool nan_bits, std::vector<Observed>& observed) {
+  const absl::StatusOr<std::vector<uint64_t>> d =
+      device.Run(row, MakeDotProductBatch(row.shape(), dots));
+  if (!d.ok()) return d.status();
+  for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i], nan_bits});
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const char* Name(Agreement finding) {
+  constexpr const char* kNames[] = {"agrees", "contradicts", "open"};
+  return kNames[static_cast<int>(finding)];
+}
+
+bool Applies(const Question& q, const Row& row) {
+  switch (q.method) {
+    case Method::kParameters:
+      return !Candidates(q, row.model).empty();
+    case Method::kPayloads:
+      return !PayloadCases(row).empty();
+    case Method::kPairs:
+      return false;  // triage/probe/pairs.h
+    default:
+      return true;
+  }
+}
+
+absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
+                                    std::span<const Question* const> questions) {
+  RowAnswers all = {row.model, {}};
+  std::vector<Asked> asked;
+  for (const Question* q : questions) {
+    if (q->method == Method::kParameters && Applies(*q, row)) asked.push_back({q, {}});
+  }
+  // Again with cases that tell candidates from the model that was found.
+  for (int round = 0; round < kRounds; ++round) {
+    for (Asked& a : asked) {
+      const absl::Status s =
+          Ask(device, row, Choose(row, *a.question, all.model), a.question->nan_bits, a.observed);
+      if (!s.ok()) return s;
+    }
+    // From the table's model each time: what fewer answers suggested may lead astray.
+    const Model model = Infer(row, asked);
+    if (SameModel(model, all.model)) break;
+    all.model = model;
+  }
+  for (const Question* q : questions) {
+    if (!Applies(*q, row)) continue;
+    absl::StatusOr<ProbeAnswer> answer;
+    if (q->method == Method::kLayout) {
+      const absl::Status s = ProbeLayout(device, row);
+      // A device that found it first has disabled the instruction.
+      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(row).ok();
+      if (!s.ok() && !wrong) return s;
+      answer = LayoutAnswer(*q, s);
+    } else if (q->method == Method::kRepeat) {
+      answer = AskRepeat(device, row, *q);
+    } else if (q->method == Method::kPayloads) {
+      std::vector<Observed> observed;
+      const absl::Status s = Ask(device, row, PayloadCases(row), false, observed);
+      if (!s.ok()) return s;
+      answer = PayloadAnswer(row, *q, all.model, std::move(observed));
+    } else {
+      const auto at =
+          std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
+      answer = Answer(row, *at, asked, all.model);
+    }
+    if (!answer.ok()) return answer.status();
+    all.answers.push_back(*std::move(answer));
+  }
+  return all;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,61 @@
+// Asks a device the questions of triage/probe/question.h about one row.
+//
+// A question about parameters is a set of candidates: the model with one of its parameters changed,
+// one for each possible value. Cases are chosen, by simulation, until each candidate differs from
+// the model in some of them; the device runs them; what fits all of its bits is the answer. When
+// the table's model does not fit, the single changes that make it fit most answers of all questions
+// are taken over one by one, so that one discovery does not spoil the other questions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "corpus/vector_file.h"
+#include "device/device.h"
+#include "triage/explain.h"
+#include "triage/probe/question.h"
+
+namespace mmadiff {
+
+enum class Agreement : uint8_t {
+  kAgrees,       // with the table
+  kContradicts,  // the table is wrong for this device, or no candidate is right
+  kOpen,         // the table promises nothing here
+};
+const char* Name(Agreement finding);
+
+struct ProbeAnswer {
+  const Question* question = nullptr;
+  std::string answer = {};   // the values that fit all answers; "none"; for people
+  std::string decides = {};  // what that says about the table
+  Agreement finding = Agreement::kAgrees;
+  uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
+  std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
+  std::optional<Observed> refuting = {};  // the first that no candidate explains
+};
+
+// The row's model with what the device taught, and the answers in the order of the questions.
+// Questions that do not apply to the row have none. Errors are the device's.
+struct RowAnswers {
+  Model model;
+  std::vector<ProbeAnswer> answers;
+};
+absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
+                                    std::span<const Question* const> questions);
+
+// Whether the question can be asked of the row.
+bool Applies(const Question& question, const Row& row);
+
+// The candidates of a question beside the model itself: those that some input may tell from it.
+std::vector<Neighbour> Candidates(const Question& question, const Model& model);
+
+// The vectors that a question names. nullptr for a name that there is not (a test looks).
+std::vector<const Vector*> VectorsOf(const Question& question);
+
+}  // namespace mmadiff

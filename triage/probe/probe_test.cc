@@ -1,0 +1,327 @@
+// Questions to devices with a planted fault: the question about it must find it, the others must
+// agree with the table.
+#include "triage/probe/probe.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "device/cuda/cuda.h"
+#include "device/faulty.h"
+#include "device/testing_rows.h"
+#include "fuzz/cases/case_name.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+#include "triage/probe/pairs.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<const Question*> AllQuestions() {
+  std::vector<const Question*> all;
+  for (const Question& q : Questions()) all.push_back(&q);
+  return all;
+}
+
+RowAnswers Probe(Device& device, const Row& row,
+                 const std::vector<const Question*>& questions = AllQuestions()) {
+  absl::StatusOr<RowAnswers> answers = ProbeRow(device, row, questions);
+  EXPECT_TRUE(answers.ok()) << answers.status();
+  return answers.ok() ? *std::move(answers) : RowAnswers{row.model, {}};
+}
+
+RowAnswers Probe(const std::string& fault, const Row& row) {
+  const DeviceOr device = OpenFaulty(fault);
+  EXPECT_TRUE(device.ok()) << device.status();
+  return Probe(**device, row);
+}
+
+const ProbeAnswer& AnswerOf(const RowAnswers& answers, std::string_view id) {
+  static const ProbeAnswer kNone;
+  for (const ProbeAnswer& a : answers.answers) {
+    if (a.question->id == id) return a;
+  }
+  ADD_FAILURE() << "no answer to " << id;
+  return kNone;
+}
+
+// The names of the parameters that a question asks for.
+std::set<std::string> ParametersOf(const Question& q) {
+  std::set<std::string> names;
+  for (const auto item : absl::StrSplit(q.parameters, ' ', absl::SkipEmpty())) {
+    names.insert(std::string(item.substr(0, item.find('='))));
+  }
+  return names;
+}
+
+TEST(Questions, AreWellFormed) {
+  std::set<std::string> ids, classes, parameters;
+  for (const Row& row : Rows()) {
+    for (const InputClass& c : BoundaryClasses(*row.instruction)) classes.insert(c.name);
+  }
+  for (const Parameter& p : Parameters()) parameters.insert(p.name);
+  classes.insert("*"), parameters.insert("*");
+  for (const Question& q : Questions()) {
+    EXPECT_TRUE(ids.insert(q.id).second) << q.id;
+    EXPECT_EQ(FindQuestion(q.id), &q);
+    for (const std::string& p : ParametersOf(q)) EXPECT_TRUE(parameters.count(p)) << p;
+    for (const auto c : absl::StrSplit(q.classes, ' ')) {
+      EXPECT_TRUE(classes.count(std::string(c))) << c;
+    }
+    for (const Vector* v : VectorsOf(q)) {
+      ASSERT_NE(v, nullptr) << q.id << ": " << q.vectors;
+      const auto fits = [v](const Row& row) {
+        return DotProductOf(*v, v->operands.front(), row).ok();
+      };
+      EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), fits)) << q.id << ": " << v->name;
+    }
+  }
+  EXPECT_EQ(FindQuestion("no such"), nullptr);
+  // Every parameter is asked for by a question of its own.
+  for (const Question& q : Questions()) {
+    for (const std::string& p : ParametersOf(q)) parameters.erase(p);
+  }
+  EXPECT_THAT(parameters, testing::IsEmpty());
+}
+
+// Of each family: the table's model has nothing to contradict.
+TEST(Probe, TheModelAgrees) {
+  for (const Row* row : RowsOfEachFamily(2)) {
+    for (const ProbeAnswer& a : Probe("none=0", *row).answers) {
+      EXPECT_EQ(a.finding, Agreement::kAgrees)
+          << row->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
+    }
+  }
+}
+
+// Every single change of a model is the answer of its question, and of no other.
+void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
+  int planted = 0;
+  std::vector<const Question*> questions;
+  for (const Question* q : AllQuestions()) {
+    if (q->method == Method::kParameters || q->method == Method::kPayloads) questions.push_back(q);
+  }
+  for (const Row* row : rows) {
+    for (const Neighbour& n : Neighbours(row->model)) {
+      const std::string parameter = n.name.substr(0, n.name.find('='));
+      ++planted;
+      const DeviceOr device = OpenFaulty(n.name);
+      ASSERT_TRUE(device.ok()) << device.status();
+      const RowAnswers answers = Probe(**device, *row, questions);
+      bool asked = false;
+      for (const ProbeAnswer& a : answers.answers) {
+        const std::set<std::string> parameters = ParametersOf(*a.question);
+        const bool its_own = parameters.count(parameter) + parameters.count("*") > 0;
+        // What the change does to NaNs, their sweep sees too.
+        if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
+        if (its_own) {
+          asked = true;
+          EXPECT_NE(a.finding, Agreement::kAgrees)
+              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
+          EXPECT_THAT(a.answer, HasSubstr(n.name)) << row->name << " " << a.question->id;
+        } else {
+          EXPECT_EQ(a.finding, Agreement::kAgrees)
+              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
+              << a.decides;
+        }
+      }
+      EXPECT_TRUE(asked) << row->name << " " << n.name;
+    }
+  }
+  EXPECT_GE(planted, at_least);
+}
+
+// The simulator with another model of the row.
+class OtherModel : public Device {
+ public:
+  explicit OtherModel(const Model& model) : model_(model) {}
+  std::string name() const override { return "other model"; }
+  std::string identity() const override { return "test"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
+    Simulate(model_, batch, d);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Model model_;
+};
+
+// Two changes at once, one of which may hide behind another value of the other: both are found.
+TEST(Probe, TwoChanges) {
+  const std::pair<const char*, std::vector<const char*>> cases[] = {
+      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", {"zero_term=raises", "exponent_floor=-140"}},
+      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32",
+       {"addend_joins=last_add", "output_subnormals=flush_positive"}},
+      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", {"fraction_bits=22", "output_rounding=up"}},
+  };
+  for (const auto& [name, changes] : cases) {
+    const Row& row = *FindRow(name);
+    Model model = row.model;
+    for (const std::string change : changes) {
+      const Parameter* p =
+          FindParameter(model.algorithm.family, change.substr(0, change.find('=')));
+      int value;
+      ASSERT_TRUE(p != nullptr && ParseValue(*p, change.substr(change.find('=') + 1), &value));
+      p->set(model.algorithm, value);
+    }
+    OtherModel device(model);
+    const RowAnswers answers = Probe(device, row);
+    EXPECT_EQ(NameOfChanges(row.model.algorithm, answers.model.algorithm),
+              absl::StrJoin(changes, " "));
+    EXPECT_EQ(AnswerOf(answers, "model").finding, Agreement::kContradicts);
+    for (const ProbeAnswer& a : answers.answers) {
+      EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;
+    }
+  }
+}
+
+TEST(Probe, PlantedParameters) {
+  PlantParameters({FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")}, 20);
+}
+TEST(Probe, DISABLED_PlantedInEveryFamily) {  // probe_long_test
+  PlantParameters(RowsOfEachFamily(1), 129);
+}
+
+// A far value, not only a neighbour.
+TEST(Probe, FarValues) {
+  const Row& bf16 = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  const RowAnswers floor = Probe("exponent_floor=-126", bf16);
+  EXPECT_EQ(AnswerOf(floor, "floor").answer, "exponent_floor=-126");
+  EXPECT_EQ(AnswerOf(floor, "floor").decides, "contradicts the table: exponent_floor=-133");
+  EXPECT_EQ(AnswerOf(floor, "model").answer, "the model with exponent_floor=-126");
+  const RowAnswers width = Probe("fraction_bits=14", bf16);
+  EXPECT_EQ(AnswerOf(width, "width").answer, "fraction_bits=14 align_rounding=toward_zero");
+  EXPECT_EQ(AnswerOf(width, "floor").finding, Agreement::kAgrees);
+  const RowAnswers zero = Probe("zero_term=raises", bf16);
+  EXPECT_EQ(AnswerOf(zero, "zero_exponent").answer, "zero_term=raises");
+}
+
+// A simulator whose results are changed.
+class Changing : public Device {
+ public:
+  using Change = uint64_t (*)(uint64_t word, size_t index);
+  explicit Changing(Change change) : change_(change) {}
+  std::string name() const override { return "changing"; }
+  std::string identity() const override { return "test"; }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.resize(batch.dot_products());
+    Simulate(row.model, batch, d);
+    for (size_t i = 0; i < d.size(); ++i) d[i] = change_(d[i], i);
+    return absl::OkStatus();
+  }
+
+ private:
+  const Change change_;
+};
+
+TEST(Probe, WhatNoCandidateExplains) {
+  Changing device([](uint64_t word, size_t) { return word == 0x3f800000 ? 0x3f800001 : word; });
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const RowAnswers answers = Probe(device, row, {FindQuestion("width")});
+  const ProbeAnswer& width = AnswerOf(answers, "width");
+  EXPECT_EQ(width.answer, "none");
+  EXPECT_EQ(width.finding, Agreement::kContradicts);
+  ASSERT_TRUE(width.refuting.has_value());
+  EXPECT_EQ(width.refuting->d, 0x3f800001u);
+  EXPECT_EQ(Simulate(row.model, width.refuting->dot), 0x3f800000u);
+}
+
+TEST(Probe, PlacesThatDiffer) {
+  Changing device([](uint64_t word, size_t index) { return index % 128 == 77 ? word ^ 1 : word; });
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const RowAnswers answers = Probe(device, row, {FindQuestion("layout"), FindQuestion("repeat")});
+  EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
+  EXPECT_EQ(AnswerOf(answers, "repeat").finding, Agreement::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "layout").finding, Agreement::kContradicts);
+}
+
+// Payloads of all operands where the table promises none.
+TEST(Probe, UnpromisedPayloads) {
+  const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const RowAnswers answers = Probe("nan_rule=propagate", row);
+  EXPECT_EQ(AnswerOf(answers, "payloads").finding, Agreement::kAgrees);  // by the answer to `nan`
+  EXPECT_EQ(AnswerOf(answers, "nan").finding, Agreement::kOpen);
+  EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
+}
+
+TEST(Pairs, AllOfANarrowInstructionAndSomeOfAWideOne) {
+  const DeviceOr good = OpenFaulty("none=0");
+  const DeviceOr bad = OpenFaulty("fraction_bits=12");
+  const Row& narrow = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const Row& fp8 = *FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  const absl::StatusOr<PairResult> all = SweepPairs(**good, narrow, narrow.model, TimeLimit());
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_EQ(all->done, all->of);
+  EXPECT_EQ(all->of % 256, 0u);
+  EXPECT_EQ(all->differing, 0u);
+  EXPECT_TRUE(all->first.empty());
+  const absl::StatusOr<PairResult> some =
+      SweepPairs(**bad, fp8, fp8.model, TimeLimit::After(absl::ZeroDuration()));
+  ASSERT_TRUE(some.ok()) << some.status();
+  EXPECT_LT(some->done, some->of);
+  EXPECT_GT(some->differing, 0u);
+  ASSERT_FALSE(some->first.empty());
+  EXPECT_NE(Simulate(fp8.model, some->first.front().dot), some->first.front().d);
+}
+
+// Every triple is asked exactly once.
+TEST(Pairs, EveryTripleOnce) {
+  class Counting : public Changing {
+   public:
+    Counting() : Changing([](uint64_t word, size_t) { return word; }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      for (int64_t i = 0; i < batch.dot_products(); ++i) {
+        const DotProductCase dot = Extract(batch, i);
+        seen.insert({dot.a[0], dot.b[0], dot.c});
+      }
+      return Changing::Execute(row, batch, d);
+    }
+    std::set<std::tuple<uint64_t, uint64_t, uint64_t>> seen;
+  } device;
+  const Row& row = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const auto r = SweepPairs(device, row, row.model, TimeLimit());
+  ASSERT_TRUE(r.ok());
+  EXPECT_EQ(device.seen.size(), r->of);
+}
+
+// Through the kernels and the packing of cuda:N, on a stand-in for the driver.
+TEST(Probe, Cuda) {
+  setenv("MMADIFF_LIBCUDA", "", 1);
+  setenv("FAKE_CUDA_CAPABILITY", "9.0", 1);
+  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  DeviceOr device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers answers = Probe(**device, row);
+  EXPECT_EQ(answers.answers.size(), 15u);
+  for (const ProbeAnswer& a : answers.answers)
+    EXPECT_EQ(a.finding, Agreement::kAgrees) << a.decides;
+
+  setenv("FAKE_CUDA_SWAPS", "B", 1);
+  device = OpenCuda("0");
+  ASSERT_TRUE(device.ok()) << device.status();
+  const RowAnswers wrong = Probe(**device, row, {FindQuestion("layout")});
+  unsetenv("FAKE_CUDA_SWAPS");
+  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Agreement::kContradicts);
+  EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
+}
+
+TEST(Probe, AFailingDeviceIsAnError) {
+  const DeviceOr device = OpenFaulty("dead=5");
+  const std::vector<const Question*> all = AllQuestions();
+  EXPECT_EQ(ProbeRow(**device, *FindRow("x86/vdpbf16ps"), all).status().code(),
+            absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace mmadiff

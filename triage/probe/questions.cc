@@ -1,0 +1,158 @@
+// The table of questions.
+#include "triage/probe/question.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kZeroExponent[] =
+    "differences/zero_times_{huge,huge_and_addend,large_and_tiny_addend}";
+constexpr char kFloor[] =
+    "khattak_mikaitis_2025/f16_floor_{42,43,44,45,46,47,48} "
+    "expected/floor_{sum_of_tiny,2_156,2_157,2_158,2_159} "
+    "khattak_mikaitis_2025/floor_h100";
+constexpr char kWidth[] =
+    "hickmann_bradford_2019/{width_kept,width_cut,width_sweep_5} "
+    "expected/"
+    "{accumulation_1,guard_bits_1,guard_bits_2,guard_bits_3,normalisation_2,normalisation_3} "
+    "fp8_accumulators/addend_through_zero_products "
+    "expected/{two_to_minus_13,two_to_minus_14,twice_two_to_minus_14,cancellation_448,width_2} "
+    "differences/width_{3,12} expected/width_13 "
+    "questions/nvf4_width_{34,35,36,37}";
+constexpr char kOutput[] =
+    "expected/{rounding_1,rounding_2} "
+    "fasi_2021/carry_rounding "
+    "expected/f16_tie_{to_even,and_straggler,up_to_even}";
+constexpr char kProductExponent[] =
+    "valpey_2025/{raw_product_exponent,exponent_of_the_factors} "
+    "khattak_mikaitis_2025/{raw_product_exponent,exponent_of_the_factors} "
+    "expected/raw_exponent_{12_24,18_16}";
+constexpr char kSteps[] =
+    "mma_sim_2/equation_10 "
+    "expected/chain_{f32_rounds_between_steps,f16_rounds_between_steps,f16_small_terms_together} "
+    "isa_texts/{order_of_f64,chain_of_f64,satfinite_granularity} "
+    "questions/satfinite_granularity_low "
+    "hickmann_bradford_2019/order_{first,last}_pair";
+constexpr char kZeroSign[] =
+    "expected/cancellation_is_plus_zero "
+    "differences/all_minus_zero{,_bf16} "
+    "mma_sim_2/all_minus_zero_f16 "
+    "questions/all_{products_minus_zero,minus_zero_by_one} "
+    "differences/negative_underflow";
+constexpr char kSubnormals[] =
+    "expected/subnormals_1 "
+    "fasi_2021/subnormal_{addend,product,product_f16} "
+    "fasi_2021/rounding_f16 "
+    "differences/f16_addend_exponent "
+    "expected/tf32_{subnormal_becomes_zero,smallest_tf32_subnormal} "
+    "isa_texts/subnormal_result "
+    "mma_sim_2/flushed_once "
+    "questions/small_addend_{f16,bf16}";
+constexpr char kOverflow[] =
+    "expected/{half_ulp_above_the_largest,one_ulp_above_the_largest,products_beyond_f32} "
+    "khattak_mikaitis_2025/two_to_the_128 "
+    "expected/opposite_products_of_2_128 "
+    "differences/overflow_against_infinity "
+    "expected/f16_{below_65520,at_65520,addend_at_65520,minus_65520}";
+constexpr char kNan[] =
+    "expected/nan_operand_{quiet,negative,signalling,quiet_f16} "
+    "expected/nan_{addend_payload,infinity_times_zero,infinity_minus_infinity} "
+    "expected/tf32_nan_{with_low_payload,just_above,that_is_infinity_times_zero} "
+    "expected/e4m3_nan_{7f,ff} "
+    "questions/nan_{signalling,payload,addend}_f64 "
+    "questions/infinity_times_zero_f64 "
+    "expected/nan_scale_of_zeros";
+constexpr char kScales[] =
+    "expected/zero_sum_group_keeps_exponent "
+    "questions/largest_sum_mxf4";
+constexpr char kIntegers[] = "isa_texts/wraps_{up,down}";
+
+constexpr Question kQuestions[] = {
+    {"layout", "Is every matrix element where the layout says?", Method::kLayout},
+    {"repeat", "Has a dot product one answer, at every place of D and every time?",
+     Method::kRepeat},
+    {.id = "width",
+     .text = "How many bits does an alignment keep, and how does it cut the others?",
+     .parameters = "fraction_bits=-12..+12 align_rounding sum_fraction_bits=-8..+6 sum_rounding "
+                   "product_rounding",
+     .classes = "band cancel tie borrow last_bits",
+     .vectors = kWidth},
+    {.id = "output",
+     .text = "How is the sum rounded to the output, and to how many bits?",
+     .parameters = "output_rounding output_fraction_bits=-12..+12",
+     .classes = "tie band borrow cancel",
+     .vectors = kOutput},
+    {.id = "product_exponent",
+     .text = "Is the exponent of a product the sum of the exponents, or normalised?",
+     .parameters = "product_exponent group_exponent",
+     .classes = "band cancel groups_cancel",
+     .vectors = kProductExponent},
+    {.id = "steps",
+     .text = "How many products join one addend before one rounding?",
+     .parameters = "terms=1,2,4,8,16,32,64,128,256 group_terms=1,2,4,8,16,32",
+     .classes = "cancel band borrow small_sums limit edges",
+     .vectors = kSteps},
+    {.id = "order",
+     .text = "In which order and grouping are the products added, and where does the addend join?",
+     .parameters = "order grouping addend_joins",
+     .classes = "cancel band borrow",
+     .vectors = kSteps},
+    {.id = "zero_exponent",
+     .text = "Does a zero times a huge number move the alignment exponent?",
+     .parameters = "zero_term zero_addend zero_group",
+     .classes = "zero_times_huge zero_groups band",
+     .vectors = kZeroExponent},
+    {.id = "floor",
+     .text = "What is the least alignment exponent?",
+     .parameters = "exponent_floor=-16..+16,none",
+     .classes = "floor underflow small_sums",
+     .vectors = kFloor},
+    {.id = "zero_sign",
+     .text = "Which sign has a zero: all minus zero, cancellation, negative underflow?",
+     .parameters = "zero_sign",
+     .classes = "signed_zeros cancel underflow floor",
+     .vectors = kZeroSign},
+    {.id = "subnormals",
+     .text = "What becomes of subnormal operands, addends and results?",
+     .parameters = "input_subnormals addend_subnormals addend_flush output_subnormals tininess "
+                   "addend_exponent small_addend",
+     .classes = "subnormals underflow addend_edges",
+     .vectors = kSubnormals},
+    {.id = "overflow",
+     .text = "What becomes of products and sums beyond the largest number?",
+     .parameters = "range_overflow product_overflow",
+     .classes = "overflow edges",
+     .vectors = kOverflow},
+    {.id = "nan",
+     .text = "Which bits has a NaN result?",
+     .parameters = "nan_rule",
+     .classes = "specials edges",
+     .vectors = kNan,
+     .nan_bits = true},
+    {.id = "integers",
+     .text = "Do integer sums wrap or saturate?",
+     .parameters = "overflow bit_operation",
+     .classes = "limit edges cancel small",
+     .vectors = kIntegers},
+    {.id = "model",
+     .text = "Does the model hold, or one with a single change?",
+     .parameters = "*",
+     .vectors = kScales},
+    {"payloads", "Which words do NaNs of every payload become, in every operand?",
+     Method::kPayloads},
+    {"pairs",
+     "Every pair of operands: FP8 and narrower with a window of addends, 16-bit ones with c = 0.",
+     Method::kPairs},
+};
+
+}  // namespace
+
+std::span<const Question> Questions() { return kQuestions; }
+
+const Question* FindQuestion(std::string_view id) {
+  for (const Question& q : kQuestions) {
+    if (id == q.id) return &q;
+  }
+  return nullptr;
+}
+
+}  // namespace mmadiff
