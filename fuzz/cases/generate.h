@@ -44,8 +44,6 @@ MMADIFF_HD inline int BoundaryClassCount(const TileKind& in) {
 // Those of generator version 2, of instructions without scales: the first ones of the tables.
 inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*in.d) ? 4 : 13; }
 
-enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
-
 // Class of case `index`: 0 is uniform bits, 1 + i boundary class i of `boundary` ones. A pure
 // function, so every class has its share of any range of indices.
 MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t index) {

@@ -7,15 +7,6 @@
 namespace mmadiff {
 namespace {
 
-const InputClass& ClassAt(const Instruction& instruction, int number) {
-  return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
-}
-
-template <StrategyKind kKind>
-const InputClass& ClassOf(const Instruction& instruction, int boundary, uint64_t index) {
-  return ClassAt(instruction, ClassNumber(kKind, boundary, index));
-}
-
 std::vector<InputClass> ScaledClasses() {
   std::vector<InputClass> all(std::begin(float_classes::kClasses),
                               std::end(float_classes::kClasses));
@@ -24,10 +15,9 @@ std::vector<InputClass> ScaledClasses() {
 }
 
 constexpr Strategy kStrategies[] = {
-    {"mixed", "one case in four of `bits`, the others of `boundary`",
-     ClassOf<StrategyKind::kMixed>},
-    {"boundary", "the boundary classes in turn", ClassOf<StrategyKind::kBoundary>},
-    {"bits", "uniform random bits in every operand", ClassOf<StrategyKind::kBits>},
+    {"mixed", "one case in four of `bits`, the others of `boundary`", StrategyKind::kMixed},
+    {"boundary", "the boundary classes in turn", StrategyKind::kBoundary},
+    {"bits", "uniform random bits in every operand", StrategyKind::kBits},
 };
 
 }  // namespace
@@ -43,6 +33,12 @@ std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
 
 const InputClass& UniformBits() { return kUniformBits; }
 
+const InputClass& ClassOf(const Strategy& strategy, const Instruction& instruction, int boundary,
+                          uint64_t index) {
+  const int number = ClassNumber(strategy.kind, boundary, index);
+  return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
+}
+
 std::span<const Strategy> Strategies() { return kStrategies; }
 
 const Strategy* FindStrategy(std::string_view name) {
@@ -53,12 +49,10 @@ const Strategy* FindStrategy(std::string_view name) {
 }
 
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction) {
-  // The classes repeat after at most four times the number of boundary classes.
   std::vector<const InputClass*> classes;
   const int boundary = BoundaryClassCount(instruction);
-  const uint64_t period = 4 * boundary;
-  for (uint64_t index = 0; index < period; ++index) {
-    const InputClass* c = &strategy.class_of(instruction, boundary, index);
+  for (int index = 0; index < ClassPeriod(strategy.kind, boundary); ++index) {
+    const InputClass* c = &ClassOf(strategy, instruction, boundary, index);
     bool seen = false;
     for (const InputClass* known : classes) seen |= known == c;
     if (!seen) classes.push_back(c);

@@ -20,10 +20,12 @@ const InputClass& UniformBits();
 struct Strategy {
   const char* name;
   const char* what;
-  // Class of case `index`, where the first `boundary` boundary classes are used; a pure function,
-  // so every class has its share of any range of indices.
-  const InputClass& (*class_of)(const Instruction& instruction, int boundary, uint64_t index);
+  StrategyKind kind;
 };
+
+// Class of case `index`, where the first `boundary` boundary classes are used.
+const InputClass& ClassOf(const Strategy& strategy, const Instruction& instruction, int boundary,
+                          uint64_t index);
 
 std::span<const Strategy> Strategies();               // the default one first
 const Strategy* FindStrategy(std::string_view name);  // nullptr when there is none

@@ -42,6 +42,9 @@ struct Tile {
   MMADIFF_HD int results() const { return instruction.shape.d_words(); }
 };
 
+// Which classes follow each other in a stream (ClassNumber()).
+enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
+
 // A kind of input with a name, counted in every run. A class that stays empty makes a run
 // incomplete.
 struct InputClass {

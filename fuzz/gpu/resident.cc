@@ -37,16 +37,6 @@ const char* CompareKernel(Family family) {
   }
 }
 
-const StrategyKind* KindOf(const Strategy& strategy) {
-  static constexpr StrategyKind kKinds[] = {StrategyKind::kMixed, StrategyKind::kBoundary,
-                                            StrategyKind::kBits};
-  const std::span<const Strategy> all = Strategies();
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (&all[i] == &strategy) return &kKinds[i];
-  }
-  return nullptr;
-}
-
 // Which elements make up each word of an operand: the inverse of its slots.
 void AppendGathers(const OperandWords& operand, int bits, std::vector<int>& starts,
                    std::vector<Gather>& parts) {
@@ -78,7 +68,7 @@ size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
 // Cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
   const Instruction& in = *stream.row->instruction;
-  const uint64_t period = ClassPeriod(*KindOf(*stream.strategy), BoundaryClassCount(in));
+  const uint64_t period = ClassPeriod(stream.strategy->kind, BoundaryClassCount(in));
   for (uint64_t i = 0; i < std::min(period, count); ++i) {
     const InputClass& input_class = stream.class_of(first + i);
     result.counts[absl::StrCat("class.", input_class.name)] += (count - i + period - 1) / period;
@@ -88,7 +78,7 @@ void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, Unit
 }  // namespace
 
 bool ResidentRunner::Supports(const CaseStream& stream) {
-  return KindOf(*stream.strategy) != nullptr && stream.version == kGeneratorVersion &&
+  return stream.version == kGeneratorVersion &&
          CompareKernel(stream.row->model.algorithm.family) != nullptr;
 }
 
@@ -152,7 +142,7 @@ absl::Status ResidentRunner::Prepare(const CaseStream& stream, const Model& mode
   job.shape = in.shape;
   job.seed = stream.seed;
   job.stream = StreamId(stream);
-  job.strategy = *KindOf(*stream.strategy);
+  job.strategy = stream.strategy->kind;
   job.d_words = kernel.d.words;
 
   const OperandWords* const operands[3] = {&kernel.a, &kernel.b, &kernel.c};
