@@ -12,24 +12,19 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "device/cuda/cuda.h"
-#include "fuzz/gpu/resident_kernels.h"
+#include "fuzz/gpu/counter.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {
 
-// The machine code of resident.cu for all targets; empty in a build without the CUDA Toolkit.
-absl::string_view ResidentImage();
-
 // One object serves one thread, as its device.
 class ResidentRunner {
  public:
-  // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
-  // the device's own errors.
+  // Errors as GpuCounter::Create().
   static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(
       CudaDevice& device, absl::string_view image = ResidentImage());
 
-  // Whether the arithmetic and the strategy of the stream are among the kernels.
-  static bool Supports(const CaseStream& stream);
+  static bool Supports(const CaseStream& stream) { return GpuCounter::Supports(stream); }
 
   // As UnitRunner::Run(), for a stream that is supported. Cases with a differing word are
   // asked again one by one through a UnitRunner, which reports them; kDataLoss, with the
@@ -44,52 +39,8 @@ class ResidentRunner {
   absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count);
 
  private:
-  // A buffer that grows and stays.
-  struct Buffer {
-    std::unique_ptr<DeviceMemory> memory;
-    size_t bytes = 0;
-  };
-  enum Buffers {
-    kA,
-    kB,
-    kC,
-    kPackedA,
-    kPackedB,
-    kPackedC,
-    kD,
-    kWhere,
-    kFlags,
-    kTables,
-    kCounters,
-    kBuffers
-  };
-  // What the GPU says of a portion of cases.
-  struct Counted {
-    ResidentCounters counters = {};
-    Digest device = 0, model = 0;
-    std::vector<uint64_t> flagged;  // cases with a word that differs, ascending, all of them
-  };
+  explicit ResidentRunner(std::unique_ptr<GpuCounter> counter) : counter_(std::move(counter)) {}
 
-  ResidentRunner(CudaDevice& device, void* module, int multiprocessors)
-      : device_(device), module_(module), multiprocessors_(multiprocessors) {}
-
-  absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
-  absl::StatusOr<void*> Function(const std::string& name);
-  absl::Status Launch(const std::string& kernel, int64_t blocks, int threads, size_t shared,
-                      ResidentJob& job);
-  // Fills in what does not change from launch to launch.
-  absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
-                       uint64_t counted, ResidentJob& job);
-  absl::Status Clear(uint64_t count, const ResidentJob& job);
-  // One launch of each kernel, for the cases of the job.
-  absl::Status Execute(const LoadedKernel& loaded, ResidentJob& job);
-  // Two cases of the launch that was made last have the operands that their names say.
-  absl::Status CheckOperands(const CaseStream& stream, const ResidentJob& job);
-  absl::Status Collect(const CaseStream& stream, uint64_t first, uint64_t count,
-                       const ResidentJob& job, Counted& counted);
-  // At most `most_at_once` cases a launch.
-  absl::Status Count(const CaseStream& stream, const Model& model, uint64_t first, uint64_t count,
-                     int64_t most_at_once, Counted& counted);
   // Once for a stream.
   absl::Status SelfTest(const CaseStream& stream);
   absl::Status TestAgainstHost(const CaseStream& stream);
@@ -102,11 +53,7 @@ class ResidentRunner {
   absl::Status Unconfirmed(const CaseStream& stream, const Counted& counted, uint64_t index,
                            const FlaggedCase* flagged) const;
 
-  CudaDevice& device_;
-  void* const module_;
-  const int multiprocessors_;
-  Buffer buffers_[kBuffers];
-  std::map<std::string, void*> functions_;
+  std::unique_ptr<GpuCounter> counter_;
   std::map<std::string, absl::Status> tested_;  // what the self-test of a stream said
 };
 

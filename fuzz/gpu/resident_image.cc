@@ -1,5 +1,5 @@
 // The machine code of resident.cu, where the build made it.
-#include "fuzz/gpu/resident.h"
+#include "fuzz/gpu/counter.h"
 
 #if defined(MMADIFF_RESIDENT_IMAGE)
 __asm__(

@@ -1,0 +1,303 @@
+#include "fuzz/gpu/counter.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kScratchBytes = size_t{1} << 30;  // of the cases of one launch
+
+const char* CompareKernel(Family family) {
+  switch (family) {
+    case Family::kFmaChain:
+      return "compare_fma_chain";
+    case Family::kFusedSum:
+      return "compare_fused_sum";
+    case Family::kScaledSum:
+      return "compare_scaled_sum";
+    case Family::kIntegerDot:
+      return "compare_integer_dot";
+    default:
+      return nullptr;
+  }
+}
+
+// Which elements make up each word of an operand: the inverse of its slots.
+void AppendGathers(const OperandWords& operand, int bits, std::vector<int>& starts,
+                   std::vector<Gather>& parts) {
+  std::vector<std::vector<Gather>> by_word(operand.words);
+  for (size_t e = 0; e < operand.slots.size(); ++e) {
+    const auto [word, bit] = operand.slots[e];
+    by_word[word].push_back({static_cast<int>(e), bit});
+    if (bit + bits > 32) by_word[word + 1].push_back({static_cast<int>(e), bit - 32});
+  }
+  for (const std::vector<Gather>& word : by_word) {
+    starts.push_back(static_cast<int>(parts.size()));
+    parts.insert(parts.end(), word.begin(), word.end());
+  }
+  starts.push_back(static_cast<int>(parts.size()));
+}
+
+Digest DigestOfLimbs(const uint64_t (&limbs)[4]) {
+  Digest digest = 0;
+  for (int i = 0; i < 4; ++i) digest += static_cast<Digest>(limbs[i]) << 32 * i;
+  return digest;
+}
+
+size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
+
+}  // namespace
+
+bool GpuCounter::Supports(const CaseStream& stream) {
+  return stream.version == kGeneratorVersion &&
+         CompareKernel(stream.row->model.algorithm.family) != nullptr;
+}
+
+absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(CudaDevice& device,
+                                                               absl::string_view image) {
+  if (image.empty()) {
+    return absl::FailedPreconditionError(
+        "cases are made and compared on the host, which is slow: this build has no kernels for "
+        "runs on the GPU, for the CUDA Toolkit was not there when it was configured");
+  }
+  if (absl::Status s = device.MakeCurrent(); !s.ok()) return s;
+  const CudaDriver& driver = device.driver();
+  void* module = nullptr;
+  absl::Status s = driver.Check(driver.load_module(&module, image.data(), 0, nullptr, nullptr),
+                                "loading the kernels of a run on the GPU");
+  if (!s.ok()) return s;
+  return std::unique_ptr<GpuCounter>(
+      new GpuCounter(device, module, std::max(1, device.multiprocessors())));
+}
+
+absl::StatusOr<uint64_t> GpuCounter::Reserve(Buffers which, size_t bytes) {
+  Buffer& buffer = buffers_[which];
+  if (buffer.memory == nullptr || buffer.bytes < bytes) {
+    buffer = {};  // frees what there was, and is nothing if there is no room for more
+    auto memory = std::make_unique<DeviceMemory>(device_.driver());
+    if (absl::Status s = memory->Allocate(bytes); !s.ok()) return s;
+    buffer = {std::move(memory), bytes};
+  }
+  return *buffer.memory->address();
+}
+
+absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
+  void*& function = functions_[name];
+  if (function != nullptr) return function;
+  const CudaDriver& driver = device_.driver();
+  absl::Status s = driver.Check(driver.get_function(&function, module_, name.c_str()),
+                                absl::StrCat("finding the kernel ", name));
+  if (!s.ok()) return s;
+  return function;
+}
+
+absl::Status GpuCounter::Launch(const std::string& kernel, int64_t blocks, int threads,
+                                size_t shared, ResidentJob& job) {
+  const absl::StatusOr<void*> function = Function(kernel);
+  if (!function.ok()) return function.status();
+  void* arguments[] = {&job};
+  const CudaDriver& driver = device_.driver();
+  return driver.Check(driver.launch(*function, static_cast<unsigned>(blocks), 1, 1, threads, 1, 1,
+                                    static_cast<unsigned>(shared), nullptr, arguments, nullptr),
+                      absl::StrCat("launching the kernel ", kernel));
+}
+
+absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
+                                 uint64_t counted, ResidentJob& job) {
+  const Instruction& in = *stream.row->instruction;
+  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
+  if (!loaded.ok()) return loaded.status();
+  const Kernel& kernel = (*loaded)->kernel;
+  job.model = model;
+  job.any_nan = stream.row->numerics->nan_verdict == NanVerdict::kAnyNan;
+  job.shape = in.shape;
+  job.seed = stream.seed;
+  job.stream = StreamId(stream);
+  job.strategy = stream.strategy->kind;
+  job.d_words = kernel.d.words;
+
+  const OperandWords* const operands[3] = {&kernel.a, &kernel.b, &kernel.c};
+  const int bits[3] = {in.a->bits, in.b->bits, in.c->bits};
+  std::vector<int> starts;
+  std::vector<Gather> parts;
+  for (int o = 0; o < 3; ++o) AppendGathers(*operands[o], bits[o], starts, parts);
+  // One table: starts of A, B and C, then the parts, then the slots of D; all of whole ints.
+  std::vector<uint32_t> table(starts.size() + 2 * (parts.size() + kernel.d.slots.size()));
+  const size_t parts_at = starts.size(), slots_at = parts_at + 2 * parts.size();
+  std::memcpy(&table[0], starts.data(), 4 * starts.size());
+  std::memcpy(&table[parts_at], parts.data(), 8 * parts.size());
+  std::memcpy(&table[slots_at], kernel.d.slots.data(), 8 * kernel.d.slots.size());
+
+  const size_t sizes[kBuffers] = {8ull * cases * in.shape.a_words(),
+                                  8ull * cases * in.shape.b_words(),
+                                  8ull * cases * in.shape.d_words(),
+                                  4ull * cases * kernel.a.words,
+                                  4ull * cases * kernel.b.words,
+                                  4ull * cases * kernel.c.words,
+                                  4ull * cases * kernel.d.words,
+                                  4ull * cases,
+                                  4 * FlagWords(counted),
+                                  4 * table.size(),
+                                  sizeof(ResidentCounters)};
+  uint64_t at[kBuffers];
+  for (int b = 0; b < kBuffers; ++b) {
+    const absl::StatusOr<uint64_t> address = Reserve(static_cast<Buffers>(b), sizes[b]);
+    if (!address.ok()) return address.status();
+    at[b] = *address;
+  }
+  job.a = reinterpret_cast<uint64_t*>(at[kA]);
+  job.b = reinterpret_cast<uint64_t*>(at[kB]);
+  job.c = reinterpret_cast<uint64_t*>(at[kC]);
+  job.d = reinterpret_cast<const uint32_t*>(at[kD]);
+  job.where = reinterpret_cast<const uint32_t*>(at[kWhere]);
+  job.flags = reinterpret_cast<uint32_t*>(at[kFlags]);
+  job.counters = reinterpret_cast<ResidentCounters*>(at[kCounters]);
+  const int* starts_at = reinterpret_cast<const int*>(at[kTables]);
+  for (int o = 0; o < 3; ++o) {
+    job.packed[o] = {reinterpret_cast<uint32_t*>(at[kPackedA + o]), starts_at,
+                     reinterpret_cast<const Gather*>(at[kTables] + 4 * parts_at),
+                     operands[o]->words};
+    starts_at += operands[o]->words + 1;
+  }
+  job.d_slots = reinterpret_cast<const Slot*>(at[kTables] + 4 * slots_at);
+  const CudaDriver& driver = device_.driver();
+  return driver.Check(driver.to_device(at[kTables], table.data(), 4 * table.size()),
+                      "copying tables to the GPU");
+}
+
+absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uint64_t first,
+                               uint64_t count, int64_t most_at_once, Counted& counted) {
+  if (absl::Status s = device_.MakeCurrent(); !s.ok()) return s;
+  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
+  if (!loaded.ok()) return loaded.status();
+  const Kernel& kernel = (*loaded)->kernel;
+  const Shape& shape = stream.row->shape();
+  const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
+                       4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
+  const int64_t at_once = std::clamp<int64_t>(
+      static_cast<int64_t>(std::min<uint64_t>(count, kScratchBytes / bytes)), 1, most_at_once);
+  ResidentJob job = {};
+  if (absl::Status s = Prepare(stream, model, at_once, count, job); !s.ok()) return s;
+  job.counted_from = first;
+  absl::Status s = Clear(count, job);
+  for (uint64_t done = 0; s.ok() && done < count; done += job.count) {
+    job.first = first + done;
+    job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
+    s = Execute(**loaded, job);
+    if (s.ok()) s = CheckOperands(stream, job);
+  }
+  const CudaDriver& driver = device_.driver();
+  if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
+  if (s.ok()) s = Collect(stream, first, count, job, counted);
+  return s;
+}
+
+absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const ResidentCounters zeros = {};
+  absl::Status s = driver.Check(
+      driver.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
+      "clearing counters");
+  if (!s.ok()) return s;
+  return driver.Check(driver.fill(reinterpret_cast<uint64_t>(job.flags), 0, FlagWords(count)),
+                      "clearing flags");
+}
+
+absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const uint64_t d = reinterpret_cast<uint64_t>(job.d),
+                 where = reinterpret_cast<uint64_t>(job.where);
+  const Family family = job.model.algorithm.family;
+  const size_t shared = (kPatchRows + kPatchColumns) * job.shape.row_words() *
+                        (family == Family::kIntegerDot ? sizeof(uint64_t) : sizeof(Unpacked));
+  absl::Status s = Launch("generate", (job.count + 127) / 128, 128, 0, job);
+  if (s.ok()) s = Launch("pack", multiprocessors_ * 8, 256, 0, job);
+  if (s.ok()) {
+    s = driver.Check(driver.fill(d, FillPattern(), job.count * job.d_words), "filling results");
+  }
+  if (s.ok()) s = driver.Check(driver.fill(where, kNowhere, job.count), "filling numbers");
+  void* arguments[] = {&job.packed[0].words, &job.packed[1].words, &job.packed[2].words, &job.d,
+                       &job.where};
+  if (s.ok()) {
+    s = driver.Check(driver.launch(loaded.function, static_cast<unsigned>(job.count), 1, 1,
+                                   loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
+                     "launching the instruction");
+  }
+  if (!s.ok()) return s;
+  return Launch(CompareKernel(family), std::min<int64_t>(PatchCount(job), multiprocessors_ * 16),
+                kPatchThreads, shared, job);
+}
+
+absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
+  const CudaDriver& driver = device_.driver();
+  const Shape& shape = job.shape;
+  Batch right;
+  // The last case, and one that no pattern of launches leaves out for ever.
+  const uint64_t some = (job.first + 1) * 0x9e3779b97f4a7c15 >> 20;
+  for (const int64_t x : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
+    Generate(stream, job.first + x, 1, right);
+    std::vector<uint64_t> words;
+    const std::tuple<const uint64_t*, const std::vector<uint64_t>*> operands[] = {
+        {job.a + x * shape.a_words(), &right.a},
+        {job.b + x * shape.b_words(), &right.b},
+        {job.c + x * shape.d_words(), &right.c}};
+    for (const auto& [at, expected] : operands) {
+      words.assign(expected->size(), 0);
+      absl::Status s = driver.Check(
+          driver.to_host(words.data(), reinterpret_cast<uint64_t>(at), 8 * words.size()),
+          "reading operands");
+      if (!s.ok()) return s;
+      if (words == *expected) continue;
+      return absl::DataLossError(absl::StrCat(FormatCaseName({stream, job.first + x}),
+                                              ": its operands on the GPU are other than its name "
+                                              "says; nothing that it finds can be trusted"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint64_t count,
+                                 const ResidentJob& job, Counted& counted) {
+  const CudaDriver& driver = device_.driver();
+  ResidentCounters& c = counted.counters;
+  absl::Status s = driver.Check(
+      driver.to_host(&c, reinterpret_cast<uint64_t>(job.counters), sizeof(c)), "reading counters");
+  counted.device = DigestOfLimbs(c.device_digest);
+  counted.model = DigestOfLimbs(c.model_digest);
+  counted.flagged.clear();
+  if (s.ok() && c.flagged + c.differing > 0) {
+    std::vector<uint32_t> flags(FlagWords(count));
+    s = driver.Check(
+        driver.to_host(flags.data(), reinterpret_cast<uint64_t>(job.flags), 4 * flags.size()),
+        "reading flags");
+    for (uint64_t i = 0; i < count; ++i) {
+      if (flags[i / 32] >> i % 32 & 1) counted.flagged.push_back(first + i);
+    }
+  }
+  if (!s.ok()) return s;
+  const uint64_t words = count * stream.row->shape().d_words();
+  if (c.generated != count || c.compared != words) {
+    return absl::DataLossError(absl::StrCat(
+        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU made ",
+        c.generated, " cases and compared ", c.compared, " words, not ", words));
+  }
+  const bool clean = c.differing == 0;
+  if (clean != (counted.device == counted.model) || clean != counted.flagged.empty() ||
+      c.flagged != counted.flagged.size() || c.nowhere != 0) {
+    return absl::DataLossError(absl::StrCat(
+        FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU says ",
+        c.differing, " words differ, of ", c.flagged, " cases (", counted.flagged.size(),
+        " marked), digests ", counted.device == counted.model ? "equal" : "different", ", ",
+        c.nowhere, " executions without a trace; it contradicts itself"));
+  }
+  for (size_t m = 0; m < 64 * kMultiprocessorWords; ++m) {
+    if (c.multiprocessors[m / 64] >> m % 64 & 1) device_.answered().set(m);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,94 @@
+// Has a GPU make, execute, simulate, compare and count cases by itself (resident.cu), and brings
+// home what it says, checked against itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "corpus/run_record.h"
+#include "device/cuda/cuda.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/gpu/resident_kernels.h"
+
+namespace mmadiff {
+
+// The machine code of resident.cu for all targets; empty in a build without the CUDA Toolkit.
+absl::string_view ResidentImage();
+
+// What the GPU says of a portion of cases.
+struct Counted {
+  ResidentCounters counters = {};
+  Digest device = 0, model = 0;
+  std::vector<uint64_t> flagged;  // cases with a word that differs, ascending, all of them
+};
+
+// One object serves one thread, as its device.
+class GpuCounter {
+ public:
+  static constexpr int64_t kMostCases = 1 << 18;  // of one launch
+
+  // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
+  // the device's own errors.
+  static absl::StatusOr<std::unique_ptr<GpuCounter>> Create(CudaDevice& device,
+                                                            absl::string_view image);
+  // Whether the arithmetic and the generator of the stream are among the kernels.
+  static bool Supports(const CaseStream& stream);
+
+  CudaDevice& device() const { return device_; }
+  // Cases first .. first+count-1 against `model`, at most `most_at_once` in a launch. kDataLoss if
+  // counts, flags and digests contradict each other, not all was made or compared, or operands are
+  // others than their names say.
+  absl::Status Count(const CaseStream& stream, const Model& model, uint64_t first, uint64_t count,
+                     int64_t most_at_once, Counted& counted);
+
+ private:
+  // A buffer that grows and stays.
+  struct Buffer {
+    std::unique_ptr<DeviceMemory> memory;
+    size_t bytes = 0;
+  };
+  enum Buffers {
+    kA,
+    kB,
+    kC,
+    kPackedA,
+    kPackedB,
+    kPackedC,
+    kD,
+    kWhere,
+    kFlags,
+    kTables,
+    kCounters,
+    kBuffers
+  };
+  GpuCounter(CudaDevice& device, void* module, int multiprocessors)
+      : device_(device), module_(module), multiprocessors_(multiprocessors) {}
+
+  absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
+  absl::StatusOr<void*> Function(const std::string& name);
+  absl::Status Launch(const std::string& kernel, int64_t blocks, int threads, size_t shared,
+                      ResidentJob& job);
+  // Fills in what does not change from launch to launch.
+  absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
+                       uint64_t counted, ResidentJob& job);
+  absl::Status Clear(uint64_t count, const ResidentJob& job);
+  // One launch of each kernel, for the cases of the job.
+  absl::Status Execute(const LoadedKernel& loaded, ResidentJob& job);
+  // Two cases of the launch that was made last have the operands that their names say.
+  absl::Status CheckOperands(const CaseStream& stream, const ResidentJob& job);
+  absl::Status Collect(const CaseStream& stream, uint64_t first, uint64_t count,
+                       const ResidentJob& job, Counted& counted);
+
+  CudaDevice& device_;
+  void* const module_;
+  const int multiprocessors_;
+  Buffer buffers_[kBuffers];
+  std::map<std::string, void*> functions_;
+};
+
+}  // namespace mmadiff
