@@ -46,7 +46,7 @@ std::string CaseStream::name() const {
 const InputClass& CaseStream::class_of(uint64_t index) const {
   const Instruction& in = *row->instruction;
   const int boundary = version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
-  return ClassOf(*strategy, in, boundary, index);
+  return strategy->class_of(in, boundary, index);
 }
 
 std::string FormatCaseName(const CaseName& name) {

@@ -7,6 +7,12 @@
 namespace mmadiff {
 namespace {
 
+template <StrategyKind kKind>
+const InputClass& ClassOf(const Instruction& instruction, int boundary, uint64_t index) {
+  const int number = ClassNumber(kKind, boundary, index);
+  return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
+}
+
 std::vector<InputClass> ScaledClasses() {
   std::vector<InputClass> all(std::begin(float_classes::kClasses),
                               std::end(float_classes::kClasses));
@@ -15,9 +21,12 @@ std::vector<InputClass> ScaledClasses() {
 }
 
 constexpr Strategy kStrategies[] = {
-    {"mixed", "one case in four of `bits`, the others of `boundary`", StrategyKind::kMixed},
-    {"boundary", "the boundary classes in turn", StrategyKind::kBoundary},
-    {"bits", "uniform random bits in every operand", StrategyKind::kBits},
+    {"mixed", "one case in four of `bits`, the others of `boundary`", StrategyKind::kMixed,
+     ClassOf<StrategyKind::kMixed>},
+    {"boundary", "the boundary classes in turn", StrategyKind::kBoundary,
+     ClassOf<StrategyKind::kBoundary>},
+    {"bits", "uniform random bits in every operand", StrategyKind::kBits,
+     ClassOf<StrategyKind::kBits>},
 };
 
 }  // namespace
@@ -33,12 +42,6 @@ std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
 
 const InputClass& UniformBits() { return kUniformBits; }
 
-const InputClass& ClassOf(const Strategy& strategy, const Instruction& instruction, int boundary,
-                          uint64_t index) {
-  const int number = ClassNumber(strategy.kind, boundary, index);
-  return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
-}
-
 std::span<const Strategy> Strategies() { return kStrategies; }
 
 const Strategy* FindStrategy(std::string_view name) {
@@ -52,7 +55,7 @@ std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruc
   std::vector<const InputClass*> classes;
   const int boundary = BoundaryClassCount(instruction);
   for (int index = 0; index < ClassPeriod(strategy.kind, boundary); ++index) {
-    const InputClass* c = &ClassOf(strategy, instruction, boundary, index);
+    const InputClass* c = &strategy.class_of(instruction, boundary, index);
     bool seen = false;
     for (const InputClass* known : classes) seen |= known == c;
     if (!seen) classes.push_back(c);

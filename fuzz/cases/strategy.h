@@ -20,12 +20,10 @@ const InputClass& UniformBits();
 struct Strategy {
   const char* name;
   const char* what;
-  StrategyKind kind;
+  StrategyKind kind;  // for GPUs
+  // Class of case `index`, where the first `boundary` boundary classes are used.
+  const InputClass& (*class_of)(const Instruction& instruction, int boundary, uint64_t index);
 };
-
-// Class of case `index`, where the first `boundary` boundary classes are used.
-const InputClass& ClassOf(const Strategy& strategy, const Instruction& instruction, int boundary,
-                          uint64_t index);
 
 std::span<const Strategy> Strategies();               // the default one first
 const Strategy* FindStrategy(std::string_view name);  // nullptr when there is none

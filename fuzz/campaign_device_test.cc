@@ -1,0 +1,222 @@
+// Devices that lie, change, die or fail alone are reported for what they are.
+#include "fuzz/campaign_fixture.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
+  for (const char* fault : {"lost_batch=7", "flaky_bit=20000"}) {
+    CampaignOptions options = Options(fault);
+    const CampaignOutcome outcome = Run(options, std::string("faulty:") + fault);
+    ASSERT_FALSE(outcome.findings.empty()) << fault;
+    for (const Finding& f : outcome.findings) {
+      EXPECT_TRUE(f.flaky) << fault << " " << f.signature;
+      EXPECT_THAT(f.signature, StartsWith("flaky:"));
+      const auto filed =
+          ReadCase(f.path);  // as it was seen, not shrunk, with the device's identity
+      ASSERT_TRUE(filed.ok()) << filed.status();
+      EXPECT_EQ(filed->inputs.shape, FindRow(kMma)->shape());
+      EXPECT_NE(filed->answers[0].d, filed->answers[1].d);
+      EXPECT_THAT(filed->answers[0].identity, HasSubstr(fault));
+    }
+    EXPECT_TRUE(outcome.device.ok());
+    // The row is not said to be wrong.
+    EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("differs from the device")));
+    EXPECT_THAT(FormatReport(options, outcome), HasSubstr("answers do not repeat"));
+  }
+}
+
+TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
+  // Right, then one wrong answer, then garbage while it is confirmed.
+  class Garbage : public Device {
+   public:
+    std::string name() const override { return "garbage"; }
+    std::string identity() const override { return "garbage"; }
+    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+      if (runs_++ > 0) return absl::DataLossError("cannot be read");
+      d.assign(batch.dot_products(), 0x12345);
+      return absl::OkStatus();
+    }
+    int runs_ = 0;
+  };
+  const CampaignOutcome outcome =
+      Run(Options("w"), []() -> DeviceOr { return std::make_unique<Garbage>(); });
+  EXPECT_TRUE(outcome.durable.ok()) << outcome.durable;
+  EXPECT_FALSE(outcome.device.ok());
+  EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("cannot be read"));
+}
+
+TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheRow) {
+  class Short : public Device {
+   public:
+    std::string name() const override { return "short"; }
+    std::string identity() const override { return "short"; }
+    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+      d.resize(batch.dot_products() - 1);
+      return absl::OkStatus();
+    }
+  };
+  const CampaignOutcome outcome =
+      Run(Options("w"), []() -> DeviceOr { return std::make_unique<Short>(); });
+  EXPECT_EQ(outcome.rows[0].dropped.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(outcome.durable.ok());
+  EXPECT_THAT(outcome.findings, IsEmpty());
+}
+
+TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
+  class OneWrongRow : public Scripted {
+   public:
+    OneWrongRow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      return row.name == kHopper ? wrong_->Run(row, batch, d) : Scripted::Execute(row, batch, d);
+    }
+    std::unique_ptr<Device> wrong_ = *OpenDevice("faulty:wrong_lane=100");
+  };
+  CampaignOptions options = Options("w", {kHopper, kInteger});
+  options.errors = 7;
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<OneWrongRow>(); });
+  const RowOutcome &stopped = outcome.rows[0], &other = outcome.rows[1];
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_FALSE(stopped.finished);
+  EXPECT_THAT(stopped.total.mismatching_cases, SizeIs(7));
+  EXPECT_LT(stopped.total.cases, 2048u);
+  EXPECT_FALSE(other.stopped);
+  EXPECT_TRUE(other.finished);
+  uint64_t cases = 0;
+  for (const Finding& f : outcome.findings) cases += f.cases;
+  EXPECT_EQ(cases, 7u);
+  EXPECT_EQ(RunDigest(outcome), "");
+}
+
+// The answers of what is dropped, flaky or stopped.
+
+TEST_F(CampaignTest, ARowThatFailsAloneIsDropped) {
+  class OneBadRow : public Scripted {
+   public:
+    explicit OneBadRow(absl::Status s)
+        : Scripted([](int64_t) { return absl::OkStatus(); }), s_(s) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      return row.name == kHopper && ++runs_ > 3 ? s_ : Scripted::Execute(row, batch, d);
+    }
+    const absl::Status s_;
+    int runs_ = 0;
+  };
+  for (const absl::Status& s :
+       {absl::NotFoundError("no layout"), absl::DataLossError("not confirmed"),
+        absl::InternalError("the self-test failed")}) {
+    const CampaignOptions options = Options(std::string(s.message()), {kMma, kHopper, kInteger});
+    const CampaignOutcome outcome =
+        Run(options, [&s]() -> DeviceOr { return std::make_unique<OneBadRow>(s); });
+    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[2].finished);
+    EXPECT_FALSE(outcome.rows[1].finished);
+    EXPECT_EQ(outcome.rows[1].dropped, s);
+    EXPECT_TRUE(outcome.device.ok());
+    const std::string report = FormatReport(options, outcome);
+    EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
+    EXPECT_THAT(report, HasSubstr(absl::StrCat("dropped:  ", kHopper, ": ", s.message())));
+    EXPECT_THAT(report, testing::Not(HasSubstr("stat::digest")));
+  }
+}
+
+// Lost answers are remembered: the next attempt is not clean either.
+TEST_F(CampaignTest, LostAnswersAreRemembered) {
+  const CampaignOptions options = Options("w");
+  const auto lose = [](int64_t run) {
+    return run == 2 ? absl::DataLossError("differed once\n") : absl::OkStatus();
+  };
+  EXPECT_FALSE(Run(options, Opener(lose)).rows[0].dropped.ok());
+  const CampaignOutcome again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_TRUE(again.rows[0].finished);
+  EXPECT_THAT(again.distrusted, ElementsAre(std::string(kMma) + ": differed once\\x0a"));
+  EXPECT_THAT(FormatReport(options, again), HasSubstr("distrusted: " + std::string(kMma)));
+}
+
+TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
+  class Random : public Scripted {
+   public:
+    Random() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      for (uint64_t& word : d) word = random_() & LowBits(row.model.d.bits);
+      return s;
+    }
+    std::mt19937_64 random_;
+  };
+  const CampaignOptions options = Options("w");
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<Random>(); });
+  ASSERT_FALSE(outcome.findings.empty());
+  for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky) << f.signature;
+}
+
+// It answers five dot products, the last two wrong, and waits until it is told to stop.
+class Slow : public Scripted {
+ public:
+  Slow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status s = Scripted::Execute(row, batch, d);
+    if (s.ok()) d.resize(std::min<size_t>(d.size(), 5));
+    for (size_t i = 3; i < d.size(); ++i) d[i] ^= wrong_;
+    while (!StopRequested()) std::this_thread::yield();
+    return absl::CancelledError("stopped");
+  }
+  uint64_t wrong_ = 0;
+};
+
+TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
+  const CampaignOptions options = Options("w");
+  const CampaignOutcome outcome =
+      RunLimited(options, []() -> DeviceOr { return std::make_unique<Slow>(); });
+  EXPECT_EQ(outcome.stopped_by, "time limit");
+  EXPECT_TRUE(outcome.device.ok());
+  EXPECT_EQ(outcome.attempt_dot_products, 5u);
+  EXPECT_EQ(outcome.attempt_units, 0u);
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 0u);
+  EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).resumed_units, 0u);
+}
+
+TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
+  const CampaignOutcome outcome = RunLimited(Options("w"), []() -> DeviceOr {
+    auto slow = std::make_unique<Slow>();
+    slow->wrong_ = 1;
+    return slow;
+  });
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 2u);
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
+  EXPECT_TRUE(ReadCase(outcome.findings[0].path).ok());
+}
+
+// What repeats is found behind a hiccup with the same signature.
+TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
+  class Hiccup : public Scripted {
+   public:
+    Hiccup() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(row, batch, d);
+      const int run = ++runs_;
+      for (uint64_t& word : d) word ^= run >= 2 && run <= 6 ? 0 : 4;
+      return s;
+    }
+    int runs_ = 0;
+  };
+  CampaignOptions options = Options("w", {kInteger});
+  options.cases = 100;
+  options.errors = 0;
+  const CampaignOutcome outcome =
+      Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
+  EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),
+                          [](const Finding& f) { return !f.flaky; }));
+}
+
+}  // namespace
+}  // namespace mmadiff

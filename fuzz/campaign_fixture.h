@@ -1,0 +1,116 @@
+// Campaigns in this process, for tests.
+#pragma once
+
+#include <gmock/gmock.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/regression_case.h"
+#include "corpus/test_folder.h"
+#include "fuzz/campaign.h"
+#include "fuzz/cases/generate.h"
+#include "fuzz/devices.h"
+#include "fuzz/digest.h"
+#include "fuzz/report.h"
+#include "fuzz/testing_rows.h"
+#include "fuzz/unit_log.h"
+#include "fuzz/unit_runner.h"
+#include "fuzz/workdir.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+constexpr char kMma[] = "sm_80/mma.m16n8k8.f32.f16.f16.f32";  // 2048 cases a unit
+constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kInteger[] = "x86/vpdpbusd";  // 16384 cases a unit
+
+// A healthy simulator under a name of its own, with what a test lets happen in each Run().
+class Scripted : public Device {
+ public:
+  using Script = std::function<absl::Status(int64_t run)>;  // an error instead of an answer
+  explicit Scripted(Script script) : script_(std::move(script)) {}
+
+  std::string name() const override { return "scripted"; }
+  std::string identity() const override { return "scripted"; }
+  bool Emulates(const Row& row) const override { return !IsNative(row); }
+  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (absl::Status s = script_(++runs_); !s.ok()) return s;
+    return simulator_->Run(row, batch, d);
+  }
+
+ private:
+  Script script_;
+  int64_t runs_ = 0;
+  std::unique_ptr<Device> simulator_ = *OpenDevice("faulty:none=0");
+};
+
+using DeviceOpener = std::function<DeviceOr()>;
+
+inline DeviceOpener Opener(Scripted::Script script) {
+  return [script]() -> DeviceOr { return std::make_unique<Scripted>(script); };
+}
+
+class CampaignTest : public TestFolder {
+ protected:
+  CampaignOptions Options(const std::string& folder, std::vector<const char*> rows = {kMma}) const {
+    CampaignOptions options;
+    for (const char* row : rows) options.rows.push_back(FindRow(row));
+    options.strategy = &Strategies().front();
+    options.cases = 9000;  // of kMma: four units and a rest
+    options.print_findings = false;
+    options.workdir = Path(folder);
+    return options;
+  }
+
+  absl::StatusOr<CampaignOutcome> Try(const CampaignOptions& options, const DeviceOpener& open) {
+    const auto open_engine = [&open]() -> EngineOr {
+      DeviceOr device = open();
+      if (!device.ok()) return device.status();
+      return std::make_unique<HostEngine>(*std::move(device));
+    };
+    return RunCampaign(options, open_engine, console_);
+  }
+  CampaignOutcome Run(const CampaignOptions& options, const DeviceOpener& open) {
+    absl::StatusOr<CampaignOutcome> outcome = Try(options, open);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    return outcome.ok() ? *std::move(outcome) : CampaignOutcome();
+  }
+  CampaignOutcome Run(const CampaignOptions& options, const std::string& device = "faulty:none=0") {
+    return Run(options, [device] { return OpenDevice(device); });
+  }
+  // With a time limit in which at least so much is answered: one that doubles until it is so, for
+  // that depends on the machine.
+  CampaignOutcome RunLimited(CampaignOptions options, const DeviceOpener& open,
+                             uint64_t dot_products = 1) {
+    for (absl::Duration limit = absl::Milliseconds(10);; limit *= 2) {
+      options.limit = TimeLimit::After(limit);
+      CampaignOutcome outcome = Run(options, open);
+      if (outcome.attempt_dot_products >= dot_products) return outcome;
+      std::filesystem::remove_all(options.workdir);
+    }
+  }
+
+ private:
+  Console console_{Color::kNever, true};
+};
+
+inline std::vector<std::string> Files(const std::string& folder, const char* extension) {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.path().extension() == extension) paths.push_back(entry.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace mmadiff

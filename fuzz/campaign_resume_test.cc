@@ -1,0 +1,197 @@
+// Nothing is lost by interruption and damage, and a folder belongs to one run.
+#include "fuzz/campaign_fixture.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+TEST_F(CampaignTest, AFolderBelongsToOneShard) {
+  CampaignOptions options = Options("w");
+  options.shards = 2;
+  Run(options);
+  const CampaignOutcome again = Run(options);
+  EXPECT_EQ(again.resumed_units, 3u);
+  EXPECT_EQ(again.attempt_dot_products, 0u);
+  options.shard = 1;
+  const absl::Status status = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("shard: stored 0, wanted 1"));
+}
+
+TEST_F(CampaignTest, AFinishedRunStartsAnewOnlyIfAsked) {
+  CampaignOptions options = Options("w");
+  const std::string digest = RunDigest(Run(options));
+  EXPECT_EQ(Run(options).resumed_units, 5u);
+  options.anew = true;
+  const CampaignOutcome anew = Run(options);
+  EXPECT_EQ(anew.resumed_units, 0u);
+  EXPECT_EQ(RunDigest(anew), digest);
+}
+
+TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
+  for (const char* what : {"w", "w/manifest.txtpb"}) {
+    const CampaignOutcome outcome = Run(Options("w"), Opener([&](int64_t run) {
+                                          if (run == 40) std::filesystem::remove_all(Path(what));
+                                          return absl::OkStatus();
+                                        }));
+    EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_THAT(std::string(outcome.durable.message()), HasSubstr(Path("w/")));
+    std::filesystem::remove_all(Path("w"));
+  }
+}
+
+// In its second unit it waits until it is told to stop.
+class SlowLater : public Scripted {
+ public:
+  SlowLater() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    answered_ += batch.count;
+    while (answered_ > 2048 && !StopRequested()) std::this_thread::yield();
+    return Scripted::Execute(row, batch, d);
+  }
+
+ private:
+  int64_t answered_ = 0;  // cases
+};
+
+TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
+  const CampaignOptions options = Options("w");
+  const CampaignOutcome stopped = RunLimited(
+      options, []() -> DeviceOr { return std::make_unique<SlowLater>(); }, 2048 * 128);
+  EXPECT_EQ(stopped.stopped_by, "time limit");
+  EXPECT_FALSE(stopped.rows[0].finished);
+  EXPECT_EQ(RunDigest(stopped), "");
+  EXPECT_LT(stopped.rows[0].total.cases, 2u * 2048);
+  EXPECT_FALSE(IsComplete(options.workdir));
+
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  const CampaignOutcome resumed = Run(options, healthy);
+  EXPECT_EQ(resumed.resumed_units, 1u);
+  EXPECT_EQ(resumed.attempt_dot_products, (9000u - 2048) * 128);
+  EXPECT_TRUE(resumed.rows[0].finished);
+  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
+  EXPECT_EQ(resumed.rows[0].total.counts, Run(Options("other"), healthy).rows[0].total.counts);
+  EXPECT_TRUE(IsComplete(options.workdir));
+}
+
+TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
+  const CampaignOutcome dead =
+      Run(Options("w"), Opener([](int64_t run) {
+            return run < 50 ? absl::OkStatus() : absl::UnavailableError("fell off the bus");
+          }));
+  EXPECT_EQ(dead.device.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(dead.device.message()), HasSubstr("fell off the bus"));
+  EXPECT_TRUE(dead.durable.ok());
+  EXPECT_THAT(dead.findings, IsEmpty());
+  EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
+  EXPECT_FALSE(dead.rows[0].finished);
+  // What was compared counts, but the digest covers only the unit that is done.
+  EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
+  const std::string manifest = Path("w/manifest.txtpb");
+  const auto stored = ReadUnits(Path("w"), *ParseManifest(Get(manifest), manifest));
+  EXPECT_TRUE(dead.rows[0].total.device_digest == stored->totals[0].device_digest);
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  const CampaignOutcome resumed = Run(Options("w"), healthy);
+  EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
+  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
+}
+
+TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
+  // Two attempts: one unit, then the other four.
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  Run(Options("w"), Opener([](int64_t run) {
+        return run < 50 ? absl::OkStatus() : absl::UnavailableError("dead");
+      }));
+  Run(Options("w"), healthy);
+  const std::vector<std::string> logs = Files(Path("w"), ".log");
+  ASSERT_THAT(logs, SizeIs(2));
+  std::string bytes = Get(logs[1]);
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(logs[1], std::ios::binary) << bytes;
+
+  EXPECT_FALSE(IsComplete(Path("w")));
+  const CampaignOutcome repaired = Run(Options("w"), healthy);
+  ASSERT_THAT(repaired.warnings, SizeIs(1));
+  EXPECT_THAT(repaired.warnings[0], HasSubstr(logs[1]));
+  EXPECT_THAT(repaired.warnings[0], HasSubstr("run again"));
+  // A block for each half a second: a slow machine has more of them, and loses fewer units.
+  EXPECT_GE(repaired.resumed_units, 1u);
+  EXPECT_LT(repaired.resumed_units, 5u);
+  EXPECT_GT(repaired.attempt_dot_products, 0u);
+  EXPECT_EQ(repaired.rows[0].total.cases, 9000u);
+  EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"), healthy)));
+}
+
+TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
+  CampaignOptions options = Options("w");
+  options.cases = 100;
+  Run(options);
+  const auto refused = [&](const CampaignOptions& other, const std::string& device) {
+    const absl::Status status = Try(other, [&] { return OpenDevice(device); }).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(status.message()), HasSubstr("belongs to another run"));
+    return std::string(status.message());
+  };
+  CampaignOptions other = options;
+  other.seed = 2;
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("seed: stored 1, wanted 2"));
+  other = options;
+  other.strategy = FindStrategy("bits");
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("strategy: stored mixed, wanted bits"));
+  other = options;
+  other.cases = 101;
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("101 cases"));
+  other = options;
+  other.rows.push_back(FindRow(kInteger));
+  EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("instruction[1]: stored (none)"));
+  EXPECT_THAT(refused(options, "faulty:dead=9"), HasSubstr("device: stored faulty:none=0"));
+  // What may differ: threads, error limit, time limit.
+  other = options;
+  other.threads = 2;
+  other.errors = 3;
+  EXPECT_EQ(Run(other).resumed_units, 1u);
+}
+
+TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
+  CampaignOptions options = Options("w");
+  options.cases = 100;
+  Run(options);
+  const auto open = [] { return OpenDevice("faulty:none=0"); };
+  const std::string manifest = options.workdir + "/manifest.txtpb", good = Get(manifest);
+  std::string changed = good;
+  changed[good.find("seed: 1") + 6] = '2';
+  std::ofstream(manifest) << changed;
+  absl::Status status = Try(options, open).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.txtpb"));
+  std::ofstream(manifest) << good;
+
+  UnitResult other = Run(options).rows[0].total;
+  other.device_digest += 1;
+  other.mismatches = 1;
+  {
+    const auto log =
+        UnitLog::Create(options.workdir, RunIdOf(*ParseManifest(good, "manifest.txtpb")));
+    ASSERT_TRUE((*log)->Append(other).ok());
+    ASSERT_TRUE((*log)->Flush().ok());
+  }
+  status = Try(options, open).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("two different answers"));
+}
+
+TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
+  const auto open = [] { return OpenDevice("faulty:none=0"); };
+  CampaignOptions options = Options("w");
+  Put("file", "");
+  for (const std::string& folder : {Path("file"), Path("file/below"), std::string("/proc/none")}) {
+    options.workdir = folder;
+    EXPECT_EQ(Try(options, open).status().code(), absl::StatusCode::kDataLoss) << folder;
+  }
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,100 @@
+// What a campaign says at its end, and what makes it incomplete.
+#include "fuzz/campaign_fixture.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+void FillWithZeros(const Tile& t, Random&) {
+  std::fill_n(t.a, t.rows() * t.k(), 0);
+  std::fill_n(t.b, t.columns() * t.k(), 0);
+  std::fill_n(t.c, t.results(), 0);
+}
+constexpr InputClass kZeros = {"zeros", "nothing but zeros", FillWithZeros};
+constexpr Strategy kBlind = {
+    "blind", "cannot find anything", StrategyKind::kBits,
+    [](const Instruction&, int, uint64_t) -> const InputClass& { return kZeros; }};
+
+TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
+  CampaignOptions options = Options("w");
+  options.strategy = &kBlind;
+  const CampaignOutcome outcome = Run(options);
+  const absl::Status& status = outcome.rows[0].dropped;
+  EXPECT_EQ(outcome.attempt_dot_products, 0u);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.rows[0]->model)[0].name));
+}
+
+TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
+  CampaignOptions options = Options("w");
+  options.cases = 3;  // bits, band, cancel
+  const CampaignOutcome outcome = Run(options);
+  const std::vector<std::string> empty = EmptyClasses(options, outcome.rows[0]);
+  EXPECT_EQ(empty.size(), BoundaryClasses(*options.rows[0]->instruction).size() - 2);
+  EXPECT_EQ(empty.front(), "tie");
+  EXPECT_THAT(FormatReport(options, outcome),
+              HasSubstr("incomplete: " + std::string(kMma) + " has no case of class tie, "));
+}
+
+TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
+  const CampaignOutcome outcome = Run(Options("w"));
+  uint64_t classes = 0;
+  for (const auto& [name, count] : outcome.rows[0].total.counts) {
+    if (absl::StartsWith(name, "class.")) classes += count;
+  }
+  EXPECT_EQ(classes, 9000u);
+  EXPECT_EQ(outcome.rows[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
+  EXPECT_GT(outcome.rows[0].total.counts.at("event.tie"), 10u);
+}
+
+// ---- Reports
+
+TEST_F(CampaignTest, ReportsOfACleanRun) {
+  CampaignOptions options = Options("w", {kMma, kInteger});
+  options.cases = 1000;
+  const CampaignOutcome outcome = Run(options);
+  const std::string text = FormatReport(options, outcome);
+  for (const char* line :
+       {"stat::cases: 2000\n", "stat::dot_products: 144000\n", "stat::mismatches: 0\n",
+        "stat::flaky: 0\n", "stat::buckets: 0\n", "stat::resumed_units: 0\n",
+        "stat::class.bits: 500\n", "rate < 2.3e-05, model published"}) {
+    EXPECT_THAT(text, HasSubstr(line));
+  }
+  EXPECT_THAT(text, HasSubstr("stat::digest: " + RunDigest(outcome) + "\n"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_EQ(json["cases"], 2000);
+  EXPECT_EQ(json["digest"], RunDigest(outcome));
+  EXPECT_EQ(json["instructions"].size(), 2u);
+  EXPECT_EQ(json["instructions"][1]["name"], kInteger);
+  EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
+  EXPECT_TRUE(json["findings"].empty());
+}
+
+TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
+  CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
+  options.cases = 100;
+  const CampaignOutcome outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_EQ(json["instructions"][0]["emulated"], false);
+  EXPECT_EQ(json["instructions"][1]["emulated"], true);
+  const CampaignOptions native = Options("native", {kHopper});
+  EXPECT_THAT(FormatReport(native, Run(native)), testing::Not(HasSubstr("emulated")));
+}
+
+TEST_F(CampaignTest, ReportsOfMismatches) {
+  CampaignOptions options = Options("w", {kHopper});
+  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("differs from the device"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  ASSERT_EQ(json["findings"].size(), 1u);
+  EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);
+  EXPECT_EQ(json["findings"][0]["flaky"], false);
+  EXPECT_EQ(json["digest"], "");
+}
+
+}  // namespace
+}  // namespace mmadiff
