@@ -1,6 +1,9 @@
-// The neighbours that are left out because "no input can tell": on no row does the generator find
-// an input that tells. (`mmadiff mutants` shows that it finds one for each of the others.)
-#include <gtest/gtest.h>
+// Mutants die in the first case that tells them. The neighbours that are left out because "no input
+// can tell": on no row does the generator find an input that tells. (`mmadiff mutants` shows that
+// it finds one for each of the others.)
+#include "fuzz/mutants.h"
+
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <string>
@@ -10,9 +13,136 @@
 #include "fuzz/testing_rows.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::ElementsAreArray;
+using testing::IsEmpty;
+using testing::Not;
+
+// Mutants of this row die in 1 to 56 cases.
+const Row& Bf16() {
+  static const Row& row = *FindRow("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
+  return row;
+}
+
+MutantsOptions Options(uint64_t cases) { return {.rows = {&Bf16()}, .cases = cases, .threads = 1}; }
+
+MutantsOutcome Killed(const MutantsOptions& options) {
+  Console console(Color::kNever, /*quiet=*/true);
+  absl::StatusOr<MutantsOutcome> outcome = KillMutants(options, console);
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.ok() ? *std::move(outcome) : MutantsOutcome();
+}
+
+// The cases until the first mutant of that name died.
+uint64_t DeathOf(const MutantsOutcome& outcome, const std::string& change) {
+  for (const RowMutants& of : outcome.rows) {
+    for (const Mutant& m : of.mutants) {
+      if (m.change == change) return m.cases;
+    }
+  }
+  ADD_FAILURE() << "no mutant " << change;
+  return UINT64_MAX;
+}
+
+// "ROW CHANGE CASES" of every mutant, in order.
+std::vector<std::string> Deaths(const MutantsOutcome& outcome) {
+  std::vector<std::string> deaths;
+  for (const RowMutants& of : outcome.rows) {
+    for (const Mutant& m : of.mutants) {
+      deaths.push_back(of.row->name + " " + m.change + " " + std::to_string(m.cases));
+    }
+  }
+  return deaths;
+}
+
+// The first of so many cases, numbered from 1, to which the models answer otherwise; 0: none.
+uint64_t FirstThatTells(const Row& row, const Model& mutant, uint64_t cases) {
+  Batch batch;
+  for (uint64_t i = 0; i < cases; ++i) {
+    Generate({&row, &Strategies().front(), 1}, i, 1, batch);
+    std::vector<uint64_t> right(batch.dot_products()), wrong(batch.dot_products());
+    Simulate(row.model, batch, right);
+    Simulate(mutant, batch, wrong);
+    if (!Differences(row, wrong, right).empty()) return i + 1;
+  }
+  return 0;
+}
+
+TEST(KillMutants, SaysTheFirstCaseThatTells) {
+  const MutantsOutcome outcome = Killed(Options(100));
+  EXPECT_EQ(outcome.survivors(), 0u);
+  EXPECT_GT(outcome.killed.back(), 32u);  // beyond the first portions of cases
+  for (const RowMutants& of : outcome.rows) {
+    for (const Mutant& m : of.mutants) {
+      EXPECT_EQ(m.cases, FirstThatTells(*of.row, m.model, 100)) << m.change;
+    }
+  }
+}
+
+TEST(KillMutants, OneMoreCaseKills) {
+  const std::string change = "zero_sign=ieee";
+  EXPECT_EQ(DeathOf(Killed(Options(51)), change), 0u);
+  EXPECT_EQ(DeathOf(Killed(Options(52)), change), 52u);
+}
+
+TEST(KillMutants, FewCasesLeaveSurvivors) {
+  const MutantsOutcome outcome = Killed(Options(1));
+  EXPECT_GT(outcome.survivors(), 0u);
+  EXPECT_THAT(outcome.killed, AllOf(Not(IsEmpty()), Each(1u)));
+  EXPECT_EQ(DeathOf(outcome, "fraction_bits=23"), 1u);
+  EXPECT_EQ(DeathOf(outcome, "zero_term=raises"), 0u);
+}
+
+TEST(KillMutants, SeedsAndStrategiesMakeOtherCases) {
+  const std::vector<std::string> deaths = Deaths(Killed(Options(100)));
+  MutantsOptions other = Options(100);
+  other.seed = 2;
+  EXPECT_THAT(Deaths(Killed(other)), Not(ElementsAreArray(deaths)));
+  other = Options(100);
+  other.strategy = FindStrategy("bits");
+  EXPECT_THAT(Deaths(Killed(other)), Not(ElementsAreArray(deaths)));
+}
+
+TEST(KillMutants, RunsAndThreadsGiveTheSame) {
+  MutantsOptions options = Options(200);
+  for (const Row& row : Rows()) {
+    if (row.arch() == "x86" || row.arch() == "arm") options.rows.push_back(&row);
+  }
+  const std::vector<std::string> deaths = Deaths(Killed(options));
+  EXPECT_GT(deaths.size(), 100u);
+  EXPECT_THAT(Deaths(Killed(options)), ElementsAreArray(deaths));
+  options.threads = 5;
+  EXPECT_THAT(Deaths(Killed(options)), ElementsAreArray(deaths));
+}
+
+TEST(KillMutants, CountsModelsPairsAndEquivalents) {
+  MutantsOptions options = Options(100);
+  options.rows.push_back(FindRow("sm_86/mma.m16n8k8.f32.bf16.bf16.f32"));  // the same model
+  const MutantsOutcome outcome = Killed(options);
+  ASSERT_EQ(outcome.models, 1u);
+  const RowMutants& of = outcome.rows.front();
+  EXPECT_EQ(of.stands_for, 2u);
+  EXPECT_EQ(outcome.equivalent, of.equivalent.size());
+  for (const EquivalentNeighbour& e : of.equivalent) EXPECT_THAT(e.reason, Not(IsEmpty()));
+  EXPECT_EQ(outcome.mutants, of.mutants.size() + outcome.pairs);
+  ASSERT_EQ(outcome.pairs, 1u);  // sm_90 and later keep another bit
+  const Mutant& pair = outcome.rows.back().mutants.front();
+  ASSERT_NE(pair.other, nullptr);
+  EXPECT_EQ(pair.change, "arch=" + std::string(pair.other->arch()));
+  EXPECT_GT(outcome.equal_pairs, 0u);
+  EXPECT_TRUE(std::is_sorted(outcome.killed.begin(), outcome.killed.end()));
+}
+
+TEST(KillMutants, NoMutantsAreNoPass) {
+  Console console(Color::kNever, /*quiet=*/true);
+  EXPECT_TRUE(absl::IsInternal(KillMutants({}, console).status()));
+}
 
 Algorithm Changed(const Row& row, const std::string& change) {
   Algorithm changed = row.model.algorithm;

@@ -1,0 +1,54 @@
+// Seeded faults: which one-parameter neighbours of a model, and which models of other
+// architectures, does the generator tell from it, and in how many cases?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "fuzz/cases/strategy.h"
+#include "fuzz/console.h"
+#include "sim/parameter.h"
+#include "sim/row.h"
+
+namespace mmadiff {
+
+struct MutantsOptions {
+  std::vector<const Row*> rows;
+  const Strategy* strategy = &Strategies().front();
+  uint64_t cases = 100000;  // executions in which a mutant must die; at least 1
+  uint64_t seed = 1;
+  int threads = 0;  // 0: all cores
+};
+
+struct Mutant {
+  std::string change;  // NAME=VALUE, or arch=NAME
+  Model model;
+  const Row* other = nullptr;  // the row whose model it is; nullptr of a changed parameter
+  uint64_t cases = 0;          // executions up to the first that tells; 0 if none does
+};
+
+struct RowMutants {
+  const Row* row = nullptr;
+  size_t stands_for = 1;  // rows of its model
+  std::vector<Mutant> mutants;
+  std::vector<EquivalentNeighbour> equivalent;  // that no input can tell, with the reason
+};
+
+struct MutantsOutcome {
+  // First one of each model with its neighbours, then rows with the later ones of their
+  // instruction that have another model.
+  std::vector<RowMutants> rows;
+  size_t models = 0;
+  size_t mutants = 0, equivalent = 0;
+  size_t pairs = 0, equal_pairs = 0;  // of rows of one instruction: tried, and of one model
+  std::vector<uint64_t> killed;       // Mutant::cases of those that died, ascending
+
+  size_t survivors() const { return mutants - killed.size(); }
+};
+
+// The same whatever the number of threads. kInternal where there are no mutants.
+absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console);
+
+}  // namespace mmadiff
