@@ -1,0 +1,227 @@
+#include "fuzz/prober.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "corpus/durable_file.h"
+#include "corpus/line_checksum.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "triage/probe/pairs.h"
+
+namespace mmadiff {
+namespace {
+
+// Files of answers; errors are kDataLoss.
+class AnswerFiles {
+ public:
+  AnswerFiles(std::string folder, Device& device)
+      : folder_(std::move(folder)),
+        device_(device),
+        date_(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone())) {}
+
+  absl::Status Add(const Row& row, std::span<const ProbeAnswer> answers) {
+    if (folder_.empty()) return absl::OkStatus();
+    std::string text =
+        absl::StrCat("# instruction: ", row.name, "\n# device: ", IdentityFor(device_, row),
+                     "\n# date: ", date_, "\n");
+    bool any = false;
+    for (const ProbeAnswer& answer : answers) {
+      if (absl::Status s = AddRefuting(row, answer); !s.ok()) return s;
+      if (answer.observed.empty()) continue;
+      any = true;
+      absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
+                      "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(),
+                      " then a hash\n");
+      for (const Observed& o : answer.observed) {
+        absl::StrAppend(&text, FormatLine(*row.instruction, o.dot, o.d), "\n");
+      }
+    }
+    if (!any) return absl::OkStatus();
+    const std::string name = absl::StrReplaceAll(row.name, {{"/", "."}});
+    return Durable(
+        WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), WithAnswersHash(text)));
+  }
+
+ private:
+  absl::Status AddRefuting(const Row& row, const ProbeAnswer& answer) {
+    if (!answer.refuting.has_value()) return absl::OkStatus();
+    const Observed& o = *answer.refuting;
+    RegressionCase c;
+    c.row = &row;
+    c.inputs = MakeDotProductBatch(row.shape(), {o.dot});
+    c.answers = {{device_.name(), IdentityFor(device_, row), date_, {o.d}}};
+    c.slug = absl::StrCat("probe_", answer.question->id);
+    c.why = absl::StrCat(answer.question->text, " ", answer.answer);
+    c.source = "mmadiff probe";
+    return Durable(WriteCase(c, folder_).status());
+  }
+
+  static absl::Status Durable(const absl::Status& s) {
+    return s.ok() ? s : absl::DataLossError(s.message());
+  }
+
+  const std::string folder_;
+  Device& device_;
+  const std::string date_;
+};
+
+class Prober {
+ public:
+  Prober(const ProberOptions& options, Engine& engine, const OnAnswer& answered, Console& console)
+      : options_(options),
+        engine_(engine),
+        device_(engine.device()),
+        answered_(answered),
+        console_(console),
+        files_(options.folder, engine.device()) {
+    for (const Question* q : options.questions) {
+      if (q->method == Method::kPairs) {
+        pairs_ = q;
+      } else {
+        (q->method == Method::kLayout ? layout_ : others_).push_back(q);
+      }
+    }
+  }
+
+  absl::StatusOr<ProberOutcome> Run() {
+    if (absl::Status s = AskLayouts(); !s.ok()) return s;
+    if (absl::Status s = AskOthers(); !s.ok()) return s;
+    if (absl::Status s = AskPairs(); !s.ok()) return s;
+    return std::move(outcome_);
+  }
+
+ private:
+  struct RowModel {
+    const Row* row;
+    Model model;  // with what the device taught
+  };
+
+  absl::Status AskLayouts() {
+    for (const Row* row : options_.rows) {
+      if (row != options_.rows.front() && IsLate(*row)) continue;
+      const auto answers = Ask(*row, layout_);
+      if (!answers.ok()) return answers.status();
+      if (!answers->has_value()) continue;
+      const std::vector<ProbeAnswer>& all = (*answers)->answers;
+      if (all.empty() || all.front().finding == Agreement::kAgrees) {
+        good_.push_back(row);
+      } else {
+        outcome_.dropped.push_back(absl::InternalError("layout"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AskOthers() {
+    for (const Row* row : good_) {
+      if (row != good_.front() && IsLate(*row)) continue;
+      // Of a GPU, its self-test; what others cannot answer twice is a question.
+      const bool tries = engine_.resident() && (!others_.empty() || pairs_ != nullptr);
+      const absl::Status tried =
+          tries ? engine_.Try({row, &Strategies().front(), 1}) : absl::OkStatus();
+      if (Drops(*row, tried)) continue;
+      if (!tried.ok()) return tried;
+      const auto answers = Ask(*row, others_);
+      if (!answers.ok()) return answers.status();
+      if (!answers->has_value() || pairs_ == nullptr || !HasPairs(*row)) continue;
+      const bool lost = std::ranges::any_of(
+          (*answers)->answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
+      if (lost) {  // every pair would differ
+        answered_(*row, {.question = pairs_,
+                         .answer = "not asked",
+                         .decides = "nothing gives all answers to the other questions",
+                         .finding = Agreement::kOpen});
+      } else {
+        with_pairs_.push_back({row, (*answers)->model});
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Each gets its share of the time that is left.
+  absl::Status AskPairs() {
+    for (size_t i = 0; i < with_pairs_.size(); ++i) {
+      const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
+      const auto rows = static_cast<int64_t>(with_pairs_.size() - i);
+      if (absl::Status s = AskPairsOf(with_pairs_[i], TimeLimit::After(left / rows)); !s.ok()) {
+        return s;
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether the time is up before the row was asked all.
+  bool IsLate(const Row& row) {
+    if (!options_.limit.Reached()) return false;
+    outcome_.late.push_back(&row);
+    return true;
+  }
+
+  // Whether the error is of this row alone: the others go on.
+  bool Drops(const Row& row, const absl::Status& s) {
+    if (!IsOfRow(s)) return false;
+    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+    outcome_.dropped.push_back(s);
+    return true;
+  }
+
+  // Nothing when the row was dropped.
+  absl::StatusOr<std::optional<RowAnswers>> Ask(const Row& row,
+                                                const std::vector<const Question*>& questions) {
+    console_.Status(row.name, false);
+    absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions);
+    if (Drops(row, answers.status())) return std::nullopt;
+    if (!answers.ok()) return answers.status();
+    for (const ProbeAnswer& answer : answers->answers) answered_(row, answer);
+    if (absl::Status s = files_.Add(row, answers->answers); !s.ok()) return s;
+    return *std::move(answers);
+  }
+
+  absl::Status AskPairsOf(const RowModel& of, const TimeLimit& limit) {
+    const Row& row = *of.row;
+    console_.Status(absl::StrCat("pairs of ", row.name), false);
+    const absl::StatusOr<PairResult> r = SweepPairs(device_, row, of.model, limit);
+    if (Drops(row, r.status())) return absl::OkStatus();
+    if (!r.ok()) return r.status();
+    ProbeAnswer answer = {.question = pairs_, .decides = "agrees", .cases = r->done};
+    answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
+                                 r->done < r->of ? absl::StrCat(" (of ", r->of, " in all)") : "");
+    if (!r->first.empty()) {
+      answer.finding = Agreement::kContradicts;
+      answer.refuting = r->first.front();
+      answer.decides =
+          absl::StrCat("contradicts what fits the other answers: ",
+                       FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+    }
+    answered_(row, answer);
+    return files_.Add(row, {&answer, 1});
+  }
+
+  const ProberOptions& options_;
+  Engine& engine_;
+  Device& device_;
+  const OnAnswer& answered_;
+  Console& console_;
+  AnswerFiles files_;
+  std::vector<const Question*> layout_, others_;
+  const Question* pairs_ = nullptr;
+  std::vector<const Row*> good_;      // their layout is right
+  std::vector<RowModel> with_pairs_;  // to be asked for
+  ProberOutcome outcome_;
+};
+
+}  // namespace
+
+absl::StatusOr<ProberOutcome> ProbeRows(const ProberOptions& options, Engine& engine,
+                                        const OnAnswer& answered, Console& console) {
+  return Prober(options, engine, answered, console).Run();
+}
+
+}  // namespace mmadiff

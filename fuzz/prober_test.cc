@@ -1,0 +1,206 @@
+// Questions about many rows: who is asked what, in which order, what ends when time is over or a
+// row fails, and what is filed.
+#include "fuzz/prober.h"
+
+#include <gmock/gmock.h>
+
+#include <utility>
+
+#include "absl/time/time.h"
+#include "corpus/list_files.h"
+#include "corpus/test_folder.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+using testing::UnorderedElementsAre;
+
+const Row& Mma() { return *FindRow("sm_80/mma.m16n8k8.f32.bf16.bf16.f32"); }
+const Row& Fma() { return *FindRow("x86/vfmadd231ss"); }  // has no pairs
+const Row& Dot() { return *FindRow("x86/vdpbf16ps"); }
+
+// Fails in one row with one error; counts its calls.
+class FailingDevice : public ChangedDevice {
+ public:
+  FailingDevice(const Row& row, absl::Status error)
+      : ChangedDevice(""), row_(row), error_(std::move(error)) {}
+  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (&row != &row_) return ChangedDevice::Execute(row, batch, d);
+    ++failures;
+    return error_;
+  }
+  int failures = 0;
+
+ private:
+  const Row& row_;
+  const absl::Status error_;
+};
+
+// An engine with a self-test, which one row does not pass.
+class SelfTestingEngine : public HostEngine {
+ public:
+  SelfTestingEngine(Device& device, const Row& wrong) : HostEngine(device), wrong_(wrong) {}
+  bool resident() const override { return true; }
+  absl::Status Try(const CaseStream& stream) override {
+    return stream.row == &wrong_ ? absl::InternalError("self-test") : absl::OkStatus();
+  }
+
+ private:
+  const Row& wrong_;
+};
+
+class ProberTest : public TestFolder {
+ protected:
+  absl::StatusOr<ProberOutcome> Ask(Engine& engine, const std::vector<const Row*>& rows,
+                                    const std::vector<const char*>& ids) {
+    ProberOptions options = {rows, {}, limit_, folder_};
+    for (const char* id : ids) options.questions.push_back(FindQuestion(id));
+    answers_.clear();
+    return ProbeRows(
+        options, engine,
+        [this](const Row& row, const ProbeAnswer& answer) {
+          answers_.push_back(row.name + " " + answer.question->id);
+          texts_.push_back(answer.answer);
+          if (on_answer_ != nullptr) on_answer_();
+        },
+        console_);
+  }
+  absl::StatusOr<ProberOutcome> Ask(Device& device, const std::vector<const Row*>& rows,
+                                    const std::vector<const char*>& ids) {
+    HostEngine engine(device);
+    return Ask(engine, rows, ids);
+  }
+
+  Console console_{Color::kNever, /*quiet=*/true};
+  TimeLimit limit_ = TimeLimit::After(absl::Minutes(10));
+  std::string folder_;
+  std::function<void()> on_answer_;
+  std::vector<std::string> answers_;  // "ROW QUESTION"
+  std::vector<std::string> texts_;    // the answers to them
+};
+
+TEST_F(ProberTest, LayoutsFirstAndPairsLast) {
+  ChangedDevice device("");
+  limit_ = TimeLimit::After(absl::Milliseconds(500));
+  const auto outcome = Ask(device, {&Fma(), &Mma()}, {"layout", "order", "pairs"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_,
+              ElementsAre(Fma().name + " layout", Mma().name + " layout", Fma().name + " order",
+                          Mma().name + " order", Mma().name + " pairs"));
+  EXPECT_THAT(texts_.back(), StartsWith("0 of "));
+  EXPECT_THAT(outcome->dropped, IsEmpty());
+  EXPECT_THAT(outcome->late, IsEmpty());
+}
+
+TEST_F(ProberTest, AfterTheLimitOnlyTheFirstRowIsAsked) {
+  ChangedDevice device("");
+  limit_ = TimeLimit::After(absl::ZeroDuration());
+  const auto outcome = Ask(device, {&Fma(), &Mma(), &Dot()}, {"layout", "order"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_, ElementsAre(Fma().name + " layout", Fma().name + " order"));
+  EXPECT_THAT(outcome->late, ElementsAre(&Mma(), &Dot()));
+}
+
+TEST_F(ProberTest, RowsWhoseLayoutWasAskedAreLateToo) {
+  ChangedDevice device("");
+  limit_ = TimeLimit::After(absl::Milliseconds(500));
+  on_answer_ = [this] {
+    while (answers_.size() == 2 && !limit_.Reached()) {
+    }
+  };
+  const auto outcome = Ask(device, {&Fma(), &Dot()}, {"layout", "order"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_,
+              ElementsAre(Fma().name + " layout", Dot().name + " layout", Fma().name + " order"));
+  EXPECT_THAT(outcome->late, ElementsAre(&Dot()));
+}
+
+TEST_F(ProberTest, OneRowsErrorDoesNotEndTheOthers) {
+  for (const absl::Status& error : {absl::InternalError("here"), absl::DataLossError("here")}) {
+    FailingDevice device(Dot(), error);
+    const auto outcome = Ask(device, {&Fma(), &Dot(), &Mma()}, {"order"});
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_THAT(answers_, ElementsAre(Fma().name + " order", Mma().name + " order"));
+    EXPECT_THAT(outcome->dropped, ElementsAre(error));
+    EXPECT_EQ(device.failures, 1);
+  }
+}
+
+TEST_F(ProberTest, ALostDeviceEndsAll) {
+  FailingDevice device(Dot(), absl::UnavailableError("gone"));
+  const auto outcome = Ask(device, {&Fma(), &Dot(), &Mma()}, {"order"});
+  EXPECT_TRUE(absl::IsUnavailable(outcome.status())) << outcome.status();
+  EXPECT_THAT(answers_, ElementsAre(Fma().name + " order"));
+}
+
+TEST_F(ProberTest, OfAWrongLayoutNothingElseIsAsked) {
+  SwappedLanesDevice device;  // of more than 20 results
+  const auto outcome = Ask(device, {&Mma(), &Fma()}, {"layout", "order", "pairs"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_,
+              ElementsAre(Mma().name + " layout", Fma().name + " layout", Fma().name + " order"));
+  EXPECT_EQ(outcome->dropped.size(), 1u);
+}
+
+TEST_F(ProberTest, TheSelfTestOfAGpuComesBeforeAllButTheLayout) {
+  ChangedDevice device("");
+  SelfTestingEngine engine(device, Dot());
+  auto outcome = Ask(engine, {&Dot(), &Fma()}, {"layout", "order"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_,
+              ElementsAre(Dot().name + " layout", Fma().name + " layout", Fma().name + " order"));
+  EXPECT_THAT(outcome->dropped, ElementsAre(absl::InternalError("self-test")));
+  outcome = Ask(engine, {&Dot()}, {"layout"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->dropped, IsEmpty());
+}
+
+TEST_F(ProberTest, PairsAreNotAskedWhereNothingExplainsTheOtherAnswers) {
+  CountingDevice device;
+  const auto outcome = Ask(device, {&Mma()}, {"order", "pairs"});
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(answers_, ElementsAre(Mma().name + " order", Mma().name + " pairs"));
+  EXPECT_EQ(texts_.back(), "not asked");
+  const int64_t executions = device.executions;
+  ASSERT_TRUE(Ask(device, {&Mma()}, {"order"}).ok());
+  EXPECT_EQ(device.executions, 2 * executions);
+}
+
+TEST_F(ProberTest, PairsAreHeldAgainstWhatTheDeviceTaught) {
+  ChangedDevice device("fraction_bits=23");
+  limit_ = TimeLimit::After(absl::ZeroDuration());
+  ASSERT_TRUE(Ask(device, {&Mma()}, {"width", "pairs"}).ok());
+  ASSERT_EQ(texts_.size(), 2u);
+  EXPECT_THAT(texts_.front(), HasSubstr("fraction_bits=23"));
+  EXPECT_THAT(texts_.back(), StartsWith("0 of "));
+}
+
+TEST_F(ProberTest, FilesEveryAnswerAndWhatNothingExplains) {
+  CountingDevice device;
+  folder_ = Path("");
+  ASSERT_TRUE(Ask(device, {&Mma()}, {"order", "zero_sign"}).ok());
+  const auto files = FilesBelow(folder_);
+  ASSERT_TRUE(files.ok()) << files.status();
+  EXPECT_THAT(*files, UnorderedElementsAre(EndsWith("sm_80.mma.m16n8k8.f32.bf16.bf16.f32.txt"),
+                                           HasSubstr("probe_order"), HasSubstr("probe_zero_sign")));
+  const std::string text = Get(Path("sm_80.mma.m16n8k8.f32.bf16.bf16.f32.txt"));
+  EXPECT_THAT(text, HasSubstr("# question: order: "));
+  EXPECT_THAT(text, HasSubstr("# answers: "));
+}
+
+TEST_F(ProberTest, WhatCannotBeFiledIsNoDroppedRow) {
+  ChangedDevice device("");
+  folder_ = Path("no_such_folder");
+  const auto outcome = Ask(device, {&Fma(), &Mma()}, {"order"});
+  EXPECT_TRUE(absl::IsDataLoss(outcome.status())) << outcome.status();
+  EXPECT_THAT(answers_, ElementsAre(Fma().name + " order"));
+}
+
+}  // namespace
+}  // namespace mmadiff
