@@ -6,6 +6,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -83,6 +84,10 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
     return BadName(text, absl::StrCat("seed '", seed, "' is no number below 2^64"));
   }
   return stream;
+}
+
+bool LooksLikeCaseName(absl::string_view argument) {
+  return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
 }
 
 absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {

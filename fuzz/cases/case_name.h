@@ -39,6 +39,8 @@ struct CaseName {
 };
 
 std::string FormatCaseName(const CaseName& name);
+// Whether an argument is meant to be one; a *.txtpb is a file.
+bool LooksLikeCaseName(absl::string_view argument);
 // Errors say which part is wrong: unknown row (with the nearest), another generator version, ...
 absl::StatusOr<CaseName> ParseCaseName(absl::string_view text);
 // The part before the index.

@@ -7,10 +7,6 @@
 
 namespace mmadiff {
 
-bool LooksLikeCaseName(const std::string& argument) {
-  return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
-}
-
 std::vector<Observed> Subject::observed() const {
   std::vector<Observed> all;
   for (int64_t i = 0; i < inputs.dot_products(); ++i)

@@ -14,9 +14,6 @@
 
 namespace mmadiff {
 
-// True for ARCH/INSTRUCTION@gV:SEED:INDEX.
-bool LooksLikeCaseName(const std::string& argument);
-
 struct Subject {
   std::string name;                  // as given
   Batch inputs;                      // count 1

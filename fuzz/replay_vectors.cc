@@ -1,4 +1,4 @@
-#include "fuzz/cli/replay_vectors.h"
+#include "fuzz/replay_vectors.h"
 
 #include <algorithm>
 
@@ -19,18 +19,6 @@ absl::Status VectorReplay::Compare(const Vector& v) {
     first = last;
   }
   return absl::OkStatus();
-}
-
-std::string VectorReplay::Counts() const {
-  if (std::all_of(std::begin(by_kind_), std::end(by_kind_), [](uint64_t n) { return n == 0; })) {
-    return "";
-  }
-  const auto count = [this](AnswerKind kind) {
-    return absl::StrCat(Name(kind), " ", by_kind_[static_cast<int>(kind)]);
-  };
-  return absl::StrCat("vectors: ", count(AnswerKind::kObserved), ", ",
-                      count(AnswerKind::kPublished), ", ", count(AnswerKind::kExpected), "; ",
-                      count(AnswerKind::kContested), "\n");
 }
 
 absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const VectorCase> cases) {
@@ -58,7 +46,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     if (right) continue;
     ++wrong;
     const std::string text = Mismatch(title, v, c, d);
-    if (printed_++ < errors_) console_.Print(text);
+    if (reported_++ < errors_) report_(text);
     absl::StrAppend(&verdict.failure, text);
   }
   if (done == 0) return absl::OkStatus();
@@ -67,10 +55,10 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   differing_ += wrong;
   verdicts_.push_back(std::move(verdict));
   if (contested && wrong == 0) {
-    console_.Print(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ",
-                                v.reason, "\n"));
+    report_(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ", v.reason,
+                         "\n"));
   } else if (verbose_) {
-    console_.Print(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
+    report_(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
   }
   return absl::OkStatus();
 }
@@ -84,8 +72,8 @@ absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string
   if (!answers.ok()) return answers.status();
   if (!answers->has_value()) return std::nullopt;
   if ((*answers)->flaky.empty()) return (*answers)->d.front();
-  if (printed_++ < errors_) {
-    console_.Print(DescribeFlaky(*c.row, inputs, **answers, 0, title));
+  if (reported_++ < errors_) {
+    report_(DescribeFlaky(*c.row, inputs, **answers, 0, title));
   }
   return std::nullopt;
 }
@@ -100,12 +88,11 @@ std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, co
   const std::string operands =
       absl::StrCat("  operands   ", FormatLine(*c.row->instruction, c.dot), "\n");
   if (contested) {
-    return absl::StrCat(
-        head, operands,
-        DescribeDifference(*v.d, Simulate(c.row->model, c.dot), given, console_.color()));
+    return absl::StrCat(head, operands,
+                        DescribeDifference(*v.d, Simulate(c.row->model, c.dot), given, color_));
   }
-  const std::string lines = DescribeDifference(*v.d, model ? given : c.answer->d,
-                                               model ? c.answer->d : given, console_.color());
+  const std::string lines =
+      DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, color_);
   return absl::StrCat(head, operands,
                       absl::StrReplaceAll(lines, {{model ? "device  " : "model   ", "answer  "}}));
 }

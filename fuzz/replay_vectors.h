@@ -1,4 +1,4 @@
-// Vectors in `mmadiff replay`: every answer against the model, or against a device.
+// Vectors in a replay (fuzz/replay.h): every answer against the model, or against a device.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,19 @@
 
 #include "absl/status/statusor.h"
 #include "corpus/vector_file.h"
-#include "fuzz/cli/asked_device.h"
-#include "fuzz/cli/junit.h"
-#include "fuzz/console.h"
+#include "fuzz/asked_device.h"
+#include "fuzz/junit.h"
+#include "fuzz/replay.h"
 
 namespace mmadiff {
 
 class VectorReplay {
  public:
-  // `device` is nullptr for the model; prints at most `errors` mismatches.
-  VectorReplay(AskedDevice* device, uint64_t errors, bool verbose, Console& console)
-      : device_(device), errors_(errors), verbose_(verbose), console_(console) {}
+  // `device` is nullptr for the model; at most `errors` mismatches are reported, differing bits
+  // marked if `color`, and each answer that agrees if `verbose`.
+  VectorReplay(AskedDevice* device, uint64_t errors, bool verbose, bool color,
+               const OnReport& report)
+      : device_(device), errors_(errors), verbose_(verbose), color_(color), report_(report) {}
 
   // The device's errors but those that drop a row. Rows that it lacks are counted and left out.
   absl::Status Compare(const Vector& v);
@@ -30,21 +32,21 @@ class VectorReplay {
   uint64_t differing() const { return differing_; }
   int unsupported() const { return unsupported_; }
   const std::vector<Verdict>& verdicts() const { return verdicts_; }  // one for each answer
-  std::string Counts() const;  // a line by kind; empty when nothing was compared
+  std::span<const uint64_t, 4> by_kind() const { return by_kind_; }   // dot products, by AnswerKind
 
  private:
   absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases);
-  // Nothing when the device gives none, or none that it repeats, which is printed.
+  // Nothing when the device gives none, or none that it repeats, which is reported.
   absl::StatusOr<std::optional<uint64_t>> AnswerTo(const std::string& title, const VectorCase& c);
   std::string Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
                        uint64_t given) const;
 
   AskedDevice* const device_;
   const uint64_t errors_;
-  const bool verbose_;
-  Console& console_;
-  uint64_t compared_ = 0, differing_ = 0, printed_ = 0;
-  uint64_t by_kind_[4] = {};  // by AnswerKind
+  const bool verbose_, color_;
+  const OnReport& report_;
+  uint64_t compared_ = 0, differing_ = 0, reported_ = 0;
+  uint64_t by_kind_[4] = {};
   int unsupported_ = 0;
   std::vector<Verdict> verdicts_;
 };

@@ -1,4 +1,4 @@
-#include "fuzz/cli/junit.h"
+#include "fuzz/junit.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"

@@ -1,4 +1,4 @@
-#include "fuzz/cli/asked_device.h"
+#include "fuzz/asked_device.h"
 
 #include <algorithm>
 

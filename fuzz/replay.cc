@@ -1,0 +1,321 @@
+#include "fuzz/replay.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/list_files.h"
+#include "corpus/recordings/line_recording.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/recordings/recording_folder.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "device/plain_text.h"
+#include "fuzz/asked_device.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/recorder.h"
+#include "fuzz/replay_vectors.h"
+#include "fuzz/report.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
+  return std::any_of(folders.begin(), folders.end(), [&path](const std::string& folder) {
+    return absl::StartsWith(path, folder + "/");
+  });
+}
+
+// In the order of their names.
+absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
+  if (!files.ok()) return files.status();
+  std::set<std::string> folders;
+  for (const std::string& file : *files) {
+    folders.insert(std::filesystem::path(file).parent_path().string());
+  }
+  std::erase_if(folders, [](const std::string& folder) { return !IsRecordingFolder(folder); });
+  return std::vector<std::string>(folders.begin(), folders.end());
+}
+
+// Everything that one replay compares, and what it found.
+class Replay {
+ public:
+  Replay(const ReplayOptions& options, AskedDevice* device, const OnReport& report,
+         Console& console)
+      : options_(options),
+        device_(device),
+        report_(report),
+        console_(console),
+        vectors_(device, options.errors, options.verbose, console.color(), report) {}
+
+  absl::Status Subject(const std::string& argument) {
+    if (LooksLikeCaseName(argument)) return CaseName(argument);
+    struct stat info;
+    if (stat(argument.c_str(), &info) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(argument, ": no such file, folder or case name"));
+    }
+    if (IsRecordingFolder(argument)) return Folder(argument);
+    const auto vectors = ListVectorFiles(argument);
+    if (!vectors.ok()) return vectors.status();
+    if (!S_ISDIR(info.st_mode)) {
+      if (!vectors->empty()) return Vectors(argument);
+      return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
+    }
+    const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
+    if (!folders.ok()) return folders.status();
+    if (!files.ok()) return files.status();
+    outcome_.recordings |= !folders->empty() || !files->empty();
+    absl::Status s = Cases(argument, *folders);
+    for (const std::string& folder : *folders) s.Update(Folder(folder));
+    for (const std::string& file : *files) s.Update(Recorded(file, true));
+    for (const std::string& file : *vectors) {
+      if (!IsBelow(file, *folders)) s.Update(Vectors(file));
+    }
+    return s;
+  }
+
+  ReplayOutcome Finish() {
+    outcome_.compared += vectors_.compared();
+    outcome_.differing += vectors_.differing();
+    outcome_.unsupported += vectors_.unsupported();
+    std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
+    if (options_.verdicts)
+      std::ranges::copy(vectors_.verdicts(), std::back_inserter(outcome_.verdicts));
+    if (device_ != nullptr) {
+      outcome_.dropped = device_->dropped();
+      outcome_.flaky += device_->flaky();
+    }
+    return std::move(outcome_);
+  }
+
+ private:
+  absl::Status CaseName(const std::string& argument) {
+    const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
+    if (!name.ok()) return name.status();
+    Batch inputs;
+    Generate(name->stream, name->index, 1, inputs);
+    return Live(*name->stream.row, inputs, argument);
+  }
+
+  // But those below `recordings`: a recording has a text proto of its own.
+  absl::Status Cases(const std::string& path, const std::vector<std::string>& recordings) {
+    const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
+    if (!files.ok()) return files.status();
+    for (const std::string& file : *files) {
+      if (IsBelow(file, recordings)) continue;
+      const absl::StatusOr<RegressionCase> c = ReadCase(file);
+      if (!c.ok() && file == path) return c.status();
+      if (!c.ok()) {  // one bad file of a folder does not hide the others
+        console_.Warn(c.status().message());
+        outcome_.damaged = true;
+        continue;
+      }
+      if (device_ != nullptr) {
+        // In a folder, instructions that the device lacks are counted and left out.
+        if (file != path && device_->Lacks(*c->row)) {
+          ++outcome_.unsupported;
+        } else if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) {
+          return s;
+        }
+        continue;
+      }
+      for (const Answer& answer : c->answers) {
+        // A prediction of the model that a device refutes is no expectation any more.
+        const bool prediction = absl::StartsWith(answer.device, "model");
+        if (prediction && c->answers.size() > 1) continue;
+        Compare(*c->row, c->inputs, answer.d, file, answer.device);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Vectors(const std::string& path) {
+    const absl::StatusOr<VectorFile> file = ReadVectors(path);
+    if (!file.ok()) {
+      console_.Warn(file.status().message());
+      outcome_.damaged = true;
+      return absl::OkStatus();
+    }
+    for (const Vector& v : file->vectors) {
+      if (absl::Status s = vectors_.Compare(v); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+  // Everything that a folder of recordings has; with a device also what that answers to the same.
+  absl::Status Folder(const std::string& path) {
+    RecordingStats stats;
+    const auto answers = [this](const Recording& recording) -> absl::Status {
+      const absl::StatusOr<Batch> inputs = InputsOf(recording);
+      if (!inputs.ok()) return inputs.status();
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
+      if (device_ == nullptr) return absl::OkStatus();
+      if (!device_->Lacks(*recording.row)) return Live(*recording.row, *inputs, recording.where);
+      ++outcome_.unsupported;
+      return absl::OkStatus();
+    };
+    if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
+    const auto damage = VerifyDigests(path, options_.every,
+                                      [this](const UnitVerdict& unit) { return AddUnit(unit); });
+    if (!damage.ok()) return damage.status();
+    console_.Clear();
+    stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
+    Report(path, stats.damage);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddUnit(const UnitVerdict& unit) {
+    CompareUnit(unit, unit.recorded, unit.identity);
+    absl::Status s;
+    if (device_ != nullptr && !device_->Lacks(*unit.stream.row)) s = LiveUnit(unit);
+    console_.Status(absl::StrCat(outcome_.units, " units of digests verified"), false);
+    return s;
+  }
+
+  absl::Status LiveUnit(const UnitVerdict& unit) {
+    const Row& row = *unit.stream.row;
+    if (device_->Dropped(row)) return absl::OkStatus();
+    const auto ask = [&] {
+      return device_->engine().AnswerDigest(unit.stream, unit.first, unit.cases);
+    };
+    const absl::StatusOr<Digest> digest = ask();
+    const absl::StatusOr<Digest> again = digest.ok() && *digest != unit.model ? ask() : digest;
+    if (device_->Drops(row, again.status())) return absl::OkStatus();
+    if (!again.ok()) return again.status();
+    CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
+    return absl::OkStatus();
+  }
+
+  void CompareUnit(const UnitVerdict& unit, Digest digest, const std::string& device,
+                   bool flaky = false) {
+    const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
+                                           unit.first + unit.cases - 1);
+    const std::string text =
+        absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", Hex(unit.model),
+                     "\n  device  ", Hex(digest), "  ", device, "\n");
+    const bool equal = digest == unit.model;
+    if (options_.verdicts) {
+      outcome_.verdicts.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
+    }
+    ++(flaky ? outcome_.flaky : outcome_.units);
+    if (equal) return;
+    if (!flaky) ++outcome_.differing_units;
+    if (reported_++ < options_.errors) report_(text);
+  }
+
+  absl::Status Recorded(const std::string& path, bool in_folder = false) {
+    const auto deliver = [&](const Recording& recording) -> absl::Status {
+      const absl::StatusOr<Batch> inputs = InputsOf(recording);
+      if (!inputs.ok()) return inputs.status();
+      if (device_ != nullptr && in_folder && device_->Lacks(*recording.row)) {
+        ++outcome_.unsupported;
+        return absl::OkStatus();
+      }
+      if (device_ != nullptr) {
+        return Live(*recording.row, *inputs, recording.where, recording.line);
+      }
+      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+              recording.line);
+      return absl::OkStatus();
+    };
+    const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
+    if (absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
+      console_.Warn(stats.status().message());
+      outcome_.damaged = true;
+      return absl::OkStatus();
+    }
+    if (!stats.ok()) return stats.status();
+    Report(path, stats->damage);
+    return absl::OkStatus();
+  }
+
+  void Report(const std::string& path, const std::vector<Damage>& damage) {
+    for (const Damage& d : damage) {
+      console_.Warn(d.bytes == 0 ? absl::StrCat(path, ": ", d.what)
+                                 : absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
+                                                d.bytes, " bytes skipped"));
+      outcome_.damaged = true;
+    }
+  }
+
+  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where,
+                    uint64_t line = 0) {
+    if (device_->Lacks(row)) return device_->device().Supports(row);
+    const auto answers = device_->Ask(row, inputs);
+    if (!answers.ok() || !answers->has_value()) return answers.status();
+    Add(row, inputs, **answers, where, device_->device().name(), line);
+    return absl::OkStatus();
+  }
+
+  void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
+               const std::string& where, const std::string& answering, uint64_t line = 0) {
+    Add(row, inputs, {d, {}, ::mmadiff::Compare(row, inputs, d), {}}, where, answering, line);
+  }
+
+  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
+  void Add(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+           const std::string& where, const std::string& answering, uint64_t line) {
+    const std::string device = PlainLine(answering);  // it may come from a file
+    const auto& [model, differing] = answers.comparison;
+    const uint64_t compared = model.size() - answers.flaky.size();
+    outcome_.compared += compared;
+    outcome_.differing += differing.size();
+    ReplayTally& tally = outcome_.tallies[device];
+    tally.compared += compared;
+    tally.differing += differing.size();
+    tally.rows.insert(row.name);
+    Verdict verdict = {absl::StrCat(where, " ", device), ""};
+    Recording first;
+    first.where = where;
+    first.line = line;
+    const auto print = [&](int64_t element, bool flaky) {
+      if (reported_++ >= options_.errors) return;
+      const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
+      const std::string text =
+          flaky ? DescribeFlaky(row, inputs, answers, element, title)
+                : absl::StrCat("MISMATCH ", row.name, "  ", title, "\n  operands   ",
+                               FormatLine(*row.instruction, Extract(inputs, element)), "\n",
+                               DescribeDifference(*row.instruction->d, model[element],
+                                                  answers.d[element], console_.color()));
+      report_(text);
+      absl::StrAppend(&verdict.failure, text);
+    };
+    for (const int64_t element : differing) print(element, false);
+    for (const int64_t element : answers.flaky) print(element, true);
+    const bool fails = !differing.empty() || !answers.flaky.empty();
+    if (fails && verdict.failure.empty()) verdict.failure = "differs";
+    if (options_.verdicts) outcome_.verdicts.push_back(std::move(verdict));
+  }
+
+  const ReplayOptions& options_;
+  AskedDevice* device_;  // nullptr: stored answers are compared
+  const OnReport& report_;
+  Console& console_;
+  uint64_t reported_ = 0;
+  VectorReplay vectors_;
+  ReplayOutcome outcome_;
+};
+
+}  // namespace
+
+absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
+                                             const OnReport& report, Console& console) {
+  std::optional<AskedDevice> asked;
+  if (engine != nullptr) asked.emplace(*engine, console);
+  Replay replay(options, asked.has_value() ? &*asked : nullptr, report, console);
+  for (const std::string& subject : options.subjects) {
+    if (absl::Status s = replay.Subject(subject); !s.ok()) return s;
+  }
+  return replay.Finish();
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,60 @@
+// Compares the model with stored answers, or with a device on the stored inputs: cases, vectors,
+// recordings.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/vector_file.h"
+#include "fuzz/console.h"
+#include "fuzz/engine.h"
+#include "fuzz/junit.h"
+
+namespace mmadiff {
+
+struct ReplayOptions {
+  // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), folders of them, or
+  // case names, which need an engine.
+  std::vector<std::string> subjects;
+  std::string instr = {};  // ARCH/INSTRUCTION of a line-protocol file that does not say it
+  uint64_t every = 1;      // of the digests in a recording folder those of every N-th unit
+  uint64_t errors = 20;    // to report; of vectors as many again
+  bool verbose = false;    // report each answer of a vector, also one that agrees
+  bool verdicts = false;   // one for each comparison
+};
+
+// What one device answered.
+struct ReplayTally {
+  uint64_t compared = 0, differing = 0;  // dot products
+  std::set<std::string> rows;
+};
+
+struct ReplayOutcome {
+  uint64_t compared = 0, differing = 0;     // dot products, without what is flaky
+  uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
+  uint64_t flaky = 0;                       // dot products and units
+  int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
+  std::vector<absl::Status> dropped;           // rows that failed alone; the others went on
+  bool damaged = false;                        // data that was skipped, which was warned of
+  std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
+  bool recordings = false;                     // a folder that holds recordings was replayed
+  uint64_t vectors[4] = {};                    // dot products of vectors, by AnswerKind
+  std::vector<Verdict> verdicts;               // if the options ask for them; those of vectors last
+};
+
+// Gets lines about what differs, is flaky or, of vectors, contested, as they are found.
+using OnReport = std::function<void(const std::string& text)>;
+
+// `engine`, if there is one, is asked instead of believing the stored answers; a recording folder's
+// own answers are compared too. Errors: a subject that there is not or that is no such thing; the
+// device's that are not of one row.
+absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
+                                             const OnReport& report, Console& console);
+
+}  // namespace mmadiff

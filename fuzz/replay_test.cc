@@ -1,0 +1,91 @@
+// Stored answers and devices held against the model: what counts, what is reported, what is left
+// out.
+#include "fuzz/replay.h"
+
+#include <gmock/gmock.h>
+
+#include "corpus/test_folder.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kCase[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0";
+
+class ReplayTest : public TestFolder {
+ protected:
+  absl::StatusOr<ReplayOutcome> Replay(const ReplayOptions& options, Device* device) {
+    reports_.clear();
+    const auto report = [this](const std::string& text) { reports_.push_back(text); };
+    if (device == nullptr) return ReplaySubjects(options, nullptr, report, console_);
+    HostEngine engine(*device);
+    return ReplaySubjects(options, &engine, report, console_);
+  }
+
+  Console console_{Color::kNever, /*quiet=*/true};
+  std::vector<std::string> reports_;
+};
+
+TEST_F(ReplayTest, ADeviceThatIsTheModelAgrees) {
+  ChangedDevice device("");
+  const auto outcome = Replay({.subjects = {kCase}, .verdicts = true}, &device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->compared, 128u);
+  EXPECT_EQ(outcome->differing, 0u);
+  EXPECT_THAT(reports_, IsEmpty());
+  ASSERT_THAT(outcome->verdicts, SizeIs(1));
+  EXPECT_THAT(outcome->verdicts.front().failure, IsEmpty());
+}
+
+TEST_F(ReplayTest, ReportsSomeMismatchesAndCountsAll) {
+  ChangedDevice device("fraction_bits=24");
+  const auto outcome = Replay({.subjects = {kCase, kCase}, .errors = 2}, &device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->compared, 256u);
+  EXPECT_GT(outcome->differing, 2u);
+  EXPECT_THAT(reports_, AllOf(SizeIs(2), Each(HasSubstr("MISMATCH"))));
+  EXPECT_THAT(outcome->verdicts, IsEmpty());
+  ASSERT_THAT(outcome->tallies, SizeIs(1));
+  EXPECT_EQ(outcome->tallies.begin()->second.compared, 256u);
+  EXPECT_EQ(outcome->tallies.begin()->second.differing, outcome->differing);
+}
+
+TEST_F(ReplayTest, WhatDoesNotRepeatIsNoMismatch) {
+  FlakyDevice device;
+  const auto outcome = Replay({.subjects = {kCase}}, &device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->flaky, 128u);
+  EXPECT_EQ(outcome->compared, 0u);
+  EXPECT_THAT(reports_, AllOf(SizeIs(20), Each(HasSubstr("FLAKY"))));
+}
+
+TEST_F(ReplayTest, StoredAnswersNeedNoDevice) {
+  const auto outcome = Replay({.subjects = {"corpus/regressions/x86"}}, nullptr);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_GT(outcome->compared, 100u);
+  EXPECT_EQ(outcome->differing, 0u);
+  EXPECT_FALSE(outcome->damaged);
+}
+
+TEST_F(ReplayTest, ADamagedFileOfAFolderDoesNotHideTheOthers) {
+  Put("bad.txtpb", "no case");
+  const auto outcome = Replay({.subjects = {Path(""), "corpus/regressions/x86"}}, nullptr);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_TRUE(outcome->damaged);
+  EXPECT_GT(outcome->compared, 100u);
+}
+
+TEST_F(ReplayTest, ALostDeviceAndAMissingFileAreErrors) {
+  DyingDevice device("", 0);
+  EXPECT_TRUE(absl::IsUnavailable(Replay({.subjects = {kCase}}, &device).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Replay({.subjects = {Path("missing")}}, nullptr).status()));
+}
+
+}  // namespace
+}  // namespace mmadiff
