@@ -420,7 +420,11 @@ std::vector<UnknownNumerics> MakeUnknown() {
     for (const std::string& arch : Words(entry.archs)) {
       const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                        [&](const Architecture& a) { return a.name == arch; });
-      if (known == std::end(kArchitectures)) std::abort();  // programmer error
+      if (known == std::end(kArchitectures)) {  // programmer error
+        std::fprintf(stderr, "unknown '%s': no table knows the architecture '%s'\n",
+                     entry.instructions, arch.c_str());
+        std::abort();
+      }
       for (const std::string& pattern : Words(entry.instructions)) {
         for (const Expansion& e : Expand(pattern)) {
           all.push_back({known->name, e.text, entry.evidence});

@@ -29,6 +29,9 @@ bool Lists(const std::string& words, const std::string& word) {
   return (" " + words + " ").find(" " + word + " ") != words.npos;
 }
 
+// Taken as another: what is promised of that one.
+const std::map<std::string, std::string> kRelatives = {{"sm_86", "sm_80"}, {"sm_103", "sm_100"}};
+
 // ---- What a name says.
 
 struct Named {
@@ -138,6 +141,9 @@ Named Read(const std::string& name) {
   Named named;
   const size_t slash = name.find('/');
   named.arch = name.substr(0, slash);
+  if (const auto like = kRelatives.find(named.arch); like != kRelatives.end()) {
+    named.arch = like->second;
+  }
   const std::string instruction = name.substr(slash + 1);
   const auto mnemonic = kMnemonics.find(instruction.substr(0, instruction.find(".ebf")));
   if (mnemonic != kMnemonics.end()) {
@@ -258,28 +264,28 @@ struct Promise {
   const char* open = "";  // parameter of which nothing is published
 };
 
-#define FROM_HOPPER "sm_90 sm_100 sm_103 sm_120"
-#define FROM_AMPERE "sm_80 sm_86 sm_89 " FROM_HOPPER
+#define FROM_HOPPER "sm_90 sm_100 sm_120"
+#define FROM_AMPERE "sm_80 sm_89 " FROM_HOPPER
 #define NARROW "e4m3 e5m2 e3m2 e2m3 e2m1"
 
 // clang-format off
 const Promise kPromises[] = {
-    // Turing's m8n8k4 has Volta's numbers; sm_86 is taken as sm_80, sm_103 as sm_100.
+    // Turing's m8n8k4 has Volta's numbers.
     {"sm_70 sm_75", "mma.m8n8k4", "f16", T(4, 23, -131)},
     {"sm_70", "wmma", "f16", T(4, 23, -131)},
     {"sm_75", "mma wmma", "f16", T(8, 24, -132)},
-    {"sm_80 sm_86 sm_89", "mma wmma", "f16 bf16", T(8, 24, -132)},
-    {"sm_80 sm_86 sm_89", "mma wmma", "tf32", T(4, 24, -132)},
+    {"sm_80 sm_89", "mma wmma", "f16 bf16", T(8, 24, -132)},
+    {"sm_80 sm_89", "mma wmma", "tf32", T(4, 24, -132)},
     {FROM_HOPPER, "mma wmma wgmma tcgen05", "f16 bf16", T(16, 25, -133)},
     {FROM_HOPPER, "mma wgmma tcgen05", "tf32", T(8, 25, -133)},
     {FROM_HOPPER, "wmma", "tf32", T(4, 25, -133)},  // ptxas 13.0: two HMMA.1684
     {"sm_89", "mma", "e4m3 e5m2", T(16, 13, -132, 13)},
     {"sm_90", "wgmma", "e4m3 e5m2", T(32, 13, -133, 13)},
-    {"sm_90 sm_100 sm_103", "mma", "e4m3 e5m2", Emulated()},
-    {"sm_100 sm_103", "tcgen05", NARROW, T(32, 25, -133)},
+    {"sm_90 sm_100", "mma", "e4m3 e5m2", Emulated()},
+    {"sm_100", "tcgen05", NARROW, T(32, 25, -133)},
     {"sm_120", "mma", NARROW, T(32, 25, -133)},
-    {"sm_100 sm_103 sm_120", "mma tcgen05", "mxf8f6f4", Scaled(32, 1, 25, -133)},
-    {"sm_100 sm_103 sm_120", "mma tcgen05", "mxf4 mxf4nvf4", Scaled(64, 16, 35, -139)},
+    {"sm_100 sm_120", "mma tcgen05", "mxf8f6f4", Scaled(32, 1, 25, -133)},
+    {"sm_100 sm_120", "mma tcgen05", "mxf4 mxf4nvf4", Scaled(64, 16, 35, -139)},
     {"sm_70 sm_75 " FROM_AMPERE, "fma", "f32 f64", Fma()},
     {FROM_AMPERE, "mma wmma", "f64", Fma()},
     {"sm_75 " FROM_AMPERE, "mma wmma wgmma tcgen05", "s4 u4 s8 u8 b1", Integers()},

@@ -33,7 +33,8 @@ bool IsExceptionTo(const Choice& x, const Choice& y) { return y.pattern == x.ent
 
 class Resolver {
  public:
-  explicit Resolver(std::span<const NumericsEntry> entries) {
+  Resolver(std::span<const NumericsEntry> entries, std::span<const Architecture> architectures)
+      : architectures_(architectures) {
     for (const NumericsEntry& entry : entries) AddChoices(entry);
     for (Choice& c : choices_) {
       c.unused.insert(c.archs.begin(), c.archs.end());
@@ -48,8 +49,20 @@ class Resolver {
       native_on_.push_back(Words(i.native_on));
       for (const std::string& arch : native_on_.back()) RequireKnown(arch, i.name);
     }
-    for (const Architecture& arch : Architectures()) {
+    for (const Architecture& arch : architectures_) {
+      const size_t before = table_.rows.size();
       for (size_t i = 0; i < instructions.size(); ++i) AddRow(arch, instructions[i], i);
+      if (*arch.like == '\0') continue;
+      RequireKnown(arch.like, arch.name);
+      if (table_.rows.size() > before) continue;
+      Error(std::string(arch.name) + ": as '" + arch.like +
+            "', but no instruction has a row of it");
+    }
+    std::set<const Instruction*> with_row;
+    for (const Numerics& n : table_.rows) with_row.insert(n.instruction);
+    for (const Instruction& i : instructions) {
+      if (*i.native_on != '\0' || with_row.contains(&i)) continue;
+      Error(i.name + ": no architecture has a row of it");
     }
     for (const Choice& c : choices_) {
       for (const std::string_view arch : c.unused) {
@@ -67,8 +80,8 @@ class Resolver {
   }
 
   void RequireKnown(const std::string& arch, const std::string& where) {
-    const std::span<const Architecture> all = Architectures();
-    if (std::none_of(all.begin(), all.end(), [&](const auto& a) { return a.name == arch; })) {
+    if (std::none_of(architectures_.begin(), architectures_.end(),
+                     [&](const auto& a) { return a.name == arch; })) {
       Error(where + ": no table knows the architecture '" + arch + "'");
     }
   }
@@ -127,6 +140,7 @@ class Resolver {
                            entry.nan_verdict});
   }
 
+  const std::span<const Architecture> architectures_;
   std::vector<Choice> choices_;
   std::vector<std::vector<Choice*>> matching_;       // by instruction
   std::vector<std::vector<std::string>> native_on_;  // by instruction
@@ -135,6 +149,9 @@ class Resolver {
 
 }  // namespace
 
-NumericsTable Resolve(std::span<const NumericsEntry> entries) { return Resolver(entries).Take(); }
+NumericsTable Resolve(std::span<const NumericsEntry> entries,
+                      std::span<const Architecture> architectures) {
+  return Resolver(entries, architectures).Take();
+}
 
 }  // namespace mmadiff

@@ -25,13 +25,15 @@ struct NumericsTable {
   std::vector<Numerics> rows;  // by architecture, then in the order of the instruction table
   // What is wrong with the lines: an instruction that two of them match, an architecture that no
   // table knows, a pattern that gives no instruction its row (each choice of a pattern counts, on
-  // each of its architectures), an exception to nothing, a native instruction without a row.
+  // each of its architectures), an exception to nothing, a native instruction without a row, an
+  // instruction or a relative of another architecture without any.
   std::vector<std::string> errors;
 };
 
 // The lines of the table of the project (sim/numerics.cc).
 std::span<const NumericsEntry> NumericsEntries();
 
-NumericsTable Resolve(std::span<const NumericsEntry> entries);
+NumericsTable Resolve(std::span<const NumericsEntry> entries,
+                      std::span<const Architecture> architectures = Architectures());
 
 }  // namespace mmadiff
