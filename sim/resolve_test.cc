@@ -115,15 +115,15 @@ TEST(Resolve, AnInstructionWithoutAnyRowIsAnError) {
 TEST(Resolve, ARelativeWithoutRowsIsAnError) {
   const std::span<const Architecture> known = Architectures();
   std::vector<Architecture> all(known.begin(), known.end());
-  all.push_back({.name = "sm_87", .emulates = true, .like = "sm_80"});
+  all.push_back({.name = "elsewhere", .emulates = true, .like = "sm_80"});
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors, IsEmpty());
   all.back().like = "sm_81";
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
-              ElementsAre("sm_87: no table knows the architecture 'sm_81'",
-                          "sm_87: as 'sm_81', but no instruction has a row of it"));
-  all.back() = {.name = "gfx940", .like = "gfx942"};  // in no `native_on`
+              ElementsAre("elsewhere: no table knows the architecture 'sm_81'",
+                          "elsewhere: as 'sm_81', but no instruction has a row of it"));
+  all.back() = {.name = "nowhere", .like = "gfx942"};  // in no `native_on`
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
-              ElementsAre("gfx940: as 'gfx942', but no instruction has a row of it"));
+              ElementsAre("nowhere: as 'gfx942', but no instruction has a row of it"));
 }
 
 // sm_86 has the rows of sm_80 by assumption, and lines of its own where it was recorded.
