@@ -113,8 +113,10 @@ TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
       EXPECT_EQ(named, read) << item << " in " << text;
     }
   }
-  EXPECT_EQ(Describe({.family = Family::kIntegerDot, .terms = 4, .overflow = Overflow::kSaturate}),
-            "integer_dot(overflow=saturate, bit_operation=and, terms=4)");
+  EXPECT_THAT(
+      Describe({.family = Family::kIntegerDot, .terms = 4, .overflow = Overflow::kSaturate}),
+      testing::ContainsRegex(
+          "^integer_dot\\(overflow=saturate, .*bit_operation=and, .*terms=4.*\\)$"));
 }
 
 TEST(Invalid, NamesWhatIsWrong) {
@@ -195,9 +197,11 @@ TEST(Neighbours, OfAFusedSum) {
 
 TEST(Neighbours, OfIntegersAndChains) {
   EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusd")->model),
-              testing::UnorderedElementsAre("overflow=saturate"));
+              testing::AllOf(Contains("overflow=saturate"), Not(Contains(HasSubstr("terms="))),
+                             Not(Contains(HasSubstr("bit_operation=")))));
   EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusds")->model),
-              testing::UnorderedElementsAre("terms=2", "overflow=wrap"));
+              testing::AllOf(IsSupersetOf({"terms=2", "overflow=wrap"}), Not(Contains("terms=8")),
+                             Not(Contains(HasSubstr("bit_operation=")))));
   // One product has no order; only a flushing output asks when a result is tiny.
   EXPECT_THAT(
       NeighbourNames(FindRow("x86/vfmadd231ss")->model),
