@@ -222,13 +222,13 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
   return absl::OkStatus();
 }
 
-// A change that gives all answers of the row takes in the buckets before it, also those of earlier
-// attempts, whose names it has refuted; their files go, but for what did not repeat.
 bool Findings::Replaces(const Bucket& bucket, const Finding& other) {
   return bucket.change && bucket.finding.row == other.row && !other.flaky &&
          !absl::StartsWith(other.signature, kUnconfirmed);
 }
 
+// A change that gives all answers of the row takes in the buckets before it, also those of earlier
+// attempts, whose names it has refuted; their files go, but for what did not repeat.
 void Findings::Join(OfRow& of_row, Bucket bucket) {
   const auto same = [&](const Bucket& b) {
     return b.finding.signature == bucket.finding.signature &&

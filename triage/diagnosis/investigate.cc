@@ -58,8 +58,8 @@ class Investigator {
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
-    absl::StatusOr<Diagnosis> diagnosis =
-        Diagnose(runner_, std::move(observed), cases, !known.empty());
+    const bool sampled = known.size() >= kAnswers;  // by an investigation before, not a few cases
+    absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, std::move(observed), cases, sampled);
     if (!diagnosis.ok()) return diagnosis.status();
     result_.diagnosis = *std::move(diagnosis);
     result_.bucket = result_.diagnosis.Bucket(row_);
