@@ -62,7 +62,7 @@ void Merge(const RegressionCase& added, RegressionCase& stored) {
 }
 
 bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
-  return x.row == y.row && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
+  return x.op == y.op && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
          x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c;
 }
 

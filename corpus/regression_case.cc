@@ -79,7 +79,7 @@ class Parser {
       : message_(message), where_(where) {}
 
   absl::StatusOr<RegressionCase> Parse() {
-    absl::Status s = ParseRow();
+    absl::Status s = ParseOperation();
     if (s.ok()) s = ParseTexts();
     if (s.ok()) s = ParsePosition();
     if (s.ok()) s = ParseInputs();
@@ -94,12 +94,12 @@ class Parser {
     return absl::DataLossError(absl::StrCat(where_, ": ", parts...));
   }
 
-  absl::Status ParseRow() {
-    case_.row = FindRow(message_.instruction());
-    if (case_.row != nullptr) return absl::OkStatus();
+  absl::Status ParseOperation() {
+    case_.op = FindOperation(message_.instruction());
+    if (case_.op != nullptr) return absl::OkStatus();
     // The search for similar names is quadratic in their length; no name is nearly this long.
     const std::string name = message_.instruction().substr(0, 100);
-    return Error("instruction: ", WhyNoRow(absl::CHexEscape(name)));
+    return Error("instruction: ", WhyNoOperation(absl::CHexEscape(name)));
   }
 
   absl::Status ParseTexts() {
@@ -113,31 +113,31 @@ class Parser {
 
   absl::Status ParsePosition() {
     const proto::Position& p = message_.position();
-    const Shape& s = case_.row->shape();
+    const Shape& s = case_.op->shape();
     const auto below = [](uint32_t value, int limit) {
       return value < static_cast<uint32_t>(limit);
     };
     if (!below(p.block(), s.blocks) || !below(p.i(), s.m) || !below(p.j(), s.n)) {
       return Error("position: block ", p.block(), ", i ", p.i(), ", j ", p.j(), "; ",
-                   case_.row->name, " has ", s.blocks, " blocks of ", s.m, " x ", s.n);
+                   case_.op->name, " has ", s.blocks, " blocks of ", s.m, " x ", s.n);
     }
     case_.position = {static_cast<int>(p.block()), static_cast<int>(p.i()),
                       static_cast<int>(p.j())};
     return absl::OkStatus();
   }
 
-  bool HasRowsOf(const Shape& s) const {
+  bool HasOperationsOf(const Shape& s) const {
     return message_.a_size() == s.blocks * s.m && message_.b_size() == s.blocks * s.n &&
            message_.c_size() == s.blocks * s.m;
   }
 
   absl::Status ParseInputs() {
-    const Instruction& instruction = *case_.row->instruction;
+    const Instruction& instruction = *case_.op->instruction;
     const Shape& own = instruction.shape;
     case_.inputs.count = 1;
-    case_.inputs.shape = HasRowsOf(own) ? own : DotProductShape(own);
+    case_.inputs.shape = HasOperationsOf(own) ? own : DotProductShape(own);
     const Shape& shape = case_.inputs.shape;
-    if (!HasRowsOf(shape)) {
+    if (!HasOperationsOf(shape)) {
       return Error("a, b, c: ", message_.a_size(), ", ", message_.b_size(), " and ",
                    message_.c_size(), " rows; expected ", own.blocks * own.m, ", ",
                    own.blocks * own.n, " and ", own.blocks * own.m, " (an execution of ",
@@ -169,7 +169,7 @@ class Parser {
       }
       Answer answer = {in.device(), in.identity(), in.date(), {}};
       absl::Status s =
-          ParseWords(field + ".d", LayoutsOf(*case_.row->instruction, shape).d, in.d(), answer.d);
+          ParseWords(field + ".d", LayoutsOf(*case_.op->instruction, shape).d, in.d(), answer.d);
       if (!s.ok()) return s;
       case_.answers.push_back(std::move(answer));
     }
@@ -208,11 +208,11 @@ void PutNumber(uint64_t value, int count, std::string& bytes) {
   for (int i = 0; i < count; ++i) bytes.push_back(static_cast<char>(value >> (8 * i)));
 }
 
-// Row name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes each,
-// all little-endian; scales are words of a and b, their number follows from the row. Changing this
-// renames every stored case.
+// Operation name and a zero byte; m n k blocks in 4 bytes each; the words of a, b and c in 8 bytes
+// each, all little-endian; scales are words of a and b, their number follows from the operation.
+// Changing this renames every stored case.
 std::string CanonicalInputs(const RegressionCase& c) {
-  std::string bytes = c.row->name + '\0';
+  std::string bytes = c.op->name + '\0';
   const Shape& s = c.inputs.shape;
   for (int size : {s.m, s.n, s.k, s.blocks}) PutNumber(size, 4, bytes);
   for (const std::vector<uint64_t>* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
@@ -247,13 +247,13 @@ std::string CaseId(const RegressionCase& c) {
 }
 
 std::string CaseFileName(const RegressionCase& c) {
-  return absl::StrCat(std::string(c.row->arch()), "/", c.slug.empty() ? "case" : c.slug, "-",
+  return absl::StrCat(std::string(c.op->arch()), "/", c.slug.empty() ? "case" : c.slug, "-",
                       CaseId(c), ".txtpb");
 }
 
 std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   proto::RegressionCase message;
-  message.set_instruction(c.row->name);
+  message.set_instruction(c.op->name);
   message.set_slug(c.slug.empty() ? "case" : c.slug);
   message.set_why(c.why);
   message.set_signature(c.signature);
@@ -263,7 +263,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     message.mutable_position()->set_i(c.position.i);
     message.mutable_position()->set_j(c.position.j);
   }
-  const Layouts layouts = LayoutsOf(*c.row->instruction, c.inputs.shape);
+  const Layouts layouts = LayoutsOf(*c.op->instruction, c.inputs.shape);
   FormatRows(layouts.a, c.inputs.a, *message.mutable_a());
   FormatRows(layouts.b, c.inputs.b, *message.mutable_b());
   FormatRows(layouts.c, c.inputs.c, *message.mutable_c());

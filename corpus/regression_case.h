@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -22,7 +22,7 @@ struct Answer {
 };
 
 struct RegressionCase {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   Batch inputs;                 // count 1
   std::vector<Answer> answers;  // at least one
   std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
@@ -32,8 +32,8 @@ struct RegressionCase {
   Position position;            // of the dot product in the tile it was found in
 };
 
-// First 12 hex digits of the XXH3-128 of our own canonical bytes (row name, shape, operand words).
-// Answers and texts do not count.
+// First 12 hex digits of the XXH3-128 of our own canonical bytes (operation name, shape, operand
+// words). Answers and texts do not count.
 std::string CaseId(const RegressionCase& c);
 
 // "<arch>/<slug>-<id12>.txtpb"

@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "corpus/test_folder.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 
 namespace mmadiff {
 namespace {
@@ -24,8 +24,8 @@ constexpr char kName[] = "sm_80/mma.m16n8k4.f32.tf32.tf32.f32";
 // One dot product whose words exercise the widths: a NaN payload, a subnormal, ignored bits.
 RegressionCase DotProduct() {
   RegressionCase c;
-  c.row = FindRow(kName);
-  c.inputs.Resize(DotProductShape(c.row->shape()), 1);
+  c.op = FindOperation(kName);
+  c.inputs.Resize(DotProductShape(c.op->shape()), 1);
   c.inputs.a = {0x7fa02000, 0x00000001, 0x3f801fff, 0};
   c.inputs.b = {0x3f800000, 0xff800000, 0x80000000, 0x42280000};
   c.inputs.c = {0x0000abcd};
@@ -42,8 +42,8 @@ RegressionCase DotProduct() {
 // A whole execution; every word differs from the others.
 RegressionCase Execution(const char* name) {
   RegressionCase c;
-  c.row = FindRow(name);
-  c.inputs.Resize(c.row->shape(), 1);
+  c.op = FindOperation(name);
+  c.inputs.Resize(c.op->shape(), 1);
   uint64_t word = 1;
   for (auto* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
     for (uint64_t& w : *words) w = word++ & 0xff;
@@ -54,7 +54,7 @@ RegressionCase Execution(const char* name) {
 }
 
 void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
-  EXPECT_EQ(x.row, y.row);
+  EXPECT_EQ(x.op, y.op);
   EXPECT_EQ(x.inputs.shape, y.inputs.shape);
   EXPECT_EQ(x.inputs.count, y.inputs.count);
   EXPECT_EQ(x.inputs.a, y.inputs.a);
@@ -115,13 +115,13 @@ TEST(FormatCase, ExecutionsRoundTrip) {
 
 // Every model once, so every format and every number of scales, whole and on its own.
 TEST(FormatCase, EveryModelRoundTrips) {
-  for (const Row* row : DistinctRows()) {
-    for (const Shape& shape : {row->shape(), DotProductShape(row->shape())}) {
+  for (const Operation* op : DistinctOperations()) {
+    for (const Shape& shape : {op->shape(), DotProductShape(op->shape())}) {
       if (shape.d_words() > 1024) continue;  // some tiles are large, the rows of A and B alike
       RegressionCase c;
-      c.row = row;
-      c.inputs = RandomBits(*row, shape, 1, 7);
-      std::vector<uint64_t> d(shape.d_words(), LowBits(row->model.d.bits));
+      c.op = op;
+      c.inputs = RandomBits(*op, shape, 1, 7);
+      std::vector<uint64_t> d(shape.d_words(), LowBits(op->model.d.bits));
       c.answers = {{"host", "", "", d}};
       c.slug = "tile";
       const auto parsed = ParseCase(FormatCase(c), "x");
@@ -136,8 +136,8 @@ constexpr char kScaled[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3
 
 RegressionCase Scaled() {
   RegressionCase c;
-  c.row = FindRow(kScaled);
-  c.inputs.Resize(DotProductShape(c.row->shape()), 1);
+  c.op = FindOperation(kScaled);
+  c.inputs.Resize(DotProductShape(c.op->shape()), 1);
   c.inputs.a[63] = 0xf;
   for (int s = 0; s < 4; ++s) {
     c.inputs.a[64 + s] = 0x38 + s;
@@ -212,7 +212,7 @@ TEST(CaseId, DependsOnInputsOnly) {
         +[](RegressionCase& c) { c.inputs.b[0] ^= 1ull << 31; },
         +[](RegressionCase& c) { c.inputs.c[0] ^= 1; },
         +[](RegressionCase& c) { std::swap(c.inputs.a, c.inputs.b); },
-        +[](RegressionCase& c) { c.row = FindRow("sm_86/mma.m16n8k4.f32.tf32.tf32.f32"); }}) {
+        +[](RegressionCase& c) { c.op = FindOperation("sm_86/mma.m16n8k4.f32.tf32.tf32.f32"); }}) {
     RegressionCase other = DotProduct();
     change(other);
     EXPECT_NE(CaseId(other), CaseId(DotProduct()));

@@ -46,10 +46,10 @@ struct RunManifest {
 // A sum modulo 2^128 of XXH3-128 values: the same in any order of the summands.
 using Digest = unsigned __int128;
 
-// The result of one unit: consecutive cases of one row.
+// The result of one unit: consecutive cases of one operation.
 struct UnitResult {
   uint32_t instruction = 0;  // index into RunManifest::instructions
-  uint64_t unit = 0;         // number among the units of its row
+  uint64_t unit = 0;         // number among the units of its operation
   uint64_t first_case = 0;
   uint64_t cases = 0;         // executions compared
   uint64_t dot_products = 0;  // result words compared

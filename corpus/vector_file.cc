@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostWords = 1024;         // of an operand; no instruction has as many
-constexpr size_t kMostAlternatives = 1000;  // of one row pattern
+constexpr size_t kMostAlternatives = 1000;  // of one operation pattern
 constexpr int kMostStars = 3;               // fnmatch is exponential in them
 constexpr absl::string_view kQuestions = "questions";
 
@@ -118,7 +118,7 @@ absl::StatusOr<DotProductCase> ReadOperands(const Vector& v, absl::string_view l
   return dot;
 }
 
-// Why a row pattern must not be given to Expand() and MatchRows(); empty when it may.
+// Why an operation pattern must not be given to Expand() and MatchOperations(); empty when it may.
 std::string Unsafe(absl::string_view pattern) {
   size_t alternatives = 1, commas = 0;
   bool open = false;
@@ -288,9 +288,10 @@ class Parser {
     if (absl::Status s = ReadWord(parts.first, answer); !s.ok()) return s;
     for (const absl::string_view pattern :
          absl::StrSplit(answer.patterns, ' ', absl::SkipEmpty())) {
-      if (absl::Status s = AddRows(pattern, answer); !s.ok()) return s;
+      if (absl::Status s = AddOperations(pattern, answer); !s.ok()) return s;
     }
-    if (answer.rows.empty()) return Error("add the rows after the word, ARCH/INSTRUCTION");
+    if (answer.ops.empty())
+      return Error("add the instructions after the word, as ARCH/INSTRUCTION");
     vector_->answers.push_back(std::move(answer));
     return absl::OkStatus();
   }
@@ -307,49 +308,50 @@ class Parser {
     return s.ok() ? s : Error("answer: ", s.message());
   }
 
-  absl::Status AddRows(absl::string_view pattern, VectorAnswer& answer) {
+  absl::Status AddOperations(absl::string_view pattern, VectorAnswer& answer) {
     if (const std::string why = Unsafe(pattern); !why.empty()) {
       return Error(Quoted(pattern), ": ", why);
     }
     for (const Expansion& e : Expand({pattern.data(), pattern.size()})) {
-      // FindRow first: it knows every size of an instruction.
-      const Row* one = FindRow(e.text);
-      const std::vector<const Row*> rows = one ? std::vector<const Row*>{one} : MatchRows(e.text);
-      if (rows.empty()) {
+      // FindOperation first: it knows every size of an instruction.
+      const Operation* one = FindOperation(e.text);
+      const std::vector<const Operation*> ops =
+          one ? std::vector<const Operation*>{one} : MatchOperations(e.text);
+      if (ops.empty()) {
         return Error(absl::StrContains(e.text, '*')
-                         ? absl::StrCat(Quoted(e.text), ": no row has this name")
-                         : WhyNoRow(absl::CHexEscape(e.text.substr(0, 100))));
+                         ? absl::StrCat(Quoted(e.text), ": no instruction has this name")
+                         : WhyNoOperation(absl::CHexEscape(e.text.substr(0, 100))));
       }
       absl::Status last;
       bool any = false;
-      for (const Row* row : rows) {
-        if (last = Fits(*row); !last.ok()) continue;
+      for (const Operation* op : ops) {
+        if (last = Fits(*op); !last.ok()) continue;
         any = true;
-        if (absl::Status s = AddRow(row, answer); !s.ok()) return s;
+        if (absl::Status s = AddOperation(op, answer); !s.ok()) return s;
       }
       if (!any) return Error(Quoted(e.text), ": ", last.message());
     }
     return absl::OkStatus();
   }
 
-  absl::Status Fits(const Row& row) const {
+  absl::Status Fits(const Operation& op) const {
     absl::Status s;
     for (const std::string& line : vector_->operands) {
-      s.Update(DotProductOf(*vector_, line, row).status());
+      s.Update(DotProductOf(*vector_, line, op).status());
     }
     return s;
   }
 
-  absl::Status AddRow(const Row* row, VectorAnswer& answer) {
+  absl::Status AddOperation(const Operation* op, VectorAnswer& answer) {
     if (answer.kind == AnswerKind::kContested) {
-      if (std::find(answer.rows.begin(), answer.rows.end(), row) == answer.rows.end()) {
-        answer.rows.push_back(row);
+      if (std::find(answer.ops.begin(), answer.ops.end(), op) == answer.ops.end()) {
+        answer.ops.push_back(op);
       }
       return absl::OkStatus();
     }
-    const auto [at, added] = answered_.emplace(row, line_);
-    if (!added) return Error("line ", at->second, " answers for ", row->name, "; keep one");
-    answer.rows.push_back(row);
+    const auto [at, added] = answered_.emplace(op, line_);
+    if (!added) return Error("line ", at->second, " answers for ", op->name, "; keep one");
+    answer.ops.push_back(op);
     return absl::OkStatus();
   }
 
@@ -360,7 +362,7 @@ class Parser {
   VectorFile file_;
   std::optional<Vector> vector_;  // the one being read
   std::vector<AnswerLine> answers_;
-  std::map<const Row*, int> answered_;  // and the line that did
+  std::map<const Operation*, int> answered_;  // and the line that did
 };
 
 }  // namespace
@@ -370,16 +372,16 @@ absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_vie
 }
 
 absl::StatusOr<DotProductCase> DotProductOf(const Vector& v, absl::string_view operands,
-                                            const Row& row) {
-  const Instruction& in = *row.instruction;
+                                            const Operation& op) {
+  const Instruction& in = *op.instruction;
   if (in.d != v.d || in.a != v.a || in.b != v.b || in.c != v.c || in.scale != v.scale) {
     return absl::InvalidArgumentError(
-        absl::StrCat(row.name, " has the formats ", in.d->name, " ", in.a->name, " ", in.b->name,
+        absl::StrCat(op.name, " has the formats ", in.d->name, " ", in.a->name, " ", in.b->name,
                      " ", in.c->name, in.scale ? absl::StrCat(" ", in.scale->name) : ""));
   }
   absl::StatusOr<DotProductCase> dot = ReadOperands(v, operands, in.shape.k, in.shape.scales);
   if (dot.ok()) return dot;
-  return absl::InvalidArgumentError(absl::StrCat(row.name, ": ", dot.status().message()));
+  return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", dot.status().message()));
 }
 
 }  // namespace mmadiff

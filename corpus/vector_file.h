@@ -27,7 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -42,10 +42,10 @@ const char* Name(AnswerKind kind);
 struct VectorAnswer {
   AnswerKind kind = AnswerKind::kExpected;
   uint64_t d = 0;
-  bool any_nan = false;          // the word is NAN; d is one of them
-  std::string patterns;          // of the rows, as written
-  std::vector<const Row*> rows;  // at least one
-  std::string who;               // empty: not said
+  bool any_nan = false;               // the word is NAN; d is one of them
+  std::string patterns;               // of the operations, as written
+  std::vector<const Operation*> ops;  // at least one
+  std::string who;                    // empty: not said
 };
 
 struct Vector {
@@ -74,21 +74,22 @@ bool IsLineProtocol(absl::string_view text);
 // line protocol. What cannot be read is among them: ReadVectors() says why. Errors as FilesBelow().
 absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path);
 
-// One operand line as a dot product of the row; kInvalidArgument when its formats or k do not fit.
+// One operand line as a dot product of the operation; kInvalidArgument when its formats or k do not
+// fit.
 absl::StatusOr<DotProductCase> DotProductOf(const Vector& vector, absl::string_view operands,
-                                            const Row& row);
+                                            const Operation& op);
 
-// What there is to compare: every answer x its rows x the operand lines, in this order.
+// What there is to compare: every answer x its operations x the operand lines, in this order.
 struct VectorCase {
   const VectorAnswer* answer = nullptr;
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   DotProductCase dot;
 };
 std::vector<VectorCase> CasesOf(const Vector& vector);
 
-// Whether `d` is the answer: equal bits, or two NaNs where the answer or the row leaves their bits
-// open.
-bool Is(const VectorAnswer& answer, const Row& row, uint64_t d);
+// Whether `d` is the answer: equal bits, or two NaNs where the answer or the operation leaves their
+// bits open.
+bool Is(const VectorAnswer& answer, const Operation& op, uint64_t d);
 
 // The word of an answer as the file has it.
 std::string WordText(const Vector& vector, const VectorAnswer& answer);

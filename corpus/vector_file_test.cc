@@ -55,13 +55,14 @@ TEST(ParseVectors, EverythingIsRead) {
   EXPECT_EQ(sum.operands.size(), 2u);
   ASSERT_EQ(sum.answers.size(), 4u);
   EXPECT_EQ(sum.answers[0].kind, AnswerKind::kObserved);
-  EXPECT_THAT(sum.answers[0].rows,
-              ElementsAre(FindRow("sm_80/mma.m16n8k16.f32.f16.f16.f32"), FindRow(kMma)));
+  EXPECT_THAT(sum.answers[0].ops, ElementsAre(FindOperation("sm_80/mma.m16n8k16.f32.f16.f16.f32"),
+                                              FindOperation(kMma)));
   EXPECT_EQ(sum.answers[0].who, "A100, H100");
   EXPECT_EQ(sum.answers[1].who, "Somebody, model: V100");
-  // A '*' finds the rows with the vector's formats, wmma among them, and no others.
-  EXPECT_THAT(sum.answers[1].rows, testing::Contains(FindRow("sm_70/mma.m8n8k4.f32.f16.f16.f32")));
-  EXPECT_GE(sum.answers[1].rows.size(), 2u);
+  // A '*' finds the operations with the vector's formats, wmma among them, and no others.
+  EXPECT_THAT(sum.answers[1].ops,
+              testing::Contains(FindOperation("sm_70/mma.m8n8k4.f32.f16.f16.f32")));
+  EXPECT_GE(sum.answers[1].ops.size(), 2u);
   EXPECT_EQ(sum.answers[3].kind, AnswerKind::kContested);
   EXPECT_EQ(WordText(sum, sum.answers[3]), "40400000");
   EXPECT_TRUE(file->vectors[1].answers[0].any_nan);
@@ -69,7 +70,7 @@ TEST(ParseVectors, EverythingIsRead) {
 }
 
 TEST(ParseVectors, Operands) {
-  const Row& scaled = *FindRow("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
+  const Operation& scaled = *FindOperation("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
   Vector v = {"f/v", "", "", "", &kF32, &kE2m1, &kE2m1, &kF32, &kUe8m0, {}, {}};
   const auto dot = DotProductOf(v, "02 @8 0a | 01* | 40000000 | 96 | 7f 80", scaled);
   ASSERT_TRUE(dot.ok()) << dot.status();
@@ -85,20 +86,20 @@ TEST(ParseVectors, Operands) {
   EXPECT_EQ(dot->b[65], 0x80u);
   EXPECT_EQ(DotProductOf(v, "02 | 02 | 00000000", scaled)->b[64], 0x7fu);
   EXPECT_FALSE(DotProductOf(v, "@64 02 | 02 | 00000000", scaled).ok());
-  EXPECT_FALSE(DotProductOf(v, "02 | 02 | 00000000", *FindRow(kMma)).ok());
+  EXPECT_FALSE(DotProductOf(v, "02 | 02 | 00000000", *FindOperation(kMma)).ok());
 }
 
 TEST(Is, BitsOrAnyNan) {
   const absl::StatusOr<VectorFile> file = ParseVectors(kGood, "paper.txt");
   ASSERT_TRUE(file.ok()) << file.status();
-  const Row& row = *FindRow(kMma);
+  const Operation& op = *FindOperation(kMma);
   const VectorAnswer &two = file->vectors[0].answers[0], &nan = file->vectors[1].answers[0];
-  EXPECT_TRUE(Is(two, row, 0x40000000));
-  EXPECT_FALSE(Is(two, row, 0x40000001));
-  EXPECT_TRUE(Is(nan, row, 0x7fffffff));
-  EXPECT_TRUE(Is(nan, row, 0xffc00001));
-  EXPECT_FALSE(Is(nan, row, 0x7f800000));
-  const Row& any = *FindRow("sm_90/mma.m8n8k4.f64.f64.f64.f64");
+  EXPECT_TRUE(Is(two, op, 0x40000000));
+  EXPECT_FALSE(Is(two, op, 0x40000001));
+  EXPECT_TRUE(Is(nan, op, 0x7fffffff));
+  EXPECT_TRUE(Is(nan, op, 0xffc00001));
+  EXPECT_FALSE(Is(nan, op, 0x7f800000));
+  const Operation& any = *FindOperation("sm_90/mma.m8n8k4.f64.f64.f64.f64");
   ASSERT_EQ(any.numerics->nan_verdict, NanVerdict::kAnyNan);
   VectorAnswer wide = nan;
   wide.any_nan = false;
@@ -138,9 +139,10 @@ constexpr BadFile kBad[] = {
     {"expected: NAN", "expected: 4000000", ":21: answer: '4000000' has 7 digits"},
     {"expected: NAN", "guessed: NAN", ":21: 'guessed': not a field of a vector"},
     {"expected: NAN", "expected NAN", ":21: 'expected NAN "},
-    {"NAN sm_90/mma.m16n8k16.f32.f16.f16.f32", "NAN", ":21: add the rows after the word"},
+    {"NAN sm_90/mma.m16n8k16.f32.f16.f16.f32", "NAN", ":21: add the instructions after the word"},
     {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/mma.m16n8k17.f32", ":21: "},
-    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_99/*.f32", ":21: 'sm_99/*.f32.f16.f16.f32': no row"},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_99/*.f32",
+     ":21: 'sm_99/*.f32.f16.f16.f32': no instruction"},
     {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/{mma,nma}.m16n8k16.f32", ":21: "},
     {"NAN sm_90/mma.m16n8k16.f32.f16.f16", "NAN sm_90/mma.m16n8k16.f32.bf16.bf16",
      "has the formats f32 bf16 bf16 f32"},

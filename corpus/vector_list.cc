@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path
   if (!files.ok()) return files.status();
   std::erase_if(*files, [&ignored](const std::string& file) {
     if (fs::is_other(file, ignored)) return true;  // a pipe gives its bytes once
-    if (fs::path(file).extension() != ".txt" || FactsOfFileName(file).row != nullptr) return true;
+    if (fs::path(file).extension() != ".txt" || FactsOfFileName(file).op != nullptr) return true;
     const absl::StatusOr<std::string> text = ReadFile(file, kMostFileBytes);
     return text.ok() && IsLineProtocol(*text);
   });
@@ -57,20 +57,20 @@ absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path
 std::vector<VectorCase> CasesOf(const Vector& vector) {
   std::vector<VectorCase> cases;
   for (const VectorAnswer& answer : vector.answers) {
-    for (const Row* row : answer.rows) {
+    for (const Operation* op : answer.ops) {
       for (const std::string& operands : vector.operands) {
-        absl::StatusOr<DotProductCase> dot = DotProductOf(vector, operands, *row);
-        if (dot.ok()) cases.push_back({&answer, row, *std::move(dot)});  // the parser has looked
+        absl::StatusOr<DotProductCase> dot = DotProductOf(vector, operands, *op);
+        if (dot.ok()) cases.push_back({&answer, op, *std::move(dot)});  // the parser has looked
       }
     }
   }
   return cases;
 }
 
-bool Is(const VectorAnswer& answer, const Row& row, uint64_t d) {
+bool Is(const VectorAnswer& answer, const Operation& op, uint64_t d) {
   if (d == answer.d) return true;
-  const Format& f = row.model.d;
-  const bool open = answer.any_nan || row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  const Format& f = op.model.d;
+  const bool open = answer.any_nan || op.numerics->nan_verdict == NanVerdict::kAnyNan;
   return open && IsNan(f, d) && IsNan(f, answer.d);
 }
 

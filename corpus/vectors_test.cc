@@ -1,5 +1,5 @@
 // Every answer of corpus/vectors, against the simulator and against the reference, with the model
-// of the row.
+// of the operation.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,13 +46,13 @@ std::vector<VectorFile> Files() {
 
 // The model must give every answer but the contested ones, and must not give those.
 void Check(const Vector& v, const VectorCase& c) {
-  const uint64_t simulated = Simulate(c.row->model, c.dot);
+  const uint64_t simulated = Simulate(c.op->model, c.dot);
   const bool wanted = c.answer->kind != AnswerKind::kContested;
   const std::string where = absl::StrCat(
       v.name, ": ", Name(c.answer->kind), " ", WordText(v, *c.answer), ", the simulator has ",
-      HexWord(*v.d, simulated), "\n", c.row->name, " ", FormatLine(*c.row->instruction, c.dot));
-  EXPECT_EQ(Is(*c.answer, *c.row, simulated), wanted) << where;
-  EXPECT_EQ(ReferenceDotProduct(c.row->model, c.dot), simulated) << where;
+      HexWord(*v.d, simulated), "\n", c.op->name, " ", FormatLine(*c.op->instruction, c.dot));
+  EXPECT_EQ(Is(*c.answer, *c.op, simulated), wanted) << where;
+  EXPECT_EQ(ReferenceDotProduct(c.op->model, c.dot), simulated) << where;
 }
 
 TEST(Vectors, SimulatorAndReferenceGiveEveryAnswer) {
@@ -98,7 +98,7 @@ TEST(Vectors, EachStandsOnce) {
   for (const VectorFile& file : Files()) {
     for (const Vector& v : file.vectors) {
       for (const VectorCase& c : CasesOf(v)) {
-        if (c.answer != &v.answers[0] || c.row != v.answers[0].rows[0]) continue;
+        if (c.answer != &v.answers[0] || c.op != v.answers[0].ops[0]) continue;
         const auto [at, added] = seen.emplace(Essence(v, c.dot), v.name);
         const bool both = absl::StrContains(at->second + v.name, "fasi_2021/") &&
                           absl::StrContains(at->second + v.name, "hickmann_bradford_2019/");

@@ -5,11 +5,11 @@
 namespace mmadiff {
 namespace {
 
-absl::Status CheckBatch(const Row& row, const Batch& batch) {
+absl::Status CheckBatch(const Operation& op, const Batch& batch) {
   const Shape& s = batch.shape;
-  if (s != row.shape() && s != DotProductShape(row.shape())) {
+  if (s != op.shape() && s != DotProductShape(op.shape())) {
     return absl::InvalidArgumentError(
-        absl::StrCat("a batch for ", row.name, " must have its shape or that of a dot product"));
+        absl::StrCat("a batch for ", op.name, " must have its shape or that of a dot product"));
   }
   const auto has = [&batch](const std::vector<uint64_t>& words, int each) {
     return static_cast<int64_t>(words.size()) == batch.count * each;
@@ -18,7 +18,7 @@ absl::Status CheckBatch(const Row& row, const Batch& batch) {
       has(batch.c, s.d_words())) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat("a batch for ", row.name, " of ", batch.count,
+  return absl::InvalidArgumentError(absl::StrCat("a batch for ", op.name, " of ", batch.count,
                                                  " executions with other numbers of words"));
 }
 
@@ -31,19 +31,19 @@ size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
 
 }  // namespace
 
-absl::Status Device::Run(const Row& row, const Batch& batch, std::vector<uint64_t>& d) {
+absl::Status Device::Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
   d.clear();
-  if (absl::Status s = Supports(row); !s.ok()) return s;
-  if (absl::Status s = CheckBatch(row, batch); !s.ok()) return s;
-  absl::Status s = Execute(row, batch, d);
+  if (absl::Status s = Supports(op); !s.ok()) return s;
+  if (absl::Status s = CheckBatch(op, batch); !s.ok()) return s;
+  absl::Status s = Execute(op, batch, d);
   const size_t expected = batch.dot_products(), answered = d.size();
-  const Format& f = *row.instruction->d;
+  const Format& f = *op.instruction->d;
   if (answered > expected || (s.ok() && answered < expected)) {
     s = absl::DataLossError(absl::StrCat(name(), " gave ", answered, " results for ", expected,
-                                         " dot products of ", row.name));
+                                         " dot products of ", op.name));
     d.clear();
   } else if (const size_t good = Fitting(f, d); good < answered) {
-    s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", row.name, " is 0x",
+    s = absl::DataLossError(absl::StrCat(name(), ": result ", good, " of ", op.name, " is 0x",
                                          absl::Hex(d[good]), ", more than the ", f.bits,
                                          " bits of ", f.name));
     d.resize(good);
@@ -51,9 +51,9 @@ absl::Status Device::Run(const Row& row, const Batch& batch, std::vector<uint64_
   return s;
 }
 
-absl::StatusOr<std::vector<uint64_t>> Device::Run(const Row& row, const Batch& batch) {
+absl::StatusOr<std::vector<uint64_t>> Device::Run(const Operation& op, const Batch& batch) {
   std::vector<uint64_t> d;
-  if (absl::Status s = Run(row, batch, d); !s.ok()) return s;
+  if (absl::Status s = Run(op, batch, d); !s.ok()) return s;
   return d;
 }
 

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -22,7 +22,8 @@ namespace mmadiff {
 //   kDeadlineExceeded    no answer in time
 //   kDataLoss            an answer that cannot be read
 //   kCancelled           the caller wanted no more (StopWhen)
-//   others               this row cannot be had from the device; other rows can (IsOfRow)
+//   others               this operation cannot be had from the device; other operations can
+//   (IsOfOperation)
 // One object serves one thread; open another for a second thread.
 class Device {
  public:
@@ -37,21 +38,21 @@ class Device {
   virtual std::string Unit() const { return ""; }
   // What else must be the same for a run to go on: the hash of a recording; "" if nothing.
   virtual std::string Fingerprint() const { return ""; }
-  // What is otherwise for this row than identity() says of the whole device; "" if nothing.
-  virtual std::string Exception(const Row&) const { return ""; }
+  // What is otherwise for this operation than identity() says of the whole device; "" if nothing.
+  virtual std::string IdentityNote(const Operation&) const { return ""; }
   // Whether it may take a second for one dot product.
   virtual bool IsSlow() const { return false; }
-  // Whether several machine instructions stand in for the row's one on this device.
-  virtual bool Emulates(const Row&) const { return false; }
-  // Ok when Run() can serve the row; otherwise kNotFound saying what is missing.
-  virtual absl::Status Supports(const Row& row) const = 0;
+  // Whether several machine instructions stand in for the operation's one on this device.
+  virtual bool Emulates(const Operation&) const { return false; }
+  // Ok when Run() can serve the operation; otherwise kNotFound saying what is missing.
+  virtual absl::Status Supports(const Operation& op) const = 0;
 
   // The result words of `batch`, batch.dot_products() of them, in the order of batch.c. Accepts the
   // instruction's own shape and DotProductShape(). What a device answers is checked here, for all:
   // other than one word for each dot product, each within the bits of its format, is kDataLoss.
-  absl::StatusOr<std::vector<uint64_t>> Run(const Row& row, const Batch& batch);
+  absl::StatusOr<std::vector<uint64_t>> Run(const Operation& op, const Batch& batch);
   // The same. On an error `d` holds what was answered before it, from the first dot product on.
-  absl::Status Run(const Row& row, const Batch& batch, std::vector<uint64_t>& d);
+  absl::Status Run(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
 
   // Once `stop` says true, Run() ends soon, with kCancelled if the batch is not done.
   void StopWhen(std::function<bool()> stop) { stop_ = std::move(stop); }
@@ -60,23 +61,25 @@ class Device {
   bool StopRequested() const { return stop_ && stop_(); }
 
  private:
-  // Run() of a supported row with a batch of one of its two shapes; `d` comes empty.
-  virtual absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) = 0;
+  // Run() of a supported operation with a batch of one of its two shapes; `d` comes empty.
+  virtual absl::Status Execute(const Operation& op, const Batch& batch,
+                               std::vector<uint64_t>& d) = 0;
 
   std::function<bool()> stop_;
 };
 
-// Whether an error of a device is of one row, so that it can go on with others.
-inline bool IsOfRow(const absl::Status& s) {
+// Whether an error of a device is of one operation, so that it can go on with others.
+inline bool IsOfOperation(const absl::Status& s) {
   return !s.ok() && !absl::IsUnavailable(s) && !absl::IsDeadlineExceeded(s) &&
          !absl::IsCancelled(s);
 }
 
-// What really answers for one row: identity(), Exception(), and whether the row is emulated.
-inline std::string IdentityFor(const Device& device, const Row& row) {
-  const std::string exception = device.Exception(row);
-  return device.identity() + (exception.empty() ? "" : ", but this row: " + exception) +
-         (device.Emulates(row) ? ", emulated by ptxas" : "");
+// What really answers for one operation: identity(), Exception(), and whether the operation is
+// emulated.
+inline std::string IdentityFor(const Device& device, const Operation& op) {
+  const std::string exception = device.IdentityNote(op);
+  return device.identity() + (exception.empty() ? "" : ", but this instruction: " + exception) +
+         (device.Emulates(op) ? ", emulated by ptxas" : "");
 }
 
 using DeviceOr = absl::StatusOr<std::unique_ptr<Device>>;

@@ -32,18 +32,18 @@ std::string Shortened(absl::string_view line) {
 // The lines of a batch, some at a time.
 class LineWriter {
  public:
-  LineWriter(const Row& row, const Batch& batch) : row_(row), batch_(batch) {}
+  LineWriter(const Operation& op, const Batch& batch) : op_(op), batch_(batch) {}
 
   absl::string_view Next() {
     text_.clear();
     for (; next_ < batch_.dot_products() && text_.size() < kInputAtOnce; ++next_) {
-      absl::StrAppend(&text_, FormatLine(*row_.instruction, Extract(batch_, next_)), "\n");
+      absl::StrAppend(&text_, FormatLine(*op_.instruction, Extract(batch_, next_)), "\n");
     }
     return text_;
   }
 
  private:
-  const Row& row_;
+  const Operation& op_;
   const Batch& batch_;
   int64_t next_ = 0;
   std::string text_;
@@ -52,7 +52,7 @@ class LineWriter {
 // Splits the command's output into lines and reads the results from them.
 class AnswerReader {
  public:
-  AnswerReader(const Row& row, const Batch& batch) : row_(row), batch_(batch) {
+  AnswerReader(const Operation& op, const Batch& batch) : op_(op), batch_(batch) {
     d_.reserve(batch.dot_products());
   }
 
@@ -114,7 +114,7 @@ class AnswerReader {
 
   // The result of dot product `index` from its line.
   absl::StatusOr<uint64_t> Answer(absl::string_view line, int64_t index) const {
-    const Instruction& instruction = *row_.instruction;
+    const Instruction& instruction = *op_.instruction;
     const absl::string_view stripped = absl::StripAsciiWhitespace(line);
     if (std::none_of(stripped.begin(), stripped.end(), absl::ascii_isspace)) {
       return ParseHexWord(*instruction.d, stripped);
@@ -138,7 +138,7 @@ class AnswerReader {
         " dot products; print one line for each, and nothing else but comments (#) on stdout"));
   }
 
-  const Row& row_;
+  const Operation& op_;
   const Batch& batch_;
   int64_t line_ = 0;     // lines seen
   int64_t answers_ = 0;  // of them no comments
@@ -158,14 +158,14 @@ class Exec : public Device {
                         files.empty() ? "no file of it is hashed" : files, ")");
   }
   bool IsSlow() const override { return true; }
-  // A command that does not know the row says so by its exit code.
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  // A command that does not know the operation says so by its exit code.
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (batch.dot_products() == 0) return absl::OkStatus();
-    LineWriter writer(row, batch);
-    AnswerReader reader(row, batch);
-    const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", row.name), timeout_};
+    LineWriter writer(op, batch);
+    AnswerReader reader(op, batch);
+    const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", op.name), timeout_};
     const absl::Status status = RunChild(
         child, [&] { return writer.Next(); },
         [&](absl::string_view bytes) { return reader.Take(bytes); },
@@ -194,9 +194,9 @@ DeviceOr OpenExec(absl::string_view command, absl::Duration timeout) {
   return std::make_unique<Exec>(command, timeout);
 }
 
-absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Row& row, const Batch& batch,
+absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Operation& op, const Batch& batch,
                                                   absl::string_view output, size_t piece) {
-  AnswerReader reader(row, batch);
+  AnswerReader reader(op, batch);
   for (; !output.empty(); output.remove_prefix(std::min(piece, output.size()))) {
     if (auto taken = reader.Take(output.substr(0, piece)); !taken.ok()) return taken.status();
   }

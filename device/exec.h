@@ -23,7 +23,7 @@ DeviceOr OpenExec(absl::string_view command, absl::Duration timeout);
 
 // What the command's whole output answers to the batch, taken `piece` bytes at a time. Errors as
 // above.
-absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Row& row, const Batch& batch,
+absl::StatusOr<std::vector<uint64_t>> ReadAnswers(const Operation& op, const Batch& batch,
                                                   absl::string_view output, size_t piece);
 
 }  // namespace mmadiff

@@ -27,17 +27,17 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const Row& TestRow() { return *FindRow("x86/vdpbf16ps"); }
+const Operation& TestOperation() { return *FindOperation("x86/vdpbf16ps"); }
 
 std::string Helper(absl::string_view mode) { return absl::StrCat(MMADIFF_EXEC_HELPER, " ", mode); }
 
-Batch RandomDots(const Row& row, int64_t count) {
+Batch RandomDots(const Operation& op, int64_t count) {
   std::mt19937_64 random(1);
   Batch batch;
-  batch.Resize(DotProductShape(row.shape()), count);
-  for (uint64_t& w : batch.a) w = random() & LowBits(row.model.a.bits);
-  for (uint64_t& w : batch.b) w = random() & LowBits(row.model.b.bits);
-  for (uint64_t& w : batch.c) w = random() & LowBits(row.model.c.bits);
+  batch.Resize(DotProductShape(op.shape()), count);
+  for (uint64_t& w : batch.a) w = random() & LowBits(op.model.a.bits);
+  for (uint64_t& w : batch.b) w = random() & LowBits(op.model.b.bits);
+  for (uint64_t& w : batch.c) w = random() & LowBits(op.model.c.bits);
   return batch;
 }
 
@@ -48,7 +48,7 @@ absl::StatusOr<std::vector<uint64_t>> Answers(absl::string_view command, int64_t
                                               absl::Duration timeout = kLong) {
   DeviceOr device = OpenExec(command, timeout);
   if (!device.ok()) return device.status();
-  return (*device)->Run(TestRow(), RandomDots(TestRow(), count));
+  return (*device)->Run(TestOperation(), RandomDots(TestOperation(), count));
 }
 
 std::string Error(absl::StatusCode code, absl::string_view command, int64_t count = 3,
@@ -68,7 +68,7 @@ bool HoldsForSomeTimeout(absl::FunctionRef<bool(absl::Duration)> holds) {
 
 std::vector<uint64_t> Simulated(int64_t count) {
   std::vector<uint64_t> d(count);
-  Simulate(TestRow().model, RandomDots(TestRow(), count), d);
+  Simulate(TestOperation().model, RandomDots(TestOperation(), count), d);
   return d;
 }
 
@@ -150,7 +150,7 @@ TEST_F(Exec, ChildHasOrdinarySignals) {
   signal(SIGPIPE, SIG_DFL);
 }
 
-TEST_F(Exec, EnvironmentNamesTheRow) {
+TEST_F(Exec, EnvironmentNamesTheOperation) {
   setenv("MMADIFF_INSTRUCTION", "another", 1);
   EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "env | grep MMADIFF >&2; exit 3"),
               AllOf(HasSubstr("MMADIFF_INSTRUCTION=x86/vdpbf16ps"), Not(HasSubstr("another"))));
@@ -307,7 +307,7 @@ TEST_F(Exec, StopLeavesTheAnswersBefore) {
   int seen = 0;  // by the second time all that was printed has been read
   (*device)->StopWhen([&] { return std::filesystem::exists(file) && ++seen == 2; });
   std::vector<uint64_t> d;
-  const absl::Status status = (*device)->Run(TestRow(), RandomDots(TestRow(), 4), d);
+  const absl::Status status = (*device)->Run(TestOperation(), RandomDots(TestOperation(), 4), d);
   EXPECT_EQ(status.code(), absl::StatusCode::kCancelled) << status;
   EXPECT_THAT(d, ::testing::ElementsAre(1, 2));
   std::filesystem::remove(file);
@@ -318,7 +318,7 @@ TEST_F(Exec, StopIsSeenByCommandsThatWriteForEver) {
     const DeviceOr device = OpenExec(command, kLong);
     int asked = 0;
     (*device)->StopWhen([&] { return ++asked == 3; });
-    EXPECT_EQ((*device)->Run(TestRow(), RandomDots(TestRow(), 4)).status().code(),
+    EXPECT_EQ((*device)->Run(TestOperation(), RandomDots(TestOperation(), 4)).status().code(),
               absl::StatusCode::kCancelled);
   }
 }
@@ -410,9 +410,9 @@ TEST_F(Exec, ChangedProgramIsAnError) {
   const DeviceOr device = OpenExec("sh " + script, kLong);
   EXPECT_THAT((*device)->identity(), HasSubstr(" xxh3 "));
   std::vector<uint64_t> d;
-  EXPECT_TRUE((*device)->Run(TestRow(), RandomDots(TestRow(), 3), d).ok());
+  EXPECT_TRUE((*device)->Run(TestOperation(), RandomDots(TestOperation(), 3), d).ok());
   std::ofstream(script, std::ios::app) << "# another\n";
-  const absl::Status status = (*device)->Run(TestRow(), RandomDots(TestRow(), 3), d);
+  const absl::Status status = (*device)->Run(TestOperation(), RandomDots(TestOperation(), 3), d);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(status.message(), HasSubstr("changed during the run"));
   EXPECT_TRUE(d.empty());

@@ -28,7 +28,7 @@ class Faulty : public Device {
   std::string identity() const override {
     return absl::StrCat("simulator, model version ", kModelVersion, ", with ", name_value_);
   }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
 
  protected:
   static std::vector<uint64_t> Answers(const Model& model, const Batch& batch) {
@@ -45,32 +45,32 @@ class WrongParameter : public Faulty {
   WrongParameter(absl::string_view name_value, const Parameter& parameter, int value)
       : Faulty(name_value), parameter_(parameter), value_(value) {}
 
-  absl::Status Supports(const Row& row) const override {
-    const Algorithm& algorithm = row.model.algorithm;
+  absl::Status Supports(const Operation& op) const override {
+    const Algorithm& algorithm = op.model.algorithm;
     if (FindParameter(algorithm.family, parameter_.name) == nullptr) {
       return absl::NotFoundError(
-          absl::StrCat(row.name, " has no parameter ", parameter_.name, ": ", Describe(algorithm)));
+          absl::StrCat(op.name, " has no parameter ", parameter_.name, ": ", Describe(algorithm)));
     }
     if (parameter_.get(algorithm) == value_) {
       return absl::FailedPreconditionError(absl::StrCat(parameter_.name, " is already ",
                                                         ValueText(parameter_, value_), " in ",
-                                                        row.name, ": nothing is wrong"));
+                                                        op.name, ": nothing is wrong"));
     }
-    const std::string invalid = Invalid(Changed(row));
+    const std::string invalid = WhyInvalid(Changed(op));
     if (invalid.empty()) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(row.name, " cannot have ", name_value_, ": ", invalid));
+    return absl::NotFoundError(absl::StrCat(op.name, " cannot have ", name_value_, ": ", invalid));
   }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(Changed(row), batch);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(Changed(op), batch);
     return absl::OkStatus();
   }
 
  private:
-  Model Changed(const Row& row) const {
-    Algorithm algorithm = row.model.algorithm;
+  Model Changed(const Operation& op) const {
+    Algorithm algorithm = op.model.algorithm;
     parameter_.set(algorithm, value_);
-    return WithAlgorithm(row, algorithm);
+    return WithAlgorithm(op, algorithm);
   }
 
   const Parameter& parameter_;
@@ -80,8 +80,8 @@ class WrongParameter : public Faulty {
 class NoFault : public Faulty {
  public:
   using Faulty::Faulty;
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(row.model, batch);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(op.model, batch);
     return absl::OkStatus();
   }
 };
@@ -90,15 +90,15 @@ class WrongLane : public Faulty {
  public:
   WrongLane(absl::string_view name_value, int64_t lane) : Faulty(name_value), lane_(lane) {}
 
-  absl::Status Supports(const Row& row) const override {
-    if (lane_ + 1 < row.shape().d_words()) return absl::OkStatus();
-    return absl::NotFoundError(absl::StrCat(row.name, " has ", row.shape().d_words(),
+  absl::Status Supports(const Operation& op) const override {
+    if (lane_ + 1 < op.shape().d_words()) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(op.name, " has ", op.shape().d_words(),
                                             " results an execution: no lanes ", lane_, " and ",
                                             lane_ + 1, " to swap"));
   }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    d = Answers(row.model, batch);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    d = Answers(op.model, batch);
     const int64_t words = batch.shape.d_words();
     for (int64_t i = 0; lane_ + 1 < words && i < batch.count; ++i) {
       std::swap(d[i * words + lane_], d[i * words + lane_ + 1]);
@@ -114,8 +114,8 @@ class LostBatch : public Faulty {
  public:
   LostBatch(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (++runs_ % period_ != 0) last_ = Answers(row.model, batch);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (++runs_ % period_ != 0) last_ = Answers(op.model, batch);
     d = last_;
     d.resize(batch.dot_products());
     return absl::OkStatus();
@@ -138,11 +138,11 @@ class FlakyBit : public Faulty {
  public:
   FlakyBit(absl::string_view name_value, int64_t period) : Faulty(name_value), period_(period) {}
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     // Results of the whole process, so that a second device does not repeat the first one's
     // answers.
     static std::atomic<uint64_t> results = 0;
-    d = Answers(row.model, batch);
+    d = Answers(op.model, batch);
     uint64_t counter = results.fetch_add(d.size());
     for (uint64_t& word : d) {
       if (Mix(++counter) % period_ == 0) word ^= 1;
@@ -158,9 +158,9 @@ class Dead : public Faulty {
  public:
   Dead(absl::string_view name_value, int64_t first) : Faulty(name_value), first_(first) {}
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (++runs_ < first_) {
-      d = Answers(row.model, batch);
+      d = Answers(op.model, batch);
       return absl::OkStatus();
     }
     return absl::UnavailableError(

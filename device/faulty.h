@@ -12,9 +12,10 @@ namespace mmadiff {
 //   nothing flaky_bit=N    about one result in N has its lowest bit flipped, each time in another
 //   place dead=N         kUnavailable from the N-th Run() on none=0         no fault: exactly the
 //   simulator
-// kInvalidArgument lists the names or the values allowed. Supports() is kNotFound for a row whose
-// family does not have the parameter or whose model cannot take the value, or that has no lane I+1,
-// and kFailedPrecondition for a row where VALUE is what it has anyway. Run() expects Supports().
+// kInvalidArgument lists the names or the values allowed. Supports() is kNotFound for an operation
+// whose family does not have the parameter or whose model cannot take the value, or that has no
+// lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()
+// expects Supports().
 DeviceOr OpenFaulty(absl::string_view name_value);
 
 }  // namespace mmadiff

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -18,8 +18,8 @@ using ::testing::SizeIs;
 constexpr char kVdpbf16ps[] = "x86/vdpbf16ps";
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 
-Batch RandomBatch(const Row& row, const Shape& shape, int64_t executions, uint64_t seed = 1) {
-  return RandomBits(row, shape, executions, seed);
+Batch RandomBatch(const Operation& op, const Shape& shape, int64_t executions, uint64_t seed = 1) {
+  return RandomBits(op, shape, executions, seed);
 }
 
 std::vector<uint64_t> Simulated(const Model& model, const Batch& batch) {
@@ -67,34 +67,35 @@ TEST(Faulty, NameOpensTheSameDeviceAgain) {
   EXPECT_THAT(Open("dead=3")->identity(), HasSubstr("with dead=3"));
 }
 
-TEST(Faulty, RefusesRowsThatCannotShowTheFault) {
-  const absl::Status same = Open("fraction_bits=25")->Supports(*FindRow(kHopper));
+TEST(Faulty, RefusesOperationsThatCannotShowTheFault) {
+  const absl::Status same = Open("fraction_bits=25")->Supports(*FindOperation(kHopper));
   EXPECT_EQ(same.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_EQ(same.message(),
             "fraction_bits is already 25 in sm_90/mma.m16n8k16.f32.f16.f16.f32: nothing is wrong");
-  const absl::Status family = Open("fraction_bits=25")->Supports(*FindRow(kVdpbf16ps));
+  const absl::Status family = Open("fraction_bits=25")->Supports(*FindOperation(kVdpbf16ps));
   EXPECT_EQ(family.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(family.message(), HasSubstr("has no parameter fraction_bits: fma_chain("));
-  const absl::Status invalid = Open("output_fraction_bits=40")->Supports(*FindRow(kVdpbf16ps));
+  const absl::Status invalid =
+      Open("output_fraction_bits=40")->Supports(*FindOperation(kVdpbf16ps));
   EXPECT_EQ(invalid.code(), absl::StatusCode::kNotFound);
   EXPECT_THAT(invalid.message(), HasSubstr("output_fraction_bits must be at most 23 for f32"));
-  EXPECT_TRUE(Open("output_fraction_bits=40")->Supports(*FindRow("x86/vfmadd231sd")).ok());
-  EXPECT_EQ(Open("wrong_lane=15")->Supports(*FindRow(kVdpbf16ps)).code(),
+  EXPECT_TRUE(Open("output_fraction_bits=40")->Supports(*FindOperation("x86/vfmadd231sd")).ok());
+  EXPECT_EQ(Open("wrong_lane=15")->Supports(*FindOperation(kVdpbf16ps)).code(),
             absl::StatusCode::kNotFound);
-  EXPECT_TRUE(Open("wrong_lane=14")->Supports(*FindRow(kVdpbf16ps)).ok());
+  EXPECT_TRUE(Open("wrong_lane=14")->Supports(*FindOperation(kVdpbf16ps)).ok());
 }
 
 // Every neighbour of every model is a device, and that device computes the neighbour.
 TEST(Faulty, EveryNeighbourOfEveryModel) {
   int neighbours = 0;
-  for (const Row* pointer : DistinctRows()) {
-    const Row& row = *pointer;
-    const Batch batch = RandomBatch(row, DotProductShape(row.shape()), 50);
-    for (const Neighbour& n : Neighbours(row.model)) {
+  for (const Operation* pointer : DistinctOperations()) {
+    const Operation& op = *pointer;
+    const Batch batch = RandomBatch(op, DotProductShape(op.shape()), 50);
+    for (const Neighbour& n : Neighbours(op.model)) {
       const std::unique_ptr<Device> device = Open(n.name);
-      ASSERT_TRUE(device->Supports(row).ok()) << row.name << " " << n.name;
-      EXPECT_EQ(*device->Run(row, batch), Simulated(WithAlgorithm(row, n.algorithm), batch))
-          << row.name << " " << n.name;
+      ASSERT_TRUE(device->Supports(op).ok()) << op.name << " " << n.name;
+      EXPECT_EQ(*device->Run(op, batch), Simulated(WithAlgorithm(op, n.algorithm), batch))
+          << op.name << " " << n.name;
       ++neighbours;
     }
   }
@@ -103,70 +104,70 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
 
 TEST(Faulty, NoneIsTheSimulator) {
   const std::unique_ptr<Device> device = Open("none=0");
-  for (const Row* row : DistinctRows()) {
-    const Batch batch = RandomBatch(*row, row->shape(), 1);
-    ASSERT_TRUE(device->Supports(*row).ok());
-    EXPECT_EQ(*device->Run(*row, batch), Simulated(row->model, batch)) << row->name;
+  for (const Operation* op : DistinctOperations()) {
+    const Batch batch = RandomBatch(*op, op->shape(), 1);
+    ASSERT_TRUE(device->Supports(*op).ok());
+    EXPECT_EQ(*device->Run(*op, batch), Simulated(op->model, batch)) << op->name;
   }
 }
 
 TEST(Faulty, WrongLaneSwapsTwoResultsOfEveryExecution) {
-  const Row& row = *FindRow(kHopper);
-  const Batch batch = RandomBatch(row, row.shape(), 4);
-  std::vector<uint64_t> expected = Simulated(row.model, batch);
+  const Operation& op = *FindOperation(kHopper);
+  const Batch batch = RandomBatch(op, op.shape(), 4);
+  std::vector<uint64_t> expected = Simulated(op.model, batch);
   for (int i = 0; i < 4; ++i) std::swap(expected[128 * i + 5], expected[128 * i + 6]);
   const std::unique_ptr<Device> device = Open("wrong_lane=5");
-  EXPECT_EQ(*device->Run(row, batch), expected);
-  EXPECT_NE(*device->Run(row, batch), Simulated(row.model, batch));
-  const Batch dots = RandomBatch(row, DotProductShape(row.shape()), 40);
-  EXPECT_EQ(*device->Run(row, dots), Simulated(row.model, dots));
+  EXPECT_EQ(*device->Run(op, batch), expected);
+  EXPECT_NE(*device->Run(op, batch), Simulated(op.model, batch));
+  const Batch dots = RandomBatch(op, DotProductShape(op.shape()), 40);
+  EXPECT_EQ(*device->Run(op, dots), Simulated(op.model, dots));
 }
 
 // Scales are operands like others: lanes are those of the results, one for each dot product.
 TEST(Faulty, TransportFaultsWithScales) {
-  const Row& row = *FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
-  const Batch batch = RandomBatch(row, row.shape(), 3);
-  const std::vector<uint64_t> right = Simulated(row.model, batch);
+  const Operation& op = *FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
+  const Batch batch = RandomBatch(op, op.shape(), 3);
+  const std::vector<uint64_t> right = Simulated(op.model, batch);
   std::vector<uint64_t> swapped = right;
   for (int i = 0; i < 3; ++i) std::swap(swapped[128 * i + 126], swapped[128 * i + 127]);
-  EXPECT_EQ(*Open("wrong_lane=126")->Run(row, batch), swapped);
-  EXPECT_FALSE(Open("wrong_lane=127")->Supports(row).ok());
-  EXPECT_THAT(*Open("lost_batch=1")->Run(row, batch), AllOf(SizeIs(3 * 128), Each(0)));
-  EXPECT_EQ(*Open("lost_batch=2")->Run(row, batch), right);
-  EXPECT_FALSE(Open("dead=1")->Run(row, batch).ok());
+  EXPECT_EQ(*Open("wrong_lane=126")->Run(op, batch), swapped);
+  EXPECT_FALSE(Open("wrong_lane=127")->Supports(op).ok());
+  EXPECT_THAT(*Open("lost_batch=1")->Run(op, batch), AllOf(SizeIs(3 * 128), Each(0)));
+  EXPECT_EQ(*Open("lost_batch=2")->Run(op, batch), right);
+  EXPECT_FALSE(Open("dead=1")->Run(op, batch).ok());
   // Every scale is read: another one, no NaN, changes a result.
   for (int s = 64; s < 68; ++s) {
     Batch other = batch;
     std::fill(other.a.begin(), other.a.end(), 0x2);
     std::fill(other.b.begin(), other.b.end(), 0x2);
     for (uint64_t& c : other.c) c = 0;
-    const std::vector<uint64_t> before = *Open("none=0")->Run(row, other);
+    const std::vector<uint64_t> before = *Open("none=0")->Run(op, other);
     other.a[s] ^= 0x10;
-    EXPECT_NE(*Open("none=0")->Run(row, other), before) << s;
+    EXPECT_NE(*Open("none=0")->Run(op, other), before) << s;
   }
 }
 
 TEST(Faulty, LostBatchAnswersWithOldResultsOrZeros) {
-  const Row& row = *FindRow(kVdpbf16ps);
-  const Shape dot = DotProductShape(row.shape());
-  const Batch first = RandomBatch(row, dot, 3, 1), second = RandomBatch(row, dot, 5, 2);
-  std::vector<uint64_t> stale = Simulated(row.model, first);
+  const Operation& op = *FindOperation(kVdpbf16ps);
+  const Shape dot = DotProductShape(op.shape());
+  const Batch first = RandomBatch(op, dot, 3, 1), second = RandomBatch(op, dot, 5, 2);
+  std::vector<uint64_t> stale = Simulated(op.model, first);
   stale.resize(5);
   const std::unique_ptr<Device> device = Open("lost_batch=2");
   for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(*device->Run(row, first), Simulated(row.model, first));
-    EXPECT_EQ(*device->Run(row, second), stale);
+    EXPECT_EQ(*device->Run(op, first), Simulated(op.model, first));
+    EXPECT_EQ(*device->Run(op, second), stale);
   }
-  EXPECT_THAT(*Open("lost_batch=1")->Run(row, second), Each(0));
+  EXPECT_THAT(*Open("lost_batch=1")->Run(op, second), Each(0));
 }
 
 TEST(Faulty, FlakyBitNeverRepeats) {
-  const Row& row = *FindRow(kVdpbf16ps);
-  const Batch batch = RandomBatch(row, row.shape(), 1000);  // 16000 results
-  const std::vector<uint64_t> right = Simulated(row.model, batch);
+  const Operation& op = *FindOperation(kVdpbf16ps);
+  const Batch batch = RandomBatch(op, op.shape(), 1000);  // 16000 results
+  const std::vector<uint64_t> right = Simulated(op.model, batch);
   const auto wrong_places = [&](Device& device) {
     std::vector<size_t> places;
-    const std::vector<uint64_t> d = *device.Run(row, batch);
+    const std::vector<uint64_t> d = *device.Run(op, batch);
     for (size_t i = 0; i < d.size(); ++i) {
       if (d[i] == right[i]) continue;
       EXPECT_EQ(d[i], right[i] ^ 1);
@@ -182,13 +183,13 @@ TEST(Faulty, FlakyBitNeverRepeats) {
 }
 
 TEST(Faulty, DeadFromTheGivenRunOn) {
-  const Row& row = *FindRow(kVdpbf16ps);
-  const Batch batch = RandomBatch(row, row.shape(), 1);
+  const Operation& op = *FindOperation(kVdpbf16ps);
+  const Batch batch = RandomBatch(op, op.shape(), 1);
   const std::unique_ptr<Device> device = Open("dead=3");
-  EXPECT_TRUE(device->Run(row, batch).ok());
-  EXPECT_TRUE(device->Run(row, batch).ok());
-  EXPECT_EQ(device->Run(row, batch).status().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(device->Run(row, batch).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(device->Run(op, batch).ok());
+  EXPECT_TRUE(device->Run(op, batch).ok());
+  EXPECT_EQ(device->Run(op, batch).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(device->Run(op, batch).status().code(), absl::StatusCode::kUnavailable);
 }
 
 }  // namespace

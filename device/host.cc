@@ -15,10 +15,10 @@ class Host : public Device {
   std::string name() const override { return "host"; }
   std::string identity() const override { return HostIdentity(); }
 
-  absl::Status Supports(const Row& row) const override { return Find(row).status(); }
+  absl::Status Supports(const Operation& op) const override { return Find(op).status(); }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::StatusOr<const HostInstruction*> instruction = Find(row);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::StatusOr<const HostInstruction*> instruction = Find(op);
     if (!instruction.ok()) return instruction.status();
     d.resize(batch.dot_products());
     (*instruction)->run(batch, d.data());
@@ -26,15 +26,15 @@ class Host : public Device {
   }
 
  private:
-  static absl::StatusOr<const HostInstruction*> Find(const Row& row) {
+  static absl::StatusOr<const HostInstruction*> Find(const Operation& op) {
     for (const HostInstruction& i : HostInstructions()) {
-      if (std::string_view(i.name) != row.instruction->name) continue;
+      if (std::string_view(i.name) != op.instruction->name) continue;
       if (i.supported()) return &i;
-      return absl::NotFoundError(absl::StrCat(row.name, " needs the CPU feature ", i.feature,
+      return absl::NotFoundError(absl::StrCat(op.name, " needs the CPU feature ", i.feature,
                                               ", which this CPU (or its operating system) lacks"));
     }
     return absl::NotFoundError(
-        absl::StrCat(row.name, " is none of the instructions that host runs"));
+        absl::StrCat(op.name, " is none of the instructions that host runs"));
   }
 };
 

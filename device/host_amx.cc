@@ -60,7 +60,7 @@ class TileConfiguration {
   TileConfiguration() {
     // SDM vol. 2, LDTILECFG: the 64 bytes of memory, all the rest of them zero.
     struct {
-      uint8_t palette = 1, start_row = 0, reserved[14] = {};
+      uint8_t palette = 1, start_op = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {kRowBytes, kRowBytes, kRowBytes};
       uint8_t rows[16] = {kRows, kRows, kRows};
     } memory;

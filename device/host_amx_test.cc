@@ -21,13 +21,13 @@ namespace {
 
 std::unique_ptr<Device> Host() { return *OpenHost(); }
 
-const Row& RowOf(const std::string& instruction) {
-  return *FindRow(absl::StrCat("x86/", instruction));
+const Operation& OperationOf(const std::string& instruction) {
+  return *FindOperation(absl::StrCat("x86/", instruction));
 }
 
-#define MMADIFF_SKIP_UNLESS_SUPPORTED(row)                     \
-  if (const absl::Status s = Host()->Supports(row); !s.ok()) { \
-    GTEST_SKIP() << s.message();                               \
+#define MMADIFF_SKIP_UNLESS_SUPPORTED(op)                     \
+  if (const absl::Status s = Host()->Supports(op); !s.ok()) { \
+    GTEST_SKIP() << s.message();                              \
   }
 
 #ifdef __x86_64__
@@ -39,7 +39,7 @@ TEST(HostAmxDeathTest, RefusedPermissionIsNotFound) {
     static char memory[8192];  // a frame with tile data takes more
     const stack_t small = {.ss_sp = memory, .ss_flags = 0, .ss_size = sizeof(memory)};
     if (sigaltstack(&small, nullptr) != 0) exit(2);
-    const absl::Status status = Host()->Supports(RowOf("tdpbf16ps"));
+    const absl::Status status = Host()->Supports(OperationOf("tdpbf16ps"));
     std::cerr << status;
     exit(absl::IsNotFound(status) ? 0 : 1);
   };
@@ -48,11 +48,11 @@ TEST(HostAmxDeathTest, RefusedPermissionIsNotFound) {
 
 // A thread without tiles in use switches faster.
 TEST(HostAmxRelease, TilesAreReleased) {
-  const Row& row = RowOf("tdpbf16ps");
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row);
+  const Operation& op = OperationOf("tdpbf16ps");
+  MMADIFF_SKIP_UNLESS_SUPPORTED(op);
   Batch batch;
-  batch.Resize(row.shape(), 1);
-  ASSERT_TRUE(Host()->Run(row, batch).ok());
+  batch.Resize(op.shape(), 1);
+  ASSERT_TRUE(Host()->Run(op, batch).ok());
   uint8_t configuration[64];  // byte 0 is the palette; 0 means none (SDM vol. 2, STTILECFG)
   asm volatile("sttilecfg %0" : "=m"(configuration));
   EXPECT_EQ(configuration[0], 0);
@@ -61,19 +61,19 @@ TEST(HostAmxRelease, TilesAreReleased) {
 
 class HostAmx : public ::testing::TestWithParam<const char*> {
  protected:
-  void SetUp() override { MMADIFF_SKIP_UNLESS_SUPPORTED(row()); }
+  void SetUp() override { MMADIFF_SKIP_UNLESS_SUPPORTED(op()); }
 
-  const Row& row() const { return RowOf(GetParam()); }
-  std::vector<uint64_t> Run(const Batch& batch) { return *device_->Run(row(), batch); }
+  const Operation& op() const { return OperationOf(GetParam()); }
+  std::vector<uint64_t> Run(const Batch& batch) { return *device_->Run(op(), batch); }
 
   // Any bits at all, NaNs included.
   Batch RandomBatch(const Shape& shape, int64_t count) const {
     std::mt19937_64 random(1);
     Batch batch;
     batch.Resize(shape, count);
-    for (uint64_t& w : batch.a) w = random() & LowBits(row().model.a.bits);
-    for (uint64_t& w : batch.b) w = random() & LowBits(row().model.b.bits);
-    for (uint64_t& w : batch.c) w = random() & LowBits(row().model.c.bits);
+    for (uint64_t& w : batch.a) w = random() & LowBits(op().model.a.bits);
+    for (uint64_t& w : batch.b) w = random() & LowBits(op().model.b.bits);
+    for (uint64_t& w : batch.c) w = random() & LowBits(op().model.c.bits);
     return batch;
   }
 
@@ -84,14 +84,14 @@ struct Known {
   uint64_t a, b, product;  // words
 };
 // 2 * 3 = 6, in both formats.
-Known KnownProduct(const Row& row) {
-  return IsInteger(row.model.a) ? Known{2, 3, 6} : Known{0x4000, 0x4040, 0x40c00000};
+Known KnownProduct(const Operation& op) {
+  return IsInteger(op.model.a) ? Known{2, 3, 6} : Known{0x4000, 0x4040, 0x40c00000};
 }
 
 // One element of A and one of B are not zero. For every row, column and k: they meet in one result.
 TEST_P(HostAmx, OneHotOperandsMeetInOneResult) {
-  const Shape s = row().shape();
-  const Known known = KnownProduct(row());
+  const Shape s = op().shape();
+  const Known known = KnownProduct(op());
   for (int k = 0; k < s.k; ++k) {
     Batch batch;
     batch.Resize(s, s.d_words());
@@ -108,8 +108,8 @@ TEST_P(HostAmx, OneHotOperandsMeetInOneResult) {
 
 // The elements differ in k: nothing meets.
 TEST_P(HostAmx, DifferentKNeverMeet) {
-  const Shape s = row().shape();
-  const Known known = KnownProduct(row());
+  const Shape s = op().shape();
+  const Known known = KnownProduct(op());
   Batch batch;
   batch.Resize(s, s.k * s.k);
   for (int i = 0; i < s.k * s.k; ++i) {
@@ -122,40 +122,40 @@ TEST_P(HostAmx, DifferentKNeverMeet) {
 
 TEST_P(HostAmx, AddendStaysInItsPlace) {
   Batch batch;
-  batch.Resize(row().shape(), 2);
+  batch.Resize(op().shape(), 2);
   for (size_t i = 0; i < batch.c.size(); ++i) batch.c[i] = 0x40000000 + i;
   EXPECT_EQ(Run(batch), batch.c);
 }
 
 // Off the diagonal of a tile of single dot products there are other sums; no result shows them.
 TEST_P(HostAmx, TilesAndSingleDotProductsAgree) {
-  const Batch tiles = RandomBatch(row().shape(), 50);
+  const Batch tiles = RandomBatch(op().shape(), 50);
   std::vector<DotProductCase> dots;
   for (int64_t i = 0; i < tiles.dot_products(); ++i) dots.push_back(Extract(tiles, i));
   const std::vector<uint64_t> expected = Run(tiles);
-  EXPECT_EQ(Run(MakeDotProductBatch(row().shape(), dots)), expected);
+  EXPECT_EQ(Run(MakeDotProductBatch(op().shape(), dots)), expected);
   dots.resize(37);  // two full tiles and 5
-  EXPECT_EQ(Run(MakeDotProductBatch(row().shape(), dots)),
+  EXPECT_EQ(Run(MakeDotProductBatch(op().shape(), dots)),
             std::vector<uint64_t>(expected.begin(), expected.begin() + 37));
 }
 
 // The shape of the tiles is configured for each thread anew, and two at once do not meet.
 TEST_P(HostAmx, OtherThreads) {
-  const Batch batch = RandomBatch(row().shape(), 200);
+  const Batch batch = RandomBatch(op().shape(), 200);
   const std::vector<uint64_t> expected = Run(batch);
   int equal[2] = {};
   std::vector<std::thread> threads;
   for (int& e : equal) {
     threads.emplace_back([&] {
       const std::unique_ptr<Device> host = Host();
-      for (int i = 0; i < 50; ++i) e += *host->Run(row(), batch) == expected;
+      for (int i = 0; i < 50; ++i) e += *host->Run(op(), batch) == expected;
     });
   }
   for (std::thread& t : threads) t.join();
   EXPECT_THAT(equal, ::testing::ElementsAre(50, 50));
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, HostAmx,
+INSTANTIATE_TEST_SUITE_P(Operations, HostAmx,
                          ::testing::Values("tdpbf16ps", "tdpbssd", "tdpbsud", "tdpbusd", "tdpbuud"),
                          [](const auto& info) { return std::string(info.param); });
 
@@ -258,18 +258,18 @@ class HostAmxVector : public ::testing::TestWithParam<Vector> {};
 
 TEST_P(HostAmxVector, HardwareAnswers) {
   const Vector& v = GetParam();
-  const Row& row = RowOf(v.instruction);
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row);
-  const DotProductCase dot = DotProduct(v, row.shape().k);
+  const Operation& op = OperationOf(v.instruction);
+  MMADIFF_SKIP_UNLESS_SUPPORTED(op);
+  const DotProductCase dot = DotProduct(v, op.shape().k);
   // In every lane: 17 on diagonals, and a whole tile.
-  const Batch singles = MakeDotProductBatch(row.shape(), std::vector(17, dot));
+  const Batch singles = MakeDotProductBatch(op.shape(), std::vector(17, dot));
   Batch tile;
-  tile.Resize(row.shape(), 1);
-  for (int i = 0; i < 256; ++i) Insert(dot, 0, PositionOf(row.shape(), i), tile);
+  tile.Resize(op.shape(), 1);
+  for (int i = 0; i < 256; ++i) Insert(dot, 0, PositionOf(op.shape(), i), tile);
   for (const Batch& batch : {singles, tile}) {
-    const auto d = Host()->Run(row, batch);
+    const auto d = Host()->Run(op, batch);
     ASSERT_TRUE(d.ok()) << d.status();
-    for (const uint64_t word : *d) EXPECT_EQ(HexWord(row.model.d, word), HexWord(row.model.d, v.d));
+    for (const uint64_t word : *d) EXPECT_EQ(HexWord(op.model.d, word), HexWord(op.model.d, v.d));
   }
 }
 

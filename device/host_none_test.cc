@@ -10,8 +10,8 @@ TEST(HostNone, SupportsNothing) {
   const DeviceOr device = OpenHost();
   ASSERT_TRUE(device.ok());
   EXPECT_FALSE((*device)->identity().empty());
-  for (const Row& row : Rows()) {
-    EXPECT_EQ((*device)->Supports(row).code(), absl::StatusCode::kNotFound) << row.name;
+  for (const Operation& op : Operations()) {
+    EXPECT_EQ((*device)->Supports(op).code(), absl::StatusCode::kNotFound) << op.name;
   }
 }
 

@@ -20,7 +20,7 @@ namespace {
 // 2^min_exponent.
 class Generator {
  public:
-  explicit Generator(const Row& row) : model_(row.model), random_(20240901) {}
+  explicit Generator(const Operation& op) : model_(op.model), random_(20240901) {}
 
   // Every operand on its own, of any kind.
   Batch AnyKinds(int64_t count) {
@@ -117,24 +117,24 @@ class Generator {
 class HostSimulator : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const absl::Status supported = device_->Supports(row());
+    const absl::Status supported = device_->Supports(op());
     if (!supported.ok()) GTEST_SKIP() << supported.message();
   }
 
-  const Row& row() const { return *FindRow(GetParam()); }
+  const Operation& op() const { return *FindOperation(GetParam()); }
 
   // The hardware's results, compared with the simulator's: at most ten differences are told.
   std::vector<uint64_t> Check(const Batch& batch) {
-    const absl::StatusOr<std::vector<uint64_t>> hardware = device_->Run(row(), batch);
+    const absl::StatusOr<std::vector<uint64_t>> hardware = device_->Run(op(), batch);
     EXPECT_TRUE(hardware.ok()) << hardware.status();
     if (!hardware.ok()) return {};
     std::vector<uint64_t> simulated(batch.dot_products());
-    Simulate(row().model, batch, simulated);
+    Simulate(op().model, batch, simulated);
     for (int64_t i = 0; i < batch.dot_products(); ++i) {
       if ((*hardware)[i] == simulated[i] || ++told_ > 10) continue;
-      ADD_FAILURE() << FormatLine(*row().instruction, Extract(batch, i)) << "  hardware "
-                    << HexWord(row().model.d, (*hardware)[i]) << "  simulator "
-                    << HexWord(row().model.d, simulated[i]);
+      ADD_FAILURE() << FormatLine(*op().instruction, Extract(batch, i)) << "  hardware "
+                    << HexWord(op().model.d, (*hardware)[i]) << "  simulator "
+                    << HexWord(op().model.d, simulated[i]);
     }
     return *hardware;
   }
@@ -146,15 +146,15 @@ class HostSimulator : public ::testing::TestWithParam<const char*> {
 // Two million dot products; fewer, but tens of millions of products, where they are long.
 TEST_P(HostSimulator, MillionsOfProducts) {
   constexpr int64_t kAtOnce = 50000;
-  Generator generator(row());
-  const int rounds = row().model.k > 4 ? 3 : 14;
+  Generator generator(op());
+  const int rounds = op().model.k > 4 ? 3 : 14;
   for (int i = 0; i < rounds; ++i) {
     Check(generator.AnyKinds(kAtOnce));
-    if (IsInteger(row().model.d)) continue;
+    if (IsInteger(op().model.d)) continue;
     Check(generator.AroundTheSmallestNormal(kAtOnce));
     Check(generator.Close(kAtOnce));
   }
-  for (int i = 0; IsInteger(row().model.d) && i < 2 * rounds; ++i) {
+  for (int i = 0; IsInteger(op().model.d) && i < 2 * rounds; ++i) {
     Check(generator.AnyKinds(kAtOnce));
   }
 }
@@ -180,7 +180,7 @@ std::vector<uint64_t> Kinds(const Format& f, uint64_t place) {
 // Every combination of kinds over the first operands of a dot product, all of them where it is
 // short, and the addend. The other operands are zero.
 TEST_P(HostSimulator, EveryCombinationOfKinds) {
-  const Model& m = row().model;
+  const Model& m = op().model;
   const int varied = std::min(m.k, IsInteger(m.a) ? 4 : 2);
   std::vector<std::vector<uint64_t>> choices;
   for (int k = 0; k < varied; ++k) choices.push_back(Kinds(m.a, 1 + 2 * k));
@@ -189,7 +189,7 @@ TEST_P(HostSimulator, EveryCombinationOfKinds) {
   int64_t count = 1;
   for (const auto& c : choices) count *= static_cast<int64_t>(c.size());
   Batch batch;
-  batch.Resize(DotProductShape(row().shape()), count);
+  batch.Resize(DotProductShape(op().shape()), count);
   for (int64_t i = 0; i < count; ++i) {
     int64_t rest = i;  // one digit for each operand
     const auto next = [&](size_t operand) {
@@ -205,30 +205,30 @@ TEST_P(HostSimulator, EveryCombinationOfKinds) {
   Check(batch);
 }
 
-// The comparison has teeth: the hardware refutes every neighbour of the row, but for those that no
-// input can show (a wrapping sum is the same in any number of steps).
+// The comparison has teeth: the hardware refutes every neighbour of the operation, but for those
+// that no input can show (a wrapping sum is the same in any number of steps).
 TEST_P(HostSimulator, EveryNeighbourIsRefuted) {
-  Generator generator(row());
+  Generator generator(op());
   std::vector<Batch> batches = {generator.AnyKinds(50000)};
-  if (!IsInteger(row().model.d)) {
+  if (!IsInteger(op().model.d)) {
     batches.push_back(generator.AroundTheSmallestNormal(50000));
     batches.push_back(generator.Close(50000));
   }
-  for (const Neighbour& n : Neighbours(row().model)) {
-    if (n.name.rfind("terms=", 0) == 0 && row().model.algorithm.overflow == Overflow::kWrap)
+  for (const Neighbour& n : Neighbours(op().model)) {
+    if (n.name.rfind("terms=", 0) == 0 && op().model.algorithm.overflow == Overflow::kWrap)
       continue;
     int64_t refuted = 0;
     for (const Batch& batch : batches) {
-      const std::vector<uint64_t> hardware = *device_->Run(row(), batch);
+      const std::vector<uint64_t> hardware = *device_->Run(op(), batch);
       std::vector<uint64_t> changed(batch.dot_products());
-      Simulate(WithAlgorithm(row(), n.algorithm), batch, changed);
+      Simulate(WithAlgorithm(op(), n.algorithm), batch, changed);
       for (int64_t i = 0; i < batch.dot_products(); ++i) refuted += hardware[i] != changed[i];
     }
     EXPECT_GT(refuted, 20) << n.name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, HostSimulator,
+INSTANTIATE_TEST_SUITE_P(Operations, HostSimulator,
                          ::testing::Values("x86/vdpbf16ps", "x86/vfmadd231ss", "x86/vfmadd231sd",
                                            "x86/vpdpbusd", "x86/vpdpbusds", "x86/vpdpwssd",
                                            "x86/vpdpwssds", "x86/tdpbssd", "x86/tdpbsud",

@@ -26,9 +26,9 @@ using ::testing::HasSubstr;
 
 std::unique_ptr<Device> Host() { return *OpenHost(); }
 
-#define MMADIFF_SKIP_UNLESS_SUPPORTED(row)                     \
-  if (const absl::Status s = Host()->Supports(row); !s.ok()) { \
-    GTEST_SKIP() << s.message();                               \
+#define MMADIFF_SKIP_UNLESS_SUPPORTED(op)                     \
+  if (const absl::Status s = Host()->Supports(op); !s.ok()) { \
+    GTEST_SKIP() << s.message();                              \
   }
 
 TEST(Host, NamesItself) {
@@ -39,27 +39,27 @@ TEST(Host, NamesItself) {
 }
 
 TEST(Host, OtherArchitecturesAreNotFound) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  EXPECT_EQ(Host()->Supports(row).code(), absl::StatusCode::kNotFound);
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  EXPECT_EQ(Host()->Supports(op).code(), absl::StatusCode::kNotFound);
   Batch batch;
-  batch.Resize(row.shape(), 1);
-  EXPECT_EQ(Host()->Run(row, batch).status().code(), absl::StatusCode::kNotFound);
+  batch.Resize(op.shape(), 1);
+  EXPECT_EQ(Host()->Run(op, batch).status().code(), absl::StatusCode::kNotFound);
 }
 
-TEST(Host, EveryInstructionOfTheTableIsARow) {
+TEST(Host, EveryInstructionOfTheTableIsAOperation) {
   for (const HostInstruction& i : HostInstructions()) {
-    const Row* row = FindRow(absl::StrCat("x86/", i.name));
-    ASSERT_NE(row, nullptr) << i.name;
-    EXPECT_EQ(Host()->Supports(*row).ok(), i.supported()) << i.name;
+    const Operation* op = FindOperation(absl::StrCat("x86/", i.name));
+    ASSERT_NE(op, nullptr) << i.name;
+    EXPECT_EQ(Host()->Supports(*op).ok(), i.supported()) << i.name;
   }
 }
 
 TEST(Host, RefusesOtherShapes) {
-  const Row& row = *FindRow("x86/vdpbf16ps");
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row);
+  const Operation& op = *FindOperation("x86/vdpbf16ps");
+  MMADIFF_SKIP_UNLESS_SUPPORTED(op);
   Batch batch;
   batch.Resize({2, 1, 2, 1}, 1);
-  EXPECT_EQ(Host()->Run(row, batch).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Host()->Run(op, batch).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 // A vector in the line protocol: a.. b.. c d.
@@ -165,14 +165,14 @@ std::string TestName(std::string name) {
 class HostVector : public ::testing::TestWithParam<Vector> {};
 
 TEST_P(HostVector, HardwareAndSimulatorAgreeOn) {
-  const Row& row = *FindRow(absl::StrCat("x86/", GetParam().instruction));
-  const absl::StatusOr<ProtocolLine> line = ParseLine(*row.instruction, GetParam().line);
+  const Operation& op = *FindOperation(absl::StrCat("x86/", GetParam().instruction));
+  const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, GetParam().line);
   ASSERT_TRUE(line.ok() && line->d.has_value()) << line.status();
-  EXPECT_EQ(HexWord(kF64, Simulate(row.model, line->dot)), HexWord(kF64, *line->d)) << "simulator";
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row);
+  EXPECT_EQ(HexWord(kF64, Simulate(op.model, line->dot)), HexWord(kF64, *line->d)) << "simulator";
+  MMADIFF_SKIP_UNLESS_SUPPORTED(op);
   // In every lane.
-  const Batch batch = MakeDotProductBatch(row.shape(), std::vector(16, line->dot));
-  const auto d = Host()->Run(row, batch);
+  const Batch batch = MakeDotProductBatch(op.shape(), std::vector(16, line->dot));
+  const auto d = Host()->Run(op, batch);
   ASSERT_TRUE(d.ok()) << d.status();
   for (const uint64_t word : *d) EXPECT_EQ(HexWord(kF64, word), HexWord(kF64, *line->d));
 }
@@ -181,17 +181,17 @@ INSTANTIATE_TEST_SUITE_P(Vectors, HostVector, ::testing::ValuesIn(kVectors), [](
   return TestName(absl::StrCat(info.param.instruction, "_", info.param.name));
 });
 
-class HostRow : public ::testing::TestWithParam<const char*> {
+class HostOperation : public ::testing::TestWithParam<const char*> {
  protected:
-  const Row& row() const { return *FindRow(GetParam()); }
+  const Operation& op() const { return *FindOperation(GetParam()); }
 
   Batch RandomBatch(int64_t count) const {
     std::mt19937_64 random(1);
     Batch batch;
-    batch.Resize(DotProductShape(row().shape()), count);
-    for (uint64_t& w : batch.a) w = random() & LowBits(row().model.a.bits);
-    for (uint64_t& w : batch.b) w = random() & LowBits(row().model.b.bits);
-    for (uint64_t& w : batch.c) w = random() & LowBits(row().model.c.bits);
+    batch.Resize(DotProductShape(op().shape()), count);
+    for (uint64_t& w : batch.a) w = random() & LowBits(op().model.a.bits);
+    for (uint64_t& w : batch.b) w = random() & LowBits(op().model.b.bits);
+    for (uint64_t& w : batch.c) w = random() & LowBits(op().model.c.bits);
     return batch;
   }
 
@@ -200,19 +200,19 @@ class HostRow : public ::testing::TestWithParam<const char*> {
 
 #ifdef __x86_64__
 // Rounding and flushing set by the caller change nothing, and stay set.
-TEST_P(HostRow, CallersMxcsrIsIgnoredAndRestored) {
-  MMADIFF_SKIP_UNLESS_SUPPORTED(row());
+TEST_P(HostOperation, CallersMxcsrIsIgnoredAndRestored) {
+  MMADIFF_SKIP_UNLESS_SUPPORTED(op());
   Batch batch = RandomBatch(1000);
-  if (!IsInteger(row().model.a)) {  // also subnormal operands and results
-    const uint64_t fraction = LowBits(row().model.a.fraction_bits);
+  if (!IsInteger(op().model.a)) {  // also subnormal operands and results
+    const uint64_t fraction = LowBits(op().model.a.fraction_bits);
     for (size_t i = 0; i < batch.a.size(); i += 3) batch.a[i] &= fraction;
   }
-  const std::vector<uint64_t> expected = *device_->Run(row(), batch);
+  const std::vector<uint64_t> expected = *device_->Run(op(), batch);
   const unsigned saved = _mm_getcsr();
   // Exceptions masked; toward zero, flush to zero, denormals are zero (SDM vol. 1, 10.2.3).
   constexpr unsigned kOdd = 0x1f80 | 0x6000 | 0x8000 | 0x40;
   _mm_setcsr(kOdd);
-  const std::vector<uint64_t> again = *device_->Run(row(), batch);
+  const std::vector<uint64_t> again = *device_->Run(op(), batch);
   const unsigned after = _mm_getcsr();
   _mm_setcsr(saved);
   EXPECT_EQ(again, expected);
@@ -220,7 +220,7 @@ TEST_P(HostRow, CallersMxcsrIsIgnoredAndRestored) {
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Rows, HostRow,
+INSTANTIATE_TEST_SUITE_P(Operations, HostOperation,
                          ::testing::Values("x86/vdpbf16ps", "x86/vfmadd231ss", "x86/vfmadd231sd",
                                            "x86/vpdpbusd", "x86/vpdpbusds", "x86/vpdpwssd",
                                            "x86/vpdpwssds", "x86/tdpbf16ps", "x86/tdpbssd",

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -101,7 +101,7 @@ TEST(LineProtocol, ErrorsNameTheScales) {
   EXPECT_THAT(Error("vfmadd231ss", "0"), HasSubstr("has 3 (a0 b0 c), or 4"));
 }
 
-// Every row, so every format: what is written is read back.
+// Every operation, so every format: what is written is read back.
 TEST(LineProtocol, RoundTripOfEveryInstruction) {
   std::mt19937_64 random(1);
   for (const Instruction& i : Instructions()) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 namespace {
@@ -40,14 +41,14 @@ bool Coded(int64_t index, int code, int bits) {
 
 class LayoutProbe {
  public:
-  LayoutProbe(Device& device, const Row& row)
+  LayoutProbe(Device& device, const Operation& op)
       : device_(device),
-        row_(row),
-        shape_(row.shape()),
-        xor_(row.model.algorithm.bit_operation == BitOperation::kXor) {}
+        op_(op),
+        shape_(op.shape()),
+        xor_(op.model.algorithm.bit_operation == BitOperation::kXor) {}
 
   absl::Status Run() {
-    const Instruction& i = *row_.instruction;
+    const Instruction& i = *op_.instruction;
     const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
     const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
     absl::Status s = ProbeAddend();
@@ -78,7 +79,7 @@ class LayoutProbe {
   // A and B will show.
   absl::Status ProbeAddend() {
     const int count = shape_.d_words(), bits = CodeBits(count);
-    const Instruction& i = *row_.instruction;
+    const Instruction& i = *op_.instruction;
     const uint64_t one = std::min(CodeWord(*i.c), CodeWord(*i.d));
     Batch v = Values(CodeCount(bits));
     for (int code = 0; code < v.count; ++code) {
@@ -142,7 +143,7 @@ class LayoutProbe {
   }
 
   absl::Status Check(const Batch& values, const std::string& operand) {
-    const Instruction& in = *row_.instruction;
+    const Instruction& in = *op_.instruction;
     const int stride = shape_.row_words();
     Batch words = values;
     for (size_t i = 0; i < words.a.size(); ++i) {
@@ -152,7 +153,7 @@ class LayoutProbe {
       words.b[i] = IntegerWord(in.b_format(i % stride), values.b[i]);
     }
     for (uint64_t& c : words.c) c = IntegerWord(*in.c, c);
-    const absl::StatusOr<std::vector<uint64_t>> d = device_.Run(row_, words);
+    const absl::StatusOr<std::vector<uint64_t>> d = device_.Run(op_, words);
     if (!d.ok()) return d.status();
     for (size_t i = 0; i < d->size(); ++i) {
       const Position p = PositionOf(shape_, static_cast<int64_t>(i) % shape_.d_words());
@@ -167,32 +168,24 @@ class LayoutProbe {
 
   absl::Status Misplaced(const std::string& operand, const Position& p, uint64_t d,
                          uint64_t expected) const {
-    const Format& f = *row_.instruction->d;
+    const Format& f = *op_.instruction->d;
     return absl::FailedPreconditionError(absl::StrCat(
-        row_.name, ": the layout is not the one of the tables. With a code in ", operand,
+        op_.name, ": the layout is not the one of the tables. With a code in ", operand,
         ", D of block ", p.block, ", row ", p.i, ", column ", p.j, " is ", HexWord(f, d),
         " and not ", HexWord(f, expected),
         "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
   }
 
   Device& device_;
-  const Row& row_;
+  const Operation& op_;
   const Shape shape_;
   const bool xor_;
 };
 
 }  // namespace
 
-absl::Status ProbeLayout(Device& device, const Row& row) { return LayoutProbe(device, row).Run(); }
-
-uint64_t IntegerWord(const Format& f, uint64_t value) {
-  if (IsInteger(f)) return value & LowBits(f.bits);
-  if (value == 0) return 0;
-  const int exponent = static_cast<int>(std::bit_width(value)) - 1;
-  const uint64_t fraction = exponent <= f.fraction_bits ? value << (f.fraction_bits - exponent)
-                                                        : value >> (exponent - f.fraction_bits);
-  const uint64_t field = exponent - f.min_exponent + 1;
-  return (field << f.fraction_bits | (fraction & LowBits(f.fraction_bits))) << f.ignored_bits;
+absl::Status ProbeLayout(Device& device, const Operation& op) {
+  return LayoutProbe(device, op).Run();
 }
 
 uint64_t CodeWord(const Format& f) {

@@ -17,10 +17,7 @@ namespace mmadiff {
 //
 // kFailedPrecondition names the instruction, the operand under probe and the first wrong element of
 // D. Any other error is the device's own.
-absl::Status ProbeLayout(Device& device, const Row& row);
-
-// The bit pattern of an integer that the format holds exactly: 0 <= value <= CodeWord(format).
-uint64_t IntegerWord(const Format& format, uint64_t value);
+absl::Status ProbeLayout(Device& device, const Operation& op);
 
 // What stands for "one" in an operand under probe: an integer whose word has bytes that differ in
 // pairs, as far as they lie in the leading 11 digits of a 32-bit number: more would ask how many

@@ -11,8 +11,9 @@
 #include <set>
 
 #include "device/faulty.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "sim/simulate.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 namespace {
@@ -31,13 +32,13 @@ class Misplacing : public Device {
 
   std::string name() const override { return "misplacing"; }
   std::string identity() const override { return "test"; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, Words& all) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, Words& all) override {
     for (int64_t i = 0; i < batch.count; ++i) {
       Batch one = Slice(batch, i);
       if (in_) in_(one);
       Words d(one.dot_products());
-      Simulate(row.model, one, d);
+      Simulate(op.model, one, d);
       if (out_) out_(d);
       all.insert(all.end(), d.begin(), d.end());
     }
@@ -54,21 +55,21 @@ void Permute(const Permutation& from, Words& words) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = before[from[i]];
 }
 
-absl::Status ProbeWith(const Row& row, Misplacing::Move in,
+absl::Status ProbeWith(const Operation& op, Misplacing::Move in,
                        std::function<void(Words&)> out = nullptr) {
   Misplacing device(std::move(in), std::move(out));
-  return ProbeLayout(device, row);
+  return ProbeLayout(device, op);
 }
 
 // With words moved of a, b, c (0 to 2), or of d (3).
-absl::Status ProbePermuted(const Row& row, int operand, const Permutation& from) {
+absl::Status ProbePermuted(const Operation& op, int operand, const Permutation& from) {
   const auto move = [&from](Words& words) { Permute(from, words); };
-  if (operand == 3) return ProbeWith(row, nullptr, move);
-  return ProbeWith(row, [&](Batch& b) { move(operand == 0 ? b.a : operand == 1 ? b.b : b.c); });
+  if (operand == 3) return ProbeWith(op, nullptr, move);
+  return ProbeWith(op, [&](Batch& b) { move(operand == 0 ? b.a : operand == 1 ? b.b : b.c); });
 }
 
-int WordsOf(const Row& row, int operand) {
-  const Shape& s = row.shape();
+int WordsOf(const Operation& op, int operand) {
+  const Shape& s = op.shape();
   return operand == 0 ? s.a_words() : operand == 1 ? s.b_words() : s.d_words();
 }
 
@@ -92,42 +93,31 @@ TEST(CodeWord, ItsBytesDiffer) {
   }
 }
 
-TEST(IntegerWord, KnownWords) {
-  EXPECT_EQ(IntegerWord(kF16, 1), 0x3c00u);
-  EXPECT_EQ(IntegerWord(kTf32, 3), 0x40400000u);
-  EXPECT_EQ(IntegerWord(kUe8m0, 1), 0x7fu);
-  EXPECT_EQ(IntegerWord(kUe4m3, 2), 0x40u);
-  EXPECT_EQ(IntegerWord(kE2m1, 3), 5u);
-  EXPECT_EQ(IntegerWord(kE4m3fnuz, 1), 0x40u);
-  EXPECT_EQ(IntegerWord(kF64, 2), 0x4000000000000000u);
-  EXPECT_EQ(IntegerWord(kS4, 5), 5u);
-}
-
 // The results are exact in every model: the probe says nothing about arithmetic.
 TEST(ProbeLayout, ModelsPass) {
   const auto device = OpenFaulty("none=0");
   ASSERT_TRUE(device.ok());
-  for (const Row* row : DistinctRows()) {
-    const Shape& s = row->shape();
+  for (const Operation* op : DistinctOperations()) {
+    const Shape& s = op->shape();
     if (s.d_words() * s.k > 8192) continue;  // for the test's time
-    EXPECT_TRUE(ProbeLayout(**device, *row).ok()) << ProbeLayout(**device, *row);
+    EXPECT_TRUE(ProbeLayout(**device, *op).ok()) << ProbeLayout(**device, *op);
   }
 }
 
-class SmallRows : public testing::TestWithParam<const char*> {};
+class SmallOperations : public testing::TestWithParam<const char*> {};
 
-TEST_P(SmallRows, EveryTransposition) {
-  ASSERT_NE(FindRow(GetParam()), nullptr) << WhyNoRow(GetParam());
-  const Row& row = *FindRow(GetParam());
+TEST_P(SmallOperations, EveryTransposition) {
+  ASSERT_NE(FindOperation(GetParam()), nullptr) << WhyNoOperation(GetParam());
+  const Operation& op = *FindOperation(GetParam());
   for (int operand = 0; operand < 4; ++operand) {
-    const int size = WordsOf(row, operand), stride = row.shape().row_words();
-    const auto is_scale = [&](int i) { return operand < 2 && i % stride >= row.shape().k; };
+    const int size = WordsOf(op, operand), stride = op.shape().row_words();
+    const auto is_scale = [&](int i) { return operand < 2 && i % stride >= op.shape().k; };
     for (int x = 0; x < size; ++x) {
       for (int y = x + 1; y < size; ++y) {
         if (is_scale(x) != is_scale(y)) continue;  // of other formats and places
         Permutation from = Identity(size);
         std::swap(from[x], from[y]);
-        EXPECT_EQ(ProbePermuted(row, operand, from).code(), StatusCode::kFailedPrecondition)
+        EXPECT_EQ(ProbePermuted(op, operand, from).code(), StatusCode::kFailedPrecondition)
             << "operand " << operand << ", words " << x << " and " << y;
       }
     }
@@ -135,21 +125,21 @@ TEST_P(SmallRows, EveryTransposition) {
 }
 
 // Every element read from another element's place, one at a time: copies, not only exchanges.
-TEST_P(SmallRows, EveryShift) {
-  ASSERT_NE(FindRow(GetParam()), nullptr) << WhyNoRow(GetParam());
-  const Row& row = *FindRow(GetParam());
-  if (row.shape().scales > 0) return;
+TEST_P(SmallOperations, EveryShift) {
+  ASSERT_NE(FindOperation(GetParam()), nullptr) << WhyNoOperation(GetParam());
+  const Operation& op = *FindOperation(GetParam());
+  if (op.shape().scales > 0) return;
   for (int operand = 0; operand < 4; ++operand) {
-    const int size = WordsOf(row, operand);
+    const int size = WordsOf(op, operand);
     for (int x = 0; x < size && size > 1; ++x) {
       Permutation from = Identity(size);
       from[x] = (x + 1) % size;
-      EXPECT_EQ(ProbePermuted(row, operand, from).code(), StatusCode::kFailedPrecondition);
+      EXPECT_EQ(ProbePermuted(op, operand, from).code(), StatusCode::kFailedPrecondition);
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, SmallRows,
+INSTANTIATE_TEST_SUITE_P(Operations, SmallOperations,
                          testing::Values("sm_80/mma.m8n8k4.f64.f64.f64.f64", "x86/vdpbf16ps",
                                          "x86/vpdpbusd", "arm/bfmmla", "arm/smmla"));
 
@@ -161,17 +151,17 @@ TEST(ProbeLayout, RandomPermutationsAndScales) {
         "sm_80/mma.m16n8k256.s32.b1.b1.s32.and.popc", "x86/tdpbf16ps",
         "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x",
         "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0"}) {
-    const Row* row = FindRow(name);
-    ASSERT_NE(row, nullptr) << name << ": " << WhyNoRow(name);
-    const int stride = row->shape().row_words(), k = row->shape().k;
+    const Operation* op = FindOperation(name);
+    ASSERT_NE(op, nullptr) << name << ": " << WhyNoOperation(name);
+    const int stride = op->shape().row_words(), k = op->shape().k;
     for (int operand = 0; operand < 4; ++operand) {
       for (const bool scales : {false, true}) {
         Permutation some;  // words that may trade places
-        for (int i = 0; i < WordsOf(*row, operand); ++i) {
+        for (int i = 0; i < WordsOf(*op, operand); ++i) {
           if ((operand < 2 && i % stride >= k) == scales) some.push_back(i);
         }
         for (int trial = 0; trial < 6 && some.size() > 1; ++trial) {
-          Permutation from = Identity(WordsOf(*row, operand)), shuffled = some;
+          Permutation from = Identity(WordsOf(*op, operand)), shuffled = some;
           if (trial < 3) {  // two words, or all
             std::shuffle(some.begin(), some.end(), random);
             std::swap(from[some[0]], from[some[1]]);
@@ -179,7 +169,7 @@ TEST(ProbeLayout, RandomPermutationsAndScales) {
             std::shuffle(shuffled.begin(), shuffled.end(), random);
             for (size_t i = 0; i < some.size(); ++i) from[some[i]] = shuffled[i];
           }
-          EXPECT_EQ(ProbePermuted(*row, operand, from).code(), StatusCode::kFailedPrecondition)
+          EXPECT_EQ(ProbePermuted(*op, operand, from).code(), StatusCode::kFailedPrecondition)
               << name << ", operand " << operand;
         }
       }
@@ -189,7 +179,7 @@ TEST(ProbeLayout, RandomPermutationsAndScales) {
 
 // Bytes of two elements, or of one, that trade places.
 TEST(ProbeLayout, WrongBytes) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   const auto swap_bytes = [](uint64_t& x, int i, uint64_t& y, int j) {
     const uint64_t u = x >> 8 * i & 255, v = y >> 8 * j & 255;
     x = (x & ~(uint64_t{255} << 8 * i)) | v << 8 * i;
@@ -198,45 +188,45 @@ TEST(ProbeLayout, WrongBytes) {
   for (const int other : {1, 7, 16, 100}) {
     for (const int byte : {0, 1}) {
       EXPECT_FALSE(
-          ProbeWith(row, [&](Batch& b) { swap_bytes(b.a[0], byte, b.a[other], byte); }).ok());
+          ProbeWith(op, [&](Batch& b) { swap_bytes(b.a[0], byte, b.a[other], byte); }).ok());
       EXPECT_FALSE(
-          ProbeWith(row, [&](Batch& b) { swap_bytes(b.b[0], byte, b.b[other], byte); }).ok());
-      EXPECT_FALSE(ProbeWith(row, [&](Batch& b) {
+          ProbeWith(op, [&](Batch& b) { swap_bytes(b.b[0], byte, b.b[other], byte); }).ok());
+      EXPECT_FALSE(ProbeWith(op, [&](Batch& b) {
                      swap_bytes(b.c[0], byte + 1, b.c[other], byte + 1);
                    }).ok());
     }
   }
-  EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { swap_bytes(b.a[5], 0, b.a[5], 1); }).ok());
+  EXPECT_FALSE(ProbeWith(op, [&](Batch& b) { swap_bytes(b.a[5], 0, b.a[5], 1); }).ok());
 }
 
 TEST(ProbeLayout, TransposedAndCommonPermutations) {
-  const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   // k 0 and 1 exchanged in A, in B, in both.
   const auto swap_k = [](Words& words) {
     for (size_t i = 0; i < words.size(); i += 4) std::swap(words[i], words[i + 1]);
   };
-  EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { swap_k(b.a); }).ok());
-  EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { swap_k(b.b); }).ok());
+  EXPECT_FALSE(ProbeWith(op, [&](Batch& b) { swap_k(b.a); }).ok());
+  EXPECT_FALSE(ProbeWith(op, [&](Batch& b) { swap_k(b.b); }).ok());
   // The same product of matrices: what one_hot.h says cannot be seen.
-  EXPECT_TRUE(ProbeWith(row, [&](Batch& b) { swap_k(b.a), swap_k(b.b); }).ok());
+  EXPECT_TRUE(ProbeWith(op, [&](Batch& b) { swap_k(b.a), swap_k(b.b); }).ok());
   const auto transpose = [](Words& d) {
     for (int i = 0; i < 8; ++i) {
       for (int j = 0; j < i; ++j) std::swap(d[8 * i + j], d[8 * j + i]);
     }
   };
-  EXPECT_FALSE(ProbeWith(row, nullptr, transpose).ok());
-  EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { transpose(b.c); }).ok());
+  EXPECT_FALSE(ProbeWith(op, nullptr, transpose).ok());
+  EXPECT_FALSE(ProbeWith(op, [&](Batch& b) { transpose(b.c); }).ok());
   EXPECT_FALSE(ProbeWith(
-                   row, [&](Batch& b) { transpose(b.c); }, transpose)
+                   op, [&](Batch& b) { transpose(b.c); }, transpose)
                    .ok());
-  EXPECT_FALSE(ProbeWith(row, [&](Batch& b) { std::swap(b.a, b.b); }).ok());
+  EXPECT_FALSE(ProbeWith(op, [&](Batch& b) { std::swap(b.a, b.b); }).ok());
 }
 
 TEST(ProbeLayout, SaysWhere) {
-  const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   Permutation from = Identity(32);
   std::swap(from[0], from[5]);
-  const absl::Status s = ProbePermuted(row, 0, from);
+  const absl::Status s = ProbePermuted(op, 0, from);
   for (const char* part :
        {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "code in A", "block 0, row", "disabled"}) {
     EXPECT_THAT(std::string(s.message()), HasSubstr(part));
@@ -246,7 +236,8 @@ TEST(ProbeLayout, SaysWhere) {
 TEST(ProbeLayout, AFailingDeviceIsNoWrongLayout) {
   const auto device = OpenFaulty("dead=3");
   ASSERT_TRUE(device.ok());
-  EXPECT_EQ(ProbeLayout(**device, *FindRow("x86/vdpbf16ps")).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(ProbeLayout(**device, *FindOperation("x86/vdpbf16ps")).code(),
+            StatusCode::kUnavailable);
 }
 
 }  // namespace

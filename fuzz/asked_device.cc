@@ -8,8 +8,8 @@
 namespace mmadiff {
 namespace {
 
-void SetFlakyApart(const Row& row, int64_t words_each, AskedAnswers& answers) {
-  const std::vector<int64_t> changed = Differences(row, answers.d, answers.again);
+void SetFlakyApart(const Operation& op, int64_t words_each, AskedAnswers& answers) {
+  const std::vector<int64_t> changed = Differences(op, answers.d, answers.again);
   std::vector<int64_t>& differing = answers.comparison.differing;
   std::set_union(differing.begin(), differing.end(), changed.begin(), changed.end(),
                  std::back_inserter(answers.flaky));
@@ -24,41 +24,42 @@ void SetFlakyApart(const Row& row, int64_t words_each, AskedAnswers& answers) {
 
 }  // namespace
 
-absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Row& row, const Batch& inputs) {
-  if (Dropped(row)) return std::nullopt;
+absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op,
+                                                             const Batch& inputs) {
+  if (Dropped(op)) return std::nullopt;
   AskedAnswers answers;
-  absl::Status s = device_.Run(row, inputs, answers.d);
+  absl::Status s = device_.Run(op, inputs, answers.d);
   if (s.ok()) {
-    answers.comparison = Compare(row, inputs, answers.d);
+    answers.comparison = Compare(op, inputs, answers.d);
     if (answers.comparison.differing.empty()) return answers;
-    s = device_.Run(row, inputs, answers.again);
+    s = device_.Run(op, inputs, answers.again);
   }
-  if (Drops(row, s)) return std::nullopt;
+  if (Drops(op, s)) return std::nullopt;
   if (!s.ok()) return s;
-  SetFlakyApart(row, inputs.shape.d_words(), answers);
+  SetFlakyApart(op, inputs.shape.d_words(), answers);
   flaky_ += answers.flaky.size();
   return answers;
 }
 
-bool AskedDevice::Drops(const Row& row, const absl::Status& s) {
-  if (!IsOfRow(s)) return false;
-  if (dropped_.emplace(row.name, s).second) {
-    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
+  if (!IsOfOperation(s)) return false;
+  if (dropped_.emplace(op.name, s).second) {
+    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
   }
   return true;
 }
 
 std::vector<absl::Status> AskedDevice::dropped() const {
   std::vector<absl::Status> all;
-  for (const auto& [row, status] : dropped_) all.push_back(status);
+  for (const auto& [op, status] : dropped_) all.push_back(status);
   return all;
 }
 
-std::string DescribeFlaky(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+std::string DescribeFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
                           int64_t element, const std::string& title) {
-  const Format& f = *row.instruction->d;
-  return absl::StrCat("FLAKY ", row.name, "  ", title, "\n  operands   ",
-                      FormatLine(*row.instruction, Extract(inputs, element)), "\n  model      ",
+  const Format& f = *op.instruction->d;
+  return absl::StrCat("FLAKY ", op.name, "  ", title, "\n  operands   ",
+                      FormatLine(*op.instruction, Extract(inputs, element)), "\n  model      ",
                       HexWord(f, answers.comparison.model[element]), "\n  device     ",
                       HexWord(f, answers.d[element]), ", then ", HexWord(f, answers.again[element]),
                       "\n");

@@ -1,5 +1,5 @@
-// A device that `replay` asks: rows that fail alone are dropped, and what differs from the model is
-// asked once more.
+// A device that `replay` asks: operations that fail alone are dropped, and what differs from the
+// model is asked once more.
 #pragma once
 
 #include <cstdint>
@@ -30,17 +30,18 @@ class AskedDevice {
   AskedDevice(Engine& engine, Console& console)
       : engine_(engine), device_(engine.device()), console_(console) {}
 
-  // Nothing when the row was dropped, before or by this error; another error of the device is
+  // Nothing when the operation was dropped, before or by this error; another error of the device is
   // returned.
-  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Row& row, const Batch& inputs);
-  // Whether the error drops the row, which is said once; asks of it are left out from then on.
-  bool Drops(const Row& row, const absl::Status& s);
-  bool Dropped(const Row& row) const { return dropped_.contains(row.name); }
-  bool Lacks(const Row& row) const { return !Dropped(row) && !device_.Supports(row).ok(); }
+  absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs);
+  // Whether the error drops the operation, which is said once; asks of it are left out from then
+  // on.
+  bool Drops(const Operation& op, const absl::Status& s);
+  bool Dropped(const Operation& op) const { return dropped_.contains(op.name); }
+  bool Lacks(const Operation& op) const { return !Dropped(op) && !device_.Supports(op).ok(); }
 
   Engine& engine() { return engine_; }
   Device& device() { return device_; }
-  std::vector<absl::Status> dropped() const;  // one for each row
+  std::vector<absl::Status> dropped() const;  // one for each operation
   uint64_t flaky() const { return flaky_; }   // dot products
 
  private:
@@ -52,7 +53,7 @@ class AskedDevice {
 };
 
 // The report of dot product `element`, which `title` names.
-std::string DescribeFlaky(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+std::string DescribeFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
                           int64_t element, const std::string& title);
 
 }  // namespace mmadiff

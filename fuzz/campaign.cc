@@ -24,17 +24,17 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kMaxUnits = 1 << 17;   // per row: bounds the log and the memory of a run
+constexpr uint64_t kMaxUnits = 1 << 17;   // per operation: bounds the log and the memory of a run
 constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
 
 // Once work must stop, a unit has so long to end by itself.
 constexpr std::chrono::seconds kGrace(1);
 
-uint64_t UnitCases(const CampaignOptions& options, const Row& row, const Engine& engine) {
-  const CaseStream stream = {&row, options.strategy, options.seed};
+uint64_t UnitCases(const CampaignOptions& options, const Operation& op, const Engine& engine) {
+  const CaseStream stream = {&op, options.strategy, options.seed};
   if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
   return std::max(engine.UnitCases(stream, UnitOf::kRun),
-                  std::bit_ceil(PlannedCases(options, row) / kMaxUnits));
+                  std::bit_ceil(PlannedCases(options, op) / kMaxUnits));
 }
 
 // Whether the generator and the comparator that a run uses find the fault in a sabotaged device:
@@ -53,16 +53,16 @@ absl::StatusOr<uint64_t> FindPlantedFault(const CaseStream& stream, const std::s
   return absl::CancelledError("not found");
 }
 
-// The self-test of a row: one of its neighbours, the first if possible, must be found.
+// The self-test of an operation: one of its neighbours, the first if possible, must be found.
 absl::StatusOr<std::string> SelfTest(const CaseStream& stream) {
-  const std::vector<Neighbour> faults = Neighbours(stream.row->model);
+  const std::vector<Neighbour> faults = Neighbours(stream.op->model);
   for (const Neighbour& fault : faults) {
     const absl::StatusOr<uint64_t> found = FindPlantedFault(stream, fault.name);
     if (found.ok()) return absl::StrCat(fault.name, " found in case ", *found);
     if (!absl::IsCancelled(found.status())) return found.status();
   }
   return absl::InternalError(
-      absl::StrCat(stream.row->name, ": the planted fault ", faults.front().name,
+      absl::StrCat(stream.op->name, ": the planted fault ", faults.front().name,
                    " was not found in ", kPlantedCases, " cases of ", stream.name(),
                    ", nor any other; so this run could not find a ", "real one either"));
 }
@@ -75,45 +75,45 @@ class Campaign {
         log_(std::move(log)),
         console_(console),
         done_(std::move(stored.done)),
-        findings_(options.workdir + "/findings", options.errors, options.print_findings, console) {
+        findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
+                  console) {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
     const auto own = [&](const RegressionCase& c) {
       const absl::StatusOr<CaseName> name = ParseCaseName(c.source);
-      return name.ok() && name->stream.row == c.row &&
-             c.answers.front().device == manifest.device &&
-             name->stream.name() == Stream(*c.row).name() &&
-             std::find(options.rows.begin(), options.rows.end(), c.row) != options.rows.end();
+      return name.ok() && name->stream.op == c.op && c.answers.front().device == manifest.device &&
+             name->stream.name() == Stream(*c.op).name() &&
+             std::find(options.ops.begin(), options.ops.end(), c.op) != options.ops.end();
     };
     for (std::string& wrong : findings_.LoadEarlier(own)) {
       outcome_.warnings.push_back(std::move(wrong));
       outcome_.damaged_findings = true;
     }
-    for (size_t r = 0; r < options.rows.size(); ++r) {
-      RowOutcome row;
-      row.row = options.rows[r];
-      row.total = std::move(stored.totals[r]);
+    for (size_t r = 0; r < options.ops.size(); ++r) {
+      OperationOutcome op;
+      op.op = options.ops[r];
+      op.total = std::move(stored.totals[r]);
       const RunManifest::Instruction& planned = manifest.instructions[r];
-      row.emulated = planned.emulated;
+      op.emulated = planned.emulated;
       units_.push_back(planned.Units());
       unit_cases_.push_back(planned.unit_cases);
       next_.push_back(options.shard);
       for (uint64_t u = options.shard; u < units_[r] && !options.forever; u += options.shards) {
-        row.planned_cases += CasesOf(r, u);
+        op.planned_cases += CasesOf(r, u);
         ++outcome_.units;
       }
-      outcome_.rows.push_back(std::move(row));
+      outcome_.ops.push_back(std::move(op));
     }
   }
 
   void PlantFaults() {
-    for (size_t r = 0; r < outcome_.rows.size(); ++r) {
+    for (size_t r = 0; r < outcome_.ops.size(); ++r) {
       if (const std::string why = StopReason(options_.limit); !why.empty()) return Stop(why);
-      absl::StatusOr<std::string> found = SelfTest(Stream(*outcome_.rows[r].row));
+      absl::StatusOr<std::string> found = SelfTest(Stream(*outcome_.ops[r].op));
       if (found.ok()) {
-        outcome_.rows[r].planted = *found;
+        outcome_.ops[r].planted = *found;
       } else {
-        Drop(outcome_.rows[r], found.status());
+        Drop(outcome_.ops[r], found.status());
       }
     }
   }
@@ -144,12 +144,12 @@ class Campaign {
     }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
     console_.Clear();
-    for (size_t r = 0; r < outcome_.rows.size(); ++r) outcome_.rows[r].finished = Finished(r);
+    for (size_t r = 0; r < outcome_.ops.size(); ++r) outcome_.ops[r].finished = Finished(r);
     outcome_.findings = findings_.list();
-    for (RowOutcome& row : outcome_.rows) {
-      const auto of_row = [&row](const Finding& f) { return f.row == row.row->name; };
-      row.unrepeated = row.finished && row.total.mismatches == 0 &&
-                       std::any_of(outcome_.findings.begin(), outcome_.findings.end(), of_row);
+    for (OperationOutcome& op : outcome_.ops) {
+      const auto of_op = [&op](const Finding& f) { return f.op == op.op->name; };
+      op.unrepeated = op.finished && op.total.mismatches == 0 &&
+                      std::any_of(outcome_.findings.begin(), outcome_.findings.end(), of_op);
     }
     outcome_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -158,32 +158,32 @@ class Campaign {
 
  private:
   struct Unit {
-    size_t row;
+    size_t op;
     uint64_t number;
   };
 
-  CaseStream Stream(const Row& row) const { return {&row, options_.strategy, options_.seed}; }
+  CaseStream Stream(const Operation& op) const { return {&op, options_.strategy, options_.seed}; }
 
-  uint64_t CasesOf(size_t row, uint64_t unit) const {
-    const uint64_t first = unit * unit_cases_[row];
-    return std::min(unit_cases_[row], PlannedCases(options_, *options_.rows[row]) - first);
+  uint64_t CasesOf(size_t op, uint64_t unit) const {
+    const uint64_t first = unit * unit_cases_[op];
+    return std::min(unit_cases_[op], PlannedCases(options_, *options_.ops[op]) - first);
   }
 
-  bool IsDone(size_t row, uint64_t unit) const { return done_[row].Contains(unit); }
+  bool IsDone(size_t op, uint64_t unit) const { return done_[op].Contains(unit); }
 
-  bool Finished(size_t row) const {
+  bool Finished(size_t op) const {
     if (options_.forever) return false;
-    for (uint64_t u = options_.shard; u < units_[row]; u += options_.shards) {
-      if (!IsDone(row, u)) return false;
+    for (uint64_t u = options_.shard; u < units_[op]; u += options_.shards) {
+      if (!IsDone(op, u)) return false;
     }
     return true;
   }
 
   uint64_t RemainingDotProducts() const {
     uint64_t remaining = 0;
-    for (size_t r = 0; r < outcome_.rows.size(); ++r) {
+    for (size_t r = 0; r < outcome_.ops.size(); ++r) {
       for (uint64_t u = options_.shard; u < units_[r]; u += options_.shards) {
-        if (!IsDone(r, u)) remaining += CasesOf(r, u) * outcome_.rows[r].row->shape().d_words();
+        if (!IsDone(r, u)) remaining += CasesOf(r, u) * outcome_.ops[r].op->shape().d_words();
       }
     }
     return remaining;
@@ -199,11 +199,11 @@ class Campaign {
     return now - Clock::time_point(Clock::duration(stop_seen_)) >= kGrace;
   }
 
-  // For good: the row's results so far stay, and the run is not clean.
-  void Drop(RowOutcome& row, const absl::Status& why) {
-    if (!row.dropped.ok()) return;
-    row.dropped = why;
-    console_.Warn(absl::StrCat("dropped ", row.row->name, ": ", why.message()));
+  // For good: the operation's results so far stay, and the run is not clean.
+  void Drop(OperationOutcome& op, const absl::Status& why) {
+    if (!op.dropped.ok()) return;
+    op.dropped = why;
+    console_.Warn(absl::StrCat("dropped ", op.op->name, ": ", why.message()));
   }
 
   void Stop(absl::string_view why) {
@@ -211,13 +211,13 @@ class Campaign {
     stopping_ = true;
   }
 
-  // The rows take turns, so that a run that is stopped early has seen them all.
+  // The operations take turns, so that a run that is stopped early has seen them all.
   bool Next(Unit& unit) {
     std::lock_guard lock(mutex_);
     if (stopping_) return false;
     for (size_t tried = 0; tried < units_.size(); ++tried) {
       const size_t r = turn_++ % units_.size();
-      if (outcome_.rows[r].stopped || !outcome_.rows[r].dropped.ok()) continue;
+      if (outcome_.ops[r].stopped || !outcome_.ops[r].dropped.ok()) continue;
       while (next_[r] < units_[r] && IsDone(r, next_[r])) next_[r] += options_.shards;
       if (next_[r] >= units_[r]) continue;
       unit = {r, next_[r]};
@@ -241,11 +241,11 @@ class Campaign {
   }
 
   void RunUnit(Engine& engine, const Unit& unit) {
-    RowOutcome& row = outcome_.rows[unit.row];
+    OperationOutcome& op = outcome_.ops[unit.op];
     UnitResult result;
-    result.instruction = static_cast<uint32_t>(unit.row);
+    result.instruction = static_cast<uint32_t>(unit.op);
     result.unit = unit.number;
-    result.first_case = unit.number * unit_cases_[unit.row];
+    result.first_case = unit.number * unit_cases_[unit.op];
     absl::Status filing;
     const auto found = [&](const MismatchingCase& mismatch) -> absl::Status {
       const absl::Status status = findings_.Add(engine.device(), mismatch);
@@ -254,8 +254,8 @@ class Campaign {
       return status;
     };
     const auto start = std::chrono::steady_clock::now();
-    const CaseStream stream = Stream(*row.row);
-    const uint64_t cases = CasesOf(unit.row, unit.number);
+    const CaseStream stream = Stream(*op.op);
+    const uint64_t cases = CasesOf(unit.op, unit.number);
     absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -264,20 +264,20 @@ class Campaign {
     outcome_.attempt_dot_products += result.dot_products;
     if (status.ok()) {
       status = filing = log_->Append(result);
-      if (!done_[unit.row].Add(unit.number)) return;
+      if (!done_[unit.op].Add(unit.number)) return;
       ++outcome_.attempt_units;
     } else {  // what was compared counts, but the unit is not done
       result.device_digest = result.model_digest = 0;
     }
-    Accumulate(result, row.total);
+    Accumulate(result, op.total);
     if (status.ok() || absl::IsCancelled(status)) return;
     if (absl::IsResourceExhausted(status)) {
-      row.stopped = true;
+      op.stopped = true;
     } else if (!filing.ok()) {
       outcome_.durable.Update(filing);
       Stop("results could not be made durable");
-    } else if (IsOfRow(status)) {
-      Drop(row, status);
+    } else if (IsOfOperation(status)) {
+      Drop(op, status);
     } else {
       outcome_.device.Update(status);
       Stop("the device failed");
@@ -288,7 +288,7 @@ class Campaign {
   std::unique_ptr<UnitLog> log_;
   Console& console_;
   std::vector<UnitSet> done_;
-  std::vector<uint64_t> units_, unit_cases_, next_;  // by row
+  std::vector<uint64_t> units_, unit_cases_, next_;  // by operation
   Findings findings_;
   std::atomic<uint64_t> findings_count_ = 0;
   std::atomic<std::chrono::steady_clock::rep> stop_seen_ = 0;  // 0: not yet
@@ -303,10 +303,10 @@ class Campaign {
 
 }  // namespace
 
-uint64_t PlannedCases(const CampaignOptions& options, const Row& row) {
+uint64_t PlannedCases(const CampaignOptions& options, const Operation& op) {
   if (options.forever) return uint64_t{1} << 62;
   if (options.dot_products == 0) return options.cases;
-  const uint64_t each = row.shape().d_words();
+  const uint64_t each = op.shape().d_words();
   return std::min(options.cases, (options.dot_products + each - 1) / each);
 }
 
@@ -324,9 +324,9 @@ RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
       absl::StrCat(device.identity(), fingerprint.empty() ? "" : ", ", fingerprint);
   manifest.shard = options.shard;
   manifest.shards = options.shards;
-  for (const Row* row : options.rows) {
-    manifest.instructions.push_back({row->name, PlannedCases(options, *row),
-                                     UnitCases(options, *row, engine), device.Emulates(*row)});
+  for (const Operation* op : options.ops) {
+    manifest.instructions.push_back({op->name, PlannedCases(options, *op),
+                                     UnitCases(options, *op, engine), device.Emulates(*op)});
   }
   return manifest;
 }
@@ -346,9 +346,9 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
                     console);
   campaign.PlantFaults();
   CampaignOutcome outcome = campaign.Run(std::move(engines));
-  for (const RowOutcome& row : outcome.rows) {
-    if (!absl::IsDataLoss(row.dropped)) continue;
-    outcome.durable.Update((*workdir)->Distrust(row.row->name, row.dropped.message()));
+  for (const OperationOutcome& op : outcome.ops) {
+    if (!absl::IsDataLoss(op.dropped)) continue;
+    outcome.durable.Update((*workdir)->Distrust(op.op->name, op.dropped.message()));
   }
   outcome.distrusted = std::move((*workdir)->distrusted);
   outcome.durable.Update((*workdir)->Check());

@@ -23,14 +23,15 @@
 namespace mmadiff {
 
 struct CampaignOptions {
-  std::vector<const Row*> rows;  // at least one
+  std::vector<const Operation*> ops;  // at least one
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
-  uint64_t cases = 1000000;   // per row
-  uint64_t dot_products = 0;  // per row: fewer cases where they are enough for these; 0: no matter
-  bool forever = false;       // no end but the limit or a signal; `cases` is ignored
+  uint64_t cases = 1000000;  // per operation
+  uint64_t dot_products =
+      0;                 // per operation: fewer cases where they are enough for these; 0: no matter
+  bool forever = false;  // no end but the limit or a signal; `cases` is ignored
   int threads = 1;
-  uint64_t errors = 20;            // mismatching cases after which a row stops; 0: never
+  uint64_t max_mismatches = 20;    // mismatching cases after which an operation stops; 0: never
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
   std::string workdir;
@@ -38,23 +39,24 @@ struct CampaignOptions {
   bool print_findings = true;  // on stdout, as they are filed
 };
 
-// Executions of a row in the whole run, all shards together; more than any run can do if `forever`.
-uint64_t PlannedCases(const CampaignOptions& options, const Row& row);
+// Executions of an operation in the whole run, all shards together; more than any run can do if
+// `forever`.
+uint64_t PlannedCases(const CampaignOptions& options, const Operation& op);
 
-struct RowOutcome {
-  const Row* row = nullptr;
-  std::string planted;         // the fault that the row's self-test planted, and when it was found
+struct OperationOutcome {
+  const Operation* op = nullptr;
+  std::string planted;  // the fault that the operation's self-test planted, and when it was found
   uint64_t planned_cases = 0;  // of this shard
   UnitResult total;            // over all attempts; digests only over finished units
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
-  absl::Status dropped;        // not OK: what failed on this row alone; the others went on
+  absl::Status dropped;        // not OK: what failed on this operation alone; the others went on
   bool unrepeated = false;     // all is done and equal, but earlier attempts filed mismatches
   bool emulated = false;       // by the device, with several machine instructions
 };
 
 struct CampaignOutcome {
-  std::vector<RowOutcome> rows;
+  std::vector<OperationOutcome> ops;
   std::vector<Finding> findings;  // of this attempt, and those that earlier ones left
   uint64_t units = 0;             // of this shard; 0 of a run without an end
   uint64_t resumed_units = 0;     // done by earlier attempts

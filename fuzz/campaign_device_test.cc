@@ -21,12 +21,12 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
       const auto filed =
           ReadCase(f.path);  // as it was seen, not shrunk, with the device's identity
       ASSERT_TRUE(filed.ok()) << filed.status();
-      EXPECT_EQ(filed->inputs.shape, FindRow(kMma)->shape());
+      EXPECT_EQ(filed->inputs.shape, FindOperation(kMma)->shape());
       EXPECT_NE(filed->answers[0].d, filed->answers[1].d);
       EXPECT_THAT(filed->answers[0].identity, HasSubstr(fault));
     }
     EXPECT_TRUE(outcome.device.ok());
-    // The row is not said to be wrong.
+    // The operation is not said to be wrong.
     EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("differs from the device")));
     EXPECT_THAT(FormatReport(options, outcome), HasSubstr("answers do not repeat"));
   }
@@ -38,8 +38,8 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
    public:
     std::string name() const override { return "garbage"; }
     std::string identity() const override { return "garbage"; }
-    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+    absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
       if (runs_++ > 0) return absl::DataLossError("cannot be read");
       d.assign(batch.dot_products(), 0x12345);
       return absl::OkStatus();
@@ -53,38 +53,39 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("cannot be read"));
 }
 
-TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheRow) {
+TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
   class Short : public Device {
    public:
     std::string name() const override { return "short"; }
     std::string identity() const override { return "short"; }
-    absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-    absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+    absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
       d.resize(batch.dot_products() - 1);
       return absl::OkStatus();
     }
   };
   const CampaignOutcome outcome =
       Run(Options("w"), []() -> DeviceOr { return std::make_unique<Short>(); });
-  EXPECT_EQ(outcome.rows[0].dropped.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(outcome.ops[0].dropped.code(), absl::StatusCode::kDataLoss);
   EXPECT_TRUE(outcome.durable.ok());
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
 
-TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
-  class OneWrongRow : public Scripted {
+TEST_F(CampaignTest, TheErrorLimitStopsAOperationButNotTheOthers) {
+  class OneWrongOperation : public Scripted {
    public:
-    OneWrongRow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      return row.name == kHopper ? wrong_->Run(row, batch, d) : Scripted::Execute(row, batch, d);
+    OneWrongOperation() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      return op.name == kHopper ? wrong_->Run(op, batch, d) : Scripted::Execute(op, batch, d);
     }
     std::unique_ptr<Device> wrong_ = *OpenDevice("faulty:wrong_lane=100");
   };
   CampaignOptions options = Options("w", {kHopper, kInteger});
-  options.errors = 7;
+  options.max_mismatches = 7;
   const CampaignOutcome outcome =
-      Run(options, []() -> DeviceOr { return std::make_unique<OneWrongRow>(); });
-  const RowOutcome &stopped = outcome.rows[0], &other = outcome.rows[1];
+      Run(options, []() -> DeviceOr { return std::make_unique<OneWrongOperation>(); });
+  const OperationOutcome &stopped = outcome.ops[0], &other = outcome.ops[1];
   EXPECT_TRUE(stopped.stopped);
   EXPECT_FALSE(stopped.finished);
   EXPECT_THAT(stopped.total.mismatching_cases, SizeIs(7));
@@ -99,13 +100,14 @@ TEST_F(CampaignTest, TheErrorLimitStopsARowButNotTheOthers) {
 
 // The answers of what is dropped, flaky or stopped.
 
-TEST_F(CampaignTest, ARowThatFailsAloneIsDropped) {
-  class OneBadRow : public Scripted {
+TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
+  class OneBadOperation : public Scripted {
    public:
-    explicit OneBadRow(absl::Status s)
+    explicit OneBadOperation(absl::Status s)
         : Scripted([](int64_t) { return absl::OkStatus(); }), s_(s) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      return row.name == kHopper && ++runs_ > 3 ? s_ : Scripted::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      return op.name == kHopper && ++runs_ > 3 ? s_ : Scripted::Execute(op, batch, d);
     }
     const absl::Status s_;
     int runs_ = 0;
@@ -115,10 +117,10 @@ TEST_F(CampaignTest, ARowThatFailsAloneIsDropped) {
         absl::InternalError("the self-test failed")}) {
     const CampaignOptions options = Options(std::string(s.message()), {kMma, kHopper, kInteger});
     const CampaignOutcome outcome =
-        Run(options, [&s]() -> DeviceOr { return std::make_unique<OneBadRow>(s); });
-    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[2].finished);
-    EXPECT_FALSE(outcome.rows[1].finished);
-    EXPECT_EQ(outcome.rows[1].dropped, s);
+        Run(options, [&s]() -> DeviceOr { return std::make_unique<OneBadOperation>(s); });
+    EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[2].finished);
+    EXPECT_FALSE(outcome.ops[1].finished);
+    EXPECT_EQ(outcome.ops[1].dropped, s);
     EXPECT_TRUE(outcome.device.ok());
     const std::string report = FormatReport(options, outcome);
     EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
@@ -133,9 +135,9 @@ TEST_F(CampaignTest, LostAnswersAreRemembered) {
   const auto lose = [](int64_t run) {
     return run == 2 ? absl::DataLossError("differed once\n") : absl::OkStatus();
   };
-  EXPECT_FALSE(Run(options, Opener(lose)).rows[0].dropped.ok());
+  EXPECT_FALSE(Run(options, Opener(lose)).ops[0].dropped.ok());
   const CampaignOutcome again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
-  EXPECT_TRUE(again.rows[0].finished);
+  EXPECT_TRUE(again.ops[0].finished);
   EXPECT_THAT(again.distrusted, ElementsAre(std::string(kMma) + ": differed once\\x0a"));
   EXPECT_THAT(FormatReport(options, again), HasSubstr("distrusted: " + std::string(kMma)));
 }
@@ -144,9 +146,10 @@ TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
   class Random : public Scripted {
    public:
     Random() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status s = Scripted::Execute(row, batch, d);
-      for (uint64_t& word : d) word = random_() & LowBits(row.model.d.bits);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(op, batch, d);
+      for (uint64_t& word : d) word = random_() & LowBits(op.model.d.bits);
       return s;
     }
     std::mt19937_64 random_;
@@ -162,8 +165,8 @@ TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
 class Slow : public Scripted {
  public:
   Slow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    absl::Status s = Scripted::Execute(row, batch, d);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status s = Scripted::Execute(op, batch, d);
     if (s.ok()) d.resize(std::min<size_t>(d.size(), 5));
     for (size_t i = 3; i < d.size(); ++i) d[i] ^= wrong_;
     while (!StopRequested()) std::this_thread::yield();
@@ -180,7 +183,7 @@ TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
   EXPECT_TRUE(outcome.device.ok());
   EXPECT_EQ(outcome.attempt_dot_products, 5u);
   EXPECT_EQ(outcome.attempt_units, 0u);
-  EXPECT_EQ(outcome.rows[0].total.mismatches, 0u);
+  EXPECT_EQ(outcome.ops[0].total.mismatches, 0u);
   EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).resumed_units, 0u);
 }
 
@@ -190,7 +193,7 @@ TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
     slow->wrong_ = 1;
     return slow;
   });
-  EXPECT_EQ(outcome.rows[0].total.mismatches, 2u);
+  EXPECT_EQ(outcome.ops[0].total.mismatches, 2u);
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
   EXPECT_TRUE(ReadCase(outcome.findings[0].path).ok());
@@ -201,8 +204,9 @@ TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
   class Hiccup : public Scripted {
    public:
     Hiccup() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status s = Scripted::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(op, batch, d);
       const int run = ++runs_;
       for (uint64_t& word : d) word ^= run >= 2 && run <= 6 ? 0 : 4;
       return s;
@@ -211,7 +215,7 @@ TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
   };
   CampaignOptions options = Options("w", {kInteger});
   options.cases = 100;
-  options.errors = 0;
+  options.max_mismatches = 0;
   const CampaignOutcome outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
   EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),

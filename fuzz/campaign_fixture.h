@@ -21,7 +21,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"
 #include "fuzz/report.h"
-#include "fuzz/testing_rows.h"
+#include "fuzz/testing_operations.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
 #include "fuzz/workdir.h"
@@ -41,11 +41,11 @@ class Scripted : public Device {
 
   std::string name() const override { return "scripted"; }
   std::string identity() const override { return "scripted"; }
-  bool Emulates(const Row& row) const override { return !IsNative(row); }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  bool Emulates(const Operation& op) const override { return !IsNative(op); }
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (absl::Status s = script_(++runs_); !s.ok()) return s;
-    return simulator_->Run(row, batch, d);
+    return simulator_->Run(op, batch, d);
   }
 
  private:
@@ -62,9 +62,9 @@ inline DeviceOpener Opener(Scripted::Script script) {
 
 class CampaignTest : public TestFolder {
  protected:
-  CampaignOptions Options(const std::string& folder, std::vector<const char*> rows = {kMma}) const {
+  CampaignOptions Options(const std::string& folder, std::vector<const char*> ops = {kMma}) const {
     CampaignOptions options;
-    for (const char* row : rows) options.rows.push_back(FindRow(row));
+    for (const char* op : ops) options.ops.push_back(FindOperation(op));
     options.strategy = &Strategies().front();
     options.cases = 9000;  // of kMma: four units and a rest
     options.print_findings = false;

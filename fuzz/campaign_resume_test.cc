@@ -47,10 +47,10 @@ TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
 class SlowLater : public Scripted {
  public:
   SlowLater() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     answered_ += batch.count;
     while (answered_ > 2048 && !StopRequested()) std::this_thread::yield();
-    return Scripted::Execute(row, batch, d);
+    return Scripted::Execute(op, batch, d);
   }
 
  private:
@@ -62,18 +62,18 @@ TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
   const CampaignOutcome stopped = RunLimited(
       options, []() -> DeviceOr { return std::make_unique<SlowLater>(); }, 2048 * 128);
   EXPECT_EQ(stopped.stopped_by, "time limit");
-  EXPECT_FALSE(stopped.rows[0].finished);
+  EXPECT_FALSE(stopped.ops[0].finished);
   EXPECT_EQ(RunDigest(stopped), "");
-  EXPECT_LT(stopped.rows[0].total.cases, 2u * 2048);
+  EXPECT_LT(stopped.ops[0].total.cases, 2u * 2048);
   EXPECT_FALSE(IsComplete(options.workdir));
 
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(options, healthy);
   EXPECT_EQ(resumed.resumed_units, 1u);
   EXPECT_EQ(resumed.attempt_dot_products, (9000u - 2048) * 128);
-  EXPECT_TRUE(resumed.rows[0].finished);
+  EXPECT_TRUE(resumed.ops[0].finished);
   EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
-  EXPECT_EQ(resumed.rows[0].total.counts, Run(Options("other"), healthy).rows[0].total.counts);
+  EXPECT_EQ(resumed.ops[0].total.counts, Run(Options("other"), healthy).ops[0].total.counts);
   EXPECT_TRUE(IsComplete(options.workdir));
 }
 
@@ -86,13 +86,13 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
   EXPECT_THAT(std::string(dead.device.message()), HasSubstr("fell off the bus"));
   EXPECT_TRUE(dead.durable.ok());
   EXPECT_THAT(dead.findings, IsEmpty());
-  EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
-  EXPECT_FALSE(dead.rows[0].finished);
+  EXPECT_EQ(dead.ops[0].total.mismatches, 0u);
+  EXPECT_FALSE(dead.ops[0].finished);
   // What was compared counts, but the digest covers only the unit that is done.
-  EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
+  EXPECT_EQ(dead.ops[0].total.dot_products, 49u * 64 * 128);
   const std::string manifest = Path("w/manifest.txtpb");
   const auto stored = ReadUnits(Path("w"), *ParseManifest(Get(manifest), manifest));
-  EXPECT_TRUE(dead.rows[0].total.device_digest == stored->totals[0].device_digest);
+  EXPECT_TRUE(dead.ops[0].total.device_digest == stored->totals[0].device_digest);
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   const CampaignOutcome resumed = Run(Options("w"), healthy);
   EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
@@ -121,7 +121,7 @@ TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
   EXPECT_GE(repaired.resumed_units, 1u);
   EXPECT_LT(repaired.resumed_units, 5u);
   EXPECT_GT(repaired.attempt_dot_products, 0u);
-  EXPECT_EQ(repaired.rows[0].total.cases, 9000u);
+  EXPECT_EQ(repaired.ops[0].total.cases, 9000u);
   EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"), healthy)));
 }
 
@@ -145,13 +145,13 @@ TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   other.cases = 101;
   EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("101 cases"));
   other = options;
-  other.rows.push_back(FindRow(kInteger));
+  other.ops.push_back(FindOperation(kInteger));
   EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("instruction[1]: stored (none)"));
   EXPECT_THAT(refused(options, "faulty:dead=9"), HasSubstr("device: stored faulty:none=0"));
   // What may differ: threads, error limit, time limit.
   other = options;
   other.threads = 2;
-  other.errors = 3;
+  other.max_mismatches = 3;
   EXPECT_EQ(Run(other).resumed_units, 1u);
 }
 
@@ -169,7 +169,7 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.txtpb"));
   std::ofstream(manifest) << good;
 
-  UnitResult other = Run(options).rows[0].total;
+  UnitResult other = Run(options).ops[0].total;
   other.device_digest += 1;
   other.mismatches = 1;
   {

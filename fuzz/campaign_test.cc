@@ -14,12 +14,12 @@ TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
     CampaignOptions options = Options("t" + std::to_string(threads), {kMma, kInteger});
     options.threads = threads;
     const CampaignOutcome outcome = Run(options);
-    ASSERT_THAT(outcome.rows, SizeIs(2));
-    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[1].finished);
-    EXPECT_EQ(outcome.rows[0].total.cases, 9000u);
-    EXPECT_EQ(outcome.rows[0].total.dot_products, 9000u * 128);
-    EXPECT_EQ(outcome.rows[1].total.dot_products, 9000u * 16);
-    EXPECT_TRUE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
+    ASSERT_THAT(outcome.ops, SizeIs(2));
+    EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[1].finished);
+    EXPECT_EQ(outcome.ops[0].total.cases, 9000u);
+    EXPECT_EQ(outcome.ops[0].total.dot_products, 9000u * 128);
+    EXPECT_EQ(outcome.ops[1].total.dot_products, 9000u * 16);
+    EXPECT_TRUE(outcome.ops[0].total.device_digest == outcome.ops[0].total.model_digest);
     if (digest.empty()) digest = RunDigest(outcome);
     EXPECT_THAT(digest, SizeIs(32));
     EXPECT_EQ(RunDigest(outcome), digest) << threads;
@@ -34,7 +34,7 @@ TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
     options.seed = seed;
     options.strategy = FindStrategy(strategy);
     options.cases = cases;
-    options.errors = 0;
+    options.max_mismatches = 0;
     return RunDigest(Run(options, device));
   };
   const std::set<std::string> all = {
@@ -57,24 +57,24 @@ TEST(DigestOf, IsXxh3OfEveryWord) {
 
 TEST(DigestOf, CountsEveryWordAtItsCase) {
   using Words = std::vector<uint64_t>;
-  const Row& row = *FindRow(kInteger);
+  const Operation& op = *FindOperation(kInteger);
   Batch batch;
   batch.Resize({1, 2, 1, 1}, 2);  // two executions of two results
   batch.first = 10;
-  const Digest digest = DigestOf(row, batch, Words{1, 2, 3, 4});
-  EXPECT_TRUE(digest == DigestOf(row, batch, Words{1, 2, 3, 4}));
+  const Digest digest = DigestOf(op, batch, Words{1, 2, 3, 4});
+  EXPECT_TRUE(digest == DigestOf(op, batch, Words{1, 2, 3, 4}));
   EXPECT_FALSE(digest ==
-               DigestOf(row, batch, Words{3, 4, 1, 2}));  // the answers of two cases swapped
-  EXPECT_FALSE(digest == DigestOf(row, batch, Words{2, 1, 3, 4}));
-  EXPECT_FALSE(digest == DigestOf(row, batch, Words{1, 2, 3, 5}));
+               DigestOf(op, batch, Words{3, 4, 1, 2}));  // the answers of two cases swapped
+  EXPECT_FALSE(digest == DigestOf(op, batch, Words{2, 1, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(op, batch, Words{1, 2, 3, 5}));
   batch.first = 11;
-  EXPECT_FALSE(digest == DigestOf(row, batch, Words{1, 2, 3, 4}));
+  EXPECT_FALSE(digest == DigestOf(op, batch, Words{1, 2, 3, 4}));
   Batch one = batch;
   one.Resize({1, 2, 1, 1}, 1);
   one.first = 10;
-  Digest sum = DigestOf(row, one, Words{1, 2});
+  Digest sum = DigestOf(op, one, Words{1, 2});
   one.first = 11;
-  sum += DigestOf(row, one, Words{3, 4});
+  sum += DigestOf(op, one, Words{3, 4});
   EXPECT_TRUE(sum == digest);
 }
 
@@ -87,14 +87,14 @@ TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
     options.shard = shard;
     options.shards = 3;
     const CampaignOutcome outcome = Run(options);
-    EXPECT_TRUE(outcome.rows[0].finished);
+    EXPECT_TRUE(outcome.ops[0].finished);
     EXPECT_TRUE(IsComplete(options.workdir));
-    EXPECT_EQ(outcome.rows[0].total.cases, outcome.rows[0].planned_cases);
-    digest += outcome.rows[0].total.device_digest;
-    cases += outcome.rows[0].total.cases;
-    planned += outcome.rows[0].planned_cases;
+    EXPECT_EQ(outcome.ops[0].total.cases, outcome.ops[0].planned_cases);
+    digest += outcome.ops[0].total.device_digest;
+    cases += outcome.ops[0].total.cases;
+    planned += outcome.ops[0].planned_cases;
   }
-  EXPECT_TRUE(digest == whole.rows[0].total.device_digest);
+  EXPECT_TRUE(digest == whole.ops[0].total.device_digest);
   EXPECT_EQ(cases, 9000u);
   EXPECT_EQ(planned, 9000u);
   EXPECT_TRUE(IsComplete(Path("whole")));
@@ -106,21 +106,21 @@ TEST_F(CampaignTest, MoreShardsThanUnits) {
   options.shards = 8;
   const CampaignOutcome outcome = Run(options);
   EXPECT_EQ(outcome.attempt_dot_products, 0u);
-  EXPECT_EQ(outcome.rows[0].planned_cases, 0u);
+  EXPECT_EQ(outcome.ops[0].planned_cases, 0u);
 }
 
 TEST_F(CampaignTest, NoFaultIsCleanOnEveryModel) {
   CampaignOptions options = Options("w");
-  options.rows = SmallestRows();
+  options.ops = SmallestOperations();
   options.cases = 200;
   options.threads = 2;
   const CampaignOutcome outcome = Run(options);
-  for (const RowOutcome& row : outcome.rows) {
-    EXPECT_EQ(row.total.mismatches, 0u) << row.row->name;
-    EXPECT_EQ(row.total.cases, 200u) << row.row->name;
-    EXPECT_TRUE(row.finished) << row.row->name;
-    EXPECT_THAT(row.planted, HasSubstr(" found in case ")) << row.row->name;
-    EXPECT_THAT(EmptyClasses(options, row), IsEmpty()) << row.row->name;
+  for (const OperationOutcome& op : outcome.ops) {
+    EXPECT_EQ(op.total.mismatches, 0u) << op.op->name;
+    EXPECT_EQ(op.total.cases, 200u) << op.op->name;
+    EXPECT_TRUE(op.finished) << op.op->name;
+    EXPECT_THAT(op.planted, HasSubstr(" found in case ")) << op.op->name;
+    EXPECT_THAT(EmptyClasses(options, op), IsEmpty()) << op.op->name;
   }
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
@@ -129,30 +129,30 @@ TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
   const DeviceOr host = OpenDevice("host");
   ASSERT_TRUE(host.ok());
   CampaignOptions options = Options("w");
-  options.rows.clear();
-  for (const Row& row : Rows()) {
-    if ((*host)->Supports(row).ok()) options.rows.push_back(&row);
+  options.ops.clear();
+  for (const Operation& op : Operations()) {
+    if ((*host)->Supports(op).ok()) options.ops.push_back(&op);
   }
-  if (options.rows.empty()) GTEST_SKIP() << "this CPU has none of the instructions";
+  if (options.ops.empty()) GTEST_SKIP() << "this CPU has none of the instructions";
   options.threads = 2;
   const CampaignOutcome outcome = Run(options, "host");
-  for (const RowOutcome& row : outcome.rows) {
-    EXPECT_EQ(row.total.mismatches, 0u) << row.row->name;
-    EXPECT_TRUE(row.finished) << row.row->name;
+  for (const OperationOutcome& op : outcome.ops) {
+    EXPECT_EQ(op.total.mismatches, 0u) << op.op->name;
+    EXPECT_TRUE(op.finished) << op.op->name;
   }
 }
 
 TEST(PlannedCases, StopAtTheDotProducts) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");  // 128 an execution
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");  // 128 an execution
   CampaignOptions options;
   options.cases = 1000;
-  EXPECT_EQ(PlannedCases(options, row), 1000u);
+  EXPECT_EQ(PlannedCases(options, op), 1000u);
   options.dot_products = 1280;
-  EXPECT_EQ(PlannedCases(options, row), 10u);
+  EXPECT_EQ(PlannedCases(options, op), 10u);
   options.dot_products = 1281;
-  EXPECT_EQ(PlannedCases(options, row), 11u);
+  EXPECT_EQ(PlannedCases(options, op), 11u);
   options.cases = 3;
-  EXPECT_EQ(PlannedCases(options, row), 3u);
+  EXPECT_EQ(PlannedCases(options, op), 3u);
 }
 
 }  // namespace

@@ -41,32 +41,32 @@ const InputClass& ClassNamed(const Instruction& instruction, std::string_view na
   std::abort();
 }
 
-uint64_t CountEvent(const Row& row, const char* class_name, StageEvent event) {
+uint64_t CountEvent(const Operation& op, const char* class_name, StageEvent event) {
   EventCounter counter;
-  ForDotProducts(*row.instruction, ClassNamed(*row.instruction, class_name),
-                 [&](const DotProductCase& dot) { counter.Count(row.model, dot); });
+  ForDotProducts(*op.instruction, ClassNamed(*op.instruction, class_name),
+                 [&](const DotProductCase& dot) { counter.Count(op.model, dot); });
   std::map<std::string, uint64_t> counts;
-  counter.AddTo(row.model, counts);
+  counter.AddTo(op.model, counts);
   EXPECT_EQ(counts["event.sampled"], uint64_t{kTiles * kPerTile});
   return counts[std::string("event.") + Name(event)];
 }
 
-class ClassOf : public testing::TestWithParam<const Row*> {
+class ClassOf : public testing::TestWithParam<const Operation*> {
  protected:
-  const Row& row() const { return *GetParam(); }
-  const Instruction& in() const { return *row().instruction; }
-  const Algorithm& algorithm() const { return row().model.algorithm; }
+  const Operation& op() const { return *GetParam(); }
+  const Instruction& in() const { return *op().instruction; }
+  const Algorithm& algorithm() const { return op().model.algorithm; }
   int CountDots(const char* class_name, const std::function<bool(const DotProductCase&)>& has) {
     int count = 0;
     ForDotProducts(in(), ClassNamed(in(), class_name),
                    [&](const DotProductCase& dot) { count += has(dot); });
     return count;
   }
-  // Dot products of the class that tell the row's model from another algorithm.
+  // Dot products of the class that tell the operation's model from another algorithm.
   int Tell(const char* class_name, const Algorithm& other) {
-    const Model changed = WithAlgorithm(row(), other);
+    const Model changed = WithAlgorithm(op(), other);
     return CountDots(class_name, [&](const DotProductCase& dot) {
-      return Simulate(changed, dot) != Simulate(row().model, dot);
+      return Simulate(changed, dot) != Simulate(op().model, dot);
     });
   }
 };
@@ -108,8 +108,8 @@ bool Cancels(const Model& model, const DotProductCase& dot) {
 }
 
 TEST_P(FloatClass, CancelCancels) {
-  EXPECT_GE(CountDots("cancel", [&](const auto& dot) { return Cancels(row().model, dot); }), 2000);
-  EXPECT_GE(CountEvent(row(), "cancel", StageEvent::kFullCancellation), 50u);
+  EXPECT_GE(CountDots("cancel", [&](const auto& dot) { return Cancels(op().model, dot); }), 2000);
+  EXPECT_GE(CountEvent(op(), "cancel", StageEvent::kFullCancellation), 50u);
 }
 
 // An addend that is a power of two meets its negative among the products, in every block.
@@ -136,12 +136,12 @@ TEST_P(FloatClass, TieTies) {
   // it.
   const bool kept = algorithm().family != Family::kFusedSum ||
                     algorithm().fraction_bits > algorithm().output_fraction_bits;
-  EXPECT_GE(CountEvent(row(), "tie", StageEvent::kTie), kept ? 200u : 150u);
+  EXPECT_GE(CountEvent(op(), "tie", StageEvent::kTie), kept ? 200u : 150u);
 }
 
 TEST_P(FloatClass, BandLosesBits) {
   const bool aligned = algorithm().family == Family::kFusedSum;
-  EXPECT_GE(CountEvent(row(), "band", aligned ? StageEvent::kBitsLost : StageEvent::kInexact),
+  EXPECT_GE(CountEvent(op(), "band", aligned ? StageEvent::kBitsLost : StageEvent::kInexact),
             1000u);
 }
 
@@ -149,10 +149,10 @@ TEST_P(FloatClass, BandLosesBits) {
 TEST_P(FloatClass, BorrowFallsBelowAPowerOfTwo) {
   const auto below = [&](const DotProductCase& dot) {
     int widest = -100000;
-    for (const Event& e : TraceStages(row().model, dot)) {
+    for (const Event& e : TraceStages(op().model, dot)) {
       if (e.stage == Stage::kProduct && e.magnitude != 0) widest = std::max(widest, Leading(e));
     }
-    const Unpacked c = Decode(*in().c, dot.c), d = Decode(*in().d, Simulate(row().model, dot));
+    const Unpacked c = Decode(*in().c, dot.c), d = Decode(*in().d, Simulate(op().model, dot));
     if (c.significand != 0) widest = std::max(widest, c.exponent);
     return d.kind == Kind::kFinite && d.exponent == widest - 1;
   };
@@ -163,11 +163,11 @@ TEST_P(FloatClass, UnderflowGivesSubnormals) {
   const Format &c = *in().c, &d = *in().d;
   const int lowest = std::min(Lowest(*in().a) + Lowest(*in().b), Lowest(c));
   if (lowest >= d.min_exponent) {  // f16 operands and addend, f32 result: nothing is so small
-    EXPECT_EQ(CountEvent(row(), "underflow", StageEvent::kResultSubnormal), 0u);
+    EXPECT_EQ(CountEvent(op(), "underflow", StageEvent::kResultSubnormal), 0u);
   } else if (algorithm().output_subnormals != Subnormals::kKeep) {
-    EXPECT_GE(CountEvent(row(), "underflow", StageEvent::kResultZero), 600u);
+    EXPECT_GE(CountEvent(op(), "underflow", StageEvent::kResultZero), 600u);
   } else {
-    EXPECT_GE(CountEvent(row(), "underflow", StageEvent::kResultSubnormal), 300u);
+    EXPECT_GE(CountEvent(op(), "underflow", StageEvent::kResultSubnormal), 300u);
   }
 }
 
@@ -178,7 +178,7 @@ TEST_P(FloatClass, OverflowGivesInfinity) {
   const bool reachable = largest >= MaxExponent(*in().d) - in().d->fraction_bits;
   const int infinite = CountDots("overflow", [&](const DotProductCase& dot) {
     const bool finite = Decode(*in().c, dot.c).kind == Kind::kFinite;
-    return finite && Decode(*in().d, Simulate(row().model, dot)).kind == Kind::kInfinite;
+    return finite && Decode(*in().d, Simulate(op().model, dot)).kind == Kind::kInfinite;
   });
   EXPECT_GE(infinite, reachable ? 400 : 0);
   EXPECT_LE(infinite, reachable ? 2500 : 0);
@@ -207,7 +207,7 @@ TEST_P(FloatClass, ZerosShowWhatTheyRaise) {
 TEST_P(AnyFloatClass, SignedZerosGiveZerosOfBothSigns) {
   std::map<uint64_t, int> zeros;
   ForDotProducts(in(), ClassNamed(in(), "signed_zeros"), [&](const DotProductCase& dot) {
-    const uint64_t d = Simulate(row().model, dot);
+    const uint64_t d = Simulate(op().model, dot);
     if (IsZero(*in().d, d)) ++zeros[d >> SignBit(*in().d)];
   });
   EXPECT_GE(zeros[0] + zeros[1], 1500);
@@ -281,7 +281,7 @@ TEST_P(FloatClass, VanishVanishes) {
   }
   Algorithm keeps = algorithm();
   keeps.input_subnormals = keeps.addend_subnormals = keeps.output_subnormals = Subnormals::kKeep;
-  const Model model = WithAlgorithm(row(), keeps);
+  const Model model = WithAlgorithm(op(), keeps);
   const auto tiny = [&](const DotProductCase& dot) {
     return !IsSubnormal(*in().c, dot.c) && IsSubnormal(*in().d, Simulate(model, dot));
   };
@@ -295,7 +295,7 @@ TEST_P(AnyFloatClass, InfinitiesMeetZerosAndEachOther) {
     for (int k = 0; k < in().shape.k; ++k) {
       nan |= IsNan(*in().a, dot.a[k]) || IsNan(*in().b, dot.b[k]);
     }
-    const Kind kind = Decode(*in().d, Simulate(row().model, dot)).kind;
+    const Kind kind = Decode(*in().d, Simulate(op().model, dot)).kind;
     nans += !nan && kind == Kind::kNan;
     infinities += !nan && kind == Kind::kInfinite;
   });
@@ -366,13 +366,13 @@ TEST_P(AnyFloatClass, SpecialsInEveryPosition) {
   EXPECT_EQ(formats.size(), static_cast<size_t>(2 * s.k + 1));
   for (const auto& [where, format] : formats) EXPECT_EQ(kinds[where], KindsOf(*format)) << where;
   const bool elements = in().a->nonfinite != Nonfinite::kNone;
-  EXPECT_GE(CountEvent(row(), "specials", StageEvent::kResultSpecial), elements ? 30u : 8u);
+  EXPECT_GE(CountEvent(op(), "specials", StageEvent::kResultSpecial), elements ? 30u : 8u);
 }
 
 TEST_P(AnyFloatClass, EdgesMixKinds) {
-  EXPECT_GE(CountEvent(row(), "edges", StageEvent::kResultSpecial), 40u);
+  EXPECT_GE(CountEvent(op(), "edges", StageEvent::kResultSpecial), 40u);
   const auto finite = [&](const DotProductCase& dot) {
-    return Decode(*in().d, Simulate(row().model, dot)).kind == Kind::kFinite;
+    return Decode(*in().d, Simulate(op().model, dot)).kind == Kind::kFinite;
   };
   EXPECT_GE(CountDots("edges", finite), 250);
 }
@@ -445,7 +445,7 @@ TEST_P(ScaledClass, ScaleCodesFromTheEdges) {
   int nan = 0;
   ForDotProducts(in(), ClassNamed(in(), "scale_edges"), [&](const DotProductCase& dot) {
     for (size_t i = in().shape.k; i < dot.a.size(); ++i) ++seen[dot.a[i]], ++seen[dot.b[i]];
-    nan += IsNan(*in().d, Simulate(row().model, dot));
+    nan += IsNan(*in().d, Simulate(op().model, dot));
   });
   const uint64_t one = Compose(f, false, 0, 0);
   for (const uint64_t code : {uint64_t{0}, uint64_t{1}, one, MaxFiniteWord(f)}) {
@@ -500,14 +500,14 @@ TEST_P(ScaledClass, SpecialScalesOnEitherSide) {
 // ---- Integers
 
 TEST_P(IntegerClass, LimitLeavesTheRange) {
-  const uint64_t outside = CountEvent(row(), "limit", StageEvent::kIntegerOverflow);
+  const uint64_t outside = CountEvent(op(), "limit", StageEvent::kIntegerOverflow);
   // On both sides of the limit; sums of unsigned products never pass the lower one.
   const bool both = in().a->is_signed || in().b->is_signed;
   EXPECT_GE(outside, both ? 600u : 300u);
   EXPECT_LE(outside, 2300u);
   std::map<uint64_t, int> results;
   ForDotProducts(in(), ClassNamed(in(), "limit"),
-                 [&](const DotProductCase& dot) { ++results[Simulate(row().model, dot)]; });
+                 [&](const DotProductCase& dot) { ++results[Simulate(op().model, dot)]; });
   if (algorithm().overflow != Overflow::kSaturate) return;
   EXPECT_GE(results[0x7fffffff], 200);
   EXPECT_GE(results[0x80000000], both ? 200 : 0);
@@ -522,7 +522,7 @@ TEST_P(IntegerClass, CancelTellsWhereSaturationHappens) {
     some.overflow = Overflow::kSaturate;
     Algorithm all = some;
     all.terms = in().shape.k;
-    const Model stepwise = WithAlgorithm(row(), some), once = WithAlgorithm(row(), all);
+    const Model stepwise = WithAlgorithm(op(), some), once = WithAlgorithm(op(), all);
     EXPECT_GE(CountDots("cancel",
                         [&](const DotProductCase& dot) {
                           return Simulate(stepwise, dot) != Simulate(once, dot);
@@ -533,8 +533,8 @@ TEST_P(IntegerClass, CancelTellsWhereSaturationHappens) {
 }
 
 TEST_P(IntegerClass, SmallNumbersNeverOverflowAndOftenVanish) {
-  EXPECT_EQ(CountEvent(row(), "small", StageEvent::kIntegerOverflow), 0u);
-  EXPECT_GE(CountEvent(row(), "small", StageEvent::kResultZero), 300u);
+  EXPECT_EQ(CountEvent(op(), "small", StageEvent::kIntegerOverflow), 0u);
+  EXPECT_GE(CountEvent(op(), "small", StageEvent::kResultZero), 300u);
 }
 
 TEST_P(IntegerClass, EdgesReachTheEndsOfEveryFormat) {
@@ -560,50 +560,54 @@ TEST_P(IntegerClass, EdgesReachTheEndsOfEveryFormat) {
 
 TEST_P(IntegerClass, OneProductMeetsItsNegative) {
   const bool is_xor = algorithm().bit_operation == BitOperation::kXor;
-  EXPECT_GE(CountEvent(row(), "one_product", StageEvent::kFullCancellation), is_xor ? 50u : 500u);
+  EXPECT_GE(CountEvent(op(), "one_product", StageEvent::kFullCancellation), is_xor ? 50u : 500u);
 }
 
-// ---- One row for each set of formats of a family, the one with the fewest dot products
+// ---- One operation for each set of formats of a family, the one with the fewest dot products
 
-std::vector<const Row*> RowsWhere(const std::function<bool(const Row&)>& wanted) {
-  std::map<std::string, const Row*> rows;
-  for (const Row& row : Rows()) {
-    if (!wanted(row)) continue;
-    const Instruction& in = *row.instruction;
-    std::string key = std::to_string(static_cast<int>(row.model.algorithm.family));
+std::vector<const Operation*> OperationsWhere(const std::function<bool(const Operation&)>& wanted) {
+  std::map<std::string, const Operation*> ops;
+  for (const Operation& op : Operations()) {
+    if (!wanted(op)) continue;
+    const Instruction& in = *op.instruction;
+    std::string key = std::to_string(static_cast<int>(op.model.algorithm.family));
     for (const Format* f : {in.a, in.b, in.c, in.d}) key += std::string(" ") + f->name;
     if (in.scale != nullptr) key += std::to_string(in.shape.scales) + in.scale->name;
-    if (IsInteger(*in.d)) key += std::to_string(static_cast<int>(row.model.algorithm.overflow));
-    const Row*& kept = rows[key];
-    if (kept == nullptr || row.shape().d_words() < kept->shape().d_words()) kept = &row;
+    if (IsInteger(*in.d)) key += std::to_string(static_cast<int>(op.model.algorithm.overflow));
+    const Operation*& kept = ops[key];
+    if (kept == nullptr || op.shape().d_words() < kept->shape().d_words()) kept = &op;
   }
-  std::vector<const Row*> all;
-  for (const auto& [key, row] : rows) all.push_back(row);
+  std::vector<const Operation*> all;
+  for (const auto& [key, op] : ops) all.push_back(op);
   return all;
 }
 
-bool IsFloat(const Row& row) { return !IsInteger(*row.instruction->d); }
-bool IsWide(const Row& row) { return IsFloat(row) && row.instruction->a->bits > 8; }
+bool IsFloat(const Operation& op) { return !IsInteger(*op.instruction->d); }
+bool IsWide(const Operation& op) { return IsFloat(op) && op.instruction->a->bits > 8; }
 // Of the many pairs of narrow formats those of a format with itself, and any with scales for e2m1.
-bool IsSampled(const Row& row) {
-  const Instruction& in = *row.instruction;
-  return IsFloat(row) && (IsWide(row) || in.a == in.b);
+bool IsSampled(const Operation& op) {
+  const Instruction& in = *op.instruction;
+  return IsFloat(op) && (IsWide(op) || in.a == in.b);
 }
-bool IsScaled(const Row& row) { return row.instruction->scale != nullptr && IsSampled(row); }
+bool IsScaled(const Operation& op) { return op.instruction->scale != nullptr && IsSampled(op); }
 
-std::string ParameterName(const testing::TestParamInfo<const Row*>& info) {
+std::string ParameterName(const testing::TestParamInfo<const Operation*>& info) {
   std::string name = info.param->name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, FloatClass, testing::ValuesIn(RowsWhere(IsWide)), ParameterName);
-INSTANTIATE_TEST_SUITE_P(Rows, AnyFloatClass, testing::ValuesIn(RowsWhere(IsSampled)),
+INSTANTIATE_TEST_SUITE_P(Operations, FloatClass, testing::ValuesIn(OperationsWhere(IsWide)),
                          ParameterName);
-INSTANTIATE_TEST_SUITE_P(Rows, ScaledClass, testing::ValuesIn(RowsWhere(IsScaled)), ParameterName);
-INSTANTIATE_TEST_SUITE_P(Rows, IntegerClass,
-                         testing::ValuesIn(RowsWhere([](const Row& r) { return !IsFloat(r); })),
+INSTANTIATE_TEST_SUITE_P(Operations, AnyFloatClass, testing::ValuesIn(OperationsWhere(IsSampled)),
+                         ParameterName);
+INSTANTIATE_TEST_SUITE_P(Operations, ScaledClass, testing::ValuesIn(OperationsWhere(IsScaled)),
+                         ParameterName);
+INSTANTIATE_TEST_SUITE_P(Operations, IntegerClass,
+                         testing::ValuesIn(OperationsWhere([](const Operation& r) {
+                           return !IsFloat(r);
+                         })),
                          ParameterName);
 
 }  // namespace

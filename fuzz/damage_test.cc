@@ -35,7 +35,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kRow[] = "x86/vdpbf16ps";
+constexpr char kOperation[] = "x86/vdpbf16ps";
 constexpr char kFma[] = "x86/vfmadd231ss";
 constexpr uint64_t kMemory = 256 << 20;  // beyond what the process has before
 
@@ -192,7 +192,7 @@ RunManifest Manifest(uint64_t run) {
   manifest.tool_version = "1";
   manifest.seed = run;
   manifest.device = "host";
-  manifest.instructions = {{kRow, 1950, 100}, {kFma, 1000, 100}};
+  manifest.instructions = {{kOperation, 1950, 100}, {kFma, 1000, 100}};
   return manifest;
 }
 
@@ -203,7 +203,7 @@ UnitResult Unit(uint64_t run, uint32_t instruction, uint64_t number) {
   unit.unit = number;
   unit.first_case = number * planned.unit_cases;
   unit.cases = planned.CasesOf(number);
-  unit.dot_products = unit.cases * FindRow(planned.name)->shape().d_words();
+  unit.dot_products = unit.cases * FindOperation(planned.name)->shape().d_words();
   unit.device_digest = unit.model_digest = (Digest{run} << 100) + instruction * 1000 + number;
   unit.counts = {{"class.bits", 10 + number}};
   return unit;
@@ -239,7 +239,7 @@ Seen SeenUnits(const std::string& folder) {
 }
 
 std::string RecordingText(const Recording& r) {
-  return absl::StrCat(r.row->name, " ", r.identity, " ", r.inputs.stream, " ", r.inputs.first, " ",
+  return absl::StrCat(r.op->name, " ", r.identity, " ", r.inputs.stream, " ", r.inputs.first, " ",
                       r.inputs.count, " ", absl::StrJoin(r.inputs.a, ","), " ",
                       absl::StrJoin(r.inputs.b, ","), " ", absl::StrJoin(r.inputs.c, ","), " ",
                       absl::StrJoin(r.d, ","));
@@ -276,7 +276,7 @@ Seen SeenFolder(const std::string& folder) {
   const auto add = [&](const Recording& r) { return AddRecording(r, seen); };
   seen.status = ReadRecordingFolder(folder, add, stats);
   const auto damage = ReadDigests(folder, [&](const RecordedDigests& d) {
-    std::string text = absl::StrCat(d.row->name, d.stream, d.first, " ", d.unit_cases, d.identity);
+    std::string text = absl::StrCat(d.op->name, d.stream, d.first, " ", d.unit_cases, d.identity);
     for (const Digest digest : d.digests) absl::StrAppend(&text, " ", FormatRunId(digest));
     seen.records.push_back(text);
     return absl::OkStatus();
@@ -286,30 +286,30 @@ Seen SeenFolder(const std::string& folder) {
   return seen;
 }
 
-Batch Cases(const Row& row, uint64_t first) {
+Batch Cases(const Operation& op, uint64_t first) {
   Batch batch;
-  batch.Resize(row.shape(), 3);
-  batch.stream = absl::StrCat(row.name, "@g3:1");
+  batch.Resize(op.shape(), 3);
+  batch.stream = absl::StrCat(op.name, "@g3:1");
   batch.first = first;
   return batch;
 }
 
 template <typename Writer>
 void WriteAnswers(Writer append, uint64_t run) {
-  const Row& row = *FindRow(kRow);
+  const Operation& op = *FindOperation(kOperation);
   for (uint64_t n = 0; n < 6; ++n) {
-    const Batch batch = Cases(row, 3 * n);
+    const Batch batch = Cases(op, 3 * n);
     std::vector<uint64_t> d(batch.dot_products());
     for (size_t i = 0; i < d.size(); ++i) d[i] = run << 16 | n << 8 | i;
-    ASSERT_TRUE(append(row, batch, d).ok());
+    ASSERT_TRUE(append(op, batch, d).ok());
   }
 }
 
 void WriteLog(const std::string& path, uint64_t run) {
   const auto writer = RecordingWriter::Create(path);
   WriteAnswers(
-      [&](const Row& row, const Batch& batch, const std::vector<uint64_t>& d) {
-        absl::Status s = (*writer)->Append(row, batch, d, "A100");
+      [&](const Operation& op, const Batch& batch, const std::vector<uint64_t>& d) {
+        absl::Status s = (*writer)->Append(op, batch, d, "A100");
         s.Update((*writer)->Flush());
         return s;
       },
@@ -329,26 +329,27 @@ std::string Lines(uint64_t run, const char* after_count = "") {
 void WriteFolder(const std::string& folder, uint64_t run) {
   const auto writer = RecordingFolderWriter::Create(folder);
   WriteAnswers(
-      [&](const Row& row, const Batch& batch, const std::vector<uint64_t>& d) {
-        return (*writer)->AppendRaw(row, batch, d, "A100");
+      [&](const Operation& op, const Batch& batch, const std::vector<uint64_t>& d) {
+        return (*writer)->AppendRaw(op, batch, d, "A100");
       },
       run);
   std::vector<RecordedDigests> digests;
-  for (const char* name : {kRow, kFma}) {
-    digests.push_back({FindRow(name), absl::StrCat(name, "@g3:1"), 0, 10, {run, 2, 3}, "A100"});
+  for (const char* name : {kOperation, kFma}) {
+    digests.push_back(
+        {FindOperation(name), absl::StrCat(name, "@g3:1"), 0, 10, {run, 2, 3}, "A100"});
   }
   ASSERT_TRUE((*writer)->WriteDigests(digests).ok());
   ASSERT_TRUE((*writer)->WriteRegressions(Lines(run)).ok());
   RecordingManifest manifest;
   manifest.seed = run;
-  manifest.instructions = {{kRow, false, 18}, {kFma, false, 0, 20}};
+  manifest.instructions = {{kOperation, false, 18}, {kFma, false, 0, 20}};
   ASSERT_TRUE((*writer)->Commit(manifest).ok());
 }
 
 std::string WriteRegression(const std::string& folder, uint64_t run) {
   RegressionCase c;
-  c.row = FindRow(kFma);
-  c.inputs.Resize(c.row->shape(), 1);
+  c.op = FindOperation(kFma);
+  c.inputs.Resize(c.op->shape(), 1);
   c.inputs.a[0] = run;
   c.answers = {{"host", "CPU", "", {3 + run}}, {"model", "", "", {4}}};
   c.why = "shows something";
@@ -494,7 +495,7 @@ TEST_F(DamageTest, OneByteOfPlainTextCostsAtMostItsLines) {
       const int64_t changed =
           seen.records.size() - std::count_if(seen.records.begin(), seen.records.end(), known);
       const bool every = absl::StrContains(kind.name, "line recording") &&
-                         Get(kind.path).substr(0, 50) != own.substr(0, 50);  // row or device
+                         Get(kind.path).substr(0, 50) != own.substr(0, 50);  // operation or device
       ASSERT_TRUE(every || changed <= 2) << kind.name << " " << number;
     }
   }

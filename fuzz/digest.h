@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// What is compared of a result, and digested: the word, or one word for all NaNs where the row does
-// not promise which (NanVerdict::kAnyNan).
+// What is compared of a result, and digested: the word, or one word for all NaNs where the
+// operation does not promise which (NanVerdict::kAnyNan).
 MMADIFF_HD inline uint64_t ComparedWord(const Format& f, bool any_nan, uint64_t word) {
   return any_nan && IsNan(f, word) ? ~uint64_t{0} : word;
 }

@@ -19,7 +19,7 @@ constexpr uint64_t kGpuDotProducts = 1 << 28;      // some 0.03 seconds of a GPU
 constexpr uint64_t kSlowDotProducts = 1 << 12;     // of a device that may take seconds for one
 
 uint64_t CasesOf(uint64_t dot_products, const CaseStream& stream) {
-  return std::max<uint64_t>(1, dot_products / stream.row->shape().d_words());
+  return std::max<uint64_t>(1, dot_products / stream.op->shape().d_words());
 }
 
 // Cases whose kernels there are stay on the GPU, others are made and compared on the host.
@@ -78,9 +78,9 @@ absl::Status Engine::Try(const CaseStream& stream) {
   Generate(stream, 0, 1, batch);
   std::vector<uint64_t> answers[2];
   for (std::vector<uint64_t>& d : answers) {
-    if (absl::Status s = device().Run(*stream.row, batch, d); !s.ok()) return s;
+    if (absl::Status s = device().Run(*stream.op, batch, d); !s.ok()) return s;
   }
-  if (Differences(*stream.row, answers[0], answers[1]).empty()) return absl::OkStatus();
+  if (Differences(*stream.op, answers[0], answers[1]).empty()) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(FormatCaseName({stream, 0}), " has two answers: ",
                                           device().name(), " does not repeat what it says"));
 }

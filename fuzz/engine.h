@@ -38,7 +38,7 @@ class Engine {
   // The digest of what the device answers to these cases.
   virtual absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first,
                                               uint64_t count);
-  // What a row must pass before its answers are used: one answer, with which its layout is
+  // What an operation must pass before its answers are used: one answer, with which its layout is
   // confirmed, given twice alike (else kDataLoss), and the self-test of an engine that has one.
   virtual absl::Status Try(const CaseStream& stream);
 

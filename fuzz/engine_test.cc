@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 constexpr char kMma[] = "sm_80/mma.m16n8k8.f32.f16.f16.f32";  // 128 dot products
 
-CaseStream Stream() { return {FindRow(kMma), &Strategies().front(), 1}; }
+CaseStream Stream() { return {FindOperation(kMma), &Strategies().front(), 1}; }
 
 // Answers as the model does, but the second time, and takes its time if asked.
 class Changeable : public Device {
@@ -21,10 +21,10 @@ class Changeable : public Device {
   std::string name() const override { return "changeable"; }
   std::string identity() const override { return "changeable"; }
   bool IsSlow() const override { return slow; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
-    Simulate(row.model, batch, d);
+    Simulate(op.model, batch, d);
     if (++runs == flips) d[0] ^= 1;
     return absl::OkStatus();
   }
@@ -47,7 +47,7 @@ TEST(HostEngine, RunsAndDigestsTheSameCases) {
   EXPECT_NE(*engine.AnswerDigest(Stream(), 10, 50), unit.device_digest);
 }
 
-TEST(HostEngine, ARowThatDoesNotRepeatFailsItsTry) {
+TEST(HostEngine, AOperationThatDoesNotRepeatFailsItsTry) {
   Changeable device;
   HostEngine engine(device);
   EXPECT_TRUE(engine.Try(Stream()).ok());

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -50,9 +50,9 @@ std::vector<std::string> EventsOf(const Model& model, std::vector<uint64_t> a,
   return names;  // sorted
 }
 
-std::vector<std::string> EventsOf(const char* row_name, std::vector<uint64_t> a,
+std::vector<std::string> EventsOf(const char* op_name, std::vector<uint64_t> a,
                                   std::vector<uint64_t> b, uint64_t c) {
-  return EventsOf(FindRow(row_name)->model, std::move(a), std::move(b), c);
+  return EventsOf(FindOperation(op_name)->model, std::move(a), std::move(b), c);
 }
 
 TEST(Events, WhoSetsTheAlignmentExponent) {
@@ -77,7 +77,7 @@ TEST(Events, SubnormalAddendsSetTheAlignmentExponent) {
               ElementsAre("aligned_by_product", "inexact", "tie"));
   EXPECT_THAT(EventsOf(kMixed, {HalfPower(-8)}, {HalfPower(-7)}, 1),
               ElementsAre("aligned_by_addend"));
-  Model widened = FindRow(kMixed)->model;
+  Model widened = FindOperation(kMixed)->model;
   widened.algorithm.addend_exponent = AddendExponent::kOutputFormat;
   EXPECT_THAT(EventsOf(widened, {HalfPower(-8)}, {HalfPower(-7)}, 1),
               ElementsAre("aligned_by_product"));
@@ -194,9 +194,9 @@ TEST(Events, Integers) {
 }
 
 // The counts of a family: every event that it can have, also those that never happened.
-std::vector<std::string> CountedNames(const char* row) {
+std::vector<std::string> CountedNames(const char* op) {
   std::map<std::string, uint64_t> counts;
-  EventCounter().AddTo(FindRow(row)->model, counts);
+  EventCounter().AddTo(FindOperation(op)->model, counts);
   std::vector<std::string> names;
   for (const auto& [name, count] : counts) {
     EXPECT_EQ(count, 0u) << name;
@@ -218,7 +218,7 @@ TEST(Events, EventsOfTheFamily) {
 
 // Groups of products and the addend align to one exponent, scales included.
 TEST(Events, ScaledSums) {
-  const Model& m = FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x")->model;
+  const Model& m = FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x")->model;
   const auto events = [&m](int ones, uint64_t scale, uint64_t c) {
     std::vector<uint64_t> row(m.k + m.scales());
     for (int i = 0; i < ones; ++i) row[16 * i] = 2;            // 1.0, one in each group
@@ -234,19 +234,19 @@ TEST(Events, ScaledSums) {
 
 // 1.0 + 2^-24 is a tie of f32, but only the sum with the addend is rounded.
 TEST(Events, FirstSumOfTwoStagesIsNotRounded) {
-  const char* row = "gfx942/v_mfma_f32_32x32x4_2b_f16";
+  const char* op = "gfx942/v_mfma_f32_32x32x4_2b_f16";
   const std::vector<uint64_t> a = {kHalfOne, HalfPower(-12)};
-  EXPECT_THAT(EventsOf(row, a, a, Power(-24)), IsEmpty());
-  EXPECT_THAT(EventsOf(row, a, a, 0), ElementsAre("inexact", "tie"));
+  EXPECT_THAT(EventsOf(op, a, a, Power(-24)), IsEmpty());
+  EXPECT_THAT(EventsOf(op, a, a, 0), ElementsAre("inexact", "tie"));
 }
 
 TEST(Events, CountsAddUp) {
-  const Row& row = *FindRow(kFma);
+  const Operation& op = *FindOperation(kFma);
   EventCounter counter;
-  for (int i = 0; i < 5; ++i) counter.Count(row.model, {{kOne}, {kOne}, kMinusOne});
-  for (int i = 0; i < 3; ++i) counter.Count(row.model, {{kOne}, {kOne}, kOne});
+  for (int i = 0; i < 5; ++i) counter.Count(op.model, {{kOne}, {kOne}, kMinusOne});
+  for (int i = 0; i < 3; ++i) counter.Count(op.model, {{kOne}, {kOne}, kOne});
   std::map<std::string, uint64_t> counts = {{"event.sampled", 100}};
-  counter.AddTo(row.model, counts);
+  counter.AddTo(op.model, counts);
   EXPECT_EQ(counts["event.sampled"], 108u);
   EXPECT_EQ(counts["event.full_cancellation"], 5u);
 }

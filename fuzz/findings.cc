@@ -54,9 +54,9 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
                                 absl::string_view source) {
   const Minimized& minimal = kept.minimal;
   RegressionCase c;
-  c.row = minimal.mismatch.row;
+  c.op = minimal.mismatch.op;
   c.inputs = minimal.mismatch.inputs;
-  c.answers = {{device.name(), IdentityFor(device, *c.row), Now(), minimal.device},
+  c.answers = {{device.name(), IdentityFor(device, *c.op), Now(), minimal.device},
                {absl::StrCat("model:", kModelVersion), "", Now(), minimal.model}};
   c.slug = Slug(minimal.signature);
   c.signature = minimal.signature;
@@ -67,21 +67,21 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
 }
 
 std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color) {
-  const Row& row = *minimal.mismatch.row;
+  const Operation& op = *minimal.mismatch.op;
   const int64_t element = minimal.mismatch.element;
   const Position p = PositionOf(minimal.mismatch.inputs.shape, element);
   const DotProductCase dot = Extract(minimal.mismatch.inputs, element);
-  const bool alone = minimal.mismatch.inputs.shape == DotProductShape(row.shape());
+  const bool alone = minimal.mismatch.inputs.shape == DotProductShape(op.shape());
   std::string text = absl::StrCat(
       finding.flaky                                       ? "FLAKY "
       : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
                                                           : "MISMATCH ",
-      row.name, "\n  bucket     ", finding.signature, "\n  first case ", finding.case_name,
+      op.name, "\n  bucket     ", finding.signature, "\n  first case ", finding.case_name,
       "\n  minimal    ",
       alone ? "one dot product"
             : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j),
-      "\n  operands   ", FormatLine(*row.instruction, dot), "\n",
-      DescribeDifference(*row.instruction->d, minimal.model[element], minimal.device[element],
+      "\n  operands   ", FormatLine(*op.instruction, dot), "\n",
+      DescribeDifference(*op.instruction->d, minimal.model[element], minimal.device[element],
                          color));
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   if (!finding.diagnosis.empty()) {
@@ -102,69 +102,69 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
 }
 
 absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
-  OfRow* of_row;
+  OfOperation* of_op;
   {
     std::lock_guard lock(mutex_);
-    of_row = &rows_[found.mismatch.row->name];
+    of_op = &ops_[found.mismatch.op->name];
   }
-  std::lock_guard lock(of_row->mutex);
+  std::lock_guard lock(of_op->mutex);
   const absl::Status limit = absl::ResourceExhaustedError("enough mismatches");
-  const uint64_t count = ++of_row->cases;
+  const uint64_t count = ++of_op->cases;
   if (max_cases_ != 0 && count > max_cases_) return limit;
-  const absl::Status status = AddTo(*of_row, device, found);
+  const absl::Status status = AddTo(*of_op, device, found);
   return status.ok() && count == max_cases_ ? limit : status;
 }
 
-absl::Status Findings::AddTo(OfRow& of_row, Device& device, const MismatchingCase& found) {
-  const Row& row = *found.mismatch.row;
+absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const MismatchingCase& found) {
+  const Operation& op = *found.mismatch.op;
   const std::vector<Observed> observed = ObservedResults(found);
   const auto gives = [&](const Bucket& b) {
-    return b.change && Explains(row, WithAlgorithm(row, b.change->algorithm), observed);
+    return b.change && Explains(op, WithAlgorithm(op, b.change->algorithm), observed);
   };
-  for (Bucket& bucket : of_row.buckets) {
+  for (Bucket& bucket : of_op.buckets) {
     if (!bucket.finding.flaky && gives(bucket)) {
       ++bucket.finding.cases;
       return absl::OkStatus();
     }
   }
-  const std::string seen = Signature(row, observed);
-  const std::string way = GravestClass(row, observed);
-  for (Bucket& bucket : of_row.buckets) {
+  const std::string seen = Signature(op, observed);
+  const std::string way = GravestClass(op, observed);
+  for (Bucket& bucket : of_op.buckets) {
     const bool flaky = bucket.finding.flaky;
     const bool lost =
-        of_row.unexplained && !bucket.change && !bucket.unconfirmed && bucket.classes.contains(way);
+        of_op.unexplained && !bucket.change && !bucket.unconfirmed && bucket.classes.contains(way);
     if (flaky ? bucket.signature != seen : !lost) continue;
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
     const uint64_t cases = ++bucket.finding.cases;
     if (!flaky || (cases >= 16 && !std::has_single_bit(cases))) return absl::OkStatus();
     --bucket.finding.cases;
     Bucket again;
-    const absl::Status s = Investigate(of_row, device, found, observed, again);
+    const absl::Status s = Investigate(of_op, device, found, observed, again);
     if (again.finding.flaky) {
       ++bucket.finding.cases;
     } else {
-      Join(of_row, std::move(again));
+      Join(of_op, std::move(again));
     }
     return s;
   }
   Bucket bucket;
   bucket.signature = seen;
-  const absl::Status s = Investigate(of_row, device, found, observed, bucket);
-  Join(of_row, std::move(bucket));
+  const absl::Status s = Investigate(of_op, device, found, observed, bucket);
+  Join(of_op, std::move(bucket));
   return s;
 }
 
-absl::Status Findings::Investigate(OfRow& of_row, Device& device, const MismatchingCase& found,
+absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const MismatchingCase& found,
                                    std::span<const Observed> observed, Bucket& bucket) {
-  const Row& row = *found.mismatch.row;
+  const Operation& op = *found.mismatch.op;
   Finding& finding = bucket.finding;
-  finding.row = row.name;
+  finding.op = op.name;
   finding.case_name = FormatCaseName(found.name);
   finding.cases = 1;
-  const absl::Status earlier = AskEarlier(of_row, device, row);
-  const auto result = earlier.ok() ? mmadiff::Investigate(device, found.mismatch, found.name.stream,
-                                                          of_row.observed)
-                                   : absl::StatusOr<Investigation>(earlier);
+  const absl::Status earlier = AskEarlier(of_op, device, op);
+  const auto result =
+      earlier.ok() ? mmadiff::Investigate(device, found.mismatch, found.name.stream, of_op.observed)
+                   : absl::StatusOr<Investigation>(earlier);
   absl::Status asked = result.status();
   if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
     asked = absl::UnavailableError(asked.message());
@@ -172,7 +172,7 @@ absl::Status Findings::Investigate(OfRow& of_row, Device& device, const Mismatch
   finding.flaky = asked.ok() && result->repeatability != Repeatability::kReproduced;
   std::vector<KeptCase> kept;
   if (finding.flaky || !asked.ok()) {  // what was seen the first time is the evidence
-    bucket.signature = Signature(row, observed);
+    bucket.signature = Signature(op, observed);
     finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, bucket.signature);
     bucket.unconfirmed = !asked.ok();
     kept.push_back(
@@ -183,27 +183,27 @@ absl::Status Findings::Investigate(OfRow& of_row, Device& device, const Mismatch
     finding.diagnosis = result->Text();
     kept = result->cases;
     if (result->diagnosis.changes.empty()) {
-      of_row.unexplained = true;
-      bucket.classes = {GravestClass(row, observed)};
+      of_op.unexplained = true;
+      bucket.classes = {GravestClass(op, observed)};
     } else {
       bucket.change = result->diagnosis.changes.front();
-      for (const Bucket& b : of_row.buckets) {
+      for (const Bucket& b : of_op.buckets) {
         if (Replaces(bucket, b.finding)) finding.replaces.push_back(b.finding.signature);
       }
     }
-    of_row.observed = result->diagnosis.observed;
+    of_op.observed = result->diagnosis.observed;
   }
   const absl::Status filed = FileCases(kept, device, folder_, finding);
   if (print_) console_.Print(DescribeFinding(kept.front().minimal, finding, console_.color()));
   return filed.ok() ? asked : filed;
 }
 
-absl::Status Findings::AskEarlier(OfRow& of_row, Device& device, const Row& row) {
-  for (const Observed& o : std::exchange(of_row.earlier, {})) {
-    const auto d = device.Run(row, MakeDotProductBatch(row.shape(), {o.dot}));
+absl::Status Findings::AskEarlier(OfOperation& of_op, Device& device, const Operation& op) {
+  for (const Observed& o : std::exchange(of_op.earlier, {})) {
+    const auto d = device.Run(op, MakeDotProductBatch(op.shape(), {o.dot}));
     if (absl::IsNotFound(d.status())) continue;  // a recording
     if (!d.ok()) return d.status();
-    if (d->front() == o.d) of_row.observed.push_back(o);
+    if (d->front() == o.d) of_op.observed.push_back(o);
   }
   return absl::OkStatus();
 }
@@ -223,19 +223,19 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
 }
 
 bool Findings::Replaces(const Bucket& bucket, const Finding& other) {
-  return bucket.change && bucket.finding.row == other.row && !other.flaky &&
+  return bucket.change && bucket.finding.op == other.op && !other.flaky &&
          !absl::StartsWith(other.signature, kUnconfirmed);
 }
 
-// A change that gives all answers of the row takes in the buckets before it, also those of earlier
-// attempts, whose names it has refuted; their files go, but for what did not repeat.
-void Findings::Join(OfRow& of_row, Bucket bucket) {
+// A change that gives all answers of the operation takes in the buckets before it, also those of
+// earlier attempts, whose names it has refuted; their files go, but for what did not repeat.
+void Findings::Join(OfOperation& of_op, Bucket bucket) {
   const auto same = [&](const Bucket& b) {
     return b.finding.signature == bucket.finding.signature &&
            b.finding.flaky == bucket.finding.flaky;
   };
-  const auto old = std::find_if(of_row.buckets.begin(), of_row.buckets.end(), same);
-  if (old != of_row.buckets.end() && !bucket.change) {
+  const auto old = std::find_if(of_op.buckets.begin(), of_op.buckets.end(), same);
+  if (old != of_op.buckets.end() && !bucket.change) {
     ++old->finding.cases;
     old->classes.merge(bucket.classes);
     std::vector<std::string>& beside = old->finding.beside;
@@ -254,14 +254,14 @@ void Findings::Join(OfRow& of_row, Bucket bucket) {
       if (kept.count(path) == 0) std::remove(path.c_str());
     }
   };
-  for (auto b = of_row.buckets.begin(); b != of_row.buckets.end();) {
+  for (auto b = of_op.buckets.begin(); b != of_op.buckets.end();) {
     if (!Replaces(bucket, b->finding)) {
       ++b;
       continue;
     }
     bucket.finding.cases += b->finding.cases;
     remove_files(b->finding);
-    b = of_row.buckets.erase(b);
+    b = of_op.buckets.erase(b);
   }
   std::lock_guard lock(mutex_);
   std::erase_if(earlier_, [&](Finding& f) {
@@ -270,7 +270,7 @@ void Findings::Join(OfRow& of_row, Bucket bucket) {
     remove_files(f);
     return true;
   });
-  of_row.buckets.push_back(std::move(bucket));
+  of_op.buckets.push_back(std::move(bucket));
 }
 
 std::vector<std::string> Findings::LoadEarlier(
@@ -296,16 +296,16 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   const bool repeats =
       !absl::StartsWith(c.signature, kFlaky) && !absl::StartsWith(c.signature, kUnconfirmed);
   if (repeats && c.inputs.shape == DotProductShape(c.inputs.shape)) {
-    rows_[c.row->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
+    ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
   }
   for (Finding& f : earlier_) {
-    if (f.row != c.row->name || f.signature != c.signature) continue;
+    if (f.op != c.op->name || f.signature != c.signature) continue;
     f.beside.push_back(path);
     if (absl::StartsWith(c.why, kDiffers)) std::swap(f.path, f.beside.back());
     return;
   }
   Finding f;
-  f.row = c.row->name;
+  f.op = c.op->name;
   f.signature = c.signature;
   f.case_name = c.source;
   f.path = path;
@@ -316,13 +316,13 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
 std::vector<Finding> Findings::list() const {
   std::lock_guard lock(mutex_);
   std::vector<Finding> all;
-  for (const auto& [row, of_row] : rows_) {
-    for (const Bucket& bucket : of_row.buckets) all.push_back(bucket.finding);
+  for (const auto& [op, of_op] : ops_) {
+    for (const Bucket& bucket : of_op.buckets) all.push_back(bucket.finding);
   }
   const size_t own = all.size();
   for (const Finding& f : earlier_) {
     const auto same = [&f](const Finding& other) {
-      return other.row == f.row && other.signature == f.signature;
+      return other.op == f.op && other.signature == f.signature;
     };
     // What took it in since has other files, and this one is no more.
     if (std::any_of(all.begin(), all.begin() + own, same) || !std::ifstream(f.path)) continue;

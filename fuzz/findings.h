@@ -24,7 +24,7 @@
 namespace mmadiff {
 
 struct Finding {
-  std::string row;  // ARCH/INSTRUCTION
+  std::string op;  // ARCH/INSTRUCTION
   // After "flaky:" when the device did not repeat it, after "unconfirmed:" when it could not be
   // asked again.
   std::string signature;
@@ -39,9 +39,9 @@ struct Finding {
 
 class Findings {
  public:
-  // `folder` receives the files. After `max_cases` mismatching cases of a row (0: no limit) Add()
-  // returns kResourceExhausted for that row. `print`: report each bucket on stdout when it is
-  // filed.
+  // `folder` receives the files. After `max_cases` mismatching cases of an operation (0: no limit)
+  // Add() returns kResourceExhausted for that operation. `print`: report each bucket on stdout when
+  // it is filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
@@ -64,9 +64,9 @@ class Findings {
     bool unconfirmed = false;
     std::set<std::string> classes;  // GravestClass() of the mismatches that were investigated
   };
-  // Of one row. One answer that no change gives together with the others stays so: from then on
-  // cases are counted, and investigated where they differ in a way that none did.
-  struct OfRow {
+  // Of one operation. One answer that no change gives together with the others stays so: from then
+  // on cases are counted, and investigated where they differ in a way that none did.
+  struct OfOperation {
     std::mutex mutex;  // also while the device is asked
     uint64_t cases = 0;
     std::list<Bucket> buckets;       // in the order of their first cases
@@ -75,16 +75,17 @@ class Findings {
     bool unexplained = false;
   };
 
-  absl::Status AddTo(OfRow& of_row, Device& device, const MismatchingCase& found);
+  absl::Status AddTo(OfOperation& of_op, Device& device, const MismatchingCase& found);
   // Files and reports it; finding.path is empty if that failed. The device's error, or kDataLoss.
-  absl::Status Investigate(OfRow& of_row, Device& device, const MismatchingCase& found,
+  absl::Status Investigate(OfOperation& of_op, Device& device, const MismatchingCase& found,
                            std::span<const Observed> observed, Bucket& bucket);
-  // Takes over what earlier attempts filed of the row, if the device says it still.
-  absl::Status AskEarlier(OfRow& of_row, Device& device, const Row& row);
-  // Whether the bucket's change, which gives all answers of the row, takes in the other finding.
+  // Takes over what earlier attempts filed of the operation, if the device says it still.
+  absl::Status AskEarlier(OfOperation& of_op, Device& device, const Operation& op);
+  // Whether the bucket's change, which gives all answers of the operation, takes in the other
+  // finding.
   static bool Replaces(const Bucket& bucket, const Finding& other);
   // Adds a bucket, or one more case to one of its name.
-  void Join(OfRow& of_row, Bucket bucket);
+  void Join(OfOperation& of_op, Bucket bucket);
   void AddEarlier(const RegressionCase& c, const std::string& path);
 
   const std::string folder_;
@@ -93,7 +94,7 @@ class Findings {
   Console& console_;
   mutable std::mutex mutex_;
   std::vector<Finding> earlier_;
-  std::map<std::string, OfRow> rows_;
+  std::map<std::string, OfOperation> ops_;
 };
 
 // The case to file.

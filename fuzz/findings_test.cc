@@ -16,33 +16,33 @@ TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
   const CampaignOutcome outcome = Run(options, "faulty:output_rounding=up");
   EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss);
   EXPECT_TRUE(outcome.device.ok()) << outcome.device;
-  EXPECT_GT(outcome.rows[0].total.mismatches, 0u);
-  EXPECT_FALSE(outcome.rows[0].finished);
+  EXPECT_GT(outcome.ops[0].total.mismatches, 0u);
+  EXPECT_FALSE(outcome.ops[0].finished);
 }
 
 // ---- Faults of the device
 
 // Some tiles of a changed alignment rounding look like other changes too; the bucket is narrowed to
 // what explains all its cases, filed under that, and nothing of the first guess stays.
-TEST_F(CampaignTest, EveryRowOfAChangedParameterIsOneBucket) {
-  std::vector<const Row*> rows;
-  for (const Row* row : SmallestRows()) {
-    const Algorithm& algorithm = row->model.algorithm;
+TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
+  std::vector<const Operation*> ops;
+  for (const Operation* op : SmallestOperations()) {
+    const Algorithm& algorithm = op->model.algorithm;
     // Each of the faults is one of their neighbours.
     if (algorithm.family == Family::kFusedSum && algorithm.fraction_bits == 24) {
-      rows.push_back(row);
+      ops.push_back(op);
     }
   }
-  ASSERT_GT(rows.size(), 5u);
+  ASSERT_GT(ops.size(), 5u);
   for (const char* fault : {"align_rounding=down", "output_rounding=up", "fraction_bits=25"}) {
     CampaignOptions options = Options(fault);
-    options.rows = rows;
+    options.ops = ops;
     options.cases = 2000;
     const CampaignOutcome outcome = Run(options, absl::StrCat("faulty:", fault));
-    EXPECT_EQ(outcome.findings.size(), rows.size()) << fault;
+    EXPECT_EQ(outcome.findings.size(), ops.size()) << fault;
     for (const Finding& finding : outcome.findings) {
-      EXPECT_THAT(finding.signature, testing::EndsWith(fault)) << finding.row;
-      EXPECT_EQ(finding.cases, 20u) << finding.row << " " << fault;
+      EXPECT_THAT(finding.signature, testing::EndsWith(fault)) << finding.op;
+      EXPECT_EQ(finding.cases, 20u) << finding.op << " " << fault;
       EXPECT_THAT(finding.path, HasSubstr(finding.signature.substr(0, 5)));
     }
     size_t files = 1;  // the manifest
@@ -54,25 +54,25 @@ TEST_F(CampaignTest, EveryRowOfAChangedParameterIsOneBucket) {
 TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
   CampaignOptions options = Options("w", {kHopper});
   options.cases = 4000;
-  options.errors = 0;
+  options.max_mismatches = 0;
   options.threads = 2;
   const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
   ASSERT_THAT(outcome.findings, SizeIs(1));
   const Finding& finding = outcome.findings[0];
   EXPECT_THAT(finding.signature, HasSubstr("fraction_bits=24"));
   EXPECT_FALSE(finding.flaky);
-  EXPECT_EQ(finding.row, kHopper);
+  EXPECT_EQ(finding.op, kHopper);
   EXPECT_GT(finding.cases, 100u);
   EXPECT_TRUE(ParseCaseName(finding.case_name).ok()) << finding.case_name;
-  EXPECT_TRUE(outcome.rows[0].finished);
-  EXPECT_GT(outcome.rows[0].total.mismatches, 1000u);
-  EXPECT_FALSE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
+  EXPECT_TRUE(outcome.ops[0].finished);
+  EXPECT_GT(outcome.ops[0].total.mismatches, 1000u);
+  EXPECT_FALSE(outcome.ops[0].total.device_digest == outcome.ops[0].total.model_digest);
 
   // The filed case holds the minimum: one dot product of two terms, both answers.
   ASSERT_THAT(Files(options.workdir, ".txtpb"), SizeIs(2 + finding.beside.size()));
   const auto filed = ReadCase(finding.path);
   ASSERT_TRUE(filed.ok()) << filed.status();
-  EXPECT_EQ(filed->inputs.shape, DotProductShape(FindRow(kHopper)->shape()));
+  EXPECT_EQ(filed->inputs.shape, DotProductShape(FindOperation(kHopper)->shape()));
   EXPECT_EQ(filed->signature, finding.signature);
   EXPECT_EQ(filed->source, finding.case_name);
   ASSERT_THAT(filed->answers, SizeIs(2));
@@ -105,14 +105,14 @@ TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
   for (const Finding& f : outcome.findings) EXPECT_FALSE(f.flaky) << f.signature;
   const auto filed = ReadCase(outcome.findings[0].path);
   ASSERT_TRUE(filed.ok());
-  EXPECT_EQ(filed->inputs.shape, FindRow(kMma)->shape());
+  EXPECT_EQ(filed->inputs.shape, FindOperation(kMma)->shape());
   const int64_t element = IndexOf(filed->inputs.shape, filed->position);
   EXPECT_TRUE(element == 5 || element == 6) << element;
 }
 
 TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   CampaignOptions options = Options("w");
-  options.errors = 0;
+  options.max_mismatches = 0;
   options.cases = 2000;
   const CampaignOutcome first = Run(options, "faulty:fraction_bits=23");
   ASSERT_FALSE(first.findings.empty());
@@ -122,7 +122,7 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
   for (const Finding& f : again.findings) {
     listed.insert(f.path);
     EXPECT_EQ(f.cases, 0u);
-    EXPECT_EQ(f.row, kMma);
+    EXPECT_EQ(f.op, kMma);
     EXPECT_EQ(f.signature, ReadCase(f.path)->signature);
   }
   EXPECT_EQ(listed, filed);
@@ -141,8 +141,9 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
    public:
     explicit Changing(bool wrong)
         : Scripted([](int64_t) { return absl::OkStatus(); }), wrong_(wrong) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status s = Scripted::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(op, batch, d);
       if (wrong_ && !d.empty()) d[0] ^= 1;
       return s;
     }
@@ -152,15 +153,15 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
     return [wrong]() -> DeviceOr { return std::make_unique<Changing>(wrong); };
   };
   CampaignOptions options = Options("w");
-  options.errors = 1;  // the unit is not done
+  options.max_mismatches = 1;  // the unit is not done
   ASSERT_FALSE(Run(options, of(true)).findings.empty());
   const CampaignOutcome later = Run(options, of(false));
-  EXPECT_EQ(later.rows[0].total.mismatches, 0u);
-  EXPECT_TRUE(later.rows[0].unrepeated);
+  EXPECT_EQ(later.ops[0].total.mismatches, 0u);
+  EXPECT_TRUE(later.ops[0].unrepeated);
   EXPECT_THAT(FormatReport(options, later), HasSubstr("answers do not repeat"));
   CampaignOptions other = Options("v");
   other.seed = 2;
-  ASSERT_FALSE(Run(other, of(false)).rows[0].unrepeated);
+  ASSERT_FALSE(Run(other, of(false)).ops[0].unrepeated);
   std::filesystem::copy(Path("w/findings"), Path("v/findings"),
                         std::filesystem::copy_options::recursive);
   const CampaignOutcome foreign = Run(other, of(false));
@@ -172,17 +173,17 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
 TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
   const CampaignOptions options = Options("w");
   const DeviceOr faulty = OpenDevice("faulty:fraction_bits=22");
-  const CaseStream stream = {options.rows[0], options.strategy, options.seed};
+  const CaseStream stream = {options.ops[0], options.strategy, options.seed};
   Batch batch;
   Generate(stream, 0, 2048, batch);
-  const auto d = (*faulty)->Run(*stream.row, batch);
+  const auto d = (*faulty)->Run(*stream.op, batch);
   ASSERT_TRUE(d.ok());
   auto writer = RecordingWriter::Create(Path("a.log"));
-  ASSERT_TRUE(writer.ok() && (*writer)->Append(*stream.row, batch, *d, "a chip").ok());
+  ASSERT_TRUE(writer.ok() && (*writer)->Append(*stream.op, batch, *d, "a chip").ok());
   ASSERT_TRUE((*writer)->Finish().ok());
   const CampaignOutcome outcome = Run(options, "recorded:" + Path("a.log"));
   EXPECT_TRUE(outcome.device.ok()) << outcome.device;
-  EXPECT_TRUE(outcome.rows[0].stopped);
+  EXPECT_TRUE(outcome.ops[0].stopped);
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) {
     EXPECT_FALSE(f.flaky);
@@ -190,7 +191,7 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
     ASSERT_TRUE(filed.ok()) << filed.status();
     EXPECT_EQ(filed->answers[0].identity, "a chip");
     // What is filed is what the recorded device says to these operands.
-    EXPECT_EQ(filed->answers[0].d, *(*faulty)->Run(*filed->row, filed->inputs)) << f.path;
+    EXPECT_EQ(filed->answers[0].d, *(*faulty)->Run(*filed->op, filed->inputs)) << f.path;
   }
 }
 
@@ -201,8 +202,9 @@ TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
    public:
     explicit Deeper(bool second)
         : Scripted([](int64_t) { return absl::OkStatus(); }), second_(second) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      Model model = row.model;
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      Model model = op.model;
       model.algorithm.fraction_bits -= 1;
       if (second_) model.algorithm.output_subnormals = Subnormals::kFlush;
       d.resize(batch.dot_products());
@@ -212,7 +214,7 @@ TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
     const bool second_;
   };
   CampaignOptions options = Options("w", {kHopper});
-  options.errors = 3;
+  options.max_mismatches = 3;
   const auto open = [](bool second) {
     return [second]() -> DeviceOr { return std::make_unique<Deeper>(second); };
   };
@@ -236,15 +238,16 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
   class TwoBugs : public Scripted {
    public:
     TwoBugs() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status s = Scripted::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(op, batch, d);
       for (uint64_t& word : d)
         word = word % 331 == 5 ? 0x7f800000 : word % 3 == 0 ? word ^ 4 : word;
       return s;
     }
   };
   CampaignOptions options = Options("w");
-  options.errors = 0;
+  options.max_mismatches = 0;
   options.cases = 300;
   const CampaignOutcome outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
@@ -263,12 +266,12 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
 
 TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
   CampaignOptions options = Options("w");
-  options.errors = 0;
+  options.max_mismatches = 0;
   options.cases = 4000;
   const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=23");
   uint64_t cases = 0, differing = 0;
   for (const Finding& f : outcome.findings) cases += f.cases;
-  const CaseStream stream = {options.rows[0], options.strategy, options.seed};
+  const CaseStream stream = {options.ops[0], options.strategy, options.seed};
   const DeviceOr device = OpenDevice("faulty:fraction_bits=23");
   UnitResult all;
   const auto count = [&differing](const MismatchingCase&) { return ++differing, absl::OkStatus(); };

@@ -17,7 +17,7 @@ command_of() {  # the scenario's arguments
   case $1 in
     record) echo record "$io/w" --device=faulty:none=0 --instr=$row --cases=20 --max_total_time=0 ;;
     clean) echo run --device=faulty:none=0 --instr=$row --cases=4200 --threads=2 --quiet --workdir="$io/w" ;;
-    *) echo run --device=faulty:fraction_bits=23 --instr=$row --cases=2100 --threads=2 --quiet --errors=0 --workdir="$io/w" ;;
+    *) echo run --device=faulty:fraction_bits=23 --instr=$row --cases=2100 --threads=2 --quiet --max_mismatches=0 --workdir="$io/w" ;;
   esac
 }
 # A scenario, with a fault when FAIL_IO_CALL and the others are set. A hang is killed, late enough

@@ -16,7 +16,7 @@ echo "$kills kills, MMADIFF_KILL_SEED=$seed"
 run() {  # FOLDER
   env FAIL_IO_FOLDER="$tmp/$1" FAIL_IO_CLOCK=1 FAIL_IO_CALL=any LD_PRELOAD="$library" \
     "$m" run --device=faulty:fraction_bits=23 \
-    --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k4.f32.tf32.tf32.f32' --cases=50000 --errors=0 --threads=2 --quiet --workdir="$tmp/$1"
+    --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k4.f32.tf32.tf32.f32' --cases=50000 --max_mismatches=0 --threads=2 --quiet --workdir="$tmp/$1"
 }
 stats() { grep -E '^stat::(digest|cases|dot_products|mismatches|class\.[a-z_]+|event\.[a-z_]+):' "$1"; }
 buckets() { (cd "$1/findings" && find . -name '*.txtpb' | sed 's/-[0-9a-f]*\.txtpb$//' | sort -u); }

@@ -16,8 +16,8 @@
 namespace mmadiff {
 namespace {
 
-// Of each row, and at most of each case: 90 % of all one-parameter changes of the models show in
-// the answers, all of them in the texts.
+// Of each operation, and at most of each case: 90 % of all one-parameter changes of the models show
+// in the answers, all of them in the texts.
 constexpr int64_t kCases = 64, kDotProducts = 8;
 
 uint64_t HashOf(const std::vector<uint64_t>& words) {
@@ -28,10 +28,10 @@ uint64_t HashOf(const std::vector<uint64_t>& words) {
   return XXH3_64bits(bytes.data(), bytes.size());
 }
 
-ModelDigest DigestOf(const Row& row) {
+ModelDigest DigestOf(const Operation& op) {
   Batch batch;
-  Generate({&row, FindStrategy("mixed"), 1}, 0, kCases, batch);
-  const int64_t all = row.shape().d_words(), count = std::min(all, kDotProducts);
+  Generate({&op, FindStrategy("mixed"), 1}, 0, kCases, batch);
+  const int64_t all = op.shape().d_words(), count = std::min(all, kDotProducts);
   std::vector<uint64_t> inputs, answers;
   for (int64_t execution = 0; execution < kCases; ++execution) {
     for (int64_t i = 0; i < count; ++i) {
@@ -41,10 +41,10 @@ ModelDigest DigestOf(const Row& row) {
       inputs.insert(inputs.end(), dot.a.begin(), dot.a.end());
       inputs.insert(inputs.end(), dot.b.begin(), dot.b.end());
       inputs.push_back(dot.c);
-      answers.push_back(Simulate(row.model, dot));
+      answers.push_back(Simulate(op.model, dot));
     }
   }
-  return {row.name, HashOf(inputs), HashOf(answers), ModelText(row)};
+  return {op.name, HashOf(inputs), HashOf(answers), ModelText(op)};
 }
 
 std::string IdOf(absl::string_view model) {
@@ -67,10 +67,10 @@ std::string WhatChanged(absl::string_view before, absl::string_view after) {
 
 }  // namespace
 
-std::string ModelText(const Row& row) {
-  const Model& m = row.model;
-  const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
-  return absl::StrCat(Name(row.numerics->evidence.grade), " ", m.d.name, ".", m.a.name, ".",
+std::string ModelText(const Operation& op) {
+  const Model& m = op.model;
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  return absl::StrCat(Name(op.numerics->evidence.grade), " ", m.d.name, ".", m.a.name, ".",
                       m.b.name, ".", m.c.name, m.scale_block == 0 ? "" : ".",
                       m.scale_block == 0 ? "" : m.scale.name, " k=", m.k, " scales=", m.scales(),
                       " ", Describe(m.algorithm), " nan=", any_nan ? "any" : "bits");
@@ -78,13 +78,14 @@ std::string ModelText(const Row& row) {
 
 std::vector<ModelDigest> ComputeModelDigests() {
   std::vector<ModelDigest> digests;
-  for (const Row& row : Rows()) digests.push_back(DigestOf(row));
+  for (const Operation& op : Operations()) digests.push_back(DigestOf(op));
   return digests;
 }
 
 std::string FormatModelDigests(std::span<const ModelDigest> digests) {
   std::string text =
-      "# What the models are and what they answer to a fixed sample: each model once, then row, "
+      "# What the models are and what they answer to a fixed sample: each model once, then "
+      "instruction, "
       "model,\n"
       "# digest of the inputs, digest of the answers. ./mmadiff changes compares with this file,\n"
       "# ./mmadiff changes --update writes it.\n";
@@ -94,7 +95,7 @@ std::string FormatModelDigests(std::span<const ModelDigest> digests) {
       absl::StrAppend(&text, "model ", IdOf(d.model), " ", d.model, "\n");
   }
   for (const ModelDigest& d : digests) {
-    absl::StrAppend(&text, d.row, " ", IdOf(d.model), " ", absl::Hex(d.inputs, absl::kZeroPad16),
+    absl::StrAppend(&text, d.op, " ", IdOf(d.model), " ", absl::Hex(d.inputs, absl::kZeroPad16),
                     " ", absl::Hex(d.answers, absl::kZeroPad16), "\n");
   }
   return text;
@@ -104,7 +105,7 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
                                                            absl::string_view where) {
   std::vector<ModelDigest> digests;
   std::map<absl::string_view, absl::string_view> models;
-  std::set<absl::string_view> rows;
+  std::set<absl::string_view> ops;
   int number = 0;
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     ++number;
@@ -129,12 +130,12 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
     ModelDigest d;
     if (!printable || words.size() != 4 || words[2].size() != 16 || words[3].size() != 16 ||
         !absl::SimpleHexAtoi(words[2], &d.inputs) || !absl::SimpleHexAtoi(words[3], &d.answers)) {
-      return error("is no row with a model and two digests of 16 hex digits");
+      return error("is no instruction with a model and two digests of 16 hex digits");
     }
     const auto model = models.find(words[1]);
     if (model == models.end()) return error("has a model that no line describes");
-    if (!rows.insert(words[0]).second) return error("has a row a second time");
-    d.row = std::string(words[0]);
+    if (!ops.insert(words[0]).second) return error("has an instruction a second time");
+    d.op = std::string(words[0]);
     d.model = std::string(model->second);
     digests.push_back(std::move(d));
   }
@@ -144,25 +145,25 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
 std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored,
                                              std::span<const ModelDigest> now) {
   std::map<std::string, const ModelDigest*> before;
-  for (const ModelDigest& d : stored) before[d.row] = &d;
+  for (const ModelDigest& d : stored) before[d.op] = &d;
   std::vector<ModelChange> changes;
   for (const ModelDigest& d : now) {
-    const auto at = before.find(d.row);
+    const auto at = before.find(d.op);
     if (at == before.end()) {
-      changes.push_back({ModelChange::kNew, d.row});
+      changes.push_back({ModelChange::kNew, d.op});
       continue;
     }
     const std::string what = WhatChanged(at->second->model, d.model);
     if (at->second->inputs != d.inputs) {
-      changes.push_back({ModelChange::kInputs, d.row, what});
+      changes.push_back({ModelChange::kInputs, d.op, what});
     } else if (at->second->answers != d.answers) {
-      changes.push_back({ModelChange::kAnswers, d.row, what});
+      changes.push_back({ModelChange::kAnswers, d.op, what});
     } else if (!what.empty()) {
-      changes.push_back({ModelChange::kModel, d.row, what});
+      changes.push_back({ModelChange::kModel, d.op, what});
     }
     before.erase(at);
   }
-  for (const auto& [row, digest] : before) changes.push_back({ModelChange::kGone, row});
+  for (const auto& [op, digest] : before) changes.push_back({ModelChange::kGone, op});
   return changes;
 }
 

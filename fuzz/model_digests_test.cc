@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "corpus/durable_file.h"
+#include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -16,8 +16,7 @@ std::vector<std::string> Changes(std::span<const ModelDigest> stored,
                                  std::span<const ModelDigest> now) {
   std::vector<std::string> texts;
   for (const ModelChange& c : CompareModelDigests(stored, now)) {
-    texts.push_back(std::string(Name(c.kind)) + " " + c.row + (c.what.empty() ? "" : ": ") +
-                    c.what);
+    texts.push_back(std::string(Name(c.kind)) + " " + c.op + (c.what.empty() ? "" : ": ") + c.what);
   }
   return texts;
 }
@@ -28,7 +27,7 @@ TEST(ModelDigests, NothingChanges) {
   ASSERT_TRUE(text.ok()) << text.status();
   const auto stored = ParseModelDigests(*text, "corpus/model_digests.txt");
   ASSERT_TRUE(stored.ok()) << stored.status();
-  EXPECT_EQ(stored->size(), Rows().size());
+  EXPECT_EQ(stored->size(), Operations().size());
   EXPECT_THAT(Changes(*stored, ComputeModelDigests()), testing::IsEmpty())
       << "see ./mmadiff changes";
 }
@@ -52,12 +51,12 @@ TEST(ModelDigests, EveryKindOfChange) {
 
 // Whether the sample shows it or not.
 TEST(ModelDigests, NoChangeOfAParameterIsSilent) {
-  for (const Row* row : DistinctRows()) {
-    const std::string before = ModelText(*row);
-    for (const Neighbour& n : Neighbours(row->model)) {
-      Row changed = *row;
+  for (const Operation* op : DistinctOperations()) {
+    const std::string before = ModelText(*op);
+    for (const Neighbour& n : Neighbours(op->model)) {
+      Operation changed = *op;
       changed.model.algorithm = n.algorithm;
-      EXPECT_NE(ModelText(changed), before) << row->name << " " << n.name;
+      EXPECT_NE(ModelText(changed), before) << op->name << " " << n.name;
     }
   }
 }

@@ -17,59 +17,59 @@ namespace mmadiff {
 namespace {
 
 struct ByModel {
-  const Row* row;  // the one with the fewest dot products
-  size_t rows = 0;
+  const Operation* op;  // the one with the fewest dot products
+  size_t ops = 0;
 };
 
-bool Prefer(const Row& x, const Row& y) {
+bool Prefer(const Operation& x, const Operation& y) {
   const bool bits_x = x.numerics->nan_verdict == NanVerdict::kBits;
   const bool bits_y = y.numerics->nan_verdict == NanVerdict::kBits;
   return bits_x != bits_y ? bits_x : x.shape().d_words() < y.shape().d_words();
 }
 
-std::vector<ByModel> ModelsOf(const std::vector<const Row*>& rows) {
+std::vector<ByModel> ModelsOf(const std::vector<const Operation*>& ops) {
   std::vector<ByModel> models;
-  for (const Row* row : rows) {
-    const auto known = std::find_if(models.begin(), models.end(), [row](const ByModel& m) {
-      return SameModel(m.row->model, row->model);
+  for (const Operation* op : ops) {
+    const auto known = std::find_if(models.begin(), models.end(), [op](const ByModel& m) {
+      return SameModel(m.op->model, op->model);
     });
     if (known == models.end()) {
-      models.push_back({row, 1});
+      models.push_back({op, 1});
       continue;
     }
-    ++known->rows;
-    if (Prefer(*row, *known->row)) known->row = row;
+    ++known->ops;
+    if (Prefer(*op, *known->op)) known->op = op;
   }
   return models;
 }
 
-RowMutants NeighboursOf(const ByModel& by_model) {
-  const Row& row = *by_model.row;
-  RowMutants work = {&row, by_model.rows, {}, EquivalentNeighbours(row.model)};
-  for (const Neighbour& n : Neighbours(row.model)) {
+OperationMutants NeighboursOf(const ByModel& by_model) {
+  const Operation& op = *by_model.op;
+  OperationMutants work = {&op, by_model.ops, {}, EquivalentNeighbours(op.model)};
+  for (const Neighbour& n : Neighbours(op.model)) {
     Algorithm same_nan = n.algorithm;
-    same_nan.nan_rule = row.model.algorithm.nan_rule;
-    if (row.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == row.model.algorithm) {
-      work.equivalent.push_back({n.name, "the row promises no bits of a NaN"});
+    same_nan.nan_rule = op.model.algorithm.nan_rule;
+    if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {
+      work.equivalent.push_back({n.name, "the instruction promises no bits of a NaN"});
     } else {
-      work.mutants.push_back({.change = n.name, .model = WithAlgorithm(row, n.algorithm)});
+      work.mutants.push_back({.change = n.name, .model = WithAlgorithm(op, n.algorithm)});
     }
   }
   return work;
 }
 
-// Pairs of rows of one instruction: the later row is a mutant of the earlier one. Equal pairs of
-// models are tried once; `equal` counts pairs of rows of one model.
-std::vector<RowMutants> NeighbouringArchitectures(const std::vector<const Row*>& rows,
-                                                  size_t* equal) {
-  std::vector<RowMutants> all;
+// Pairs of operations of one instruction: the later operation is a mutant of the earlier one. Equal
+// pairs of models are tried once; `equal` counts pairs of operations of one model.
+std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const Operation*>& ops,
+                                                        size_t* equal) {
+  std::vector<OperationMutants> all;
   std::vector<std::pair<const Model*, const Model*>> tried;
-  const std::set<const Row*> wanted(rows.begin(), rows.end());
-  std::map<std::string, std::vector<const Row*>> by_instruction;
-  for (const Row& row : Rows()) by_instruction[row.instruction->name].push_back(&row);
+  const std::set<const Operation*> wanted(ops.begin(), ops.end());
+  std::map<std::string, std::vector<const Operation*>> by_instruction;
+  for (const Operation& op : Operations()) by_instruction[op.instruction->name].push_back(&op);
   for (const auto& [name, same] : by_instruction) {
     for (size_t i = 0; i < same.size(); ++i) {
-      RowMutants work = {same[i], 1, {}, {}};
+      OperationMutants work = {same[i], 1, {}, {}};
       for (size_t j = i + 1; j < same.size(); ++j) {
         if (!wanted.count(same[i]) && !wanted.count(same[j])) continue;
         const Model &x = same[i]->model, &y = same[j]->model;
@@ -91,10 +91,10 @@ std::vector<RowMutants> NeighbouringArchitectures(const std::vector<const Row*>&
 }
 
 // Fills in the cases until the first result that each mutant gives otherwise.
-void Try(const MutantsOptions& options, RowMutants& work) {
+void Try(const MutantsOptions& options, OperationMutants& work) {
   std::vector<Mutant*> alive;
   for (Mutant& m : work.mutants) alive.push_back(&m);
-  const CaseStream stream = {work.row, options.strategy, options.seed};
+  const CaseStream stream = {work.op, options.strategy, options.seed};
   Batch batch;
   Comparison comparison;
   for (uint64_t first = 0; first < options.cases && !alive.empty(); first += batch.count) {
@@ -102,9 +102,9 @@ void Try(const MutantsOptions& options, RowMutants& work) {
     const uint64_t portion = std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
     Generate(stream, first, std::min(portion, options.cases - first), batch);
     std::vector<uint64_t> right(batch.dot_products());
-    Simulate(work.row->model, batch, right);
+    Simulate(work.op->model, batch, right);
     std::erase_if(alive, [&](Mutant* mutant) {
-      Compare(*work.row, mutant->model, batch, right, comparison);
+      Compare(*work.op, mutant->model, batch, right, comparison);
       if (comparison.differing.empty()) return false;
       mutant->cases = first + comparison.differing.front() / batch.shape.d_words() + 1;
       return true;
@@ -112,14 +112,14 @@ void Try(const MutantsOptions& options, RowMutants& work) {
   }
 }
 
-void TryAll(const MutantsOptions& options, Console& console, std::vector<RowMutants>& works) {
+void TryAll(const MutantsOptions& options, Console& console, std::vector<OperationMutants>& works) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const unsigned threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : cores;
   std::atomic<size_t> next = 0;
   const auto run = [&](bool shows) {
     for (size_t i = next++; i < works.size(); i = next++) {
       if (shows) {
-        console.Status(absl::StrFormat("#%d of %d models, %s", i, works.size(), works[i].row->name),
+        console.Status(absl::StrFormat("#%d of %d models, %s", i, works.size(), works[i].op->name),
                        false);
       }
       Try(options, works[i]);
@@ -132,7 +132,7 @@ void TryAll(const MutantsOptions& options, Console& console, std::vector<RowMuta
 }
 
 void AddTotals(MutantsOutcome& outcome) {
-  for (const RowMutants& of : outcome.rows) {
+  for (const OperationMutants& of : outcome.ops) {
     outcome.equivalent += of.equivalent.size();
     outcome.mutants += of.mutants.size();
     for (const Mutant& m : of.mutants) {
@@ -147,15 +147,15 @@ void AddTotals(MutantsOutcome& outcome) {
 
 absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console) {
   MutantsOutcome outcome;
-  for (const ByModel& m : ModelsOf(options.rows)) outcome.rows.push_back(NeighboursOf(m));
-  outcome.models = outcome.rows.size();
-  for (RowMutants& r : NeighbouringArchitectures(options.rows, &outcome.equal_pairs)) {
-    outcome.rows.push_back(std::move(r));
+  for (const ByModel& m : ModelsOf(options.ops)) outcome.ops.push_back(NeighboursOf(m));
+  outcome.models = outcome.ops.size();
+  for (OperationMutants& r : NeighbouringArchitectures(options.ops, &outcome.equal_pairs)) {
+    outcome.ops.push_back(std::move(r));
   }
-  const bool none = std::all_of(outcome.rows.begin(), outcome.rows.end(),
-                                [](const RowMutants& of) { return of.mutants.empty(); });
+  const bool none = std::all_of(outcome.ops.begin(), outcome.ops.end(),
+                                [](const OperationMutants& of) { return of.mutants.empty(); });
   if (none) return absl::InternalError("there are no mutants of these instructions");
-  TryAll(options, console, outcome.rows);
+  TryAll(options, console, outcome.ops);
   AddTotals(outcome);
   return outcome;
 }

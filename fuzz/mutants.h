@@ -9,13 +9,13 @@
 #include "absl/status/statusor.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/console.h"
+#include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 
 struct MutantsOptions {
-  std::vector<const Row*> rows;
+  std::vector<const Operation*> ops;
   const Strategy* strategy = &Strategies().front();
   uint64_t cases = 100000;  // executions in which a mutant must die; at least 1
   uint64_t seed = 1;
@@ -25,24 +25,25 @@ struct MutantsOptions {
 struct Mutant {
   std::string change;  // NAME=VALUE, or arch=NAME
   Model model;
-  const Row* other = nullptr;  // the row whose model it is; nullptr of a changed parameter
-  uint64_t cases = 0;          // executions up to the first that tells; 0 if none does
+  const Operation* other =
+      nullptr;         // the operation whose model it is; nullptr of a changed parameter
+  uint64_t cases = 0;  // executions up to the first that tells; 0 if none does
 };
 
-struct RowMutants {
-  const Row* row = nullptr;
-  size_t stands_for = 1;  // rows of its model
+struct OperationMutants {
+  const Operation* op = nullptr;
+  size_t stands_for = 1;  // operations of its model
   std::vector<Mutant> mutants;
   std::vector<EquivalentNeighbour> equivalent;  // that no input can tell, with the reason
 };
 
 struct MutantsOutcome {
-  // First one of each model with its neighbours, then rows with the later ones of their
+  // First one of each model with its neighbours, then operations with the later ones of their
   // instruction that have another model.
-  std::vector<RowMutants> rows;
+  std::vector<OperationMutants> ops;
   size_t models = 0;
   size_t mutants = 0, equivalent = 0;
-  size_t pairs = 0, equal_pairs = 0;  // of rows of one instruction: tried, and of one model
+  size_t pairs = 0, equal_pairs = 0;  // of operations of one instruction: tried, and of one model
   std::vector<uint64_t> killed;       // Mutant::cases of those that died, ascending
 
   size_t survivors() const { return mutants - killed.size(); }

@@ -1,6 +1,6 @@
 // Mutants die in the first case that tells them. The neighbours that are left out because "no input
-// can tell": on no row does the generator find an input that tells. (`mmadiff mutants` shows that
-// it finds one for each of the others.)
+// can tell": on no operation does the generator find an input that tells. (`mmadiff mutants` shows
+// that it finds one for each of the others.)
 #include "fuzz/mutants.h"
 
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "fuzz/cases/case_name.h"
-#include "fuzz/testing_rows.h"
+#include "fuzz/testing_operations.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -24,13 +24,13 @@ using testing::ElementsAreArray;
 using testing::IsEmpty;
 using testing::Not;
 
-// Mutants of this row die in 1 to 56 cases.
-const Row& Bf16() {
-  static const Row& row = *FindRow("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
-  return row;
+// Mutants of this operation die in 1 to 56 cases.
+const Operation& Bf16() {
+  static const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
+  return op;
 }
 
-MutantsOptions Options(uint64_t cases) { return {.rows = {&Bf16()}, .cases = cases, .threads = 1}; }
+MutantsOptions Options(uint64_t cases) { return {.ops = {&Bf16()}, .cases = cases, .threads = 1}; }
 
 MutantsOutcome Killed(const MutantsOptions& options) {
   Console console(Color::kNever, /*quiet=*/true);
@@ -41,7 +41,7 @@ MutantsOutcome Killed(const MutantsOptions& options) {
 
 // The cases until the first mutant of that name died.
 uint64_t DeathOf(const MutantsOutcome& outcome, const std::string& change) {
-  for (const RowMutants& of : outcome.rows) {
+  for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
       if (m.change == change) return m.cases;
     }
@@ -53,23 +53,23 @@ uint64_t DeathOf(const MutantsOutcome& outcome, const std::string& change) {
 // "ROW CHANGE CASES" of every mutant, in order.
 std::vector<std::string> Deaths(const MutantsOutcome& outcome) {
   std::vector<std::string> deaths;
-  for (const RowMutants& of : outcome.rows) {
+  for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      deaths.push_back(of.row->name + " " + m.change + " " + std::to_string(m.cases));
+      deaths.push_back(of.op->name + " " + m.change + " " + std::to_string(m.cases));
     }
   }
   return deaths;
 }
 
 // The first of so many cases, numbered from 1, to which the models answer otherwise; 0: none.
-uint64_t FirstThatTells(const Row& row, const Model& mutant, uint64_t cases) {
+uint64_t FirstThatTells(const Operation& op, const Model& mutant, uint64_t cases) {
   Batch batch;
   for (uint64_t i = 0; i < cases; ++i) {
-    Generate({&row, &Strategies().front(), 1}, i, 1, batch);
+    Generate({&op, &Strategies().front(), 1}, i, 1, batch);
     std::vector<uint64_t> right(batch.dot_products()), wrong(batch.dot_products());
-    Simulate(row.model, batch, right);
+    Simulate(op.model, batch, right);
     Simulate(mutant, batch, wrong);
-    if (!Differences(row, wrong, right).empty()) return i + 1;
+    if (!Differences(op, wrong, right).empty()) return i + 1;
   }
   return 0;
 }
@@ -78,9 +78,9 @@ TEST(KillMutants, SaysTheFirstCaseThatTells) {
   const MutantsOutcome outcome = Killed(Options(100));
   EXPECT_EQ(outcome.survivors(), 0u);
   EXPECT_GT(outcome.killed.back(), 32u);  // beyond the first portions of cases
-  for (const RowMutants& of : outcome.rows) {
+  for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      EXPECT_EQ(m.cases, FirstThatTells(*of.row, m.model, 100)) << m.change;
+      EXPECT_EQ(m.cases, FirstThatTells(*of.op, m.model, 100)) << m.change;
     }
   }
 }
@@ -111,8 +111,8 @@ TEST(KillMutants, SeedsAndStrategiesMakeOtherCases) {
 
 TEST(KillMutants, RunsAndThreadsGiveTheSame) {
   MutantsOptions options = Options(200);
-  for (const Row& row : Rows()) {
-    if (row.arch() == "x86" || row.arch() == "arm") options.rows.push_back(&row);
+  for (const Operation& op : Operations()) {
+    if (op.arch() == "x86" || op.arch() == "arm") options.ops.push_back(&op);
   }
   const std::vector<std::string> deaths = Deaths(Killed(options));
   EXPECT_GT(deaths.size(), 100u);
@@ -123,16 +123,16 @@ TEST(KillMutants, RunsAndThreadsGiveTheSame) {
 
 TEST(KillMutants, CountsModelsPairsAndEquivalents) {
   MutantsOptions options = Options(100);
-  options.rows.push_back(FindRow("sm_86/mma.m16n8k8.f32.bf16.bf16.f32"));  // the same model
+  options.ops.push_back(FindOperation("sm_86/mma.m16n8k8.f32.bf16.bf16.f32"));  // the same model
   const MutantsOutcome outcome = Killed(options);
   ASSERT_EQ(outcome.models, 1u);
-  const RowMutants& of = outcome.rows.front();
+  const OperationMutants& of = outcome.ops.front();
   EXPECT_EQ(of.stands_for, 2u);
   EXPECT_EQ(outcome.equivalent, of.equivalent.size());
   for (const EquivalentNeighbour& e : of.equivalent) EXPECT_THAT(e.reason, Not(IsEmpty()));
   EXPECT_EQ(outcome.mutants, of.mutants.size() + outcome.pairs);
   ASSERT_EQ(outcome.pairs, 1u);  // sm_90 and later keep another bit
-  const Mutant& pair = outcome.rows.back().mutants.front();
+  const Mutant& pair = outcome.ops.back().mutants.front();
   ASSERT_NE(pair.other, nullptr);
   EXPECT_EQ(pair.change, "arch=" + std::string(pair.other->arch()));
   EXPECT_GT(outcome.equal_pairs, 0u);
@@ -144,8 +144,8 @@ TEST(KillMutants, NoMutantsAreNoPass) {
   EXPECT_TRUE(absl::IsInternal(KillMutants({}, console).status()));
 }
 
-Algorithm Changed(const Row& row, const std::string& change) {
-  Algorithm changed = row.model.algorithm;
+Algorithm Changed(const Operation& op, const std::string& change) {
+  Algorithm changed = op.model.algorithm;
   const size_t equals = change.find('=');
   const Parameter* p = FindParameter(changed.family, change.substr(0, equals));
   int value = 0;
@@ -156,15 +156,15 @@ Algorithm Changed(const Row& row, const std::string& change) {
 
 TEST(EquivalentNeighbours, AreToldByNoCase) {
   int tried = 0;
-  for (const Row* row : SmallestRows()) {
+  for (const Operation* op : SmallestOperations()) {
     Batch batch;
-    const int cases = std::clamp(30000 / row->shape().d_words(), 48, 512);
-    Generate({row, &Strategies().front(), 1}, 0, cases, batch);
+    const int cases = std::clamp(30000 / op->shape().d_words(), 48, 512);
+    Generate({op, &Strategies().front(), 1}, 0, cases, batch);
     std::vector<uint64_t> model(batch.dot_products()), changed(batch.dot_products());
-    Simulate(row->model, batch, model);
-    for (const EquivalentNeighbour& e : EquivalentNeighbours(row->model)) {
-      Simulate(WithAlgorithm(*row, Changed(*row, e.name)), batch, changed);
-      EXPECT_TRUE(model == changed) << row->name << " " << e.name << ": " << e.reason;
+    Simulate(op->model, batch, model);
+    for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
+      Simulate(WithAlgorithm(*op, Changed(*op, e.name)), batch, changed);
+      EXPECT_TRUE(model == changed) << op->name << " " << e.name << ": " << e.reason;
       ++tried;
     }
   }

@@ -1,5 +1,5 @@
-// Every row whose evidence says `measured` names a file of recorded hardware answers; the model
-// must give every one of them. So the claim can be checked again without the hardware.
+// Every operation whose evidence says `measured` names a file of recorded hardware answers; the
+// model must give every one of them. So the claim can be checked again without the hardware.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,32 +14,33 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "fuzz/recorder.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
-class MeasuredRow : public testing::TestWithParam<const Row*> {};
+class MeasuredOperation : public testing::TestWithParam<const Operation*> {};
 
-TEST_P(MeasuredRow, ModelGivesTheRecordedAnswers) {
-  const Row& row = *GetParam();
-  const std::string file = row.numerics->evidence.file;
-  if (IsRecordingFolder(file)) {  // what it says of the row; EveryFolderIsTheModels verifies it
+TEST_P(MeasuredOperation, ModelGivesTheRecordedAnswers) {
+  const Operation& op = *GetParam();
+  const std::string file = op.numerics->evidence.file;
+  if (IsRecordingFolder(
+          file)) {  // what it says of the operation; EveryFolderIsTheModels verifies it
     const auto manifest = ReadRecordingManifest(file);
     ASSERT_TRUE(manifest.ok()) << manifest.status();
     const auto& all = manifest->instructions;
-    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&row](const auto& i) {
-      return i.name == row.name && i.raw_cases * row.shape().d_words() >= 1000;
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(), [&op](const auto& i) {
+      return i.name == op.name && i.raw_cases * op.shape().d_words() >= 1000;
     })) << file;
     return;
   }
-  const auto compare = [&row](const Recording& recording) {
-    EXPECT_EQ(recording.row->name, row.name);
+  const auto compare = [&op](const Recording& recording) {
+    EXPECT_EQ(recording.op->name, op.name);
     EXPECT_NE(recording.identity, "") << "no '# device:' line";
     std::vector<uint64_t> model(recording.inputs.dot_products());
-    Simulate(row.model, recording.inputs, model);
+    Simulate(op.model, recording.inputs, model);
     EXPECT_EQ(model, recording.d) << recording.where;
     return absl::OkStatus();
   };
@@ -70,8 +71,8 @@ TEST(Observations, EveryFolderIsTheModels) {
       const auto inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
       std::vector<uint64_t> model(inputs->dot_products());
-      Simulate(recording.row->model, *inputs, model);
-      EXPECT_TRUE(Differences(*recording.row, model, recording.d).empty()) << recording.where;
+      Simulate(recording.op->model, *inputs, model);
+      EXPECT_TRUE(Differences(*recording.op, model, recording.d).empty()) << recording.where;
       return absl::OkStatus();
     };
     const absl::Status read = ReadRecordingFolder(folder, compare, stats);
@@ -92,7 +93,7 @@ uint64_t ExpectRecorded(const std::string& file, const Function& answer) {
   const auto compare = [&](const Recording& recording) {
     EXPECT_NE(recording.identity, "") << file;
     for (size_t i = 0; i < recording.d.size(); ++i) {
-      EXPECT_EQ(answer(*recording.row, Extract(recording.inputs, i)), recording.d[i])
+      EXPECT_EQ(answer(*recording.op, Extract(recording.inputs, i)), recording.d[i])
           << WhereOf(recording, i);
     }
     return absl::OkStatus();
@@ -102,7 +103,9 @@ uint64_t ExpectRecorded(const std::string& file, const Function& answer) {
   return stats.ok() ? stats->dot_products : 0;
 }
 
-uint64_t OfTheModel(const Row& row, const DotProductCase& dot) { return Simulate(row.model, dot); }
+uint64_t OfTheModel(const Operation& op, const DotProductCase& dot) {
+  return Simulate(op.model, dot);
+}
 
 constexpr char kGpus[] = "corpus/observations/khattak_mikaitis";
 
@@ -112,20 +115,20 @@ TEST(Gpus, EveryRecordingIsTheModels) {
   for (const std::string& file : files) EXPECT_EQ(ExpectRecorded(file, OfTheModel), 256u) << file;
 }
 
-// The wmma row whose step an mma row of f16, bf16 or tf32 is; nullptr if there is none.
-const Row* WmmaOf(const Row& row) {
-  const size_t name = row.name.find('/') + 1, types = row.name.find('.', name + 4);
-  if (row.model.a.bits == 8 || row.name.compare(name, 4, "mma.") != 0) return nullptr;
-  const std::string shape = row.model.a.bits == 32 ? "wmma.m16n16k8" : "wmma.m16n16k16";
-  return FindRow(row.name.substr(0, name) + shape + row.name.substr(types));
+// The wmma operation whose step an mma operation of f16, bf16 or tf32 is; nullptr if there is none.
+const Operation* WmmaOf(const Operation& op) {
+  const size_t name = op.name.find('/') + 1, types = op.name.find('.', name + 4);
+  if (op.model.a.bits == 8 || op.name.compare(name, 4, "mma.") != 0) return nullptr;
+  const std::string shape = op.model.a.bits == 32 ? "wmma.m16n16k8" : "wmma.m16n16k16";
+  return FindOperation(op.name.substr(0, name) + shape + op.name.substr(types));
 }
 
 // Those with operands of 16 bits and more were executed as wmma of k = 16, tf32 of k = 8; what
 // their lines lack was zero.
-TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
+TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsOperations) {
   int files = 0;
-  const auto of_wmma = [](const Row& row, DotProductCase dot) -> uint64_t {
-    const Row* wmma = WmmaOf(row);
+  const auto of_wmma = [](const Operation& op, DotProductCase dot) -> uint64_t {
+    const Operation* wmma = WmmaOf(op);
     if (wmma == nullptr) return ~uint64_t{0};
     dot.a.resize(wmma->shape().k);
     dot.b.resize(wmma->shape().k);
@@ -133,39 +136,39 @@ TEST(Gpus, RecordingsThroughWmmaAreThoseOfItsRows) {
   };
   const auto below = LineRecordingsBelow(kGpus);
   for (const std::string& file : *below) {
-    if (FactsOfFileName(file).row->model.a.bits == 8) continue;
+    if (FactsOfFileName(file).op->model.a.bits == 8) continue;
     ExpectRecorded(file, of_wmma);
     ++files;
   }
   EXPECT_EQ(files, 30);
 }
 
-// The evidence of a row names these recordings if and only if there is one of it, under its own
-// name or that of the step that was executed through it, and where it says "recorded on" all their
-// GPUs.
+// The evidence of an operation names these recordings if and only if there is one of it, under its
+// own name or that of the step that was executed through it, and where it says "recorded on" all
+// their GPUs.
 TEST(Gpus, EvidenceNamesWhatWasRecorded) {
   const std::set<std::string> kNames = {"V100", "T4",    "A100", "A2",    "A10",  "Ada",
                                         "L4",   "L40",   "L40S", "H100",  "H200", "GH200",
                                         "B200", "GB200", "B300", "GB300", "4090", "5090"};
-  std::map<const Row*, std::set<std::string>> gpus;
+  std::map<const Operation*, std::set<std::string>> gpus;
   const auto below = LineRecordingsBelow(kGpus);
   for (const std::string& file : *below) {
-    const Row* row = FactsOfFileName(file).row;
+    const Operation* op = FactsOfFileName(file).op;
     const std::vector<std::string> parts =
         absl::StrSplit(std::filesystem::path(file).filename().string(), '.');
-    gpus[row].insert(parts[1]);
-    if (const Row* wmma = WmmaOf(*row)) gpus[wmma].insert(parts[1]);
+    gpus[op].insert(parts[1]);
+    if (const Operation* wmma = WmmaOf(*op)) gpus[wmma].insert(parts[1]);
   }
-  for (const Row& row : Rows()) {
-    const Evidence& evidence = row.numerics->evidence;
+  for (const Operation& op : Operations()) {
+    const Evidence& evidence = op.numerics->evidence;
     if (evidence.grade == Grade::kContested) continue;
-    EXPECT_EQ(evidence.file == std::string_view(kGpus), gpus.contains(&row)) << row.name;
+    EXPECT_EQ(evidence.file == std::string_view(kGpus), gpus.contains(&op)) << op.name;
     if (!absl::StrContains(evidence.text, "recorded on")) continue;
     std::set<std::string> named;
     for (const absl::string_view word : absl::StrSplit(evidence.text, absl::ByAnyChar(" ,;"))) {
       if (kNames.contains(std::string(word))) named.insert(std::string(word));
     }
-    EXPECT_EQ(named, gpus[&row]) << row.name;
+    EXPECT_EQ(named, gpus[&op]) << op.name;
   }
 }
 
@@ -180,21 +183,22 @@ TEST(Silicon, EveryRecordingIsTheModels) {
   EXPECT_EQ(dot_products, 153'000u);
 }
 
-std::vector<const Row*> MeasuredRows() {
-  std::vector<const Row*> rows;
-  for (const Row& row : Rows()) {
-    if (row.numerics->evidence.grade == Grade::kMeasured) rows.push_back(&row);
+std::vector<const Operation*> MeasuredOperations() {
+  std::vector<const Operation*> ops;
+  for (const Operation& op : Operations()) {
+    if (op.numerics->evidence.grade == Grade::kMeasured) ops.push_back(&op);
   }
-  return rows;
+  return ops;
 }
 
-std::string TestName(const testing::TestParamInfo<const Row*>& info) {
+std::string TestName(const testing::TestParamInfo<const Operation*>& info) {
   std::string name = info.param->name;
   for (char& c : name) c = isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, MeasuredRow, testing::ValuesIn(MeasuredRows()), TestName);
+INSTANTIATE_TEST_SUITE_P(Operations, MeasuredOperation, testing::ValuesIn(MeasuredOperations()),
+                         TestName);
 
 }  // namespace
 }  // namespace mmadiff

@@ -13,7 +13,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
-#include "triage/probe/pairs.h"
+#include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
 namespace {
@@ -26,37 +26,37 @@ class AnswerFiles {
         device_(device),
         date_(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone())) {}
 
-  absl::Status Add(const Row& row, std::span<const ProbeAnswer> answers) {
+  absl::Status Add(const Operation& op, std::span<const ProbeAnswer> answers) {
     if (folder_.empty()) return absl::OkStatus();
     std::string text =
-        absl::StrCat("# instruction: ", row.name, "\n# device: ", IdentityFor(device_, row),
+        absl::StrCat("# instruction: ", op.name, "\n# device: ", IdentityFor(device_, op),
                      "\n# date: ", date_, "\n");
     bool any = false;
     for (const ProbeAnswer& answer : answers) {
-      if (absl::Status s = AddRefuting(row, answer); !s.ok()) return s;
+      if (absl::Status s = AddRefuting(op, answer); !s.ok()) return s;
       if (answer.observed.empty()) continue;
       any = true;
       absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
                       "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(),
                       " then a hash\n");
       for (const Observed& o : answer.observed) {
-        absl::StrAppend(&text, FormatLine(*row.instruction, o.dot, o.d), "\n");
+        absl::StrAppend(&text, FormatLine(*op.instruction, o.dot, o.d), "\n");
       }
     }
     if (!any) return absl::OkStatus();
-    const std::string name = absl::StrReplaceAll(row.name, {{"/", "."}});
+    const std::string name = absl::StrReplaceAll(op.name, {{"/", "."}});
     return Durable(
         WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), WithAnswersHash(text)));
   }
 
  private:
-  absl::Status AddRefuting(const Row& row, const ProbeAnswer& answer) {
+  absl::Status AddRefuting(const Operation& op, const ProbeAnswer& answer) {
     if (!answer.refuting.has_value()) return absl::OkStatus();
     const Observed& o = *answer.refuting;
     RegressionCase c;
-    c.row = &row;
-    c.inputs = MakeDotProductBatch(row.shape(), {o.dot});
-    c.answers = {{device_.name(), IdentityFor(device_, row), date_, {o.d}}};
+    c.op = &op;
+    c.inputs = MakeDotProductBatch(op.shape(), {o.dot});
+    c.answers = {{device_.name(), IdentityFor(device_, op), date_, {o.d}}};
     c.slug = absl::StrCat("probe_", answer.question->id);
     c.why = absl::StrCat(answer.question->text, " ", answer.answer);
     c.source = "mmadiff probe";
@@ -98,20 +98,20 @@ class Prober {
   }
 
  private:
-  struct RowModel {
-    const Row* row;
+  struct OperationModel {
+    const Operation* op;
     Model model;  // with what the device taught
   };
 
   absl::Status AskLayouts() {
-    for (const Row* row : options_.rows) {
-      if (row != options_.rows.front() && IsLate(*row)) continue;
-      const auto answers = Ask(*row, layout_);
+    for (const Operation* op : options_.ops) {
+      if (op != options_.ops.front() && IsLate(*op)) continue;
+      const auto answers = Ask(*op, layout_);
       if (!answers.ok()) return answers.status();
       if (!answers->has_value()) continue;
       const std::vector<ProbeAnswer>& all = (*answers)->answers;
       if (all.empty() || all.front().finding == Agreement::kAgrees) {
-        good_.push_back(row);
+        good_.push_back(op);
       } else {
         outcome_.dropped.push_back(absl::InternalError("layout"));
       }
@@ -120,26 +120,26 @@ class Prober {
   }
 
   absl::Status AskOthers() {
-    for (const Row* row : good_) {
-      if (row != good_.front() && IsLate(*row)) continue;
+    for (const Operation* op : good_) {
+      if (op != good_.front() && IsLate(*op)) continue;
       // Of a GPU, its self-test; what others cannot answer twice is a question.
       const bool tries = engine_.resident() && (!others_.empty() || pairs_ != nullptr);
       const absl::Status tried =
-          tries ? engine_.Try({row, &Strategies().front(), 1}) : absl::OkStatus();
-      if (Drops(*row, tried)) continue;
+          tries ? engine_.Try({op, &Strategies().front(), 1}) : absl::OkStatus();
+      if (Drops(*op, tried)) continue;
       if (!tried.ok()) return tried;
-      const auto answers = Ask(*row, others_);
+      const auto answers = Ask(*op, others_);
       if (!answers.ok()) return answers.status();
-      if (!answers->has_value() || pairs_ == nullptr || !HasPairs(*row)) continue;
+      if (!answers->has_value() || pairs_ == nullptr || !HasOperandSweep(*op)) continue;
       const bool lost = std::ranges::any_of(
           (*answers)->answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
       if (lost) {  // every pair would differ
-        answered_(*row, {.question = pairs_,
-                         .answer = "not asked",
-                         .decides = "nothing gives all answers to the other questions",
-                         .finding = Agreement::kOpen});
+        answered_(*op, {.question = pairs_,
+                        .answer = "not asked",
+                        .decides = "nothing gives all answers to the other questions",
+                        .finding = Agreement::kOpen});
       } else {
-        with_pairs_.push_back({row, (*answers)->model});
+        with_pairs_.push_back({op, (*answers)->model});
       }
     }
     return absl::OkStatus();
@@ -149,46 +149,46 @@ class Prober {
   absl::Status AskPairs() {
     for (size_t i = 0; i < with_pairs_.size(); ++i) {
       const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
-      const auto rows = static_cast<int64_t>(with_pairs_.size() - i);
-      if (absl::Status s = AskPairsOf(with_pairs_[i], TimeLimit::After(left / rows)); !s.ok()) {
+      const auto ops = static_cast<int64_t>(with_pairs_.size() - i);
+      if (absl::Status s = AskPairsOf(with_pairs_[i], TimeLimit::After(left / ops)); !s.ok()) {
         return s;
       }
     }
     return absl::OkStatus();
   }
 
-  // Whether the time is up before the row was asked all.
-  bool IsLate(const Row& row) {
+  // Whether the time is up before the operation was asked all.
+  bool IsLate(const Operation& op) {
     if (!options_.limit.Reached()) return false;
-    outcome_.late.push_back(&row);
+    outcome_.late.push_back(&op);
     return true;
   }
 
-  // Whether the error is of this row alone: the others go on.
-  bool Drops(const Row& row, const absl::Status& s) {
-    if (!IsOfRow(s)) return false;
-    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
+  // Whether the error is of this operation alone: the others go on.
+  bool Drops(const Operation& op, const absl::Status& s) {
+    if (!IsOfOperation(s)) return false;
+    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
     outcome_.dropped.push_back(s);
     return true;
   }
 
-  // Nothing when the row was dropped.
-  absl::StatusOr<std::optional<RowAnswers>> Ask(const Row& row,
-                                                const std::vector<const Question*>& questions) {
-    console_.Status(row.name, false);
-    absl::StatusOr<RowAnswers> answers = ProbeRow(device_, row, questions);
-    if (Drops(row, answers.status())) return std::nullopt;
+  // Nothing when the operation was dropped.
+  absl::StatusOr<std::optional<OperationAnswers>> Ask(
+      const Operation& op, const std::vector<const Question*>& questions) {
+    console_.Status(op.name, false);
+    absl::StatusOr<OperationAnswers> answers = ProbeOperation(device_, op, questions);
+    if (Drops(op, answers.status())) return std::nullopt;
     if (!answers.ok()) return answers.status();
-    for (const ProbeAnswer& answer : answers->answers) answered_(row, answer);
-    if (absl::Status s = files_.Add(row, answers->answers); !s.ok()) return s;
+    for (const ProbeAnswer& answer : answers->answers) answered_(op, answer);
+    if (absl::Status s = files_.Add(op, answers->answers); !s.ok()) return s;
     return *std::move(answers);
   }
 
-  absl::Status AskPairsOf(const RowModel& of, const TimeLimit& limit) {
-    const Row& row = *of.row;
-    console_.Status(absl::StrCat("pairs of ", row.name), false);
-    const absl::StatusOr<PairResult> r = SweepPairs(device_, row, of.model, limit);
-    if (Drops(row, r.status())) return absl::OkStatus();
+  absl::Status AskPairsOf(const OperationModel& of, const TimeLimit& limit) {
+    const Operation& op = *of.op;
+    console_.Status(absl::StrCat("pairs of ", op.name), false);
+    const absl::StatusOr<OperandSweep> r = SweepOperands(device_, op, of.model, limit);
+    if (Drops(op, r.status())) return absl::OkStatus();
     if (!r.ok()) return r.status();
     ProbeAnswer answer = {.question = pairs_, .decides = "agrees", .cases = r->done};
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
@@ -198,10 +198,10 @@ class Prober {
       answer.refuting = r->first.front();
       answer.decides =
           absl::StrCat("contradicts what fits the other answers: ",
-                       FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+                       FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
     }
-    answered_(row, answer);
-    return files_.Add(row, {&answer, 1});
+    answered_(op, answer);
+    return files_.Add(op, {&answer, 1});
   }
 
   const ProberOptions& options_;
@@ -212,15 +212,15 @@ class Prober {
   AnswerFiles files_;
   std::vector<const Question*> layout_, others_;
   const Question* pairs_ = nullptr;
-  std::vector<const Row*> good_;      // their layout is right
-  std::vector<RowModel> with_pairs_;  // to be asked for
+  std::vector<const Operation*> good_;      // their layout is right
+  std::vector<OperationModel> with_pairs_;  // to be asked for
   ProberOutcome outcome_;
 };
 
 }  // namespace
 
-absl::StatusOr<ProberOutcome> ProbeRows(const ProberOptions& options, Engine& engine,
-                                        const OnAnswer& answered, Console& console) {
+absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
+                                              const OnAnswer& answered, Console& console) {
   return Prober(options, engine, answered, console).Run();
 }
 

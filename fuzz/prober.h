@@ -1,4 +1,5 @@
-// Asks a device the questions of triage/probe/question.h about many rows, and files what it says.
+// Asks a device the questions of triage/probe/question.h about many operations, and files what it
+// says.
 #pragma once
 
 #include <functional>
@@ -15,27 +16,27 @@
 namespace mmadiff {
 
 struct ProberOptions {
-  std::vector<const Row*> rows;            // that the device supports
+  std::vector<const Operation*> ops;       // that the device supports
   std::vector<const Question*> questions;  // in the order of Questions()
-  // After it no row is begun but the first; kPairs gets what the other questions leave.
+  // After it no operation is begun but the first; kPairs gets what the other questions leave.
   TimeLimit limit;
-  // A file for each row with every case and its answer, and the cases that nothing explains as
-  // regression cases; it exists. Empty: nothing is filed.
+  // A file for each operation with every case and its answer, and the cases that nothing explains
+  // as regression cases; it exists. Empty: nothing is filed.
   std::string folder;
 };
 
 struct ProberOutcome {
-  std::vector<absl::Status> dropped;  // of rows that failed alone or have another layout
-  std::vector<const Row*> late;       // were not asked all: the time was over
+  std::vector<absl::Status> dropped;   // of operations that failed alone or have another layout
+  std::vector<const Operation*> late;  // were not asked all: the time was over
 };
 
-using OnAnswer = std::function<void(const Row&, const ProbeAnswer&)>;
+using OnAnswer = std::function<void(const Operation&, const ProbeAnswer&)>;
 
-// Layouts of all rows first: where one is wrong, nothing else is asked of the row. Pairs last, and
-// of no row of which nothing explains the other answers. A row that fails alone is warned of, and
-// the others go on. Errors: the device's that are not of one row; kDataLoss, what could not be
-// filed. `answered` is called before an answer is filed.
-absl::StatusOr<ProberOutcome> ProbeRows(const ProberOptions& options, Engine& engine,
-                                        const OnAnswer& answered, Console& console);
+// Layouts of all operations first: where one is wrong, nothing else is asked of the operation.
+// Pairs last, and of no operation of which nothing explains the other answers. An operation that
+// fails alone is warned of, and the others go on. Errors: the device's that are not of one
+// operation; kDataLoss, what could not be filed. `answered` is called before an answer is filed.
+absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
+                                              const OnAnswer& answered, Console& console);
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
-// Questions about many rows: who is asked what, in which order, what ends when time is over or a
-// row fails, and what is filed.
+// Questions about many operations: who is asked what, in which order, what ends when time is over
+// or an operation fails, and what is filed.
 #include "fuzz/prober.h"
 
 #include <gmock/gmock.h>
@@ -21,61 +21,61 @@ using testing::IsEmpty;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-const Row& Mma() { return *FindRow("sm_80/mma.m16n8k8.f32.bf16.bf16.f32"); }
-const Row& Fma() { return *FindRow("x86/vfmadd231ss"); }  // has no pairs
-const Row& Dot() { return *FindRow("x86/vdpbf16ps"); }
+const Operation& Mma() { return *FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32"); }
+const Operation& Fma() { return *FindOperation("x86/vfmadd231ss"); }  // has no pairs
+const Operation& Dot() { return *FindOperation("x86/vdpbf16ps"); }
 
-// Fails in one row with one error; counts its calls.
+// Fails in one operation with one error; counts its calls.
 class FailingDevice : public ChangedDevice {
  public:
-  FailingDevice(const Row& row, absl::Status error)
-      : ChangedDevice(""), row_(row), error_(std::move(error)) {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (&row != &row_) return ChangedDevice::Execute(row, batch, d);
+  FailingDevice(const Operation& op, absl::Status error)
+      : ChangedDevice(""), op_(op), error_(std::move(error)) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (&op != &op_) return ChangedDevice::Execute(op, batch, d);
     ++failures;
     return error_;
   }
   int failures = 0;
 
  private:
-  const Row& row_;
+  const Operation& op_;
   const absl::Status error_;
 };
 
-// An engine with a self-test, which one row does not pass.
+// An engine with a self-test, which one operation does not pass.
 class SelfTestingEngine : public HostEngine {
  public:
-  SelfTestingEngine(Device& device, const Row& wrong) : HostEngine(device), wrong_(wrong) {}
+  SelfTestingEngine(Device& device, const Operation& wrong) : HostEngine(device), wrong_(wrong) {}
   bool resident() const override { return true; }
   absl::Status Try(const CaseStream& stream) override {
-    return stream.row == &wrong_ ? absl::InternalError("self-test") : absl::OkStatus();
+    return stream.op == &wrong_ ? absl::InternalError("self-test") : absl::OkStatus();
   }
 
  private:
-  const Row& wrong_;
+  const Operation& wrong_;
 };
 
 class ProberTest : public TestFolder {
  protected:
-  absl::StatusOr<ProberOutcome> Ask(Engine& engine, const std::vector<const Row*>& rows,
+  absl::StatusOr<ProberOutcome> Ask(Engine& engine, const std::vector<const Operation*>& ops,
                                     const std::vector<const char*>& ids) {
-    ProberOptions options = {rows, {}, limit_, folder_};
+    ProberOptions options = {ops, {}, limit_, folder_};
     for (const char* id : ids) options.questions.push_back(FindQuestion(id));
     answers_.clear();
     texts_.clear();
-    return ProbeRows(
+    return ProbeOperations(
         options, engine,
-        [this](const Row& row, const ProbeAnswer& answer) {
-          answers_.push_back(row.name + " " + answer.question->id);
+        [this](const Operation& op, const ProbeAnswer& answer) {
+          answers_.push_back(op.name + " " + answer.question->id);
           texts_.push_back(answer.answer);
           if (on_answer_ != nullptr) on_answer_();
         },
         console_);
   }
-  absl::StatusOr<ProberOutcome> Ask(Device& device, const std::vector<const Row*>& rows,
+  absl::StatusOr<ProberOutcome> Ask(Device& device, const std::vector<const Operation*>& ops,
                                     const std::vector<const char*>& ids) {
     HostEngine engine(device);
-    return Ask(engine, rows, ids);
+    return Ask(engine, ops, ids);
   }
 
   Console console_{Color::kNever, /*quiet=*/true};
@@ -104,7 +104,7 @@ TEST_F(ProberTest, LayoutsFirstAndPairsLast) {
   EXPECT_THAT(outcome->late, IsEmpty());
 }
 
-TEST_F(ProberTest, AfterTheLimitOnlyTheFirstRowIsAsked) {
+TEST_F(ProberTest, AfterTheLimitOnlyTheFirstOperationIsAsked) {
   ChangedDevice device("");
   limit_ = TimeLimit::After(absl::ZeroDuration());
   const auto outcome = Ask(device, {&Fma(), &Mma(), &Dot()}, {"layout", "order"});
@@ -113,7 +113,7 @@ TEST_F(ProberTest, AfterTheLimitOnlyTheFirstRowIsAsked) {
   EXPECT_THAT(outcome->late, ElementsAre(&Mma(), &Dot()));
 }
 
-TEST_F(ProberTest, RowsWhoseLayoutWasAskedAreLateToo) {
+TEST_F(ProberTest, OperationsWhoseLayoutWasAskedAreLateToo) {
   ChangedDevice device("");
   on_answer_ = [this] {
     while (answers_.size() == 2 && !limit_.Reached()) {
@@ -132,7 +132,7 @@ TEST_F(ProberTest, RowsWhoseLayoutWasAskedAreLateToo) {
   EXPECT_THAT(outcome->late, ElementsAre(&Dot()));
 }
 
-TEST_F(ProberTest, OneRowsErrorDoesNotEndTheOthers) {
+TEST_F(ProberTest, OneOperationsErrorDoesNotEndTheOthers) {
   for (const absl::Status& error : {absl::InternalError("here"), absl::DataLossError("here")}) {
     FailingDevice device(Dot(), error);
     const auto outcome = Ask(device, {&Fma(), &Dot(), &Mma()}, {"order"});
@@ -205,7 +205,7 @@ TEST_F(ProberTest, FilesEveryAnswerAndWhatNothingExplains) {
   EXPECT_THAT(text, HasSubstr("# answers: "));
 }
 
-TEST_F(ProberTest, WhatCannotBeFiledIsNoDroppedRow) {
+TEST_F(ProberTest, WhatCannotBeFiledIsNoDroppedOperation) {
   ChangedDevice device("");
   folder_ = Path("no_such_folder");
   const auto outcome = Ask(device, {&Fma(), &Mma()}, {"order"});

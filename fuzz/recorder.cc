@@ -25,29 +25,30 @@ constexpr uint64_t kDigestBytes = 21;          // of one in digests.log
 constexpr uint64_t kRecordOutputs = 40 << 10;  // bytes; a record of raw answers holds more
 
 // Of the names in one record, and a block's header.
-uint64_t RecordOverhead(const Row& row, const std::string& identity) {
-  return 2 * row.name.size() + identity.size() + 160;
+uint64_t RecordOverhead(const Operation& op, const std::string& identity) {
+  return 2 * op.name.size() + identity.size() + 160;
 }
 
 // An upper bound of what `cases` executions of each strategy take.
-uint64_t RawBytes(const Row& row, const std::string& identity, uint64_t cases) {
-  const uint64_t outputs = cases * row.shape().d_words() * WordBytes(*row.instruction->d);
+uint64_t RawBytes(const Operation& op, const std::string& identity, uint64_t cases) {
+  const uint64_t outputs = cases * op.shape().d_words() * WordBytes(*op.instruction->d);
   const uint64_t records = outputs / kRecordOutputs + 2;
-  return Strategies().size() * (outputs + records * RecordOverhead(row, identity));
+  return Strategies().size() * (outputs + records * RecordOverhead(op, identity));
 }
 
 // The most cases that take at most `bytes`, in the limits.
-uint64_t CasesFor(const Row& row, const std::string& identity, uint64_t cases, uint64_t bytes) {
+uint64_t CasesFor(const Operation& op, const std::string& identity, uint64_t cases,
+                  uint64_t bytes) {
   uint64_t low = std::min(kFewCases, cases), high = cases;
   while (low < high) {
     const uint64_t middle = low + (high - low + 1) / 2;
-    RawBytes(row, identity, middle) <= bytes ? low = middle : high = middle - 1;
+    RawBytes(op, identity, middle) <= bytes ? low = middle : high = middle - 1;
   }
   return low;
 }
 
-uint64_t MostUnitCases(const Row& row) {
-  return std::max<uint64_t>(1, kMostRecordedDotProducts / row.shape().d_words());
+uint64_t MostUnitCases(const Operation& op) {
+  return std::max<uint64_t>(1, kMostRecordedDotProducts / op.shape().d_words());
 }
 
 class Recorder {
@@ -61,7 +62,7 @@ class Recorder {
         console_(console) {}
 
   absl::StatusOr<RecorderOutcome> Record() {
-    absl::Status s = TryRows();
+    absl::Status s = TryOperations();
     if (s.ok()) s = Regressions();
     if (s.ok()) s = Raw();
     if (s.ok()) s = Digests();
@@ -79,31 +80,31 @@ class Recorder {
   }
 
  private:
-  // The rows that answer: each once, which confirms its layout, and the self-test of a GPU.
-  absl::Status TryRows() {
-    for (const Row* row : options_.rows) {
+  // The operations that answer: each once, which confirms its layout, and the self-test of a GPU.
+  absl::Status TryOperations() {
+    for (const Operation* op : options_.ops) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
-      const CaseStream stream = {row, options_.strategy, options_.seed};
+      const CaseStream stream = {op, options_.strategy, options_.seed};
       const absl::Status s = engine_.Try(stream);
-      if (Drops(*row, s)) continue;
+      if (Drops(*op, s)) continue;
       if (!s.ok()) return s;
-      rows_.push_back(row);
+      ops_.push_back(op);
       RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
-      added.name = row->name;
-      added.emulated = device_.Emulates(*row);
+      added.name = op->name;
+      added.emulated = device_.Emulates(*op);
       added.unit_cases = engine_.UnitCases(stream, UnitOf::kRecording);
-      manifest_bytes_ += row->name.size() + 160;
+      manifest_bytes_ += op->name.size() + 160;
     }
     tried_ = true;
-    return rows_.empty() ? DeviceError(outcome_.dropped.begin()->second) : absl::OkStatus();
+    return ops_.empty() ? DeviceError(outcome_.dropped.begin()->second) : absl::OkStatus();
   }
 
-  // Whether the device's error is of this row alone, from which nothing more is asked then.
+  // Whether the device's error is of this operation alone, from which nothing more is asked then.
   // But answers that cannot be trusted would leave wrong ones beside those recorded already.
-  bool Drops(const Row& row, const absl::Status& s) {
-    if (!IsOfRow(s) || (tried_ && absl::IsDataLoss(s))) return false;
-    console_.Warn(absl::StrCat("dropped ", row.name, ": ", s.message()));
-    outcome_.dropped.emplace(row.name, s);
+  bool Drops(const Operation& op, const absl::Status& s) {
+    if (!IsOfOperation(s) || (tried_ && absl::IsDataLoss(s))) return false;
+    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
+    outcome_.dropped.emplace(op.name, s);
     return true;
   }
 
@@ -112,17 +113,18 @@ class Recorder {
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
   }
 
-  // The answers of row number `r` to one regression case or vector, a line for each dot product.
+  // The answers of operation number `r` to one regression case or vector, a line for each dot
+  // product.
   absl::Status Regression(size_t r, const Batch& inputs, const std::string& name) {
-    const Row& row = *rows_[r];
-    if (outcome_.dropped.contains(row.name)) return absl::OkStatus();
-    const auto d = device_.Run(row, inputs);
-    if (Drops(row, d.status())) return absl::OkStatus();
+    const Operation& op = *ops_[r];
+    if (outcome_.dropped.contains(op.name)) return absl::OkStatus();
+    const auto d = device_.Run(op, inputs);
+    if (Drops(op, d.status())) return absl::OkStatus();
     if (!d.ok()) return DeviceError(d.status());
-    absl::StrAppend(&regressions_, "# instruction: ", row.name,
-                    "\n# device: ", IdentityFor(device_, row), "\n# case: ", name, "\n");
+    absl::StrAppend(&regressions_, "# instruction: ", op.name,
+                    "\n# device: ", IdentityFor(device_, op), "\n# case: ", name, "\n");
     for (size_t i = 0; i < d->size(); ++i) {
-      absl::StrAppend(&regressions_, FormatLine(*row.instruction, Extract(inputs, i), (*d)[i]),
+      absl::StrAppend(&regressions_, FormatLine(*op.instruction, Extract(inputs, i), (*d)[i]),
                       "\n");
     }
     ++manifest_.instructions[r].regressions;
@@ -131,11 +133,11 @@ class Recorder {
   }
 
   absl::Status Regressions() {
-    std::map<const Row*, size_t> index;
+    std::map<const Operation*, size_t> index;
     std::set<std::string_view> archs;
-    for (size_t r = 0; r < rows_.size(); ++r) {
-      index[rows_[r]] = r;
-      archs.insert(rows_[r]->arch());
+    for (size_t r = 0; r < ops_.size(); ++r) {
+      index[ops_[r]] = r;
+      archs.insert(ops_[r]->arch());
     }
     for (const std::string_view arch : archs) {
       const std::filesystem::path folder = std::filesystem::path(options_.regressions) / arch;
@@ -146,20 +148,20 @@ class Recorder {
       for (const std::string& file : *files) {
         const absl::StatusOr<RegressionCase> c = ReadCase(file);
         if (!c.ok()) return c.status();
-        const auto row = index.find(c->row);
-        if (row == index.end()) continue;
+        const auto op = index.find(c->op);
+        if (op == index.end()) continue;
         const std::string name = std::filesystem::path(file).filename().string();
-        if (absl::Status s = Regression(row->second, c->inputs, name); !s.ok()) return s;
+        if (absl::Status s = Regression(op->second, c->inputs, name); !s.ok()) return s;
       }
     }
-    std::set<std::pair<const Row*, DotProductCase>> asked;  // two sources may have the same
+    std::set<std::pair<const Operation*, DotProductCase>> asked;  // two sources may have the same
     for (const VectorFile& file : EmbeddedVectors()) {
       for (const Vector& v : file.vectors) {
         for (const VectorCase& c : CasesOf(v)) {
-          const auto row = index.find(c.row);
-          if (row == index.end() || !asked.emplace(c.row, c.dot).second) continue;
-          const Batch inputs = MakeDotProductBatch(c.row->shape(), {c.dot});
-          if (absl::Status s = Regression(row->second, inputs, v.name); !s.ok()) return s;
+          const auto op = index.find(c.op);
+          if (op == index.end() || !asked.emplace(c.op, c.dot).second) continue;
+          const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
+          if (absl::Status s = Regression(op->second, inputs, v.name); !s.ok()) return s;
         }
       }
     }
@@ -179,81 +181,81 @@ class Recorder {
     digest_bytes_ = std::min(kMaxRecordingFileBytes, rest / 4);
     // Each file may be left a little before it is full.
     const uint64_t most = kMaxRawFiles * (kMaxRecordingFileBytes - 1'000'000);
-    const auto planned = PlanRawCases(rows_, LongestIdentity(), options_.cases,
-                                      std::min(most, rest - digest_bytes_));
+    const auto planned =
+        PlanRawCases(ops_, LongestIdentity(), options_.cases, std::min(most, rest - digest_bytes_));
     if (!planned.ok()) return planned.status();
-    for (size_t r = 0; r < rows_.size(); ++r) {
+    for (size_t r = 0; r < ops_.size(); ++r) {
       manifest_.instructions[r].raw_cases = (*planned)[r];
       for (const Strategy& strategy : Strategies()) {
-        const CaseStream stream = {rows_[r], &strategy, options_.seed};
-        if (outcome_.dropped.contains(rows_[r]->name)) break;
+        const CaseStream stream = {ops_[r], &strategy, options_.seed};
+        if (outcome_.dropped.contains(ops_[r]->name)) break;
         if (absl::Status s = RawOf(stream, (*planned)[r]); !s.ok()) return s;
       }
-      if (outcome_.dropped.contains(rows_[r]->name)) manifest_.instructions[r].raw_cases = 0;
-      console_.Status(absl::StrCat("recording ", rows_[r]->name), false);
+      if (outcome_.dropped.contains(ops_[r]->name)) manifest_.instructions[r].raw_cases = 0;
+      console_.Status(absl::StrCat("recording ", ops_[r]->name), false);
     }
     return absl::OkStatus();
   }
 
   std::string LongestIdentity() const {
     std::string longest;
-    for (const Row* row : rows_) {
-      longest = std::max(longest, IdentityFor(device_, *row),
+    for (const Operation* op : ops_) {
+      longest = std::max(longest, IdentityFor(device_, *op),
                          [](const auto& x, const auto& y) { return x.size() < y.size(); });
     }
     return longest;
   }
 
   absl::Status RawOf(const CaseStream& stream, uint64_t cases) {
-    const Row& row = *stream.row;
+    const Operation& op = *stream.op;
     // Of one batch, so that no record is half empty and no batch exceeds a few records.
     const uint64_t at_once = std::max<uint64_t>(
-        1, 4 * kRecordOutputs / (row.shape().d_words() * WordBytes(*row.instruction->d)));
+        1, 4 * kRecordOutputs / (op.shape().d_words() * WordBytes(*op.instruction->d)));
     Batch batch;
     for (uint64_t first = 0; first < cases; first += batch.count) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
       Generate(stream, first, std::min(at_once, cases - first), batch);
-      const auto d = device_.Run(row, batch);
-      if (Drops(row, d.status())) return absl::OkStatus();
+      const auto d = device_.Run(op, batch);
+      if (Drops(op, d.status())) return absl::OkStatus();
       if (!d.ok()) return DeviceError(d.status());
-      absl::Status s = writer_.AppendRaw(row, batch, *d, IdentityFor(device_, row));
+      absl::Status s = writer_.AppendRaw(op, batch, *d, IdentityFor(device_, op));
       if (!s.ok()) return s;
       outcome_.raw_dot_products += d->size();
     }
     return absl::OkStatus();
   }
 
-  // The row that has used the least time is next, so that all have their share.
+  // The operation that has used the least time is next, so that all have their share.
   absl::Status Digests() {
     struct Progress {
       absl::Duration used;
       RecordedDigests digests;
     };
-    std::vector<Progress> rows;
+    std::vector<Progress> ops;
     uint64_t overhead = 0;
-    for (const Row* row : rows_) {
-      const CaseStream stream = {row, options_.strategy, options_.seed};
-      const std::string identity = IdentityFor(device_, *row);
-      const bool dropped = outcome_.dropped.contains(row->name);
-      rows.push_back(
+    for (const Operation* op : ops_) {
+      const CaseStream stream = {op, options_.strategy, options_.seed};
+      const std::string identity = IdentityFor(device_, *op);
+      const bool dropped = outcome_.dropped.contains(op->name);
+      ops.push_back(
           {dropped ? absl::InfiniteDuration() : absl::ZeroDuration(),
-           {row, stream.name(), 0, engine_.UnitCases(stream, UnitOf::kRecording), {}, identity}});
-      overhead += 2 * RecordOverhead(*row, identity);
+           {op, stream.name(), 0, engine_.UnitCases(stream, UnitOf::kRecording), {}, identity}});
+      overhead += 2 * RecordOverhead(*op, identity);
     }
     const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
-    // Each row has one unit, whatever the time.
+    // Each operation has one unit, whatever the time.
     while (outcome_.digest_units < most &&
-           (outcome_.digest_units < rows.size() || !options_.limit.Reached())) {
+           (outcome_.digest_units < ops.size() || !options_.limit.Reached())) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
       Progress& next = *std::min_element(
-          rows.begin(), rows.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
+          ops.begin(), ops.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
       if (next.used == absl::InfiniteDuration()) break;  // all were dropped
       RecordedDigests& d = next.digests;
       const auto start = std::chrono::steady_clock::now();
-      const CaseStream stream = {d.row, options_.strategy, options_.seed};
+      const CaseStream stream = {d.op, options_.strategy, options_.seed};
       const uint64_t first = d.digests.size() * d.unit_cases;
       const auto digest = engine_.AnswerDigest(stream, first, d.unit_cases);
-      if (Drops(*d.row, digest.status())) {
+      if (Drops(*d.op, digest.status())) {
         next.used = absl::InfiniteDuration();
         continue;
       }
@@ -261,7 +263,7 @@ class Recorder {
       d.digests.push_back(*digest);
       next.used += absl::FromChrono(std::chrono::steady_clock::now() - start);
       ++outcome_.digest_units;
-      outcome_.digest_dot_products += d.unit_cases * d.row->shape().d_words();
+      outcome_.digest_dot_products += d.unit_cases * d.op->shape().d_words();
       console_.Status(
           absl::StrCat(outcome_.digest_units, " units of digests, ",
                        absl::FormatDuration(absl::Trunc(options_.limit.Left(), absl::Seconds(1))),
@@ -270,20 +272,20 @@ class Recorder {
     }
     console_.Clear();
     std::vector<RecordedDigests> all;
-    for (size_t r = 0; r < rows.size(); ++r) {
-      manifest_.instructions[r].digest_units = rows[r].digests.digests.size();
-      if (rows[r].digests.digests.empty()) {
+    for (size_t r = 0; r < ops.size(); ++r) {
+      manifest_.instructions[r].digest_units = ops[r].digests.digests.size();
+      if (ops[r].digests.digests.empty()) {
         ++outcome_.without_digests;
       } else {
-        all.push_back(std::move(rows[r].digests));
+        all.push_back(std::move(ops[r].digests));
       }
     }
     return all.empty() ? absl::OkStatus() : writer_.WriteDigests(all);
   }
 
   const RecorderOptions& options_;
-  std::vector<const Row*> rows_;  // that answer
-  bool tried_ = false;            // all of them
+  std::vector<const Operation*> ops_;  // that answer
+  bool tried_ = false;                 // all of them
   Engine& engine_;
   Device& device_;
   RecordingFolderWriter& writer_;
@@ -296,19 +298,19 @@ class Recorder {
 
 }  // namespace
 
-absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>& rows,
+absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Operation*>& ops,
                                                    const std::string& identity, uint64_t cases,
                                                    uint64_t bytes) {
-  // The largest share of one row with which all fit.
+  // The largest share of one operation with which all fit.
   const auto total = [&](uint64_t share) {
     uint64_t sum = 0;
-    for (const Row* row : rows) {
-      sum += RawBytes(*row, identity, CasesFor(*row, identity, cases, share));
+    for (const Operation* op : ops) {
+      sum += RawBytes(*op, identity, CasesFor(*op, identity, cases, share));
     }
     return sum;
   };
   if (total(0) > bytes) {
-    return absl::InvalidArgumentError(absl::StrCat("a few raw answers of each of ", rows.size(),
+    return absl::InvalidArgumentError(absl::StrCat("a few raw answers of each of ", ops.size(),
                                                    " instructions take ", total(0), " bytes, and ",
                                                    bytes, " are left for them: raise --max_bytes"));
   }
@@ -318,7 +320,7 @@ absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>
     total(middle) <= bytes ? low = middle : high = middle - 1;
   }
   std::vector<uint64_t> planned;
-  for (const Row* row : rows) planned.push_back(CasesFor(*row, identity, cases, low));
+  for (const Operation* op : ops) planned.push_back(CasesFor(*op, identity, cases, low));
   return planned;
 }
 
@@ -335,13 +337,13 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::function<absl::Status(const UnitVerdict&)>& deliver) {
   uint64_t number = 0;
   return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
-    const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.row);
+    const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
     if (!stream.ok()) return stream.status();
     // The time of one unit: more than any recorder writes is not tried.
-    if (d.unit_cases > MostUnitCases(*d.row)) {
+    if (d.unit_cases > MostUnitCases(*d.op)) {
       return absl::DataLossError(absl::StrCat(folder, ": digests of units of ", d.unit_cases,
-                                              " cases of ", d.row->name, ", at most ",
-                                              MostUnitCases(*d.row), " are recorded"));
+                                              " cases of ", d.op->name, ", at most ",
+                                              MostUnitCases(*d.op), " are recorded"));
     }
     for (size_t u = 0; u < d.digests.size(); ++u) {
       if (number++ % every != 0) continue;

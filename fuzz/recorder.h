@@ -20,26 +20,27 @@
 namespace mmadiff {
 
 struct RecorderOptions {
-  std::vector<const Row*> rows;  // at least one; the device supports them all
-  uint64_t cases = 4096;         // raw answers to at most so many executions of each strategy
+  std::vector<const Operation*> ops;  // at least one; the device supports them all
+  uint64_t cases = 4096;              // raw answers to at most so many executions of each strategy
   uint64_t seed = 1;
   const Strategy* strategy = nullptr;  // of the digests
   uint64_t max_bytes = 0;              // of all files together
-  TimeLimit limit;          // of the digests but for the first of each row and the raw answers
+  TimeLimit limit;  // of the digests but for the first of each operation and the raw answers
   std::string regressions;  // folder with a folder of cases for each architecture; empty: none
 };
 
 struct RecorderOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
-  int without_digests = 0;                      // rows for which there was no room
-  std::map<std::string, absl::Status> dropped;  // what failed on a row alone; the others went on
+  int without_digests = 0;  // operations for which there was no room
+  std::map<std::string, absl::Status>
+      dropped;  // what failed on an operation alone; the others went on
 };
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
-// cases of each row, with the number needed; kDataLoss when a file could not be made durable;
+// cases of each operation, with the number needed; kDataLoss when a file could not be made durable;
 // kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
-// row that fails alone (IsOfRow) in its first answer, layout and self-test among it, has no part in
-// the recording; one that fails later keeps what was recorded of it before.
+// operation that fails alone (IsOfOperation) in its first answer, layout and self-test among it,
+// has no part in the recording; one that fails later keeps what was recorded of it before.
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console);
 
@@ -52,16 +53,17 @@ struct UnitVerdict {
 };
 
 // Has the model compute every `every`-th recorded unit of a folder again. Returns the damage of the
-// folder's digests. kDataLoss for digests that no recorder writes: of another row's cases, or of
-// units too large.
+// folder's digests. kDataLoss for digests that no recorder writes: of another operation's cases, or
+// of units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
     const std::function<absl::Status(const UnitVerdict&)>& deliver);
 
-// The number of executions of each strategy that are recorded raw of each row: at least kFewCases,
-// at most `cases`, so that all fit `bytes`. Rows that need less leave their share to the others.
+// The number of executions of each strategy that are recorded raw of each operation: at least
+// kFewCases, at most `cases`, so that all fit `bytes`. Operations that need less leave their share
+// to the others.
 inline constexpr uint64_t kFewCases = 3;
-absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Row*>& rows,
+absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Operation*>& ops,
                                                    const std::string& identity, uint64_t cases,
                                                    uint64_t bytes);
 

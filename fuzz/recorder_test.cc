@@ -26,18 +26,19 @@ constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 constexpr char kBigTile[] = "sm_90/wgmma.m64n256k16.f32.f16.f16";  // 64 KB of answers
 constexpr char kAnyNan[] = "sm_90/mma.m8n8k4.f64.f64.f64.f64";
 
-// Answers as the model, but with other NaN payloads where the row says that they are not known.
+// Answers as the model, but with other NaN payloads where the operation says that they are not
+// known.
 class OtherNans : public Device {
  public:
   std::string name() const override { return "nans"; }
   std::string identity() const override { return "other NaNs"; }
-  bool Emulates(const Row& row) const override { return !IsNative(row); }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  bool Emulates(const Operation& op) const override { return !IsNative(op); }
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
-    Simulate(row.model, batch, d);
+    Simulate(op.model, batch, d);
     for (uint64_t& word : d) {
-      if (row.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(row.model.d, word)) word ^= 1;
+      if (op.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(op.model.d, word)) word ^= 1;
     }
     return absl::OkStatus();
   }
@@ -46,7 +47,7 @@ class OtherNans : public Device {
 struct Verified {
   uint64_t dot_products = 0, differing = 0, units = 0, differing_units = 0;
   std::vector<std::string> damage;
-  std::map<std::string, uint64_t> by_row;
+  std::map<std::string, uint64_t> by_op;
 };
 
 Verified Verify(const std::string& folder) {
@@ -58,10 +59,10 @@ Verified Verify(const std::string& folder) {
         const auto inputs = InputsOf(r);
         if (!inputs.ok()) return inputs.status();
         std::vector<uint64_t> model(inputs->dot_products());
-        Simulate(r.row->model, *inputs, model);
+        Simulate(r.op->model, *inputs, model);
         v.dot_products += model.size();
-        v.by_row[r.row->name] += model.size();
-        v.differing += Differences(*r.row, model, r.d).size();
+        v.by_op[r.op->name] += model.size();
+        v.differing += Differences(*r.op, model, r.d).size();
         return absl::OkStatus();
       },
       stats);
@@ -81,7 +82,7 @@ class RecorderTest : public TestFolder {
  protected:
   static RecorderOptions Options(const std::vector<const char*>& names) {
     RecorderOptions options;
-    for (const char* name : names) options.rows.push_back(FindRow(name));
+    for (const char* name : names) options.ops.push_back(FindOperation(name));
     options.strategy = &Strategies().front();
     options.cases = 50;
     options.max_bytes = 4'000'000;
@@ -111,14 +112,15 @@ class RecorderTest : public TestFolder {
   Console console_{Color::kNever, true};
 };
 
-// One row fails from its first answer on, one later; the third goes on.
-TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
-  class TwoBadRows : public OtherNans {
+// One operation fails from its first answer on, one later; the third goes on.
+TEST_F(RecorderTest, OperationsThatFailAloneAreDropped) {
+  class TwoBadOperations : public OtherNans {
    public:
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      if (row.name == kBigTile) return absl::NotFoundError("no layout");
-      if (row.name == kMma && ++runs_ > 4) return absl::NotFoundError("no such case");
-      return OtherNans::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      if (op.name == kBigTile) return absl::NotFoundError("no layout");
+      if (op.name == kMma && ++runs_ > 4) return absl::NotFoundError("no such case");
+      return OtherNans::Execute(op, batch, d);
     }
     int runs_ = 0;
   } device;
@@ -136,16 +138,17 @@ TEST_F(RecorderTest, RowsThatFailAloneAreDropped) {
   EXPECT_GT(manifest->instructions[1].digest_units, 0u);
   const Verified v = Verify(Path("out"));
   EXPECT_EQ(v.differing, 0u);
-  EXPECT_FALSE(v.by_row.contains(kBigTile));
+  EXPECT_FALSE(v.by_op.contains(kBigTile));
 }
 
 // What cannot be trusted is not kept beside what looks alike.
 TEST_F(RecorderTest, AnswersThatAreLostLeaveNoRecording) {
   class Losing : public OtherNans {
    public:
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
       if (++runs_ > 4) return absl::DataLossError("not confirmed");
-      return OtherNans::Execute(row, batch, d);
+      return OtherNans::Execute(op, batch, d);
     }
     int runs_ = 0;
   } device;
@@ -168,8 +171,8 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   EXPECT_GE(v.units, 1);
   EXPECT_GE(outcome->regressions, 50);
   EXPECT_EQ(v.dot_products, outcome->raw_dot_products + outcome->regressions);
-  EXPECT_GE(v.by_row.at(kBigTile), 3 * kFewCases * 64 * 256);
-  EXPECT_GE(v.by_row.at(kMma), 3 * 50 * 128 + 50);
+  EXPECT_GE(v.by_op.at(kBigTile), 3 * kFewCases * 64 * 256);
+  EXPECT_GE(v.by_op.at(kMma), 3 * 50 * 128 + 50);
   uint64_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(Path("out"))) bytes += entry.file_size();
   EXPECT_LE(bytes, options.max_bytes);
@@ -181,7 +184,7 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
   EXPECT_EQ(Record(options, device).status().code(), absl::StatusCode::kAlreadyExists);
 }
 
-// The same folder is a device, and a row that several instructions make says so.
+// The same folder is a device, and an operation that several instructions make says so.
 TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
   const char* name = "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32";
   OtherNans device;
@@ -190,10 +193,10 @@ TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
   ASSERT_TRUE(recorded.ok()) << recorded.status();
   EXPECT_EQ((*recorded)->identity(), "other NaNs, emulated by ptxas");
   Batch batch;
-  Generate({FindRow(name), FindStrategy("bits"), 1}, 7, 40, batch);
-  const auto d = (*recorded)->Run(*FindRow(name), batch);
+  Generate({FindOperation(name), FindStrategy("bits"), 1}, 7, 40, batch);
+  const auto d = (*recorded)->Run(*FindOperation(name), batch);
   ASSERT_TRUE(d.ok()) << d.status();
-  EXPECT_EQ(*d, *device.Run(*FindRow(name), batch));
+  EXPECT_EQ(*d, *device.Run(*FindOperation(name), batch));
   EXPECT_TRUE(ReadRecordingManifest(Path("out"))->instructions[0].emulated);
 }
 
@@ -272,8 +275,8 @@ TEST_F(RecorderTest, FilesOfAnotherRecordingAreDamage) {
 }
 
 TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
-  const Row& row = *FindRow(kMma);
-  const std::string stream = CaseStream{&row, FindStrategy("mixed"), 1}.name();
+  const Operation& op = *FindOperation(kMma);
+  const std::string stream = CaseStream{&op, FindStrategy("mixed"), 1}.name();
   const auto refused = [&](RecordedDigests d, absl::string_view why) {
     auto writer = RecordingFolderWriter::Create(Path("out"));
     ASSERT_TRUE(writer.ok() && (*writer)->WriteDigests({d}).ok());
@@ -284,24 +287,24 @@ TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
     EXPECT_THAT(std::string(s.message()), HasSubstr(why));
     fs::remove_all(Path("out"));
   };
-  refused({&row, stream, 0, uint64_t{1} << 60, {1}, "x"}, "units of 1152921504606846976 cases");
-  refused({&row, stream, UINT64_MAX - 3, 2, {1, 2}, "x"}, "2 units of 2 cases");
-  refused({&row, "nothing", 0, 2, {1}, "x"}, "nothing");
-  refused({FindRow(kBigTile), stream, 0, 2, {1}, "x"}, "answers to cases of");
+  refused({&op, stream, 0, uint64_t{1} << 60, {1}, "x"}, "units of 1152921504606846976 cases");
+  refused({&op, stream, UINT64_MAX - 3, 2, {1, 2}, "x"}, "2 units of 2 cases");
+  refused({&op, "nothing", 0, 2, {1}, "x"}, "nothing");
+  refused({FindOperation(kBigTile), stream, 0, 2, {1}, "x"}, "answers to cases of");
 }
 
 TEST_F(RecorderTest, RecordingsOfOtherCasesAreRefused) {
   Recording r;
-  r.row = FindRow(kMma);
-  r.inputs.shape = r.row->shape();
+  r.op = FindOperation(kMma);
+  r.inputs.shape = r.op->shape();
   r.inputs.count = 1;
-  r.inputs.stream = CaseStream{r.row, FindStrategy("mixed"), 1}.name();
+  r.inputs.stream = CaseStream{r.op, FindStrategy("mixed"), 1}.name();
   EXPECT_TRUE(InputsOf(r).ok());
   Recording other = r;
-  other.row = FindRow(kBigTile);
+  other.op = FindOperation(kBigTile);
   EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
   other = r;
-  other.inputs.shape = DotProductShape(r.row->shape());
+  other.inputs.shape = DotProductShape(r.op->shape());
   EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
   other = r;
   other.inputs.stream = "x";
@@ -318,13 +321,13 @@ TEST_F(RecorderTest, NothingStaysAfterAFailure) {
   EXPECT_TRUE(fs::is_empty(Path("")));
 }
 
-TEST(PlanRawCases, RowsShareWhatOthersLeave) {
-  const std::vector<const Row*> rows = {FindRow(kMma), FindRow(kBigTile)};
-  const auto few = PlanRawCases(rows, "x", 4096, 700'000);
+TEST(PlanRawCases, OperationsShareWhatOthersLeave) {
+  const std::vector<const Operation*> ops = {FindOperation(kMma), FindOperation(kBigTile)};
+  const auto few = PlanRawCases(ops, "x", 4096, 700'000);
   ASSERT_TRUE(few.ok()) << few.status();
   EXPECT_EQ((*few)[1], kFewCases);
   EXPECT_GT((*few)[0], 50);
-  const auto many = PlanRawCases(rows, "x", 100, 10'000'000);
+  const auto many = PlanRawCases(ops, "x", 100, 10'000'000);
   ASSERT_TRUE(many.ok());
   EXPECT_EQ((*many)[0], 100);
   EXPECT_GT((*many)[1], 45);  // of 10 MB less 0.15 MB, 3 * 64 KB each

@@ -3,13 +3,11 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "corpus/list_files.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
@@ -32,18 +30,6 @@ bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
   });
 }
 
-// In the order of their names.
-absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
-  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
-  if (!files.ok()) return files.status();
-  std::set<std::string> folders;
-  for (const std::string& file : *files) {
-    folders.insert(std::filesystem::path(file).parent_path().string());
-  }
-  std::erase_if(folders, [](const std::string& folder) { return !IsRecordingFolder(folder); });
-  return std::vector<std::string>(folders.begin(), folders.end());
-}
-
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
@@ -51,9 +37,9 @@ class Replay {
          Console& console)
       : options_(options),
         device_(device),
-        report_(report),
         console_(console),
-        vectors_(device, options.errors, options.verbose, console.color(), report) {}
+        mismatches_(report, options.max_reports),
+        vectors_(device, options.verbose, console.color(), report, mismatches_) {}
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
@@ -102,7 +88,7 @@ class Replay {
     if (!name.ok()) return name.status();
     Batch inputs;
     Generate(name->stream, name->index, 1, inputs);
-    return Live(*name->stream.row, inputs, argument);
+    return Live(*name->stream.op, inputs, argument);
   }
 
   // But those below `recordings`: a recording has a text proto of its own.
@@ -120,9 +106,9 @@ class Replay {
       }
       if (device_ != nullptr) {
         // In a folder, instructions that the device lacks are counted and left out.
-        if (file != path && device_->Lacks(*c->row)) {
+        if (file != path && device_->Lacks(*c->op)) {
           ++outcome_.unsupported;
-        } else if (absl::Status s = Live(*c->row, c->inputs, file); !s.ok()) {
+        } else if (absl::Status s = Live(*c->op, c->inputs, file); !s.ok()) {
           return s;
         }
         continue;
@@ -131,7 +117,7 @@ class Replay {
         // A prediction of the model that a device refutes is no expectation any more.
         const bool prediction = absl::StartsWith(answer.device, "model");
         if (prediction && c->answers.size() > 1) continue;
-        Compare(*c->row, c->inputs, answer.d, file, answer.device);
+        Compare(*c->op, c->inputs, answer.d, file, answer.device);
       }
     }
     return absl::OkStatus();
@@ -156,10 +142,10 @@ class Replay {
     const auto answers = [this](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
               recording.line);
       if (device_ == nullptr) return absl::OkStatus();
-      if (!device_->Lacks(*recording.row)) return Live(*recording.row, *inputs, recording.where);
+      if (!device_->Lacks(*recording.op)) return Live(*recording.op, *inputs, recording.where);
       ++outcome_.unsupported;
       return absl::OkStatus();
     };
@@ -176,20 +162,20 @@ class Replay {
   absl::Status AddUnit(const UnitVerdict& unit) {
     CompareUnit(unit, unit.recorded, unit.identity);
     absl::Status s;
-    if (device_ != nullptr && !device_->Lacks(*unit.stream.row)) s = LiveUnit(unit);
+    if (device_ != nullptr && !device_->Lacks(*unit.stream.op)) s = LiveUnit(unit);
     console_.Status(absl::StrCat(outcome_.units, " units of digests verified"), false);
     return s;
   }
 
   absl::Status LiveUnit(const UnitVerdict& unit) {
-    const Row& row = *unit.stream.row;
-    if (device_->Dropped(row)) return absl::OkStatus();
+    const Operation& op = *unit.stream.op;
+    if (device_->Dropped(op)) return absl::OkStatus();
     const auto ask = [&] {
       return device_->engine().AnswerDigest(unit.stream, unit.first, unit.cases);
     };
     const absl::StatusOr<Digest> digest = ask();
     const absl::StatusOr<Digest> again = digest.ok() && *digest != unit.model ? ask() : digest;
-    if (device_->Drops(row, again.status())) return absl::OkStatus();
+    if (device_->Drops(op, again.status())) return absl::OkStatus();
     if (!again.ok()) return again.status();
     CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
     return absl::OkStatus();
@@ -209,21 +195,21 @@ class Replay {
     ++(flaky ? outcome_.flaky : outcome_.units);
     if (equal) return;
     if (!flaky) ++outcome_.differing_units;
-    if (reported_++ < options_.errors) report_(text);
+    mismatches_.Add(text);
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
     const auto deliver = [&](const Recording& recording) -> absl::Status {
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
-      if (device_ != nullptr && in_folder && device_->Lacks(*recording.row)) {
+      if (device_ != nullptr && in_folder && device_->Lacks(*recording.op)) {
         ++outcome_.unsupported;
         return absl::OkStatus();
       }
       if (device_ != nullptr) {
-        return Live(*recording.row, *inputs, recording.where, recording.line);
+        return Live(*recording.op, *inputs, recording.where, recording.line);
       }
-      Compare(*recording.row, *inputs, recording.d, recording.where, recording.identity,
+      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
               recording.line);
       return absl::OkStatus();
     };
@@ -247,22 +233,22 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Row& row, const Batch& inputs, const std::string& where,
+  absl::Status Live(const Operation& op, const Batch& inputs, const std::string& where,
                     uint64_t line = 0) {
-    if (device_->Lacks(row)) return device_->device().Supports(row);
-    const auto answers = device_->Ask(row, inputs);
+    if (device_->Lacks(op)) return device_->device().Supports(op);
+    const auto answers = device_->Ask(op, inputs);
     if (!answers.ok() || !answers->has_value()) return answers.status();
-    Add(row, inputs, **answers, where, device_->device().name(), line);
+    Add(op, inputs, **answers, where, device_->device().name(), line);
     return absl::OkStatus();
   }
 
-  void Compare(const Row& row, const Batch& inputs, const std::vector<uint64_t>& d,
+  void Compare(const Operation& op, const Batch& inputs, const std::vector<uint64_t>& d,
                const std::string& where, const std::string& answering, uint64_t line = 0) {
-    Add(row, inputs, {d, {}, ::mmadiff::Compare(row, inputs, d), {}}, where, answering, line);
+    Add(op, inputs, {d, {}, ::mmadiff::Compare(op, inputs, d), {}}, where, answering, line);
   }
 
   // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
-  void Add(const Row& row, const Batch& inputs, const AskedAnswers& answers,
+  void Add(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
            const std::string& where, const std::string& answering, uint64_t line) {
     const std::string device = PlainLine(answering);  // it may come from a file
     const auto& [model, differing] = answers.comparison;
@@ -272,21 +258,21 @@ class Replay {
     ReplayTally& tally = outcome_.tallies[device];
     tally.compared += compared;
     tally.differing += differing.size();
-    tally.rows.insert(row.name);
+    tally.ops.insert(op.name);
     Verdict verdict = {absl::StrCat(where, " ", device), ""};
     Recording first;
     first.where = where;
     first.line = line;
     const auto print = [&](int64_t element, bool flaky) {
-      if (reported_++ >= options_.errors) return;
+      if (mismatches_.full()) return;
       const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
       const std::string text =
-          flaky ? DescribeFlaky(row, inputs, answers, element, title)
-                : absl::StrCat("MISMATCH ", row.name, "  ", title, "\n  operands   ",
-                               FormatLine(*row.instruction, Extract(inputs, element)), "\n",
-                               DescribeDifference(*row.instruction->d, model[element],
+          flaky ? DescribeFlaky(op, inputs, answers, element, title)
+                : absl::StrCat("MISMATCH ", op.name, "  ", title, "\n  operands   ",
+                               FormatLine(*op.instruction, Extract(inputs, element)), "\n",
+                               DescribeDifference(*op.instruction->d, model[element],
                                                   answers.d[element], console_.color()));
-      report_(text);
+      mismatches_.Add(text);
       absl::StrAppend(&verdict.failure, text);
     };
     for (const int64_t element : differing) print(element, false);
@@ -298,9 +284,8 @@ class Replay {
 
   const ReplayOptions& options_;
   AskedDevice* device_;  // nullptr: stored answers are compared
-  const OnReport& report_;
   Console& console_;
-  uint64_t reported_ = 0;
+  FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
 };

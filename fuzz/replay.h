@@ -22,17 +22,17 @@ struct ReplayOptions {
   // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), folders of them, or
   // case names, which need an engine.
   std::vector<std::string> subjects;
-  std::string instr = {};  // ARCH/INSTRUCTION of a line-protocol file that does not say it
-  uint64_t every = 1;      // of the digests in a recording folder those of every N-th unit
-  uint64_t errors = 20;    // to report; of vectors as many again
-  bool verbose = false;    // report each answer of a vector, also one that agrees
-  bool verdicts = false;   // one for each comparison
+  std::string instr = {};     // ARCH/INSTRUCTION of a line-protocol file that does not say it
+  uint64_t every = 1;         // of the digests in a recording folder those of every N-th unit
+  uint64_t max_reports = 20;  // mismatches and flaky answers to report
+  bool verbose = false;       // report each answer of a vector, also one that agrees
+  bool verdicts = false;      // one for each comparison
 };
 
 // What one device answered.
 struct ReplayTally {
   uint64_t compared = 0, differing = 0;  // dot products
-  std::set<std::string> rows;
+  std::set<std::string> ops;
 };
 
 struct ReplayOutcome {
@@ -40,7 +40,7 @@ struct ReplayOutcome {
   uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
   uint64_t flaky = 0;                       // dot products and units
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
-  std::vector<absl::Status> dropped;           // rows that failed alone; the others went on
+  std::vector<absl::Status> dropped;           // operations that failed alone; the others went on
   bool damaged = false;                        // data that was skipped, which was warned of
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
   bool recordings = false;                     // a folder that holds recordings was replayed
@@ -51,9 +51,25 @@ struct ReplayOutcome {
 // Gets lines about what differs, is flaky or, of vectors, contested, as they are found.
 using OnReport = std::function<void(const std::string& text)>;
 
+// Hands on the first `most` texts.
+class FirstReports {
+ public:
+  FirstReports(const OnReport& report, uint64_t most) : report_(report), left_(most) {}
+  bool full() const { return left_ == 0; }
+  void Add(const std::string& text) {
+    if (full()) return;
+    --left_;
+    report_(text);
+  }
+
+ private:
+  const OnReport& report_;
+  uint64_t left_;
+};
+
 // `engine`, if there is one, is asked instead of believing the stored answers; a recording folder's
 // own answers are compared too. Errors: a subject that there is not or that is no such thing; the
-// device's that are not of one row.
+// device's that are not of one operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              const OnReport& report, Console& console);
 

@@ -45,7 +45,7 @@ TEST_F(ReplayTest, ADeviceThatIsTheModelAgrees) {
 
 TEST_F(ReplayTest, ReportsSomeMismatchesAndCountsAll) {
   ChangedDevice device("fraction_bits=24");
-  const auto outcome = Replay({.subjects = {kCase, kCase}, .errors = 2}, &device);
+  const auto outcome = Replay({.subjects = {kCase, kCase}, .max_reports = 2}, &device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_EQ(outcome->compared, 256u);
   EXPECT_GT(outcome->differing, 2u);

@@ -31,7 +31,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   uint64_t done = 0, wrong = 0;
   std::string given;  // in place of a contested answer
   for (const VectorCase& c : cases) {
-    if (device_ != nullptr && device_->Lacks(*c.row)) {
+    if (device_ != nullptr && device_->Lacks(*c.op)) {
       ++unsupported_;
       continue;
     }
@@ -40,13 +40,13 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     if (!answered->has_value()) continue;
     const uint64_t d = **answered;
     ++done;
-    if (given.empty()) given = absl::StrCat(HexWord(*v.d, d), " ", c.row->name);
-    const bool right = contested && device_ != nullptr ? Gives(*c.row, c.row->model, c.dot, d)
-                                                       : Is(answer, *c.row, d) != contested;
+    if (given.empty()) given = absl::StrCat(HexWord(*v.d, d), " ", c.op->name);
+    const bool right = contested && device_ != nullptr ? Gives(*c.op, c.op->model, c.dot, d)
+                                                       : Is(answer, *c.op, d) != contested;
     if (right) continue;
     ++wrong;
     const std::string text = Mismatch(title, v, c, d);
-    if (reported_++ < errors_) report_(text);
+    mismatches_.Add(text);
     absl::StrAppend(&verdict.failure, text);
   }
   if (done == 0) return absl::OkStatus();
@@ -66,30 +66,28 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
 // Of the device, or of the model when there is none.
 absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string& title,
                                                                const VectorCase& c) {
-  if (device_ == nullptr) return Simulate(c.row->model, c.dot);
-  const Batch inputs = MakeDotProductBatch(c.row->shape(), {c.dot});
-  const auto answers = device_->Ask(*c.row, inputs);
+  if (device_ == nullptr) return Simulate(c.op->model, c.dot);
+  const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
+  const auto answers = device_->Ask(*c.op, inputs);
   if (!answers.ok()) return answers.status();
   if (!answers->has_value()) return std::nullopt;
   if ((*answers)->flaky.empty()) return (*answers)->d.front();
-  if (reported_++ < errors_) {
-    report_(DescribeFlaky(*c.row, inputs, **answers, 0, title));
-  }
+  mismatches_.Add(DescribeFlaky(*c.op, inputs, **answers, 0, title));
   return std::nullopt;
 }
 
 std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
                                    uint64_t given) const {
-  const std::string head = absl::StrCat("MISMATCH ", c.row->name, "  ", title, "\n");
+  const std::string head = absl::StrCat("MISMATCH ", c.op->name, "  ", title, "\n");
   const bool model = device_ == nullptr, contested = c.answer->kind == AnswerKind::kContested;
   if (model && contested) {
     return absl::StrCat(head, "  no longer differs: remove or regrade it\n");
   }
   const std::string operands =
-      absl::StrCat("  operands   ", FormatLine(*c.row->instruction, c.dot), "\n");
+      absl::StrCat("  operands   ", FormatLine(*c.op->instruction, c.dot), "\n");
   if (contested) {
     return absl::StrCat(head, operands,
-                        DescribeDifference(*v.d, Simulate(c.row->model, c.dot), given, color_));
+                        DescribeDifference(*v.d, Simulate(c.op->model, c.dot), given, color_));
   }
   const std::string lines =
       DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, color_);

@@ -17,13 +17,18 @@ namespace mmadiff {
 
 class VectorReplay {
  public:
-  // `device` is nullptr for the model; at most `errors` mismatches are reported, differing bits
-  // marked if `color`, and each answer that agrees if `verbose`.
-  VectorReplay(AskedDevice* device, uint64_t errors, bool verbose, bool color,
-               const OnReport& report)
-      : device_(device), errors_(errors), verbose_(verbose), color_(color), report_(report) {}
+  // `device` is nullptr for the model. `mismatches` gets what differs or is flaky, differing bits
+  // marked if `color`; `report` the contested answers and, if `verbose`, every other.
+  VectorReplay(AskedDevice* device, bool verbose, bool color, const OnReport& report,
+               FirstReports& mismatches)
+      : device_(device),
+        verbose_(verbose),
+        color_(color),
+        report_(report),
+        mismatches_(mismatches) {}
 
-  // The device's errors but those that drop a row. Rows that it lacks are counted and left out.
+  // The device's errors but those that drop an operation. Operations that it lacks are counted and
+  // left out.
   absl::Status Compare(const Vector& v);
 
   // Dot products. Where an answer is contested a device is held to the model's; the model itself
@@ -42,10 +47,10 @@ class VectorReplay {
                        uint64_t given) const;
 
   AskedDevice* const device_;
-  const uint64_t errors_;
   const bool verbose_, color_;
   const OnReport& report_;
-  uint64_t compared_ = 0, differing_ = 0, reported_ = 0;
+  FirstReports& mismatches_;
+  uint64_t compared_ = 0, differing_ = 0;
   uint64_t by_kind_[4] = {};
   int unsupported_ = 0;
   std::vector<Verdict> verdicts_;

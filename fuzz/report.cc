@@ -19,11 +19,11 @@ struct Totals {
 
 Totals Sum(const CampaignOutcome& outcome) {
   Totals t;
-  for (const RowOutcome& row : outcome.rows) {
-    t.cases += row.total.cases;
-    t.dot_products += row.total.dot_products;
-    t.mismatches += row.total.mismatches;
-    for (const auto& [name, count] : row.total.counts) t.counts[name] += count;
+  for (const OperationOutcome& op : outcome.ops) {
+    t.cases += op.total.cases;
+    t.dot_products += op.total.dot_products;
+    t.mismatches += op.total.mismatches;
+    for (const auto& [name, count] : op.total.counts) t.counts[name] += count;
   }
   for (const Finding& f : outcome.findings) t.flaky += f.flaky;
   return t;
@@ -34,48 +34,47 @@ double Rate(const CampaignOutcome& outcome) {
                              : 0;
 }
 
-std::string Evidence(const CampaignOutcome& outcome, const RowOutcome& row) {
-  const UnitResult& t = row.total;
+std::string Evidence(const CampaignOutcome& outcome, const OperationOutcome& op) {
+  const UnitResult& t = op.total;
   uint64_t flaky = 0, confirmed = 0;
   for (const Finding& f : outcome.findings) {
-    if (f.row == row.row->name) ++(f.flaky ? flaky : confirmed);
+    if (f.op == op.op->name) ++(f.flaky ? flaky : confirmed);
   }
   // What the device does not repeat says nothing about the model.
-  if (row.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
-  if (!row.dropped.ok()) return "dropped";
+  if (op.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
+  if (!op.dropped.ok()) return "dropped";
   if (t.mismatches != 0) {
     return absl::StrCat("differs from the device",
-                        row.stopped ? "; stopped after so many (--errors)" : "");
+                        op.stopped ? "; stopped after so many (--max_mismatches)" : "");
   }
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
-                      ", model ", Name(row.row->numerics->evidence.grade));
+                      ", model ", Name(op.op->numerics->evidence.grade));
 }
 
-double RowRate(const RowOutcome& row, int threads) {
-  return row.total.seconds > 0
-             ? static_cast<double>(row.total.dot_products) * threads / row.total.seconds
+double OperationRate(const OperationOutcome& op, int threads) {
+  return op.total.seconds > 0
+             ? static_cast<double>(op.total.dot_products) * threads / op.total.seconds
              : 0;
 }
 
 std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome) {
   size_t width = 11;
-  for (const RowOutcome& row : outcome.rows) width = std::max(width, row.row->name.size());
+  for (const OperationOutcome& op : outcome.ops) width = std::max(width, op.op->name.size());
   std::string text =
       absl::StrFormat("%-*s  %10s  %12s  %10s  %8s  %s\n", static_cast<int>(width), "instruction",
                       "cases", "dot products", "mismatches", "rate/s", "evidence");
-  for (const RowOutcome& row : outcome.rows) {
-    text +=
-        absl::StrFormat("%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width), row.row->name,
-                        row.total.cases, row.total.dot_products, row.total.mismatches,
-                        HumanCount(RowRate(row, options.threads)), Evidence(outcome, row));
+  for (const OperationOutcome& op : outcome.ops) {
+    text += absl::StrFormat("%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width),
+                            op.op->name, op.total.cases, op.total.dot_products, op.total.mismatches,
+                            HumanCount(OperationRate(op, options.threads)), Evidence(outcome, op));
   }
   return text;
 }
 
 int64_t Dropped(const CampaignOutcome& outcome) {
-  return std::count_if(outcome.rows.begin(), outcome.rows.end(),
-                       [](const RowOutcome& row) { return !row.dropped.ok(); });
+  return std::count_if(outcome.ops.begin(), outcome.ops.end(),
+                       [](const OperationOutcome& op) { return !op.dropped.ok(); });
 }
 
 // All that there was to do had been done before.
@@ -84,9 +83,9 @@ bool NothingExecuted(const CampaignOutcome& outcome) {
 }
 
 nlohmann::ordered_json JsonOf(const Finding& f) {
-  return {{"instruction", f.row}, {"bucket", f.signature},    {"first_case", f.case_name},
-          {"cases", f.cases},     {"flaky", f.flaky},         {"path", f.path},
-          {"beside", f.beside},   {"diagnosis", f.diagnosis}, {"replaces", f.replaces}};
+  return {{"instruction", f.op}, {"bucket", f.signature},    {"first_case", f.case_name},
+          {"cases", f.cases},    {"flaky", f.flaky},         {"path", f.path},
+          {"beside", f.beside},  {"diagnosis", f.diagnosis}, {"replaces", f.replaces}};
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
@@ -102,17 +101,17 @@ std::string Hex(Digest digest) {
 
 std::string RunDigest(const CampaignOutcome& outcome) {
   Digest digest = 0;
-  for (const RowOutcome& row : outcome.rows) {
-    if (!row.finished) return "";
-    digest += row.total.device_digest;
+  for (const OperationOutcome& op : outcome.ops) {
+    if (!op.finished) return "";
+    digest += op.total.device_digest;
   }
   return Hex(digest);
 }
 
-std::vector<std::string> EmptyClasses(const CampaignOptions& options, const RowOutcome& row) {
+std::vector<std::string> EmptyClasses(const CampaignOptions& options, const OperationOutcome& op) {
   std::vector<std::string> empty;
-  for (const InputClass* c : ClassesOf(*options.strategy, *row.row->instruction)) {
-    if (row.total.counts.count(absl::StrCat("class.", c->name)) == 0) empty.push_back(c->name);
+  for (const InputClass* c : ClassesOf(*options.strategy, *op.op->instruction)) {
+    if (op.total.counts.count(absl::StrCat("class.", c->name)) == 0) empty.push_back(c->name);
   }
   return empty;
 }
@@ -121,13 +120,13 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
   const Totals totals = Sum(outcome);
   std::string text = Table(options, outcome);
   for (const Finding& f : outcome.findings) {
-    absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.row, "  ", f.signature, "  ",
+    absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.op, "  ", f.signature, "  ",
                     f.cases == 0 ? "of an earlier attempt" : absl::StrCat(f.cases, " cases"), "  ",
                     f.path, "\n");
   }
-  for (const RowOutcome& row : outcome.rows) {
-    if (row.dropped.ok()) continue;
-    absl::StrAppend(&text, "dropped:  ", row.row->name, ": ", row.dropped.message(), "\n");
+  for (const OperationOutcome& op : outcome.ops) {
+    if (op.dropped.ok()) continue;
+    absl::StrAppend(&text, "dropped:  ", op.op->name, ": ", op.dropped.message(), "\n");
   }
   for (const std::string& line : outcome.distrusted) {
     absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
@@ -140,17 +139,17 @@ std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& 
                     std::max(outcome.units, outcome.resumed_units),
                     " units from earlier attempts, nothing executed\n");
   }
-  const auto emulated = std::count_if(outcome.rows.begin(), outcome.rows.end(),
-                                      [](const RowOutcome& row) { return row.emulated; });
+  const auto emulated = std::count_if(outcome.ops.begin(), outcome.ops.end(),
+                                      [](const OperationOutcome& op) { return op.emulated; });
   if (emulated > 0) {
-    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.rows.size(),
+    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.ops.size(),
                     " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
                     "instructions --evidence)\n");
   }
-  for (const RowOutcome& row : outcome.rows) {
-    const std::vector<std::string> empty = EmptyClasses(options, row);
+  for (const OperationOutcome& op : outcome.ops) {
+    const std::vector<std::string> empty = EmptyClasses(options, op);
     if (empty.empty()) continue;
-    absl::StrAppend(&text, "incomplete: ", row.row->name, " has no case of class ",
+    absl::StrAppend(&text, "incomplete: ", op.op->name, " has no case of class ",
                     absl::StrJoin(empty, ", "), "\n");
   }
   absl::StrAppend(&text, Stat("cases", totals.cases), Stat("dot_products", totals.dot_products),
@@ -187,20 +186,20 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"stopped_by", outcome.stopped_by},
       {"workdir", options.workdir},
   };
-  for (const RowOutcome& row : outcome.rows) {
-    json["instructions"].push_back({{"name", row.row->name},
-                                    {"cases", row.total.cases},
-                                    {"planned_cases", row.planned_cases},
-                                    {"dot_products", row.total.dot_products},
-                                    {"mismatches", row.total.mismatches},
-                                    {"finished", row.finished},
-                                    {"dropped", std::string(row.dropped.message())},
-                                    {"planted_fault", row.planted},
-                                    {"emulated", row.emulated},
-                                    {"evidence", Name(row.row->numerics->evidence.grade)},
-                                    {"digest", row.finished ? Hex(row.total.device_digest) : ""},
-                                    {"empty_classes", EmptyClasses(options, row)},
-                                    {"counts", row.total.counts}});
+  for (const OperationOutcome& op : outcome.ops) {
+    json["instructions"].push_back({{"name", op.op->name},
+                                    {"cases", op.total.cases},
+                                    {"planned_cases", op.planned_cases},
+                                    {"dot_products", op.total.dot_products},
+                                    {"mismatches", op.total.mismatches},
+                                    {"finished", op.finished},
+                                    {"dropped", std::string(op.dropped.message())},
+                                    {"planted_fault", op.planted},
+                                    {"emulated", op.emulated},
+                                    {"evidence", Name(op.op->numerics->evidence.grade)},
+                                    {"digest", op.finished ? Hex(op.total.device_digest) : ""},
+                                    {"empty_classes", EmptyClasses(options, op)},
+                                    {"counts", op.total.counts}});
   }
   json["findings"] = nlohmann::ordered_json::array();
   for (const Finding& f : outcome.findings) json["findings"].push_back(JsonOf(f));

@@ -20,11 +20,11 @@ std::string FormatJsonFinding(const Finding& finding);
 
 std::string Hex(Digest digest);  // 32 digits
 
-// Digest of the device's results over all rows, 32 hex digits: the same for any order, number of
-// threads, interruption or resumption. Empty while a row is unfinished.
+// Digest of the device's results over all operations, 32 hex digits: the same for any order, number
+// of threads, interruption or resumption. Empty while an operation is unfinished.
 std::string RunDigest(const CampaignOutcome& outcome);
 
-// Required classes of input that no case of a row has reached.
-std::vector<std::string> EmptyClasses(const CampaignOptions& options, const RowOutcome& row);
+// Required classes of input that no case of an operation has reached.
+std::vector<std::string> EmptyClasses(const CampaignOptions& options, const OperationOutcome& op);
 
 }  // namespace mmadiff

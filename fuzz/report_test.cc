@@ -21,19 +21,19 @@ TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   CampaignOptions options = Options("w");
   options.strategy = &kBlind;
   const CampaignOutcome outcome = Run(options);
-  const absl::Status& status = outcome.rows[0].dropped;
+  const absl::Status& status = outcome.ops[0].dropped;
   EXPECT_EQ(outcome.attempt_dot_products, 0u);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.rows[0]->model)[0].name));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.ops[0]->model)[0].name));
 }
 
 TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
   CampaignOptions options = Options("w");
   options.cases = 3;  // bits, band, cancel
   const CampaignOutcome outcome = Run(options);
-  const std::vector<std::string> empty = EmptyClasses(options, outcome.rows[0]);
-  EXPECT_EQ(empty.size(), BoundaryClasses(*options.rows[0]->instruction).size() - 2);
+  const std::vector<std::string> empty = EmptyClasses(options, outcome.ops[0]);
+  EXPECT_EQ(empty.size(), BoundaryClasses(*options.ops[0]->instruction).size() - 2);
   EXPECT_EQ(empty.front(), "tie");
   EXPECT_THAT(FormatReport(options, outcome),
               HasSubstr("incomplete: " + std::string(kMma) + " has no case of class tie, "));
@@ -42,12 +42,12 @@ TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
 TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
   const CampaignOutcome outcome = Run(Options("w"));
   uint64_t classes = 0;
-  for (const auto& [name, count] : outcome.rows[0].total.counts) {
+  for (const auto& [name, count] : outcome.ops[0].total.counts) {
     if (absl::StartsWith(name, "class.")) classes += count;
   }
   EXPECT_EQ(classes, 9000u);
-  EXPECT_EQ(outcome.rows[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
-  EXPECT_GT(outcome.rows[0].total.counts.at("event.tie"), 10u);
+  EXPECT_EQ(outcome.ops[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
+  EXPECT_GT(outcome.ops[0].total.counts.at("event.tie"), 10u);
 }
 
 // ---- Reports

@@ -15,7 +15,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cases/operands.h"
 #include "fuzz/observer.h"
-#include "fuzz/testing_rows.h"
+#include "fuzz/testing_operations.h"
 #include "sim/dot_product.h"
 
 namespace mmadiff {
@@ -631,16 +631,16 @@ struct Shares {
   int dots = 0;
 };
 
-Shares Measure(const Row& row) {
-  const KindTables kinds(row.model);
+Shares Measure(const Operation& op) {
+  const KindTables kinds(op.model);
   Shares shares;
   Batch batch;
-  const int elements = row.shape().d_words(), per_case = std::min(kPerCase, elements);
+  const int elements = op.shape().d_words(), per_case = std::min(kPerCase, elements);
   for (int i = 0; i < kDotProducts / per_case; ++i) {
-    Generate({&row, &Strategies().front()}, i, 1, batch);
+    Generate({&op, &Strategies().front()}, i, 1, batch);
     for (int j = 0; j < per_case; ++j) {
       const int element = (i * 5 + j * 11) % elements;
-      const Facts facts = FactsOf(row.model, kinds, Extract(batch, element));
+      const Facts facts = FactsOf(op.model, kinds, Extract(batch, element));
       for (size_t c = 0; c < std::size(kConditions); ++c) {
         shares.counts[c] += kConditions[c].has(facts);
       }
@@ -652,15 +652,15 @@ Shares Measure(const Row& row) {
 
 TEST(Shares, OfEveryModel) {
   const bool prints = std::getenv("MMADIFF_SHARES") != nullptr;
-  for (const Row* row : SmallestRows()) {
-    const Shares shares = Measure(*row);
+  for (const Operation* op : SmallestOperations()) {
+    const Shares shares = Measure(*op);
     for (size_t i = 0; i < std::size(kConditions); ++i) {
       const Condition& c = kConditions[i];
-      const bool can = c.can(row->model);
+      const bool can = c.can(op->model);
       const double percent = 100.0 * shares.counts[i] / shares.dots;
-      if (prints && can) std::printf("%7.3f %% %s\t%s\n", percent, row->name.c_str(), c.name);
-      EXPECT_GE(percent, can ? c.least : 0) << row->name << " " << c.name;
-      EXPECT_LE(percent, can ? c.most : 0) << row->name << " " << c.name;
+      if (prints && can) std::printf("%7.3f %% %s\t%s\n", percent, op->name.c_str(), c.name);
+      EXPECT_GE(percent, can ? c.least : 0) << op->name << " " << c.name;
+      EXPECT_LE(percent, can ? c.most : 0) << op->name << " " << c.name;
     }
   }
 }

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -110,9 +110,9 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
     return absl::StrCat(which, " has ", unit.cases, " cases from ", unit.first_case, " on, not ",
                         cases, " from ", first, " on");
   }
-  const Row* row = FindRow(planned.name);
-  if (row == nullptr) return WhyNoRow(planned.name);
-  const uint64_t words = row->shape().d_words();
+  const Operation* op = FindOperation(planned.name);
+  if (op == nullptr) return WhyNoOperation(planned.name);
+  const uint64_t words = op->shape().d_words();
   if (unit.dot_products != cases * words) {
     return absl::StrCat(which, " has ", unit.dot_products, " dot products of ", cases * words);
   }

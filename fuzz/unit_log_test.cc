@@ -15,12 +15,12 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr char kRow[] = "x86/vdpbf16ps";  // 16 dot products an execution
+constexpr char kOperation[] = "x86/vdpbf16ps";  // 16 dot products an execution
 
-// Two rows; units of 100 cases, the tenth of 50.
+// Two operations; units of 100 cases, the tenth of 50.
 RunManifest Manifest() {
   RunManifest manifest;
-  manifest.instructions = {{kRow, 950, 100}, {kRow, 950, 100}};
+  manifest.instructions = {{kOperation, 950, 100}, {kOperation, 950, 100}};
   return manifest;
 }
 

@@ -33,41 +33,40 @@ std::vector<Observed> ObservedResults(const MismatchingCase& found) {
   return observed;
 }
 
-Digest DigestOf(const Row& row, const Batch& batch, std::span<const uint64_t> d) {
+Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d) {
   Digest sum = 0;
-  const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
   const uint64_t first = batch.first * batch.shape.d_words();
   for (size_t i = 0; i < d.size(); ++i) {
-    sum += HashOfResult(ComparedWord(row.model.d, any_nan, d[i]), first + i);
+    sum += HashOfResult(ComparedWord(op.model.d, any_nan, d[i]), first + i);
   }
   return sum;
 }
 
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
                                     Device* device) {
-  const Row& row = *stream.row;
+  const Operation& op = *stream.op;
   const uint64_t per_batch =
-      std::max(1, static_cast<int>(kDigestDotProducts) / row.shape().d_words());
+      std::max(1, static_cast<int>(kDigestDotProducts) / op.shape().d_words());
   Digest digest = 0;
   Batch batch;
   for (uint64_t done = 0; done < count; done += batch.count) {
     Generate(stream, first + done, std::min(per_batch, count - done), batch);
     absl::StatusOr<std::vector<uint64_t>> d = std::vector<uint64_t>(batch.dot_products());
     if (device == nullptr) {
-      Simulate(row.model, batch, *d);
+      Simulate(op.model, batch, *d);
     } else {
-      d = device->Run(row, batch);
+      d = device->Run(op, batch);
     }
     if (!d.ok()) return d.status();
-    digest += DigestOf(row, batch, *d);
+    digest += DigestOf(op, batch, *d);
   }
   return digest;
 }
 
 absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
                              const OnMismatch& found) {
-  const int64_t per_batch =
-      std::max<int64_t>(1, kBatchDotProducts / stream_.row->shape().d_words());
+  const int64_t per_batch = std::max<int64_t>(1, kBatchDotProducts / stream_.op->shape().d_words());
   for (uint64_t done = 0; done < count;) {
     if (device_.StopRequested()) return absl::CancelledError("stopped");
     const int64_t n = static_cast<int64_t>(std::min<uint64_t>(per_batch, count - done));
@@ -80,7 +79,7 @@ absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
 absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& result,
                                   const OnMismatch& found) {
   Generate(stream_, first, count, batch_);
-  const absl::Status status = device_.Run(*stream_.row, batch_, device_words_);
+  const absl::Status status = device_.Run(*stream_.op, batch_, device_words_);
   if (!status.ok() && !KeepsAnswers(status)) return status;
   const int64_t words = batch_.shape.d_words(), answered = device_words_.size();
   const int64_t whole = answered / words;
@@ -96,16 +95,16 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
 }
 
 absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMismatch& found) {
-  const Row& row = *stream_.row;
+  const Operation& op = *stream_.op;
   const int64_t count = batch_.count, words = batch_.shape.d_words();
   const std::span<const uint64_t> device(device_words_.data(), batch_.dot_products());
-  Compare(row, row.model, batch_, device, compared_);
+  Compare(op, op.model, batch_, device, compared_);
   const std::vector<uint64_t>& model = compared_.model;
-  const Digest model_digest = DigestOf(row, batch_, model);
-  const Digest device_digest = DigestOf(row, batch_, device);
+  const Digest model_digest = DigestOf(op, batch_, model);
+  const Digest device_digest = DigestOf(op, batch_, device);
   if (compared_.differing.empty() != (model_digest == device_digest)) {
     return absl::InternalError(absl::StrCat(
-        row.name, ": comparison and digests contradict each other in the cases from ", first));
+        op.name, ": comparison and digests contradict each other in the cases from ", first));
   }
   result.cases += count;
   result.dot_products += batch_.dot_products();
@@ -118,13 +117,13 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
     const uint64_t index = first + i;
     ++classes[&stream_.class_of(index)];
     if (IsTraced(index)) {
-      events.Count(row.model, Extract(batch_, i * words + TracedElement(index, words)));
+      events.Count(op.model, Extract(batch_, i * words + TracedElement(index, words)));
     }
   }
   for (const auto& [input_class, n] : classes) {
     result.counts[absl::StrCat("class.", input_class->name)] += n;
   }
-  events.AddTo(row.model, result.counts);
+  events.AddTo(op.model, result.counts);
 
   const auto& differing = compared_.differing;
   for (auto at = differing.begin(); at != differing.end();) {
@@ -132,7 +131,7 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
     const auto next = std::lower_bound(at, differing.end(), (i + 1) * words);
     const uint64_t *m = &model[i * words], *d = &device[i * words];
     MismatchingCase mismatching = {{stream_, first + i},
-                                   {&row, Slice(batch_, i), element, {d, d + words}},
+                                   {&op, Slice(batch_, i), element, {d, d + words}},
                                    {m, m + words},
                                    static_cast<uint64_t>(next - at)};
     if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
@@ -145,15 +144,15 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
 absl::Status UnitRunner::CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
                                    std::span<const uint64_t> device, UnitResult& result,
                                    const OnMismatch& found) {
-  const Row& row = *stream_.row;
-  const Comparison compared = Compare(row, MakeDotProductBatch(row.shape(), dots), device);
+  const Operation& op = *stream_.op;
+  const Comparison compared = Compare(op, MakeDotProductBatch(op.shape(), dots), device);
   result.dot_products += dots.size();
   result.mismatches += compared.differing.size();
   if (compared.differing.empty()) return absl::OkStatus();
   const int64_t first = compared.differing.front();
   result.mismatching_cases.push_back(index);
   return found({{stream_, index},
-                {&row, MakeDotProductBatch(row.shape(), {dots[first]}), 0, {device[first]}},
+                {&op, MakeDotProductBatch(op.shape(), {dots[first]}), 0, {device[first]}},
                 {compared.model[first]},
                 compared.differing.size()});
 }

@@ -59,11 +59,11 @@ class UnitRunner {
 };
 
 // Sum of HashOfResult() over the compared words of a batch of whole executions.
-Digest DigestOf(const Row& row, const Batch& batch, std::span<const uint64_t> d);
+Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d);
 
 // What a device answers to cases first .. first+count-1 of a stream, or the model when there is
-// none, as a digest that everyone can compare: of a row whose NaN payloads are not known, every NaN
-// counts as one and the same.
+// none, as a digest that everyone can compare: of an operation whose NaN payloads are not known,
+// every NaN counts as one and the same.
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
                                     Device* device);
 

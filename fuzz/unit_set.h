@@ -1,4 +1,4 @@
-// The units of a row that are done.
+// The units of an operation that are done.
 #pragma once
 
 #include <cstdint>

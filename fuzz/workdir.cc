@@ -149,11 +149,11 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   return workdir;
 }
 
-absl::Status Workdir::Distrust(const std::string& row, absl::string_view why) const {
+absl::Status Workdir::Distrust(const std::string& op, absl::string_view why) const {
   const std::string path = DistrustedPath(folder_);
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (fd < 0) return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
-  const absl::Status s = AppendDurably(fd, path, absl::StrCat(row, ": ", PlainLine(why), "\n"));
+  const absl::Status s = AppendDurably(fd, path, absl::StrCat(op, ": ", PlainLine(why), "\n"));
   close(fd);
   return s.ok() ? SyncFolderOf(path) : s;
 }

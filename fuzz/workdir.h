@@ -42,8 +42,8 @@ class Workdir {
   static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
                                                         const RunManifest& manifest, bool anew);
 
-  // Durably, for every later attempt: answers of the row were lost or did not repeat.
-  absl::Status Distrust(const std::string& row, absl::string_view why) const;
+  // Durably, for every later attempt: answers of the operation were lost or did not repeat.
+  absl::Status Distrust(const std::string& op, absl::string_view why) const;
 
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;

@@ -87,7 +87,7 @@ enum class Overflow : uint8_t { kWrap, kSaturate };  // of integers
 // "No floor": below the exponent of every product of two supported formats.
 inline constexpr int kNoFloor = -10000;
 
-// Largest k of a model; longer ones are refused (Invalid() of sim/parameter.h).
+// Largest k of a model; longer ones are refused (WhyInvalid() of sim/parameter.h).
 inline constexpr int kMaxK = 256;
 // Largest k with Grouping::kPairsOfFour.
 inline constexpr int kMaxGroupedK = 64;

@@ -7,17 +7,17 @@
 #include <map>
 #include <string>
 
+#include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
 
-std::string Reason(const std::string& row, std::string_view change) {
-  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindRow(row)->model)) {
+std::string Reason(const std::string& op, std::string_view change) {
+  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindOperation(op)->model)) {
     if (e.name == change) return e.reason;
   }
-  for (const Neighbour& n : Neighbours(FindRow(row)->model)) {
+  for (const Neighbour& n : Neighbours(FindOperation(op)->model)) {
     if (n.name == change) return "seen";
   }
   return "no such change";
@@ -25,7 +25,7 @@ std::string Reason(const std::string& row, std::string_view change) {
 
 struct Pair {
   const char* change;
-  const char* row;    // where no input can tell
+  const char* op;     // where no input can tell
   const char* other;  // where one may
   const char* reason;
 };
@@ -92,18 +92,18 @@ constexpr Pair kPairs[] = {
 
 TEST(WhyEquivalent, WhereItsPremiseHoldsAndNowhereElse) {
   for (const Pair& p : kPairs) {
-    EXPECT_EQ(Reason(p.row, p.change), p.reason) << p.row << " " << p.change;
+    EXPECT_EQ(Reason(p.op, p.change), p.reason) << p.op << " " << p.change;
     if (*p.other == '\0') continue;
     EXPECT_EQ(Reason(p.other, p.change), "seen") << p.other << " " << p.change;
   }
 }
 
-// Every reason that the table of rows makes use of stands above or in parameter_test.cc.
+// Every reason that the tables make use of stands above or in parameter_test.cc.
 TEST(WhyEquivalent, EveryReasonIsTested) {
   std::map<std::string, std::string> reasons;
-  for (const Row* row : DistinctRows()) {
-    for (const EquivalentNeighbour& e : EquivalentNeighbours(row->model)) {
-      reasons.emplace(e.reason, row->name + " " + e.name);
+  for (const Operation* op : DistinctOperations()) {
+    for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
+      reasons.emplace(e.reason, op->name + " " + e.name);
     }
   }
   for (const Pair& p : kPairs) reasons.erase(p.reason);

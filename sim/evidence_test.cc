@@ -1,5 +1,5 @@
-// What the evidence of a row may claim, stated without the numerics table: its grade from what is
-// known of the instruction, its sources from what these cover.
+// What the evidence of an operation may claim, stated without the numerics table: its grade from
+// what is known of the instruction, its sources from what these cover.
 #include <fnmatch.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "sim/operation.h"
 #include "sim/pattern.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 bool Matches(const char* patterns, const std::string& name) {
-  for (const std::string& word : Words(patterns)) {
+  for (const std::string& word : SplitWords(patterns)) {
     for (const Expansion& e : Expand(word)) {
       if (fnmatch(e.text.c_str(), name.c_str(), 0) == 0) return true;
     }
@@ -28,7 +28,7 @@ bool Matches(const char* patterns, const std::string& name) {
 
 struct Rule {
   Grade grade;
-  const char* rows;
+  const char* ops;
   const char* why;
 };
 constexpr Rule kRules[] = {
@@ -61,8 +61,8 @@ constexpr char kOtherSources[] =
     "sm_{90,100}/wmma.m16n16k16.{f32.f16,f16.f16,f32.bf16}.* "
     "sm_90/mma.m16n8k32.f16.{e4m3,e5m2}.$1.f16 sm_100/mma.m16n8k32.{f32,f16}.{e4m3,e5m2}.$2.$1";
 
-const std::set<std::string>& MmaSimRows() {
-  static const auto& rows = *[] {
+const std::set<std::string>& MmaSimOperations() {
+  static const auto& ops = *[] {
     auto* names = new std::set<std::string>;
     std::ifstream file("sim/reference/mma_sim_rows.txt");
     for (std::string line; std::getline(file, line);) {
@@ -70,23 +70,24 @@ const std::set<std::string>& MmaSimRows() {
     }
     return names;
   }();
-  return rows;
+  return ops;
 }
 
-std::vector<std::string> BrokenClaims(const std::string& row, const Evidence& e, NanVerdict nan) {
+std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, NanVerdict nan) {
   std::vector<std::string> broken;
   const auto claim = [&](bool holds, const std::string& what) {
-    if (!holds) broken.push_back(row + ": " + what);
+    if (!holds) broken.push_back(op + ": " + what);
   };
   const std::string text = e.text;
-  const bool models = MmaSimRows().contains(row), cites = text.find("MMA-Sim 2.1.1") != text.npos;
+  const bool models = MmaSimOperations().contains(op),
+             cites = text.find("MMA-Sim 2.1.1") != text.npos;
   for (const Rule& rule : kRules) {
-    claim(!Matches(rule.rows, row) || e.grade == rule.grade,
+    claim(!Matches(rule.ops, op) || e.grade == rule.grade,
           std::string(Name(e.grade)) + ", but " + rule.why);
   }
-  claim(e.grade != Grade::kMeasured || Matches(kRules[0].rows, row), "measured by nobody here");
-  claim(e.grade != Grade::kContested || Matches(kRules[1].rows, row), "contested by nobody");
-  claim(e.grade != Grade::kPublished || models || Matches(kOtherSources, row), "published nowhere");
+  claim(e.grade != Grade::kMeasured || Matches(kRules[0].ops, op), "measured by nobody here");
+  claim(e.grade != Grade::kContested || Matches(kRules[1].ops, op), "contested by nobody");
+  claim(e.grade != Grade::kPublished || models || Matches(kOtherSources, op), "published nowhere");
   claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
   // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
   claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,
@@ -95,27 +96,28 @@ std::vector<std::string> BrokenClaims(const std::string& row, const Evidence& e,
 }
 
 TEST(Evidence, ClaimsNoMoreThanItsSources) {
-  ASSERT_EQ(MmaSimRows().size(), 326);
-  for (const std::string& name : MmaSimRows()) EXPECT_NE(FindRow(name), nullptr) << name;
-  for (const Row& row : Rows()) {
-    const Numerics& n = *row.numerics;
-    EXPECT_THAT(BrokenClaims(row.name, n.evidence, n.nan_verdict), IsEmpty());
+  ASSERT_EQ(MmaSimOperations().size(), 326);
+  for (const std::string& name : MmaSimOperations())
+    EXPECT_NE(FindOperation(name), nullptr) << name;
+  for (const Operation& op : Operations()) {
+    const Numerics& n = *op.numerics;
+    EXPECT_THAT(BrokenClaims(op.name, n.evidence, n.nan_verdict), IsEmpty());
   }
 }
 
-TEST(Evidence, EveryRuleIsForARow) {
+TEST(Evidence, EveryRuleIsForAOperation) {
   for (const Rule& rule : kRules) {
-    for (const std::string& word : Words(rule.rows)) {
-      const auto matches = [&](const Row& row) { return Matches(word.c_str(), row.name); };
-      EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), matches)) << word;
+    for (const std::string& word : SplitWords(rule.ops)) {
+      const auto matches = [&](const Operation& op) { return Matches(word.c_str(), op.name); };
+      EXPECT_TRUE(std::any_of(Operations().begin(), Operations().end(), matches)) << word;
     }
   }
 }
 
 TEST(Evidence, PlantedOverclaimsAreFound) {
-  const auto claims = [](const char* row, Grade grade, const char* text,
+  const auto claims = [](const char* op, Grade grade, const char* text,
                          NanVerdict nan = NanVerdict::kAnyNan) {
-    return BrokenClaims(row, {grade, text}, nan);
+    return BrokenClaims(op, {grade, text}, nan);
   };
   const Grade published = Grade::kPublished;
   EXPECT_THAT(claims("sm_90/mma.m16n8k4.rz.f64.f64.f64.f64", published, "PTX ISA"),

@@ -1,4 +1,4 @@
-// Number formats as rows, and decoding of a bit pattern into integers.
+// Number formats as rows of a table, and decoding of a bit pattern into integers.
 //
 // A word is a bit pattern right-aligned in a uint64_t. Oddities of a format are columns, not code.
 #pragma once

@@ -241,7 +241,7 @@ TEST(Format, KnownNans) {
   EXPECT_FALSE(IsNan(kS8, 0x7f));
 }
 
-TEST(Format, RowsAreConsistent) {
+TEST(Format, OperationsAreConsistent) {
   for (const Format* f : kFormats) {
     SCOPED_TRACE(f->name);
     EXPECT_EQ(HexDigits(*f), (f->bits + 7) / 8 * 2);

@@ -58,7 +58,7 @@ expect_violation() {  # file, line to add
   [ -n "$(violations "$copy")" ] || { echo "not noticed: $2 in $1"; failed=1; }
   mv "$copy/saved" "$copy/$1"
 }
-expect_violation sim/row.cc '#include "device/device.h"'
+expect_violation sim/operation.cc '#include "device/device.h"'
 expect_violation device/host.cc '#include "corpus/recordings/recording.h"'
 expect_violation corpus/recordings/recording.cc '#include "triage/verdict.h"'
 expect_violation triage/verdict.h '#include "fuzz/campaign.h"'
@@ -70,8 +70,8 @@ expect_violation fuzz/cli/run.cc '#include "proto/case.pb.h"'
 expect_violation corpus/recordings/recording.h '#include "proto/case.pb.h"'
 expect_violation fuzz/cli/run.cc '#include "../findings.h"'
 expect_violation fuzz/cli/run.cc '#include "cli.h"'
-expect_violation sim/row.h '#include "absl/status/status.h"'
+expect_violation sim/operation.h '#include "absl/status/status.h"'
 expect_violation sim/round.h '#include <vector>'
-expect_violation sim/format.h '#include "sim/row.h"'
+expect_violation sim/format.h '#include "sim/operation.h"'
 [ -z "$(violations "$copy")" ] || { echo "the copy was not restored"; failed=1; }
 exit $failed

@@ -216,7 +216,7 @@ std::vector<Instruction> MakeInstructions() {
   std::vector<Instruction> all;
   for (const Entry& entry : kEntries) {
     for (const Expansion& e : Expand(entry.name)) {
-      const std::vector<std::string> formats = Words(Substitute(entry.formats, e.choices));
+      const std::vector<std::string> formats = SplitWords(Substitute(entry.formats, e.choices));
       if (formats.size() != (entry.shape.scales == 0 ? 4 : 5)) std::abort();  // programmer error
       all.push_back({e.text, entry.shape.m == 0 ? NamedShape(e.text, entry.shape) : entry.shape,
                      FormatNamed(formats[0]), FormatNamed(formats[1]), FormatNamed(formats[2]),

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "sim/algorithms.h"
 #include "sim/pattern.h"
-#include "sim/presets.h"
 #include "sim/resolve.h"
 
 namespace mmadiff {
@@ -14,7 +14,8 @@ namespace {
 constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
                 kAssumed = Grade::kAssumed, kUnknown = Grade::kUnknown;
 
-// `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of a row holds recorded answers.
+// `mmadiff run`, strategy mixed, seed 1, 2026-11-20. The file of an operation holds recorded
+// answers.
 #define MMADIFF_INTEL(instruction) \
   "corpus/observations/intel_avx512_bf16_model167/x86." instruction ".txt.gz"
 // Each file holds some of these answers; the others were compared as they were made.
@@ -75,9 +76,9 @@ constexpr char kLikeAmpere[] =
 constexpr char kWmmaFirst[] =
     "the mma steps of the architecture in ascending k; the first step was recorded by Khattak & "
     "Mikaitis, the others never";
-// Rows with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of all
-// classes each, native FP8 rows on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That is
-// agreement of models, not of hardware.
+// Operations with f16, bf16 and tf32 inputs equal MMA-Sim 2.1.1 on at least 40960 dot products of
+// all classes each, native FP8 operations on 16384 (`mmadiff run --device=exec:`, 2026-11-20). That
+// is agreement of models, not of hardware.
 constexpr Evidence kMmaSim = {
     kPublished,
     "MMA-Sim 2.1.1; its authors claim equality with hardware on 10^6 random bit patterns (arXiv "
@@ -232,26 +233,26 @@ constexpr NumericsEntry kEntries[] = {
     {kCuda, "fma.rm.f64", kDown, kFmaF64, kAnyNan},
     {kCuda, "fma.rp.f64", kUp, kFmaF64, kAnyNan},
 
-    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, Recorded(MMADIFF_STEP("V100"))},
-    {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kTuring884},
-    {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", Truncated<4, 23>, kMixedAddend},
-    {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kMmaSim},
-    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_STEP("A100"))},
-    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(kLikeAmpere, kAssumed)},
-    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
-    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_STEP("A100"))},
-    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(kLikeAmpere, kAssumed)},
-    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
-    {"sm_80 sm_89", "mma.m16n8k16." MMADIFF_HALF, Truncated<8, 24>, kMmaSim},
-    {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<4, 24>, kMmaSim},
-    {kFromHopper, "mma.m16n8k8." MMADIFF_HALF, Truncated<8, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
-    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_STEP("B200"))},
-    {"sm_120", "mma.m16n8k16." MMADIFF_HALF, Truncated<16, 25>, kMmaSim},
-    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
-    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(MMADIFF_STEP("B200"))},
-    {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", Truncated<4, 25>, kMmaSim},
-    {kFromHopper, "mma.m16n8k8.f32.tf32.tf32.f32", Truncated<8, 25>, kMmaSim},
+    {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, Recorded(MMADIFF_STEP("V100"))},
+    {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kTuring884},
+    {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kMixedAddend},
+    {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kMmaSim},
+    {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("A100"))},
+    {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, kAssumed)},
+    {"sm_89", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
+    {"sm_80", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(MMADIFF_STEP("A100"))},
+    {"sm_86", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kLikeAmpere, kAssumed)},
+    {"sm_89", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(MMADIFF_STEP("RTX 1000 Ada and L40S"))},
+    {"sm_80 sm_89", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kMmaSim},
+    {"sm_80 sm_89", "mma.m16n8k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, kMmaSim},
+    {kFromHopper, "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
+    {"sm_100", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_STEP("B200"))},
+    {"sm_120", "mma.m16n8k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kMmaSim},
+    {"sm_90", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(MMADIFF_STEP("H100 and H200"))},
+    {"sm_100", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(MMADIFF_STEP("B200"))},
+    {"sm_120", "mma.m16n8k4.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kMmaSim},
+    {kFromHopper, "mma.m16n8k8.f32.tf32.tf32.f32", TruncatedFusedSum<8, 25>, kMmaSim},
 
     {"sm_89", "mma.m16n8k32.f32." MMADIFF_FP8 ".$1.f32", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada and L40S"))},
     {"sm_89", "mma.m16n8k32.f16." MMADIFF_FP8 ".$1.f16", NarrowFp8<16, 24>, Recorded(MMADIFF_RECORDED("RTX 1000 Ada"))},
@@ -263,9 +264,9 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_90 sm_100", "mma.m16n8k32.{f32,f16}." MMADIFF_MIXED_FP8 ".$1", EmulatedFp8, kLikeEmulated},
     {"sm_90 sm_100", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated16},
     {"sm_100", "mma.m16n8k32.f8f6f4.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", EmulatedFp8, kLikeEmulated},
-    {"sm_120", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", Truncated<32, 25>, kMmaSim},
-    {"sm_120", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", Truncated<16, 25>, kMmaSim},
-    {"sm_120", "mma.m16n8k32.f8f6f4.*", Truncated<32, 25>, kMmaSimLike},
+    {"sm_120", "mma.m16n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", TruncatedFusedSum<32, 25>, kMmaSim},
+    {"sm_120", "mma.m16n8k16.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8 ".$1", TruncatedFusedSum<16, 25>, kMmaSim},
+    {"sm_120", "mma.m16n8k32.f8f6f4.*", TruncatedFusedSum<32, 25>, kMmaSimLike},
     {"sm_120", "mma.m16n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
     {"sm_120", "mma.m16n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "mma.m16n8k32.mxf8f6f4.*"},
     {"sm_120", "mma.m16n8k64.mxf4.* mma.m16n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
@@ -295,34 +296,34 @@ constexpr NumericsEntry kEntries[] = {
     {kFromAmpere, "mma.m16n8k{128,256}.*.xor.popc", kXor, kIntegerText},
     {kFromAmpere, "mma.m16n8k{128,256}.*.and.popc", kWrap, kIntegerText},
 
-    {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<4, 23>, kWmmaVolta},
-    {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", Truncated<8, 24>, kWmmaText},
-    {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, Truncated<8, 24>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, Truncated<8, 24>, kWmmaText},
-    {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_WMMA("H100 and H200"))},
-    {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, Recorded(MMADIFF_WMMA("B200"))},
-    {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, Truncated<16, 25>, kWmmaText},
-    {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, Truncated<16, 25>, kWmmaText},
-    {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 24>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 25>, Recorded(kWmmaFirst, kAssumed)},
-    {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", Truncated<4, 25>, kWmmaText},
-    {"sm_70", "wmma.*.f32.f16.f16.f16", Truncated<4, 23>, kWmmaMixedVolta},
+    {"sm_70", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kWmmaVolta},
+    {"sm_75", "wmma.*.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kWmmaText},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_80 sm_89", "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<8, 24>, kWmmaText},
+    {"sm_90", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("H100 and H200"))},
+    {"sm_100", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, Recorded(MMADIFF_WMMA("B200"))},
+    {"sm_120", "wmma.m16n16k16." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kWmmaText},
+    {kFromHopper, "wmma.{m32n8k16,m8n32k16}." MMADIFF_HALF, TruncatedFusedSum<16, 25>, kWmmaText},
+    {"sm_80 sm_86 sm_89", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 24>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_90 sm_100", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, Recorded(kWmmaFirst, kAssumed)},
+    {"sm_120", "wmma.m16n16k8.f32.tf32.tf32.f32", TruncatedFusedSum<4, 25>, kWmmaText},
+    {"sm_70", "wmma.*.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kWmmaMixedVolta},
     {"sm_75 sm_80 sm_89", "wmma.*.f32.f16.f16.f16", WidenedAddend<8, 24>, kWmmaMixed},
     {kFromHopper, "wmma.*.f32.f16.f16.f16", WidenedAddend<16, 25>, kWmmaMixed},
 
-    {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", Truncated<16, 25>, kMmaSim},
-    {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
+    {"sm_90", "wgmma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_FP8 ".$1", NarrowFp8<32, 25>, Recorded(MMADIFF_RECORDED("H100 and H200, taken to be through this instruction as the addends are zero,"))},
     {"sm_90", "wgmma.m64n8k32.f32." MMADIFF_MIXED_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k32.f16." MMADIFF_FP8 "." MMADIFF_FP8, NarrowFp8<32, 25>, kMmaSim},
     {"sm_90", "wgmma.m64n8k{32,256}.s32.*", kWrap, kIntegerText},
     {"sm_90", "wgmma.m64n8k32.satfinite.*", kSaturate, kSaturated},
 
-    {"sm_100", "tcgen05.mma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", Truncated<16, 25>, kMmaSim},
-    {"sm_100", "tcgen05.mma.m64n8k16.f32.{f16.bf16,bf16.f16}", Truncated<16, 25>, kMixedTypes},
-    {"sm_100", "tcgen05.mma.m64n8k8.f32.tf32.tf32", Truncated<8, 25>, kMmaSim},
-    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?", Truncated<32, 25>, kMmaSimLike},
-    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, Truncated<32, 25>, kMmaSim, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
+    {"sm_100", "tcgen05.mma.m64n8k16.{f32.f16.f16,f16.f16.f16,f32.bf16.bf16}", TruncatedFusedSum<16, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.m64n8k16.f32.{f16.bf16,bf16.f16}", TruncatedFusedSum<16, 25>, kMixedTypes},
+    {"sm_100", "tcgen05.mma.m64n8k8.f32.tf32.tf32", TruncatedFusedSum<8, 25>, kMmaSim},
+    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?", TruncatedFusedSum<32, 25>, kMmaSimLike},
+    {"sm_100", "tcgen05.mma.m64n8k32.{f32,f16}." MMADIFF_FP8 "." MMADIFF_FP8, TruncatedFusedSum<32, 25>, kMmaSim, kNanBits, "tcgen05.mma.m64n8k32.{f32,f16}.e?m?.e?m?"},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.*", ScaledProducts, kMmaSimLike},
     {"sm_100", "tcgen05.mma.m128n8k32.mxf8f6f4.f32." MMADIFF_FP8 ".$1.*", ScaledProducts, kMmaSim, kNanBits, "tcgen05.mma.m128n8k32.mxf8f6f4.*"},
     {"sm_100", "tcgen05.mma.m128n8k64.mxf4.* tcgen05.mma.m128n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
@@ -411,13 +412,13 @@ std::vector<Numerics> MakeNumerics() {
   NumericsTable table = Resolve(kEntries);
   for (const std::string& error : table.errors) std::fprintf(stderr, "%s\n", error.c_str());
   if (!table.errors.empty()) std::abort();
-  return std::move(table.rows);
+  return std::move(table.numerics);
 }
 
 std::vector<UnknownNumerics> MakeUnknown() {
   std::vector<UnknownNumerics> all;
   for (const UnknownEntry& entry : kUnknowns) {
-    for (const std::string& arch : Words(entry.archs)) {
+    for (const std::string& arch : SplitWords(entry.archs)) {
       const auto* known = std::find_if(std::begin(kArchitectures), std::end(kArchitectures),
                                        [&](const Architecture& a) { return a.name == arch; });
       if (known == std::end(kArchitectures)) {  // programmer error
@@ -425,7 +426,7 @@ std::vector<UnknownNumerics> MakeUnknown() {
                      entry.instructions, arch.c_str());
         std::abort();
       }
-      for (const std::string& pattern : Words(entry.instructions)) {
+      for (const std::string& pattern : SplitWords(entry.instructions)) {
         for (const Expansion& e : Expand(pattern)) {
           all.push_back({known->name, e.text, entry.evidence});
         }

@@ -15,7 +15,7 @@ enum class Grade : uint8_t {
   kPublished,  // somebody else's recordings, bit-accurate claim or specification
   kAssumed,    // inferred from a relative
   kContested,  // sources contradict each other: `mmadiff list differences` says who says what
-  kUnknown,    // nobody has published it: the row is listed and refuses to simulate
+  kUnknown,    // nobody has published it: the operation is listed and refuses to simulate
 };
 
 struct Evidence {
@@ -49,7 +49,7 @@ struct UnknownNumerics {
 };
 std::span<const UnknownNumerics> AllUnknown();
 
-// An architecture, the name people give it, and the one whose rows it has by assumption.
+// An architecture, the name people give it, and the one whose operations it has by assumption.
 struct Architecture {
   const char* name;
   const char* alias = "";
@@ -61,7 +61,7 @@ std::span<const Architecture> Architectures();
 
 const char* Name(Grade grade);
 
-// Increases with any change of a row or of the arithmetic that changes a result bit.
+// Increases with any change of an operation or of the arithmetic that changes a result bit.
 inline constexpr int kModelVersion = 3;
 
 }  // namespace mmadiff

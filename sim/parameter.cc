@@ -226,7 +226,7 @@ void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter
       if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
       Model changed = m;
       p.set(changed.algorithm, candidate);
-      if (Invalid(changed).empty()) visit(p, candidate, changed.algorithm);
+      if (WhyInvalid(changed).empty()) visit(p, candidate, changed.algorithm);
     }
   }
 }
@@ -268,7 +268,7 @@ bool ParseValue(const Parameter& p, std::string_view text, int* value) {
          *value <= p.max;
 }
 
-std::string Invalid(const Model& m) {
+std::string WhyInvalid(const Model& m) {
   if (m.k < 1 || m.k > kMaxK) return "k must be 1.." + std::to_string(kMaxK);
   for (const Parameter& p : kParameters) {
     if (!p.values.empty() || !(p.families & Bit(m.algorithm.family))) continue;

@@ -35,8 +35,8 @@ std::string ValueText(const Parameter& p, int value);
 bool ParseValue(const Parameter& p, std::string_view text, int* value);
 
 // Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table
-// row or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
-std::string Invalid(const Model& model);
+// operation or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
+std::string WhyInvalid(const Model& model);
 
 struct Neighbour {
   std::string name;  // NAME=VALUE, as in faulty:NAME=VALUE

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -102,8 +102,8 @@ TEST(Parameter, FindAsksTheFamily) {
 }
 
 TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
-  for (const Row& row : Rows()) {
-    const Algorithm& algorithm = row.model.algorithm;
+  for (const Operation& op : Operations()) {
+    const Algorithm& algorithm = op.model.algorithm;
     const std::string text = Describe(algorithm);
     for (const Parameter& p : Parameters()) {
       const std::string item = std::string(p.name) + "=" + ValueText(p, p.get(algorithm));
@@ -119,9 +119,9 @@ TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
           "^integer_dot\\(overflow=saturate, .*bit_operation=and, .*terms=4.*\\)$"));
 }
 
-TEST(Invalid, NamesWhatIsWrong) {
-  const Model good = FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
-  EXPECT_EQ(Invalid(good), "");
+TEST(WhyInvalid, NamesWhatIsWrong) {
+  const Model good = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
+  EXPECT_EQ(WhyInvalid(good), "");
   struct {
     void (*spoil)(Model&);
     const char* says;
@@ -138,37 +138,37 @@ TEST(Invalid, NamesWhatIsWrong) {
   for (const auto& c : cases) {
     Model bad = good;
     c.spoil(bad);
-    EXPECT_THAT(Invalid(bad), HasSubstr(c.says));
+    EXPECT_THAT(WhyInvalid(bad), HasSubstr(c.says));
   }
 }
 
 TEST(Neighbours, DifferInOneParameterAndAreValid) {
-  for (const Row& row : Rows()) {
+  for (const Operation& op : Operations()) {
     std::set<std::string> names;
-    for (const Neighbour& n : Neighbours(row.model)) {
-      SCOPED_TRACE(row.name + " " + n.name);
+    for (const Neighbour& n : Neighbours(op.model)) {
+      SCOPED_TRACE(op.name + " " + n.name);
       EXPECT_TRUE(names.insert(n.name).second);
-      EXPECT_EQ(Invalid(WithAlgorithm(row, n.algorithm)), "");
+      EXPECT_EQ(WhyInvalid(WithAlgorithm(op, n.algorithm)), "");
       EXPECT_EQ(std::ranges::count_if(Parameters(),
                                       [&](const Parameter& p) {
-                                        return p.get(n.algorithm) != p.get(row.model.algorithm);
+                                        return p.get(n.algorithm) != p.get(op.model.algorithm);
                                       }),
                 1);
-      EXPECT_EQ(n.algorithm.family, row.model.algorithm.family);
+      EXPECT_EQ(n.algorithm.family, op.model.algorithm.family);
     }
-    EXPECT_FALSE(names.empty()) << row.name;
+    EXPECT_FALSE(names.empty()) << op.name;
   }
 }
 
 // faulty:NAME=VALUE must lead to the neighbour of that name.
 TEST(Neighbours, NamesParse) {
-  for (const Row& row : Rows()) {
-    for (const Neighbour& n : Neighbours(row.model)) {
+  for (const Operation& op : Operations()) {
+    for (const Neighbour& n : Neighbours(op.model)) {
       const size_t equals = n.name.find('=');
       ASSERT_NE(equals, n.name.npos);
-      const Parameter* p = FindParameter(row.model.algorithm.family, n.name.substr(0, equals));
+      const Parameter* p = FindParameter(op.model.algorithm.family, n.name.substr(0, equals));
       ASSERT_NE(p, nullptr) << n.name;
-      Algorithm changed = row.model.algorithm;
+      Algorithm changed = op.model.algorithm;
       int value = 0;
       ASSERT_TRUE(ParseValue(*p, n.name.substr(equals + 1), &value)) << n.name;
       p->set(changed, value);
@@ -179,7 +179,7 @@ TEST(Neighbours, NamesParse) {
 
 TEST(Neighbours, OfAFusedSum) {
   // bf16 products reach below the floor; f16 ones do not.
-  const Model model = FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")->model;
+  const Model model = FindOperation("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")->model;
   const std::vector<std::string> names = NeighbourNames(model);
   EXPECT_THAT(
       names,
@@ -188,7 +188,7 @@ TEST(Neighbours, OfAFusedSum) {
                     "zero_term=raises", "exponent_floor=-134", "exponent_floor=-132",
                     "exponent_floor=none", "output_fraction_bits=22", "terms=8",
                     "output_subnormals=flush", "nan_rule=quiet_positive", "zero_sign=ieee"}));
-  // The row itself, more digits than f32 has, more terms than k, another family's parameter.
+  // The operation itself, more digits than f32 has, more terms than k, another family's parameter.
   for (const char* absent : {"fraction_bits=25", "output_fraction_bits=24", "terms=32",
                              "order=descending", "tininess=before_rounding"}) {
     EXPECT_THAT(names, Not(Contains(absent)));
@@ -196,23 +196,23 @@ TEST(Neighbours, OfAFusedSum) {
 }
 
 TEST(Neighbours, OfIntegersAndChains) {
-  EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusd")->model),
+  EXPECT_THAT(NeighbourNames(FindOperation("x86/vpdpbusd")->model),
               testing::AllOf(Contains("overflow=saturate"), Not(Contains(HasSubstr("terms="))),
                              Not(Contains(HasSubstr("bit_operation=")))));
-  EXPECT_THAT(NeighbourNames(FindRow("x86/vpdpbusds")->model),
+  EXPECT_THAT(NeighbourNames(FindOperation("x86/vpdpbusds")->model),
               testing::AllOf(IsSupersetOf({"terms=2", "overflow=wrap"}), Not(Contains("terms=8")),
                              Not(Contains(HasSubstr("bit_operation=")))));
   // One product has no order; only a flushing output asks when a result is tiny.
   EXPECT_THAT(
-      NeighbourNames(FindRow("x86/vfmadd231ss")->model),
+      NeighbourNames(FindOperation("x86/vfmadd231ss")->model),
       testing::AllOf(Not(Contains(HasSubstr("order="))), Not(Contains(HasSubstr("tininess=")))));
   EXPECT_THAT(
-      NeighbourNames(FindRow("x86/vdpbf16ps")->model),
+      NeighbourNames(FindOperation("x86/vdpbf16ps")->model),
       IsSupersetOf({"order=ascending", "tininess=before_rounding", "input_subnormals=keep"}));
 }
 
-std::string ReasonFor(const char* row, std::string_view change) {
-  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindRow(row)->model)) {
+std::string ReasonFor(const char* op, std::string_view change) {
+  for (const EquivalentNeighbour& e : EquivalentNeighbours(FindOperation(op)->model)) {
     if (e.name == change) return e.reason;
   }
   return "";

@@ -47,7 +47,7 @@ std::vector<Expansion> Expand(std::string_view pattern) {
   return all;
 }
 
-std::vector<std::string> Words(std::string_view text) {
+std::vector<std::string> SplitWords(std::string_view text) {
   std::istringstream in{std::string(text)};
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);

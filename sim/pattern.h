@@ -20,6 +20,6 @@ std::vector<Expansion> Expand(std::string_view pattern);
 std::string Substitute(std::string_view text, const std::vector<std::string>& choices);
 
 // The parts of a text between spaces.
-std::vector<std::string> Words(std::string_view text);
+std::vector<std::string> SplitWords(std::string_view text);
 
 }  // namespace mmadiff

@@ -30,9 +30,9 @@ TEST(Pattern, Substitutes) {
   EXPECT_DEATH(Expand("{a"), "");
 }
 
-TEST(Pattern, Words) {
-  EXPECT_THAT(Words(" a  bc "), ElementsAre("a", "bc"));
-  EXPECT_THAT(Words(""), IsEmpty());
+TEST(Pattern, SplitWords) {
+  EXPECT_THAT(SplitWords(" a  bc "), ElementsAre("a", "bc"));
+  EXPECT_THAT(SplitWords(""), IsEmpty());
 }
 
 }  // namespace

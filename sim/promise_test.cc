@@ -1,4 +1,4 @@
-// What the names of instructions and the literature promise of each row, stated without the
+// What the names of instructions and the literature promise of each operation, stated without the
 // numerics table: an error of that table breaks a promise here.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "sim/equivalence.h"
+#include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -343,14 +343,14 @@ bool AnyNan(const Named& named, Family family) {
 
 // ---- The comparison.
 
-// Compares what a row has with what is promised.
+// Compares what an operation has with what is promised.
 struct Comparison {
-  std::string row;
+  std::string op;
   Texts broken;
 
   void operator()(const std::string& what, const std::string& is, const std::string& promised) {
     if (is == promised) return;
-    broken.push_back(row + ": " + what + " " + is + " instead of " + promised);
+    broken.push_back(op + ": " + what + " " + is + " instead of " + promised);
   }
 };
 
@@ -362,9 +362,9 @@ std::string Text(const Shape& s, const Texts& dabc, const std::string& scale) {
   return out.str();
 }
 
-void CompareFormats(const Row& row, const Named& named, Comparison& compare) {
-  const Instruction& i = *row.instruction;
-  const Model& m = row.model;
+void CompareFormats(const Operation& op, const Named& named, Comparison& compare) {
+  const Instruction& i = *op.instruction;
+  const Model& m = op.model;
   const std::string promised = Text(named.shape, named.formats, named.scale);
   compare("instruction",
           Text(i.shape, {i.d->name, i.a->name, i.b->name, i.c->name},
@@ -395,44 +395,44 @@ void CompareAlgorithms(const Model& actual, const Algorithm& promised, const std
   }
 }
 
-// What the row has that the promises exclude.
-Texts BrokenPromises(const Row& row) {
-  const Named named = Read(row.name);
-  if (named.formats.size() != 4) return {row.name + ": cannot be read"};
+// What the operation has that the promises exclude.
+Texts BrokenPromises(const Operation& op) {
+  const Named named = Read(op.name);
+  if (named.formats.size() != 4) return {op.name + ": cannot be read"};
   std::vector<const Promise*> lines;
   for (const Promise& p : kPromises) {
     if (Covers(p, named)) lines.push_back(&p);
   }
-  Comparison compare = {row.name, {}};
+  Comparison compare = {op.name, {}};
   compare("has", std::to_string(lines.size()) + " lines", "1 lines");
   if (lines.size() != 1) return compare.broken;
-  CompareFormats(row, named, compare);
+  CompareFormats(op, named, compare);
   const Algorithm promised = Promised(*lines[0], named);
   const bool any_nan = AnyNan(named, promised.family);
-  compare("nan_verdict", row.numerics->nan_verdict == NanVerdict::kAnyNan ? "any" : "bits",
+  compare("nan_verdict", op.numerics->nan_verdict == NanVerdict::kAnyNan ? "any" : "bits",
           any_nan ? "any" : "bits");
   const std::string open = any_nan ? " nan_rule" : "";
-  CompareAlgorithms(row.model, promised, lines[0]->open + open, compare);
+  CompareAlgorithms(op.model, promised, lines[0]->open + open, compare);
   return compare.broken;
 }
 
-TEST(Promises, EveryRowKeepsThem) {
-  EXPECT_GE(Rows().size(), 1371u);
-  for (const Row& row : Rows()) EXPECT_THAT(BrokenPromises(row), IsEmpty());
+TEST(Promises, EveryOperationKeepsThem) {
+  EXPECT_GE(Operations().size(), 1371u);
+  for (const Operation& op : Operations()) EXPECT_THAT(BrokenPromises(op), IsEmpty());
 }
 
-TEST(Promises, EveryLineCoversARow) {
+TEST(Promises, EveryLineCoversAOperation) {
   for (const Promise& p : kPromises) {
-    const auto covers = [&](const Row& row) { return Covers(p, Read(row.name)); };
-    EXPECT_TRUE(std::ranges::any_of(Rows(), covers)) << p.archs << " " << p.kinds;
+    const auto covers = [&](const Operation& op) { return Covers(p, Read(op.name)); };
+    EXPECT_TRUE(std::ranges::any_of(Operations(), covers)) << p.archs << " " << p.kinds;
   }
 }
 
 // ---- Errors that a table could have.
 
 struct Planted {
-  const char* row;
-  const char* error;   // another row whose algorithm it gets, or NAME=VALUE
+  const char* op;
+  const char* error;   // another operation whose algorithm it gets, or NAME=VALUE
   const char* broken;  // how the report begins
 };
 
@@ -469,60 +469,60 @@ constexpr Planted kPlanted[] = {
 };
 // clang-format on
 
-void Plant(const std::string& error, Row& row, Numerics& numerics) {
+void Plant(const std::string& error, Operation& op, Numerics& numerics) {
   static const std::map<std::string, Format Model::*> formats = {
       {"b", &Model::b}, {"c", &Model::c}, {"scale", &Model::scale}};
   const std::string name = error.substr(0, error.find('='));
   const std::string text = error.substr(std::min(error.size(), name.size() + 1));
   if (text.empty()) {
-    row.model.algorithm = MatchRows(name).at(0)->model.algorithm;
+    op.model.algorithm = MatchOperations(name).at(0)->model.algorithm;
   } else if (name == "nan_verdict") {
     numerics.nan_verdict = text == "any" ? NanVerdict::kAnyNan : NanVerdict::kBits;
   } else if (formats.contains(name)) {
     const auto is_named = [&](const Format* f) { return f->name == text; };
-    row.model.*formats.at(name) = **std::ranges::find_if(kFormats, is_named);
+    op.model.*formats.at(name) = **std::ranges::find_if(kFormats, is_named);
   } else {
-    const Parameter& p = *FindParameter(row.model.algorithm.family, name);
+    const Parameter& p = *FindParameter(op.model.algorithm.family, name);
     int value = 0;
     ASSERT_TRUE(ParseValue(p, text, &value));
-    p.set(row.model.algorithm, value);
+    p.set(op.model.algorithm, value);
   }
 }
 
 TEST(Promises, PlantedErrorsBreakThem) {
   for (const Planted& planted : kPlanted) {
-    SCOPED_TRACE(std::string(planted.row) + " " + planted.error);
-    Row row = *MatchRows(planted.row).at(0);
-    EXPECT_THAT(BrokenPromises(row), IsEmpty());
-    Numerics numerics = *row.numerics;
-    row.numerics = &numerics;
-    Plant(planted.error, row, numerics);
-    EXPECT_THAT(BrokenPromises(row),
-                Contains(StartsWith(planted.row + std::string(": ") + planted.broken)));
+    SCOPED_TRACE(std::string(planted.op) + " " + planted.error);
+    Operation op = *MatchOperations(planted.op).at(0);
+    EXPECT_THAT(BrokenPromises(op), IsEmpty());
+    Numerics numerics = *op.numerics;
+    op.numerics = &numerics;
+    Plant(planted.error, op, numerics);
+    EXPECT_THAT(BrokenPromises(op),
+                Contains(StartsWith(planted.op + std::string(": ") + planted.broken)));
   }
 }
 
-// A table with any one parameter of a row changed, unless nothing is published about it.
+// A table with any one parameter of an operation changed, unless nothing is published about it.
 TEST(Promises, NeighboursBreakThem) {
-  for (const Row* row : DistinctRows()) {
-    for (const Neighbour& neighbour : Neighbours(row->model)) {
-      Row changed = *row;
+  for (const Operation* op : DistinctOperations()) {
+    for (const Neighbour& neighbour : Neighbours(op->model)) {
+      Operation changed = *op;
       changed.model.algorithm = neighbour.algorithm;
       if (!BrokenPromises(changed).empty()) continue;
       EXPECT_THAT(neighbour.name, AnyOf(StartsWith("zero_sign="), StartsWith("nan_rule=")));
-      EXPECT_EQ(row->numerics->nan_verdict, NanVerdict::kAnyNan) << row->name << neighbour.name;
+      EXPECT_EQ(op->numerics->nan_verdict, NanVerdict::kAnyNan) << op->name << neighbour.name;
     }
   }
 }
 
 TEST(Promises, WrongNamesBreakThem) {
-  Row row = *MatchRows("sm_90/mma.m16n8k16.f32.f16.f16.f32").at(0);
-  row.name = "sm_90/mma.m16n8k16.f32.f16.f16.f32.rna";
-  EXPECT_THAT(BrokenPromises(row), ElementsAre(HasSubstr("cannot be read")));
-  row.name = "sm_99/mma.m16n8k16.f32.f16.f16.f32";
-  EXPECT_THAT(BrokenPromises(row), ElementsAre(HasSubstr("0 lines")));
-  row.name = "sm_90/mma.m16n8k8.f32.bf16.bf16.f32";
-  EXPECT_THAT(BrokenPromises(row),
+  Operation op = *MatchOperations("sm_90/mma.m16n8k16.f32.f16.f16.f32").at(0);
+  op.name = "sm_90/mma.m16n8k16.f32.f16.f16.f32.rna";
+  EXPECT_THAT(BrokenPromises(op), ElementsAre(HasSubstr("cannot be read")));
+  op.name = "sm_99/mma.m16n8k16.f32.f16.f16.f32";
+  EXPECT_THAT(BrokenPromises(op), ElementsAre(HasSubstr("0 lines")));
+  op.name = "sm_90/mma.m16n8k8.f32.bf16.bf16.f32";
+  EXPECT_THAT(BrokenPromises(op),
               ElementsAre(HasSubstr("instruction m16n8k16"), HasSubstr("model m16n8k16")));
 }
 

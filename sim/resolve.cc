@@ -21,7 +21,8 @@ struct Choice {
   std::string pattern, glob;
   size_t literal;  // characters of the glob before its first wildcard
   std::vector<std::string> archs;
-  std::set<std::string_view> unused;  // architectures on which it gave no instruction its row yet
+  std::set<std::string_view>
+      unused;  // architectures on which it gave no instruction its operation yet
 
   bool Matches(const std::string& name) const {
     return name.compare(0, literal, glob, 0, literal) == 0 &&
@@ -46,28 +47,28 @@ class Resolver {
       for (Choice& c : choices_) {
         if (c.Matches(i.name)) matching.push_back(&c);
       }
-      native_on_.push_back(Words(i.native_on));
+      native_on_.push_back(SplitWords(i.native_on));
       for (const std::string& arch : native_on_.back()) RequireKnown(arch, i.name);
     }
     for (const Architecture& arch : architectures_) {
-      const size_t before = table_.rows.size();
-      for (size_t i = 0; i < instructions.size(); ++i) AddRow(arch, instructions[i], i);
+      const size_t before = table_.numerics.size();
+      for (size_t i = 0; i < instructions.size(); ++i) AddOperation(arch, instructions[i], i);
       if (*arch.like == '\0') continue;
       RequireKnown(arch.like, arch.name);
-      if (table_.rows.size() > before) continue;
+      if (table_.numerics.size() > before) continue;
       Error(std::string(arch.name) + ": as '" + arch.like +
-            "', but no instruction has a row of it");
+            "', but no instruction has numerics there");
     }
-    std::set<const Instruction*> with_row;
-    for (const Numerics& n : table_.rows) with_row.insert(n.instruction);
+    std::set<const Instruction*> with_numerics;
+    for (const Numerics& n : table_.numerics) with_numerics.insert(n.instruction);
     for (const Instruction& i : instructions) {
-      if (*i.native_on != '\0' || with_row.contains(&i)) continue;
-      Error(i.name + ": no architecture has a row of it");
+      if (*i.native_on != '\0' || with_numerics.contains(&i)) continue;
+      Error(i.name + ": no architecture has numerics for it");
     }
     for (const Choice& c : choices_) {
       for (const std::string_view arch : c.unused) {
         Error(std::string(arch) + ": pattern '" + c.glob + "' of '" + c.pattern +
-              "' gives no instruction its row");
+              "' gives no instruction its numerics");
       }
     }
   }
@@ -87,10 +88,10 @@ class Resolver {
   }
 
   void AddChoices(const NumericsEntry& entry) {
-    for (const std::string& pattern : Words(entry.instructions)) {
+    for (const std::string& pattern : SplitWords(entry.instructions)) {
       for (const Expansion& e : Expand(pattern)) {
         const size_t literal = std::min(e.text.find_first_of("*?["), e.text.size());
-        choices_.push_back({&entry, pattern, e.text, literal, Words(entry.archs), {}});
+        choices_.push_back({&entry, pattern, e.text, literal, SplitWords(entry.archs), {}});
       }
     }
   }
@@ -113,12 +114,12 @@ class Resolver {
     return arch.emulates && i.native_on != std::string_view("sm_100");
   }
 
-  void AddRow(const Architecture& arch, const Instruction& i, size_t instruction) {
+  void AddOperation(const Architecture& arch, const Instruction& i, size_t instruction) {
     if (!Exists(arch, i, instruction)) return;
     const std::string name = std::string(arch.name) + "/" + i.name;
     const std::vector<Choice*> candidates = Candidates(arch, instruction);
     if (candidates.empty()) {
-      if (Lists(native_on_[instruction], arch.name)) Error(name + ": native, but without a row");
+      if (Lists(native_on_[instruction], arch.name)) Error(name + ": native, but without numerics");
       return;
     }
     const auto winner = std::find_if(candidates.begin(), candidates.end(), [&](const Choice* x) {
@@ -136,8 +137,8 @@ class Resolver {
     }
     const bool own = Lists((*winner)->archs, arch.name);
     (*winner)->unused.erase(own ? arch.name : arch.like);
-    table_.rows.push_back({arch.name, &i, entry.algorithm(i), own ? entry.evidence : arch.evidence,
-                           entry.nan_verdict});
+    table_.numerics.push_back({arch.name, &i, entry.algorithm(i),
+                               own ? entry.evidence : arch.evidence, entry.nan_verdict});
   }
 
   const std::span<const Architecture> architectures_;

@@ -1,5 +1,5 @@
-// From the lines of the numerics table to rows. Order decides nothing: an instruction that two
-// lines match is an error, unless one line is declared an exception to the other.
+// From the lines of the numerics table to operations. Order decides nothing: an instruction that
+// two lines match is an error, unless one line is declared an exception to the other.
 #pragma once
 
 #include <span>
@@ -22,11 +22,11 @@ struct NumericsEntry {
 };
 
 struct NumericsTable {
-  std::vector<Numerics> rows;  // by architecture, then in the order of the instruction table
+  std::vector<Numerics> numerics;  // by architecture, then in the order of the instruction table
   // What is wrong with the lines: an instruction that two of them match, an architecture that no
-  // table knows, a pattern that gives no instruction its row (each choice of a pattern counts, on
-  // each of its architectures), an exception to nothing, a native instruction without a row, an
-  // instruction or a relative of another architecture without any.
+  // table knows, a pattern that gives no instruction its operation (each choice of a pattern
+  // counts, on each of its architectures), an exception to nothing, a native instruction without an
+  // operation, an instruction or a relative of another architecture without any.
   std::vector<std::string> errors;
 };
 

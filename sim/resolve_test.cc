@@ -36,7 +36,7 @@ std::vector<std::string> ErrorsWithout(Condition leave_out) {
 TEST(Resolve, TheTableHasNoErrors) {
   const NumericsTable table = Resolve(NumericsEntries());
   EXPECT_THAT(table.errors, IsEmpty());
-  EXPECT_GE(table.rows.size(), 1371);
+  EXPECT_GE(table.numerics.size(), 1371);
 }
 
 // The defect that hid the directed roundings of sm_90: a pattern that says too little.
@@ -54,11 +54,11 @@ TEST(Resolve, OrderDecidesNothing) {
   const NumericsTable backward = Resolve(std::vector(table.rbegin(), table.rend()));
   const NumericsTable forward = Resolve(table);
   EXPECT_THAT(backward.errors, IsEmpty());
-  ASSERT_EQ(backward.rows.size(), forward.rows.size());
-  for (size_t i = 0; i < forward.rows.size(); ++i) {
-    EXPECT_EQ(backward.rows[i].instruction, forward.rows[i].instruction);
-    EXPECT_EQ(backward.rows[i].algorithm, forward.rows[i].algorithm);
-    EXPECT_EQ(backward.rows[i].evidence.text, forward.rows[i].evidence.text);
+  ASSERT_EQ(backward.numerics.size(), forward.numerics.size());
+  for (size_t i = 0; i < forward.numerics.size(); ++i) {
+    EXPECT_EQ(backward.numerics[i].instruction, forward.numerics[i].instruction);
+    EXPECT_EQ(backward.numerics[i].algorithm, forward.numerics[i].algorithm);
+    EXPECT_EQ(backward.numerics[i].evidence.text, forward.numerics[i].evidence.text);
   }
 }
 
@@ -83,7 +83,7 @@ TEST(Resolve, AnExceptionSaysToWhat) {
 TEST(Resolve, WhatWinsNothingIsAnError) {
   EXPECT_THAT(ErrorsWith({{"sm_90", "mma.m16n8k15.*", One, kText}}),
               ElementsAre("sm_90: pattern 'mma.m16n8k15.*' of 'mma.m16n8k15.*' gives no "
-                          "instruction its row"));
+                          "instruction its numerics"));
   // One choice of a pattern, and one architecture of a line.
   EXPECT_THAT(
       ErrorsWith({{"gfx908 gfx942", "v_mfma_i32_4x4x{4,5}i8", Two, kText, kBits, "v_mfma_i32_*"}}),
@@ -98,21 +98,21 @@ TEST(Resolve, AnArchitectureThatNoTableKnowsIsAnError) {
                           HasSubstr("sm_91: pattern")));
 }
 
-TEST(Resolve, ANativeInstructionWithoutARowIsAnError) {
+TEST(Resolve, ANativeInstructionWithoutAOperationIsAnError) {
   EXPECT_THAT(ErrorsWithout([](const NumericsEntry& e) {
                 return std::string_view(e.instructions) == "vdpbf16ps";
               }),
-              ElementsAre("x86/vdpbf16ps: native, but without a row"));
+              ElementsAre("x86/vdpbf16ps: native, but without numerics"));
 }
 
-TEST(Resolve, AnInstructionWithoutAnyRowIsAnError) {
+TEST(Resolve, AnInstructionWithoutAnyOperationIsAnError) {
   EXPECT_THAT(ErrorsWithout([](const NumericsEntry& e) {
                 return std::string_view(e.instructions) == "wmma.m8n8k4.f64.*";
               }),
-              ElementsAre("wmma.m8n8k4.f64.f64.f64.f64: no architecture has a row of it"));
+              ElementsAre("wmma.m8n8k4.f64.f64.f64.f64: no architecture has numerics for it"));
 }
 
-TEST(Resolve, ARelativeWithoutRowsIsAnError) {
+TEST(Resolve, ARelativeWithoutOperationsIsAnError) {
   const std::span<const Architecture> known = Architectures();
   std::vector<Architecture> all(known.begin(), known.end());
   all.push_back({.name = "elsewhere", .emulates = true, .like = "sm_80"});
@@ -120,13 +120,13 @@ TEST(Resolve, ARelativeWithoutRowsIsAnError) {
   all.back().like = "sm_81";
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
               ElementsAre("elsewhere: no table knows the architecture 'sm_81'",
-                          "elsewhere: as 'sm_81', but no instruction has a row of it"));
+                          "elsewhere: as 'sm_81', but no instruction has numerics there"));
   all.back() = {.name = "nowhere", .like = "gfx942"};  // in no `native_on`
   EXPECT_THAT(Resolve(NumericsEntries(), all).errors,
-              ElementsAre("nowhere: as 'gfx942', but no instruction has a row of it"));
+              ElementsAre("nowhere: as 'gfx942', but no instruction has numerics there"));
 }
 
-// sm_86 has the rows of sm_80 by assumption, and lines of its own where it was recorded.
+// sm_86 has the operations of sm_80 by assumption, and lines of its own where it was recorded.
 TEST(Resolve, ARelativesLineGivesWayToAnOwnOne) {
   int own = 0;
   for (const Numerics& n : AllNumerics()) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/row.h"
+#include "sim/operation.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -24,28 +24,28 @@ uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
                     << f.ignored_bits;
 }
 
-void BM_Simulate(benchmark::State& state, const Row* row) {
+void BM_Simulate(benchmark::State& state, const Operation* op) {
   std::mt19937_64 random(1);
-  const Instruction& instruction = *row->instruction;
+  const Instruction& instruction = *op->instruction;
   Batch batch;
-  batch.Resize(row->shape(), std::max(1, 4096 / row->shape().d_words()));
-  const int words = row->shape().row_words();
+  batch.Resize(op->shape(), std::max(1, 4096 / op->shape().d_words()));
+  const int words = op->shape().row_words();
   for (size_t i = 0; i < batch.a.size(); ++i) {
     batch.a[i] = RandomWord(instruction.a_format(static_cast<int>(i % words)), random);
   }
   for (size_t i = 0; i < batch.b.size(); ++i) {
     batch.b[i] = RandomWord(instruction.b_format(static_cast<int>(i % words)), random);
   }
-  for (uint64_t& word : batch.c) word = RandomWord(row->model.c, random);
+  for (uint64_t& word : batch.c) word = RandomWord(op->model.c, random);
   std::vector<uint64_t> d(batch.dot_products());
   for (auto _ : state) {
-    Simulate(row->model, batch, d);
+    Simulate(op->model, batch, d);
     benchmark::DoNotOptimize(d.data());
   }
   const double dots = static_cast<double>(d.size());
   const auto rate = benchmark::Counter::kIsIterationInvariantRate;
   state.counters["dot_products/s"] = benchmark::Counter(dots, rate);
-  state.counters["of_k=16/s"] = benchmark::Counter(dots * row->model.k / 16, rate);
+  state.counters["of_k=16/s"] = benchmark::Counter(dots * op->model.k / 16, rate);
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
                            "gfx942/v_mfma_f32_16x16x16_f16",
                            "gfx942/v_mfma_f32_16x16x32_fp8_fp8",
                            "gfx942/v_mfma_f32_16x16x8_xf32"}) {
-    benchmark::RegisterBenchmark(name, mmadiff::BM_Simulate, mmadiff::FindRow(name));
+    benchmark::RegisterBenchmark(name, mmadiff::BM_Simulate, mmadiff::FindOperation(name));
   }
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();

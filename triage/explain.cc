@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/simulate.h"
-#include "triage/parting.h"
+#include "triage/divergence.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -21,65 +21,65 @@ std::string DifferenceClass(const Format& f, uint64_t model, uint64_t device) {
   return UlpDistance(f, model, device) == 1 ? "1ulp" : "ulps";
 }
 
-bool Fits(const Row& row, const Model& model, const Observed& o) {
-  return o.nan_bits ? Simulate(model, o.dot) == o.d : Gives(row, model, o.dot, o.d);
+bool Fits(const Operation& op, const Model& model, const Observed& o) {
+  return o.nan_bits ? Simulate(model, o.dot) == o.d : Gives(op, model, o.dot, o.d);
 }
 
-bool Explains(const Row& row, const Model& model, std::span<const Observed> observed) {
+bool Explains(const Operation& op, const Model& model, std::span<const Observed> observed) {
   return std::all_of(observed.begin(), observed.end(),
-                     [&](const Observed& o) { return Fits(row, model, o); });
+                     [&](const Observed& o) { return Fits(op, model, o); });
 }
 
-std::vector<Neighbour> ExplainingNeighbours(const Row& row, std::span<const Observed> observed) {
+std::vector<Neighbour> ExplainingNeighbours(const Operation& op,
+                                            std::span<const Observed> observed) {
   std::vector<Neighbour> explaining;
-  for (Neighbour& n : Neighbours(row.model)) {
-    if (Explains(row, WithAlgorithm(row, n.algorithm), observed))
-      explaining.push_back(std::move(n));
+  for (Neighbour& n : Neighbours(op.model)) {
+    if (Explains(op, WithAlgorithm(op, n.algorithm), observed)) explaining.push_back(std::move(n));
   }
   return explaining;
 }
 
-std::string GravestClass(const Row& row, std::span<const Observed> observed) {
+std::string GravestClass(const Operation& op, std::span<const Observed> observed) {
   constexpr std::string_view kByWeight[] = {"",     "1ulp",     "ulps", "zero_sign",
                                             "sign", "infinity", "nan",  "integer"};
   const auto weight = [&](const std::string& name) { return std::ranges::find(kByWeight, name); };
   std::string gravest;
   for (const Observed& o : observed) {
-    const uint64_t model = Simulate(row.model, o.dot);
-    if (SameResult(row, model, o.d)) continue;
-    const std::string own = DifferenceClass(row.model.d, model, o.d);
+    const uint64_t model = Simulate(op.model, o.dot);
+    if (SameResult(op, model, o.d)) continue;
+    const std::string own = DifferenceClass(op.model.d, model, o.d);
     if (weight(own) > weight(gravest)) gravest = own;
   }
   return gravest;
 }
 
-std::string SignatureOf(const Row& row, std::span<const Observed> observed,
+std::string SignatureOf(const Operation& op, std::span<const Observed> observed,
                         const Neighbour* explanation) {
   for (const Observed& o : observed) {
-    const uint64_t model = Simulate(row.model, o.dot);
-    if (SameResult(row, model, o.d)) continue;
+    const uint64_t model = Simulate(op.model, o.dot);
+    if (SameResult(op, model, o.d)) continue;
     if (explanation == nullptr) {
-      return absl::StrCat("unexplained:", DifferenceClass(row.model.d, model, o.d));
+      return absl::StrCat("unexplained:", DifferenceClass(op.model.d, model, o.d));
     }
     const std::string parameter = explanation->name.substr(0, explanation->name.find('='));
-    const Parameter* p = FindParameter(row.model.algorithm.family, parameter);
+    const Parameter* p = FindParameter(op.model.algorithm.family, parameter);
     return absl::StrCat(StageName(p->stage), ":", explanation->name);
   }
   return "none";
 }
 
-std::string Signature(const Row& row, std::span<const Observed> observed) {
-  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
-  return SignatureOf(row, observed, explaining.empty() ? nullptr : &explaining.front());
+std::string Signature(const Operation& op, std::span<const Observed> observed) {
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(op, observed);
+  return SignatureOf(op, observed, explaining.empty() ? nullptr : &explaining.front());
 }
 
-int64_t TellingElement(const Row& row, std::span<const Observed> observed,
+int64_t TellingElement(const Operation& op, std::span<const Observed> observed,
                        const std::string& signature) {
   int64_t first = -1;
   for (size_t i = 0; i < observed.size(); ++i) {
-    if (Gives(row, row.model, observed[i].dot, observed[i].d)) continue;
+    if (Gives(op, op.model, observed[i].dot, observed[i].d)) continue;
     if (first < 0) first = static_cast<int64_t>(i);
-    if (Signature(row, observed.subspan(i, 1)) == signature) return static_cast<int64_t>(i);
+    if (Signature(op, observed.subspan(i, 1)) == signature) return static_cast<int64_t>(i);
   }
   return std::max<int64_t>(first, 0);
 }

@@ -3,8 +3,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
+#include "triage/divergence.h"
 #include "triage/explain_text.h"
-#include "triage/parting.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"
 
@@ -19,28 +19,29 @@ using ::testing::Not;
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 constexpr char kAmpereBf16[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32";
 
-DotProductCase Dot(const Row& row, std::vector<uint64_t> a, std::vector<uint64_t> b, uint64_t c) {
-  a.resize(row.model.k);
-  b.resize(row.model.k);
+DotProductCase Dot(const Operation& op, std::vector<uint64_t> a, std::vector<uint64_t> b,
+                   uint64_t c) {
+  a.resize(op.model.k);
+  b.resize(op.model.k);
   return {a, b, c};
 }
 
-Model Changed(const Row& row, const std::string& change) {
-  for (const Neighbour& n : Neighbours(row.model)) {
-    if (n.name == change) return WithAlgorithm(row, n.algorithm);
+Model Changed(const Operation& op, const std::string& change) {
+  for (const Neighbour& n : Neighbours(op.model)) {
+    if (n.name == change) return WithAlgorithm(op, n.algorithm);
   }
-  ADD_FAILURE() << row.name << " has no neighbour " << change;
-  return row.model;
+  ADD_FAILURE() << op.name << " has no neighbour " << change;
+  return op.model;
 }
 
-Observed Planted(const Row& row, const std::string& change, const DotProductCase& dot) {
-  const uint64_t d = Simulate(Changed(row, change), dot);
-  EXPECT_NE(d, Simulate(row.model, dot)) << change;
+Observed Planted(const Operation& op, const std::string& change, const DotProductCase& dot) {
+  const uint64_t d = Simulate(Changed(op, change), dot);
+  EXPECT_NE(d, Simulate(op.model, dot)) << change;
   return {dot, d};
 }
 
 struct PlantedCase {
-  const char* row;
+  const char* op;
   const char* change;
   std::vector<uint64_t> a, b;
   uint64_t c;
@@ -124,63 +125,63 @@ TEST(Signature, PlantedNeighbours) {
       {"x86/vpdpbusds", "terms=2", {1, 0, 1}, {0xff, 0, 0x01}, 0x80000000, "product:terms=2"},
   };
   for (const PlantedCase& c : cases) {
-    const Row& row = *FindRow(c.row);
-    const Observed observed = Planted(row, c.change, Dot(row, c.a, c.b, c.c));
-    EXPECT_EQ(Signature(row, {&observed, 1}), c.signature) << c.row << " " << c.change;
+    const Operation& op = *FindOperation(c.op);
+    const Observed observed = Planted(op, c.change, Dot(op, c.a, c.b, c.c));
+    EXPECT_EQ(Signature(op, {&observed, 1}), c.signature) << c.op << " " << c.change;
   }
 }
 
 // Of dot products that one change explains together, the one that shows that change on its own.
 TEST(TellingElement, IsInTheBucketByItself) {
-  const Row& row = *FindRow(kHopper);
-  const DotProductCase same = Dot(row, {}, {}, 0x3f800000);
-  const DotProductCase two_steps = Dot(row, {0x0001, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
+  const Operation& op = *FindOperation(kHopper);
+  const DotProductCase same = Dot(op, {}, {}, 0x3f800000);
+  const DotProductCase two_steps = Dot(op, {0x0001, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
                                        {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000);
-  const Observed first = {same, Simulate(row.model, same)};
-  const Observed second = Planted(row, "terms=8", two_steps);
+  const Observed first = {same, Simulate(op.model, same)};
+  const Observed second = Planted(op, "terms=8", two_steps);
   const Observed unexplained = {same, 0x12345678};
   const std::vector<Observed> observed = {first, unexplained, second};
-  EXPECT_EQ(TellingElement(row, observed, "product:terms=8"), 2);
-  EXPECT_EQ(TellingElement(row, observed, "unexplained:ulps"), 1);
-  EXPECT_EQ(TellingElement(row, observed, "no such signature"), 1);  // the first that differs
-  EXPECT_EQ(TellingElement(row, {&first, 1}, "none"), 0);
+  EXPECT_EQ(TellingElement(op, observed, "product:terms=8"), 2);
+  EXPECT_EQ(TellingElement(op, observed, "unexplained:ulps"), 1);
+  EXPECT_EQ(TellingElement(op, observed, "no such signature"), 1);  // the first that differs
+  EXPECT_EQ(TellingElement(op, {&first, 1}, "none"), 0);
 }
 
 // 1.0 - 2^-25: one fraction bit less, and rounding to nearest or up, all give 1.0.
 TEST(ExplainingNeighbours, AllOfThemInOrder) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   const Observed observed =
-      Planted(row, "fraction_bits=24", Dot(row, {0x3c00}, {0x3c00}, 0xb3000000));
+      Planted(op, "fraction_bits=24", Dot(op, {0x3c00}, {0x3c00}, 0xb3000000));
   std::vector<std::string> names;
-  for (const Neighbour& n : ExplainingNeighbours(row, {&observed, 1})) names.push_back(n.name);
+  for (const Neighbour& n : ExplainingNeighbours(op, {&observed, 1})) names.push_back(n.name);
   EXPECT_EQ(names, (std::vector<std::string>{"fraction_bits=24", "output_rounding=nearest_even",
                                              "output_rounding=up", "addend_joins=last_add"}));
 }
 
 // A second observation leaves only the one that explains both.
 TEST(ExplainingNeighbours, MustExplainEveryObservation) {
-  const Row& row = *FindRow(kHopper);
-  const DotProductCase both = Dot(row, {0x3c00}, {0x3c00}, 0xb3000000);
-  const DotProductCase up_only = Dot(row, {0x0001}, {0x3c00}, 0x3f800000);
-  const Observed observed[] = {Planted(row, "output_rounding=up", both),
-                               Planted(row, "output_rounding=up", up_only)};
-  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, observed);
+  const Operation& op = *FindOperation(kHopper);
+  const DotProductCase both = Dot(op, {0x3c00}, {0x3c00}, 0xb3000000);
+  const DotProductCase up_only = Dot(op, {0x0001}, {0x3c00}, 0x3f800000);
+  const Observed observed[] = {Planted(op, "output_rounding=up", both),
+                               Planted(op, "output_rounding=up", up_only)};
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(op, observed);
   ASSERT_EQ(explaining.size(), 1u);
   EXPECT_EQ(explaining[0].name, "output_rounding=up");
-  EXPECT_EQ(Signature(row, observed), "rounded:output_rounding=up");
+  EXPECT_EQ(Signature(op, observed), "rounded:output_rounding=up");
 }
 
-// Where the row promises no payload, any NaN is explained by any model that gives a NaN.
-TEST(ExplainingNeighbours, FollowTheNanRuleOfTheRow) {
-  Row row = *FindRow(kHopper);
-  Numerics any = *row.numerics;
-  const Observed observed = {Dot(row, {}, {}, 0x7fc00000), 0x7fc12345};
-  EXPECT_TRUE(ExplainingNeighbours(row, {&observed, 1}).empty());
-  EXPECT_EQ(Signature(row, {&observed, 1}), "unexplained:nan");
+// Where the operation promises no payload, any NaN is explained by any model that gives a NaN.
+TEST(ExplainingNeighbours, FollowTheNanRuleOfTheOperation) {
+  Operation op = *FindOperation(kHopper);
+  Numerics any = *op.numerics;
+  const Observed observed = {Dot(op, {}, {}, 0x7fc00000), 0x7fc12345};
+  EXPECT_TRUE(ExplainingNeighbours(op, {&observed, 1}).empty());
+  EXPECT_EQ(Signature(op, {&observed, 1}), "unexplained:nan");
   any.nan_verdict = NanVerdict::kAnyNan;
-  row.numerics = &any;
-  EXPECT_FALSE(ExplainingNeighbours(row, {&observed, 1}).empty());
-  EXPECT_EQ(Signature(row, {&observed, 1}), "none");
+  op.numerics = &any;
+  EXPECT_FALSE(ExplainingNeighbours(op, {&observed, 1}).empty());
+  EXPECT_EQ(Signature(op, {&observed, 1}), "none");
 }
 
 struct ClassCase {
@@ -201,13 +202,13 @@ TEST(Signature, ClassesOfUnexplainedDifferences) {
       {0x3f800000, 0x3f800001, "unexplained:1ulp"},
       {0x3f800000, 0x3f800002, "unexplained:ulps"},
   };
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   for (const ClassCase& c : cases) {
-    const Observed observed = {Dot(row, {}, {}, c.c), c.device};
-    ASSERT_EQ(Simulate(row.model, observed.dot), c.c);
-    EXPECT_EQ(Signature(row, {&observed, 1}), c.signature) << c.device;
+    const Observed observed = {Dot(op, {}, {}, c.c), c.device};
+    ASSERT_EQ(Simulate(op.model, observed.dot), c.c);
+    EXPECT_EQ(Signature(op, {&observed, 1}), c.signature) << c.device;
   }
-  const Row& integer = *FindRow("x86/vpdpbusd");
+  const Operation& integer = *FindOperation("x86/vpdpbusd");
   const Observed observed = {Dot(integer, {}, {}, 5), 6};
   EXPECT_EQ(Signature(integer, {&observed, 1}), "unexplained:integer");
 }
@@ -215,30 +216,30 @@ TEST(Signature, ClassesOfUnexplainedDifferences) {
 // The first stage at which two models part.
 std::string PartingStage(const Model& x, const Model& y, const DotProductCase& dot) {
   const std::vector<Event> ex = TraceStages(x, dot), ey = TraceStages(y, dot);
-  const Event* event = Parting(ex, ey);
+  const Event* event = FirstDivergence(ex, ey);
   return event == nullptr ? "none" : StageName(event->stage);
 }
 
-TEST(Parting, OfTracesOfDifferentLength) {
-  const Row& row = *FindRow(kHopper);
-  const Model eight = Changed(row, "terms=8");
-  const DotProductCase zero = Dot(row, {}, {}, 0);
-  EXPECT_EQ(PartingStage(row.model, row.model, zero), "none");
+TEST(FirstDivergence, OfTracesOfDifferentLength) {
+  const Operation& op = *FindOperation(kHopper);
+  const Model eight = Changed(op, "terms=8");
+  const DotProductCase zero = Dot(op, {}, {}, 0);
+  EXPECT_EQ(PartingStage(op.model, op.model, zero), "none");
   // Eight terms reach their alignment where sixteen have one more product: either way round.
-  EXPECT_EQ(PartingStage(row.model, eight, zero), "product");
-  EXPECT_EQ(PartingStage(eight, row.model, zero), "product");
+  EXPECT_EQ(PartingStage(op.model, eight, zero), "product");
+  EXPECT_EQ(PartingStage(eight, op.model, zero), "product");
   // All of the first trace is in the second, which goes on with a second special step.
-  const DotProductCase nan = Dot(row, {0x7e00}, {}, 0);
-  EXPECT_EQ(PartingStage(row.model, eight, nan), "special");
-  EXPECT_EQ(PartingStage(eight, row.model, nan), "special");
+  const DotProductCase nan = Dot(op, {0x7e00}, {}, 0);
+  EXPECT_EQ(PartingStage(op.model, eight, nan), "special");
+  EXPECT_EQ(PartingStage(eight, op.model, nan), "special");
 }
 
 TEST(ExplainText, WholeTable) {
-  const Row& row = *FindRow(kHopper);
-  const Observed observed = Planted(row, "terms=8",
-                                    Dot(row, {1, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
-                                        {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000));
-  EXPECT_EQ(ExplainText(row, observed, false),
+  const Operation& op = *FindOperation(kHopper);
+  const Observed observed = Planted(
+      op, "terms=8",
+      Dot(op, {1, 0, 0, 0, 0, 0, 0, 0, 0x3c00}, {0x3c00, 0, 0, 0, 0, 0, 0, 0, 0xbc00}, 0x3f800000));
+  EXPECT_EQ(ExplainText(op, observed, false),
             R"(sm_90/mma.m16n8k16.f32.f16.f16.f32
 stage                       model                       terms=8
 step 0 product k=0          +0x400*2^-34 = 0x1p-24      +0x400*2^-34 = 0x1p-24
@@ -269,9 +270,9 @@ terms=8 gives the device's bits; first differing stage: product of k=8.
 }
 
 TEST(ExplainText, NamesTheTermAndTheOtherExplanations) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   const std::string text = ExplainText(
-      row, Planted(row, "fraction_bits=24", Dot(row, {0x3c00}, {0x3c00}, 0xb3000000)), false);
+      op, Planted(op, "fraction_bits=24", Dot(op, {0x3c00}, {0x3c00}, 0xb3000000)), false);
   EXPECT_THAT(
       text,
       HasSubstr(
@@ -283,10 +284,9 @@ TEST(ExplainText, NamesTheTermAndTheOtherExplanations) {
 }
 
 TEST(ExplainText, IntegersInDecimal) {
-  const Row& row = *FindRow("x86/vpdpbusds");
-  EXPECT_EQ(
-      ExplainText(row, Planted(row, "overflow=wrap", Dot(row, {1}, {0xff}, 0x80000000)), false),
-      R"(x86/vpdpbusds
+  const Operation& op = *FindOperation("x86/vpdpbusds");
+  EXPECT_EQ(ExplainText(op, Planted(op, "overflow=wrap", Dot(op, {1}, {0xff}, 0x80000000)), false),
+            R"(x86/vpdpbusds
 stage        model                             overflow=wrap
 product k=0  -0x1 = -1                         -0x1 = -1
 product k=1  +0                                +0
@@ -302,7 +302,7 @@ overflow=wrap gives the device's bits; first differing stage: rounded.
 
 // A group of products has the range of its k, its value is that of the sum times the scales.
 TEST(ExplainText, GroupsOfScaledSums) {
-  const Row& row = *FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
+  const Operation& op = *FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
   DotProductCase dot = {std::vector<uint64_t>(68, 0x38), std::vector<uint64_t>(68, 0x38),
                         0xae000000};
   std::fill_n(dot.a.begin(), 64, 0);
@@ -310,7 +310,7 @@ TEST(ExplainText, GroupsOfScaledSums) {
   dot.a[17] = dot.b[17] = 2;  // 1.0, in the second group
   dot.a[65] = 0x40;           // whose scale of A is 2.0, of B 0.5
   dot.b[65] = 0x30;
-  EXPECT_EQ(ExplainText(row, Planted(row, "fraction_bits=34", dot), false),
+  EXPECT_EQ(ExplainText(op, Planted(op, "fraction_bits=34", dot), false),
             R"(sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x
 stage                  model                                  fraction_bits=34             output_rounding=nearest_even           output_rounding=up
 product k=0..15        +0                                     +0                           +0                                     +0
@@ -334,10 +334,10 @@ So do: output_rounding=nearest_even, output_rounding=up.
 
 // Both sums of a two-stage sum have their names, and the addend comes after the first.
 TEST(ExplainText, TwoStageSums) {
-  const Row& row = *FindRow("gfx942/v_mfma_f32_32x32x4_2b_f16");
+  const Operation& op = *FindOperation("gfx942/v_mfma_f32_32x32x4_2b_f16");
   const Observed observed =
-      Planted(row, "small_addend=dropped", Dot(row, {0x3c00}, {0x3c00}, 0xb2000000));
-  EXPECT_EQ(ExplainText(row, observed, false), R"(gfx942/v_mfma_f32_32x32x4_2b_f16
+      Planted(op, "small_addend=dropped", Dot(op, {0x3c00}, {0x3c00}, 0xb2000000));
+  EXPECT_EQ(ExplainText(op, observed, false), R"(gfx942/v_mfma_f32_32x32x4_2b_f16
 stage                model                              fraction_bits=25                   sum_rounding=nearest_even   sum_rounding=toward_zero
 product k=0          +0x100000*2^-20 = 0x1p+0           +0x100000*2^-20 = 0x1p+0           +0x100000*2^-20 = 0x1p+0    +0x100000*2^-20 = 0x1p+0
 product k=1          +0                                 +0                                 +0                          +0
@@ -360,11 +360,11 @@ So do: sum_rounding=nearest_even, sum_rounding=toward_zero, sum_rounding=up, out
 
 // The additions of a tree of pairs are numbered within their step.
 TEST(ExplainText, PairwiseSums) {
-  const Row& row = *FindRow("arm/bfmmla");
+  const Operation& op = *FindOperation("arm/bfmmla");
   const Observed observed =
-      Planted(row, "output_rounding=toward_zero", Dot(row, {0x3f80}, {0x3f80}, 0x33000000));
+      Planted(op, "output_rounding=toward_zero", Dot(op, {0x3f80}, {0x3f80}, 0x33000000));
   EXPECT_THAT(
-      ExplainText(row, observed, false),
+      ExplainText(op, observed, false),
       AllOf(HasSubstr("step 0 sum          +0x2000000000000000*2^-61 = 0x1p+0 "),
             HasSubstr("step 0 summand #2   +0x800000*2^-48 = 0x1p-25 "),
             HasSubstr("step 0 sum #2       +0x2000001000000000*2^-61 = 0x1.0000008p+0 "),
@@ -373,39 +373,39 @@ TEST(ExplainText, PairwiseSums) {
 }
 
 TEST(ExplainText, WithoutExplanationShowsTheModelsStages) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   const std::string text =
-      ExplainText(row, {Dot(row, {0x3c00}, {0x3c00}, 0xb3000000), 0x12345}, false);
+      ExplainText(op, {Dot(op, {0x3c00}, {0x3c00}, 0xb3000000), 0x12345}, false);
   EXPECT_THAT(text, AllOf(HasSubstr("gives the device's bits; the stages are the model's own"),
                           HasSubstr("rounded              0x3f7fffff = 0x1.fffffep-1 inexact"),
                           HasSubstr("answer of the device: 0x00012345"), Not(HasSubstr("<--"))));
 }
 
 TEST(ExplainText, AgreementIsSaid) {
-  const Row& row = *FindRow(kHopper);
-  const std::string text = ExplainText(row, {Dot(row, {}, {}, 0x3f800000), 0x3f800000}, false);
+  const Operation& op = *FindOperation(kHopper);
+  const std::string text = ExplainText(op, {Dot(op, {}, {}, 0x3f800000), 0x3f800000}, false);
   EXPECT_THAT(text, HasSubstr("The device agrees with the model."));
 }
 
 TEST(ExplainText, ColorMarksTheLine) {
-  const Row& row = *FindRow("x86/vpdpbusds");
-  const Observed observed = Planted(row, "overflow=wrap", Dot(row, {1}, {0xff}, 0x80000000));
-  EXPECT_THAT(ExplainText(row, observed, true), HasSubstr(absl::StrCat(kMarkBegin, "rounded ")));
-  EXPECT_THAT(ExplainText(row, observed, false), Not(HasSubstr(kMarkBegin)));
+  const Operation& op = *FindOperation("x86/vpdpbusds");
+  const Observed observed = Planted(op, "overflow=wrap", Dot(op, {1}, {0xff}, 0x80000000));
+  EXPECT_THAT(ExplainText(op, observed, true), HasSubstr(absl::StrCat(kMarkBegin, "rounded ")));
+  EXPECT_THAT(ExplainText(op, observed, false), Not(HasSubstr(kMarkBegin)));
 }
 
 // Exactly one line is marked whenever a neighbour explains, of every model and neighbour.
 TEST(ExplainText, OneMarkOfEveryModel) {
   std::mt19937_64 random(3);
   int seen = 0;
-  for (const Row* pointer : DistinctRows()) {
-    const Row& row = *pointer;
-    const Batch tile = RandomTile(row, DotProductShape(row.shape()), random);
+  for (const Operation* pointer : DistinctOperations()) {
+    const Operation& op = *pointer;
+    const Batch tile = RandomTile(op, DotProductShape(op.shape()), random);
     const DotProductCase dot = Extract(tile, 0);
-    for (const Neighbour& n : Neighbours(row.model)) {
-      const uint64_t d = Simulate(WithAlgorithm(row, n.algorithm), dot);
-      if (SameResult(row, Simulate(row.model, dot), d)) continue;
-      const std::string text = ExplainText(row, {dot, d}, false);
+    for (const Neighbour& n : Neighbours(op.model)) {
+      const uint64_t d = Simulate(WithAlgorithm(op, n.algorithm), dot);
+      if (SameResult(op, Simulate(op.model, dot), d)) continue;
+      const std::string text = ExplainText(op, {dot, d}, false);
       ++seen;
       const size_t mark = text.find("<--");
       ASSERT_NE(mark, std::string::npos) << text;

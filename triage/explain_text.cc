@@ -13,7 +13,7 @@
 #include "device/plain_text.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
-#include "triage/parting.h"
+#include "triage/divergence.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -142,17 +142,17 @@ std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
 }
 
 // Where the model and the first neighbour part.
-struct PartingPlace {
+struct Divergence {
   Key key;
   const Model* model;  // that has the event
 };
 
-std::optional<PartingPlace> FindParting(const std::vector<Column>& columns) {
+std::optional<Divergence> FindDivergence(const std::vector<Column>& columns) {
   if (columns.size() < 2) return std::nullopt;
-  const Event* event = Parting(columns[0].events, columns[1].events);
+  const Event* event = FirstDivergence(columns[0].events, columns[1].events);
   for (const Column& c : columns) {
     for (size_t i = 0; i < c.events.size(); ++i) {
-      if (&c.events[i] == event) return PartingPlace{c.keys[i], &c.model};
+      if (&c.events[i] == event) return Divergence{c.keys[i], &c.model};
     }
   }
   return std::nullopt;
@@ -180,7 +180,7 @@ Line MakeLine(const std::vector<Column>& columns, const Key& key, bool steps) {
 
 // Three and more alike products of zero become one line; the marked one stays.
 std::vector<Line> Condense(const std::vector<Line>& lines,
-                           const std::optional<PartingPlace>& marked) {
+                           const std::optional<Divergence>& marked) {
   const auto alike = [&](const Line& x, const Line& y) {
     return y.zero && !(marked && y.key == marked->key) &&
            std::equal(x.cells.begin() + 1, x.cells.end(), y.cells.begin() + 1);
@@ -202,13 +202,13 @@ std::vector<Line> Condense(const std::vector<Line>& lines,
   return condensed;
 }
 
-std::string Table(const std::vector<Column>& columns, const std::optional<PartingPlace>& parting,
+std::string Table(const std::vector<Column>& columns, const std::optional<Divergence>& divergence,
                   bool color) {
   bool steps = false;
   for (const Column& c : columns) steps |= c.events.back().step > 0;
   std::vector<Line> lines;
   for (const Key& key : MergeKeys(columns)) lines.push_back(MakeLine(columns, key, steps));
-  lines = Condense(lines, parting);
+  lines = Condense(lines, divergence);
   std::vector<std::string> title = {"stage"};
   for (const Column& c : columns) title.push_back(c.title);
   std::vector<size_t> widths;
@@ -229,24 +229,24 @@ std::string Table(const std::vector<Column>& columns, const std::optional<Partin
   };
   append(title, false);
   for (const Line& line : lines) {
-    append(line.cells, parting && line.key == parting->key);
+    append(line.cells, divergence && line.key == divergence->key);
   }
   return text;
 }
 
-std::vector<Column> Columns(const Row& row, const std::vector<Neighbour>& neighbours,
+std::vector<Column> Columns(const Operation& op, const std::vector<Neighbour>& neighbours,
                             const DotProductCase& dot) {
-  std::vector<Column> columns = {{"model", row.model, dot}};
+  std::vector<Column> columns = {{"model", op.model, dot}};
   for (size_t i = 0; i < std::min(neighbours.size(), kMostColumns); ++i) {
-    columns.emplace_back(neighbours[i].name, WithAlgorithm(row, neighbours[i].algorithm), dot);
+    columns.emplace_back(neighbours[i].name, WithAlgorithm(op, neighbours[i].algorithm), dot);
   }
   return columns;
 }
 
-std::string Conclusion(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
-                       const std::optional<PartingPlace>& parting) {
+std::string Conclusion(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
+                       const std::optional<Divergence>& divergence) {
   const std::vector<Neighbour>& neighbours = diagnosis.changes;
-  if (Gives(row, row.model, observed.dot, observed.d)) {
+  if (Gives(op, op.model, observed.dot, observed.d)) {
     return "The device agrees with the model.\n";
   }
   if (neighbours.empty()) {
@@ -255,10 +255,10 @@ std::string Conclusion(const Row& row, const Observed& observed, const Diagnosis
                         ") gives the device's bits; the stages are the model's own.\n");
   }
   std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits");
-  if (parting) {
-    const Key& key = parting->key;
-    absl::StrAppend(&text, "; first differing stage: ", StageText(*parting->model, key));
-    if (key.k >= 0) absl::StrAppend(&text, " of ", TermText(*parting->model, key.k));
+  if (divergence) {
+    const Key& key = divergence->key;
+    absl::StrAppend(&text, "; first differing stage: ", StageText(*divergence->model, key));
+    if (key.k >= 0) absl::StrAppend(&text, " of ", TermText(*divergence->model, key.k));
     if (key.k < 0 && key.stage == Stage::kAlignedTerm) {
       absl::StrAppend(&text, " of the addend");
     }
@@ -277,31 +277,31 @@ std::string Conclusion(const Row& row, const Observed& observed, const Diagnosis
 
 }  // namespace
 
-std::string ExplainText(const Row& row, const Observed& observed, bool color) {
-  return ExplainText(row, observed, DiagnosisOfAnswer(row, observed), color);
+std::string ExplainText(const Operation& op, const Observed& observed, bool color) {
+  return ExplainText(op, observed, DiagnosisOfAnswer(op, observed), color);
 }
 
-Diagnosis DiagnosisOfAnswer(const Row& row, const Observed& observed) {
-  Diagnosis d = FindChange(row, {observed});
+Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed) {
+  Diagnosis d = FindChange(op, {observed});
   std::vector<Neighbour> near =
-      d.changes.empty() ? d.changes : ExplainingNeighbours(row, {&observed, 1});
+      d.changes.empty() ? d.changes : ExplainingNeighbours(op, {&observed, 1});
   if (!near.empty()) d.changes = std::move(near);
   return d;
 }
 
-std::string ExplainText(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
+std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
                         bool color) {
-  const Format& d = row.model.d;
+  const Format& d = op.model.d;
   const std::vector<Neighbour>& neighbours = diagnosis.changes;
-  const std::vector<Column> columns = Columns(row, neighbours, observed.dot);
-  const std::optional<PartingPlace> parting = FindParting(columns);
-  std::string text = absl::StrCat(row.name, "\n", Table(columns, parting, color));
+  const std::vector<Column> columns = Columns(op, neighbours, observed.dot);
+  const std::optional<Divergence> divergence = FindDivergence(columns);
+  std::string text = absl::StrCat(op.name, "\n", Table(columns, divergence, color));
   for (const Column& c : columns) {
     absl::StrAppend(&text, "result of ", c.title, ": ",
                     WordText(d, Simulate(c.model, observed.dot)), "\n");
   }
   absl::StrAppend(&text, "answer of the device: ", WordText(d, observed.d), "\n");
-  return text + Conclusion(row, observed, diagnosis, parting);
+  return text + Conclusion(op, observed, diagnosis, divergence);
 }
 
 }  // namespace mmadiff

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/row.h"
+#include "sim/operation.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/explain.h"
 
@@ -11,12 +11,12 @@ namespace mmadiff {
 
 // A table of the stages of the model beside those of the first changes of `diagnosis` (at most
 // three), which give the device's answer, the first differing stage marked. Many lines.
-std::string ExplainText(const Row& row, const Observed& observed, const Diagnosis& diagnosis,
+std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
                         bool color);
 // Of DiagnosisOfAnswer().
-std::string ExplainText(const Row& row, const Observed& observed, bool color);
+std::string ExplainText(const Operation& op, const Observed& observed, bool color);
 
 // What one answer says alone: neighbours that give it; where none does, changes of any distance.
-Diagnosis DiagnosisOfAnswer(const Row& row, const Observed& observed);
+Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed);
 
 }  // namespace mmadiff

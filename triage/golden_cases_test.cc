@@ -41,12 +41,12 @@ TEST(GoldenCases, ReferenceGivesEveryAnswer) {
   for (const auto& [path, c] : Cases()) {
     std::vector<uint64_t> model(c.inputs.dot_products());
     for (size_t i = 0; i < model.size(); ++i) {
-      model[i] = ReferenceDotProduct(c.row->model, Extract(c.inputs, i));
+      model[i] = ReferenceDotProduct(c.op->model, Extract(c.inputs, i));
     }
     for (const Answer& answer : c.answers) {
-      for (const int64_t i : Differences(*c.row, model, answer.d)) {
+      for (const int64_t i : Differences(*c.op, model, answer.d)) {
         ADD_FAILURE() << path << "  " << answer.device << "\n"
-                      << DescribeDifference(*c.row->instruction->d, model[i], answer.d[i], false);
+                      << DescribeDifference(*c.op->instruction->d, model[i], answer.d[i], false);
       }
     }
   }
@@ -58,7 +58,7 @@ TEST(GoldenCases, NoneIsLost) { EXPECT_GE(Cases().size(), 250u); }
 TEST(GoldenCases, AreFoundByTheirSlug) {
   std::set<std::string> slugs;
   for (const auto& [path, c] : Cases()) {
-    EXPECT_TRUE(slugs.insert(absl::StrCat(std::string(c.row->arch()), "/", c.slug)).second)
+    EXPECT_TRUE(slugs.insert(absl::StrCat(std::string(c.op->arch()), "/", c.slug)).second)
         << path << ": its slug is taken";
     EXPECT_EQ(path, absl::StrCat(kFolder, "/", CaseFileName(c)));
     EXPECT_NE(c.why, "") << path;

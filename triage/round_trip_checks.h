@@ -26,22 +26,22 @@ struct RoundTripFigures {
 };
 
 // A single dot product in which the change shows; empty inputs without one.
-inline Mismatch FindMismatch(const Row& row, const std::string& change, int tries) {
+inline Mismatch FindMismatch(const Operation& op, const std::string& change, int tries) {
   std::mt19937_64 random(11);
   ChangedDevice device(change);
   for (int i = 0; i < tries; ++i) {
-    const Batch inputs = RandomTile(row, DotProductShape(row.shape()), random);
-    const uint64_t model = Simulate(row.model, Extract(inputs, 0));
-    if (!SameResult(row, model, (*device.Run(row, inputs))[0])) return {&row, inputs, 0};
+    const Batch inputs = RandomTile(op, DotProductShape(op.shape()), random);
+    const uint64_t model = Simulate(op.model, Extract(inputs, 0));
+    if (!SameResult(op, model, (*device.Run(op, inputs))[0])) return {&op, inputs, 0};
   }
-  return {&row, {}, 0};
+  return {&op, {}, 0};
 }
 
 inline bool HasPlainScales(const Model& m, const DotProductCase& dot) {
   for (int s = m.k; s < m.k + m.scales(); ++s) {
     for (const uint64_t word : {dot.a[s], dot.b[s]}) {
-      const Operand scale = Unpack(m.scale, word);
-      if (scale.kind != Operand::Class::kFinite || scale.exponent != 0 || scale.fraction != 0) {
+      const Value scale = DecodeValue(m.scale, word);
+      if (scale.kind != Value::Class::kFinite || scale.exponent != 0 || scale.fraction != 0) {
         return false;
       }
     }
@@ -50,11 +50,11 @@ inline bool HasPlainScales(const Model& m, const DotProductCase& dot) {
 }
 
 // Through the text of a regression case and through a line, words and answer come back.
-inline void CheckStored(const Row& row, const DotProductCase& dot, uint64_t d,
+inline void CheckStored(const Operation& op, const DotProductCase& dot, uint64_t d,
                         const std::string& signature) {
   RegressionCase c;
-  c.row = &row;
-  c.inputs = MakeDotProductBatch(row.shape(), {dot});
+  c.op = &op;
+  c.inputs = MakeDotProductBatch(op.shape(), {dot});
   c.answers = {{"faulty:x=1", "test", "", {d}}};
   c.signature = signature;
   const std::string text = FormatCase(c);
@@ -64,52 +64,52 @@ inline void CheckStored(const Row& row, const DotProductCase& dot, uint64_t d,
   EXPECT_EQ(Extract(parsed->inputs, 0), dot) << text;
   EXPECT_EQ(parsed->answers[0].d, std::vector<uint64_t>{d});
 
-  const std::string line = FormatLine(*row.instruction, dot, d);
-  const auto read = ParseLine(*row.instruction, line);
+  const std::string line = FormatLine(*op.instruction, dot, d);
+  const auto read = ParseLine(*op.instruction, line);
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->dot, dot) << line;
   EXPECT_EQ(read->d, d);
 }
 
 // The planted change, or one that is preferred as an explanation, is among those shown.
-inline void CheckExplained(const Row& row, const Observed& observed, const std::string& change,
+inline void CheckExplained(const Operation& op, const Observed& observed, const std::string& change,
                            RoundTripFigures& figures) {
-  const std::vector<Neighbour> explaining = ExplainingNeighbours(row, {&observed, 1});
-  ASSERT_FALSE(explaining.empty()) << row.name << " " << change;
+  const std::vector<Neighbour> explaining = ExplainingNeighbours(op, {&observed, 1});
+  ASSERT_FALSE(explaining.empty()) << op.name << " " << change;
   figures.exactly_explained += std::any_of(explaining.begin(), explaining.end(),
                                            [&](const Neighbour& n) { return n.name == change; });
-  const std::string text = ExplainText(row, observed, false);
+  const std::string text = ExplainText(op, observed, false);
   EXPECT_THAT(text, testing::HasSubstr(explaining[0].name + " gives the device's bits"));
   const size_t mark = text.find("<--");
   ASSERT_NE(mark, std::string::npos) << text;
   EXPECT_EQ(text.find("<--", mark + 1), std::string::npos) << text;
 }
 
-inline void CheckRoundTrip(const Row& row, const std::string& change, int tries,
+inline void CheckRoundTrip(const Operation& op, const std::string& change, int tries,
                            RoundTripFigures& figures) {
   ++figures.planted;
-  const Mismatch start = FindMismatch(row, change, tries);
-  if (start.inputs.count == 0) return figures.missed.push_back(row.name + " " + change);
+  const Mismatch start = FindMismatch(op, change, tries);
+  if (start.inputs.count == 0) return figures.missed.push_back(op.name + " " + change);
   ++figures.found;
   ChangedDevice device(change);
   const auto clock = std::chrono::steady_clock::now();
   const absl::StatusOr<Minimized> m = Minimize(device, start);
   const double seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - clock).count();
-  ASSERT_TRUE(m.ok()) << row.name << " " << change << ": " << m.status();
-  ASSERT_EQ(m->repeatability, Repeatability::kReproduced) << row.name << " " << change;
+  ASSERT_TRUE(m.ok()) << op.name << " " << change << ": " << m.status();
+  ASSERT_EQ(m->repeatability, Repeatability::kReproduced) << op.name << " " << change;
   const DotProductCase dot = Extract(m->mismatch.inputs, 0);
-  EXPECT_FALSE(SameResult(row, Simulate(row.model, dot), m->device[0])) << row.name << change;
-  EXPECT_EQ((*device.Run(row, m->mismatch.inputs)), m->device);
-  figures.plain_scales += HasPlainScales(row.model, dot);
+  EXPECT_FALSE(SameResult(op, Simulate(op.model, dot), m->device[0])) << op.name << change;
+  EXPECT_EQ((*device.Run(op, m->mismatch.inputs)), m->device);
+  figures.plain_scales += HasPlainScales(op.model, dot);
   figures.executions += m->executions;
   figures.seconds += seconds;
   if (seconds > figures.slowest) {
     figures.slowest = seconds;
-    figures.slowest_name = row.name + " " + change;
+    figures.slowest_name = op.name + " " + change;
   }
-  CheckExplained(row, {dot, m->device[0]}, change, figures);
-  CheckStored(row, dot, m->device[0], m->signature);
+  CheckExplained(op, {dot, m->device[0]}, change, figures);
+  CheckStored(op, dot, m->device[0], m->signature);
 }
 
 }  // namespace mmadiff

@@ -20,26 +20,26 @@ class RoundTripSweep : public testing::TestWithParam<std::string> {};
 
 TEST_P(RoundTripSweep, EveryModelAndNeighbour) {
   RoundTripFigures figures;
-  for (const Row* row : DistinctRows()) {
-    if (row->arch() != GetParam()) continue;
-    std::vector<Neighbour> neighbours = Neighbours(row->model);
+  for (const Operation* op : DistinctOperations()) {
+    if (op->arch() != GetParam()) continue;
+    std::vector<Neighbour> neighbours = Neighbours(op->model);
     neighbours.resize(std::min<size_t>(neighbours.size(), 6));
-    for (const Neighbour& n : neighbours) CheckRoundTrip(*row, n.name, /*tries=*/500, figures);
+    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, n.name, /*tries=*/500, figures);
   }
   Print(figures);
   // Random operands show most changes; the others need the generator.
   EXPECT_GT(figures.found, figures.planted / 2);
 }
 
-std::vector<std::string> ArchitecturesOfDistinctRows() {
+std::vector<std::string> ArchitecturesOfDistinctOperations() {
   std::vector<std::string> names;
-  for (const Row* row : DistinctRows()) {
-    if (names.empty() || names.back() != row->arch()) names.emplace_back(row->arch());
+  for (const Operation* op : DistinctOperations()) {
+    if (names.empty() || names.back() != op->arch()) names.emplace_back(op->arch());
   }
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(, RoundTripSweep, testing::ValuesIn(ArchitecturesOfDistinctRows()),
+INSTANTIATE_TEST_SUITE_P(, RoundTripSweep, testing::ValuesIn(ArchitecturesOfDistinctOperations()),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,16 +1,16 @@
-// From the device to the stored case and back: some rows of each family, some of their neighbours.
-// Every model is in round_trip_sweep_test.cc.
+// From the device to the stored case and back: some operations of each family, some of their
+// neighbours. Every model is in round_trip_sweep_test.cc.
 #include "triage/round_trip_checks.h"
 
 namespace mmadiff {
 namespace {
 
-TEST(RoundTrip, SomeRowsOfEachFamily) {
+TEST(RoundTrip, SomeOperationsOfEachFamily) {
   RoundTripFigures figures;
-  for (const Row* row : RowsOfEachFamily(2)) {
-    std::vector<Neighbour> neighbours = Neighbours(row->model);
+  for (const Operation* op : OperationsOfEachFamily(2)) {
+    std::vector<Neighbour> neighbours = Neighbours(op->model);
     neighbours.resize(std::min<size_t>(neighbours.size(), 3));
-    for (const Neighbour& n : neighbours) CheckRoundTrip(*row, n.name, /*tries=*/1000, figures);
+    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, n.name, /*tries=*/1000, figures);
   }
   EXPECT_GT(figures.found, 40);
   EXPECT_EQ(figures.found, figures.planted);

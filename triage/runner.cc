@@ -7,7 +7,7 @@ namespace mmadiff {
 absl::StatusOr<std::vector<uint64_t>> Runner::Run(const Batch& batch) {
   executions_ += batch.count;
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(row_, batch);
+  absl::StatusOr<std::vector<uint64_t>> d = device_.Run(op_, batch);
   used_ += std::chrono::steady_clock::now() - start;
   dot_products_ += batch.dot_products();
   return d;
@@ -26,10 +26,10 @@ absl::StatusOr<std::vector<uint64_t>> Runner::Try(const Batch& batch) {
   std::vector<uint64_t> d;
   for (int64_t i = 0; i < batch.count; ++i) {
     const Batch one = Slice(batch, i);
-    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(row_, one);
+    absl::StatusOr<std::vector<uint64_t>> words = device_.Run(op_, one);
     if (absl::IsNotFound(words.status())) {
       words = std::vector<uint64_t>(one.dot_products());
-      Simulate(row_.model, one, *words);
+      Simulate(op_.model, one, *words);
     }
     if (!words.ok()) return words.status();
     d.insert(d.end(), words->begin(), words->end());

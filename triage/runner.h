@@ -8,7 +8,7 @@
 #include "absl/status/statusor.h"
 #include "device/device.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -16,16 +16,16 @@ class Runner {
  public:
   // After `most` executions it has no more of them to spend: HasBudget() is false; while the device
   // is slow, after `most_slow`.
-  Runner(Device& device, const Row& row, int64_t most, int64_t most_slow)
-      : device_(device), row_(row), most_(most), most_slow_(most_slow) {}
-  Runner(Device& device, const Row& row, int64_t most) : Runner(device, row, most, most) {}
+  Runner(Device& device, const Operation& op, int64_t most, int64_t most_slow)
+      : device_(device), op_(op), most_(most), most_slow_(most_slow) {}
+  Runner(Device& device, const Operation& op, int64_t most) : Runner(device, op, most, most) {}
 
   absl::StatusOr<std::vector<uint64_t>> Run(const Batch& batch);
   // The same for candidates: an execution that the device has no answer for (kNotFound: a
   // recording) gets the model's words, so that it shows no difference.
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
-  const Row& row() const { return row_; }
+  const Operation& op() const { return op_; }
   // A device that says so, until it has answered a dot product in a millisecond, and ten seconds
   // are not over.
   bool IsSlow() const;
@@ -38,7 +38,7 @@ class Runner {
 
  private:
   Device& device_;
-  const Row& row_;
+  const Operation& op_;
   const int64_t most_, most_slow_;
   int64_t executions_ = 0, kept_ = 0, dot_products_ = 0;
   std::chrono::steady_clock::duration used_ = {};  // by the device

@@ -9,7 +9,7 @@ namespace {
 
 using testing::ElementsAre;
 
-const Row& Fma() { return *FindRow("x86/vfmadd231ss"); }
+const Operation& Fma() { return *FindOperation("x86/vfmadd231ss"); }
 
 Batch Products(std::vector<uint64_t> a) {
   std::vector<DotProductCase> dots;
@@ -21,7 +21,7 @@ Batch Products(std::vector<uint64_t> a) {
 class Recording : public ChangedDevice {
  public:
   Recording() : ChangedDevice("") {}
-  absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     for (const uint64_t a : batch.a) {
       if (a != 0x40000000) return absl::NotFoundError("not recorded");
     }

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "device/device.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
-#include "triage/minimize/operand.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 
@@ -23,15 +23,15 @@ class ChangedDevice : public Device {
 
   std::string name() const override { return "faulty:" + change_; }
   std::string identity() const override { return "test"; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;
-    Model model = row.model;
-    for (const Neighbour& n : Neighbours(row.model)) {
+    Model model = op.model;
+    for (const Neighbour& n : Neighbours(op.model)) {
       if (n.name == change_) model.algorithm = n.algorithm;
     }
-    if (!change_.empty() && model.algorithm == row.model.algorithm) {
-      return absl::NotFoundError(row.name + " has no neighbour " + change_);
+    if (!change_.empty() && model.algorithm == op.model.algorithm) {
+      return absl::NotFoundError(op.name + " has no neighbour " + change_);
     }
     d.resize(batch.dot_products());
     Simulate(model, batch, d);
@@ -44,15 +44,15 @@ class ChangedDevice : public Device {
   std::string change_;
 };
 
-// The simulator with another model of the row.
+// The simulator with another model of the operation.
 class ModelDevice : public Device {
  public:
   explicit ModelDevice(const Model& model) : model_(model) {}
 
   std::string name() const override { return "model"; }
   std::string identity() const override { return "test"; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;
     d.resize(batch.dot_products());
     Simulate(model_, batch, d);
@@ -69,8 +69,8 @@ class ModelDevice : public Device {
 class SwappedLanesDevice : public ChangedDevice {
  public:
   SwappedLanesDevice() : ChangedDevice("") {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::Status status = ChangedDevice::Execute(row, batch, d);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
     const int64_t words = batch.shape.d_words();
     for (int64_t i = 0; words > 20 && i < batch.count; ++i) {
       std::swap(d[i * words + 3], d[i * words + 20]);
@@ -80,11 +80,11 @@ class SwappedLanesDevice : public ChangedDevice {
 };
 
 // Flips the lowest bit of element 0 when row 5 of A has more than one word that is not zero.
-class NeighbourRowDevice : public ChangedDevice {
+class NeighbourOperationDevice : public ChangedDevice {
  public:
-  NeighbourRowDevice() : ChangedDevice("") {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::Status status = ChangedDevice::Execute(row, batch, d);
+  NeighbourOperationDevice() : ChangedDevice("") {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
     const Shape& s = batch.shape;
     for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
       const auto row5 = batch.a.begin() + i * s.a_words() + 5 * s.row_words();
@@ -99,14 +99,14 @@ class NeighbourRowDevice : public ChangedDevice {
 class CountingDevice : public ChangedDevice {
  public:
   CountingDevice() : ChangedDevice("") {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::Status status = ChangedDevice::Execute(row, batch, d);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
     for (int64_t i = 0; i < batch.dot_products(); ++i) {
       const DotProductCase dot = Extract(batch, i);
       int products = 0;
-      for (int k = 0; k < row.model.k; ++k) {
-        products += Decode(row.model.a, dot.a[k]).significand != 0 &&
-                    Decode(row.model.b, dot.b[k]).significand != 0;
+      for (int k = 0; k < op.model.k; ++k) {
+        products += Decode(op.model.a, dot.a[k]).significand != 0 &&
+                    Decode(op.model.b, dot.b[k]).significand != 0;
       }
       if (products >= 2) d[i] ^= 4;
     }
@@ -118,8 +118,8 @@ class CountingDevice : public ChangedDevice {
 class FlakyDevice : public ChangedDevice {
  public:
   FlakyDevice() : ChangedDevice("") {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const absl::Status status = ChangedDevice::Execute(row, batch, d);
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
     if (++calls_ % 2 == 0) return status;
     for (uint64_t& word : d) word ^= 1;
     return status;
@@ -133,9 +133,9 @@ class FlakyDevice : public ChangedDevice {
 class DyingDevice : public ChangedDevice {
  public:
   DyingDevice(std::string change, int calls) : ChangedDevice(std::move(change)), calls_(calls) {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (calls_-- <= 0) return absl::UnavailableError("the device is gone");
-    return ChangedDevice::Execute(row, batch, d);
+    return ChangedDevice::Execute(op, batch, d);
   }
   int calls() const { return calls_; }  // left
 
@@ -178,15 +178,15 @@ inline uint64_t RandomWord(const Format& f, std::mt19937_64& random) {
 inline uint64_t RandomScale(const Format& f, std::mt19937_64& random) {
   if (random() % 16 == 0) return RandomWord(f, random);
   uint64_t one = 0;
-  PackPowerOfTwo(f, false, static_cast<int>(random() % 9) - 4, &one);
+  EncodePowerOfTwo(f, false, static_cast<int>(random() % 9) - 4, &one);
   return one | (random() % 2 == 0 ? 0 : random() & LowBits(f.fraction_bits));
 }
 
 // A whole execution of random words; a third of the products cancel their predecessor.
-inline Batch RandomTile(const Row& row, const Shape& shape, std::mt19937_64& random) {
-  const Format* scale = row.instruction->scale;
+inline Batch RandomTile(const Operation& op, const Shape& shape, std::mt19937_64& random) {
+  const Format* scale = op.instruction->scale;
   const int scheme = random() % 4;
-  Batch batch = FillBatch(row, shape, 1, [&](const Format& f) {
+  Batch batch = FillBatch(op, shape, 1, [&](const Format& f) {
     return &f == scale ? RandomScale(f, random) : RandomWord(f, random);
   });
   if (scheme == 0) std::fill(batch.c.begin(), batch.c.end(), 0);
@@ -194,8 +194,8 @@ inline Batch RandomTile(const Row& row, const Shape& shape, std::mt19937_64& ran
   const auto copies = [&](size_t i) {
     return scheme >= 2 && i % words % 3 == 1 && i % words < static_cast<size_t>(shape.k);
   };
-  for (size_t i = 1; !IsInteger(row.model.a) && i < batch.a.size(); ++i) {
-    if (copies(i)) batch.a[i] = batch.a[i - 1] ^ 1ull << SignBit(row.model.a);
+  for (size_t i = 1; !IsInteger(op.model.a) && i < batch.a.size(); ++i) {
+    if (copies(i)) batch.a[i] = batch.a[i - 1] ^ 1ull << SignBit(op.model.a);
   }
   for (size_t i = 1; i < batch.b.size(); ++i) {
     if (copies(i)) batch.b[i] = batch.b[i - 1];

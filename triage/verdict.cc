@@ -75,37 +75,37 @@ std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
 
 }  // namespace
 
-bool SameResult(const Row& row, uint64_t model, uint64_t device) {
+bool SameResult(const Operation& op, uint64_t model, uint64_t device) {
   if (model == device) return true;
-  return row.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(row.model.d, model) &&
-         IsNan(row.model.d, device);
+  return op.numerics->nan_verdict == NanVerdict::kAnyNan && IsNan(op.model.d, model) &&
+         IsNan(op.model.d, device);
 }
 
-bool Gives(const Row& row, const Model& model, const DotProductCase& dot, uint64_t device) {
-  return SameResult(row, Simulate(model, dot), device);
+bool Gives(const Operation& op, const Model& model, const DotProductCase& dot, uint64_t device) {
+  return SameResult(op, Simulate(model, dot), device);
 }
 
-std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
+std::vector<int64_t> Differences(const Operation& op, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device) {
   std::vector<int64_t> indices;
   if (std::ranges::equal(model, device)) return indices;
   for (size_t i = 0; i < model.size(); ++i) {
-    if (!SameResult(row, model[i], device[i])) indices.push_back(static_cast<int64_t>(i));
+    if (!SameResult(op, model[i], device[i])) indices.push_back(static_cast<int64_t>(i));
   }
   return indices;
 }
 
-void Compare(const Row& row, const Model& model, const Batch& batch,
+void Compare(const Operation& op, const Model& model, const Batch& batch,
              std::span<const uint64_t> device, Comparison& result) {
   if (static_cast<int64_t>(device.size()) != batch.dot_products()) std::abort();  // not checked
   result.model.resize(device.size());
   Simulate(model, batch, result.model);
-  result.differing = Differences(row, result.model, device);
+  result.differing = Differences(op, result.model, device);
 }
 
-Comparison Compare(const Row& row, const Batch& batch, std::span<const uint64_t> device) {
+Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint64_t> device) {
   Comparison result;
-  Compare(row, row.model, batch, device, result);
+  Compare(op, op.model, batch, device, result);
   return result;
 }
 

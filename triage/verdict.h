@@ -1,4 +1,4 @@
-// Bit-level comparison of a device's answer with the model's, under the row's NaN rule. No
+// Bit-level comparison of a device's answer with the model's, under the operation's NaN rule. No
 // tolerance.
 #pragma once
 
@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
-// True when `device` is the word that `model` promises: equal bits, or two NaNs where the row says
-// that NaN payloads are not known (NanVerdict::kAnyNan).
-bool SameResult(const Row& row, uint64_t model, uint64_t device);
+// True when `device` is the word that `model` promises: equal bits, or two NaNs where the operation
+// says that NaN payloads are not known (NanVerdict::kAnyNan).
+bool SameResult(const Operation& op, uint64_t model, uint64_t device);
 
-// True when `device` is the word that the model, the row's or another, promises for the dot
+// True when `device` is the word that the model, the operation's or another, promises for the dot
 // product.
-bool Gives(const Row& row, const Model& model, const DotProductCase& dot, uint64_t device);
+bool Gives(const Operation& op, const Model& model, const DotProductCase& dot, uint64_t device);
 
 // Indices of the differing words, ascending. The spans have equal size.
-std::vector<int64_t> Differences(const Row& row, std::span<const uint64_t> model,
+std::vector<int64_t> Differences(const Operation& op, std::span<const uint64_t> model,
                                  std::span<const uint64_t> device);
 
 // What the model says to a batch, and where a device's answer differs from it.
@@ -32,10 +32,10 @@ struct Comparison {
 
 // The one place where a batch, its answers and the model meet: `device` holds an answer to each of
 // its dot products. `result` is overwritten; its memory is used again. `model` may be another than
-// the row's.
-void Compare(const Row& row, const Model& model, const Batch& batch,
+// the operation's.
+void Compare(const Operation& op, const Model& model, const Batch& batch,
              std::span<const uint64_t> device, Comparison& result);
-Comparison Compare(const Row& row, const Batch& batch, std::span<const uint64_t> device);
+Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint64_t> device);
 
 // Several lines: both values as sign|exponent|significand bits with the differing bits marked by
 // '^', hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI

@@ -5,36 +5,36 @@
 namespace mmadiff {
 namespace {
 
-Row MakeRow(NanVerdict verdict) {
+Operation MakeOperation(NanVerdict verdict) {
   static const Numerics bits = {"x", nullptr, {}, {}, NanVerdict::kBits};
   static const Numerics any = {"x", nullptr, {}, {}, NanVerdict::kAnyNan};
-  Row row = Rows()[0];
-  row.numerics = verdict == NanVerdict::kBits ? &bits : &any;
-  row.model.d = kF32;
-  return row;
+  Operation op = Operations()[0];
+  op.numerics = verdict == NanVerdict::kBits ? &bits : &any;
+  op.model.d = kF32;
+  return op;
 }
 
 TEST(SameResult, ComparesBits) {
-  const Row row = MakeRow(NanVerdict::kBits);
-  EXPECT_TRUE(SameResult(row, 0x3f800000, 0x3f800000));
-  EXPECT_FALSE(SameResult(row, 0x3f800000, 0x3f800001));
-  EXPECT_FALSE(SameResult(row, 0x00000000, 0x80000000));
-  EXPECT_FALSE(SameResult(row, 0x7fffffff, 0x7fc00000));
+  const Operation op = MakeOperation(NanVerdict::kBits);
+  EXPECT_TRUE(SameResult(op, 0x3f800000, 0x3f800000));
+  EXPECT_FALSE(SameResult(op, 0x3f800000, 0x3f800001));
+  EXPECT_FALSE(SameResult(op, 0x00000000, 0x80000000));
+  EXPECT_FALSE(SameResult(op, 0x7fffffff, 0x7fc00000));
 }
 
-TEST(SameResult, AnyNanOnlyWhereTheRowSaysSo) {
-  const Row row = MakeRow(NanVerdict::kAnyNan);
-  EXPECT_TRUE(SameResult(row, 0x7fffffff, 0xffc00000));
-  EXPECT_FALSE(SameResult(row, 0x7fffffff, 0x7f800000));
-  EXPECT_FALSE(SameResult(row, 0x7f800000, 0x7fffffff));
-  EXPECT_FALSE(SameResult(row, 0x00000000, 0x80000000));
+TEST(SameResult, AnyNanOnlyWhereTheOperationSaysSo) {
+  const Operation op = MakeOperation(NanVerdict::kAnyNan);
+  EXPECT_TRUE(SameResult(op, 0x7fffffff, 0xffc00000));
+  EXPECT_FALSE(SameResult(op, 0x7fffffff, 0x7f800000));
+  EXPECT_FALSE(SameResult(op, 0x7f800000, 0x7fffffff));
+  EXPECT_FALSE(SameResult(op, 0x00000000, 0x80000000));
 }
 
 TEST(Differences, IndicesAscend) {
-  const Row row = MakeRow(NanVerdict::kAnyNan);
+  const Operation op = MakeOperation(NanVerdict::kAnyNan);
   const std::vector<uint64_t> model = {1, 2, 0x7fffffff, 4}, device = {0, 2, 0x7fc00000, 5};
-  EXPECT_EQ(Differences(row, model, device), (std::vector<int64_t>{0, 3}));
-  EXPECT_TRUE(Differences(row, model, model).empty());
+  EXPECT_EQ(Differences(op, model, device), (std::vector<int64_t>{0, 3}));
+  EXPECT_TRUE(Differences(op, model, model).empty());
 }
 
 struct HexCase {

@@ -212,7 +212,7 @@ class LineRecordingReader {
     if (IsLineComment(line, "device", &text)) {
       portion_.identity = std::string(text);
     } else if (IsLineComment(line, "instruction", &text)) {
-      return SetRow(std::string(text));
+      return SetOperation(std::string(text));
     } else if (IsLineComment(line, "lines", &text)) {
       if (absl::Status s = CheckLines(); !s.ok()) return s;
       uint64_t lines;
@@ -236,19 +236,19 @@ class LineRecordingReader {
     return Error(since_, " dot products after '# lines: ", *expected_, "'");
   }
 
-  absl::Status SetRow(const std::string& name) {
-    portion_.row = FindRow(name);
-    if (portion_.row != nullptr) return absl::OkStatus();
-    return Error(WhyNoRow(absl::CHexEscape(name.substr(0, 100))));
+  absl::Status SetOperation(const std::string& name) {
+    portion_.op = FindOperation(name);
+    if (portion_.op != nullptr) return absl::OkStatus();
+    return Error(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
   }
 
-  // The row of a file without an instruction comment before its first dot product.
-  absl::Status DefaultRow(absl::string_view line) {
-    portion_.row = facts_.row;
-    if (portion_.row != nullptr) return absl::OkStatus();
+  // The operation of a file without an instruction comment before its first dot product.
+  absl::Status DefaultOperation(absl::string_view line) {
+    portion_.op = facts_.op;
+    if (portion_.op != nullptr) return absl::OkStatus();
     if (!IsLineProtocol(line)) return Error("no recording: neither a log nor hexadecimal words");
     if (!instruction_.empty()) {
-      const absl::Status s = SetRow(instruction_);
+      const absl::Status s = SetOperation(instruction_);
       return s.ok() ? s : absl::InvalidArgumentError(s.message());
     }
     return absl::InvalidArgumentError(
@@ -258,10 +258,10 @@ class LineRecordingReader {
   }
 
   absl::Status ReadDotProduct(absl::string_view line) {
-    if (portion_.row == nullptr) {
-      if (absl::Status s = DefaultRow(line); !s.ok()) return s;
+    if (portion_.op == nullptr) {
+      if (absl::Status s = DefaultOperation(line); !s.ok()) return s;
     }
-    const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.row->instruction, line);
+    const absl::StatusOr<ProtocolLine> parsed = ParseLine(*portion_.op->instruction, line);
     if (!parsed.ok()) return Error(parsed.status().message());
     if (!parsed->d.has_value()) {
       return Error("a recording needs the answer d as word ", WordsOfLine());
@@ -285,11 +285,11 @@ class LineRecordingReader {
   }
 
   // With the answer.
-  int WordsOfLine() const { return 2 * portion_.row->shape().row_words() + 2; }
+  int WordsOfLine() const { return 2 * portion_.op->shape().row_words() + 2; }
 
   absl::Status Deliver() {
     if (portion_.d.empty()) return absl::OkStatus();
-    portion_.inputs.shape = DotProductShape(portion_.row->shape());
+    portion_.inputs.shape = DotProductShape(portion_.op->shape());
     portion_.inputs.count = static_cast<int64_t>(portion_.d.size());
     absl::Status s = deliver_(portion_);
     dot_products_ += portion_.d.size();
@@ -313,7 +313,7 @@ bool IsInstruction(const std::string& name) {
   if (FindInstruction(name) != nullptr) return true;
   const auto architectures = Architectures();
   return std::any_of(architectures.begin(), architectures.end(), [&name](const Architecture& arch) {
-    return FindRow(absl::StrCat(arch.name, "/", name)) != nullptr;
+    return FindOperation(absl::StrCat(arch.name, "/", name)) != nullptr;
   });
 }
 
@@ -334,7 +334,7 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
     if (!IsInstruction(name_after_dot)) continue;
     absl::string_view anything = rest.substr(0, start);
     absl::ConsumePrefix(&anything, ".");
-    return {FindRow(absl::StrCat(arch, "/", name_after_dot)), std::string(anything)};
+    return {FindOperation(absl::StrCat(arch, "/", name_after_dot)), std::string(anything)};
   }
   return {};
 }
@@ -344,7 +344,7 @@ absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& 
   if (!files.ok()) return files.status();
   std::erase_if(*files, [](const std::string& path) {
     const bool named = absl::EndsWith(path, ".txt") || absl::EndsWith(path, ".txt.gz");
-    return !named || FactsOfFileName(path).row == nullptr;
+    return !named || FactsOfFileName(path).op == nullptr;
   });
   return files;
 }

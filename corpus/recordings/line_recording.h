@@ -14,15 +14,15 @@
 namespace mmadiff {
 
 // What a file name ARCH[.ANYTHING].INSTRUCTION.txt[.gz] says: ARCH is up to the first '.',
-// INSTRUCTION the longest name of an instruction, of any legal size, at the end. `row` is nullptr
+// INSTRUCTION the longest name of an instruction, of any legal size, at the end. `op` is nullptr
 // when it names none, or none of ARCH.
 struct FileNameFacts {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   std::string anything;
 };
 FileNameFacts FactsOfFileName(absl::string_view path);
 
-// The files below a folder whose names say their row, sorted. Errors as FilesBelow().
+// The files below a folder whose names say their operation, sorted. Errors as FilesBelow().
 absl::StatusOr<std::vector<std::string>> LineRecordingsBelow(const std::string& folder);
 
 // As ReadRecordings() for one file. Adds to `dot_products`. A comment "# lines: N" says that N dot

@@ -87,7 +87,7 @@ auto Containing(R& ranges, uint64_t at) {
   return at - it->first < it->second.count ? it : ranges.end();
 }
 
-// All that is recorded of one row.
+// All that is recorded of one operation.
 struct Table {
   absl::flat_hash_map<OperandKey, DotAnswer> dots;
   absl::flat_hash_map<OperandKey, ExecutionAnswer> executions;
@@ -121,33 +121,33 @@ class RecordedDevice : public Device {
     return text.empty() ? absl::StrCat("recorded in ", path_) : text;
   }
 
-  // Of the rows, inputs and answers, in whatever order and portions they came.
+  // Of the operations, inputs and answers, in whatever order and portions they came.
   std::string Fingerprint() const override {
     return absl::StrFormat("contents xxh3 %016x%016x", contents_.high, contents_.low);
   }
 
-  absl::Status Supports(const Row& row) const override {
-    if (tables_.contains(&row)) return absl::OkStatus();
+  absl::Status Supports(const Operation& op) const override {
+    if (tables_.contains(&op)) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
     std::sort(names.begin(), names.end());
-    return absl::NotFoundError(absl::StrCat(name(), " has nothing of ", row.name, ", only of ",
+    return absl::NotFoundError(absl::StrCat(name(), " has nothing of ", op.name, ", only of ",
                                             absl::StrJoin(names, ", ")));
   }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-    const Table& table = *tables_[&row];
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const Table& table = *tables_[&op];
     d.reserve(batch.dot_products());
     for (int64_t i = 0; i < batch.count; ++i) {
-      if (FindCase(row, table, batch, i, d) || FindExecution(table, batch, i, d)) continue;
-      if (absl::Status s = FindDotProducts(row, table, batch, i, d); !s.ok()) return s;
+      if (FindCase(op, table, batch, i, d) || FindExecution(table, batch, i, d)) continue;
+      if (absl::Status s = FindDotProducts(op, table, batch, i, d); !s.ok()) return s;
     }
     return absl::OkStatus();
   }
 
  private:
   absl::Status Add(const Recording& r) {
-    std::unique_ptr<Table>& table = tables_[r.row];
+    std::unique_ptr<Table>& table = tables_[r.op];
     if (table == nullptr) table = std::make_unique<Table>();
     if (!r.identity.empty()) identities_.insert(r.identity);
     if (!r.inputs.stream.empty()) return AddRange(r, *table);
@@ -155,8 +155,8 @@ class RecordedDevice : public Device {
   }
 
   // Each input once.
-  void AddToContents(const Row& row, absl::string_view input, std::span<const uint64_t> d) {
-    std::string bytes = absl::StrCat(row.name, "\n", input, "\n");
+  void AddToContents(const Operation& op, absl::string_view input, std::span<const uint64_t> d) {
+    std::string bytes = absl::StrCat(op.name, "\n", input, "\n");
     bytes.append(reinterpret_cast<const char*>(d.data()), d.size_bytes());
     const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
     contents_.low ^= hash.low64;
@@ -168,9 +168,9 @@ class RecordedDevice : public Device {
       const DotAnswer answer = {r.d[i], PlaceOf(r, i)};
       const OperandKey key = KeyOf(Extract(r.inputs, i));
       const auto [it, added] = table.dots.try_emplace(key, answer);
-      if (added) AddToContents(*r.row, Text("dot product", key), {&answer.d, 1});
+      if (added) AddToContents(*r.op, Text("dot product", key), {&answer.d, 1});
       if (!added && it->second.d != answer.d) {
-        return Conflict(*r.row, it->second.place, it->second.d, answer.place, answer.d);
+        return Conflict(*r.op, it->second.place, it->second.d, answer.place, answer.d);
       }
     }
     return absl::OkStatus();
@@ -183,10 +183,10 @@ class RecordedDevice : public Device {
       const ExecutionAnswer answer = {{begin, begin + words}, PlaceOf(r, e * words)};
       const OperandKey key = KeyOf(r.inputs, e);
       const auto [it, added] = table.executions.try_emplace(key, answer);
-      if (added) AddToContents(*r.row, Text("execution", key), answer.d);
+      if (added) AddToContents(*r.op, Text("execution", key), answer.d);
       const auto differ = std::mismatch(it->second.d.begin(), it->second.d.end(), answer.d.begin());
       if (differ.first != it->second.d.end()) {
-        return Conflict(*r.row, it->second.place, *differ.first, answer.place, *differ.second);
+        return Conflict(*r.op, it->second.place, *differ.first, answer.place, *differ.second);
       }
       for (int64_t i = e * words; i < (e + 1) * words; ++i) {
         const auto [part, fresh] = table.parts.try_emplace(KeyOf(Extract(r.inputs, i)), r.d[i]);
@@ -198,7 +198,7 @@ class RecordedDevice : public Device {
 
   // Adds the cases that are not there yet and compares the others.
   absl::Status AddRange(const Recording& r, Table& table) {
-    const Format& format = *r.row->instruction->d;
+    const Format& format = *r.op->instruction->d;
     const int words = r.inputs.shape.d_words();
     Ranges& ranges = table.streams[{IsDotProduct(r.inputs.shape), r.inputs.stream}];
     const Place place = PlaceOf(r, 0);
@@ -212,7 +212,7 @@ class RecordedDevice : public Device {
         for (int64_t w = 0; w < count * words; ++w) {
           const uint64_t stored = UnpackWord(format, known->second.packed, skipped * words + w);
           const uint64_t added = r.d[i * words + w];
-          if (stored != added) return Conflict(*r.row, known->second.place, stored, place, added);
+          if (stored != added) return Conflict(*r.op, known->second.place, stored, place, added);
         }
         i += count;
         continue;
@@ -220,7 +220,7 @@ class RecordedDevice : public Device {
       const int64_t count = next == ranges.end() ? left : std::min(left, next->first - at);
       const std::span<const uint64_t> fresh(&r.d[i * words], count * words);
       for (int64_t c = 0; c < count; ++c) {
-        AddToContents(*r.row, absl::StrCat(words, " words ", r.inputs.stream, ":", at + c),
+        AddToContents(*r.op, absl::StrCat(words, " words ", r.inputs.stream, ":", at + c),
                       fresh.subspan(c * words, words));
       }
       ranges.emplace_hint(next, at,
@@ -230,7 +230,7 @@ class RecordedDevice : public Device {
     return absl::OkStatus();
   }
 
-  static bool FindCase(const Row& row, const Table& table, const Batch& batch, int64_t i,
+  static bool FindCase(const Operation& op, const Table& table, const Batch& batch, int64_t i,
                        std::vector<uint64_t>& d) {
     if (batch.stream.empty() || table.streams.empty()) return false;
     const auto stream = table.streams.find({IsDotProduct(batch.shape), batch.stream});
@@ -240,7 +240,7 @@ class RecordedDevice : public Device {
     const int words = batch.shape.d_words();
     const int64_t begin = (batch.first + i - range->first) * words;
     for (int w = 0; w < words; ++w) {
-      d.push_back(UnpackWord(*row.instruction->d, range->second.packed, begin + w));
+      d.push_back(UnpackWord(*op.instruction->d, range->second.packed, begin + w));
     }
     return true;
   }
@@ -254,8 +254,8 @@ class RecordedDevice : public Device {
     return true;
   }
 
-  absl::Status FindDotProducts(const Row& row, const Table& table, const Batch& batch, int64_t i,
-                               std::vector<uint64_t>& d) const {
+  absl::Status FindDotProducts(const Operation& op, const Table& table, const Batch& batch,
+                               int64_t i, std::vector<uint64_t>& d) const {
     const int words = batch.shape.d_words();
     for (int64_t index = i * words; index < (i + 1) * words; ++index) {
       const DotProductCase dot = Extract(batch, index);
@@ -274,7 +274,7 @@ class RecordedDevice : public Device {
                                : absl::StrCat("case ", batch.stream, ":", batch.first + i, ", ");
       return absl::NotFoundError(absl::StrCat(
           name(), part == table.parts.end() ? " has no answer for " : " has several answers for ",
-          row.name, " ", which, FormatLine(*row.instruction, dot)));
+          op.name, " ", which, FormatLine(*op.instruction, dot)));
     }
     return absl::OkStatus();
   }
@@ -294,11 +294,11 @@ class RecordedDevice : public Device {
     return place.line == 0 ? files_[place.file] : absl::StrCat(files_[place.file], ":", place.line);
   }
 
-  absl::Status Conflict(const Row& row, const Place& x, uint64_t dx, const Place& y,
+  absl::Status Conflict(const Operation& op, const Place& x, uint64_t dx, const Place& y,
                         uint64_t dy) const {
-    const Format& format = *row.instruction->d;
+    const Format& format = *op.instruction->d;
     return absl::DataLossError(absl::StrCat(
-        row.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x), ", ",
+        op.name, ": two answers for one input: ", HexWord(format, dx), " in ", Text(x), ", ",
         HexWord(format, dy), " in ", Text(y), "; a recording must be of one device, remove one"));
   }
 
@@ -306,7 +306,7 @@ class RecordedDevice : public Device {
   OperandKey contents_ = {0, 0};
   std::vector<std::string> files_;
   std::set<std::string> identities_;
-  absl::flat_hash_map<const Row*, std::unique_ptr<Table>> tables_;
+  absl::flat_hash_map<const Operation*, std::unique_ptr<Table>> tables_;
 };
 
 }  // namespace

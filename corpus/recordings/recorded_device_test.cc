@@ -7,7 +7,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/line_protocol.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -26,25 +26,25 @@ class RecordedDevice : public TestFolder {
     EXPECT_TRUE(device.ok()) << device.status();
     return *std::move(device);
   }
-  const Row& fma_ = *FindRow("x86/vfmadd231ss");
-  const Row& mma_ = *FindRow(kMma);
+  const Operation& fma_ = *FindOperation("x86/vfmadd231ss");
+  const Operation& mma_ = *FindOperation(kMma);
 };
 
-Batch Dots(const Row& row, const std::vector<DotProductCase>& dots) {
-  return MakeDotProductBatch(row.shape(), dots);
+Batch Dots(const Operation& op, const std::vector<DotProductCase>& dots) {
+  return MakeDotProductBatch(op.shape(), dots);
 }
 
 // A text case with one execution whose answer is the model's, but for what `change` does.
 template <typename Change>
-RegressionCase Tile(const Row& row, uint64_t seed, Change change) {
+RegressionCase Tile(const Operation& op, uint64_t seed, Change change) {
   RegressionCase c;
-  c.row = &row;
-  c.inputs.Resize(row.shape(), 1);
+  c.op = &op;
+  c.inputs.Resize(op.shape(), 1);
   for (auto* words : {&c.inputs.a, &c.inputs.b, &c.inputs.c}) {
     for (uint64_t& w : *words) w = 0x3c00 + (seed++ * 37 & 0xff);
   }
   std::vector<uint64_t> d(c.inputs.dot_products());
-  Simulate(row.model, c.inputs, d);
+  Simulate(op.model, c.inputs, d);
   change(c.inputs, d);
   c.answers = {{"cuda:0", "A100", "", d}};
   return c;
@@ -67,7 +67,7 @@ TEST_F(RecordedDevice, EveryOperandCounts) {
       ElementsAre(0xa, 0xb, 0xc, 0xd));
 }
 
-TEST_F(RecordedDevice, MissingCasesAndRowsAreNotFound) {
+TEST_F(RecordedDevice, MissingCasesAndOperationsAreNotFound) {
   const auto device = Open(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"));
   const absl::Status s = device->Run(fma_, Dots(fma_, {{{1}, {2}, 3}, {{1}, {2}, 5}})).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
@@ -259,44 +259,44 @@ TEST_F(RecordedDevice, ExecutionsAnsweredDifferentlyAreDataLoss) {
 // Operands with scales are found again as lines and as text cases, and another scale is another
 // input.
 TEST_F(RecordedDevice, ScalesAreOperands) {
-  const Row& row = *FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
+  const Operation& op = *FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
   RegressionCase c;
-  c.row = &row;
-  c.inputs = RandomBits(row, row.shape(), 1, 3);
+  c.op = &op;
+  c.inputs = RandomBits(op, op.shape(), 1, 3);
   std::vector<uint64_t> d(c.inputs.dot_products());
-  Simulate(row.model, c.inputs, d);
+  Simulate(op.model, c.inputs, d);
   c.answers = {{"cuda:0", "RTX", "", d}};
   ASSERT_TRUE(WriteCase(c, Path("cases")).ok());
-  std::string text = absl::StrCat("# instruction: ", row.name, "\n");
+  std::string text = absl::StrCat("# instruction: ", op.name, "\n");
   for (size_t i = 0; i < d.size(); ++i) {
-    absl::StrAppend(&text, FormatLine(*row.instruction, Extract(c.inputs, i), d[i]), "\n");
+    absl::StrAppend(&text, FormatLine(*op.instruction, Extract(c.inputs, i), d[i]), "\n");
   }
   for (const std::string& path : {Path("cases"), Put("lines", text)}) {
     const auto device = Open(path);
-    EXPECT_EQ(*device->Run(row, c.inputs), d);
+    EXPECT_EQ(*device->Run(op, c.inputs), d);
     DotProductCase dot = Extract(c.inputs, 5);
-    EXPECT_THAT(*device->Run(row, Dots(row, {dot})), ElementsAre(d[5]));
+    EXPECT_THAT(*device->Run(op, Dots(op, {dot})), ElementsAre(d[5]));
     dot.b[67] ^= 1;
-    const absl::Status s = device->Run(row, Dots(row, {dot})).status();
+    const absl::Status s = device->Run(op, Dots(op, {dot})).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kNotFound);
-    EXPECT_THAT(s.message(), HasSubstr(FormatLine(*row.instruction, dot)));
+    EXPECT_THAT(s.message(), HasSubstr(FormatLine(*op.instruction, dot)));
   }
 }
 
 TEST(RecordedSilicon, EqualsTheModelBitForBit) {
   const std::string path = "../shared/silicon/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not there";
-  const Row& row = *FindRow("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
   const DeviceOr device = OpenRecorded(path);
   ASSERT_TRUE(device.ok()) << device.status();
   EXPECT_EQ((*device)->identity(), "A100");
   uint64_t compared = 0;
   const auto stats = ReadRecordings(path, "", [&](const Recording& r) {
-    EXPECT_EQ(r.row, &row);
+    EXPECT_EQ(r.op, &op);
     std::vector<uint64_t> model(r.d.size());
-    Simulate(row.model, r.inputs, model);
+    Simulate(op.model, r.inputs, model);
     EXPECT_EQ(model, r.d);
-    EXPECT_EQ(*(*device)->Run(row, r.inputs), r.d);
+    EXPECT_EQ(*(*device)->Run(op, r.inputs), r.d);
     compared += model.size();
     return absl::OkStatus();
   });

@@ -45,12 +45,12 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
     return error(bytes.size(), " bytes that are no recorded outputs");
   }
   Recording recording;
-  recording.row = FindRow(message.instruction());
-  if (recording.row == nullptr) {
-    return error(WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100))));
+  recording.op = FindOperation(message.instruction());
+  if (recording.op == nullptr) {
+    return error(WhyNoOperation(absl::CHexEscape(message.instruction().substr(0, 100))));
   }
   if (message.stream().empty()) return error("recorded outputs without a stream");
-  const Shape& own = recording.row->shape();
+  const Shape& own = recording.op->shape();
   if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_EXECUTION) {
     recording.inputs.shape = own;
   } else if (message.shape_kind() == RecordedOutputs::SHAPE_KIND_DOT_PRODUCT) {
@@ -58,7 +58,7 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
   } else {
     return error("unknown kind of shape ", message.shape_kind());
   }
-  const Format& format = *recording.row->instruction->d;
+  const Format& format = *recording.op->instruction->d;
   const uint64_t words = recording.inputs.shape.d_words(), d_bytes = message.d().size();
   const uint64_t case_bytes = words * WordBytes(format);
   const uint64_t count = d_bytes / case_bytes;
@@ -88,7 +88,7 @@ void Join(Outputs part, Recording& joined) {
   Recording& added = part.recording;
   if (part.element == 0) {
     joined = std::move(added);
-  } else if (joined.row == added.row && joined.inputs.stream == added.inputs.stream &&
+  } else if (joined.op == added.op && joined.inputs.stream == added.inputs.stream &&
              joined.inputs.first == added.inputs.first && joined.d.size() == part.element) {
     joined.d.insert(joined.d.end(), added.d.begin(), added.d.end());
   }
@@ -132,7 +132,7 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
       const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
       stats.dot_products += answer.d.size();
       absl::Status s =
-          deliver({c->row, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
+          deliver({c->op, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
       if (!s.ok()) return s;
     }
   }
@@ -144,9 +144,9 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {
   Batch inputs = recording.inputs;
   if (inputs.stream.empty()) return inputs;
-  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.row);
+  const absl::StatusOr<CaseStream> stream = StoredStream(inputs.stream, *recording.op);
   if (!stream.ok()) return stream.status();
-  if (inputs.shape != recording.row->shape()) {
+  if (inputs.shape != recording.op->shape()) {
     return absl::DataLossError(
         absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
   }
@@ -154,11 +154,11 @@ absl::StatusOr<Batch> InputsOf(const Recording& recording) {
   return inputs;
 }
 
-absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row) {
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Operation& op) {
   const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
   if (!stream.ok()) return absl::DataLossError(stream.status().message());
-  if (stream->row == &row) return stream;
-  return absl::DataLossError(absl::StrCat(row.name, ": answers to cases of ", name));
+  if (stream->op == &op) return stream;
+  return absl::DataLossError(absl::StrCat(op.name, ": answers to cases of ", name));
 }
 
 std::string WhereOf(const Recording& r, int64_t index) {
@@ -204,27 +204,27 @@ absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const s
 
 RecordingWriter::RecordingWriter(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
 
-absl::Status RecordingWriter::Append(const Row& row, const Batch& batch,
+absl::Status RecordingWriter::Append(const Operation& op, const Batch& batch,
                                      const std::vector<uint64_t>& d, const std::string& identity) {
-  const Format& format = *row.instruction->d;
+  const Format& format = *op.instruction->d;
   if (batch.stream.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat(row.name, ": only generated batches are recorded, this one has no stream"));
+        absl::StrCat(op.name, ": only generated batches are recorded, this one has no stream"));
   }
   if (static_cast<int64_t>(d.size()) != batch.dot_products() || !FitsFormat(format, d)) {
-    return absl::InvalidArgumentError(absl::StrCat(row.name, ": ", d.size(), " answers, expected ",
+    return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", d.size(), " answers, expected ",
                                                    batch.dot_products(), " of ", format.name));
   }
-  const bool whole = batch.shape == row.shape();
-  if (!whole && batch.shape != DotProductShape(row.shape())) {
-    return absl::InvalidArgumentError(absl::StrCat(row.name, ": a batch of another shape"));
+  const bool whole = batch.shape == op.shape();
+  if (!whole && batch.shape != DotProductShape(op.shape())) {
+    return absl::InvalidArgumentError(absl::StrCat(op.name, ": a batch of another shape"));
   }
   const int64_t case_words = batch.shape.d_words();
   // Whole cases of one record; or, when a case is too large, its words of one record.
   const int64_t most_words = kMaxOutputBytes / WordBytes(format);
   const int64_t most = most_words / case_words * case_words;
   RecordedOutputs message;
-  message.set_instruction(row.name);
+  message.set_instruction(op.name);
   message.set_stream(batch.stream);
   message.set_shape_kind(whole ? RecordedOutputs::SHAPE_KIND_EXECUTION
                                : RecordedOutputs::SHAPE_KIND_DOT_PRODUCT);

@@ -2,7 +2,8 @@
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder
 // that `record` wrote (corpus/recordings/recording_folder.h), a folder of text cases, one text case
-// (*.txtpb), or a line-protocol file, plain or gzip. A line-protocol file says its row in a comment
+// (*.txtpb), or a line-protocol file, plain or gzip. A line-protocol file says its operation in a
+// comment
 // `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz], and who
 // answered in `# device: IDENTITY` (else ANYTHING).
 // Predictions, the answers of "model" in text cases, are no recordings and are passed over.
@@ -21,15 +22,15 @@
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
-// Consecutive recorded executions of one row. When inputs.stream is not empty, inputs.a, b and c
-// are empty: they are the cases stream:first .. stream:first+count-1, and InputsOf() generates
-// them.
+// Consecutive recorded executions of one operation. When inputs.stream is not empty, inputs.a, b
+// and c are empty: they are the cases stream:first .. stream:first+count-1, and InputsOf()
+// generates them.
 struct Recording {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   Batch inputs;
   std::vector<uint64_t> d;  // inputs.dot_products() words
   std::string identity;     // of the device that answered
@@ -38,11 +39,12 @@ struct Recording {
 };
 
 // The inputs, generated where a recording only names them; kDataLoss when it names none, or those
-// of another row.
+// of another operation.
 absl::StatusOr<Batch> InputsOf(const Recording& recording);
 
-// The stream that a file names beside the row; kDataLoss when it is none, or of another row.
-absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Row& row);
+// The stream that a file names beside the operation; kDataLoss when it is none, or of another
+// operation.
+absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Operation& op);
 
 // Of dot product `index` of a recording: "FILE:LINE", or the place and the case.
 std::string WhereOf(const Recording& recording, int64_t index);
@@ -52,12 +54,12 @@ struct RecordingStats {
   std::vector<Damage> damage;  // of block logs; good records were delivered all the same
 };
 
-// Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the row
-// of line-protocol files that do not say it; empty to rely on the file, and when neither says it,
-// that is kInvalidArgument; so is a PATH that is neither folder nor regular file, such as a pipe:
-// it is read more than once. `run` is that of a block log, when the caller knows it. kNotFound for
-// no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines before it; so
-// is an empty recording. Of a damaged or truncated gzip file no line is delivered.
+// Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the
+// operation of line-protocol files that do not say it; empty to rely on the file, and when neither
+// says it, that is kInvalidArgument; so is a PATH that is neither folder nor regular file, such as
+// a pipe: it is read more than once. `run` is that of a block log, when the caller knows it.
+// kNotFound for no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines
+// before it; so is an empty recording. Of a damaged or truncated gzip file no line is delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
     const std::function<absl::Status(const Recording&)>& deliver, std::optional<RunId> run = {});
@@ -68,7 +70,7 @@ class RecordingWriter {
   static absl::StatusOr<std::unique_ptr<RecordingWriter>> Create(const std::string& path,
                                                                  RunId run = RandomRunId());
   // batch.stream must not be empty. Splits what does not fit a block.
-  absl::Status Append(const Row& row, const Batch& batch, const std::vector<uint64_t>& d,
+  absl::Status Append(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d,
                       const std::string& identity);
   absl::Status Flush();
   absl::Status Finish();  // flushes and writes the end mark, without which a log is damaged

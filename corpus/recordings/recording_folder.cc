@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "corpus/list_files.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
 
@@ -105,15 +107,15 @@ absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std:
     return absl::DataLossError(absl::StrCat(where, ": ", units, " units of ", message.unit_cases(),
                                             " cases from ", message.first(), " on"));
   }
-  RecordedDigests digests = {FindRow(message.instruction()),
+  RecordedDigests digests = {FindOperation(message.instruction()),
                              message.stream(),
                              message.first(),
                              message.unit_cases(),
                              {},
                              message.identity()};
-  if (digests.row == nullptr) {
+  if (digests.op == nullptr) {
     return absl::DataLossError(absl::StrCat(
-        where, ": ", WhyNoRow(absl::CHexEscape(message.instruction().substr(0, 100)))));
+        where, ": ", WhyNoOperation(absl::CHexEscape(message.instruction().substr(0, 100)))));
   }
   for (const proto::Digest128& d : message.digest()) {
     digests.digests.push_back(Digest{d.high()} << 64 | d.low());
@@ -147,7 +149,7 @@ RecordingFolderWriter::~RecordingFolderWriter() {
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
 }
 
-absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch,
+absl::Status RecordingFolderWriter::AppendRaw(const Operation& op, const Batch& batch,
                                               const std::vector<uint64_t>& d,
                                               const std::string& identity) {
   // Beside what is on the disk a log holds up to one block, and these answers.
@@ -170,7 +172,7 @@ absl::Status RecordingFolderWriter::AppendRaw(const Row& row, const Batch& batch
     if (!writer.ok()) return writer.status();
     raw_ = *std::move(writer);
   }
-  return raw_->Append(row, batch, d, identity);
+  return raw_->Append(op, batch, d, identity);
 }
 
 std::string RecordingFolderWriter::NewFile(const std::string& name) {
@@ -192,7 +194,7 @@ absl::Status RecordingFolderWriter::WriteDigests(const std::vector<RecordedDiges
   if (!log.ok()) return log.status();
   for (const RecordedDigests& d : all) {
     proto::RecordedDigests message;
-    message.set_instruction(d.row->name);
+    message.set_instruction(d.op->name);
     message.set_stream(d.stream);
     message.set_unit_cases(d.unit_cases);
     message.set_identity(d.identity);
@@ -237,6 +239,15 @@ bool IsRecordingFolder(const std::string& path) {
     if (fs::exists(In(path, name), ignored)) return true;
   }
   return false;
+}
+
+absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
+  if (!files.ok()) return files.status();
+  std::set<std::string> folders;
+  for (const std::string& file : *files) folders.insert(fs::path(file).parent_path().string());
+  std::erase_if(folders, [](const std::string& folder) { return !IsRecordingFolder(folder); });
+  return std::vector<std::string>(folders.begin(), folders.end());
 }
 
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder) {

@@ -49,7 +49,7 @@ struct RecordingManifest {
 // Digests of consecutive units: unit u is the cases first + u * unit_cases and the unit_cases - 1
 // after it.
 struct RecordedDigests {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   std::string stream;
   uint64_t first = 0, unit_cases = 0;
   std::vector<Digest> digests;
@@ -65,7 +65,7 @@ class RecordingFolderWriter {
 
   // As RecordingWriter::Append(); begins another file when one is full. kResourceExhausted when all
   // are.
-  absl::Status AppendRaw(const Row& row, const Batch& batch, const std::vector<uint64_t>& d,
+  absl::Status AppendRaw(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d,
                          const std::string& identity);
   absl::Status WriteRegressions(const std::string& lines);
   absl::Status WriteDigests(const std::vector<RecordedDigests>& all);
@@ -87,6 +87,8 @@ class RecordingFolderWriter {
 
 // True for a folder that has at least one of these files.
 bool IsRecordingFolder(const std::string& path);
+// Those below a folder, sorted. Errors as FilesBelow().
+absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& folder);
 
 // kNotFound or kDataLoss says what is wrong with the file.
 absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folder);
@@ -99,7 +101,7 @@ absl::Status ReadRecordingFolder(const std::string& folder,
                                  RecordingStats& stats);
 
 // Delivers all digests of the folder; returns the damage of digests.log. kDataLoss when a digest
-// names no row, no unit, or cases beyond 2^64.
+// names no operation, no unit, or cases beyond 2^64.
 absl::StatusOr<std::vector<Damage>> ReadDigests(
     const std::string& folder, const std::function<absl::Status(const RecordedDigests&)>& deliver);
 

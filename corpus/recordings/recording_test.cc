@@ -11,7 +11,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/line_protocol.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -59,63 +59,63 @@ class RecordingFile : public TestFolder {
 };
 
 TEST(FactsOfFileName, ArchAndLongestInstruction) {
-  const auto row = [](const char* name) {
-    const Row* row = FactsOfFileName(name).row;
-    return row == nullptr ? "" : row->name;
+  const auto op = [](const char* name) {
+    const Operation* op = FactsOfFileName(name).op;
+    return op == nullptr ? "" : op->name;
   };
-  EXPECT_EQ(row("sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz"),
+  EXPECT_EQ(op("sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz"),
             "sm_80/mma.m16n8k8.f32.f16.f16.f32");
-  EXPECT_EQ(row("d.x/sm_80.mma.m16n8k8.f32.f16.f16.f32.txt"), "sm_80/mma.m16n8k8.f32.f16.f16.f32");
-  EXPECT_EQ(row("ampere.a.b.mma.m16n8k8.f32.f16.f16.f32"), "sm_80/mma.m16n8k8.f32.f16.f16.f32");
-  EXPECT_EQ(row("x86.vpdpbusds.txt"), "x86/vpdpbusds");
-  EXPECT_EQ(row("x86.vpdpbusd.txt"), "x86/vpdpbusd");
-  EXPECT_EQ(row("x86.xvpdpbusd.txt"), "");  // no '.' before the name
-  EXPECT_EQ(row("sm_80.vpdpbusd.txt"), "");
-  EXPECT_EQ(row("sm_90.H100.wgmma.m64n8k32.f32.e4m3.e4m3.txt.gz"),
+  EXPECT_EQ(op("d.x/sm_80.mma.m16n8k8.f32.f16.f16.f32.txt"), "sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  EXPECT_EQ(op("ampere.a.b.mma.m16n8k8.f32.f16.f16.f32"), "sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  EXPECT_EQ(op("x86.vpdpbusds.txt"), "x86/vpdpbusds");
+  EXPECT_EQ(op("x86.vpdpbusd.txt"), "x86/vpdpbusd");
+  EXPECT_EQ(op("x86.xvpdpbusd.txt"), "");  // no '.' before the name
+  EXPECT_EQ(op("sm_80.vpdpbusd.txt"), "");
+  EXPECT_EQ(op("sm_90.H100.wgmma.m64n8k32.f32.e4m3.e4m3.txt.gz"),
             "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3");
-  EXPECT_EQ(row("sm_90.H100.wgmma.m64n9k32.f32.e4m3.e4m3.txt.gz"), "");  // n is a multiple of 8
-  EXPECT_EQ(row("sm_90.H100.wgmma.m64n024k32.f32.e4m3.e4m3.txt"), "");
-  EXPECT_EQ(row("sm_80.wgmma.m64n8k32.f32.e4m3.e4m3.txt"), "");
-  EXPECT_EQ(row("vpdpbusd.txt"), "");
-  EXPECT_EQ(row(""), "");
+  EXPECT_EQ(op("sm_90.H100.wgmma.m64n9k32.f32.e4m3.e4m3.txt.gz"), "");  // n is a multiple of 8
+  EXPECT_EQ(op("sm_90.H100.wgmma.m64n024k32.f32.e4m3.e4m3.txt"), "");
+  EXPECT_EQ(op("sm_80.wgmma.m64n8k32.f32.e4m3.e4m3.txt"), "");
+  EXPECT_EQ(op("vpdpbusd.txt"), "");
+  EXPECT_EQ(op(""), "");
   EXPECT_EQ(FactsOfFileName("sm_80.A100.40GB.mma.m16n8k8.f32.f16.f16.f32.txt").anything,
             "A100.40GB");
   EXPECT_EQ(FactsOfFileName("x86.vpdpbusd.txt").anything, "");
 }
 
 // A name may begin where another one of the same architecture goes on: the whole one counts.
-TEST(FactsOfFileName, OfEveryRowAndSize) {
+TEST(FactsOfFileName, OfEveryOperationAndSize) {
   std::vector<std::string> names;
-  for (const Row& row : Rows()) names.push_back(row.name);
+  for (const Operation& op : Operations()) names.push_back(op.name);
   for (const char* name :
        {"sm_90/wgmma.m64n256k16.f32.f16.f16", "sm_90a/wgmma.m64n24k32.f16.e5m2.e4m3",
         "sm_100/tcgen05.mma.m128n48k32.f32.e2m1.e4m3",
         "sm_100/tcgen05.mma.m128n200k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x"}) {
-    if (FindRow(name) != nullptr) names.push_back(name);
+    if (FindOperation(name) != nullptr) names.push_back(name);
   }
-  EXPECT_GE(names.size(), Rows().size() + 3);
+  EXPECT_GE(names.size(), Operations().size() + 3);
   for (const std::string& name : names) {
     const size_t slash = name.find('/');
     const std::string arch = name.substr(0, slash), instruction = name.substr(slash + 1);
     const FileNameFacts alone = FactsOfFileName(absl::StrCat("d/", arch, ".", instruction, ".txt"));
-    EXPECT_EQ(alone.row, FindRow(name)) << name;
+    EXPECT_EQ(alone.op, FindOperation(name)) << name;
     EXPECT_EQ(alone.anything, "") << name;
     const FileNameFacts with =
         FactsOfFileName(absl::StrCat(arch, ".mma.K 1.", instruction, ".txt.gz"));
-    EXPECT_EQ(with.row, FindRow(name)) << name;
+    EXPECT_EQ(with.op, FindOperation(name)) << name;
     EXPECT_EQ(with.anything, "mma.K 1") << name;
   }
 }
 
-// Lines of block-scaled rows: all their words count, and the answer is the last.
+// Lines of block-scaled operations: all their words count, and the answer is the last.
 TEST_F(RecordingFile, LinesWithScales) {
-  for (const Row* row : RowsOfEachFamily(2)) {
-    const Batch batch = RandomBits(*row, DotProductShape(row->shape()), 400, 1);
+  for (const Operation* op : OperationsOfEachFamily(2)) {
+    const Batch batch = RandomBits(*op, DotProductShape(op->shape()), 400, 1);
     std::vector<uint64_t> d(batch.count);
-    Simulate(row->model, batch, d);
-    std::string text = absl::StrCat("# instruction: ", row->name, "\n");
+    Simulate(op->model, batch, d);
+    std::string text = absl::StrCat("# instruction: ", op->name, "\n");
     for (int64_t i = 0; i < batch.count; ++i) {
-      absl::StrAppend(&text, FormatLine(*row->instruction, Extract(batch, i), d[i]), "\n");
+      absl::StrAppend(&text, FormatLine(*op->instruction, Extract(batch, i), d[i]), "\n");
     }
     const Everything all = Read(Put("lines", text));
     ASSERT_TRUE(all.status.ok()) << all.status;
@@ -123,14 +123,14 @@ TEST_F(RecordingFile, LinesWithScales) {
     std::vector<uint64_t> answers;
     for (const Recording& r : all.recordings) {
       EXPECT_EQ(r.inputs.shape, batch.shape);
-      EXPECT_LE(r.inputs.a.size() + r.inputs.b.size() + 2 * r.d.size(), 66u << 10) << row->name;
+      EXPECT_LE(r.inputs.a.size() + r.inputs.b.size() + 2 * r.d.size(), 66u << 10) << op->name;
       together.a.insert(together.a.end(), r.inputs.a.begin(), r.inputs.a.end());
       together.b.insert(together.b.end(), r.inputs.b.begin(), r.inputs.b.end());
       together.c.insert(together.c.end(), r.inputs.c.begin(), r.inputs.c.end());
       answers.insert(answers.end(), r.d.begin(), r.d.end());
     }
     EXPECT_TRUE(together.a == batch.a && together.b == batch.b && together.c == batch.c);
-    EXPECT_EQ(answers, d) << row->name;
+    EXPECT_EQ(answers, d) << op->name;
   }
   const std::string scaled = "# instruction: sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0\n";
   std::string words;
@@ -148,7 +148,7 @@ TEST_F(RecordingFile, LinesPlainAndGzip) {
     EXPECT_EQ(all.stats.dot_products, 2u);
     ASSERT_EQ(all.recordings.size(), 1u);
     const Recording& r = all.recordings[0];
-    EXPECT_EQ(r.row->name, kFma);
+    EXPECT_EQ(r.op->name, kFma);
     EXPECT_EQ(r.identity, "CPU 1");
     EXPECT_EQ(r.where, path + ":4");
     EXPECT_EQ(WhereOf(r, 1), path + ":5");
@@ -159,7 +159,7 @@ TEST_F(RecordingFile, LinesPlainAndGzip) {
   }
 }
 
-TEST_F(RecordingFile, CommentsChangeRowAndDeviceAndKeepLineNumbers) {
+TEST_F(RecordingFile, CommentsChangeOperationAndDeviceAndKeepLineNumbers) {
   const Everything all = Read(Put("x86.K6.vfmadd231ss.txt",
                                   "1 2 3 4\n# note\n5 6 7 8\n# device: other\n9 a b c\n"
                                   "# instruction: x86/vfmadd231sd\n1 2 3 4\n"));
@@ -167,7 +167,7 @@ TEST_F(RecordingFile, CommentsChangeRowAndDeviceAndKeepLineNumbers) {
   ASSERT_EQ(all.recordings.size(), 4u);
   const auto fact = [&](int i) {
     const Recording& r = all.recordings[i];
-    return absl::StrCat(r.row->name, " ", r.identity, " ", r.line);
+    return absl::StrCat(r.op->name, " ", r.identity, " ", r.line);
   };
   EXPECT_EQ(fact(0), "x86/vfmadd231ss K6 1");
   EXPECT_EQ(fact(1), "x86/vfmadd231ss K6 3");
@@ -176,18 +176,17 @@ TEST_F(RecordingFile, CommentsChangeRowAndDeviceAndKeepLineNumbers) {
 }
 
 TEST_F(RecordingFile, TheInstructionHelpsOnlyFilesThatDoNotSayTheirs) {
-  EXPECT_EQ(Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].row->name,
+  EXPECT_EQ(Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].op->name,
             "x86/vfmadd231sd");
-  EXPECT_EQ(
-      Read(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].row->name,
-      kFma);
+  EXPECT_EQ(Read(Put("x86.vfmadd231ss.txt", "1 2 3 4\n"), "x86/vfmadd231sd").recordings[0].op->name,
+            kFma);
   EXPECT_THAT(ErrorOf("\x93mmalo 1 2 3 4\n", "lines"), HasSubstr("lines:1: no recording"));
   const absl::Status none = Read(Put("lines", "1 2 3 4\n")).status;
   EXPECT_EQ(none.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(none.message(), HasSubstr("lines:1: of which instruction?"));
-  const absl::Status no_row = Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd").status;
-  EXPECT_EQ(no_row.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(no_row.message(), HasSubstr("the nearest names are x86/vfmadd231s"));
+  const absl::Status no_op = Read(Put("lines", "1 2 3 4\n"), "x86/vfmadd").status;
+  EXPECT_EQ(no_op.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(no_op.message(), HasSubstr("the nearest names are x86/vfmadd231s"));
 }
 
 TEST_F(RecordingFile, MalformedLinesAreNamed) {
@@ -301,9 +300,9 @@ TEST_F(RecordingFile, CorruptGzipNeverPasses) {
 }
 
 // `count` executions of a stream with counting answers.
-Batch Generated(const Row& row, const std::string& stream, uint64_t first, int64_t count) {
+Batch Generated(const Operation& op, const std::string& stream, uint64_t first, int64_t count) {
   Batch batch;
-  batch.Resize(row.shape(), count);
+  batch.Resize(op.shape(), count);
   batch.stream = stream;
   batch.first = first;
   return batch;
@@ -318,14 +317,14 @@ std::vector<uint64_t> Counting(const Batch& batch) {
 }
 
 TEST_F(RecordingFile, BlockLogsRoundTripAndAreSplit) {
-  const Row& row = *FindRow(kMma);
+  const Operation& op = *FindOperation(kMma);
   auto writer = RecordingWriter::Create(Path("log"));
   ASSERT_TRUE(writer.ok()) << writer.status();
-  const Batch tiles = Generated(row, "s", 1000, 500);  // 128 KB of answers
-  ASSERT_TRUE((*writer)->Append(row, tiles, Counting(tiles), "A100").ok());
-  Batch dots = Generated(row, "dots", 5, 1);
-  dots.Resize(DotProductShape(row.shape()), 10);
-  ASSERT_TRUE((*writer)->Append(row, dots, Counting(dots), "H100").ok());
+  const Batch tiles = Generated(op, "s", 1000, 500);  // 128 KB of answers
+  ASSERT_TRUE((*writer)->Append(op, tiles, Counting(tiles), "A100").ok());
+  Batch dots = Generated(op, "dots", 5, 1);
+  dots.Resize(DotProductShape(op.shape()), 10);
+  ASSERT_TRUE((*writer)->Append(op, dots, Counting(dots), "H100").ok());
   ASSERT_TRUE((*writer)->Finish().ok());
   const Everything all = Read(Path("log"));
   ASSERT_TRUE(all.status.ok()) << all.status;
@@ -335,9 +334,9 @@ TEST_F(RecordingFile, BlockLogsRoundTripAndAreSplit) {
   std::vector<uint64_t> d;
   for (int i = 0; i < 3; ++i) {
     const Recording& r = all.recordings[i];
-    EXPECT_EQ(r.row, &row);
+    EXPECT_EQ(r.op, &op);
     EXPECT_EQ(r.identity, "A100");
-    EXPECT_EQ(r.inputs.shape, row.shape());
+    EXPECT_EQ(r.inputs.shape, op.shape());
     EXPECT_EQ(r.inputs.stream, "s");
     EXPECT_EQ(r.inputs.first, 1000 + d.size() / 128);
     EXPECT_THAT(r.inputs.a, IsEmpty());
@@ -345,48 +344,48 @@ TEST_F(RecordingFile, BlockLogsRoundTripAndAreSplit) {
   }
   EXPECT_EQ(d, Counting(tiles));
   EXPECT_EQ(WhereOf(all.recordings[0], 300), Path("log:record 1 (case s:1002)"));
-  EXPECT_EQ(all.recordings[3].inputs.shape, DotProductShape(row.shape()));
+  EXPECT_EQ(all.recordings[3].inputs.shape, DotProductShape(op.shape()));
   EXPECT_EQ(all.recordings[3].d, Counting(dots));
 }
 
 TEST_F(RecordingFile, EveryOutputWidthRoundTrips) {
   for (const char* name : {"x86/vfmadd231sd", "x86/vpdpbusd", kMma,
                            "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"}) {
-    const Row& row = *FindRow(name);
-    const std::string path = Path(absl::StrCat("log", row.shape().k));
+    const Operation& op = *FindOperation(name);
+    const std::string path = Path(absl::StrCat("log", op.shape().k));
     auto writer = RecordingWriter::Create(path);
-    const Batch batch = Generated(row, "s", ~0ull - 1, 1);
-    std::vector<uint64_t> d(batch.dot_products(), LowBits(row.instruction->d->bits));
+    const Batch batch = Generated(op, "s", ~0ull - 1, 1);
+    std::vector<uint64_t> d(batch.dot_products(), LowBits(op.instruction->d->bits));
     d[0] = 1;
-    ASSERT_TRUE((*writer)->Append(row, batch, d, "").ok());
+    ASSERT_TRUE((*writer)->Append(op, batch, d, "").ok());
     ASSERT_TRUE((*writer)->Finish().ok());
     EXPECT_EQ(Read(path).recordings[0].d, d);
     EXPECT_EQ(Read(path).recordings[0].inputs.first, ~0ull - 1);
-    EXPECT_EQ(Read(path).recordings[0].inputs.shape, row.shape());
+    EXPECT_EQ(Read(path).recordings[0].inputs.shape, op.shape());
   }
 }
 
 TEST_F(RecordingFile, WriterRefusesWhatIsNoRecording) {
-  const Row& row = *FindRow(kMma);
+  const Operation& op = *FindOperation(kMma);
   auto writer = RecordingWriter::Create(Path("log"));
-  const Batch batch = Generated(row, "s", 0, 1);
+  const Batch batch = Generated(op, "s", 0, 1);
   const auto code = [&](const Batch& b, const std::vector<uint64_t>& d) {
-    return (*writer)->Append(row, b, d, "").code();
+    return (*writer)->Append(op, b, d, "").code();
   };
-  EXPECT_EQ(code(Generated(row, "", 0, 1), Counting(batch)), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code(Generated(op, "", 0, 1), Counting(batch)), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code(batch, std::vector<uint64_t>(127)), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code(batch, std::vector<uint64_t>(128, 0x10000)), absl::StatusCode::kInvalidArgument);
   Batch other = batch;
-  other.shape = FindRow(kFma)->shape();
+  other.shape = FindOperation(kFma)->shape();
   EXPECT_EQ(code(other, {1}), absl::StatusCode::kInvalidArgument);
 }
 
 TEST_F(RecordingFile, DamagedLogsGiveTheirGoodRecords) {
-  const Row& row = *FindRow(kMma);
+  const Operation& op = *FindOperation(kMma);
   auto writer = RecordingWriter::Create(Path("log"));
   for (uint64_t i = 1; i < 4; ++i) {
-    const Batch batch = Generated(row, "s", i, 1);
-    ASSERT_TRUE((*writer)->Append(row, batch, Counting(batch), "A100").ok());
+    const Batch batch = Generated(op, "s", i, 1);
+    ASSERT_TRUE((*writer)->Append(op, batch, Counting(batch), "A100").ok());
     ASSERT_TRUE((*writer)->Flush().ok());
   }
   std::string bytes = Get(Path("log"));
@@ -416,8 +415,8 @@ TEST_F(RecordingFile, LogsOfOtherRecordsAreRefused) {
 
 TEST_F(RecordingFile, TextCasesGiveTheirObservationsAndNoPredictions) {
   RegressionCase c;
-  c.row = FindRow(kMma);
-  c.inputs.Resize(c.row->shape(), 1);
+  c.op = FindOperation(kMma);
+  c.inputs.Resize(c.op->shape(), 1);
   std::vector<uint64_t> d(128, 3);
   c.answers = {{"model", "1", "", std::vector<uint64_t>(128, 2)}, {"cuda:0", "A100", "", d}};
   const std::string path = *WriteCase(c, Path("cases"));
@@ -427,7 +426,7 @@ TEST_F(RecordingFile, TextCasesGiveTheirObservationsAndNoPredictions) {
     ASSERT_EQ(all.recordings.size(), 1u);
     EXPECT_EQ(all.recordings[0].d, d);
     EXPECT_EQ(all.recordings[0].identity, "A100");
-    EXPECT_EQ(all.recordings[0].inputs.shape, c.row->shape());
+    EXPECT_EQ(all.recordings[0].inputs.shape, c.op->shape());
     EXPECT_THAT(WhereOf(all.recordings[0], 1), HasSubstr(path));
   }
   c.inputs.a[0] = 1;

@@ -48,24 +48,24 @@ class Cuda : public CudaDevice {
     return absl::StrCat(serial_, ", ", answered_.count(), " of ", multiprocessors_,
                         " multiprocessors answered");
   }
-  bool Emulates(const Row& row) const override { return !IsNative(row); }
-  std::string Exception(const Row& row) const override {
-    return image_.cubin.empty() || InImage(*row.instruction) ? "" : KernelsAre(target_, {});
+  bool Emulates(const Operation& op) const override { return !IsNative(op); }
+  std::string IdentityNote(const Operation& op) const override {
+    return image_.cubin.empty() || InImage(*op.instruction) ? "" : KernelsAre(target_, {});
   }
 
-  absl::Status Supports(const Row& row) const override {
-    if (row.arch() != target_.arch) {
+  absl::Status Supports(const Operation& op) const override {
+    if (op.arch() != target_.arch) {
       return absl::NotFoundError(
-          absl::StrCat(row.name, " is no instruction of this GPU, which is ", target_.arch));
+          absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.arch));
     }
-    const auto probed = layouts_.find(row.instruction->name);
+    const auto probed = layouts_.find(op.instruction->name);
     if (probed != layouts_.end() && !probed->second.ok()) return probed->second;
-    return HasKernel(*row.instruction, target_);
+    return HasKernel(*op.instruction, target_);
   }
 
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     if (!dead_.ok()) return dead_;
-    absl::Status s = RunAlive(row, batch, d);
+    absl::Status s = RunAlive(op, batch, d);
     if (ContextIsDead(s)) {
       dead_ = absl::UnavailableError(
           absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
@@ -80,9 +80,9 @@ class Cuda : public CudaDevice {
     return driver_.Check(driver_.set_context(context_), "choosing the GPU");
   }
 
-  absl::StatusOr<const LoadedKernel*> Load(const Row& row) override {
-    if (absl::Status s = Supports(row); !s.ok()) return s;
-    const Instruction& i = *row.instruction;
+  absl::StatusOr<const LoadedKernel*> Load(const Operation& op) override {
+    if (absl::Status s = Supports(op); !s.ok()) return s;
+    const Instruction& i = *op.instruction;
     LoadedKernel& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
     loaded.kernel = KernelOf(i, target_, source_);
@@ -117,12 +117,12 @@ class Cuda : public CudaDevice {
     return module;
   }
 
-  absl::Status RunAlive(const Row& row, const Batch& batch, std::vector<uint64_t>& d) {
+  absl::Status RunAlive(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
     if (absl::Status s = MakeCurrent(); !s.ok()) return s;
-    const absl::StatusOr<const LoadedKernel*> loaded = Load(row);
+    const absl::StatusOr<const LoadedKernel*> loaded = Load(op);
     if (!loaded.ok()) return loaded.status();
-    if (absl::Status s = ConfirmLayout(row); !s.ok()) return s;
-    const Fragments fragments(*row.instruction, (*loaded)->kernel);
+    if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
+    const Fragments fragments(*op.instruction, (*loaded)->kernel);
     std::vector<uint64_t> words(batch.dot_products());
     const int64_t executions = fragments.Executions(batch);
     const Kernel& k = (*loaded)->kernel;
@@ -138,10 +138,10 @@ class Cuda : public CudaDevice {
 
   // Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
   // GPU is not. The executions of the probe itself find it probed.
-  absl::Status ConfirmLayout(const Row& row) {
-    const auto [at, first] = layouts_.try_emplace(row.instruction->name, absl::OkStatus());
+  absl::Status ConfirmLayout(const Operation& op) {
+    const auto [at, first] = layouts_.try_emplace(op.instruction->name, absl::OkStatus());
     if (!first) return at->second;
-    const absl::Status s = ProbeLayout(*this, row);
+    const absl::Status s = ProbeLayout(*this, op);
     if (absl::IsFailedPrecondition(s)) {
       at->second = absl::NotFoundError(s.message());
     } else if (!s.ok()) {

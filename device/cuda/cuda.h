@@ -35,8 +35,8 @@ class CudaDevice : public Device {
   virtual Multiprocessors& answered() = 0;
   // For the calling thread, before other calls of the driver.
   virtual absl::Status MakeCurrent() = 0;
-  // The kernel of a supported row, loaded.
-  virtual absl::StatusOr<const LoadedKernel*> Load(const Row& row) = 0;
+  // The kernel of a supported operation, loaded.
+  virtual absl::StatusOr<const LoadedKernel*> Load(const Operation& op) = 0;
 };
 
 // "N": GPU number N, in decimal. "N,a=registers": A of the instructions that have the choice

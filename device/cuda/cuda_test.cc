@@ -54,11 +54,11 @@ class CudaTest : public testing::Test {
   }
 };
 
-Batch RandomBatch(const Row& row, const Shape& shape, int count) {
+Batch RandomBatch(const Operation& op, const Shape& shape, int count) {
   std::mt19937_64 random(1);
   Batch batch;
   batch.Resize(shape, count);
-  const Instruction& i = *row.instruction;
+  const Instruction& i = *op.instruction;
   const size_t words = shape.row_words();
   for (size_t w = 0; w < batch.a.size(); ++w) {
     batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
@@ -66,26 +66,25 @@ Batch RandomBatch(const Row& row, const Shape& shape, int count) {
   for (size_t w = 0; w < batch.b.size(); ++w) {
     batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
   }
-  for (uint64_t& w : batch.c) w = random() & LowBits(row.model.c.bits);
+  for (uint64_t& w : batch.c) w = random() & LowBits(op.model.c.bits);
   return batch;
 }
 
-void ExpectTheModel(Device& device, const Row& row) {
-  const Shape& s = row.shape();
+void ExpectTheModel(Device& device, const Operation& op) {
+  const Shape& s = op.shape();
   // One more dot product than fills the diagonals of two executions.
   const int diagonals = 2 * s.blocks * std::min(s.m, s.n) + 1;
-  for (const Batch& batch :
-       {RandomBatch(row, s, 2), RandomBatch(row, DotProductShape(s), diagonals),
-        RandomBatch(row, s, 0)}) {
+  for (const Batch& batch : {RandomBatch(op, s, 2), RandomBatch(op, DotProductShape(s), diagonals),
+                             RandomBatch(op, s, 0)}) {
     std::vector<uint64_t> model(batch.dot_products());
-    Simulate(row.model, batch, model);
-    const auto d = device.Run(row, batch);
-    ASSERT_TRUE(d.ok()) << row.name << ": " << d.status();
-    EXPECT_EQ(*d, model) << row.name;
+    Simulate(op.model, batch, model);
+    const auto d = device.Run(op, batch);
+    ASSERT_TRUE(d.ok()) << op.name << ": " << d.status();
+    EXPECT_EQ(*d, model) << op.name;
   }
 }
 
-TEST_F(CudaTest, EveryRowOfEveryArchitecture) {
+TEST_F(CudaTest, EveryOperationOfEveryArchitecture) {
   const std::pair<const char*, const char*> gpus[] = {
       {"7.0", "sm_70"}, {"7.5", "sm_75"},   {"8.0", "sm_80"},   {"8.6", "sm_86"},  {"8.9", "sm_89"},
       {"9.0", "sm_90"}, {"10.0", "sm_100"}, {"10.3", "sm_103"}, {"12.0", "sm_120"}};
@@ -95,19 +94,19 @@ TEST_F(CudaTest, EveryRowOfEveryArchitecture) {
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
     EXPECT_THAT(device->identity(), HasSubstr(arch));
-    int rows = 0, scaled = 0;
-    for (const Row& row : Rows()) {
-      if (!device->Supports(row).ok()) continue;
-      ++rows;
-      scaled += row.instruction->scale != nullptr;
-      EXPECT_EQ(row.arch(), arch);
+    int ops = 0, scaled = 0;
+    for (const Operation& op : Operations()) {
+      if (!device->Supports(op).ok()) continue;
+      ++ops;
+      scaled += op.instruction->scale != nullptr;
+      EXPECT_EQ(op.arch(), arch);
       // Once each instruction, then one in ten: what differs is the model.
       // Those of tcgen05, which are slow, are sampled: tcgen05_test has all their words.
-      const bool first = seen.insert(row.instruction).second;
-      const bool slow = row.instruction->layout == Layout::kNvidiaTcgen05;
-      if (slow ? first && rows % 4 == 0 : first || rows % 10 == 0) ExpectTheModel(*device, row);
+      const bool first = seen.insert(op.instruction).second;
+      const bool slow = op.instruction->layout == Layout::kNvidiaTcgen05;
+      if (slow ? first && ops % 4 == 0 : first || ops % 10 == 0) ExpectTheModel(*device, op);
     }
-    EXPECT_GE(rows, 3) << arch;
+    EXPECT_GE(ops, 3) << arch;
     // On sm_120 all but ue8m0.4x, which is of PTX 9.1.
     const std::map<std::string, int> expected = {{"sm_100", 29}, {"sm_103", 29}, {"sm_120", 28}};
     EXPECT_EQ(scaled, expected.contains(arch) ? expected.at(arch) : 0) << arch;
@@ -120,24 +119,24 @@ TEST_F(CudaTest, WgmmaOfOtherSizesAndSources) {
   ASSERT_NE(shared, nullptr);
   ASSERT_NE(lanes, nullptr);
   EXPECT_EQ(lanes->name(), "cuda:0,a=registers");
-  int rows = 0;
-  for (const Row& row : Rows()) {
-    if (!row.name.starts_with("sm_90/wgmma.")) continue;
-    ++rows;
-    ExpectTheModel(*lanes, row);
-    std::string name = row.name;
+  int ops = 0;
+  for (const Operation& op : Operations()) {
+    if (!op.name.starts_with("sm_90/wgmma.")) continue;
+    ++ops;
+    ExpectTheModel(*lanes, op);
+    std::string name = op.name;
     // The sources of A take turns, for this is slow; 256 columns are the slowest.
     Device *one = shared.get(), *two = lanes.get();
-    if (rows % 2 == 0) std::swap(one, two);
+    if (ops % 2 == 0) std::swap(one, two);
     for (const auto& [size, device] :
-         {std::pair("n24k", one), std::pair(rows % 10 == 0 ? "n256k" : "n32k", two)}) {
-      const Row& other =
-          *FindRow(name.replace(name.find('n'), name.find('k') - name.find('n') + 1, size));
+         {std::pair("n24k", one), std::pair(ops % 10 == 0 ? "n256k" : "n32k", two)}) {
+      const Operation& other =
+          *FindOperation(name.replace(name.find('n'), name.find('k') - name.find('n') + 1, size));
       ExpectTheModel(*device, other);
     }
   }
-  EXPECT_EQ(rows, 21);
-  ExpectTheModel(*lanes, *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32"));
+  EXPECT_EQ(ops, 21);
+  ExpectTheModel(*lanes, *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32"));
 }
 
 // The order that makes the shared memory and the registers of wgmma visible where they are read
@@ -174,14 +173,14 @@ TEST_F(CudaTest, WhatItCannotRun) {
   ASSERT_NE(device, nullptr);
   for (const char* name : {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "x86/vdpbf16ps",
                            "sm_90/wmma.m16n16k16.f32.f16.f16.f32"}) {
-    EXPECT_EQ(device->Supports(*FindRow(name)).code(), StatusCode::kNotFound) << name;
+    EXPECT_EQ(device->Supports(*FindOperation(name)).code(), StatusCode::kNotFound) << name;
   }
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  EXPECT_EQ(device->Run(row, RandomBatch(row, {1, 1, 8, 1}, 1)).status().code(),
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  EXPECT_EQ(device->Run(op, RandomBatch(op, {1, 1, 8, 1}, 1)).status().code(),
             StatusCode::kInvalidArgument);
   Fake("CAPABILITY", "12.0");
   const absl::Status later =
-      Open()->Supports(*FindRow("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.4x"));
+      Open()->Supports(*FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue8m0.4x"));
   EXPECT_EQ(later.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(later.message()), HasSubstr("needs PTX 9.1"));
 }
@@ -227,18 +226,18 @@ TEST_F(CudaTest, ADriverThatIsTooOld) {
 
 // Where there is machine code, the driver assembles only what is not in it.
 TEST_F(CudaTest, MachineCodeOfTheBuild) {
-  const Row& row = *FindRow("sm_90/wgmma.m64n8k16.f32.f16.f16");
-  const Row& other = *FindRow("sm_90/wgmma.m64n16k16.f32.f16.f16");
+  const Operation& op = *FindOperation("sm_90/wgmma.m64n8k16.f32.f16.f16");
+  const Operation& other = *FindOperation("sm_90/wgmma.m64n16k16.f32.f16.f16");
   const std::string ptx = "PTX 8.7 assembled by the driver";
   for (const char* argument : {"0", "0,a=registers"}) {
     Fake("NO_JIT", "1");
     const std::unique_ptr<Device> device = Open(argument, OfCuda130);
     ASSERT_NE(device, nullptr);
     EXPECT_THAT(device->identity(), EndsWith(", machine code of ptxas of CUDA 13.0"));
-    EXPECT_EQ(IdentityFor(*device, row), device->identity());
-    EXPECT_EQ(IdentityFor(*device, other), device->identity() + ", but this row: " + ptx);
-    ExpectTheModel(*device, row);
-    ExpectTheModel(*device, *FindRow("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"));
+    EXPECT_EQ(IdentityFor(*device, op), device->identity());
+    EXPECT_EQ(IdentityFor(*device, other), device->identity() + ", but this instruction: " + ptx);
+    ExpectTheModel(*device, op);
+    ExpectTheModel(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"));
     const absl::Status s = device->Run(other, RandomBatch(other, other.shape(), 1)).status();
     EXPECT_EQ(s.code(), StatusCode::kNotFound);
     EXPECT_THAT(std::string(s.message()), HasSubstr("ptxjitcompiler"));
@@ -252,25 +251,25 @@ TEST_F(CudaTest, ADriverOlderThanTheToolkitAssembles) {
   const std::unique_ptr<Device> device = Open("0", OfCuda130);
   ASSERT_NE(device, nullptr);
   EXPECT_THAT(device->identity(), EndsWith("CUDA 12.9, PTX 8.7 assembled by the driver"));
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  EXPECT_EQ(IdentityFor(*device, row), device->identity());
-  ExpectTheModel(*device, row);
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  EXPECT_EQ(IdentityFor(*device, op), device->identity());
+  ExpectTheModel(*device, op);
   Fake("NO_JIT", "1");
-  EXPECT_FALSE(Open("0", OfCuda130)->Run(row, RandomBatch(row, row.shape(), 1)).ok());
+  EXPECT_FALSE(Open("0", OfCuda130)->Run(op, RandomBatch(op, op.shape(), 1)).ok());
 }
 
 // Machine code that cannot be loaded is an error that names it, and is asked for again.
 TEST_F(CudaTest, FailureToLoadMachineCode) {
   const std::unique_ptr<Device> device = Open("0", OfCuda130);
   ASSERT_NE(device, nullptr);
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   Fake("FAILS", "cuModuleLoadDataEx");
   Fake("RESULT", "209");
-  const absl::Status s = device->Run(row, RandomBatch(row, row.shape(), 1)).status();
+  const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
   EXPECT_EQ(s.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(s.message()), HasSubstr("loading the machine code for sm_90a"));
   Fake("FAILS", nullptr);
-  ExpectTheModel(*device, row);
+  ExpectTheModel(*device, op);
 }
 
 // All kernels of a target are entries of one module.
@@ -292,9 +291,9 @@ TEST_F(CudaTest, IdentitySaysWhatReallyAnswers) {
   Fake("NAME", "NVIDIA H100 80GB HBM3 MIG 1g.10gb");
   const std::unique_ptr<Device> device = Open();
   EXPECT_THAT(device->identity(), HasSubstr("MIG 1g.10gb, MIG instance with 14 multiprocessors"));
-  EXPECT_EQ(IdentityFor(*device, *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32")),
+  EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")),
             device->identity());
-  EXPECT_EQ(IdentityFor(*device, *FindRow("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")),
+  EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")),
             device->identity() + ", emulated by ptxas");
 }
 
@@ -317,8 +316,8 @@ TEST_F(CudaTest, SaysWhichGpuAnswered) {
   ASSERT_NE(device, nullptr);
   const std::string serial = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0, ";
   EXPECT_EQ(device->Unit(), serial + "0 of 14 multiprocessors answered");
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  ASSERT_TRUE(device->Run(row, RandomBatch(row, row.shape(), 100)).ok());
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  ASSERT_TRUE(device->Run(op, RandomBatch(op, op.shape(), 100)).ok());
   EXPECT_EQ(device->Unit(), serial + "14 of 14 multiprocessors answered");
 }
 
@@ -326,26 +325,26 @@ TEST_F(CudaTest, SaysWhichGpuAnswered) {
 TEST_F(CudaTest, AKernelThatWritesNothing) {
   for (const char* name :
        {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k16.f16.f16.f16"}) {
-    const Row& row = *FindRow(name);
+    const Operation& op = *FindOperation(name);
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
-    ExpectTheModel(*device, row);
+    ExpectTheModel(*device, op);
     for (const auto& [fault, text] : {std::pair("unwritten", "wrote no result in execution 0 of 3"),
                                       std::pair("unwritten_d", "wrote no result in execution 0")}) {
       Fake("FAULT", fault);
-      const absl::Status s = device->Run(row, RandomBatch(row, row.shape(), 3)).status();
+      const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 3)).status();
       EXPECT_EQ(s.code(), StatusCode::kDataLoss) << fault;
       EXPECT_THAT(std::string(s.message()), HasSubstr(text));
     }
     Fake("FAULT", nullptr);
-    ExpectTheModel(*device, row);
+    ExpectTheModel(*device, op);
   }
 }
 
 // A failure is a Status that names the step, never a mismatch. After most the object can be used
 // again.
 TEST_F(CudaTest, FailuresOfTheDevice) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   for (const auto& [function, result, code, text] :
        {std::tuple("cuModuleLoadDataEx", "218", StatusCode::kUnavailable, "assembling mma"),
         std::tuple("cuModuleLoadDataEx", "222", StatusCode::kNotFound, "too old for the PTX"),
@@ -357,40 +356,40 @@ TEST_F(CudaTest, FailuresOfTheDevice) {
     ASSERT_NE(device, nullptr);
     Fake("FAILS", function);
     Fake("RESULT", result);
-    const auto d = device->Run(row, RandomBatch(row, row.shape(), 1));
+    const auto d = device->Run(op, RandomBatch(op, op.shape(), 1));
     EXPECT_EQ(d.status().code(), code) << result;
     EXPECT_THAT(std::string(d.status().message()),
                 HasSubstr(absl::StrCat("fake error (CUDA error ", result, ")")));
     EXPECT_THAT(std::string(d.status().message()), HasSubstr(text));
     Fake("FAILS", nullptr);
-    EXPECT_TRUE(device->Run(row, RandomBatch(row, row.shape(), 1)).ok()) << function;
+    EXPECT_TRUE(device->Run(op, RandomBatch(op, op.shape(), 1)).ok()) << function;
   }
 }
 
 // A layout that is not the one of the tables disables the instruction, from its first use on.
 TEST_F(CudaTest, AWrongLayout) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  const Batch batch = RandomBatch(row, row.shape(), 1);
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const Batch batch = RandomBatch(op, op.shape(), 1);
   for (const char* operand : {"A", "B", "C", "D"}) {
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
-    EXPECT_TRUE(device->Supports(row).ok());
+    EXPECT_TRUE(device->Supports(op).ok());
     setenv("FAKE_CUDA_SWAPS", operand, 1);
     for (int i = 0; i < 2; ++i) {
-      const absl::Status s = device->Run(row, batch).status();
+      const absl::Status s = device->Run(op, batch).status();
       EXPECT_EQ(s.code(), i == 0 ? StatusCode::kFailedPrecondition : StatusCode::kNotFound);
       EXPECT_THAT(std::string(s.message()), HasSubstr("disabled on this device"));
       unsetenv("FAKE_CUDA_SWAPS");  // remembered
     }
-    EXPECT_EQ(device->Supports(row).code(), StatusCode::kNotFound) << operand;
-    const Row& other = *FindRow("sm_90/mma.m16n8k8.f32.f16.f16.f32");
+    EXPECT_EQ(device->Supports(op).code(), StatusCode::kNotFound) << operand;
+    const Operation& other = *FindOperation("sm_90/mma.m16n8k8.f32.f16.f16.f32");
     EXPECT_TRUE(device->Run(other, RandomBatch(other, other.shape(), 1)).ok());
   }
 }
 
 // After these the driver has destroyed the context: the object says so from then on.
 TEST_F(CudaTest, FailuresThatKillTheContext) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   for (const auto& [function, result, code, text] :
        {std::tuple("cuLaunchKernel", "719", StatusCode::kUnavailable, "run the same line again"),
         std::tuple("cuCtxSynchronize", "700", StatusCode::kUnavailable, "Xid in dmesg"),
@@ -402,11 +401,11 @@ TEST_F(CudaTest, FailuresThatKillTheContext) {
     ASSERT_NE(device, nullptr);
     Fake("FAILS", function);
     Fake("RESULT", result);
-    const absl::Status first = device->Run(row, RandomBatch(row, row.shape(), 1)).status();
+    const absl::Status first = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
     EXPECT_EQ(first.code(), code) << result;
     EXPECT_THAT(std::string(first.message()), HasSubstr(text));
     Fake("FAILS", nullptr);
-    const absl::Status later = device->Run(row, RandomBatch(row, row.shape(), 1)).status();
+    const absl::Status later = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
     EXPECT_EQ(later.code(), StatusCode::kUnavailable) << result;
     EXPECT_THAT(std::string(later.message()), HasSubstr("cuda:0 is lost to this process"));
     EXPECT_THAT(std::string(later.message()), HasSubstr(std::string(first.message())));

@@ -65,9 +65,9 @@ const PtxTarget& Gpu() {
   std::abort();  // refused before a kernel is loaded
 }
 
-// The row of a KernelName() without the source of A.
-const Row* RowOf(absl::string_view name) {
-  return FindRow(absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(name, {{"_", "."}})));
+// The operation of a KernelName() without the source of A.
+const Operation* OperationOf(absl::string_view name) {
+  return FindOperation(absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(name, {{"_", "."}})));
 }
 
 std::string Fault() {
@@ -76,10 +76,10 @@ std::string Fault() {
 }
 
 // What FAKE_CUDA_FAULT does to the results of a launch.
-void Spoil(const Row& row, unsigned grid, int words, const std::vector<uint32_t>& before,
+void Spoil(const Operation& op, unsigned grid, int words, const std::vector<uint32_t>& before,
            uint32_t* d) {
   static unsigned launches = 0;
-  const std::string fault = IsSpoiled(row) ? Fault() : "";
+  const std::string fault = IsSpoiled(op) ? Fault() : "";
   ++launches;
   if (fault == "unwritten_d") std::copy(before.begin(), before.end(), d);
   const bool all = (fault == "large" && grid > 64) || (fault == "alternating" && launches % 2 == 0);
@@ -105,19 +105,19 @@ Entry EntryOfText(const std::string& text) {
   if (text.find("wgmma") != text.npos) {
     return {name, Gpu().major == 9 ? FakeWgmma(text) : FakeKernel()};
   }
-  const Row* row = RowOf(name);
-  if (row == nullptr || !HasKernel(*row->instruction, Gpu()).ok()) return {};
-  if (KernelOf(*row->instruction, Gpu()).ptx != text) return {};
-  const bool tcgen05 = row->instruction->layout == Layout::kNvidiaTcgen05;
-  return {name, tcgen05 ? FakeTcgen05(*row) : FakeMma(*row)};
+  const Operation* op = OperationOf(name);
+  if (op == nullptr || !HasKernel(*op->instruction, Gpu()).ok()) return {};
+  if (KernelOf(*op->instruction, Gpu()).ptx != text) return {};
+  const bool tcgen05 = op->instruction->layout == Layout::kNvidiaTcgen05;
+  return {name, tcgen05 ? FakeTcgen05(*op) : FakeMma(*op)};
 }
 
 Entry EntryOfMachineCode(absl::string_view name) {
   const bool lanes = absl::ConsumeSuffix(&name, "_a_in_lanes");
-  const Row* row = RowOf(name);
-  if (row == nullptr || !IsBuiltEntry(*row->instruction)) return {};
+  const Operation* op = OperationOf(name);
+  if (op == nullptr || !IsBuiltEntry(*op->instruction)) return {};
   const SourceOfA source = lanes ? SourceOfA::kLanes : SourceOfA::kShared;
-  return EntryOfText(KernelOf(*row->instruction, Gpu(), source).ptx);
+  return EntryOfText(KernelOf(*op->instruction, Gpu(), source).ptx);
 }
 
 char machine_code;  // the module of ELF files
@@ -159,7 +159,7 @@ int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) 
   if (std::getenv("FAKE_CUDA_NO_JIT") != nullptr) return 221;
   loaded.push_back(EntryOfText(static_cast<const char*>(text)));
   *module = &loaded.back();
-  return loaded.back().kernel.row == nullptr ? 218 : Result("cuModuleLoadDataEx");
+  return loaded.back().kernel.op == nullptr ? 218 : Result("cuModuleLoadDataEx");
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (module == &twins) {
@@ -198,17 +198,17 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   if (const int result = Result("cuLaunchKernel"); result != 0) return result;
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE
-  if (Fault() == "unwritten" && IsSpoiled(*kernel.row)) return 0;
+  if (Fault() == "unwritten" && IsSpoiled(*kernel.op)) return 0;
   uint64_t addresses[5];
   for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
-  const int words = WordsOf(*kernel.row->instruction, Operand::kD).words;
+  const int words = WordsOf(*kernel.op->instruction, Operand::kD).words;
   uint32_t* const d = reinterpret_cast<uint32_t*>(addresses[3]);
   const std::vector<uint32_t> before(d, d + static_cast<size_t>(grid) * words);
   for (unsigned x = 0; x < grid; ++x) {
     if (!kernel.execute(x, addresses)) return 719;
     reinterpret_cast<uint32_t*>(addresses[4])[x] = x % kMultiprocessors;
   }
-  Spoil(*kernel.row, grid, words, before, d);
+  Spoil(*kernel.op, grid, words, before, d);
   return 0;
 }
 int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }

@@ -7,21 +7,21 @@
 #include <functional>
 #include <string>
 
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
 struct FakeKernel {
-  const Row* row = nullptr;  // nullptr: no kernel of this GPU
+  const Operation* op = nullptr;  // nullptr: no kernel of this GPU
   unsigned threads = 32;
   // Execution x with the addresses of all words of a, b, c, d; false if it cannot be run.
   std::function<bool(unsigned x, const uint64_t* addresses)> execute;
 };
 
-// Whether FAKE_CUDA_OF, a part of names, names the row's instruction; all when it is not set.
-inline bool IsSpoiled(const Row& row) {
+// Whether FAKE_CUDA_OF, a part of names, names the operation's instruction; all when it is not set.
+inline bool IsSpoiled(const Operation& op) {
   const char* part = std::getenv("FAKE_CUDA_OF");
-  return part == nullptr || row.instruction->name.find(part) != std::string::npos;
+  return part == nullptr || op.instruction->name.find(part) != std::string::npos;
 }
 
 // An element that does not cross a word.
@@ -29,11 +29,11 @@ inline uint64_t BitsAt(const uint32_t* words, int bit, int bits) {
   return words[bit / 32] >> bit % 32 & LowBits(bits);
 }
 
-// mma, from the row.
-FakeKernel FakeMma(const Row& row);
+// mma, from the operation.
+FakeKernel FakeMma(const Operation& op);
 
-// tcgen05.mma, from the row, with A in shared memory.
-FakeKernel FakeTcgen05(const Row& row);
+// tcgen05.mma, from the operation, with A in shared memory.
+FakeKernel FakeTcgen05(const Operation& op);
 
 // wgmma, from the PTX text, which it runs.
 FakeKernel FakeWgmma(const std::string& ptx);

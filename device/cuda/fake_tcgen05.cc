@@ -74,48 +74,48 @@ void AppendScales(const uint32_t* words, int columns, int row, int scales,
 
 }  // namespace
 
-void ExecuteTcgen05(const Row& row, SourceOfA source, const uint32_t* a, const uint32_t* b,
+void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d) {
-  const Shape& s = row.shape();
+  const Shape& s = op.shape();
   const int a_words = source == SourceOfA::kLanes ? 128 * 8 : s.m * 8, b_words = s.n * 8;
   const std::vector<uint8_t> a_bytes = Bytes(a, a_words), b_bytes = Bytes(b, b_words);
   Batch batch;
   batch.Resize(s, 1);
   for (int j = 0; j < s.n; ++j) {
-    std::vector<uint64_t> column = SharedRow(b_bytes, j, s.k, row.instruction->b->bits);
+    std::vector<uint64_t> column = SharedRow(b_bytes, j, s.k, op.instruction->b->bits);
     if (s.scales > 0) AppendScales(b + b_words, s.n > 128 ? 8 : 4, j, s.scales, column);
     std::ranges::copy(column, &batch.b[j * s.row_words()]);
   }
-  const uint64_t low = LowBits(row.instruction->d->bits);  // the low half of the word of an f16
+  const uint64_t low = LowBits(op.instruction->d->bits);  // the low half of the word of an f16
   for (int i = 0; i < s.m; ++i) {
-    const int lane = LaneOfRow(i, s.m), bits = row.instruction->a->bits;
-    std::vector<uint64_t> a_row = source == SourceOfA::kLanes
-                                      ? LaneRow(Bytes(a + lane * 8, 8), s.k, bits)
-                                      : SharedRow(a_bytes, i, s.k, bits);
-    if (s.scales > 0) AppendScales(a + a_words, 4, i, s.scales, a_row);
-    std::ranges::copy(a_row, &batch.a[i * s.row_words()]);
+    const int lane = LaneOfRow(i, s.m), bits = op.instruction->a->bits;
+    std::vector<uint64_t> a_op = source == SourceOfA::kLanes
+                                     ? LaneRow(Bytes(a + lane * 8, 8), s.k, bits)
+                                     : SharedRow(a_bytes, i, s.k, bits);
+    if (s.scales > 0) AppendScales(a + a_words, 4, i, s.scales, a_op);
+    std::ranges::copy(a_op, &batch.a[i * s.row_words()]);
     for (int j = 0; j < s.n; ++j) batch.c[i * s.n + j] = c[lane * s.n + j] & low;
   }
   std::vector<uint64_t> words(s.d_words());
-  Simulate(row.model, batch, words);
+  Simulate(op.model, batch, words);
   std::fill_n(d, 128 * s.n, 0u);
   for (int i = 0; i < s.d_words(); ++i) {
     d[LaneOfRow(i / s.n, s.m) * s.n + i % s.n] = static_cast<uint32_t>(words[i]);
   }
 }
 
-FakeKernel FakeTcgen05(const Row& row) {
-  const Instruction& i = *row.instruction;
+FakeKernel FakeTcgen05(const Operation& op) {
+  const Instruction& i = *op.instruction;
   const int a = WordsOf(i, Operand::kA).words, b = WordsOf(i, Operand::kB).words,
             d = 128 * i.shape.n;
-  const auto execute = [&row, a, b, d](unsigned x, const uint64_t* addresses) {
+  const auto execute = [&op, a, b, d](unsigned x, const uint64_t* addresses) {
     const auto words = [addresses, x](int operand, int each) {
       return reinterpret_cast<uint32_t*>(addresses[operand]) + static_cast<size_t>(x) * each;
     };
-    ExecuteTcgen05(row, SourceOfA::kShared, words(0, a), words(1, b), words(2, d), words(3, d));
+    ExecuteTcgen05(op, SourceOfA::kShared, words(0, a), words(1, b), words(2, d), words(3, d));
     return true;
   };
-  return {&row, 128, execute};
+  return {&op, 128, execute};
 }
 
 }  // namespace mmadiff

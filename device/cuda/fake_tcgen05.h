@@ -4,12 +4,12 @@
 #include <cstdint>
 
 #include "device/cuda/kernel.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
 // One execution; the arrays are its words of the operands. Unused words of d become zeros.
-void ExecuteTcgen05(const Row& row, SourceOfA source, const uint32_t* a, const uint32_t* b,
+void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d);
 
 }  // namespace mmadiff

@@ -19,7 +19,7 @@ constexpr int kLanes = 128;
 constexpr uint64_t kSharedStart = 0x400;  // of shared memory: address 0 would hide a lost address
 
 struct Statement {
-  std::string guard, op;
+  std::string guard, opcode;
   std::vector<std::string> arguments;  // "%d0", "4", "[%base+4]", "{%d0, %d1}" as they stand
 };
 
@@ -34,8 +34,8 @@ std::vector<Statement> Parse(const std::string& ptx) {
       s.guard = std::string(line.substr(1, line.find(' ') - 1));
       line.remove_prefix(line.find(' ') + 1);
     }
-    s.op = std::string(line.substr(0, line.find(' ')));
-    line.remove_prefix(std::min(s.op.size() + 1, line.size()));
+    s.opcode = std::string(line.substr(0, line.find(' ')));
+    line.remove_prefix(std::min(s.opcode.size() + 1, line.size()));
     while (!line.empty()) {
       const size_t end = line.find(", ", line[0] == '{' ? line.find('}') : 0);
       s.arguments.emplace_back(line.substr(0, end));
@@ -47,13 +47,13 @@ std::vector<Statement> Parse(const std::string& ptx) {
 }
 
 // What a statement without effect on memory sets its first argument to, from those that follow.
-struct Operation {
-  const char* op;
+struct PtxOperator {
+  const char* opcode;
   uint64_t (*result)(uint64_t x, uint64_t y, uint64_t z);
 };
 constexpr auto kFirst = [](uint64_t x, uint64_t, uint64_t) { return x; };
 constexpr auto kMultiplyAdd = [](uint64_t x, uint64_t y, uint64_t z) { return x * y + z; };
-constexpr Operation kOperations[] = {
+constexpr PtxOperator kOperators[] = {
     {"ld.global.b32",
      [](uint64_t x, uint64_t, uint64_t) -> uint64_t {
        return *reinterpret_cast<const uint32_t*>(x);
@@ -72,7 +72,7 @@ constexpr Operation kOperations[] = {
 
 class Block {
  public:
-  Block(const Row& row, unsigned index, const uint64_t* parameters) : row_(row) {
+  Block(const Operation& op, unsigned index, const uint64_t* parameters) : op_(op) {
     for (int i = 0; i < 5; ++i) Register(std::string("[p") + "abcdm"[i] + "]").fill(parameters[i]);
     Register("%ctaid.x").fill(index);
     for (int lane = 0; lane < kLanes; ++lane) Register("%tid.x")[lane] = lane;
@@ -83,17 +83,17 @@ class Block {
 
   // False for a statement that is not known.
   bool Run(const Statement& s) {
-    if (absl::StartsWith(s.op, "wgmma.mma_async.")) return Multiply(s), true;
+    if (absl::StartsWith(s.opcode, "wgmma.mma_async.")) return Multiply(s), true;
     for (const char* order : {"fence.", "bar.", "wgmma.", "ret"}) {
-      if (absl::StartsWith(s.op, order)) return true;
+      if (absl::StartsWith(s.opcode, order)) return true;
     }
     if (s.arguments.size() < 2) return false;
     std::vector<Lanes> in;
     for (const std::string& argument : s.arguments) in.push_back(Value(argument));
     const Lanes guard = s.guard.empty() ? Lanes() : Register(s.guard);
-    const bool global = s.op == "st.global.b32", shared = s.op == "st.shared.b32";
-    const auto operation = std::ranges::find(kOperations, s.op, &Operation::op);
-    if (!global && !shared && operation == std::end(kOperations)) return false;
+    const bool global = s.opcode == "st.global.b32", shared = s.opcode == "st.shared.b32";
+    const auto found = std::ranges::find(kOperators, s.opcode, &PtxOperator::opcode);
+    if (!global && !shared && found == std::end(kOperators)) return false;
     Lanes* const out = global || shared ? nullptr : &Register(s.arguments[0]);
     for (int lane = 0; lane < kLanes; ++lane) {
       if (!s.guard.empty() && guard[lane] == 0) continue;
@@ -103,7 +103,7 @@ class Block {
       } else if (shared) {
         shared_.at((x(0) - kSharedStart) / 4) = static_cast<uint32_t>(x(1));
       } else {
-        (*out)[lane] = operation->result(x(1), x(2), x(3));
+        (*out)[lane] = found->result(x(1), x(2), x(3));
       }
     }
     return true;
@@ -131,7 +131,7 @@ class Block {
   }
 
   // Registers "{%d0, %d1}" as words [lane][register].
-  std::vector<uint32_t> Words(absl::string_view vector) {
+  std::vector<uint32_t> LaneWords(absl::string_view vector) {
     const std::vector<std::string> names =
         absl::StrSplit(vector.substr(1, vector.size() - 2), ", ");
     std::vector<const Lanes*> registers;
@@ -148,10 +148,10 @@ class Block {
   Matrix FromShared(uint64_t descriptor, int rows) {
     const auto field = [descriptor](int bit) { return (descriptor >> bit & 0x3fff) * 16; };
     const uint64_t start = field(0) - kSharedStart, leading = field(16), stride = field(32);
-    const int bits = row_.model.a.bits;
-    Matrix matrix(rows, std::vector<uint64_t>(row_.shape().k));
+    const int bits = op_.model.a.bits;
+    Matrix matrix(rows, std::vector<uint64_t>(op_.shape().k));
     for (int row = 0; row < rows; ++row) {
-      for (int k = 0; k < row_.shape().k; ++k) {
+      for (int k = 0; k < op_.shape().k; ++k) {
         const int byte = k * bits / 8;
         const uint64_t address =
             start + row / 8 * stride + row % 8 * 16 + byte / 16 * leading + byte % 16;
@@ -164,8 +164,8 @@ class Block {
 
   // Four registers of a lane: rows g, g + 8, and the same with the second half of k.
   Matrix FromLanes(absl::string_view vector) {
-    const std::vector<uint32_t> words = Words(vector);
-    const int k = row_.shape().k, bits = row_.model.a.bits, per = 32 / bits;
+    const std::vector<uint32_t> words = LaneWords(vector);
+    const int k = op_.shape().k, bits = op_.model.a.bits, per = 32 / bits;
     Matrix matrix(64, std::vector<uint64_t>(k));
     for (int lane = 0; lane < kLanes; ++lane) {
       for (int v = 0; v < 4 * per; ++v) {
@@ -181,14 +181,14 @@ class Block {
   void Multiply(const Statement& s) {
     const Matrix a = s.arguments[1][0] == '{' ? FromLanes(s.arguments[1])
                                               : FromShared(Register(s.arguments[1])[0], 64);
-    const Matrix b = FromShared(Register(s.arguments[2])[0], row_.shape().n);
+    const Matrix b = FromShared(Register(s.arguments[2])[0], op_.shape().n);
     const bool accumulate = Register(s.arguments[3])[0] != 0;
-    const std::vector<uint32_t> c = Words(s.arguments[0]);
-    const int n = row_.shape().n, bits = row_.model.d.bits, values = n / 2;  // of a lane
+    const std::vector<uint32_t> c = LaneWords(s.arguments[0]);
+    const int n = op_.shape().n, bits = op_.model.d.bits, values = n / 2;  // of a lane
     Batch batch;
-    batch.Resize(row_.shape(), 1);
-    for (int i = 0; i < 64; ++i) std::ranges::copy(a[i], &batch.a[i * row_.shape().k]);
-    for (int j = 0; j < n; ++j) std::ranges::copy(b[j], &batch.b[j * row_.shape().k]);
+    batch.Resize(op_.shape(), 1);
+    for (int i = 0; i < 64; ++i) std::ranges::copy(a[i], &batch.a[i * op_.shape().k]);
+    for (int j = 0; j < n; ++j) std::ranges::copy(b[j], &batch.b[j * op_.shape().k]);
     const auto element = [n](int lane, int v) {  // of the matrix
       const int i = lane / 32 * 16 + lane % 32 / 4 + v / 2 % 2 * 8;
       return i * n + v / 4 * 8 + lane % 4 * 2 + v % 2;
@@ -198,7 +198,7 @@ class Block {
       batch.c[element(x / values, x % values)] = addend;
     }
     std::vector<uint64_t> words(batch.c.size());
-    Simulate(row_.model, batch, words);
+    Simulate(op_.model, batch, words);
     std::vector<uint32_t> d(c.size());
     for (int x = 0; x < kLanes * values; ++x) {
       const uint32_t word = static_cast<uint32_t>(words[element(x / values, x % values)]);
@@ -210,7 +210,7 @@ class Block {
     }
   }
 
-  const Row& row_;
+  const Operation& op_;
   std::map<std::string, Lanes> registers_;
   std::vector<uint32_t> shared_ = std::vector<uint32_t>((4096 + 256 * 32) / 4);
 };
@@ -221,11 +221,11 @@ FakeKernel FakeWgmma(const std::string& ptx) {
   const std::string mark = "wgmma.mma_async.sync.aligned.";
   const std::vector<Statement> statements = Parse(ptx);
   for (const Statement& s : statements) {
-    if (!absl::StartsWith(s.op, mark)) continue;
-    const Row* row = FindRow("sm_90/wgmma." + s.op.substr(mark.size()));
-    if (row == nullptr) return {};
-    return {row, kLanes, [row, statements](unsigned x, const uint64_t* addresses) {
-              Block block(*row, x, addresses);
+    if (!absl::StartsWith(s.opcode, mark)) continue;
+    const Operation* op = FindOperation("sm_90/wgmma." + s.opcode.substr(mark.size()));
+    if (op == nullptr) return {};
+    return {op, kLanes, [op, statements](unsigned x, const uint64_t* addresses) {
+              Block block(*op, x, addresses);
               for (const Statement& statement : statements) {
                 if (!block.Run(statement)) return false;
               }

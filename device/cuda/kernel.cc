@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -70,10 +70,10 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
   const bool factor = operand != Operand::kC && operand != Operand::kD;
   if (!factor || i.scale == nullptr) return words.slots = elements, words;
   const std::vector<Slot> scales = slots(ScalesOf(operand));
-  const int k = i.shape.k, per_row = i.shape.scales;
+  const int k = i.shape.k, per_op = i.shape.scales;
   for (size_t row = 0; row * k < elements.size(); ++row) {
     words.slots.insert(words.slots.end(), &elements[row * k], &elements[row * k] + k);
-    words.slots.insert(words.slots.end(), &scales[row * per_row], &scales[row * per_row] + per_row);
+    words.slots.insert(words.slots.end(), &scales[row * per_op], &scales[row * per_op] + per_op);
   }
   return words;
 }
@@ -143,9 +143,9 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
 
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target) {
   std::vector<ModuleEntry> entries;
-  for (const Row& row : Rows()) {
-    const Instruction& i = *row.instruction;
-    if (row.arch() != target.arch || !HasKernel(i, target).ok()) continue;
+  for (const Operation& op : Operations()) {
+    const Instruction& i = *op.instruction;
+    if (op.arch() != target.arch || !HasKernel(i, target).ok()) continue;
     entries.push_back({i, SourceOfA::kShared});
     if (HasSourcesOfA(i)) entries.push_back({i, SourceOfA::kLanes});
   }

@@ -65,7 +65,7 @@ struct ModuleEntry {
 };
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries);
 
-// What a build makes machine code of: the kernels of Rows() of the target's architecture, of
+// What a build makes machine code of: the kernels of Operations() of the target's architecture, of
 // instructions with several sizes that of the table alone, with both sources of A.
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target);
 // Whether the kernel of an instruction of the target's architecture is among them.

@@ -22,7 +22,7 @@
 #include "device/cuda/cubin.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/kernel_images.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -223,8 +223,8 @@ TEST_P(Native, MachineCodeOfAllElse) {
 }
 
 // One wmma.mma with its loads and stores (PTX ISA, wmma: registers of a fragment).
-std::string WmmaEntry(const Row& row, const std::string& entry) {
-  const Instruction& i = *row.instruction;
+std::string WmmaEntry(const Operation& op, const std::string& entry) {
+  const Instruction& i = *op.instruction;
   const std::string shape = absl::StrCat("m", i.shape.m, "n", i.shape.n, "k", i.shape.k);
   const auto registers = [](const char* letter, int count) {
     std::string list = absl::StrCat("{%", letter, "0");
@@ -253,28 +253,28 @@ std::string WmmaEntry(const Row& row, const std::string& entry) {
                       shape, ".", i.d->name, " [%at+12288], ", d, ";\nret;\n}\n");
 }
 
-// The numerics of wmma are those of the instructions that ptxas makes of it: no step of a row's
-// model joins more products than one of them does.
+// The numerics of wmma are those of the instructions that ptxas makes of it: no step of an
+// operation's model joins more products than one of them does.
 TEST_P(Native, StepsOfWmmaAreNoLongerThanItsInstructions) {
   if (Ptxas().empty()) GTEST_SKIP() << "no ptxas (CUDA Toolkit) here";
-  std::vector<const Row*> rows;
+  std::vector<const Operation*> ops;
   std::string ptx = ModuleOf(GetParam(), {});
-  for (const Row* row : MatchRows(absl::StrCat(GetParam().arch, "/wmma.*"))) {
-    if (IsInteger(row->model.d) || row->model.d.bits == 64) continue;
-    absl::StrAppend(&ptx, WmmaEntry(*row, absl::StrCat("w", rows.size())));
-    rows.push_back(row);
+  for (const Operation* op : MatchOperations(absl::StrCat(GetParam().arch, "/wmma.*"))) {
+    if (IsInteger(op->model.d) || op->model.d.bits == 64) continue;
+    absl::StrAppend(&ptx, WmmaEntry(*op, absl::StrCat("w", ops.size())));
+    ops.push_back(op);
   }
-  EXPECT_GE(rows.size(), GetParam().major == 7 ? 9u : 13u);
+  EXPECT_GE(ops.size(), GetParam().major == 7 ? 9u : 13u);
   const std::string code = Cubin(GetParam(), ptx).value_or("");
-  for (size_t x = 0; x < rows.size(); ++x) {
+  for (size_t x = 0; x < ops.size(); ++x) {
     const auto opcodes = MatrixOpcodes(code, absl::StrCat("w", x));
     ASSERT_TRUE(opcodes.ok()) << opcodes.status();
     ASSERT_EQ(opcodes->size(), 1u);
-    const Shape& s = rows[x]->shape();
+    const Shape& s = ops[x]->shape();
     // Each makes 16 x 8 results.
     const int products = s.k * s.m * s.n / (16 * 8) / opcodes->at("HMMA");
-    const int terms = std::min(s.k, rows[x]->model.algorithm.terms);
-    EXPECT_EQ(products % terms, 0) << rows[x]->name << ": steps of " << products;
+    const int terms = std::min(s.k, ops[x]->model.algorithm.terms);
+    EXPECT_EQ(products % terms, 0) << ops[x]->name << ": steps of " << products;
   }
 }
 

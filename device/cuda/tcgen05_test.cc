@@ -126,29 +126,29 @@ void ExpectWordsOf(const Kernel& kernel) {
   }
 }
 
-void ExpectModelFromWords(const Row& row, SourceOfA source) {
-  SCOPED_TRACE(row.name);
-  const Kernel kernel = KernelOf(*row.instruction, Target(row.arch()), source);
+void ExpectModelFromWords(const Operation& op, SourceOfA source) {
+  SCOPED_TRACE(op.name);
+  const Kernel kernel = KernelOf(*op.instruction, Target(op.arch()), source);
   EXPECT_EQ(kernel.threads, 128);
   ExpectWordsOf(kernel);
-  const Fragments fragments(*row.instruction, kernel);
-  const Batch batch = RandomBatch(*row.instruction, 2);
+  const Fragments fragments(*op.instruction, kernel);
+  const Batch batch = RandomBatch(*op.instruction, 2);
   const PackedOperands in = fragments.Pack(batch, 0, 2);
   std::vector<uint32_t> out(2 * kernel.d.words);
   for (int x = 0; x < 2; ++x) {
-    ExecuteTcgen05(row, source, &in.a[x * kernel.a.words], &in.b[x * kernel.b.words],
+    ExecuteTcgen05(op, source, &in.a[x * kernel.a.words], &in.b[x * kernel.b.words],
                    &in.c[x * kernel.c.words], &out[x * kernel.d.words]);
   }
   std::vector<uint64_t> d(batch.dot_products()), model(batch.dot_products());
   fragments.Unpack(batch, 0, 2, out, d.data());
-  Simulate(row.model, batch, model);
+  Simulate(op.model, batch, model);
   EXPECT_EQ(d, model) << (source == SourceOfA::kLanes ? "A in tensor memory" : "");
 }
 
 TEST(Tcgen05, WordsOfEveryInstruction) {
   for (const Instruction* i : Tcgen05()) {
     for (const SourceOfA source : kSources) {
-      ExpectModelFromWords(*FindRow("sm_100/" + i->name), source);
+      ExpectModelFromWords(*FindOperation("sm_100/" + i->name), source);
     }
   }
 }
@@ -157,9 +157,9 @@ TEST(Tcgen05, WordsOfOtherSizes) {
   for (const char* name : {"m128n16k16.f32.bf16.f16", "m128n128k32.f16.e3m2.e2m1",
                            "m64n256k8.f32.tf32.tf32", "m128n136k64.mxf4nvf4.f32.e2m1.e2m1.ue4m3.4x",
                            "m128n200k32.mxf8f6f4.f32.e2m3.e2m1.ue8m0"}) {
-    const Row* row = FindRow(absl::StrCat("sm_103/tcgen05.mma.", name));
-    ASSERT_NE(row, nullptr) << name;
-    for (const SourceOfA source : kSources) ExpectModelFromWords(*row, source);
+    const Operation* op = FindOperation(absl::StrCat("sm_103/tcgen05.mma.", name));
+    ASSERT_NE(op, nullptr) << name;
+    for (const SourceOfA source : kSources) ExpectModelFromWords(*op, source);
   }
 }
 

@@ -40,12 +40,12 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
 
 std::string CaseStream::name() const {
   const bool is_default = strategy == &Strategies().front();
-  return absl::StrCat(row->name, "@g", version, ":",
+  return absl::StrCat(op->name, "@g", version, ":",
                       is_default ? "" : absl::StrCat(strategy->name, "."), seed);
 }
 
 const InputClass& CaseStream::class_of(uint64_t index) const {
-  const Instruction& in = *row->instruction;
+  const Instruction& in = *op->instruction;
   const int boundary = version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
   return strategy->class_of(in, boundary, index);
 }
@@ -58,14 +58,14 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
   const std::vector<absl::string_view> halves = absl::StrSplit(text, '@');
   if (halves.size() != 2) return BadName(text, "there must be one '@'");
   CaseStream stream;
-  stream.row = FindRow({halves[0].data(), halves[0].size()});
-  if (stream.row == nullptr) {
+  stream.op = FindOperation({halves[0].data(), halves[0].size()});
+  if (stream.op == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "case name '", text, "': ", WhyNoRow(absl::CHexEscape(halves[0].substr(0, 100)))));
+        "case name '", text, "': ", WhyNoOperation(absl::CHexEscape(halves[0].substr(0, 100)))));
   }
   const std::vector<absl::string_view> parts = absl::StrSplit(halves[1], ':');
   if (parts.size() != 2) return BadName(text, "the version and the seed must follow '@'");
-  if (parts[0] == "g2" && stream.row->instruction->scale == nullptr) {
+  if (parts[0] == "g2" && stream.op->instruction->scale == nullptr) {
     stream.version = 2;
   } else if (parts[0] != absl::StrCat("g", kGeneratorVersion)) {
     return BadName(text, absl::StrCat("generator version '", parts[0], "' is not this program's"));
@@ -104,11 +104,11 @@ absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {
 }
 
 uint32_t StreamId(const CaseStream& stream) {
-  return Hash(stream.strategy->name, Hash(stream.row->instruction->name));
+  return Hash(stream.strategy->name, Hash(stream.op->instruction->name));
 }
 
 void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch) {
-  const Instruction& instruction = *stream.row->instruction;
+  const Instruction& instruction = *stream.op->instruction;
   const Shape& s = instruction.shape;
   batch.Resize(s, count);
   batch.stream = stream.name();
@@ -125,15 +125,16 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   }
 }
 
-bool GenerateClass(const Row& row, absl::string_view input_class, uint64_t index, Batch& batch) {
+bool GenerateClass(const Operation& op, absl::string_view input_class, uint64_t index,
+                   Batch& batch) {
   if (input_class == "*") {
-    Generate({&row, FindStrategy("mixed")}, index, 1, batch);
+    Generate({&op, FindStrategy("mixed")}, index, 1, batch);
     return true;
   }
-  const std::span<const InputClass> classes = BoundaryClasses(*row.instruction);
+  const std::span<const InputClass> classes = BoundaryClasses(*op.instruction);
   for (size_t i = 0; i < classes.size(); ++i) {
     if (input_class != classes[i].name) continue;
-    Generate({&row, FindStrategy("boundary")}, index * classes.size() + i, 1, batch);
+    Generate({&op, FindStrategy("boundary")}, index * classes.size() + i, 1, batch);
     return true;
   }
   return false;

@@ -10,7 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "fuzz/cases/strategy.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -19,9 +19,9 @@ namespace mmadiff {
 // instructions without scales): recordings name them.
 inline constexpr int kGeneratorVersion = 3;
 
-// An infinite sequence of cases of one row.
+// An infinite sequence of cases of one operation.
 struct CaseStream {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
   int version = kGeneratorVersion;
@@ -41,7 +41,8 @@ struct CaseName {
 std::string FormatCaseName(const CaseName& name);
 // Whether an argument is meant to be one; a *.txtpb is a file.
 bool LooksLikeCaseName(absl::string_view argument);
-// Errors say which part is wrong: unknown row (with the nearest), another generator version, ...
+// Errors say which part is wrong: unknown operation (with the nearest), another generator version,
+// ...
 absl::StatusOr<CaseName> ParseCaseName(absl::string_view text);
 // The part before the index.
 absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text);
@@ -51,6 +52,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
 
 // The case number `index` of one boundary class (of all strategies' classes for "*"), seed 1; false
 // when the instruction has no such class.
-bool GenerateClass(const Row& row, absl::string_view input_class, uint64_t index, Batch& batch);
+bool GenerateClass(const Operation& op, absl::string_view input_class, uint64_t index,
+                   Batch& batch);
 
 }  // namespace mmadiff

@@ -23,14 +23,16 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// Some row of the instruction: the architecture decides no bit.
-const Row& RowOf(const Instruction& instruction) {
-  for (const Row& row : Rows()) {
-    if (row.instruction == &instruction) return row;
+// Some operation of the instruction: the architecture decides no bit.
+const Operation& OperationOf(const Instruction& instruction) {
+  for (const Operation& op : Operations()) {
+    if (op.instruction == &instruction) return op;
   }
   std::abort();
 }
-const Row& RowOf(const char* instruction) { return RowOf(*FindInstruction(instruction)); }
+const Operation& OperationOf(const char* instruction) {
+  return OperationOf(*FindInstruction(instruction));
+}
 
 // One instruction for each kind of formats and shapes.
 constexpr const char* kSample[] = {
@@ -187,7 +189,7 @@ TEST(Generator, GoldenDigests) {
   bool same = true;
   for (const char* name : kSample) {
     for (const Strategy& s : Strategies()) {
-      const std::string digest = DigestOfCases({&RowOf(name), &s, 1});
+      const std::string digest = DigestOfCases({&OperationOf(name), &s, 1});
       same &= golden[{name, s.name}] == digest;
       lines += absl::StrFormat("    {\"%s\", \"%s\", \"%s\"},\n", name, s.name, digest);
     }
@@ -201,7 +203,7 @@ TEST(Generator, GoldenDigests) {
 // Recordings name cases of version 2, so these keep their bits too.
 TEST(Generator, CasesOfVersion2AreStillMade) {
   for (const Golden& g : kGoldenOfVersion2) {
-    CaseStream stream = {&RowOf(g.instruction), FindStrategy(g.strategy), 1};
+    CaseStream stream = {&OperationOf(g.instruction), FindStrategy(g.strategy), 1};
     stream.version = 2;
     EXPECT_EQ(DigestOfCases(stream), g.digest) << stream.name();
     const absl::StatusOr<CaseStream> parsed = ParseStreamName(stream.name());
@@ -217,7 +219,7 @@ TEST(Generator, BatchBoundariesAndOrderDoNotMatter) {
   constexpr int kCases = 60;
   for (const char* name : kSample) {
     for (const Strategy& s : Strategies()) {
-      const CaseStream stream = {&RowOf(name), &s, 5};
+      const CaseStream stream = {&OperationOf(name), &s, 5};
       Batch whole, part;
       Generate(stream, 1000, kCases, whole);
       for (int i = kCases - 1; i >= 0; --i) {  // one by one, backwards
@@ -240,31 +242,31 @@ TEST(Generator, BatchBoundariesAndOrderDoNotMatter) {
 
 TEST(Generator, TheArchitectureDecidesNoBit) {
   int pairs = 0;
-  for (const Row& row : Rows()) {
-    const Row& other = RowOf(*row.instruction);
-    if (&other == &row) continue;
+  for (const Operation& op : Operations()) {
+    const Operation& other = OperationOf(*op.instruction);
+    if (&other == &op) continue;
     Batch x, y;
-    Generate({&row, &Strategies().front(), 1}, pairs, 2, x);
+    Generate({&op, &Strategies().front(), 1}, pairs, 2, x);
     Generate({&other, &Strategies().front(), 1}, pairs, 2, y);
-    EXPECT_TRUE(SameInputs(x, y)) << row.name << " " << other.name;
+    EXPECT_TRUE(SameInputs(x, y)) << op.name << " " << other.name;
     ++pairs;
   }
   EXPECT_GT(pairs, 900);
 }
 
 TEST(Generator, SeedStrategyInstructionAndIndexDecideBits) {
-  const Row& row = *FindRow("sm_80/mma.m16n8k8.f32.f16.f16.f32");
-  const Row& bf16 = *FindRow("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
+  const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+  const Operation& bf16 = *FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32");
   const Strategy& bits = *FindStrategy("bits");
   Batch base, other;
-  Generate({&row, &bits, 1}, 4, 1, base);
-  Generate({&row, &bits, 2}, 4, 1, other);
+  Generate({&op, &bits, 1}, 4, 1, base);
+  Generate({&op, &bits, 2}, 4, 1, other);
   EXPECT_FALSE(SameInputs(base, other));
-  Generate({&row, &bits, 1}, 5, 1, other);
+  Generate({&op, &bits, 1}, 5, 1, other);
   EXPECT_FALSE(SameInputs(base, other));
   Generate({&bf16, &bits, 1}, 4, 1, other);  // same shape and widths
   EXPECT_FALSE(SameInputs(base, other));
-  Generate({&row, &Strategies().front(), 1}, 4, 1, other);  // index 4 is uniform bits there too
+  Generate({&op, &Strategies().front(), 1}, 4, 1, other);  // index 4 is uniform bits there too
   EXPECT_FALSE(SameInputs(base, other));
 }
 
@@ -281,7 +283,7 @@ TEST(Generator, EveryWordFitsItsFormat) {
     const int row = in.shape.row_words();
     for (const Strategy& s : Strategies()) {
       Batch batch;
-      Generate({&RowOf(in), &s, 3}, 0, std::string_view(s.name) == "bits" ? 2 : 60, batch);
+      Generate({&OperationOf(in), &s, 3}, 0, std::string_view(s.name) == "bits" ? 2 : 60, batch);
       EXPECT_EQ(batch.shape, in.shape);
       EXPECT_TRUE(Fit(batch.a, row, [&](int i) { return in.a_format(i); })) << in.name;
       EXPECT_TRUE(Fit(batch.b, row, [&](int i) { return in.b_format(i); })) << in.name;
@@ -292,12 +294,12 @@ TEST(Generator, EveryWordFitsItsFormat) {
 
 // Uniform bits reach every pattern of a narrow format, legal scales included.
 TEST(Generator, UniformBitsReachEveryPattern) {
-  const Row& row = RowOf("mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
+  const Operation& op = OperationOf("mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
   Batch batch;
-  Generate({&row, FindStrategy("bits"), 1}, 0, 100, batch);
+  Generate({&op, FindStrategy("bits"), 1}, 0, 100, batch);
   std::set<uint64_t> elements, scales;
   for (size_t i = 0; i < batch.a.size(); ++i) {
-    (i % row.shape().row_words() < 64 ? elements : scales).insert(batch.a[i]);
+    (i % op.shape().row_words() < 64 ? elements : scales).insert(batch.a[i]);
   }
   EXPECT_EQ(elements.size(), 16u);
   EXPECT_EQ(scales.size(), 128u);  // the top bit of a scale has no meaning
@@ -306,8 +308,8 @@ TEST(Generator, UniformBitsReachEveryPattern) {
 TEST(Generator, EveryClassHasItsShareOfAnyRange) {
   for (const char* name : {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "x86/vpdpbusd",
                            "sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0"}) {
-    const CaseStream stream = {FindRow(name), &Strategies().front()};
-    const Instruction& in = *stream.row->instruction;
+    const CaseStream stream = {FindOperation(name), &Strategies().front()};
+    const Instruction& in = *stream.op->instruction;
     const size_t boundary = BoundaryClasses(in).size();
     EXPECT_EQ(ClassesOf(*FindStrategy("mixed"), in).size(), boundary + 1);
     EXPECT_EQ(ClassesOf(*FindStrategy("boundary"), in).size(), boundary);
@@ -337,13 +339,13 @@ TEST(Generator, ClassNamesAreDistinct) {
 // ---- Names
 
 TEST(CaseName, RoundTrip) {
-  for (const Row& row : Rows()) {
+  for (const Operation& op : Operations()) {
     for (const Strategy& s : Strategies()) {
       for (const uint64_t number : {uint64_t{0}, uint64_t{1}, ~uint64_t{0}}) {
-        const CaseName name = {{&row, &s, number}, ~number};
+        const CaseName name = {{&op, &s, number}, ~number};
         const absl::StatusOr<CaseName> parsed = ParseCaseName(FormatCaseName(name));
         ASSERT_TRUE(parsed.ok()) << parsed.status();
-        EXPECT_EQ(parsed->stream.row, &row);
+        EXPECT_EQ(parsed->stream.op, &op);
         EXPECT_EQ(parsed->stream.strategy, &s);
         EXPECT_EQ(parsed->stream.seed, number);
         EXPECT_EQ(parsed->index, ~number);
@@ -353,9 +355,9 @@ TEST(CaseName, RoundTrip) {
 }
 
 TEST(CaseName, Text) {
-  const Row& row = *FindRow("x86/vdpbf16ps");
-  EXPECT_EQ(FormatCaseName({{&row, &Strategies().front(), 7}, 42}), "x86/vdpbf16ps@g3:7:42");
-  EXPECT_EQ(FormatCaseName({{&row, FindStrategy("bits"), 7}, 42}), "x86/vdpbf16ps@g3:bits.7:42");
+  const Operation& op = *FindOperation("x86/vdpbf16ps");
+  EXPECT_EQ(FormatCaseName({{&op, &Strategies().front(), 7}, 42}), "x86/vdpbf16ps@g3:7:42");
+  EXPECT_EQ(FormatCaseName({{&op, FindStrategy("bits"), 7}, 42}), "x86/vdpbf16ps@g3:bits.7:42");
   const absl::StatusOr<CaseName> alias = ParseCaseName("hopper/mma.m16n8k8.f32.f16.f16.f32@g3:1:2");
   ASSERT_TRUE(alias.ok());
   EXPECT_EQ(FormatCaseName(*alias), "sm_90/mma.m16n8k8.f32.f16.f16.f32@g3:1:2");

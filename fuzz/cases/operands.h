@@ -63,15 +63,17 @@ MMADIFF_HD inline int Sum(const TileKind& in, int (*of)(const Format&)) {
 }
 
 // Two exponents that add up to `sum`, each in the range of its format, or as near as can be.
-struct Split {
+struct ExponentPair {
   int a, b;
 };
 
-MMADIFF_HD_CALL inline Split SplitExponent(const Format& a, const Format& b, int sum, Random& r) {
+MMADIFF_HD_CALL inline ExponentPair SplitExponent(const Format& a, const Format& b, int sum,
+                                                  Random& r) {
   const int low = std::max(Lowest(a), sum - MaxExponent(b));
   const int high = std::min(MaxExponent(a), sum - Lowest(b));
   if (low > high) {  // out of reach
-    return sum > 0 ? Split{MaxExponent(a), MaxExponent(b)} : Split{Lowest(a), Lowest(b)};
+    return sum > 0 ? ExponentPair{MaxExponent(a), MaxExponent(b)}
+                   : ExponentPair{Lowest(a), Lowest(b)};
   }
   const int x = std::clamp(sum / 2 + r.Between(-3, 3), low, high);
   return {x, sum - x};
@@ -228,7 +230,7 @@ MMADIFF_HD_CALL inline int ScaleExponent(const Tile& t, int k) {
 MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, Random& r,
                                        int spread = 0) {
   const Format& f = *t.instruction.scale;
-  const Split split = SplitExponent(f, f, exponent - spread / 2, r);
+  const ExponentPair split = SplitExponent(f, f, exponent - spread / 2, r);
   const auto fill = [&](uint64_t* out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
       const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
@@ -264,7 +266,8 @@ MMADIFF_HD_CALL inline void FillProducts(const Tile& t, int k, int product, Rand
 MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random& r,
                                        int spread = 0) {
   const TileKind& in = t.instruction;
-  const Split split = SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
+  const ExponentPair split =
+      SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
   const int stride = t.stride();
   const uint64_t power_a = Compose(*in.a, false, split.a, 0);
   const uint64_t sign = Compose(*in.a, true, split.a, 0) ^ power_a;

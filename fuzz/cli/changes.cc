@@ -1,5 +1,5 @@
-// mmadiff changes: which rows have other models or answers than when corpus/model_digests.txt was
-// written.
+// mmadiff changes: which operations have other models or answers than when corpus/model_digests.txt
+// was written.
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
@@ -36,9 +36,9 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
   for (const ModelChange& c : changes) {
     console.Print(
-        absl::StrFormat("%-15s %s%s%s\n", Name(c.kind), c.row, c.what.empty() ? "" : ": ", c.what));
+        absl::StrFormat("%-15s %s%s%s\n", Name(c.kind), c.op, c.what.empty() ? "" : ": ", c.what));
   }
-  console.Print(absl::StrCat(changes.size(), " changes, ", now.size(), " rows\n"));
+  console.Print(absl::StrCat(changes.size(), " changes, ", now.size(), " instructions\n"));
   if (!flags.update) return changes.empty() ? kClean : kMismatch;
   const absl::Status s = WriteFileDurably(flags.file, FormatModelDigests(now));
   return s.ok() ? kClean : Fail(absl::DataLossError(s.message()), kNotDurable);

@@ -11,8 +11,8 @@ namespace mmadiff {
 namespace {
 
 struct CheckFlags {
-  std::string row, expect;
-  uint64_t errors = 20;
+  std::string op, expect;
+  uint64_t max_reports = 20;
 };
 
 // What a stream of `lines` dot products lacks or has too much; without `expected` nobody knows.
@@ -32,9 +32,9 @@ absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool a
 }
 
 int RunCheck(const CheckFlags& flags, const Globals& globals) {
-  const absl::StatusOr<const Row*> row = OneRow(flags.row);
-  if (!row.ok()) return Fail(row.status());
-  const Instruction& instruction = *(*row)->instruction;
+  const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
+  if (!op.ok()) return Fail(op.status());
+  const Instruction& instruction = *(*op)->instruction;
   const bool any = flags.expect == "any";
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {
@@ -45,10 +45,10 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
-    const auto [model, different] = Compare(**row, portion.batch, portion.d);
+    const auto [model, different] = Compare(**op, portion.batch, portion.d);
     lines += model.size();
     for (const int64_t i : different) {
-      if (differing++ >= flags.errors) continue;
+      if (differing++ >= flags.max_reports) continue;
       console.Print(absl::StrCat(
           "line ", portion.line[i], ": ",
           FormatLine(instruction, Extract(portion.batch, i), portion.d[i]), "\n",
@@ -56,9 +56,9 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
     }
     return absl::OkStatus();
   };
-  StdinReader reader(**row, true, compare);
+  StdinReader reader(**op, true, compare);
   absl::Status status = reader.Read();
-  console.Print(absl::StrCat(flags.row, ": ", lines - differing, " of ", lines, " equal\n"));
+  console.Print(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"));
   if (!expected.has_value() && !any) expected = reader.announced();
   if (status.ok()) status = CheckCount(lines, expected, any);
   const int code = status.ok() ? kClean : Fail(status);
@@ -69,8 +69,8 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
 
 std::function<int()> AddCheck(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CheckFlags>();
-  command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
-  command.add_option("--errors", flags->errors, "differing lines to print [20]")
+  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
+  command.add_option("--max_reports", flags->max_reports, "differing lines to print [20]")
       ->transform(Count());
   command.add_option("--expect", flags->expect,
                      "lines that must come, or `any` [the sum of the stream's `# lines: N`]");

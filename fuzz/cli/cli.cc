@@ -111,22 +111,23 @@ CLI::Validator Seed() {
       "SEED", "seed");
 }
 
-absl::StatusOr<const Row*> OneRow(const std::string& name) {
-  if (const Row* row = FindRow(name)) return row;
-  return absl::InvalidArgumentError(WhyNoRow(absl::CHexEscape(name.substr(0, 100))));
+absl::StatusOr<const Operation*> OneOperation(const std::string& name) {
+  if (const Operation* op = FindOperation(name)) return op;
+  return absl::InvalidArgumentError(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
 }
 
-absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs) {
-  std::vector<const Row*> rows;
+absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
+    const std::vector<std::string>& globs) {
+  std::vector<const Operation*> ops;
   for (const std::string& glob : globs) {
-    const std::vector<const Row*> matched = MatchRows(glob);
-    if (matched.empty()) return OneRow(glob).status();
-    rows.insert(rows.end(), matched.begin(), matched.end());
+    const std::vector<const Operation*> matched = MatchOperations(glob);
+    if (matched.empty()) return OneOperation(glob).status();
+    ops.insert(ops.end(), matched.begin(), matched.end());
   }
-  // The rows of the table lie in one array, in order; those of other sizes elsewhere.
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  return rows;
+  // The operations of the table lie in one array, in order; those of other sizes elsewhere.
+  std::sort(ops.begin(), ops.end());
+  ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+  return ops;
 }
 
 }  // namespace mmadiff

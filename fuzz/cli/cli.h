@@ -14,7 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "fuzz/console.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -68,8 +68,9 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 // kUnavailable and kDeadlineExceeded, internal for the rest.
 int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
 
-// Of rows that a device left out, where an OK counts for none: no device when all are kNotFound and
-// no row was `answered`, damaged for an answer that cannot be read, else internal.
+// Of operations that a device left out, where an OK counts for none: no device when all are
+// kNotFound and no operation was `answered`, damaged for an answer that cannot be read, else
+// internal.
 ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
@@ -81,10 +82,12 @@ CLI::Validator Count();
 // A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
 CLI::Validator Seed();
 
-// The row of that name; kInvalidArgument with the nearest names: a name that no machine knows is a
-// mistake, not something missing here.
-absl::StatusOr<const Row*> OneRow(const std::string& name);
-// Rows that match any of the globs, in table order; an error names the glob that matches none.
-absl::StatusOr<std::vector<const Row*>> RowsMatching(const std::vector<std::string>& globs);
+// The operation of that name; kInvalidArgument with the nearest names: a name that no machine knows
+// is a mistake, not something missing here.
+absl::StatusOr<const Operation*> OneOperation(const std::string& name);
+// Operations that match any of the globs, in table order; an error names the glob that matches
+// none.
+absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
+    const std::vector<std::string>& globs);
 
 }  // namespace mmadiff

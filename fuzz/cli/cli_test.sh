@@ -141,7 +141,7 @@ expect 3 check $fma </dev/null; warns 'nothing was compared'
 expect 5 check $fma <<<"$one $one $one"; warns 'the result d is missing'
 expect 5 check $fma <<<"$equal
 no"; warns 'stdin line 2: '; says '1 of 1 equal'
-expect 1 check $fma --errors=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
+expect 1 check $fma --max_reports=1 < <(for i in 1 2 3; do echo "$one $one $one 0"; done)
 is "$(grep -c '^line' "$out")" 1; says '0 of 3 equal'
 # How many lines must come: by the stream's own words, or by --expect.
 "$m" gen $mma --cases=10 | "$m" eval $mma >whole.txt
@@ -183,7 +183,7 @@ expect 2 check $fma --expect=x <<<"$equal"; expect 3 check $fma --expect=any </d
 # ---- mutants
 expect 0 mutants --instr=$fma --cases=2000; says 'stat::survivors: 0'; says 'stat::models: 1'; plain
 expect 0 mutants --instr="*/${mma#*/}" --cases=2000 --threads=2; says "arch: sm_80 sm_90 ${mma#*/}: "
-says 'stat::rows: 7'; says 'stat::models: 2'; says 'stat::arch_pairs: 1'; says 'stat::arch_pairs_equal: 9'
+says 'stat::instructions: 7'; says 'stat::models: 2'; says 'stat::arch_pairs: 1'; says 'stat::arch_pairs_equal: 9'
 expect 0 mutants --instr=$mma --cases=2000 --json; json; expect 2 mutants --threads=0
 expect 1 mutants --instr=$mma --cases=1; says 'survivor: '
 expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; says 'lies above the floor'
@@ -224,7 +224,7 @@ run 4 --device=faulty:fraction_bits=24 --instr=$fma; warns 'has no parameter fra
 run 2 --strategy=mixd; warns boundary
 for bad in --max_total_time=-1 --max_total_time=-3s --max_total_time=nan --max_total_time=inf \
   --max_total_time=1e400 --cases=0 --cases=-1 --cases=1x --seed=x --threads=1025 --shard=1/1 --shard=1 --shard=a/2 \
-  --max_total_time=soon --stop_at=tomorrow --errors=x; do
+  --max_total_time=soon --stop_at=tomorrow --max_mismatches=x; do
   run 2 --device=faulty:none=0 --instr=$fma --workdir=bad $bad
   is "$(ls -d bad 2>/dev/null)" ''
 done
@@ -344,7 +344,7 @@ is "$(grep -c '<testcase' paper.xml)" 3; is "$(grep -c '<failure' paper.xml)" 0
 sed 's/expected: 40000000/expected: 40000001/; s/contested: 40400000/contested: 40000000/' vectors/paper.txt >wrong.txt
 expect 1 replay wrong.txt --junit=paper.xml; says "MISMATCH sm_80/${mma#*/}"; says 'no longer differs'
 says '2 of 8 dot products equal'; is "$(grep -c '<failure' paper.xml)" 2; plain
-expect 1 replay wrong.txt --errors=1; is "$(grep -c '^MISMATCH' "$out")" 1
+expect 1 replay wrong.txt --max_reports=1; is "$(grep -c '^MISMATCH' "$out")" 1
 expect 0 replay vectors --device=faulty:none=0; expect 1 replay wrong.txt --device=faulty:none=0; says 'answer '
 expect 4 replay vectors --device=host; warns 'none of these instructions'
 sed 's/sm_90/sm_9\x1b/' vectors/paper.txt >vectors/bad.txt; : >vectors/empty.txt
@@ -421,11 +421,11 @@ expect 2 $record --device=faulty:none=0 folder1; warns 'already there'
 both=$((7680 + asked))
 expect 0 replay folder1; says "$both of $both dot products equal"; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * both)) dot products equal"
-expect 1 replay folder1 --device=faulty:fraction_bits=24 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"
+expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"
 mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
-expect 1 replay folder2 --errors=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
+expect 1 replay folder2 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
 printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
 expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''

@@ -32,27 +32,27 @@ class Output {
 };
 
 int RunEval(const std::string& name, const std::string& device_spec) {
-  const absl::StatusOr<const Row*> row = OneRow(name);
-  if (!row.ok()) return Fail(row.status());
+  const absl::StatusOr<const Operation*> op = OneOperation(name);
+  if (!op.ok()) return Fail(op.status());
   Output output;
   DeviceOr device = std::unique_ptr<Device>();
   if (!device_spec.empty()) {
     device = OpenDevice(device_spec);
     if (!device.ok()) return Fail(device.status());
-    if (absl::Status s = (*device)->Supports(**row); !s.ok()) return Fail(s);
-    output.Write(absl::StrCat("# instruction: ", (*row)->name,
+    if (absl::Status s = (*device)->Supports(**op); !s.ok()) return Fail(s);
+    output.Write(absl::StrCat("# instruction: ", (*op)->name,
                               "\n# device: ", PlainLine((*device)->identity()), "\n"));
   }
   const auto print = [&](const Portion& portion) -> absl::Status {
     std::vector<uint64_t> d(portion.batch.dot_products());
     absl::Status answered;
     if (*device == nullptr) {
-      Simulate((*row)->model, portion.batch, d);
+      Simulate((*op)->model, portion.batch, d);
     } else {
-      answered = (*device)->Run(**row, portion.batch, d);
+      answered = (*device)->Run(**op, portion.batch, d);
     }
     for (size_t i = 0; i < d.size(); ++i) {
-      output.Write(FormatLine(*(*row)->instruction, Extract(portion.batch, i), d[i]) + "\n");
+      output.Write(FormatLine(*(*op)->instruction, Extract(portion.batch, i), d[i]) + "\n");
     }
     return std::ferror(stdout) ? absl::CancelledError() : answered;
   };
@@ -60,7 +60,7 @@ int RunEval(const std::string& name, const std::string& device_spec) {
     output.PassOn(comment);
     return absl::OkStatus();
   };
-  const absl::Status status = StdinReader(**row, false, print, pass_on).Read();
+  const absl::Status status = StdinReader(**op, false, print, pass_on).Read();
   if (std::ferror(stdout)) return kNotDurable;  // main.cc says so
   return status.ok() ? kClean : Fail(status);
 }
@@ -69,12 +69,12 @@ int RunEval(const std::string& name, const std::string& device_spec) {
 
 std::function<int()> AddEval(CLI::App& command, const Globals&) {
   struct Flags {
-    std::string row, device;
+    std::string op, device;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
+  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
   command.add_option("--device", flags->device, "who answers [the simulator]");
-  return [flags] { return RunEval(flags->row, flags->device); };
+  return [flags] { return RunEval(flags->op, flags->device); };
 }
 
 }  // namespace mmadiff

@@ -136,7 +136,7 @@ for time in x -1 -1s nan inf -inf 1e400 infs; do
   expect 2 record --device=faulty:none=0 --instr=$fma --max_total_time=$time none
   expect 2 probe --device=faulty:none=0 --instr=$fma --all --max_total_time=$time
 done
-expect 2 replay good.txtpb --every=0; expect 2 replay good.txtpb --errors=x; expect 2 gen $fma --cases=x
+expect 2 replay good.txtpb --every=0; expect 2 replay good.txtpb --max_reports=x; expect 2 gen $fma --cases=x
 expect 2 check $fma --expect=x <lines.txt; expect 2 list nothing; expect 2 probe --question=none
 [ ! -e none ] || fail 'a folder of a run that was none'
 

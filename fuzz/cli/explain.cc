@@ -38,10 +38,10 @@ std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) 
   return answers;
 }
 
-// The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the row's own if it says
-// none.
-Algorithm Named(const Row& row, absl::string_view bucket) {
-  Algorithm algorithm = row.model.algorithm;
+// The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the operation's own if it
+// says none.
+Algorithm Named(const Operation& op, absl::string_view bucket) {
+  Algorithm algorithm = op.model.algorithm;
   const std::pair<std::string, std::string> parts = absl::StrSplit(bucket, absl::MaxSplits(':', 1));
   for (const absl::string_view change : absl::StrSplit(parts.second, ' ', absl::SkipEmpty())) {
     const std::pair<std::string, std::string> name_value = absl::StrSplit(change, '=');
@@ -55,20 +55,20 @@ Algorithm Named(const Row& row, absl::string_view bucket) {
 // The diagnosis of stored answers, with the change that the bucket names first if it gives them
 // all. They are fewer than were asked for: a change that gives them may have been refuted by
 // others.
-Diagnosis OfStored(const Row& row, const std::vector<Observed>& answers,
+Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
                    const std::string& bucket) {
-  Diagnosis d = FindChange(row, answers);
-  const Model named = WithAlgorithm(row, Named(row, bucket));
-  if (SameModel(named, row.model) || !Explains(row, named, answers)) return d;
+  Diagnosis d = FindChange(op, answers);
+  const Model named = WithAlgorithm(op, Named(op, bucket));
+  if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
   std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
   d.changes.insert(d.changes.begin(),
-                   {NameOfChanges(row.model.algorithm, named.algorithm), named.algorithm});
+                   {NameOfChanges(op.model.algorithm, named.algorithm), named.algorithm});
   return d;
 }
 
-// Cases of one row and one device.
+// Cases of one operation and one device.
 struct Group {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   std::string device;
   size_t cases = 0;
   std::vector<Observed> answers;
@@ -84,28 +84,34 @@ struct Group {
   }
 };
 
-// Answers that the change which a bucket names does not give; of the row's model if it names none.
-int64_t Missed(const Row& row, const std::string& bucket, const std::vector<Observed>& answers) {
-  const Model model = WithAlgorithm(row, Named(row, bucket));
+// Answers that the change which a bucket names does not give; of the operation's model if it names
+// none.
+int64_t Missed(const Operation& op, const std::string& bucket,
+               const std::vector<Observed>& answers) {
+  const Model model = WithAlgorithm(op, Named(op, bucket));
   return std::count_if(answers.begin(), answers.end(),
-                       [&](const Observed& o) { return !Gives(row, model, o.dot, o.d); });
+                       [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); });
 }
 
-std::string BucketLine(const Row& row, const std::string& bucket,
+std::string BucketLine(const Operation& op, const std::string& bucket,
                        const std::vector<Observed>& answers) {
-  const bool names = !SameModel(WithAlgorithm(row, Named(row, bucket)), row.model);
+  const bool names = !SameModel(WithAlgorithm(op, Named(op, bucket)), op.model);
   return absl::StrCat("  ", bucket, ": ", answers.size(), " answers, of which ",
                       names ? "the change that it names" : "the model", " misses ",
-                      Missed(row, bucket, answers), "\n");
+                      Missed(op, bucket, answers), "\n");
 }
 
-nlohmann::ordered_json Json(const Row& row, const std::string& device, const Diagnosis& d) {
+nlohmann::ordered_json Json(const Operation& op, const std::string& device, const Diagnosis& d) {
   std::vector<std::string> changes;
   for (const Neighbour& n : d.changes) changes.push_back(n.name);
-  return {{"instruction", row.name},           {"device", device},
-          {"answers", d.observed.size()},      {"changes", changes},
-          {"nearest", d.nearest.name},         {"nearest_misses", d.missed},
-          {"single_changes_tried", d.singles}, {"pairs_tried", d.pairs}};
+  return {{"instruction", op.name},
+          {"device", device},
+          {"answers", d.observed.size()},
+          {"changes", changes},
+          {"nearest", d.nearest.name},
+          {"nearest_misses", d.missed},
+          {"single_changes_tried", d.singles},
+          {"pairs_tried", d.pairs}};
 }
 
 int ExplainFolder(const std::string& folder, const Globals& globals) {
@@ -123,36 +129,36 @@ int ExplainFolder(const std::string& folder, const Globals& globals) {
       continue;
     }
     for (const auto& [device, answers] : AnswersIn(*c)) {
-      Group& group = groups[{c->row->name, device}];
-      group.row = c->row;
+      Group& group = groups[{c->op->name, device}];
+      group.op = c->op;
       group.device = device;
       group.Add(*c, answers);
     }
   }
   for (const auto& [key, group] : groups) {
-    const Row& row = *group.row;
+    const Operation& op = *group.op;
     Diagnosis diagnosis;
     diagnosis.observed = group.answers;
     std::string text =
-        absl::StrCat(row.name, "\ndevice ", group.device, ", ", group.cases, " cases\n");
+        absl::StrCat(op.name, "\ndevice ", group.device, ", ", group.cases, " cases\n");
     if (group.answers.empty()) {
       differs = true;
       absl::StrAppend(&text, "no answers that repeat\n");
-    } else if (Explains(row, row.model, group.answers)) {
+    } else if (Explains(op, op.model, group.answers)) {
       absl::StrAppend(&text, "the model gives all ", group.answers.size(), " answers\n");
     } else {
       differs = true;
-      diagnosis = OfStored(row, group.answers, group.buckets.begin()->first);
+      diagnosis = OfStored(op, group.answers, group.buckets.begin()->first);
       absl::StrAppend(&text, "of the stored answers alone: ", diagnosis.Text(), "\n");
     }
     nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
     for (const auto& [bucket, answers] : group.buckets) {
-      absl::StrAppend(&text, BucketLine(row, bucket, answers));
+      absl::StrAppend(&text, BucketLine(op, bucket, answers));
       buckets.push_back({{"bucket", bucket},
                          {"answers", answers.size()},
-                         {"missed", Missed(row, bucket, answers)}});
+                         {"missed", Missed(op, bucket, answers)}});
     }
-    json.push_back(Json(row, group.device, diagnosis));
+    json.push_back(Json(op, group.device, diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
     if (!globals.json) console.Print(text);
   }
@@ -162,7 +168,8 @@ int ExplainFolder(const std::string& folder, const Globals& globals) {
   return differs ? kMismatch : groups.empty() ? kInternal : kClean;
 }
 
-// Answers of the other cases of the same finding: of the same row, device and bucket beside it.
+// Answers of the other cases of the same finding: of the same operation, device and bucket beside
+// it.
 std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, Console& console,
                                     std::string& bucket) {
   std::vector<Observed> all;
@@ -178,7 +185,7 @@ std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, C
     if (std::filesystem::equivalent(path, other, error)) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(other);
     if (!c.ok()) console.Warn(std::string(c.status().message()));
-    if (!c.ok() || c->row != s.row || c->signature != own->signature) continue;
+    if (!c.ok() || c->op != s.op || c->signature != own->signature) continue;
     const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
     all.insert(all.end(), answers.begin(), answers.end());
   }
@@ -186,8 +193,8 @@ std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, C
 }
 
 // The changes that give this answer, those that give all answers of its finding first.
-Diagnosis DiagnosisOf(const Row& row, const Observed& observed, const Diagnosis& finding) {
-  Diagnosis d = DiagnosisOfAnswer(row, observed);
+Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& finding) {
+  Diagnosis d = DiagnosisOfAnswer(op, observed);
   const auto in_finding = [&](const Neighbour& n) {
     return std::any_of(finding.changes.begin(), finding.changes.end(),
                        [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
@@ -200,12 +207,12 @@ Diagnosis DiagnosisOf(const Row& row, const Observed& observed, const Diagnosis&
 }
 
 // Which changes give this answer and not all of the finding's.
-std::string RefutedText(const Row& row, const Diagnosis& of_answer,
+std::string RefutedText(const Operation& op, const Diagnosis& of_answer,
                         const std::vector<Observed>& answers) {
   std::string text;
   int more = -kMostNamed;
   for (const Neighbour& n : of_answer.changes) {
-    if (Explains(row, WithAlgorithm(row, n.algorithm), answers)) continue;
+    if (Explains(op, WithAlgorithm(op, n.algorithm), answers)) continue;
     if (++more > 0) continue;
     absl::StrAppend(&text, text.empty() ? "Refuted by other answers of this finding: " : ", ",
                     n.name);
@@ -231,10 +238,10 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const absl::StatusOr<Subject> s = LoadSubject(argument, device.get());
   if (!s.ok()) return Fail(s.status());
-  const Row& row = *s->row;
+  const Operation& op = *s->op;
   std::vector<Observed> observed = s->observed();
   std::string text =
-      absl::StrCat(row.name, "  ", Describe(row.model.algorithm), "\ndevice ", s->device_name, ", ",
+      absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ", s->device_name, ", ",
                    s->differing.size(), " of ", observed.size(), " results differ\n");
   std::vector<Observed> answers = observed;
   std::string stored;  // bucket
@@ -242,32 +249,32 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
     const std::vector<Observed> others = OfSameFinding(argument, *s, console, stored);
     answers.insert(answers.end(), others.begin(), others.end());
   }
-  if (s->differing.empty() && Explains(row, row.model, answers)) {
+  if (s->differing.empty() && Explains(op, op.model, answers)) {
     Diagnosis none;
     none.observed = answers;
-    console.Print(globals.json ? JsonText(Json(row, s->device_name, none), 1) + "\n"
-                               : absl::StrCat(text, ExplainText(row, observed[0], Diagnosis{},
+    console.Print(globals.json ? JsonText(Json(op, s->device_name, none), 1) + "\n"
+                               : absl::StrCat(text, ExplainText(op, observed[0], Diagnosis{},
                                                                 console.color())));
     return kClean;
   }
-  const Diagnosis finding = OfStored(row, answers, stored);
-  const std::string bucket = stored.empty() ? finding.Bucket(row) : stored;
+  const Diagnosis finding = OfStored(op, answers, stored);
+  const std::string bucket = stored.empty() ? finding.Bucket(op) : stored;
   if (globals.json) {
-    nlohmann::ordered_json json = Json(row, s->device_name, finding);
+    nlohmann::ordered_json json = Json(op, s->device_name, finding);
     json.update({{"bucket", bucket}, {"results", observed.size()}, {"differing", s->differing}});
     console.Print(JsonText(json, 1) + "\n");
     return s->differing.empty() ? kClean : kMismatch;
   }
-  const int64_t element = TellingElement(row, observed, bucket);
+  const int64_t element = TellingElement(op, observed, bucket);
   if (!s->differing.empty()) {
-    absl::StrAppend(&text, DescribeDifference(*row.instruction->d, s->model[element],
+    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, s->model[element],
                                               s->device[element], console.color()));
   }
   absl::StrAppend(&text, "bucket ", bucket, "\n",
                   stored.empty() ? "" : "of the stored answers alone: ", finding.Text(), "\n");
-  const Diagnosis of_answer = DiagnosisOf(row, observed[element], finding);
-  absl::StrAppend(&text, ExplainText(row, observed[element], of_answer, console.color()),
-                  RefutedText(row, of_answer, answers));
+  const Diagnosis of_answer = DiagnosisOf(op, observed[element], finding);
+  absl::StrAppend(&text, ExplainText(op, observed[element], of_answer, console.color()),
+                  RefutedText(op, of_answer, answers));
   console.Print(text);
   return s->differing.empty() ? kClean : kMismatch;
 }

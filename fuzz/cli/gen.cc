@@ -9,25 +9,25 @@ namespace mmadiff {
 namespace {
 
 struct GenFlags {
-  std::string row, strategy = "mixed";
+  std::string op, strategy = "mixed";
   uint64_t cases = 1000, first = 0, seed = 1;
 };
 
 int RunGen(const GenFlags& flags) {
-  const absl::StatusOr<const Row*> row = OneRow(flags.row);
-  if (!row.ok()) return Fail(row.status());
-  const CaseStream stream = {*row, FindStrategy(flags.strategy), flags.seed};
+  const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
+  if (!op.ok()) return Fail(op.status());
+  const CaseStream stream = {*op, FindStrategy(flags.strategy), flags.seed};
   uint64_t lines;
-  if (__builtin_mul_overflow(flags.cases, (*row)->shape().d_words(), &lines)) {
+  if (__builtin_mul_overflow(flags.cases, (*op)->shape().d_words(), &lines)) {
     return Fail(absl::InvalidArgumentError("--cases: more lines than 2^64"));
   }
-  std::fputs(StreamHeader(**row, lines).c_str(), stdout);
+  std::fputs(StreamHeader(**op, lines).c_str(), stdout);
   TextHash hash;
   Batch batch;
   for (uint64_t i = 0; i < flags.cases; ++i) {
     Generate(stream, flags.first + i, 1, batch);
     for (int64_t element = 0; element < batch.dot_products(); ++element) {
-      const std::string line = FormatLine(*(*row)->instruction, Extract(batch, element)) + "\n";
+      const std::string line = FormatLine(*(*op)->instruction, Extract(batch, element)) + "\n";
       hash.Add(line);
       if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) return kNotDurable;
     }
@@ -40,7 +40,7 @@ int RunGen(const GenFlags& flags) {
 
 std::function<int()> AddGen(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<GenFlags>();
-  command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
+  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
   command
       .add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
       ->transform(Count());

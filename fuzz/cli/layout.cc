@@ -20,12 +20,12 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
 }
 
 int RunLayout(const std::string& name, bool csv) {
-  const absl::StatusOr<const Row*> row = OneRow(name);
-  if (!row.ok()) return Fail(row.status());
-  const Instruction& instruction = *(*row)->instruction;
+  const absl::StatusOr<const Operation*> op = OneOperation(name);
+  if (!op.ok()) return Fail(op.status());
+  const Instruction& instruction = *(*op)->instruction;
   if (instruction.layout == Layout::kNoLanes) {
     return Fail(absl::InvalidArgumentError(absl::StrCat(
-        (*row)->name,
+        (*op)->name,
         " has no described layout of lanes: its operands lie in tiles, shared or tensor "
         "memory, or in fragments that the manual leaves open")));
   }
@@ -46,13 +46,13 @@ int RunLayout(const std::string& name, bool csv) {
 
 std::function<int()> AddLayout(CLI::App& command, const Globals&) {
   struct Flags {
-    std::string row;
+    std::string op;
     bool csv = false;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("instruction", flags->row, "ARCH/INSTRUCTION")->required();
+  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
   command.add_flag("--csv", flags->csv, "comma separated");
-  return [flags] { return RunLayout(flags->row, flags->csv); };
+  return [flags] { return RunLayout(flags->op, flags->csv); };
 }
 
 }  // namespace mmadiff

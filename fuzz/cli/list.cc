@@ -27,25 +27,25 @@ struct Entry {
 
 std::vector<Entry> ListInstructions() {
   std::vector<Entry> entries;
-  for (const Row& row : Rows()) {
-    const Instruction& i = *row.instruction;
-    const Evidence& e = row.numerics->evidence;
-    const std::string algorithm = Describe(row.numerics->algorithm);
-    const bool any_nan = row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  for (const Operation& op : Operations()) {
+    const Instruction& i = *op.instruction;
+    const Evidence& e = op.numerics->evidence;
+    const std::string algorithm = Describe(op.numerics->algorithm);
+    const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
     std::string sizes;
     for (const Sizes& s : i.sizes) {
       absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
                             s.n_step);
     }
     entries.push_back(
-        {row.name,
-         absl::StrCat(row.name, "\n  ", algorithm,
+        {op.name,
+         absl::StrCat(op.name, "\n  ", algorithm,
                       any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade),
                       ": ", e.text, *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
                       "\n  native on ",
                       *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ",
                       i.source, sizes),
-         {{"name", row.name},
+         {{"name", op.name},
           {"m", i.shape.m},
           {"n", i.shape.n},
           {"k", i.shape.k},
@@ -78,8 +78,8 @@ std::vector<Entry> ListInstructions() {
 // Adds what answers on an open device, and how many instructions it runs how.
 void Describe(const Device& device, std::string& line, Json& json) {
   int native = 0, emulated = 0;
-  for (const Row& row : Rows()) {
-    if (device.Supports(row).ok()) ++(device.Emulates(row) ? emulated : native);
+  for (const Operation& op : Operations()) {
+    if (device.Supports(op).ok()) ++(device.Emulates(op) ? emulated : native);
   }
   absl::StrAppend(&line, device.identity(), "; instructions: ", native, " native, ", emulated,
                   " emulated");
@@ -98,12 +98,12 @@ std::vector<Entry> ListDevices() {
       if (!host.ok()) continue;
       line += ": ";
       Describe(**host, line, json);
-      for (const Row& row : Rows()) {
-        const absl::Status supported = (*host)->Supports(row);
-        if (row.arch() != "x86") continue;
-        absl::StrAppend(&line, "\n  ", row.name,
+      for (const Operation& op : Operations()) {
+        const absl::Status supported = (*host)->Supports(op);
+        if (op.arch() != "x86") continue;
+        absl::StrAppend(&line, "\n  ", op.name,
                         supported.ok() ? "  native" : absl::StrCat("  ", supported.message()));
-        json["instructions"].push_back({{"name", row.name}, {"native", supported.ok()}});
+        json["instructions"].push_back({{"name", op.name}, {"native", supported.ok()}});
       }
     }
     if (std::string(kind.name) == "cuda") {
@@ -162,10 +162,10 @@ std::vector<Entry> ListFormats() {
   return entries;
 }
 
-// The answer of the model to the first row and operands of an answer.
+// The answer of the model to the first operation and operands of an answer.
 std::string ModelWord(const Vector& v, const VectorAnswer& answer) {
   for (const VectorCase& c : CasesOf(v)) {
-    if (c.answer == &answer) return HexWord(*v.d, Simulate(c.row->model, c.dot));
+    if (c.answer == &answer) return HexWord(*v.d, Simulate(c.op->model, c.dot));
   }
   return "";
 }
@@ -184,7 +184,7 @@ std::vector<Entry> ListVectors() {
                         answer.patterns, answer.who.empty() ? "" : " : ", answer.who);
         json["answers"].push_back({{"kind", Name(answer.kind)},
                                    {"d", WordText(v, answer)},
-                                   {"rows", answer.patterns},
+                                   {"instructions", answer.patterns},
                                    {"who", answer.who}});
       }
       entries.push_back({v.name, line, json});
@@ -204,7 +204,7 @@ std::vector<Entry> ListDifferences() {
                            absl::StrCat(answer.patterns, "\n  ", v.name, ": ", v.about, "\n  ",
                                         WordText(v, answer), " ", answer.who, "\n  ", model,
                                         " the model\n  ", v.reason),
-                           {{"rows", answer.patterns},
+                           {{"instructions", answer.patterns},
                             {"vector", v.name},
                             {"about", v.about},
                             {"d", WordText(v, answer)},

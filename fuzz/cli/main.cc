@@ -28,7 +28,8 @@ constexpr Verb kVerbs[] = {
     {"mutants", "seeded faults: which neighbours of the model the generator finds", AddMutants,
      true},
     {"probe", "ask a device the questions that only hardware answers", AddProbe, true},
-    {"changes", "which rows answer otherwise than the digests in the repository", AddChanges},
+    {"changes", "which instructions answer otherwise than the digests in the repository",
+     AddChanges},
     {"record", "write a device's answers to a file", AddRecord},
 };
 

@@ -23,8 +23,8 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
     return kClean;
   }
   const CaseStream stream =
-      subject->stream ? *subject->stream : CaseStream{subject->row, &Strategies().front(), 1};
-  const Mismatch mismatch = {subject->row, subject->inputs, subject->differing.front(),
+      subject->stream ? *subject->stream : CaseStream{subject->op, &Strategies().front(), 1};
+  const Mismatch mismatch = {subject->op, subject->inputs, subject->differing.front(),
                              subject->device};
   absl::StatusOr<Investigation> i = Investigate(**device, mismatch, stream, {}, most_calls);
   if (!i.ok()) return Fail(i.status());
@@ -35,7 +35,7 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
                  "the device and the model differ, once"}};
   }
   Finding finding;
-  finding.row = subject->row->name;
+  finding.op = subject->op->name;
   finding.signature = i->bucket;
   finding.case_name = argument;
   finding.diagnosis = i->Text();

@@ -21,49 +21,50 @@ uint64_t Quantile(const std::vector<uint64_t>& sorted, double q) {
                         : sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1))];
 }
 
-void PrintText(const MutantsFlags& flags, size_t rows, const MutantsOutcome& outcome,
+void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outcome,
                Console& console) {
-  for (const RowMutants& of : outcome.rows) {
+  for (const OperationMutants& of : outcome.ops) {
     for (const EquivalentNeighbour& e : of.equivalent) {
       if (!flags.equivalent) break;
-      console.Print(absl::StrFormat("equivalent: %s  %s  %s\n", of.row->name, e.name, e.reason));
+      console.Print(absl::StrFormat("equivalent: %s  %s  %s\n", of.op->name, e.name, e.reason));
     }
     for (const Mutant& m : of.mutants) {
       if (m.cases == 0) {
         const std::string stands =
-            of.stands_for > 1 ? absl::StrFormat("  (stands for %d rows)", of.stands_for) : "";
-        console.Print(absl::StrFormat("survivor: %s  %s%s\n", of.row->name, m.change, stands));
+            of.stands_for > 1 ? absl::StrFormat("  (stands for %d instructions)", of.stands_for)
+                              : "";
+        console.Print(absl::StrFormat("survivor: %s  %s%s\n", of.op->name, m.change, stands));
       } else if (m.other != nullptr) {
-        console.Print(absl::StrFormat("arch: %s %s %s: %d\n", of.row->arch(), m.other->arch(),
-                                      of.row->instruction->name, m.cases));
+        console.Print(absl::StrFormat("arch: %s %s %s: %d\n", of.op->arch(), m.other->arch(),
+                                      of.op->instruction->name, m.cases));
       } else if (flags.list) {
-        console.Print(absl::StrFormat("killed: %s  %s: %d\n", of.row->name, m.change, m.cases));
+        console.Print(absl::StrFormat("killed: %s  %s: %d\n", of.op->name, m.change, m.cases));
       }
     }
   }
   const std::vector<uint64_t>& killed = outcome.killed;
   console.Print(absl::StrFormat(
       "%d of %d mutants killed (%.1f%%) in at most %d cases\n"
-      "stat::rows: %d\nstat::models: %d\nstat::mutants: %d\nstat::equivalent: %d\n"
+      "stat::instructions: %d\nstat::models: %d\nstat::mutants: %d\nstat::equivalent: %d\n"
       "stat::killed: %d\nstat::survivors: %d\nstat::arch_pairs: %d\nstat::arch_pairs_equal: %d\n"
       "stat::cases_to_kill_median: %d\nstat::cases_to_kill_p95: %d\nstat::cases_to_kill_max: %d\n",
       killed.size(), outcome.mutants,
       100.0 * static_cast<double>(killed.size()) / static_cast<double>(outcome.mutants),
-      flags.cases, rows, outcome.models, outcome.mutants, outcome.equivalent, killed.size(),
+      flags.cases, ops, outcome.models, outcome.mutants, outcome.equivalent, killed.size(),
       outcome.survivors(), outcome.pairs, outcome.equal_pairs, Quantile(killed, 0.5),
       Quantile(killed, 0.95), Quantile(killed, 1)));
 }
 
 void PrintJson(const MutantsOutcome& outcome, Console& console) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const RowMutants& of : outcome.rows) {
-    const std::string& name = of.row->name;
+  for (const OperationMutants& of : outcome.ops) {
+    const std::string& name = of.op->name;
     for (const EquivalentNeighbour& e : of.equivalent) {
       json.push_back({{"instruction", name}, {"change", e.name}, {"equivalent", e.reason}});
     }
     for (const Mutant& m : of.mutants) {
       json.push_back({{"instruction", name},
-                      {"rows", of.stands_for},
+                      {"instructions", of.stands_for},
                       {"change", m.change},
                       {"cases", m.cases}});
     }
@@ -72,17 +73,17 @@ void PrintJson(const MutantsOutcome& outcome, Console& console) {
 }
 
 int RunMutants(const MutantsFlags& flags, const Globals& globals) {
-  const absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
-  if (!rows.ok()) return Fail(rows.status());
+  const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  if (!ops.ok()) return Fail(ops.status());
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
   Console console = globals.MakeConsole();
   const auto outcome = KillMutants(
-      {*rows, FindStrategy(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
+      {*ops, FindStrategy(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   if (!outcome.ok()) return Fail(outcome.status());
   if (globals.json) {
     PrintJson(*outcome, console);
   } else {
-    PrintText(flags, rows->size(), *outcome, console);
+    PrintText(flags, ops->size(), *outcome, console);
   }
   return outcome->survivors() > 0 ? kMismatch : kClean;
 }

@@ -26,18 +26,18 @@ class Answers {
         absl::StrFormat("%-17s %-46s %s\n", "question", "instruction", "answer: decides"));
   }
 
-  void Add(const Row& row, const ProbeAnswer& answer) {
+  void Add(const Operation& op, const ProbeAnswer& answer) {
     ++found_[static_cast<int>(answer.finding)];
     cases_ += answer.cases;
     if (json_) {
       json_answers_.push_back({{"question", answer.question->id},
-                               {"instruction", row.name},
+                               {"instruction", op.name},
                                {"answer", answer.answer},
                                {"finding", Name(answer.finding)},
                                {"decides", answer.decides},
                                {"cases", answer.cases}});
     } else {
-      console_.Print(absl::StrFormat("%-17s %-46s %s: %s\n", answer.question->id, row.name,
+      console_.Print(absl::StrFormat("%-17s %-46s %s: %s\n", answer.question->id, op.name,
                                      answer.answer, answer.decides));
     }
   }
@@ -101,12 +101,12 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return Fail(limit.status());
-  absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
-  if (!rows.ok()) return Fail(rows.status());
+  absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  if (!ops.ok()) return Fail(ops.status());
   const EngineOr engine = OpenEngine(flags.device);
   if (!engine.ok()) return Fail(engine.status());
-  std::erase_if(*rows, [&](const Row* row) { return !(*engine)->device().Supports(*row).ok(); });
-  if (rows->empty()) {
+  std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
+  if (ops->empty()) {
     return Fail(absl::NotFoundError(
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
@@ -115,9 +115,9 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
   Answers answers(console, globals.json);
-  const absl::StatusOr<ProberOutcome> outcome = ProbeRows(
-      {*std::move(rows), *questions, TimeLimit::After(*limit), flags.out}, **engine,
-      [&](const Row& row, const ProbeAnswer& answer) { answers.Add(row, answer); }, console);
+  const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
+      {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out}, **engine,
+      [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
   return outcome.ok() ? answers.Finish(*outcome) : Fail(outcome.status(), kNotDurable);
 }
 

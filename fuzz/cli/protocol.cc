@@ -16,8 +16,8 @@ constexpr size_t kLongestLine = 64 * 1024;  // characters
 
 }  // namespace
 
-std::string StreamHeader(const Row& row, uint64_t lines) {
-  return absl::StrCat("# instruction: ", row.name, "\n# lines: ", lines, "\n");
+std::string StreamHeader(const Operation& op, uint64_t lines) {
+  return absl::StrCat("# instruction: ", op.name, "\n# lines: ", lines, "\n");
 }
 
 absl::Status StdinReader::Read() {
@@ -61,9 +61,9 @@ absl::Status StdinReader::ReadComment() {
   absl::string_view text;
   if (IsLineComment(line_, "instruction", &text)) {
     const std::string name(text);
-    const Row* row = FindRow(name);
-    if (row == nullptr || row->name != row_.name) {
-      return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", row_.name));
+    const Operation* op = FindOperation(name);
+    if (op == nullptr || op->name != op_.name) {
+      return Error(absl::StrCat("from here on the stream is of ", name, ", not of ", op_.name));
     }
   } else if (IsLineComment(line_, "lines", &text)) {
     return Announce(text);
@@ -86,12 +86,12 @@ absl::Status StdinReader::Announce(absl::string_view count) {
 }
 
 absl::Status StdinReader::DotProduct() {
-  absl::StatusOr<ProtocolLine> line = ParseLine(*row_.instruction, line_);
+  absl::StatusOr<ProtocolLine> line = ParseLine(*op_.instruction, line_);
   if (!line.ok()) return Error(line.status().message());
   if (with_results_ && !line->d.has_value()) {
     return Error("the result d is missing; check reads a.. b.. c d");
   }
-  operands_.Add(FormatLine(*row_.instruction, line->dot) + "\n");
+  operands_.Add(FormatLine(*op_.instruction, line->dot) + "\n");
   dots_.push_back(std::move(line->dot));
   portion_.d.push_back(line->d.value_or(0));
   portion_.line.push_back(number_);
@@ -100,7 +100,7 @@ absl::Status StdinReader::DotProduct() {
 
 absl::Status StdinReader::Flush() {
   if (dots_.empty()) return absl::OkStatus();
-  portion_.batch = MakeDotProductBatch(row_.shape(), dots_);
+  portion_.batch = MakeDotProductBatch(op_.shape(), dots_);
   absl::Status status = deliver_(portion_);
   dots_.clear();
   portion_.d.clear();

@@ -17,7 +17,7 @@
 namespace mmadiff {
 
 // Comment lines that say what follows.
-std::string StreamHeader(const Row& row, uint64_t lines);
+std::string StreamHeader(const Operation& op, uint64_t lines);
 
 // A portion of parsed lines, with the line number of each.
 struct Portion {
@@ -33,8 +33,8 @@ class StdinReader {
   using Comment = std::function<absl::Status(absl::string_view)>;  // a line that begins with '#'
 
   // `with_results`: every line must hold d; otherwise d is optional and ignored.
-  StdinReader(const Row& row, bool with_results, Deliver deliver, Comment comment = nullptr)
-      : row_(row),
+  StdinReader(const Operation& op, bool with_results, Deliver deliver, Comment comment = nullptr)
+      : op_(op),
         with_results_(with_results),
         deliver_(std::move(deliver)),
         comment_(std::move(comment)) {}
@@ -55,7 +55,7 @@ class StdinReader {
   absl::Status Flush();
   absl::Status Error(absl::string_view what) const;
 
-  const Row& row_;
+  const Operation& op_;
   const bool with_results_;
   const Deliver deliver_;
   const Comment comment_;

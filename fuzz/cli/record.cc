@@ -22,7 +22,7 @@ struct RecordFlags {
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
 };
 
-int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const Row*>& rows,
+int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const Operation*>& ops,
               Console& console) {
   Device& device = engine.device();
   absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
@@ -37,22 +37,22 @@ int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const 
   uint64_t recorded = 0;
   std::vector<absl::Status> dropped;
   Batch batch;
-  for (const Row* row : rows) {
-    const CaseStream stream = {row, FindStrategy(flags.strategy), flags.seed};
+  for (const Operation* op : ops) {
+    const CaseStream stream = {op, FindStrategy(flags.strategy), flags.seed};
     for (uint64_t first = 0; first < flags.cases; first += batch.count) {
       Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
-      absl::StatusOr<std::vector<uint64_t>> d = device.Run(*row, batch);
+      absl::StatusOr<std::vector<uint64_t>> d = device.Run(*op, batch);
       if (d.ok() && first == 0) {
         if (absl::Status s = engine.Try(stream); !s.ok()) d = s;
       }
       if (StopSignal() != 0) d = absl::CancelledError("stopped by a signal; run again");
-      if (IsOfRow(d.status())) {
-        console.Warn(absl::StrCat("dropped ", row->name, ": ", d.status().message()));
+      if (IsOfOperation(d.status())) {
+        console.Warn(absl::StrCat("dropped ", op->name, ": ", d.status().message()));
         dropped.push_back(d.status());
         break;
       }
       if (!d.ok()) return fail(d.status(), kDamaged);
-      absl::Status s = (*writer)->Append(*row, batch, *d, IdentityFor(device, *row));
+      absl::Status s = (*writer)->Append(*op, batch, *d, IdentityFor(device, *op));
       if (!s.ok()) return fail(s, kNotDurable);
       recorded += d->size();
     }
@@ -68,8 +68,8 @@ int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const 
   return CodeOfDropped(dropped, true);
 }
 
-int RecordIntoFolder(const RecordFlags& flags, Engine& engine, const std::vector<const Row*>& rows,
-                     Console& console) {
+int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
+                     const std::vector<const Operation*>& ops, Console& console) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return Fail(limit.status());
@@ -78,7 +78,7 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine, const std::vector
     return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
   }
   HandleStopSignals();
-  const RecorderOptions options = {.rows = rows,
+  const RecorderOptions options = {.ops = ops,
                                    .cases = flags.cases,
                                    .seed = flags.seed,
                                    .strategy = FindStrategy(flags.strategy),
@@ -88,16 +88,16 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine, const std::vector
   const auto outcome = RecordFolder(options, engine, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   if (outcome->without_digests > 0) {
-    console.Warn(absl::StrCat(outcome->without_digests, " of ", rows.size(),
+    console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
   console.Print(absl::StrCat(
-      rows.size() - outcome->dropped.size(), " instructions of ", engine.device().identity(),
-      " in ", flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
+      ops.size() - outcome->dropped.size(), " instructions of ", engine.device().identity(), " in ",
+      flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
       " regression cases and vectors, digests of ", outcome->digest_dot_products,
       " dot products in ", outcome->digest_units, " units\n"));
   std::vector<absl::Status> dropped;
-  for (const auto& [row, status] : outcome->dropped) dropped.push_back(status);
+  for (const auto& [op, status] : outcome->dropped) dropped.push_back(status);
   return CodeOfDropped(dropped, true);
 }
 
@@ -105,16 +105,16 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngine(flags.device);
   if (!engine.ok()) return Fail(engine.status());
-  absl::StatusOr<std::vector<const Row*>> rows = RowsMatching(flags.instr);
-  if (!rows.ok()) return Fail(rows.status());
-  std::erase_if(*rows, [&](const Row* row) { return !(*engine)->device().Supports(*row).ok(); });
-  if (rows->empty()) {
+  absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  if (!ops.ok()) return Fail(ops.status());
+  std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
+  if (ops->empty()) {
     return Fail(absl::NotFoundError(
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **engine, *rows, console)
-                                           : RecordIntoFolder(flags, **engine, *rows, console);
+  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **engine, *ops, console)
+                                           : RecordIntoFolder(flags, **engine, *ops, console);
 }
 
 }  // namespace

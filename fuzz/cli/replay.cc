@@ -33,7 +33,7 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
   for (const auto& [device, tally] : outcome.tallies) {
     if (!outcome.recordings) break;
     console.Print(absl::StrCat(device, ": ", tally.compared - tally.differing, " of ",
-                               tally.compared, " dot products of ", tally.rows.size(),
+                               tally.compared, " dot products of ", tally.ops.size(),
                                " instructions equal\n"));
   }
   console.Print(
@@ -106,7 +106,7 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
       "compare with this device instead of the stored answers [auto for a case name]");
   command.add_option("--instr", flags->options.instr, "ARCH/INSTRUCTION of a line-protocol file");
   command.add_flag("--verbose", flags->options.verbose, "a line for each answer of a vector");
-  command.add_option("--errors", flags->options.errors, "mismatches to print [20]")
+  command.add_option("--max_reports", flags->options.max_reports, "mismatches to print [20]")
       ->transform(Count());
   command
       .add_option("--every", flags->options.every,

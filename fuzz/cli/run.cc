@@ -28,7 +28,7 @@ struct RunFlags {
   std::string strategy;
   std::string max_total_time, stop_at, shard;
   std::optional<uint64_t> cases;
-  uint64_t seed = 1, errors = 20;
+  uint64_t seed = 1, max_mismatches = 20;
   int threads = 0;
   bool forever = false, dry_run = false;
 };
@@ -62,21 +62,22 @@ absl::Status ParseShard(const RunFlags& flags, CampaignOptions& options) {
   return absl::OkStatus();
 }
 
-// The rows that the globs name and the device has. A row named exactly must be there.
-absl::StatusOr<std::vector<const Row*>> SupportedRows(const RunFlags& flags, const Device& device) {
-  absl::StatusOr<std::vector<const Row*>> matched = RowsMatching(flags.instr);
+// The operations that the globs name and the device has. An operation named exactly must be there.
+absl::StatusOr<std::vector<const Operation*>> SupportedOperations(const RunFlags& flags,
+                                                                  const Device& device) {
+  absl::StatusOr<std::vector<const Operation*>> matched = OperationsMatching(flags.instr);
   if (!matched.ok()) return matched.status();
-  std::vector<const Row*> rows;
+  std::vector<const Operation*> ops;
   std::string missing;
-  for (const Row* row : *matched) {
-    const absl::Status supported = device.Supports(*row);
+  for (const Operation* op : *matched) {
+    const absl::Status supported = device.Supports(*op);
     if (supported.ok()) {
-      rows.push_back(row);
+      ops.push_back(op);
     } else if (missing.empty()) {
-      missing = absl::StrCat(row->name, ": ", supported.message());
+      missing = absl::StrCat(op->name, ": ", supported.message());
     }
   }
-  if (!rows.empty()) return rows;
+  if (!ops.empty()) return ops;
   return absl::NotFoundError(absl::StrCat(
       "device ", device.name(), " has none of the ", matched->size(),
       " instructions that --instr=", absl::StrJoin(flags.instr, ","), " names; ", missing));
@@ -90,14 +91,14 @@ std::string DefaultWorkdir(const RunManifest& manifest) {
 }
 
 // `faulty:` with a change that no input shows would look like a clean pass.
-void WarnOfEquivalent(const std::string& device, const std::vector<const Row*>& rows,
+void WarnOfEquivalent(const std::string& device, const std::vector<const Operation*>& ops,
                       Console& console) {
   const std::string change = device.substr(device.find(':') + 1);
   if (!absl::StartsWith(device, "faulty:")) return;
-  for (const Row* row : rows) {
-    for (const EquivalentNeighbour& e : EquivalentNeighbours(row->model)) {
+  for (const Operation* op : ops) {
+    for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
       if (e.name == change) {
-        console.Warn(absl::StrCat(row->name, ": no input shows ", change, ": ", e.reason));
+        console.Warn(absl::StrCat(op->name, ": no input shows ", change, ": ", e.reason));
       }
     }
   }
@@ -107,11 +108,11 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
   std::string text = absl::StrCat("device    ", device.name(), " (", device.identity(),
                                   ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
                                   "\nworkdir   ", options.workdir, "\n");
-  for (const Row* row : options.rows) {
+  for (const Operation* op : options.ops) {
     absl::StrAppend(
-        &text, row->name, "  ",
-        options.forever ? "forever" : absl::StrCat(PlannedCases(options, *row), " cases"), " of ",
-        row->shape().d_words(), " dot products\n");
+        &text, op->name, "  ",
+        options.forever ? "forever" : absl::StrCat(PlannedCases(options, *op), " cases"), " of ",
+        op->shape().d_words(), " dot products\n");
   }
   return text;
 }
@@ -130,11 +131,11 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
   std::vector<absl::Status> dropped;
-  for (const RowOutcome& row : outcome.rows) {
-    dropped.push_back(row.dropped);
-    compared += row.total.dot_products;
-    mismatches += row.total.mismatches;
-    finished &= row.finished || row.stopped || !row.dropped.ok();
+  for (const OperationOutcome& op : outcome.ops) {
+    dropped.push_back(op.dropped);
+    compared += op.total.dot_products;
+    mismatches += op.total.mismatches;
+    finished &= op.finished || op.stopped || !op.dropped.ok();
   }
   if (!outcome.device.ok()) {
     console.Warn(outcome.device.message());
@@ -161,8 +162,8 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
                      options.workdir, "/distrusted.txt"));
     return kDamaged;
   }
-  if (std::any_of(outcome.rows.begin(), outcome.rows.end(),
-                  [](const RowOutcome& row) { return row.unrepeated; })) {
+  if (std::any_of(outcome.ops.begin(), outcome.ops.end(),
+                  [](const OperationOutcome& op) { return op.unrepeated; })) {
     console.Warn(absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
                               "/findings do not occur any more: the device is not what it was; "
                               "remove them once you know why"));
@@ -181,7 +182,7 @@ int Run(const RunFlags& flags, const Globals& globals) {
   options.strategy = flags.strategy.empty() ? &Strategies().front() : FindStrategy(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
-  options.errors = flags.errors;
+  options.max_mismatches = flags.max_mismatches;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
   options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
@@ -197,9 +198,9 @@ int Run(const RunFlags& flags, const Globals& globals) {
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads > 0 ? flags.threads : resident ? 1 : std::max(1, cores);
-  absl::StatusOr<std::vector<const Row*>> rows = SupportedRows(flags, device);
-  if (!rows.ok()) return Fail(rows.status());
-  options.rows = *rows;
+  absl::StatusOr<std::vector<const Operation*>> ops = SupportedOperations(flags, device);
+  if (!ops.ok()) return Fail(ops.status());
+  options.ops = *ops;
   options.workdir = globals.workdir;
   if (globals.workdir.empty()) {
     options.workdir = DefaultWorkdir(MakeManifest(options, **engine));
@@ -211,10 +212,10 @@ int Run(const RunFlags& flags, const Globals& globals) {
     return kClean;
   }
   HandleStopSignals();
-  WarnOfEquivalent(flags.device, options.rows, console);
+  WarnOfEquivalent(flags.device, options.ops, console);
   if (!globals.quiet) {
     console.Status(
-        absl::StrCat("mmadiff: ", options.rows.size(), " instructions on ", device.identity(), ", ",
+        absl::StrCat("mmadiff: ", options.ops.size(), " instructions on ", device.identity(), ", ",
                      options.threads, " threads, ", options.workdir),
         true);
   }
@@ -244,7 +245,7 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
   command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
   command
-      .add_option("--errors", flags->errors,
+      .add_option("--max_mismatches", flags->max_mismatches,
                   "mismatching cases after which an instruction stops, 0 never [20]")
       ->transform(Count());
   command.add_option("--shard", flags->shard, "I/N: run only every N-th unit, from the I-th");

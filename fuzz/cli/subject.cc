@@ -20,7 +20,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   if (LooksLikeCaseName(argument)) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (!name.ok()) return name.status();
-    s.row = name->stream.row;
+    s.op = name->stream.op;
     s.stream = name->stream;
     Generate(name->stream, name->index, 1, s.inputs);
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
@@ -32,7 +32,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
                        kGeneratorVersion, ":SEED:INDEX"));
     }
     if (!stored.ok()) return stored.status();
-    s.row = stored->row;
+    s.op = stored->op;
     s.inputs = stored->inputs;
     for (const Answer& answer : stored->answers) {
       if (absl::StartsWith(answer.device, "model") || !s.device.empty()) continue;
@@ -46,13 +46,13 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     }
   }
   if (device != nullptr) {
-    if (absl::Status supported = device->Supports(*s.row); !supported.ok()) return supported;
-    absl::StatusOr<std::vector<uint64_t>> d = device->Run(*s.row, s.inputs);
+    if (absl::Status supported = device->Supports(*s.op); !supported.ok()) return supported;
+    absl::StatusOr<std::vector<uint64_t>> d = device->Run(*s.op, s.inputs);
     if (!d.ok()) return d.status();
     s.device = *std::move(d);
     s.device_name = device->name();
   }
-  Comparison comparison = Compare(*s.row, s.inputs, s.device);
+  Comparison comparison = Compare(*s.op, s.inputs, s.device);
   s.model = std::move(comparison.model);
   s.differing = std::move(comparison.differing);
   return s;

@@ -18,7 +18,7 @@ struct Subject {
   std::string name;                  // as given
   Batch inputs;                      // count 1
   std::optional<CaseStream> stream;  // of a case name
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   std::string device_name;       // of the answers
   std::vector<uint64_t> device;  // the device's answers, one per result
   std::vector<uint64_t> model;

@@ -54,7 +54,7 @@ size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
 
 bool GpuCounter::Supports(const CaseStream& stream) {
   return stream.version == kGeneratorVersion &&
-         CompareKernel(stream.row->model.algorithm.family) != nullptr;
+         CompareKernel(stream.op->model.algorithm.family) != nullptr;
 }
 
 absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(CudaDevice& device,
@@ -108,12 +108,12 @@ absl::Status GpuCounter::Launch(const std::string& kernel, int64_t blocks, int t
 
 absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                                  uint64_t counted, ResidentJob& job) {
-  const Instruction& in = *stream.row->instruction;
-  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
+  const Instruction& in = *stream.op->instruction;
+  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.op);
   if (!loaded.ok()) return loaded.status();
   const Kernel& kernel = (*loaded)->kernel;
   job.model = model;
-  job.any_nan = stream.row->numerics->nan_verdict == NanVerdict::kAnyNan;
+  job.any_nan = stream.op->numerics->nan_verdict == NanVerdict::kAnyNan;
   job.shape = in.shape;
   job.seed = stream.seed;
   job.stream = StreamId(stream);
@@ -172,10 +172,10 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
 absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uint64_t first,
                                uint64_t count, int64_t most_at_once, Counted& counted) {
   if (absl::Status s = device_.MakeCurrent(); !s.ok()) return s;
-  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.row);
+  const absl::StatusOr<const LoadedKernel*> loaded = device_.Load(*stream.op);
   if (!loaded.ok()) return loaded.status();
   const Kernel& kernel = (*loaded)->kernel;
-  const Shape& shape = stream.row->shape();
+  const Shape& shape = stream.op->shape();
   const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
   const int64_t at_once = std::clamp<int64_t>(
@@ -279,7 +279,7 @@ absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint6
     }
   }
   if (!s.ok()) return s;
-  const uint64_t words = count * stream.row->shape().d_words();
+  const uint64_t words = count * stream.op->shape().d_words();
   if (c.generated != count || c.compared != words) {
     return absl::DataLossError(absl::StrCat(
         FormatCaseName({stream, first}), " and the ", count - 1, " cases after it: the GPU made ",

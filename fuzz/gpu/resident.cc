@@ -19,13 +19,13 @@ constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
 // Counted together: bounds the time until a stop is seen, and the flags.
 constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 26;
 
-uint64_t PortionOf(const Row& row) {
-  return std::clamp<uint64_t>(kPortionDotProducts / row.shape().d_words(), 1, kPortionCases);
+uint64_t PortionOf(const Operation& op) {
+  return std::clamp<uint64_t>(kPortionDotProducts / op.shape().d_words(), 1, kPortionCases);
 }
 
 // Cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
-  const Instruction& in = *stream.row->instruction;
+  const Instruction& in = *stream.op->instruction;
   const uint64_t period = ClassPeriod(stream.strategy->kind, BoundaryClassCount(in));
   for (uint64_t i = 0; i < std::min(period, count); ++i) {
     const InputClass& input_class = stream.class_of(first + i);
@@ -47,21 +47,21 @@ absl::Status ResidentRunner::SelfTest(const CaseStream& stream) {
   if (!first) return tested->second;
   const absl::Status s = TestAgainstHost(stream);
   tested->second = s;
-  if (!s.ok() && !IsOfRow(s)) tested_.erase(tested);  // the device's failure, not the test's
+  if (!s.ok() && !IsOfOperation(s)) tested_.erase(tested);  // the device's failure, not the test's
   return s;
 }
 
 // Counts of the GPU against the host's for the same cases, by a model that may be wrong.
 absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& model, uint64_t first,
                                        uint64_t count, int64_t most_at_once, bool& found) {
-  Row row = *stream.row;
-  row.model = model;
-  const CaseStream planted = {&row, stream.strategy, stream.seed, stream.version};
+  Operation op = *stream.op;
+  op.model = model;
+  const CaseStream planted = {&op, stream.strategy, stream.seed, stream.version};
   Counted gpu;
   if (absl::Status s = counter_->Count(stream, model, first, count, most_at_once, gpu); !s.ok())
     return s;
   found = gpu.counters.differing > 0;
-  if (!found && !SameModel(model, stream.row->model)) return absl::OkStatus();
+  if (!found && !SameModel(model, stream.op->model)) return absl::OkStatus();
   UnitResult host;
   std::vector<uint64_t> cases;
   const auto note = [&](const MismatchingCase& m) {
@@ -77,13 +77,13 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
                                                                   : nullptr;
   if (other == nullptr) return s;
   return absl::InternalError(absl::StrCat(
-      stream.row->name, ": the GPU-resident run gives other ", other, " than the host for the ",
+      stream.op->name, ": the GPU-resident run gives other ", other, " than the host for the ",
       count, " cases from ", FormatCaseName({stream, first}), " in launches of at most ",
       most_at_once, "; nothing that it finds can be trusted"));
 }
 
 absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
-  const Model& model = stream.row->model;
+  const Model& model = stream.op->model;
   bool found = false;
   absl::Status s = TestCases(stream, model, 0, kTestCases, GpuCounter::kMostCases, found);
   // Several launches, the last of them shorter, of cases that no run begins with.
@@ -91,7 +91,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   for (const uint64_t cases : {kTestCases, kPlantedCases}) {
     for (const Neighbour& fault : Neighbours(model)) {
       if (!s.ok()) return s;
-      const Model faulty = WithAlgorithm(*stream.row, fault.algorithm);
+      const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
       if (cases == kTestCases) {
         s = TestCases(stream, faulty, 0, cases, kTestCases / 3, found);
       } else {
@@ -104,7 +104,7 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   }
   if (!s.ok()) return s;
   return absl::InternalError(
-      absl::StrCat(stream.row->name, ": no planted fault was found on the GPU in ", kPlantedCases,
+      absl::StrCat(stream.op->name, ": no planted fault was found on the GPU in ", kPlantedCases,
                    " cases, so a real one would not be either"));
 }
 
@@ -140,10 +140,10 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
                                    std::next(where.begin(), std::min<size_t>(where.size(), 8)));
   std::string what;
   if (flagged != nullptr) {
-    const Position p = PositionOf(stream.row->shape(), flagged->element);
+    const Position p = PositionOf(stream.op->shape(), flagged->element);
     what = absl::StrCat(" (block ", p.block, ", row ", p.i, ", column ", p.j, " was ",
-                        HexWord(*stream.row->instruction->d, flagged->device),
-                        " on multiprocessor ", flagged->multiprocessor, ")");
+                        HexWord(*stream.op->instruction->d, flagged->device), " on multiprocessor ",
+                        flagged->multiprocessor, ")");
   }
   return absl::DataLossError(
       absl::StrCat(FormatCaseName({stream, index}), ": differed on the GPU once", what,
@@ -155,7 +155,7 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
 absl::Status ResidentRunner::Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                  UnitResult& result, const UnitRunner::OnMismatch& found) {
   if (absl::Status s = SelfTest(stream); !s.ok()) return s;
-  const uint64_t portion = PortionOf(*stream.row);
+  const uint64_t portion = PortionOf(*stream.op);
   for (uint64_t done = 0; done < count; done += portion) {
     const uint64_t n = std::min(portion, count - done);
     if (absl::Status s = RunPortion(stream, first + done, n, result, found); !s.ok()) return s;
@@ -167,11 +167,11 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
                                         UnitResult& result, const UnitRunner::OnMismatch& found) {
   if (counter_->device().StopRequested()) return absl::CancelledError("stopped");
   Counted counted;
-  const Model& model = stream.row->model;
+  const Model& model = stream.op->model;
   absl::Status s = counter_->Count(stream, model, first, count, GpuCounter::kMostCases, counted);
   if (!s.ok()) return s;
   result.cases += count;
-  result.dot_products += count * stream.row->shape().d_words();
+  result.dot_products += count * stream.op->shape().d_words();
   result.mismatches += counted.counters.differing;
   result.device_digest += counted.device;
   result.model_digest += counted.model;

@@ -47,31 +47,31 @@ UnitResult Without(UnitResult r) {
 }
 
 TEST_F(ResidentTest, EqualsTheHostPath) {
-  const char* const rows[] = {"sm_90/mma.m16n8k16.f32.f16.f16.f32",
-                              "sm_90/mma.m16n8k8.f16.f16.f16.f16",
-                              "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
-                              "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
-                              "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32",
-                              "sm_90/mma.m16n8k32.satfinite.s32.s8.u8.s32",
-                              "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc",
-                              "sm_75/mma.m8n8k4.f32.f16.f16.f32",
-                              "sm_90/wgmma.m64n24k16.f32.f16.f16",
-                              "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
-                              "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"};
-  for (const char* name : rows) {
+  const char* const ops[] = {"sm_90/mma.m16n8k16.f32.f16.f16.f32",
+                             "sm_90/mma.m16n8k8.f16.f16.f16.f16",
+                             "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
+                             "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
+                             "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32",
+                             "sm_90/mma.m16n8k32.satfinite.s32.s8.u8.s32",
+                             "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc",
+                             "sm_75/mma.m8n8k4.f32.f16.f16.f32",
+                             "sm_90/wgmma.m64n24k16.f32.f16.f16",
+                             "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
+                             "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"};
+  for (const char* name : ops) {
     SCOPED_TRACE(name);
-    const Row& row = *FindRow(name);
-    std::string capability(row.arch().substr(3));
+    const Operation& op = *FindOperation(name);
+    std::string capability(op.arch().substr(3));
     capability.insert(capability.size() - 1, ".");
     setenv("FAKE_CUDA_CAPABILITY", capability.c_str(), 1);
     auto device = OpenCuda("0");
     ASSERT_TRUE(device.ok()) << device.status();
     const auto resident = ResidentRunner::Create(**device, "twin");
     ASSERT_TRUE(resident.ok()) << resident.status();
-    const bool large = row.shape().d_words() > 512;  // slow here: one strategy, fewer cases
+    const bool large = op.shape().d_words() > 512;  // slow here: one strategy, fewer cases
     const uint64_t count = large ? 40 : 333;
     for (const Strategy& strategy : Strategies().first(large ? 1 : 3)) {
-      const CaseStream stream = {&row, &strategy, 7};
+      const CaseStream stream = {&op, &strategy, 7};
       ASSERT_TRUE(ResidentRunner::Supports(stream));
       UnitResult host, gpu;
       ASSERT_TRUE(UnitRunner(**device, stream).Run(1000, count, host, Accept).ok());
@@ -87,10 +87,10 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
 }
 
 TEST_F(ResidentTest, FlagsAndReportsMismatches) {
-  // The GPU computes as a V100 would; the row that it is held against is another.
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  Row wrong = row;
-  wrong.model.algorithm = Neighbours(row.model).front().algorithm;
+  // The GPU computes as a V100 would; the operation that it is held against is another.
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Operation wrong = op;
+  wrong.model.algorithm = Neighbours(op.model).front().algorithm;
   auto device = OpenCuda("0");
   ASSERT_TRUE(device.ok());
   const auto resident = ResidentRunner::Create(**device, "twin");
@@ -114,11 +114,11 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
   }
 }
 
-constexpr char kRow[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+constexpr char kOperation[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 
 // What goes wrong in silence, after a self-test that saw nothing of it: never a clean unit.
 TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
-  const CaseStream stream = {FindRow(kRow), &Strategies().front(), 1};
+  const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
   for (const auto& [fault, text] :
        {std::pair("large", "4096 cases were flagged, on multiprocessors 0 1 2 3 4 5 6 7 ..."),
         std::pair("once", "on multiprocessor 1), and not so when it was asked again"),
@@ -153,14 +153,14 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
   }
 }
 
-// The self-test sees it, and the row stays out of use.
+// The self-test sees it, and the operation stays out of use.
 TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
-  const CaseStream stream = {FindRow("sm_90/mma.m16n8k8.f32.f16.f16.f32"), &Strategies().front(),
-                             1};
+  const CaseStream stream = {FindOperation("sm_90/mma.m16n8k8.f32.f16.f16.f32"),
+                             &Strategies().front(), 1};
   std::unique_ptr<Device> device;
   const auto resident = Open(device);
   ASSERT_TRUE(device
-                  ->Run(*stream.row,
+                  ->Run(*stream.op,
                         [&] {
                           Batch batch;  // the layout is confirmed
                           Generate(stream, 0, 1, batch);
@@ -174,12 +174,12 @@ TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
   EXPECT_THAT(std::string(s.message()), HasSubstr("than the host for the 64 cases"));
   Fake("FAULT", nullptr);
   EXPECT_EQ(resident->Run(stream, 0, 64, unit, Accept), s);
-  const CaseStream other = {FindRow(kRow), &Strategies().front(), 1};
+  const CaseStream other = {FindOperation(kOperation), &Strategies().front(), 1};
   EXPECT_TRUE(resident->Run(other, 0, 64, unit, Accept).ok());
 }
 
 TEST_F(ResidentTest, AFailedAllocationLeavesNothingBehind) {
-  const CaseStream stream = {FindRow(kRow), &Strategies().front(), 1};
+  const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
   std::unique_ptr<Device> device;
   const auto resident = Open(device);
   UnitResult unit;
@@ -201,7 +201,9 @@ TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
   std::unique_ptr<Device> device;
   const auto resident = Open(device);
   UnitResult unit;
-  ASSERT_TRUE(resident->Run({FindRow(kRow), &Strategies().front(), 1}, 0, 64, unit, Accept).ok());
+  ASSERT_TRUE(
+      resident->Run({FindOperation(kOperation), &Strategies().front(), 1}, 0, 64, unit, Accept)
+          .ok());
   EXPECT_THAT(device->Unit(), HasSubstr("14 of 14 multiprocessors answered"));
 }
 
@@ -214,9 +216,10 @@ TEST_F(ResidentTest, WhereItDoesNotRun) {
   const absl::Status none = ResidentRunner::Create(**gpu, "").status();
   EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(none.message()), HasSubstr("CUDA Toolkit"));
-  EXPECT_FALSE(ResidentRunner::Supports({FindRow("x86/tdpbf16ps"), &Strategies().front(), 1}) &&
-               ResidentRunner::Supports(
-                   {FindRow("gfx942/v_mfma_f32_16x16x16_f16"), &Strategies().front(), 1}));
+  EXPECT_FALSE(
+      ResidentRunner::Supports({FindOperation("x86/tdpbf16ps"), &Strategies().front(), 1}) &&
+      ResidentRunner::Supports(
+          {FindOperation("gfx942/v_mfma_f32_16x16x16_f16"), &Strategies().front(), 1}));
 }
 
 }  // namespace

@@ -10,6 +10,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto again = mmadiff::ParseCaseName(mmadiff::FormatCaseName(*name));
   Check(again.ok() && again->index == name->index);
   const mmadiff::CaseStream &x = name->stream, &y = again->stream;
-  Check(x.row == y.row && x.strategy == y.strategy && x.seed == y.seed && x.version == y.version);
+  Check(x.op == y.op && x.strategy == y.strategy && x.seed == y.seed && x.version == y.version);
   return 0;
 }

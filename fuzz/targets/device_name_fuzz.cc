@@ -10,8 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const mmadiff::DeviceOr again = mmadiff::OpenBasicDevice((*device)->name());
   Check(again.ok() && (*again)->name() == (*device)->name());
   Check((*again)->identity() == (*device)->identity());
-  for (const mmadiff::Row& row : mmadiff::Rows().first(20)) {
-    Check((*device)->Supports(row) == (*again)->Supports(row));
+  for (const mmadiff::Operation& op : mmadiff::Operations().first(20)) {
+    Check((*device)->Supports(op) == (*again)->Supports(op));
   }
   return 0;
 }

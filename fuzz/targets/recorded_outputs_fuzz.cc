@@ -1,5 +1,5 @@
-// ReadRecordings() of a block log delivers whole executions in the row's own format, whatever the
-// record (RecordedOutputs) says.
+// ReadRecordings() of a block log delivers whole executions in the operation's own format, whatever
+// the record (RecordedOutputs) says.
 #include "corpus/recordings/recording.h"
 #include "fuzz/targets/input.h"
 
@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint64_t delivered = 0;
   const auto check = [&delivered](const mmadiff::Recording& r) {
     Check(static_cast<int64_t>(r.d.size()) == r.inputs.dot_products() && !r.inputs.stream.empty());
-    for (uint64_t word : r.d) Check((word & ~mmadiff::LowBits(r.row->instruction->d->bits)) == 0);
+    for (uint64_t word : r.d) Check((word & ~mmadiff::LowBits(r.op->instruction->d->bits)) == 0);
     delivered += r.d.size();
     return absl::OkStatus();
   };

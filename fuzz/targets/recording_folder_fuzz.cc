@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   Check(mmadiff::IsRecordingFolder(Folder()));
   mmadiff::ReadRecordingManifest(Folder()).IgnoreError();
   const auto check = [](const mmadiff::RecordedDigests& digests) {
-    Check(digests.row != nullptr && digests.unit_cases > 0 && !digests.stream.empty());
+    Check(digests.op != nullptr && digests.unit_cases > 0 && !digests.stream.empty());
     return absl::OkStatus();
   };
   mmadiff::ReadDigests(Folder(), check).IgnoreError();

@@ -5,9 +5,9 @@
 
 #include <cstdlib>
 
+#include "sim/operation.h"
 #include "sim/parameter.h"
 #include "sim/reference/random_dot.h"
-#include "sim/row.h"
 
 namespace mmadiff {
 namespace {
@@ -20,26 +20,26 @@ int64_t Cases() {
 }
 
 // One of each model.
-std::vector<const Row*> RowsOf(Family family) {
-  std::vector<const Row*> rows = DistinctRows();
-  std::erase_if(rows, [&](const Row* row) { return row->model.algorithm.family != family; });
-  return rows;
+std::vector<const Operation*> OperationsOf(Family family) {
+  std::vector<const Operation*> ops = DistinctOperations();
+  std::erase_if(ops, [&](const Operation* op) { return op->model.algorithm.family != family; });
+  return ops;
 }
 
 class AgreementLong : public testing::TestWithParam<Family> {};
 
 // One random stream for all: the printed line is what reproduces a failure.
-TEST_P(AgreementLong, OfAllRows) {
-  const std::vector<const Row*> rows = RowsOf(GetParam());
-  ASSERT_FALSE(rows.empty());
+TEST_P(AgreementLong, OfAllOperations) {
+  const std::vector<const Operation*> ops = OperationsOf(GetParam());
+  ASSERT_FALSE(ops.empty());
   ASSERT_GE(Cases(), 1) << "MMADIFF_LONG_CASES";
   reference::Random random(kSeed);
   for (int64_t i = 0, failures = 0; i < Cases() && failures < 10; ++i) {
-    const Row& row = *rows[i % rows.size()];
+    const Operation& op = *ops[i % ops.size()];
     const std::string difference =
-        reference::Disagreement(row.model, reference::RandomDot(row.model, random));
+        reference::Disagreement(op.model, reference::RandomDot(op.model, random));
     if (difference.empty()) continue;
-    ADD_FAILURE() << row.name << ", seed " << kSeed << ", dot product " << i << ": " << difference;
+    ADD_FAILURE() << op.name << ", seed " << kSeed << ", dot product " << i << ": " << difference;
     ++failures;
   }
 }
@@ -47,9 +47,9 @@ TEST_P(AgreementLong, OfAllRows) {
 // A tenth as many over all neighbours.
 TEST_P(AgreementLong, OfAllNeighbours) {
   std::vector<std::pair<std::string, Model>> models;
-  for (const Row* row : RowsOf(GetParam())) {
-    for (const Neighbour& n : Neighbours(row->model)) {
-      models.emplace_back(row->name + " with " + n.name, WithAlgorithm(*row, n.algorithm));
+  for (const Operation* op : OperationsOf(GetParam())) {
+    for (const Neighbour& n : Neighbours(op->model)) {
+      models.emplace_back(op->name + " with " + n.name, WithAlgorithm(*op, n.algorithm));
     }
   }
   ASSERT_FALSE(models.empty());

@@ -1,14 +1,15 @@
-// The simulator against the reference on the model of every table row and on every one-parameter
-// neighbour. Rows that share a model are tested once, under the name of the first.
+// The simulator against the reference on the model of every operation and on every
+// one-parameter neighbour. Operations that share a model are tested once, under the name of the
+// first.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
+#include "sim/operation.h"
 #include "sim/parameter.h"
 #include "sim/reference/random_dot.h"
-#include "sim/row.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -18,11 +19,11 @@ using reference::Disagreement;
 using reference::Random;
 using reference::RandomDot;
 
-constexpr int kRowDots = 2500;
+constexpr int kOperationDots = 2500;
 constexpr int kNeighbourDots = 200;
 constexpr uint64_t kSeed = 20261120;
 
-class Agreement : public testing::TestWithParam<const Row*> {};
+class Agreement : public testing::TestWithParam<const Operation*> {};
 
 // At most a few failures are worth reading.
 void Compare(const Model& model, int dots, uint64_t seed) {
@@ -35,7 +36,7 @@ void Compare(const Model& model, int dots, uint64_t seed) {
   }
 }
 
-TEST_P(Agreement, OfTheRow) { Compare(GetParam()->model, kRowDots, kSeed); }
+TEST_P(Agreement, OfTheOperation) { Compare(GetParam()->model, kOperationDots, kSeed); }
 
 TEST_P(Agreement, OfEveryNeighbour) {
   uint64_t seed = kSeed;
@@ -69,14 +70,14 @@ TEST_P(Agreement, OfBatchesAndTraces) {
   }
 }
 
-std::string TestName(const testing::TestParamInfo<const Row*>& info) {
+std::string TestName(const testing::TestParamInfo<const Operation*>& info) {
   std::string name = info.param->name;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Agreement, testing::ValuesIn(DistinctRows()), TestName);
+INSTANTIATE_TEST_SUITE_P(Operations, Agreement, testing::ValuesIn(DistinctOperations()), TestName);
 
 // Every field of a model; a format is known by its name.
 std::string Text(const Model& m) {
@@ -91,8 +92,8 @@ std::string Text(const Model& m) {
 // No model of the table is left out, and none is there twice.
 TEST(AgreementTable, TestsEveryModelOnce) {
   std::multiset<std::string> tested;
-  for (const Row* row : DistinctRows()) tested.insert(Text(row->model));
-  for (const Row& row : Rows()) EXPECT_EQ(tested.count(Text(row.model)), 1) << row.name;
+  for (const Operation* op : DistinctOperations()) tested.insert(Text(op->model));
+  for (const Operation& op : Operations()) EXPECT_EQ(tested.count(Text(op.model)), 1) << op.name;
 }
 
 }  // namespace

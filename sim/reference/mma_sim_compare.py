@@ -353,7 +353,7 @@ class Simulator:
 
     def check(self, row, case, d, formats):
         """How many were compared, and the indices of those that differ."""
-        out = self.run('check', row['name'], '--errors=1e12', stdin=lines(case, row, formats, d))
+        out = self.run('check', row['name'], '--max_reports=1e12', stdin=lines(case, row, formats, d))
         compared = re.search(r': \d+ of (\d+) equal$', out.rstrip())
         return (int(compared[1]) if compared else 0,
                 [int(n) - 1 for n in re.findall(r'^line (\d+):', out, re.MULTILINE)])

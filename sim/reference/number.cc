@@ -14,7 +14,7 @@ uint64_t Compose(const Format& f, bool negative, uint64_t field, uint64_t fracti
 
 uint64_t TopField(const Format& f) { return (uint64_t{1} << f.exponent_bits) - 1; }
 
-// Results are of formats with infinities; no table row has another output.
+// Results are of formats with infinities; no operation has another output.
 void RequireInfinity(const Format& f) {
   if (f.nonfinite != Nonfinite::kIeee) std::abort();
 }

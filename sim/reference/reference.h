@@ -9,7 +9,7 @@
 
 namespace mmadiff {
 
-// The result word of one dot product. Invalid(model) must be empty.
+// The result word of one dot product. WhyInvalid(model) must be empty.
 uint64_t ReferenceDotProduct(const Model& model, const DotProductCase& dot);
 
 }  // namespace mmadiff

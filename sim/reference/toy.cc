@@ -58,7 +58,7 @@ bool IsPossible(Family family, const std::vector<Choice>& choices, const Tuple& 
       Algorithm algorithm = toy;
       other.parameter->set(algorithm, value);
       Set(choices, t, algorithm);
-      if (Invalid(ToyModelOf(algorithm)).empty()) return true;
+      if (WhyInvalid(ToyModelOf(algorithm)).empty()) return true;
     }
   }
   return false;
@@ -99,7 +99,7 @@ Indices RandomIndices(Family family, const std::vector<Choice>& choices, const T
     Indices indices;
     for (const Choice& c : choices) indices.push_back(static_cast<int>(random() % c.values.size()));
     indices[t[0]] = t[1], indices[t[2]] = t[3];
-    if (Invalid(ToyModelOf(Chosen(choices, toy, indices))).empty()) return indices;
+    if (WhyInvalid(ToyModelOf(Chosen(choices, toy, indices))).empty()) return indices;
   }
   std::abort();
 }

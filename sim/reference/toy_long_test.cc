@@ -34,7 +34,7 @@ TEST_P(ToyLong, AgreesOnTheProductOfAllValues) {
   for (int64_t i = 0; i < cases; ++i) {
     const int64_t index = size > cases ? static_cast<int64_t>(random() >> 1) : i;
     Model model = ToyModelOf(ProductAlgorithm(GetParam(), index % size));
-    if (!Invalid(model).empty()) continue;
+    if (!WhyInvalid(model).empty()) continue;
     model = WithOtherFormats(model, random);
     ASSERT_EQ(Disagreement(model, RandomWords(model, random)), "")
         << model.a.name << " x " << model.b.name << " + " << model.c.name << " -> " << model.d.name

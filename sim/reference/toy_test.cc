@@ -22,7 +22,7 @@ class Toy : public testing::TestWithParam<Family> {
   static Model RandomModel(Random& random) {
     while (true) {
       const Model model = ModelAt(static_cast<int64_t>(random() >> 1));
-      if (Invalid(model).empty()) return model;
+      if (WhyInvalid(model).empty()) return model;
     }
   }
 };
@@ -52,9 +52,9 @@ TEST_P(Toy, AgreesOnTheProductOfAllValues) {
   int failures = 0;
   for (int64_t i = 0; i < cases && failures < 5; ++i) {
     const Model toy = size > cases ? RandomModel(random) : ModelAt(i);
-    if (!Invalid(toy).empty()) continue;
+    if (!WhyInvalid(toy).empty()) continue;
     const Model model = WithOtherFormats(toy, random);
-    ASSERT_EQ(Invalid(model), "");
+    ASSERT_EQ(WhyInvalid(model), "");
     ++tried;
     const std::string difference = Disagreement(model, RandomWords(model, random));
     if (difference.empty()) continue;

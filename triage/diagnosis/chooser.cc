@@ -11,21 +11,21 @@ constexpr int kRelatives = 4000;  // of a chain
 
 }  // namespace
 
-CaseChooser::CaseChooser(const Row& row, const Model& model, const std::vector<Chain>& others,
+CaseChooser::CaseChooser(const Operation& op, const Model& model, const std::vector<Chain>& others,
                          int cases, bool nan_bits)
-    : row_(row), model_(model), nan_bits_(nan_bits) {
+    : op_(op), model_(model), nan_bits_(nan_bits) {
   for (const Chain& chain : others) {
-    UntoldChain& untold = untold_.emplace_back();
+    OpenChain& untold = open_.emplace_back();
     for (const Model& other : chain) untold.models.push_back({other, cases});
   }
 }
 
-bool CaseChooser::Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t word) const {
+bool CaseChooser::Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const {
   size_t first = chain.models.size();
   for (; first > 0; --first) {
-    Untold& untold = chain.models[first - 1];
+    Undistinguished& untold = chain.models[first - 1];
     const uint64_t other = Simulate(untold.model, dot);
-    if (nan_bits_ ? word == other : SameResult(row_, word, other)) break;
+    if (nan_bits_ ? word == other : SameResult(op_, word, other)) break;
     --untold.cases;
   }
   if (first == chain.models.size()) return false;
@@ -33,26 +33,26 @@ bool CaseChooser::Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t 
     chain.nearest = dot;
     chain.first = first;
   }
-  std::erase_if(chain.models, [](const Untold& u) { return u.cases <= 0; });
+  std::erase_if(chain.models, [](const Undistinguished& u) { return u.cases <= 0; });
   return true;
 }
 
 void CaseChooser::Consider(const DotProductCase& dot, bool keep) {
   const uint64_t word = Simulate(model_, dot);
-  for (UntoldChain& chain : untold_) keep |= Tells(chain, dot, word);
-  std::erase_if(untold_, [](const UntoldChain& chain) { return chain.models.empty(); });
+  for (OpenChain& chain : open_) keep |= Distinguishes(chain, dot, word);
+  std::erase_if(open_, [](const OpenChain& chain) { return chain.models.empty(); });
   if (keep) chosen_.push_back(dot);
 }
 
 void CaseChooser::ConsiderRelatives() {
-  for (UntoldChain& chain : untold_) {
+  for (OpenChain& chain : open_) {
     int tried = 0;
     for (bool nearer = chain.nearest.has_value(); nearer && !chain.models.empty();) {
       nearer = false;
       const DotProductCase from = *chain.nearest;
       for (const Pass& pass : Passes()) {
         pass.propose(model_, from, [&](const DotProductCase& dot) {
-          nearer = Tells(chain, dot, Simulate(model_, dot));
+          nearer = Distinguishes(chain, dot, Simulate(model_, dot));
           if (nearer) chosen_.push_back(dot);
           return nearer || ++tried >= kRelatives;
         });
@@ -60,7 +60,7 @@ void CaseChooser::ConsiderRelatives() {
       }
     }
   }
-  std::erase_if(untold_, [](const UntoldChain& chain) { return chain.models.empty(); });
+  std::erase_if(open_, [](const OpenChain& chain) { return chain.models.empty(); });
 }
 
 }  // namespace mmadiff

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
@@ -17,8 +17,8 @@ class CaseChooser {
   using Chain = std::vector<Model>;
 
   // Each of the others is to be told from `model` by so many cases. `nan_bits`: NaNs are compared
-  // bit for bit, even where the row promises none.
-  CaseChooser(const Row& row, const Model& model, const std::vector<Chain>& others, int cases,
+  // bit for bit, even where the operation promises none.
+  CaseChooser(const Operation& op, const Model& model, const std::vector<Chain>& others, int cases,
               bool nan_bits = false);
 
   // Chooses the case if it tells one of those that still need some, or if `keep`.
@@ -28,28 +28,28 @@ class CaseChooser {
   // often a shift away from what decides between others.
   void ConsiderRelatives();
 
-  bool done() const { return untold_.empty(); }
+  bool done() const { return open_.empty(); }
   std::vector<DotProductCase>& chosen() { return chosen_; }
 
  private:
-  struct Untold {
+  struct Undistinguished {
     Model model;
     int cases;  // still needed
   };
 
-  struct UntoldChain {
-    std::vector<Untold> models;
+  struct OpenChain {
+    std::vector<Undistinguished> models;
     std::optional<DotProductCase> nearest;  // told the first of the chain that one has told
     size_t first = 0;                       // that one
   };
 
   // Whether the case, to which the model gives `word`, tells one of the chain.
-  bool Tells(UntoldChain& chain, const DotProductCase& dot, uint64_t word) const;
+  bool Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const;
 
-  const Row& row_;
+  const Operation& op_;
   const Model& model_;
   const bool nan_bits_;
-  std::vector<UntoldChain> untold_;
+  std::vector<OpenChain> open_;
   std::vector<DotProductCase> chosen_;
 };
 

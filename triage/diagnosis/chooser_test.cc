@@ -8,12 +8,12 @@
 namespace mmadiff {
 namespace {
 
-const Row& Hopper() { return *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
+const Operation& Hopper() { return *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
 
 Model With(const char* name, int value) {
   Model model = Hopper().model;
   FindParameter(model.algorithm.family, name)->set(model.algorithm, value);
-  EXPECT_EQ(Invalid(model), "");
+  EXPECT_EQ(WhyInvalid(model), "");
   return model;
 }
 

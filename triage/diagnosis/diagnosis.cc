@@ -24,10 +24,10 @@ constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the mod
 // Tries models against answers; the answer that refuted the last one comes first.
 class Judge {
  public:
-  Judge(const Row& row, std::span<const Observed> observed) : row_(row) {
+  Judge(const Operation& op, std::span<const Observed> observed) : op_(op) {
     for (const Observed& o : observed) order_.push_back(&o);
     std::stable_partition(order_.begin(), order_.end(),
-                          [&](const Observed* o) { return !Gives(row, row.model, o->dot, o->d); });
+                          [&](const Observed* o) { return !Gives(op, op.model, o->dot, o->d); });
   }
 
   bool GivesAll(const Model& model) { return Missed(model, 0) == 0; }
@@ -36,7 +36,7 @@ class Judge {
   size_t Missed(const Model& model, size_t most) {
     size_t missed = 0;
     for (size_t i = 0; i < order_.size(); ++i) {
-      if (Fits(row_, model, *order_[i])) continue;
+      if (Fits(op_, model, *order_[i])) continue;
       if (missed == 0) std::swap(order_[i / 2], order_[i]);
       if (++missed > most) break;
     }
@@ -44,21 +44,21 @@ class Judge {
   }
 
  private:
-  const Row& row_;
+  const Operation& op_;
   std::vector<const Observed*> order_;
 };
 
 // Two parameters and a value of each, every pair of them once.
 template <class Visit>
-void ForEachPair(const Row& row, Visit visit) {
+void ForEachPair(const Operation& op, Visit visit) {
   struct Choice {
     const Parameter* parameter;
     int value;
   };
   std::vector<Choice> choices;
   for (const Parameter& p : Parameters()) {
-    if (FindParameter(row.model.algorithm.family, p.name) == nullptr) continue;
-    const int value = p.get(row.model.algorithm);
+    if (FindParameter(op.model.algorithm.family, p.name) == nullptr) continue;
+    const int value = p.get(op.model.algorithm);
     for (const int other : OtherValues(p, value)) {
       const bool far = p.values.empty() && p.max < 1024 && std::abs(other - value) > kFarInPairs;
       if (!far || other == kNoFloor || value == kNoFloor) choices.push_back({&p, other});
@@ -67,59 +67,59 @@ void ForEachPair(const Row& row, Visit visit) {
   for (size_t i = 0; i < choices.size(); ++i) {
     for (size_t j = i + 1; j < choices.size(); ++j) {
       if (choices[i].parameter == choices[j].parameter) continue;
-      Algorithm changed = row.model.algorithm;
+      Algorithm changed = op.model.algorithm;
       choices[i].parameter->set(changed, choices[i].value);
       choices[j].parameter->set(changed, choices[j].value);
-      Model model = WithAlgorithm(row, changed);
-      if (Invalid(model).empty()) visit(model);
+      Model model = WithAlgorithm(op, changed);
+      if (WhyInvalid(model).empty()) visit(model);
     }
   }
 }
 
-void SearchPairs(const Row& row, Judge& judge, Diagnosis& d) {
-  ForEachPair(row, [&](const Model& model) {
+void SearchPairs(const Operation& op, Judge& judge, Diagnosis& d) {
+  ForEachPair(op, [&](const Model& model) {
     ++d.pairs;
     if (!judge.GivesAll(model)) return;
-    d.changes.push_back({NameOfChanges(row.model.algorithm, model.algorithm), model.algorithm});
+    d.changes.push_back({NameOfChanges(op.model.algorithm, model.algorithm), model.algorithm});
   });
 }
 
-// From the row's model by single changes, there and back, each the one after which fewest answers
-// are missed; of those the first.
-void SearchNearest(const Row& row, Judge& judge, Diagnosis& d) {
-  d.nearest = {"", row.model.algorithm};
-  d.missed = judge.Missed(row.model, d.observed.size());
+// From the operation's model by single changes, there and back, each the one after which fewest
+// answers are missed; of those the first.
+void SearchNearest(const Operation& op, Judge& judge, Diagnosis& d) {
+  d.nearest = {"", op.model.algorithm};
+  d.missed = judge.Missed(op.model, d.observed.size());
   for (bool better = true; better && d.missed > 0;) {
     better = false;
-    for (const Neighbour& n : SingleChanges(WithAlgorithm(row, d.nearest.algorithm))) {
-      const size_t missed = judge.Missed(WithAlgorithm(row, n.algorithm), d.missed - 1);
+    for (const Neighbour& n : SingleChanges(WithAlgorithm(op, d.nearest.algorithm))) {
+      const size_t missed = judge.Missed(WithAlgorithm(op, n.algorithm), d.missed - 1);
       if (missed >= d.missed) continue;
       d.missed = missed;
-      d.nearest = {NameOfChanges(row.model.algorithm, n.algorithm), n.algorithm};
+      d.nearest = {NameOfChanges(op.model.algorithm, n.algorithm), n.algorithm};
       better = true;
     }
   }
   if (d.missed == 0) d.changes.push_back(d.nearest);
 }
 
-void Search(const Row& row, Diagnosis& d) {
-  Judge judge(row, d.observed);
+void Search(const Operation& op, Diagnosis& d) {
+  Judge judge(op, d.observed);
   d.changes.clear();
   d.pairs = d.missed = 0;
-  d.nearest = {"", row.model.algorithm};
-  if (judge.GivesAll(row.model)) return;
-  const std::vector<Neighbour> singles = SingleChanges(row.model);
+  d.nearest = {"", op.model.algorithm};
+  if (judge.GivesAll(op.model)) return;
+  const std::vector<Neighbour> singles = SingleChanges(op.model);
   d.singles = singles.size();
   for (const Neighbour& n : singles) {
-    if (judge.GivesAll(WithAlgorithm(row, n.algorithm))) d.changes.push_back(n);
+    if (judge.GivesAll(WithAlgorithm(op, n.algorithm))) d.changes.push_back(n);
   }
-  if (d.changes.empty()) SearchPairs(row, judge, d);
-  if (d.changes.empty()) SearchNearest(row, judge, d);
+  if (d.changes.empty()) SearchPairs(op, judge, d);
+  if (d.changes.empty()) SearchNearest(op, judge, d);
 }
 
 // The single changes of a model, those of a number in one direction as a chain.
 // Without `believed`.
-void AppendChains(const Row& row, const Model& model, const Model& believed,
+void AppendChains(const Operation& op, const Model& model, const Model& believed,
                   std::vector<CaseChooser::Chain>& chains) {
   std::map<std::pair<const Parameter*, bool>, size_t> of_number;
   for (const Neighbour& n : SingleChanges(model)) {
@@ -129,25 +129,26 @@ void AppendChains(const Row& row, const Model& model, const Model& believed,
     const bool number = p->values.empty() && from != kNoFloor && to != kNoFloor;
     const auto [at, first] = of_number.try_emplace({p, to > from}, chains.size());
     if (number && !first) {
-      chains[at->second].push_back(WithAlgorithm(row, n.algorithm));
+      chains[at->second].push_back(WithAlgorithm(op, n.algorithm));
     } else {
       if (!number && first) of_number.erase(at);
-      chains.push_back({WithAlgorithm(row, n.algorithm)});
+      chains.push_back({WithAlgorithm(op, n.algorithm)});
     }
   }
 }
 
-// The other changes that gave all answers, and the single changes of the row's model and of the
-// one that is believed.
-std::vector<CaseChooser::Chain> Rivals(const Row& row, const Diagnosis& d, const Model& believed) {
+// The other changes that gave all answers, and the single changes of the operation's model and of
+// the one that is believed.
+std::vector<CaseChooser::Chain> Rivals(const Operation& op, const Diagnosis& d,
+                                       const Model& believed) {
   std::vector<CaseChooser::Chain> rivals;
   for (size_t i = 1; i < std::min(d.changes.size(), kMostRivals); ++i) {
-    rivals.push_back({WithAlgorithm(row, d.changes[i].algorithm)});
+    rivals.push_back({WithAlgorithm(op, d.changes[i].algorithm)});
   }
-  AppendChains(row, believed, believed, rivals);
-  if (!SameModel(row.model, believed)) {
-    rivals.push_back({row.model});
-    AppendChains(row, row.model, believed, rivals);
+  AppendChains(op, believed, believed, rivals);
+  if (!SameModel(op.model, believed)) {
+    rivals.push_back({op.model});
+    AppendChains(op, op.model, believed, rivals);
   }
   return rivals;
 }
@@ -159,7 +160,7 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
   const bool all = static_cast<int64_t>(dots.size()) <= runner.left();
   if (!all) dots.resize(std::max<int64_t>(0, runner.left()));
   if (dots.empty()) return all;
-  const auto d = runner.Run(MakeDotProductBatch(runner.row().shape(), dots));
+  const auto d = runner.Run(MakeDotProductBatch(runner.op().shape(), dots));
   if (absl::IsNotFound(d.status())) return false;
   if (!d.ok()) return d.status();
   for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i]});
@@ -168,7 +169,7 @@ absl::StatusOr<bool> Ask(Runner& runner, std::vector<DotProductCase> dots,
 
 // Asks about the first executions, and takes some of their answers.
 absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observed>& observed) {
-  const int64_t words = runner.row().shape().d_words();
+  const int64_t words = runner.op().shape().d_words();
   Batch batch;
   Generate(cases, 0, std::clamp<int64_t>(kSampled / words, 1, kSampledAtMost), batch);
   const auto d = runner.Run(batch);
@@ -184,7 +185,7 @@ absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observe
 std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
                                    const std::vector<CaseChooser::Chain>& rivals,
                                    const CaseStream& cases) {
-  CaseChooser chooser(runner.row(), model, rivals, kCases);
+  CaseChooser chooser(runner.op(), model, rivals, kCases);
   Batch batch;
   for (int execution = 0, tried = 0; tried < kPool && !chooser.done(); ++execution) {
     if (runner.StopRequested()) break;
@@ -200,8 +201,8 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
 
 }  // namespace
 
-std::string Diagnosis::Bucket(const Row& row) const {
-  return changes.empty() ? "unexplained" : SignatureOf(row, observed, &changes.front());
+std::string Diagnosis::Bucket(const Operation& op) const {
+  return changes.empty() ? "unexplained" : SignatureOf(op, observed, &changes.front());
 }
 
 std::string Diagnosis::Text() const {
@@ -221,39 +222,39 @@ std::string Diagnosis::Text() const {
       nearest.name.empty() ? "the model itself" : nearest.name, ", gives all but ", missed);
 }
 
-Diagnosis FindChange(const Row& row, std::vector<Observed> observed) {
+Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {
   Diagnosis d;
   d.observed = std::move(observed);
-  Search(row, d);
+  Search(op, d);
   return d;
 }
 
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
                                    const CaseStream& cases, bool sampled) {
-  const Row& row = runner.row();
+  const Operation& op = runner.op();
   if (!runner.IsSlow() && !sampled) {
     if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
   }
-  Diagnosis d = FindChange(row, std::move(observed));
+  Diagnosis d = FindChange(op, std::move(observed));
   d.cut = !d.changes.empty();
   for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
     if (runner.StopRequested()) return absl::CancelledError("stopped");
     const Neighbour& change = d.changes.empty() ? d.nearest : d.changes.front();
-    const Model believed = WithAlgorithm(row, change.algorithm);
+    const Model believed = WithAlgorithm(op, change.algorithm);
     const size_t before = d.observed.size();
     const absl::StatusOr<bool> all =
-        Ask(runner, Choose(runner, believed, Rivals(row, d, believed), cases), d.observed);
+        Ask(runner, Choose(runner, believed, Rivals(op, d, believed), cases), d.observed);
     if (!all.ok()) return all.status();
     const std::span<const Observed> asked = std::span(d.observed).subspan(before);
-    const bool holds = Explains(row, believed, asked);
+    const bool holds = Explains(op, believed, asked);
     if (!holds || !d.changes.empty()) {
       std::erase_if(d.changes, [&](const Neighbour& n) {
-        return !Explains(row, WithAlgorithm(row, n.algorithm), asked);
+        return !Explains(op, WithAlgorithm(op, n.algorithm), asked);
       });
     }
     if (d.changes.empty()) {
       const std::string nearest = d.nearest.name;
-      Search(row, d);
+      Search(op, d);
       d.cut = !d.changes.empty();
       if (d.changes.empty() && d.nearest.name == nearest) break;
     } else if (holds) {

@@ -1,4 +1,5 @@
-// Which change of a row's model gives everything that a device answered, as far as inputs can tell.
+// Which change of an operation's model gives everything that a device answered, as far as inputs
+// can tell.
 //
 // A change is looked for that gives all answers: of one parameter to any value, then of two, then
 // of more, one after the other. Then the device is asked about inputs that tell the change from
@@ -13,8 +14,8 @@
 
 #include "absl/status/statusor.h"
 #include "fuzz/cases/case_name.h"
+#include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/row.h"
 #include "triage/explain.h"
 #include "triage/runner.h"
 
@@ -26,7 +27,7 @@ struct Diagnosis {
   // does.
   std::vector<Neighbour> changes;
   // When no pair does: what single changes, one after the other, come to that each make the answers
-  // fewest which are missed. The row's algorithm and "" if the model gives all.
+  // fewest which are missed. The operation's algorithm and "" if the model gives all.
   Neighbour nearest;
   size_t missed = 0;               // answers that `nearest` does not give
   size_t singles = 0, pairs = 0;   // changes that were tried
@@ -35,13 +36,13 @@ struct Diagnosis {
 
   // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else
   // "unexplained".
-  std::string Bucket(const Row& row) const;
+  std::string Bucket(const Operation& op) const;
   // What was searched and found, one sentence; how many changes could not be told apart.
   std::string Text() const;
 };
 
 // From given answers, at least one.
-Diagnosis FindChange(const Row& row, std::vector<Observed> observed);
+Diagnosis FindChange(const Operation& op, std::vector<Observed> observed);
 
 // The same, and asks the device for more while that can tell the change from others: about dot
 // products of the first 2^15 of `cases` (8 of each execution), and, unless it is slow or `sampled`

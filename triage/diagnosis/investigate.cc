@@ -20,22 +20,22 @@ constexpr size_t kMostNamed = 6;       // changes named in a text
 constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
 constexpr char kMinimal[] = "the device and the model differ";
 
-// What must be refuted beside the row's model, which the minimal mismatch refutes: its single
+// What must be refuted beside the operation's model, which the minimal mismatch refutes: its single
 // changes but for the one that is believed; without one also the nearest.
 struct Rival {
   std::string name;
   Model model;
 };
 
-std::vector<Rival> RivalsOf(const Row& row, const Diagnosis& d) {
+std::vector<Rival> RivalsOf(const Operation& op, const Diagnosis& d) {
   std::vector<Rival> rivals;
-  for (const Neighbour& n : SingleChanges(row.model)) {
+  for (const Neighbour& n : SingleChanges(op.model)) {
     if (d.changes.empty() || n.name != d.changes.front().name) {
-      rivals.push_back({n.name, WithAlgorithm(row, n.algorithm)});
+      rivals.push_back({n.name, WithAlgorithm(op, n.algorithm)});
     }
   }
   if (d.changes.empty() && !d.nearest.name.empty()) {
-    rivals.push_back({d.nearest.name, WithAlgorithm(row, d.nearest.algorithm)});
+    rivals.push_back({d.nearest.name, WithAlgorithm(op, d.nearest.algorithm)});
   }
   return rivals;
 }
@@ -44,7 +44,7 @@ std::vector<Rival> RivalsOf(const Row& row, const Diagnosis& d) {
 class Investigator {
  public:
   Investigator(Runner& runner, const Mismatch& mismatch, Investigation& result)
-      : runner_(runner), row_(runner.row()), mismatch_(mismatch), result_(result) {}
+      : runner_(runner), op_(runner.op()), mismatch_(mismatch), result_(result) {}
 
   absl::Status Run(const CaseStream& cases, std::span<const Observed> known) {
     absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
@@ -54,7 +54,7 @@ class Investigator {
     found_.mismatch.seen.clear();
     std::vector<Observed> observed = AnswersOf(tries->model, tries->device);
     if (result_.repeatability != Repeatability::kReproduced) {
-      result_.bucket = Signature(row_, observed);
+      result_.bucket = Signature(op_, observed);
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
@@ -62,11 +62,11 @@ class Investigator {
     absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, std::move(observed), cases, sampled);
     if (!diagnosis.ok()) return diagnosis.status();
     result_.diagnosis = *std::move(diagnosis);
-    result_.bucket = result_.diagnosis.Bucket(row_);
+    result_.bucket = result_.diagnosis.Bucket(op_);
     if (!result_.diagnosis.changes.empty()) {
-      explanation_ = WithAlgorithm(row_, result_.diagnosis.changes.front().algorithm);
+      explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
     }
-    rivals_ = RivalsOf(row_, result_.diagnosis);
+    rivals_ = RivalsOf(op_, result_.diagnosis);
     absl::Status s = KeepMinimal();
     if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepRefuting();
     if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepSmallest();
@@ -84,7 +84,7 @@ class Investigator {
     const size_t step = std::max<size_t>(1, device.size() / kAnswers);
     size_t differing = 0;
     for (size_t i = 0; i < device.size(); ++i) {
-      const bool differs = !SameResult(row_, model[i], device[i]);
+      const bool differs = !SameResult(op_, model[i], device[i]);
       differing += differs;
       if (i % step == 0 || (differs && differing <= kAnswers)) {
         answers.push_back({Extract(mismatch_.inputs, static_cast<int64_t>(i)), device[i]});
@@ -93,15 +93,15 @@ class Investigator {
     return answers;
   }
 
-  // Models that a mismatch must refute to carry the bucket's name by itself: the row's own and the
-  // neighbours that are preferred to the explanation; all of them without one.
+  // Models that a mismatch must refute to carry the bucket's name by itself: the operation's own
+  // and the neighbours that are preferred to the explanation; all of them without one.
   std::vector<Model> Preferred() const {
-    std::vector<Model> models = {row_.model};
-    for (const Neighbour& n : SingleChanges(row_.model)) {
+    std::vector<Model> models = {op_.model};
+    for (const Neighbour& n : SingleChanges(op_.model)) {
       if (!result_.diagnosis.changes.empty() && n.name == result_.diagnosis.changes.front().name) {
         break;
       }
-      models.push_back(WithAlgorithm(row_, n.algorithm));
+      models.push_back(WithAlgorithm(op_, n.algorithm));
     }
     return models;
   }
@@ -112,17 +112,17 @@ class Investigator {
     std::optional<Mismatch> start;
     Complexity least = {};
     const auto consider = [&](const Observed& o, auto make) {
-      const Complexity c = ComplexityOf(row_.model, o.dot);
+      const Complexity c = ComplexityOf(op_.model, o.dot);
       if ((start && c >= least) || !target.Holds(o.dot, o.d)) return;
       start = make();
       least = c;
     };
     const Batch& inputs = mismatch_.inputs;
     for (int64_t i = 0; i < inputs.dot_products(); ++i) {
-      consider({Extract(inputs, i), found_.device[i]}, [&] { return Mismatch{&row_, inputs, i}; });
+      consider({Extract(inputs, i), found_.device[i]}, [&] { return Mismatch{&op_, inputs, i}; });
     }
     for (const Observed& o : own ? std::vector<Observed>() : result_.diagnosis.observed) {
-      consider(o, [&] { return Mismatch{&row_, MakeDotProductBatch(row_.shape(), {o.dot}), 0}; });
+      consider(o, [&] { return Mismatch{&op_, MakeDotProductBatch(op_.shape(), {o.dot}), 0}; });
     }
     return start;
   }
@@ -162,20 +162,20 @@ class Investigator {
     const bool explained = explanation_.has_value();
     // What nothing explains is to differ as the gravest word of the mismatch does.
     const std::string lost =
-        explained ? "" : GravestClass(row_, AnswersOf(found_.model, found_.device));
-    Target target(row_, explanation_, Preferred(), lost);
+        explained ? "" : GravestClass(op_, AnswersOf(found_.model, found_.device));
+    Target target(op_, explanation_, Preferred(), lost);
     std::optional<Mismatch> start = Start(target);
     for (const std::string& way : {lost, std::string()}) {
       if (start) break;
-      target = Target(row_, explanation_, {row_.model}, way);
+      target = Target(op_, explanation_, {op_.model}, way);
       start = Start(target);
     }
     if (!start) start = found_.mismatch;
     auto minimal = Smallest(target, *start);
     if (minimal.ok() && !*minimal) {
       minimal =
-          Smallest(Target(row_, std::nullopt, {row_.model}),
-                   Start(Target(row_, std::nullopt, {row_.model}), true).value_or(found_.mismatch));
+          Smallest(Target(op_, std::nullopt, {op_.model}),
+                   Start(Target(op_, std::nullopt, {op_.model}), true).value_or(found_.mismatch));
     }
     if (!minimal.ok()) return minimal.status();
     if (*minimal) {
@@ -194,7 +194,7 @@ class Investigator {
       if (runner_.StopRequested()) return absl::CancelledError("stopped");
       size_t refuting = 0;
       for (const Observed& o : result_.diagnosis.observed) {
-        refuting += !Gives(row_, r.model, o.dot, o.d);
+        refuting += !Gives(op_, r.model, o.dot, o.d);
         if (refuting == kEnoughAnswers) break;
       }
       const bool nearest = r.name == result_.diagnosis.nearest.name;
@@ -205,7 +205,7 @@ class Investigator {
       if (result_.cases.size() >= kMostCases) break;
       const auto same = [&](const Rival& r) { return r.name == rival.name; };
       if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
-      const Target target(row_, explanation_, {rival.model});
+      const Target target(op_, explanation_, {rival.model});
       const std::optional<Mismatch> start = Start(target);
       if (!start) continue;
       const auto minimal = Smallest(target, *start, Effort::kNarrow);
@@ -219,7 +219,7 @@ class Investigator {
   absl::Status KeepSmallest() {
     if (Preferred().size() == 1) return absl::OkStatus();  // it is the minimal one
     const Mismatch& from = result_.cases.front().minimal.mismatch;
-    const auto minimal = Smallest(Target(row_, explanation_, {row_.model}), from);
+    const auto minimal = Smallest(Target(op_, explanation_, {op_.model}), from);
     if (!minimal.ok()) return minimal.status();
     if (*minimal && IsNew(**minimal)) Keep({**minimal, "the smallest mismatch that was found"});
     return absl::OkStatus();
@@ -231,7 +231,7 @@ class Investigator {
     const Mismatch& minimal = result_.cases.front().minimal.mismatch;
     if (!(minimal.inputs.shape == mismatch_.inputs.shape)) {
       const DotProductCase dot = Extract(mismatch_.inputs, mismatch_.element);
-      found.mismatch = {&row_, MakeDotProductBatch(row_.shape(), {dot}), 0};
+      found.mismatch = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
       const absl::StatusOr<Tries> tries = Repeat(runner_, found.mismatch, 1);
       if (absl::IsNotFound(tries.status())) return absl::OkStatus();
       if (!tries.ok()) return tries.status();
@@ -262,7 +262,7 @@ class Investigator {
     const DotProductCase dot = Extract(m.inputs, m.element);
     const uint64_t d = kept.minimal.device[m.element];
     std::erase_if(rivals_, [&](const Rival& r) {
-      if (Gives(row_, r.model, dot, d)) return false;
+      if (Gives(op_, r.model, dot, d)) return false;
       refuted.push_back(r.name);
       return true;
     });
@@ -278,7 +278,7 @@ class Investigator {
   }
 
   Runner& runner_;
-  const Row& row_;
+  const Operation& op_;
   const Mismatch& mismatch_;
   Investigation& result_;
   Minimized found_;
@@ -306,7 +306,7 @@ absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismat
                                           int64_t most) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
   const int64_t most_slow = most == 0 ? kMostSlowExecutions : most;
-  Runner runner(device, *mismatch.row, most == 0 ? kMostExecutions : most, most_slow);
+  Runner runner(device, *mismatch.op, most == 0 ? kMostExecutions : most, most_slow);
   Investigation result;
   absl::Status s = Investigator(runner, mismatch, result).Run(cases, known);
   result.executions = runner.executions();

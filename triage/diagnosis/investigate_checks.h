@@ -41,9 +41,9 @@ T Quantile(std::vector<T> values, double q) {
 
 // Dot products of generated executions, spread over their results. Of seed 1 they are those that
 // an investigation chooses from.
-inline std::vector<DotProductCase> CheckedDots(const Row& row, uint64_t seed) {
+inline std::vector<DotProductCase> CheckedDots(const Operation& op, uint64_t seed) {
   std::vector<DotProductCase> dots;
-  const CaseStream stream = {&row, &Strategies().front(), seed};
+  const CaseStream stream = {&op, &Strategies().front(), seed};
   Batch batch;
   for (uint64_t i = 0; dots.size() < kCheckedDotProducts; ++i) {
     Generate(stream, i, 1, batch);
@@ -55,48 +55,49 @@ inline std::vector<DotProductCase> CheckedDots(const Row& row, uint64_t seed) {
 }
 
 // The first dot products of `dots` in which a model gives another word than the device.
-inline bool Refuted(const Row& row, const Model& model, const Model& device,
+inline bool Refuted(const Operation& op, const Model& model, const Model& device,
                     const std::vector<DotProductCase>& dots) {
   return std::any_of(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
-    return !Gives(row, model, dot, Simulate(device, dot));
+    return !Gives(op, model, dot, Simulate(device, dot));
   });
 }
 
 // The first mismatch that a campaign would find.
-inline bool FirstMismatch(const Row& row, Device& device, uint64_t seed, Mismatch& mismatch) {
-  const CaseStream stream = {&row, &Strategies().front(), seed};
+inline bool FirstMismatch(const Operation& op, Device& device, uint64_t seed, Mismatch& mismatch) {
+  const CaseStream stream = {&op, &Strategies().front(), seed};
   Batch batch;
   for (uint64_t i = 0; i < 6000; ++i) {
     Generate(stream, i, 1, batch);
-    const std::vector<uint64_t> d = *device.Run(row, batch);
-    const Comparison compared = Compare(row, batch, d);
+    const std::vector<uint64_t> d = *device.Run(op, batch);
+    const Comparison compared = Compare(op, batch, d);
     if (compared.differing.empty()) continue;
-    mismatch = {&row, batch, compared.differing.front(), d};
+    mismatch = {&op, batch, compared.differing.front(), d};
     return true;
   }
   return false;
 }
 
-inline bool FirstMismatch(const Row& row, const Model& changed, uint64_t seed, Mismatch& mismatch) {
+inline bool FirstMismatch(const Operation& op, const Model& changed, uint64_t seed,
+                          Mismatch& mismatch) {
   ModelDevice device(changed);
-  return FirstMismatch(row, device, seed, mismatch);
+  return FirstMismatch(op, device, seed, mismatch);
 }
 
-// Investigates the first mismatch of a device with another model of the row.
+// Investigates the first mismatch of a device with another model of the operation.
 // `dots`: CheckedDots() of seed 1; `others`: of another, which the investigation did not see.
-inline void CheckPlanted(const Row& row, const Algorithm& planted,
+inline void CheckPlanted(const Operation& op, const Algorithm& planted,
                          const std::vector<DotProductCase>& dots,
                          const std::vector<DotProductCase>& others, InvestigateFigures& figures) {
-  const std::string name = row.name + " " + NameOfChanges(row.model.algorithm, planted);
-  const Model changed = WithAlgorithm(row, planted);
+  const std::string name = op.name + " " + NameOfChanges(op.model.algorithm, planted);
+  const Model changed = WithAlgorithm(op, planted);
   ++figures.planted;
   Mismatch mismatch;
-  if (!FirstMismatch(row, changed, 1, mismatch)) {
+  if (!FirstMismatch(op, changed, 1, mismatch)) {
     ++figures.silent;
     return;
   }
   ModelDevice device(changed);
-  const CaseStream stream = {&row, &Strategies().front(), 1};
+  const CaseStream stream = {&op, &Strategies().front(), 1};
   const auto clock = std::chrono::steady_clock::now();
   const auto i = Investigate(device, mismatch, stream);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - clock;
@@ -111,13 +112,13 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
   // Every case is what device and model say of it, and the first is a mismatch.
   for (const KeptCase& c : i->cases) {
     const Mismatch& m = c.minimal.mismatch;
-    EXPECT_EQ(c.minimal.device, *device.Run(row, m.inputs)) << name << ": " << c.why;
-    EXPECT_EQ(c.minimal.model, Compare(row, m.inputs, c.minimal.device).model) << name;
+    EXPECT_EQ(c.minimal.device, *device.Run(op, m.inputs)) << name << ": " << c.why;
+    EXPECT_EQ(c.minimal.model, Compare(op, m.inputs, c.minimal.device).model) << name;
   }
   const Minimized& minimal = i->cases.front().minimal;
   const DotProductCase dot = Extract(minimal.mismatch.inputs, minimal.mismatch.element);
-  EXPECT_FALSE(Gives(row, row.model, dot, minimal.device[minimal.mismatch.element])) << name;
-  const Complexity complexity = ComplexityOf(row.model, dot);
+  EXPECT_FALSE(Gives(op, op.model, dot, minimal.device[minimal.mismatch.element])) << name;
+  const Complexity complexity = ComplexityOf(op.model, dot);
   const int terms = complexity[0] + complexity[2];
   if (terms > Quantile(figures.terms, 1.)) figures.largest = name;
   figures.terms.push_back(terms);
@@ -129,23 +130,23 @@ inline void CheckPlanted(const Row& row, const Algorithm& planted,
     const Neighbour& named = i->diagnosis.changes.front();
     if (named.algorithm == planted)
       ++figures.right;
-    else if (!Refuted(row, WithAlgorithm(row, named.algorithm), changed, dots) &&
-             !Refuted(row, WithAlgorithm(row, named.algorithm), changed, others))
+    else if (!Refuted(op, WithAlgorithm(op, named.algorithm), changed, dots) &&
+             !Refuted(op, WithAlgorithm(op, named.algorithm), changed, others))
       ++figures.equal;
     else
       figures.wrong.push_back(name + " named " + named.name);
   }
   // What an input refutes, a kept case refutes.
-  for (const Neighbour& n : SingleChanges(row.model)) {
-    const Model rival = WithAlgorithm(row, n.algorithm);
+  for (const Neighbour& n : SingleChanges(op.model)) {
+    const Model rival = WithAlgorithm(op, n.algorithm);
     const bool refuted = std::any_of(i->cases.begin(), i->cases.end(), [&](const KeptCase& c) {
       const Mismatch& m = c.minimal.mismatch;
-      return !Gives(row, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
+      return !Gives(op, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
     });
     if (refuted) continue;
-    if (Refuted(row, rival, changed, dots)) {
+    if (Refuted(op, rival, changed, dots)) {
       figures.unrefuted.push_back(name + " not " + n.name);
-    } else if (Refuted(row, rival, changed, others)) {
+    } else if (Refuted(op, rival, changed, others)) {
       figures.rare.push_back(name + " not " + n.name);
     }
   }

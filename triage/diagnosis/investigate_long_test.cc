@@ -1,15 +1,16 @@
-// Planted changes of some rows of each family: every single one, and pairs of them drawn at random.
-#include "device/testing_rows.h"
+// Planted changes of some operations of each family: every single one, and pairs of them drawn at
+// random.
+#include "device/testing_operations.h"
 #include "triage/diagnosis/investigate_checks.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr int kPairsOfRow = 14;
+constexpr int kPairsOfOperation = 14;
 
 InvestigateFigures singles, pairs;
 
-class InvestigateLong : public testing::TestWithParam<const Row*> {
+class InvestigateLong : public testing::TestWithParam<const Operation*> {
  protected:
   static void TearDownTestSuite() {
     printf("single changes: ");
@@ -20,10 +21,10 @@ class InvestigateLong : public testing::TestWithParam<const Row*> {
 };
 
 TEST_P(InvestigateLong, EverySingleChange) {
-  const Row& row = *GetParam();
-  const std::vector<DotProductCase> dots = CheckedDots(row, 1), others = CheckedDots(row, 77);
-  for (const Neighbour& n : Neighbours(row.model)) {
-    CheckPlanted(row, n.algorithm, dots, others, singles);
+  const Operation& op = *GetParam();
+  const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
+  for (const Neighbour& n : Neighbours(op.model)) {
+    CheckPlanted(op, n.algorithm, dots, others, singles);
   }
   EXPECT_TRUE(singles.wrong.empty());
   EXPECT_TRUE(singles.unrefuted.empty());
@@ -33,20 +34,20 @@ TEST_P(InvestigateLong, EverySingleChange) {
 }
 
 TEST_P(InvestigateLong, SomePairs) {
-  const Row& row = *GetParam();
-  const std::vector<DotProductCase> dots = CheckedDots(row, 1), others = CheckedDots(row, 77);
-  const std::vector<Neighbour> all = Neighbours(row.model);
+  const Operation& op = *GetParam();
+  const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
+  const std::vector<Neighbour> all = Neighbours(op.model);
   std::mt19937_64 random(2);
-  for (int i = 0; i < kPairsOfRow; ++i) {
+  for (int i = 0; i < kPairsOfOperation; ++i) {
     const Neighbour& first = all[random() % all.size()];
-    const std::vector<Neighbour> seconds = Neighbours(WithAlgorithm(row, first.algorithm));
+    const std::vector<Neighbour> seconds = Neighbours(WithAlgorithm(op, first.algorithm));
     const Algorithm& both = seconds[random() % seconds.size()].algorithm;
-    if (both != row.model.algorithm) CheckPlanted(row, both, dots, others, pairs);
+    if (both != op.model.algorithm) CheckPlanted(op, both, dots, others, pairs);
   }
   EXPECT_TRUE(pairs.wrong.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, InvestigateLong, testing::ValuesIn(RowsOfEachFamily(5)),
+INSTANTIATE_TEST_SUITE_P(Operations, InvestigateLong, testing::ValuesIn(OperationsOfEachFamily(5)),
                          [](const auto& info) {
                            std::string name = info.param->name;
                            for (char& c : name)

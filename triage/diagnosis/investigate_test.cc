@@ -1,8 +1,8 @@
-// Planted changes, from the first mismatch to what is kept of it: of one row of each family and
-// some neighbours. All are in investigate_long_test.cc.
+// Planted changes, from the first mismatch to what is kept of it: of one operation of each family
+// and some neighbours. All are in investigate_long_test.cc.
 #include <thread>
 
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "gmock/gmock.h"
 #include "triage/diagnosis/investigate_checks.h"
 
@@ -11,11 +11,11 @@ namespace {
 
 TEST(Investigate, SomeOfEachFamily) {
   InvestigateFigures figures;
-  for (const Row* row : RowsOfEachFamily(1)) {
-    const std::vector<DotProductCase> dots = CheckedDots(*row, 1), others = CheckedDots(*row, 77);
-    const std::vector<Neighbour> neighbours = Neighbours(row->model);
+  for (const Operation* op : OperationsOfEachFamily(1)) {
+    const std::vector<DotProductCase> dots = CheckedDots(*op, 1), others = CheckedDots(*op, 77);
+    const std::vector<Neighbour> neighbours = Neighbours(op->model);
     for (size_t i = 0; i < neighbours.size(); i += 3) {
-      CheckPlanted(*row, neighbours[i].algorithm, dots, others, figures);
+      CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
     }
   }
   Print(figures);
@@ -26,13 +26,13 @@ TEST(Investigate, SomeOfEachFamily) {
 
 // Whenever a stop comes: nothing is named or kept, and the device is hardly asked any more.
 TEST(Investigate, AStopEndsIt) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  Algorithm planted = row.model.algorithm;
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm planted = op.model.algorithm;
   planted.fraction_bits -= 1;
-  const Model changed = WithAlgorithm(row, planted);
+  const Model changed = WithAlgorithm(op, planted);
   Mismatch mismatch;
-  ASSERT_TRUE(FirstMismatch(row, changed, 1, mismatch));
-  const CaseStream cases = {&row, &Strategies().front(), 1};
+  ASSERT_TRUE(FirstMismatch(op, changed, 1, mismatch));
+  const CaseStream cases = {&op, &Strategies().front(), 1};
   ModelDevice whole(changed);
   ASSERT_TRUE(Investigate(whole, mismatch, cases).ok());
   for (int64_t after = 0; after < whole.executions; after += 1 + whole.executions / 20) {
@@ -45,15 +45,15 @@ TEST(Investigate, AStopEndsIt) {
 }
 
 // Which single changes no kept case refutes, though an answer of the investigation does.
-std::vector<std::string> Unrefuted(const Row& row, const Investigation& i) {
+std::vector<std::string> Unrefuted(const Operation& op, const Investigation& i) {
   std::vector<std::string> names;
-  for (const Neighbour& n : SingleChanges(row.model)) {
-    const Model rival = WithAlgorithm(row, n.algorithm);
+  for (const Neighbour& n : SingleChanges(op.model)) {
+    const Model rival = WithAlgorithm(op, n.algorithm);
     const auto kept = [&](const KeptCase& c) {
       const Mismatch& m = c.minimal.mismatch;
-      return !Gives(row, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
+      return !Gives(op, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
     };
-    if (std::ranges::none_of(i.cases, kept) && !Explains(row, rival, i.diagnosis.observed) &&
+    if (std::ranges::none_of(i.cases, kept) && !Explains(op, rival, i.diagnosis.observed) &&
         !(i.diagnosis.changes.size() > 0 && i.diagnosis.changes.front().name == n.name)) {
       names.push_back(n.name);
     }
@@ -63,15 +63,16 @@ std::vector<std::string> Unrefuted(const Row& row, const Investigation& i) {
 
 // However little may be spent: what refutes a change is kept, made smaller or not.
 TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  Algorithm planted = row.model.algorithm;
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm planted = op.model.algorithm;
   planted.fraction_bits -= 1;
-  const Model changed = WithAlgorithm(row, planted);
+  const Model changed = WithAlgorithm(op, planted);
   // One answer in some thousand is wrong in another way.
   class Unexplained : public ModelDevice {
    public:
     using ModelDevice::ModelDevice;
-    absl::Status Execute(const Row& r, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Execute(const Operation& r, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
       const absl::Status status = ModelDevice::Execute(r, batch, d);
       for (uint64_t& word : d) word ^= word % 1999 == 7 ? 2 : 0;
       return status;
@@ -82,7 +83,8 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
    public:
     using ModelDevice::ModelDevice;
     bool IsSlow() const override { return true; }
-    absl::Status Execute(const Row& r, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Execute(const Operation& r, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
       if (executions == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
       Batch cut = batch;
       for (size_t i = 15; i < cut.a.size(); i += 16) cut.a[i] = 0;
@@ -92,15 +94,15 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
   for (const int64_t most : {0, 30, 400, 5000}) {
     Unexplained unexplained(changed);
     ModelDevice explained(changed);
-    Stuck stuck(row.model);
+    Stuck stuck(op.model);
     SwappedLanesDevice swapped;
     for (Device* device :
          std::initializer_list<Device*>{&unexplained, &explained, &stuck, &swapped}) {
       Mismatch mismatch;
-      ASSERT_TRUE(FirstMismatch(row, *device, 1, mismatch));
-      const auto i = Investigate(*device, mismatch, {&row, &Strategies().front(), 1}, {}, most);
+      ASSERT_TRUE(FirstMismatch(op, *device, 1, mismatch));
+      const auto i = Investigate(*device, mismatch, {&op, &Strategies().front(), 1}, {}, most);
       ASSERT_TRUE(i.ok()) << i.status();
-      EXPECT_THAT(Unrefuted(row, *i), testing::IsEmpty()) << most;
+      EXPECT_THAT(Unrefuted(op, *i), testing::IsEmpty()) << most;
       EXPECT_LE(i->executions, 2 * (most == 0 ? kMostExecutions : most) + 100);
     }
   }
@@ -108,13 +110,14 @@ TEST(Investigate, WithLittleBudgetTheEvidenceIsKept) {
 
 // A device that becomes another one while it is asked is not believed.
 TEST(Investigate, ADeviceThatChangesIsFlaky) {
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  Algorithm planted = row.model.algorithm;
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm planted = op.model.algorithm;
   planted.fraction_bits -= 1;
   class Changing : public ModelDevice {
    public:
     Changing(const Model& model, int64_t after) : ModelDevice(model), after_(after) {}
-    absl::Status Execute(const Row& r, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Execute(const Operation& r, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
       const absl::Status status = ModelDevice::Execute(r, batch, d);
       if (executions > after_) Simulate(r.model, batch, d);
       return status;
@@ -123,10 +126,10 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
    private:
     int64_t after_;
   };
-  const Model changed = WithAlgorithm(row, planted);
+  const Model changed = WithAlgorithm(op, planted);
   Mismatch mismatch;
-  ASSERT_TRUE(FirstMismatch(row, changed, 1, mismatch));
-  const CaseStream cases = {&row, &Strategies().front(), 1};
+  ASSERT_TRUE(FirstMismatch(op, changed, 1, mismatch));
+  const CaseStream cases = {&op, &Strategies().front(), 1};
   ModelDevice whole(changed);
   ASSERT_TRUE(Investigate(whole, mismatch, cases).ok());
   for (int64_t after = 1; after < whole.executions - 1; after += 1 + whole.executions / 50) {
@@ -145,12 +148,12 @@ TEST(Investigate, AFloorAnywhere) {
   InvestigateFigures figures;
   for (const char* name :
        {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_80/mma.m16n8k8.f32.bf16.bf16.f32"}) {
-    const Row& row = *FindRow(name);
-    const std::vector<DotProductCase> dots = CheckedDots(row, 1), others = CheckedDots(row, 77);
+    const Operation& op = *FindOperation(name);
+    const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
     for (const int floor : {-100, -61, -60, -33, 7}) {
-      Algorithm planted = row.model.algorithm;
+      Algorithm planted = op.model.algorithm;
       FindParameter(planted.family, "exponent_floor")->set(planted, floor);
-      CheckPlanted(row, planted, dots, others, figures);
+      CheckPlanted(op, planted, dots, others, figures);
     }
   }
   EXPECT_EQ(figures.right, figures.planted);

@@ -10,14 +10,15 @@
 namespace mmadiff {
 namespace {
 
-using Class = Operand::Class;
+using Class = Value::Class;
 
 // Product k as +-2^exponent * 1.0, or the addend as +-2^exponent; a sign that a has none of is b's.
 bool PutPower(const Model& m, int term, bool negative, int exponent, DotProductCase& dot) {
-  if (term == m.k) return PackPowerOfTwo(m.c, negative, exponent, &dot.c);
+  if (term == m.k) return EncodePowerOfTwo(m.c, negative, exponent, &dot.c);
   const bool sign_in_b = negative && !m.a.is_signed;
-  return PackPowerOfTwo(m.a, negative && !sign_in_b, 0, &dot.a[term]) &&
-         PackPowerOfTwo(m.b, sign_in_b, 0, &dot.b[term]) && SetTermExponent(m, term, exponent, dot);
+  return EncodePowerOfTwo(m.a, negative && !sign_in_b, 0, &dot.a[term]) &&
+         EncodePowerOfTwo(m.b, sign_in_b, 0, &dot.b[term]) &&
+         SetTermExponent(m, term, exponent, dot);
 }
 
 void CopyTerm(int from, int to, const DotProductCase& source, DotProductCase& dot) {
@@ -30,20 +31,20 @@ void OneTerm(const Model& m, const DotProductCase&, Offer offer) {
   for (const int term : {m.k, 0}) {
     for (const int e : TermExponents(m, term)) {
       for (const bool negative : {false, true}) {
-        DotProductCase dot = NoTerms(m);
+        DotProductCase dot = NeutralDotProduct(m);
         if (PutPower(m, term, negative, e, dot) && offer(dot)) return;
       }
     }
   }
   for (const Class kind : {Class::kZero, Class::kInfinite}) {
     for (const bool negative : {false, true}) {
-      DotProductCase dot = NoTerms(m);
-      if (Pack(m.c, {kind, negative, 0, 0}, &dot.c) && offer(dot)) return;
+      DotProductCase dot = NeutralDotProduct(m);
+      if (EncodeValue(m.c, {kind, negative, 0, 0}, &dot.c) && offer(dot)) return;
     }
   }
   for (const bool negative : {false, true}) {
-    DotProductCase dot = NoTerms(m);
-    if (PackNan(m.c, negative, &dot.c) && offer(dot)) return;
+    DotProductCase dot = NeutralDotProduct(m);
+    if (EncodeNan(m.c, negative, &dot.c) && offer(dot)) return;
   }
 }
 
@@ -65,8 +66,8 @@ std::vector<uint64_t> OtherAddends(const Model& m, const DotProductCase& current
   const std::optional<int> now = TermExponent(m, current, m.k);
   for (const bool negative : {false, true}) {
     uint64_t word;
-    if (PackPowerOfTwo(m.c, negative, 0, &word)) addends.push_back(word);
-    if (now && PackPowerOfTwo(m.c, negative, *now, &word)) addends.push_back(word);
+    if (EncodePowerOfTwo(m.c, negative, 0, &word)) addends.push_back(word);
+    if (now && EncodePowerOfTwo(m.c, negative, *now, &word)) addends.push_back(word);
   }
   if (current.c != 0) addends.push_back(current.c);
   return addends;
@@ -84,7 +85,7 @@ void TwoPowers(const Model& m, const DotProductCase& current, Offer offer) {
       for (const int ex : exponents) {
         for (const int ey : exponents) {
           for (unsigned signs = 0; signs < 4; ++signs) {
-            DotProductCase dot = NoTerms(m, current);
+            DotProductCase dot = WithoutTerms(m, current);
             dot.c = c;
             if (PutPower(m, x, signs & 1, ex, dot) && PutPower(m, y, signs & 2, ey, dot) &&
                 offer(dot)) {
@@ -118,7 +119,7 @@ void OneProductHere(const Model& m, const DotProductCase& current, Offer offer) 
     for (const int e : exponents) {
       for (const int addend : exponents) {
         for (unsigned signs = 0; signs < 4; ++signs) {
-          DotProductCase dot = NoTerms(m, current);
+          DotProductCase dot = WithoutTerms(m, current);
           if (PutPower(m, k, signs & 1, e, dot) && PutPower(m, m.k, signs & 2, addend, dot) &&
               offer(dot)) {
             return;
@@ -153,7 +154,7 @@ void KeepThree(const Model& m, const DotProductCase& current, Offer offer) {
     for (size_t j = i + 1; j < products.size(); ++j) {
       for (size_t l = j + 1; l < products.size(); ++l) {
         for (const uint64_t c : {uint64_t{0}, current.c}) {
-          DotProductCase dot = NoTerms(m, current);
+          DotProductCase dot = WithoutTerms(m, current);
           for (const size_t kept : {i, j, l}) {
             CopyTerm(products[kept], products[kept], current, dot);
           }
@@ -242,7 +243,7 @@ class Draw {
         exponents_(ExponentsInUse(model, current, terms_.size() + 1)) {}
 
   DotProductCase Next(size_t count) {
-    DotProductCase dot = Chance(4) ? NoTerms(model_) : NoTerms(model_, current_);
+    DotProductCase dot = Chance(4) ? NeutralDotProduct(model_) : WithoutTerms(model_, current_);
     Shuffle();
     const bool powers = Chance(2), changed = !Chance(8);
     for (size_t i = 0; i < count; ++i) {
@@ -280,7 +281,7 @@ class Draw {
 
   void ClearFractions(int term, DotProductCase& dot) {
     for (int w = 2 * term; w <= std::min(2 * term + 1, 2 * model_.k); ++w) {
-      Operand o = OperandAt(model_, dot, w);
+      Value o = ValueAt(model_, dot, w);
       if (o.kind == Class::kFinite) o.fraction = 0;
       Put(model_, w, o, dot);
     }
@@ -290,7 +291,7 @@ class Draw {
   void Change(int term, DotProductCase& dot) {
     const std::optional<int> e = TermExponent(model_, dot, term);
     const int word = 2 * term + (term == model_.k ? 0 : Random(2));
-    Operand o = OperandAt(model_, dot, word);
+    Value o = ValueAt(model_, dot, word);
     switch (Random(10)) {
       case 0:
         PutPower(model_, term, Chance(2), 0, dot);
@@ -302,10 +303,10 @@ class Draw {
         if (e) PutPower(model_, term, Chance(2), *e, dot);
         break;
       case 3:
-        if (e) SetTermExponent(model_, term, *e + Random(9) - 4, kSplits[Random(4)], dot);
+        if (e) SetTermExponent(model_, term, *e + Random(9) - 4, kExponentSplits[Random(4)], dot);
         break;
       case 4:
-        SetTermExponent(model_, term, Exponent(), kSplits[Random(4)], dot);
+        SetTermExponent(model_, term, Exponent(), kExponentSplits[Random(4)], dot);
         break;
       case 5:
       case 6:

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "sim/word.h"
 #include "triage/explain.h"
-#include "triage/minimize/operand.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/terms.h"
 #include "triage/verdict.h"
@@ -49,9 +49,9 @@ std::vector<Group> OtherWords(const Shape& s, int64_t element) {
 }
 
 // +0, or a scale of 1.0.
-uint64_t PlainWordAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
+uint64_t NeutralWordAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
   const bool addend = array == &Batch::c;
-  return addend ? 0 : PlainWord(m, static_cast<int>(index % (m.k + m.scales())));
+  return addend ? 0 : NeutralWord(m, static_cast<int>(index % (m.k + m.scales())));
 }
 
 const Format& FormatAt(const Model& m, std::vector<uint64_t> Batch::*array, int64_t index) {
@@ -60,16 +60,16 @@ const Format& FormatAt(const Model& m, std::vector<uint64_t> Batch::*array, int6
   return array == &Batch::a ? m.a : m.b;
 }
 
-bool IsPlain(const Model& m, const Batch& inputs, const Group& g) {
+bool IsNeutral(const Model& m, const Batch& inputs, const Group& g) {
   for (int64_t i = g.first; i < g.first + g.count; ++i) {
-    if ((inputs.*g.array)[i] != PlainWordAt(m, g.array, i)) return false;
+    if ((inputs.*g.array)[i] != NeutralWordAt(m, g.array, i)) return false;
   }
   return true;
 }
 
-void MakePlain(const Model& m, const Group& g, Batch& inputs) {
+void MakeNeutral(const Model& m, const Group& g, Batch& inputs) {
   for (int64_t i = g.first; i < g.first + g.count; ++i) {
-    (inputs.*g.array)[i] = PlainWordAt(m, g.array, i);
+    (inputs.*g.array)[i] = NeutralWordAt(m, g.array, i);
   }
 }
 
@@ -77,14 +77,14 @@ void MakePlain(const Model& m, const Group& g, Batch& inputs) {
 absl::StatusOr<bool> ClearGroups(Runner& runner, const Target& target, int64_t element,
                                  std::vector<Group> groups, Batch& inputs) {
   bool changed = false;
-  const Model& m = runner.row().model;
-  std::erase_if(groups, [&](const Group& g) { return IsPlain(m, inputs, g); });
+  const Model& m = runner.op().model;
+  std::erase_if(groups, [&](const Group& g) { return IsNeutral(m, inputs, g); });
   for (size_t run = groups.size(); run >= 1; run /= 2) {
     for (size_t start = 0; start < groups.size();) {
       if (!runner.HasBudget()) return changed;
       Batch candidate = inputs;
       const size_t end = std::min(start + run, groups.size());
-      for (size_t i = start; i < end; ++i) MakePlain(m, groups[i], candidate);
+      for (size_t i = start; i < end; ++i) MakeNeutral(m, groups[i], candidate);
       const absl::StatusOr<bool> holds = Holds(runner, target, candidate, element);
       if (!holds.ok()) return holds.status();
       if (*holds) {
@@ -113,13 +113,13 @@ absl::StatusOr<bool> ReduceBackground(Runner& runner, const Target& target, int6
   const absl::StatusOr<bool> cleared = ClearGroups(runner, target, element, words, inputs);
   if (!cleared.ok()) return cleared;
   *changed |= *cleared;
-  const Model& m = runner.row().model;
+  const Model& m = runner.op().model;
   for (const Group& g : words) {
     const Format& format = FormatAt(m, g.array, g.first);
     for (const bool negative : {false, true}) {
       uint64_t one = 0;
       const uint64_t word = (inputs.*g.array)[g.first];
-      if (word == 0 || !PackPowerOfTwo(format, negative, 0, &one)) continue;
+      if (word == 0 || !EncodePowerOfTwo(format, negative, 0, &one)) continue;
       if (word == one) break;
       if (!runner.HasBudget()) return changed;
       Batch candidate = inputs;
@@ -140,14 +140,14 @@ absl::StatusOr<Mismatch> Place(Runner& runner, const Target& target, const Misma
   const Shape& shape = mismatch.inputs.shape;
   const DotProductCase dot = Extract(mismatch.inputs, mismatch.element);
   if (shape == DotProductShape(shape)) return mismatch;
-  Mismatch alone{mismatch.row, MakeDotProductBatch(shape, {dot}), 0};
+  Mismatch alone{mismatch.op, MakeDotProductBatch(shape, {dot}), 0};
   absl::StatusOr<bool> holds = Holds(runner, target, alone.inputs, 0);
   if (!holds.ok()) return holds.status();
   if (*holds) return alone;
-  Mismatch in_zeros{mismatch.row, {}, mismatch.element};
+  Mismatch in_zeros{mismatch.op, {}, mismatch.element};
   in_zeros.inputs.Resize(shape, 1);
   for (const Group& g : OtherWords(shape, mismatch.element)) {
-    MakePlain(mismatch.row->model, g, in_zeros.inputs);
+    MakeNeutral(mismatch.op->model, g, in_zeros.inputs);
   }
   Insert(dot, 0, PositionOf(shape, mismatch.element), in_zeros.inputs);
   holds = Holds(runner, target, in_zeros.inputs, mismatch.element);
@@ -162,34 +162,34 @@ bool SameWords(const Batch& x, const Batch& y) {
 }
 
 absl::Status Check(const Mismatch& mismatch) {
-  if (mismatch.row == nullptr) return absl::InvalidArgumentError("mismatch without a row");
+  if (mismatch.op == nullptr) return absl::InvalidArgumentError("mismatch without an operation");
   const Shape& s = mismatch.inputs.shape;
-  const Shape& own = mismatch.row->shape();
+  const Shape& own = mismatch.op->shape();
   if (mismatch.inputs.count != 1 || (!(s == own) && !(s == DotProductShape(own)))) {
-    return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.row->name,
+    return absl::InvalidArgumentError(absl::StrCat("a mismatch of ", mismatch.op->name,
                                                    " is one execution or one dot product of it"));
   }
   if (mismatch.element < 0 || mismatch.element >= s.d_words()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "element ", mismatch.element, " of ", mismatch.row->name, ": there are ", s.d_words()));
+    return absl::InvalidArgumentError(absl::StrCat("element ", mismatch.element, " of ",
+                                                   mismatch.op->name, ": there are ", s.d_words()));
   }
   return absl::OkStatus();
 }
 
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
   Tries result;
-  const Row& row = runner.row();
+  const Operation& op = runner.op();
   std::vector<uint64_t> first = mismatch.seen;
   int different = 0;
   for (int i = 0; i < tries; ++i) {
     absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
     if (!d.ok()) return d.status();
-    Comparison compared = Compare(row, mismatch.inputs, *d);
+    Comparison compared = Compare(op, mismatch.inputs, *d);
     result.model = std::move(compared.model);
     const bool differs = std::ranges::binary_search(compared.differing, mismatch.element);
     different += differs;
     if (first.empty()) first = *d;
-    result.steady &= Differences(row, first, *d).empty();
+    result.steady &= Differences(op, first, *d).empty();
     if (differs || different == 0) result.device = *std::move(d);
   }
   if (different > 0) result.repeatability = Repeatability::kFlaky;
@@ -219,7 +219,7 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
 
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
-  Runner runner(device, *mismatch.row, kNoLimit);
+  Runner runner(device, *mismatch.op, kNoLimit);
   const absl::StatusOr<Tries> result = Repeat(runner, mismatch, tries);
   if (!result.ok()) return result.status();
   return result->repeatability;
@@ -227,16 +227,16 @@ absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, 
 
 absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
-  const Row& row = *mismatch.row;
-  Runner runner(device, row, kNoLimit);
+  const Operation& op = *mismatch.op;
+  Runner runner(device, op, kNoLimit);
   absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
   if (!tries.ok()) return tries.status();
   Minimized result{mismatch, tries->model, tries->device, "", tries->repeatability, 0};
   result.mismatch.inputs.stream.clear();
   result.mismatch.seen.clear();  // of the original alone
   const Observed found{Extract(mismatch.inputs, mismatch.element), result.device[mismatch.element]};
-  const Target target = Target::OfMismatch(row, found.dot, found.d);
-  result.signature = Signature(row, {&found, 1});
+  const Target target = Target::OfMismatch(op, found.dot, found.d);
+  result.signature = Signature(op, {&found, 1});
   result.executions = runner.executions();
   if (result.repeatability != Repeatability::kReproduced) return result;
 

@@ -10,7 +10,7 @@
 #include "absl/status/statusor.h"
 #include "device/device.h"
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/target.h"
 #include "triage/runner.h"
@@ -19,7 +19,7 @@ namespace mmadiff {
 
 // One execution (or one dot product: count 1 of either shape) and the element that differs.
 struct Mismatch {
-  const Row* row = nullptr;
+  const Operation* op = nullptr;
   Batch inputs;         // count 1
   int64_t element = 0;  // index of the differing word in the results
   // What the device answered when it was found, all words of it; empty if that is not known.
@@ -49,7 +49,7 @@ struct Tries {
 };
 
 // Steps of Confirm() and Minimize(), for Investigate(). kInvalidArgument: not one execution or dot
-// product of the row, or no such element.
+// product of the operation, or no such element.
 absl::Status Check(const Mismatch& mismatch);
 bool SameWords(const Batch& x, const Batch& y);  // of one shape, whatever their names
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries);

@@ -22,8 +22,8 @@ struct Budget {
 inline void CheckMinimization(const Mismatch& start, const std::string& change) {
   // Explained differences take some hundreds, others one execution for each proposal.
   constexpr int64_t kMostExecutions = 20000;
-  const Row& row = *start.row;
-  const std::string name = row.name + " " + change;
+  const Operation& op = *start.op;
+  const std::string name = op.name + " " + change;
   ChangedDevice device(change);
   const absl::StatusOr<Minimized> m = Minimize(device, start);
   ASSERT_TRUE(m.ok()) << name << ": " << m.status();
@@ -35,17 +35,17 @@ inline void CheckMinimization(const Mismatch& start, const std::string& change) 
   const Batch& inputs = m->mismatch.inputs;
   ASSERT_EQ(inputs.dot_products(), 1) << name;
   const DotProductCase dot = Extract(inputs, 0), before = Extract(start.inputs, start.element);
-  const uint64_t model = Simulate(row.model, dot);
+  const uint64_t model = Simulate(op.model, dot);
   EXPECT_EQ(m->model, std::vector<uint64_t>{model}) << name;
-  EXPECT_EQ(m->device, *device.Run(row, inputs)) << name;
-  EXPECT_FALSE(SameResult(row, model, m->device[0])) << name;
+  EXPECT_EQ(m->device, *device.Run(op, inputs)) << name;
+  EXPECT_FALSE(SameResult(op, model, m->device[0])) << name;
   const Observed after{dot, m->device[0]};
-  EXPECT_EQ(Signature(row, {&after, 1}), m->signature) << name;
-  const Observed first{before, (*device.Run(row, start.inputs))[start.element]};
-  EXPECT_EQ(Signature(row, {&first, 1}), m->signature) << name;
+  EXPECT_EQ(Signature(op, {&after, 1}), m->signature) << name;
+  const Observed first{before, (*device.Run(op, start.inputs))[start.element]};
+  EXPECT_EQ(Signature(op, {&first, 1}), m->signature) << name;
 
   // It is no more complex than the start, and minimising it again changes nothing.
-  EXPECT_FALSE(Simpler(ComplexityOf(row.model, before), before, ComplexityOf(row.model, dot), dot))
+  EXPECT_FALSE(Simpler(ComplexityOf(op.model, before), before, ComplexityOf(op.model, dot), dot))
       << name;
   const absl::StatusOr<Minimized> again = Minimize(device, m->mismatch);
   ASSERT_TRUE(again.ok()) << name << ": " << again.status();
@@ -53,16 +53,17 @@ inline void CheckMinimization(const Mismatch& start, const std::string& change) 
 }
 
 // Minimises differences that random dot products show; returns how many there were.
-inline int CheckMinimizations(const Row& row, const std::string& change, const Budget& budget) {
+inline int CheckMinimizations(const Operation& op, const std::string& change,
+                              const Budget& budget) {
   std::mt19937_64 random(budget.seed);
   ChangedDevice device(change);
   int found = 0;
   for (int i = 0; i < budget.tries && found < budget.starts; ++i) {
-    const Batch inputs = RandomTile(row, DotProductShape(row.shape()), random);
+    const Batch inputs = RandomTile(op, DotProductShape(op.shape()), random);
     const DotProductCase dot = Extract(inputs, 0);
-    if (SameResult(row, Simulate(row.model, dot), (*device.Run(row, inputs))[0])) continue;
+    if (SameResult(op, Simulate(op.model, dot), (*device.Run(op, inputs))[0])) continue;
     ++found;
-    CheckMinimization({&row, inputs, 0}, change);
+    CheckMinimization({&op, inputs, 0}, change);
   }
   return found;
 }

@@ -20,9 +20,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kRowsOfAFamily = 2;
-constexpr const char* kMoreRows[] = {"sm_90/mma.m16n8k16.f32.f16.f16.f32",
-                                     "sm_80/mma.m16n8k8.f32.bf16.bf16.f32"};
+constexpr int kOperationsOfAFamily = 2;
+constexpr const char* kMoreOperations[] = {"sm_90/mma.m16n8k16.f32.f16.f16.f32",
+                                           "sm_80/mma.m16n8k8.f32.bf16.bf16.f32"};
 constexpr int kStarts = 2;
 constexpr int kTries = 300;  // random dot products in search of a difference
 constexpr int kCandidates = 200000;
@@ -32,9 +32,9 @@ class TwiceChangedDevice : public ChangedDevice {
  public:
   TwiceChangedDevice(const std::string& x, std::string y)
       : ChangedDevice(absl::StrCat(x, "+", y)), x_(x), y_(std::move(y)) {}
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;
-    Model model = row.model;
+    Model model = op.model;
     for (const std::string& change : {x_, y_}) {
       const std::vector<Neighbour> neighbours = Neighbours(model);
       for (const Neighbour& n : neighbours) {
@@ -89,9 +89,9 @@ class Search {
   Search(const Model& model, const DotProductCase& minimal)
       : model_(model), minimal_(minimal), places_(ActiveProducts(model, minimal)) {
     for (const int w : ActiveWords(model, minimal)) {
-      const Operand o = OperandAt(model, minimal, w);
+      const Value o = ValueAt(model, minimal, w);
       operands_.push_back(o);
-      if (o.kind == Operand::Class::kFinite) exponents_.push_back(o.exponent);
+      if (o.kind == Value::Class::kFinite) exponents_.push_back(o.exponent);
     }
     for (const int t : ActiveTerms(model, minimal)) {
       const std::optional<int> e = TermExponent(model, minimal, t);
@@ -102,7 +102,8 @@ class Search {
 
   // At most `terms` terms.
   DotProductCase Next(int terms) {
-    DotProductCase dot = Random(4) == 0 ? NoTerms(model_) : NoTerms(model_, minimal_);
+    DotProductCase dot =
+        Random(4) == 0 ? NeutralDotProduct(model_) : WithoutTerms(model_, minimal_);
     const int products = 1 + Random(terms);
     if (products < terms && Random(3) != 0) dot.c = Word(2 * model_.k);
     for (int i = 0; i < products; ++i) {
@@ -130,22 +131,21 @@ class Search {
     return Random(2) == 0 ? e : e + Random(9) - 4;
   }
 
-  Operand RandomOperand() {
+  Value RandomValue() {
     const int kind = Random(16);
-    Operand o = {Operand::Class::kFinite, Random(2) == 0, Exponent(), 0};
+    Value o = {Value::Class::kFinite, Random(2) == 0, Exponent(), 0};
     if (kind < 4) {
       const int w = Random(operands_.size());
       o = operands_[w];
       if (kind == 1) o.negative = !o.negative;
-      if (kind == 2 && o.kind == Operand::Class::kFinite) o.exponent += Random(5) - 2;
-      if (kind == 3 && o.kind == Operand::Class::kFinite) o.fraction = 0;
+      if (kind == 2 && o.kind == Value::Class::kFinite) o.exponent += Random(5) - 2;
+      if (kind == 3 && o.kind == Value::Class::kFinite) o.fraction = 0;
     } else if (kind == 4) {
       o.fraction = 1ull << (63 - Random(24));
     } else if (kind == 5) {
       o.fraction = ~0ull << (40 + Random(24));
     } else if (kind == 6) {
-      o = {Random(3) == 0 ? Operand::Class::kInfinite : Operand::Class::kZero, Random(2) == 0, 0,
-           0};
+      o = {Random(3) == 0 ? Value::Class::kInfinite : Value::Class::kZero, Random(2) == 0, 0, 0};
     }
     return o;
   }
@@ -154,7 +154,7 @@ class Search {
     const Format& format = FormatOfWord(model_, w);
     uint64_t word = 0;
     if (Random(32) == 0) return random_() & LowBits(format.bits);
-    for (int i = 0; i < 4 && !Pack(format, RandomOperand(), &word); ++i) {
+    for (int i = 0; i < 4 && !EncodeValue(format, RandomValue(), &word); ++i) {
     }
     return word;
   }
@@ -162,7 +162,7 @@ class Search {
   const Model& model_;
   const DotProductCase& minimal_;
   std::vector<int> places_;
-  std::vector<Operand> operands_;
+  std::vector<Value> operands_;
   std::vector<int> exponents_;
   std::mt19937_64 random_{7};
 };
@@ -170,60 +170,60 @@ class Search {
 std::string Text(const Model& m, const DotProductCase& dot) {
   std::string text;
   for (int k = 0; k < m.k + m.scales(); ++k) {
-    if (dot.a[k] == PlainWord(m, k) && dot.b[k] == PlainWord(m, k)) continue;
+    if (dot.a[k] == NeutralWord(m, k) && dot.b[k] == NeutralWord(m, k)) continue;
     absl::StrAppend(&text, absl::Hex(dot.a[k]), "*", absl::Hex(dot.b[k]), "@", k, " ");
   }
   return absl::StrCat(text, absl::Hex(dot.c));
 }
 
 // The simplest in number of terms that the search finds to differ in the same way.
-DotProductCase Simplest(const Row& row, const Target& target, ChangedDevice& device,
+DotProductCase Simplest(const Operation& op, const Target& target, ChangedDevice& device,
                         const DotProductCase& minimal) {
-  Search search(row.model, minimal);
+  Search search(op.model, minimal);
   DotProductCase best = minimal;
-  int terms = TermsOf(row.model, minimal);
+  int terms = TermsOf(op.model, minimal);
   for (int i = 0; i < kCandidates && terms > 1; ++i) {
     const DotProductCase dot = search.Next(terms - 1);
-    const int n = TermsOf(row.model, dot);
+    const int n = TermsOf(op.model, dot);
     if (n == 0 || n >= terms || !target.Possible(dot)) continue;
-    const uint64_t d = (*device.Run(row, MakeDotProductBatch(row.shape(), {dot})))[0];
-    if (SameResult(row, SimulateSparse(row.model, dot), d) || !target.Holds(dot, d)) continue;
+    const uint64_t d = (*device.Run(op, MakeDotProductBatch(op.shape(), {dot})))[0];
+    if (SameResult(op, SimulateSparse(op.model, dot), d) || !target.Holds(dot, d)) continue;
     best = dot;
     terms = n;
   }
   return best;
 }
 
-void MinimizeAndSearch(const Row& row, ChangedDevice& device, const Batch& start,
+void MinimizeAndSearch(const Operation& op, ChangedDevice& device, const Batch& start,
                        Figures& explained, Figures& unexplained) {
   const std::clock_t clock = std::clock();
-  const absl::StatusOr<Minimized> m = Minimize(device, {&row, start, 0});
+  const absl::StatusOr<Minimized> m = Minimize(device, {&op, start, 0});
   const double seconds = static_cast<double>(std::clock() - clock) / CLOCKS_PER_SEC;
   ASSERT_TRUE(m.ok()) << m.status();
   const DotProductCase minimal = Extract(m->mismatch.inputs, 0);
-  const Target target = Target::OfMismatch(row, minimal, m->device[0]);
+  const Target target = Target::OfMismatch(op, minimal, m->device[0]);
   Figures& figures = target.explained() ? explained : unexplained;
-  const int terms = TermsOf(row.model, minimal);
+  const int terms = TermsOf(op.model, minimal);
   figures.executions.push_back(m->executions);
   if (std::ranges::all_of(figures.seconds, [&](double s) { return s < seconds; })) {
-    figures.slowest = absl::StrCat(row.name, " ", device.name());
+    figures.slowest = absl::StrCat(op.name, " ", device.name());
   }
   figures.seconds.push_back(seconds);
   figures.terms.push_back(terms);
   if (terms < 3) return;
   ++figures.searched;
-  const DotProductCase simplest = Simplest(row, target, device, minimal);
-  const int fewest = TermsOf(row.model, simplest);
+  const DotProductCase simplest = Simplest(op, target, device, minimal);
+  const int fewest = TermsOf(op.model, simplest);
   if (fewest == terms) return;
   ++figures.beaten;
-  std::cout << row.name << " " << device.name() << " " << m->signature << "\n  "
-            << Text(row.model, minimal) << "\n  " << Text(row.model, simplest) << std::endl;
+  std::cout << op.name << " " << device.name() << " " << m->signature << "\n  "
+            << Text(op.model, minimal) << "\n  " << Text(op.model, simplest) << std::endl;
   if (fewest == terms - 1) return;
   ++figures.beaten_by_more;
   if (target.explained()) ADD_FAILURE() << "beaten by more than one term";
 }
 
-class MinimizeSearch : public testing::TestWithParam<const Row*> {
+class MinimizeSearch : public testing::TestWithParam<const Operation*> {
  protected:
   static void TearDownTestSuite() {
     Print("explained", explained);
@@ -231,15 +231,15 @@ class MinimizeSearch : public testing::TestWithParam<const Row*> {
   }
 
   static void CheckDevice(ChangedDevice& device) {
-    const Row& row = *GetParam();
+    const Operation& op = *GetParam();
     std::mt19937_64 random(3);
     int found = 0;
     for (int i = 0; i < kTries && found < kStarts; ++i) {
-      const Batch start = RandomTile(row, DotProductShape(row.shape()), random);
+      const Batch start = RandomTile(op, DotProductShape(op.shape()), random);
       const DotProductCase dot = Extract(start, 0);
-      if (SameResult(row, Simulate(row.model, dot), (*device.Run(row, start))[0])) continue;
+      if (SameResult(op, Simulate(op.model, dot), (*device.Run(op, start))[0])) continue;
       ++found;
-      MinimizeAndSearch(row, device, start, explained, unexplained);
+      MinimizeAndSearch(op, device, start, explained, unexplained);
     }
   }
 
@@ -261,14 +261,14 @@ TEST_P(MinimizeSearch, FindsNoneWithTwoTermsLess) {
   }
 }
 
-std::vector<const Row*> RowsToSearch() {
-  std::vector<const Row*> rows = RowsOfEachFamily(kRowsOfAFamily);
-  for (const char* name : kMoreRows) rows.push_back(FindRow(name));
-  return rows;
+std::vector<const Operation*> OperationsToSearch() {
+  std::vector<const Operation*> ops = OperationsOfEachFamily(kOperationsOfAFamily);
+  for (const char* name : kMoreOperations) ops.push_back(FindOperation(name));
+  return ops;
 }
 
-INSTANTIATE_TEST_SUITE_P(, MinimizeSearch, testing::ValuesIn(RowsToSearch()),
-                         [](const testing::TestParamInfo<const Row*>& info) {
+INSTANTIATE_TEST_SUITE_P(, MinimizeSearch, testing::ValuesIn(OperationsToSearch()),
+                         [](const testing::TestParamInfo<const Operation*>& info) {
                            std::string name = info.param->name;
                            for (char& c : name) {
                              if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';

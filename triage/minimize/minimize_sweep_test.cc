@@ -6,9 +6,9 @@ namespace {
 
 TEST(MinimizeSweep, AllModelsAndNeighbours) {
   int minimised = 0;
-  for (const Row* row : DistinctRows()) {
-    for (const Neighbour& n : Neighbours(row->model)) {
-      minimised += CheckMinimizations(*row, n.name, {.seed = 2, .tries = 300, .starts = 1});
+  for (const Operation* op : DistinctOperations()) {
+    for (const Neighbour& n : Neighbours(op->model)) {
+      minimised += CheckMinimizations(*op, n.name, {.seed = 2, .tries = 300, .starts = 1});
     }
   }
   EXPECT_GT(minimised, 2500);

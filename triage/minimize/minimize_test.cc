@@ -29,7 +29,7 @@ constexpr char kNvf4[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4
 std::string Text(const Model& m, const DotProductCase& dot) {
   std::string text, scales;
   for (int k = 0; k < m.k + m.scales(); ++k) {
-    if (dot.a[k] == PlainWord(m, k) && dot.b[k] == PlainWord(m, k)) continue;
+    if (dot.a[k] == NeutralWord(m, k) && dot.b[k] == NeutralWord(m, k)) continue;
     const std::string words = absl::StrCat(absl::Hex(dot.a[k]), "*", absl::Hex(dot.b[k]), "@");
     if (k < m.k) absl::StrAppend(&text, words, k, " ");
     if (k >= m.k) absl::StrAppend(&scales, " ", words, k - m.k);
@@ -38,37 +38,37 @@ std::string Text(const Model& m, const DotProductCase& dot) {
 }
 
 std::string Text(const Minimized& m) {
-  return Text(m.mismatch.row->model, Extract(m.mismatch.inputs, m.mismatch.element));
+  return Text(m.mismatch.op->model, Extract(m.mismatch.inputs, m.mismatch.element));
 }
 
 // Tiny products that cancel, no addend: what sets the exponent floor at work.
-Batch TinyTile(const Row& row, std::mt19937_64& random) {
-  Batch tile = RandomTile(row, row.shape(), random);
+Batch TinyTile(const Operation& op, std::mt19937_64& random) {
+  Batch tile = RandomTile(op, op.shape(), random);
   std::fill(tile.c.begin(), tile.c.end(), 0);
   const auto tiny = [&](const Format& f, uint64_t& word) {
     const uint64_t field = 50 + random() % 5;
     word = (word & (1ull << SignBit(f) | LowBits(f.fraction_bits))) | field << f.fraction_bits;
   };
-  for (uint64_t& word : tile.a) tiny(row.model.a, word);
-  for (uint64_t& word : tile.b) tiny(row.model.b, word);
+  for (uint64_t& word : tile.a) tiny(op.model.a, word);
+  for (uint64_t& word : tile.b) tiny(op.model.b, word);
   return tile;
 }
 
 // Random whole tiles in which the device with the change differs with the signature.
-std::vector<Mismatch> Starts(const Row& row, const std::string& change,
+std::vector<Mismatch> Starts(const Operation& op, const std::string& change,
                              const std::string& signature, size_t count, bool tiny) {
   std::vector<Mismatch> starts;
   std::mt19937_64 random(20240601);
   ChangedDevice device(change);
   for (int tile = 0; tile < 3000 && starts.size() < count; ++tile) {
-    const Batch inputs = tiny ? TinyTile(row, random) : RandomTile(row, row.shape(), random);
+    const Batch inputs = tiny ? TinyTile(op, random) : RandomTile(op, op.shape(), random);
     std::vector<uint64_t> model(inputs.dot_products());
-    Simulate(row.model, inputs, model);
-    const std::vector<uint64_t> d = *device.Run(row, inputs);
-    for (const int64_t element : Differences(row, model, d)) {
+    Simulate(op.model, inputs, model);
+    const std::vector<uint64_t> d = *device.Run(op, inputs);
+    for (const int64_t element : Differences(op, model, d)) {
       const Observed observed{Extract(inputs, element), d[element]};
-      if (Signature(row, {&observed, 1}) != signature) continue;
-      starts.push_back({&row, inputs, element});
+      if (Signature(op, {&observed, 1}) != signature) continue;
+      starts.push_back({&op, inputs, element});
       break;  // the next one from another tile
     }
   }
@@ -76,7 +76,7 @@ std::vector<Mismatch> Starts(const Row& row, const std::string& change,
 }
 
 struct Planted {
-  const char* row;
+  const char* op;
   const char* change;
   const char* signature;
   const char* minimal;
@@ -142,7 +142,7 @@ const Planted kPlanted[] = {
 class PlantedFault : public testing::TestWithParam<Planted> {};
 
 std::string ParamName(const testing::TestParamInfo<Planted>& info) {
-  std::string name = absl::StrCat(info.param.row, "_", info.param.change);
+  std::string name = absl::StrCat(info.param.op, "_", info.param.change);
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = c == '-' ? 'm' : '_';
   }
@@ -152,9 +152,9 @@ INSTANTIATE_TEST_SUITE_P(, PlantedFault, testing::ValuesIn(kPlanted), ParamName)
 
 TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
   const Planted& p = GetParam();
-  const Row& row = *FindRow(p.row);
-  const size_t count = row.model.scales() > 0 ? 4 : 2;  // scales give more ways to the same result
-  const std::vector<Mismatch> starts = Starts(row, p.change, p.signature, count, p.tiny);
+  const Operation& op = *FindOperation(p.op);
+  const size_t count = op.model.scales() > 0 ? 4 : 2;  // scales give more ways to the same result
+  const std::vector<Mismatch> starts = Starts(op, p.change, p.signature, count, p.tiny);
   ASSERT_EQ(starts.size(), count);
   for (const Mismatch& start : starts) {
     ChangedDevice device(p.change);
@@ -163,12 +163,12 @@ TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
     EXPECT_EQ(Text(*m), p.minimal);
     EXPECT_EQ(m->signature, p.signature);
     EXPECT_EQ(m->repeatability, Repeatability::kReproduced);
-    EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(row.shape()));
+    EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(op.shape()));
     EXPECT_EQ(m->executions, device.executions);
     ASSERT_EQ(m->model.size(), 1u);
-    EXPECT_FALSE(SameResult(row, m->model[0], m->device[0]));
+    EXPECT_FALSE(SameResult(op, m->model[0], m->device[0]));
     const Observed observed{Extract(m->mismatch.inputs, 0), m->device[0]};
-    EXPECT_EQ(Signature(row, {&observed, 1}), p.signature);
+    EXPECT_EQ(Signature(op, {&observed, 1}), p.signature);
   }
 }
 
@@ -180,20 +180,20 @@ int NonZero(const std::vector<uint64_t>& words) {
 // that comes out elsewhere is enough. Where the bucket is an opposite sign, the other lane must
 // give it: a second word, or a product there, and either of the two may be the negative one.
 TEST(Minimize, WrongLaneNeedsTheTile) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   std::mt19937_64 random(5);
   int seen[2] = {0, 0};
   for (int i = 0; i < 20; ++i) {
-    const Batch inputs = RandomTile(row, row.shape(), random);
+    const Batch inputs = RandomTile(op, op.shape(), random);
     SwappedLanesDevice device;
-    const absl::StatusOr<Minimized> m = Minimize(device, {&row, inputs, 3});
+    const absl::StatusOr<Minimized> m = Minimize(device, {&op, inputs, 3});
     ASSERT_TRUE(m.ok()) << m.status();
     ASSERT_EQ(m->repeatability, Repeatability::kReproduced);
     if (m->signature != "unexplained:ulps" && m->signature != "unexplained:sign") continue;
     const bool sign = m->signature == "unexplained:sign";
     ++seen[sign];
     const Batch& minimal = m->mismatch.inputs;
-    EXPECT_EQ(minimal.shape, row.shape());
+    EXPECT_EQ(minimal.shape, op.shape());
     EXPECT_EQ(m->mismatch.element, 3);
     const int non_zero = NonZero(minimal.a) + NonZero(minimal.b) + NonZero(minimal.c);
     // What the first minimisation leaves, a second one cannot shrink.
@@ -231,12 +231,12 @@ std::vector<DotProductCase> Proposals(const std::string& pass, const Model& m,
 
 // A product that becomes the addend takes its scales along, and the addend loses them in exchange.
 TEST(Passes, FoldKeepsTheValueUnderScales) {
-  const Model& m = FindRow(kMxf4)->model;
-  DotProductCase dot = NoTerms(m);
+  const Model& m = FindOperation(kMxf4)->model;
+  DotProductCase dot = NeutralDotProduct(m);
   dot.a[40] = dot.b[40] = 2;  // 1.0
   dot.a[65] = 0x82;           // 2^3, of k = 32..63
   dot.b[65] = 0x7e;           // 2^-1
-  DotProductCase folded = NoTerms(m, dot);
+  DotProductCase folded = WithoutTerms(m, dot);
   folded.c = 0x40800000;
   EXPECT_THAT(Proposals("fold", m, dot), Contains(folded));
   dot.c = 0x41000000;  // 8.0
@@ -247,14 +247,14 @@ TEST(Passes, FoldKeepsTheValueUnderScales) {
 
 // The tile around an element whose lane is exchanged becomes zeros and scales of 1.0.
 TEST(Minimize, WrongLaneWithScales) {
-  const Row& row = *FindRow(kNvf4);
-  const Model& m = row.model;
+  const Operation& op = *FindOperation(kNvf4);
+  const Model& m = op.model;
   std::mt19937_64 random(8);
   int seen = 0;
   for (int i = 0; i < 6; ++i) {
     SwappedLanesDevice device;
     const absl::StatusOr<Minimized> minimized =
-        Minimize(device, {&row, RandomTile(row, row.shape(), random), 3});
+        Minimize(device, {&op, RandomTile(op, op.shape(), random), 3});
     ASSERT_TRUE(minimized.ok()) << minimized.status();
     if (minimized->signature != "unexplained:ulps") continue;
     ++seen;
@@ -263,7 +263,7 @@ TEST(Minimize, WrongLaneWithScales) {
     EXPECT_EQ(NonZero(inputs.c), 1);
     for (const std::vector<uint64_t>* words : {&inputs.a, &inputs.b}) {
       for (size_t w = 0; w < words->size(); ++w) {
-        ASSERT_EQ((*words)[w], PlainWord(m, static_cast<int>(w % 68))) << w;
+        ASSERT_EQ((*words)[w], NeutralWord(m, static_cast<int>(w % 68))) << w;
       }
     }
   }
@@ -272,11 +272,12 @@ TEST(Minimize, WrongLaneWithScales) {
 
 // The fault needs a scale of another row of A: it stays, its elements and all other scales go.
 TEST(Minimize, KeepsAScaleOfTheSurroundings) {
-  class ScaleOfRow5Device : public ChangedDevice {
+  class ScaleOfOperation5Device : public ChangedDevice {
    public:
-    ScaleOfRow5Device() : ChangedDevice("") {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status status = ChangedDevice::Execute(row, batch, d);
+    ScaleOfOperation5Device() : ChangedDevice("") {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(op, batch, d);
       const Shape& s = batch.shape;
       for (int64_t i = 0; s.m > 5 && i < batch.count; ++i) {
         const uint64_t scale = batch.a[i * s.a_words() + 5 * s.row_words() + s.k + 2];
@@ -285,36 +286,36 @@ TEST(Minimize, KeepsAScaleOfTheSurroundings) {
       return status;
     }
   } device;
-  const Row& row = *FindRow(kNvf4);
+  const Operation& op = *FindOperation(kNvf4);
   std::mt19937_64 random(2);
-  Batch start = RandomTile(row, row.shape(), random);
+  Batch start = RandomTile(op, op.shape(), random);
   start.a[5 * 68 + 66] = 0x44;
   start.c[0] = 0x40000000;
-  const absl::StatusOr<Minimized> m = Minimize(device, {&row, start, 0});
+  const absl::StatusOr<Minimized> m = Minimize(device, {&op, start, 0});
   ASSERT_TRUE(m.ok()) << m.status();
   ASSERT_EQ(m->repeatability, Repeatability::kReproduced);
   const Batch& inputs = m->mismatch.inputs;
-  EXPECT_EQ(inputs.shape, row.shape());
+  EXPECT_EQ(inputs.shape, op.shape());
   for (size_t w = 68; w < inputs.a.size(); ++w) {
     const bool kept = w == 5 * 68 + 66;
-    EXPECT_EQ(inputs.a[w], kept ? 0x44 : PlainWord(row.model, static_cast<int>(w % 68))) << w;
+    EXPECT_EQ(inputs.a[w], kept ? 0x44 : NeutralWord(op.model, static_cast<int>(w % 68))) << w;
   }
 }
 
 // Without an explanation every proposal is put to the device, and the wide passes have a limit.
 TEST(Minimize, UnexplainedDifference) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   std::mt19937_64 random(9);
   int seen = 0;
   for (int i = 0; i < 12; ++i) {
     CountingDevice device;
     const absl::StatusOr<Minimized> m =
-        Minimize(device, {&row, RandomTile(row, row.shape(), random), 77});
+        Minimize(device, {&op, RandomTile(op, op.shape(), random), 77});
     ASSERT_TRUE(m.ok()) << m.status();
     if (m->signature != "unexplained:ulps") continue;
     ++seen;
     EXPECT_EQ(Text(*m), "3c00*3c00@0 3c00*3c00@1 0");
-    EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(row.shape()));
+    EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(op.shape()));
     EXPECT_LE(m->executions, 5000);
   }
   EXPECT_GT(seen, 4);
@@ -325,39 +326,40 @@ TEST(Minimize, TheResultGoesIntoTheAddend) {
   class ByResult : public ChangedDevice {
    public:
     ByResult() : ChangedDevice("") {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status status = ChangedDevice::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(op, batch, d);
       for (uint64_t& word : d) word ^= (word & 0xf) == 0xc ? 0x100 : 0;
       return status;
     }
   };
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   std::mt19937_64 random(9);
   int seen = 0;
   while (seen < 3) {
     ByResult device;
-    const Batch tile = RandomTile(row, row.shape(), random);
-    const Comparison c = Compare(row, tile, *device.Run(row, tile));
+    const Batch tile = RandomTile(op, op.shape(), random);
+    const Comparison c = Compare(op, tile, *device.Run(op, tile));
     if (c.differing.empty()) continue;
     ++seen;
-    const absl::StatusOr<Minimized> m = Minimize(device, {&row, tile, c.differing.front()});
+    const absl::StatusOr<Minimized> m = Minimize(device, {&op, tile, c.differing.front()});
     ASSERT_TRUE(m.ok()) << m.status();
     const DotProductCase dot = Extract(m->mismatch.inputs, m->mismatch.element);
-    EXPECT_LE(ComplexityOf(row.model, dot)[0], 1) << Text(*m);
+    EXPECT_LE(ComplexityOf(op.model, dot)[0], 1) << Text(*m);
   }
 }
 
 // The fault needs two words in another row of A: they stay, as ones, and all else goes.
 TEST(Minimize, KeepsTheSurroundingsThatMatter) {
-  const Row& row = *FindRow(kHopper);
+  const Operation& op = *FindOperation(kHopper);
   std::mt19937_64 random(6);
   for (int i = 0; i < 3; ++i) {
-    NeighbourRowDevice device;
+    NeighbourOperationDevice device;
     const absl::StatusOr<Minimized> m =
-        Minimize(device, {&row, RandomTile(row, row.shape(), random), 0});
+        Minimize(device, {&op, RandomTile(op, op.shape(), random), 0});
     ASSERT_TRUE(m.ok()) << m.status();
     const Batch& inputs = m->mismatch.inputs;
-    EXPECT_EQ(inputs.shape, row.shape());
+    EXPECT_EQ(inputs.shape, op.shape());
     std::vector<uint64_t> ones;
     for (int k = 0; k < 16; ++k) {
       if (inputs.a[5 * 16 + k] != 0) ones.push_back(inputs.a[5 * 16 + k]);
@@ -369,8 +371,8 @@ TEST(Minimize, KeepsTheSurroundingsThatMatter) {
 }
 
 Mismatch OneMismatch() {
-  const Row& row = *FindRow(kHopper);
-  return Starts(row, "fraction_bits=24", "aligned_term:fraction_bits=24", 1, false).at(0);
+  const Operation& op = *FindOperation(kHopper);
+  return Starts(op, "fraction_bits=24", "aligned_term:fraction_bits=24", 1, false).at(0);
 }
 
 TEST(Minimize, FlakyIsReportedUnshrunk) {
@@ -414,8 +416,9 @@ TEST(Minimize, WrongNumberOfWordsIsDataLoss) {
   class ShortDevice : public ChangedDevice {
    public:
     ShortDevice() : ChangedDevice("fraction_bits=24") {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
-      const absl::Status status = ChangedDevice::Execute(row, batch, d);
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status status = ChangedDevice::Execute(op, batch, d);
       d.pop_back();
       return status;
     }
@@ -431,7 +434,7 @@ TEST(Minimize, RefusesWhatIsNoMismatch) {
   m.element = 0;
   m.inputs.shape.m = 3;
   EXPECT_EQ(Minimize(device, m).status().code(), absl::StatusCode::kInvalidArgument);
-  m.row = nullptr;
+  m.op = nullptr;
   EXPECT_EQ(Confirm(device, m).status().code(), absl::StatusCode::kInvalidArgument);
 }
 

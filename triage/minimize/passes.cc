@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-using Class = Operand::Class;
+using Class = Value::Class;
 
 // All products, then runs of half as many, down to single ones.
 void DropTerms(const Model& m, const DotProductCase& current, Offer offer) {
@@ -37,8 +37,8 @@ void DropAddend(const Model&, const DotProductCase& current, Offer offer) {
 
 // The model's result as the addend, and no product: for a device that errs by the result's bits.
 void ResultInAddend(const Model& m, const DotProductCase& current, Offer offer) {
-  DotProductCase dot = NoTerms(m);
-  if (Pack(m.c, Unpack(m.d, Simulate(m, current)), &dot.c)) offer(dot);
+  DotProductCase dot = NeutralDotProduct(m);
+  if (EncodeValue(m.c, DecodeValue(m.d, Simulate(m, current)), &dot.c)) offer(dot);
 }
 
 // One or two products, with and without the addend, and nothing else: what dropping runs misses
@@ -48,7 +48,7 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
   for (size_t i = 0; i < active.size(); ++i) {
     for (size_t j = i; j < active.size(); ++j) {
       for (const uint64_t c : {uint64_t{0}, current.c}) {
-        DotProductCase dot = NoTerms(m, current);
+        DotProductCase dot = WithoutTerms(m, current);
         dot.c = c;
         for (const int k : {active[i], active[j]}) {
           dot.a[k] = current.a[k];
@@ -61,7 +61,7 @@ void KeepFew(const Model& m, const DotProductCase& current, Offer offer) {
 }
 
 // One operand of a product +0, then 1.0 or -1.0, the other one as it is.
-void PlainOperand(const Model& m, const DotProductCase& current, Offer offer) {
+void SimplestOperand(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
     if (w == 2 * m.k) continue;
     DotProductCase dot = current;
@@ -77,7 +77,7 @@ void PlainOperand(const Model& m, const DotProductCase& current, Offer offer) {
 std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int k) {
   if (m.scale_block == 0) return 0;
   const int place = m.k + k / m.scale_block;
-  const Operand x = Unpack(m.scale, dot.a[place]), y = Unpack(m.scale, dot.b[place]);
+  const Value x = DecodeValue(m.scale, dot.a[place]), y = DecodeValue(m.scale, dot.b[place]);
   const bool powers =
       x.kind == Class::kFinite && y.kind == Class::kFinite && x.fraction == 0 && y.fraction == 0;
   return powers ? std::optional<int>(x.exponent + y.exponent) : std::nullopt;
@@ -85,9 +85,9 @@ std::optional<int> ScaleExponent(const Model& m, const DotProductCase& dot, int 
 
 // a_k * b_k as x * 1.0; a product as the addend; the addend as a product in exchange.
 void Fold(const Model& m, const DotProductCase& current, Offer offer) {
-  const Operand one = {Class::kFinite, false, 0, 0};
+  const Value one = {Class::kFinite, false, 0, 0};
   for (const int k : ActiveProducts(m, current)) {
-    std::optional<Operand> value = ProductValue(m, current, k);
+    std::optional<Value> value = ProductValue(m, current, k);
     if (!value) continue;
     DotProductCase dot = current;
     if (Put(m, 2 * k, *value, dot) && Put(m, 2 * k + 1, one, dot) && offer(dot)) return;
@@ -96,7 +96,7 @@ void Fold(const Model& m, const DotProductCase& current, Offer offer) {
     dot = current;
     value->exponent += *scale;
     if (!Put(m, 2 * m.k, *value, dot)) continue;
-    Operand addend = OperandAt(m, current, 2 * m.k);
+    Value addend = ValueAt(m, current, 2 * m.k);
     addend.exponent -= *scale;
     if (current.c == 0) {
       ClearTerm(m, k, dot);
@@ -133,16 +133,16 @@ std::vector<uint64_t> SimpleWords(const Format& f, bool negative) {
   std::vector<uint64_t> words;
   uint64_t word;
   for (const Class kind : {Class::kZero, Class::kFinite, Class::kInfinite}) {
-    if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
+    if (EncodeValue(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
   }
-  if (PackNan(f, negative, &word)) words.push_back(word);
+  if (EncodeNan(f, negative, &word)) words.push_back(word);
   return words;
 }
 
 // Infinities and NaNs as something simpler; NaNs with fewer payload bits.
 void Specials(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int w : ActiveWords(m, current)) {
-    const Operand o = OperandAt(m, current, w);
+    const Value o = ValueAt(m, current, w);
     if (o.kind != Class::kInfinite && o.kind != Class::kNan) continue;
     const Format& format = FormatOfWord(m, w);
     for (const bool negative : {false, true}) {
@@ -153,7 +153,7 @@ void Specials(const Model& m, const DotProductCase& current, Offer offer) {
       }
     }
     for (int bit = format.fraction_bits - 1; o.kind == Class::kNan && bit >= 0; --bit) {
-      Operand shorter = o;
+      Value shorter = o;
       shorter.fraction &= ~(1ull << bit);
       DotProductCase dot = current;
       if (Put(m, w, shorter, dot) && offer(dot)) return;
@@ -165,7 +165,7 @@ void Specials(const Model& m, const DotProductCase& current, Offer offer) {
 void UnitExponents(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current);
   const auto unit = [&](int w, DotProductCase& dot) {
-    Operand o = OperandAt(m, dot, w);
+    Value o = ValueAt(m, dot, w);
     o.exponent = 0;
     Put(m, w, o, dot);
   };
@@ -185,7 +185,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
     if (!now) continue;
     for (const int e : TermExponents(m, t)) {
       if (std::abs(e) > std::abs(*now)) break;
-      for (const Split split : kSplits) {
+      for (const ExponentSplit split : kExponentSplits) {
         DotProductCase dot = current;
         if (SetTermExponent(m, t, e, split, dot) && offer(dot)) return;
         if (t == m.k) break;
@@ -193,7 +193,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
     }
   }
   for (const int w : ActiveWords(m, current)) {
-    Operand o = OperandAt(m, current, w);
+    Value o = ValueAt(m, current, w);
     const int now = o.exponent;
     for (int distance = 0; distance < std::abs(now); ++distance) {
       o.exponent = now < 0 ? -distance : distance;
@@ -206,7 +206,7 @@ void Exponents(const Model& m, const DotProductCase& current, Offer offer) {
 // The same product exponent divided otherwise between a_k and b_k.
 void Refactor(const Model& m, const DotProductCase& current, Offer offer) {
   for (const int k : ActiveProducts(m, current)) {
-    Operand a = OperandAt(m, current, 2 * k), b = OperandAt(m, current, 2 * k + 1);
+    Value a = ValueAt(m, current, 2 * k), b = ValueAt(m, current, 2 * k + 1);
     if (a.kind != Class::kFinite || b.kind != Class::kFinite) continue;
     const int sum = a.exponent + b.exponent;
     for (int e = LowestExponent(m.a); e <= HighestExponent(m.a); ++e) {
@@ -232,7 +232,7 @@ bool Shift(const Model& m, const std::vector<int>& group, int shift, Carrier car
       continue;
     }
     const int word = 2 * t + (carrier == Carrier::kB);
-    Operand o = OperandAt(m, dot, word);
+    Value o = ValueAt(m, dot, word);
     o.exponent += shift;
     if (o.kind != Class::kFinite || !Put(m, word, o, dot)) return false;
   }
@@ -248,7 +248,7 @@ void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
   std::sort(ordered.begin(), ordered.end());
   int farthest = 0;  // a shift beyond the farthest word brings nothing nearer to 1.0
   for (const int w : ActiveWords(m, current)) {
-    farthest = std::max(farthest, std::abs(OperandAt(m, current, w).exponent));
+    farthest = std::max(farthest, std::abs(ValueAt(m, current, w).exponent));
   }
   const auto offer_shift = [&](size_t begin, size_t end, int shift) {
     std::vector<int> group;
@@ -273,7 +273,7 @@ void ShiftTerms(const Model& m, const DotProductCase& current, Offer offer) {
 void Significands(const Model& m, const DotProductCase& current, Offer offer) {
   const std::vector<int> words = ActiveWords(m, current);
   const auto with_fraction = [&](int w, uint64_t fraction, DotProductCase& dot) {
-    Operand o = OperandAt(m, dot, w);
+    Value o = ValueAt(m, dot, w);
     o.fraction = fraction;
     return o.kind == Class::kFinite && Put(m, w, o, dot);
   };
@@ -285,7 +285,7 @@ void Significands(const Model& m, const DotProductCase& current, Offer offer) {
     if (with_fraction(w, 0, dot) && offer(dot)) return;
   }
   for (const int w : words) {
-    const uint64_t now = OperandAt(m, current, w).fraction;
+    const uint64_t now = ValueAt(m, current, w).fraction;
     for (int top = 1; top < 53; ++top) {
       DotProductCase dot = current;
       if (with_fraction(w, now & ~(~0ull >> top), dot) && offer(dot)) return;
@@ -305,7 +305,7 @@ void Significands(const Model& m, const DotProductCase& current, Offer offer) {
 // a product's two operands, and all.
 void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
   const auto flip = [&](int w, DotProductCase& dot) {
-    Operand o = OperandAt(m, dot, w);
+    Value o = ValueAt(m, dot, w);
     o.negative = !o.negative;
     return Put(m, w, o, dot);
   };
@@ -323,7 +323,7 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
         DotProductCase dot = permuted;
         bool valid = true;
         for (size_t i = 0; i < active.size(); ++i) {
-          if (OperandAt(m, dot, active[i]).negative != (signs >> i & 1)) {
+          if (ValueAt(m, dot, active[i]).negative != (signs >> i & 1)) {
             valid &= flip(active[i], dot);
           }
         }
@@ -343,12 +343,12 @@ void SignsAndOrder(const Model& m, const DotProductCase& current, Offer offer) {
 }
 
 // The scale of a row of A (`b` false) or of a column of B, as an operand.
-Operand ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
-  return Unpack(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
+Value ScaleAt(const Model& m, const DotProductCase& dot, bool b, int scale) {
+  return DecodeValue(m.scale, (b ? dot.b : dot.a)[m.k + scale]);
 }
 
-bool PutScale(const Model& m, bool b, int scale, const Operand& o, DotProductCase& dot) {
-  return Pack(m.scale, o, &(b ? dot.b : dot.a)[m.k + scale]);
+bool PutScale(const Model& m, bool b, int scale, const Value& o, DotProductCase& dot) {
+  return EncodeValue(m.scale, o, &(b ? dot.b : dot.a)[m.k + scale]);
 }
 
 bool PutScaleExponent(const Model& m, bool b, int scale, int exponent, DotProductCase& dot) {
@@ -373,14 +373,14 @@ bool PlainScale(const Model& m, const DotProductCase& current, bool b, int s, Of
 void Scales(const Model& m, const DotProductCase& current, Offer offer) {
   if (m.scales() == 0) return;
   DotProductCase all = current;
-  for (int i = m.k; i < m.k + m.scales(); ++i) all.a[i] = all.b[i] = PlainWord(m, i);
+  for (int i = m.k; i < m.k + m.scales(); ++i) all.a[i] = all.b[i] = NeutralWord(m, i);
   if (offer(all)) return;
   for (int s = 0; s < m.scales(); ++s) {
     if (PlainScale(m, current, false, s, offer) || PlainScale(m, current, true, s, offer)) return;
   }
   for (int i = 0; i < 2 * m.scales(); ++i) {
-    Operand o = ScaleAt(m, current, i % 2 != 0, i / 2);
-    const Operand now = o;
+    Value o = ScaleAt(m, current, i % 2 != 0, i / 2);
+    const Value now = o;
     for (int distance = 0; distance <= std::abs(now.exponent); ++distance) {
       o.exponent = now.exponent < 0 ? -distance : distance;
       for (const uint64_t fraction : {uint64_t{0}, now.fraction}) {
@@ -397,7 +397,7 @@ void Scales(const Model& m, const DotProductCase& current, Offer offer) {
 void ScaleForWord(const Model& m, const DotProductCase& current, Offer offer) {
   if (m.scales() == 0) return;
   for (const int w : ActiveWords(m, current)) {
-    Operand o = OperandAt(m, current, w);
+    Value o = ValueAt(m, current, w);
     if (w == 2 * m.k || o.kind != Class::kFinite) continue;
     const int s = w / 2 / m.scale_block, now = o.exponent;
     for (const int e : TermExponents(m, w / 2)) {
@@ -423,7 +423,7 @@ constexpr Pass kPasses[] = {
     {"drop_addend", DropAddend},
     {"result_in_addend", ResultInAddend},
     {"keep_few", KeepFew},
-    {"plain_operand", PlainOperand},
+    {"plain_operand", SimplestOperand},
     {"scales", Scales},
     {"scale_for_word", ScaleForWord},
     {"fold", Fold},

@@ -30,7 +30,7 @@ Reducer::Reducer(Runner& runner, const Target& target, const Batch& background, 
       element_(element),
       most_batches_(kMostPredictedBatches),
       current_(Extract(background, element)),
-      complexity_(ComplexityOf(runner.row().model, current_)) {}
+      complexity_(ComplexityOf(runner.op().model, current_)) {}
 
 absl::StatusOr<bool> Reducer::Reduce(Effort effort) {
   bool changed = false;
@@ -66,7 +66,7 @@ bool Reducer::Leap() {
   const auto wide = [&] { return ApplyFirst(WidePasses(), kMostPredictedBatches); };
   const auto draw = [&] { return ApplyFirst(DrawPasses(), kMostLeapBatches); };
   if (ApplyFirst(LeapPasses(), kMostLeapBatches)) return true;
-  const bool many = ActiveTerms(runner_.row().model, current_).size() >= 3;
+  const bool many = ActiveTerms(runner_.op().model, current_).size() >= 3;
   if (target_.explained()) return wide() || (many && draw());
   return many && (draw() || wide());
 }
@@ -74,12 +74,14 @@ bool Reducer::Leap() {
 bool Reducer::Spent() const {
   if (!runner_.HasBudget()) return true;
   if (target_.explained()) return asked_ >= most_batches_;
-  const int64_t words = static_cast<int64_t>(Words());
+  const int64_t words = static_cast<int64_t>(WordsPerExecution());
   const int64_t most = std::min(kMostBlindExecutions, kMostBlindWords / words);
   return leaping_ && runner_.executions() >= most;
 }
 
-size_t Reducer::Words() const { return inputs_.a.size() + inputs_.b.size() + inputs_.c.size(); }
+size_t Reducer::WordsPerExecution() const {
+  return inputs_.a.size() + inputs_.b.size() + inputs_.c.size();
+}
 
 bool Reducer::Apply(const Pass& pass) {
   if (!status_.ok() || exhausted_.count(pass.name) > 0) return false;
@@ -87,7 +89,7 @@ bool Reducer::Apply(const Pass& pass) {
   asked_ = 0;
   if (Spent()) return false;
   pending_.clear();
-  pass.propose(runner_.row().model, DotProductCase(current_),
+  pass.propose(runner_.op().model, DotProductCase(current_),
                [this](const DotProductCase& dot) { return Offer(dot); });
   if (!taken_ && status_.ok()) Ask();
   if (pass.from_scratch && !taken_) exhausted_.insert(pass.name);
@@ -97,12 +99,12 @@ bool Reducer::Apply(const Pass& pass) {
 bool Reducer::Offer(const DotProductCase& dot) {
   if (++offers_ % 256 == 0 && runner_.StopRequested()) status_ = absl::CancelledError("stopped");
   if (!status_.ok()) return true;
-  const Complexity complexity = ComplexityOf(runner_.row().model, dot);
+  const Complexity complexity = ComplexityOf(runner_.op().model, dot);
   if (!Simpler(complexity, dot, complexity_, current_)) return false;
   if (!target_.Possible(dot) || refused_.count(dot) > 0) return false;
   pending_.push_back(dot);
   const size_t most = target_.explained() ? kPredictedBatch : kBlindBatch;
-  if (pending_.size() < most && pending_.size() * Words() < kWordsOfBatch) return false;
+  if (pending_.size() < most && pending_.size() * WordsPerExecution() < kWordsOfBatch) return false;
   return Ask() || Spent();
 }
 
@@ -129,7 +131,7 @@ bool Reducer::Ask() {
       continue;
     }
     current_ = pending_[i];
-    complexity_ = ComplexityOf(runner_.row().model, current_);
+    complexity_ = ComplexityOf(runner_.op().model, current_);
     taken_ = true;
   }
   pending_.clear();

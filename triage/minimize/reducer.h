@@ -37,9 +37,9 @@ class Reducer {
   bool Leap();                   // from a case that Passes() leave alone
   bool Apply(const Pass& pass);  // true when a proposal was taken
   bool Offer(const DotProductCase& dot);
-  bool Ask();            // the device, about all pending proposals
-  bool Spent() const;    // the device was asked often enough
-  size_t Words() const;  // of an execution
+  bool Ask();                        // the device, about all pending proposals
+  bool Spent() const;                // the device was asked often enough
+  size_t WordsPerExecution() const;  // of an execution
 
   Runner& runner_;
   const Target& target_;

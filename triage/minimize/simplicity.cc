@@ -3,32 +3,32 @@
 #include <bit>
 #include <cstdlib>
 
-#include "triage/minimize/operand.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 namespace {
 
-void CountOperand(const Operand& o, Complexity& c) {
+void CountValue(const Value& o, Complexity& c) {
   c[8] += o.negative;
   c[4] += std::popcount(o.fraction);
-  if (o.kind == Operand::Class::kInfinite) c[3] += 1;
-  if (o.kind == Operand::Class::kNan) c[3] += 2;
-  if (o.kind != Operand::Class::kFinite) return;
+  if (o.kind == Value::Class::kInfinite) c[3] += 1;
+  if (o.kind == Value::Class::kNan) c[3] += 2;
+  if (o.kind != Value::Class::kFinite) return;
   if (o.fraction != 0) c[5] += 64 - std::countr_zero(o.fraction);
   c[6] += o.exponent != 0;
   c[7] += std::abs(o.exponent);
 }
 
 void Count(const Format& format, uint64_t word, Complexity& c) {
-  if (word != 0) CountOperand(Unpack(format, word), c);
+  if (word != 0) CountValue(DecodeValue(format, word), c);
 }
 
 void CountScale(const Format& format, uint64_t word, Complexity& c) {
-  const Operand o = Unpack(format, word);
-  const bool one = o.kind == Operand::Class::kFinite && o.exponent == 0 && o.fraction == 0;
+  const Value o = DecodeValue(format, word);
+  const bool one = o.kind == Value::Class::kFinite && o.exponent == 0 && o.fraction == 0;
   c[1] += !one;
-  c[3] += o.kind == Operand::Class::kZero;
-  CountOperand(o, c);
+  c[3] += o.kind == Value::Class::kZero;
+  CountValue(o, c);
 }
 
 }  // namespace

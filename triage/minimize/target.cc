@@ -10,22 +10,22 @@
 
 namespace mmadiff {
 
-Target Target::OfMismatch(const Row& row, const DotProductCase& dot, uint64_t device) {
-  std::vector<Model> rivals = {row.model};
-  for (const Neighbour& n : Neighbours(row.model)) {
-    Model neighbour = WithAlgorithm(row, n.algorithm);
-    if (Gives(row, neighbour, dot, device)) return {row, neighbour, std::move(rivals)};
+Target Target::OfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device) {
+  std::vector<Model> rivals = {op.model};
+  for (const Neighbour& n : Neighbours(op.model)) {
+    Model neighbour = WithAlgorithm(op, n.algorithm);
+    if (Gives(op, neighbour, dot, device)) return {op, neighbour, std::move(rivals)};
     rivals.push_back(std::move(neighbour));
   }
-  return {row, std::nullopt, std::move(rivals),
-          DifferenceClass(row.model.d, Simulate(row.model, dot), device)};
+  return {op, std::nullopt, std::move(rivals),
+          DifferenceClass(op.model.d, Simulate(op.model, dot), device)};
 }
 
 bool Target::Possible(const DotProductCase& dot) const {
   if (!explained()) return true;
   const uint64_t predicted = SimulateSparse(*explanation_, dot);
   for (size_t i = 0; i < rivals_.size(); ++i) {
-    if (!SameResult(*row_, SimulateSparse(rivals_[i], dot), predicted)) continue;
+    if (!SameResult(*op_, SimulateSparse(rivals_[i], dot), predicted)) continue;
     std::swap(rivals_[i], rivals_[i / 2]);
     return false;
   }
@@ -33,11 +33,11 @@ bool Target::Possible(const DotProductCase& dot) const {
 }
 
 bool Target::Holds(const DotProductCase& dot, uint64_t device) const {
-  if (explained() && !Gives(*row_, *explanation_, dot, device)) return false;
-  const auto gives = [&](const Model& rival) { return Gives(*row_, rival, dot, device); };
+  if (explained() && !Gives(*op_, *explanation_, dot, device)) return false;
+  const auto gives = [&](const Model& rival) { return Gives(*op_, rival, dot, device); };
   if (std::any_of(rivals_.begin(), rivals_.end(), gives)) return false;
   return difference_class_.empty() ||
-         DifferenceClass(row_->model.d, Simulate(row_->model, dot), device) == difference_class_;
+         DifferenceClass(op_->model.d, Simulate(op_->model, dot), device) == difference_class_;
 }
 
 }  // namespace mmadiff

@@ -7,25 +7,25 @@
 #include <vector>
 
 #include "sim/batch.h"
-#include "sim/row.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 
-// The device gives what the explanation gives, and to none of the rivals: other models, the row's
-// own among them if the case is to be a mismatch.
+// The device gives what the explanation gives, and to none of the rivals: other models, the
+// operation's own among them if the case is to be a mismatch.
 class Target {
  public:
   // Without an explanation the device's word differs from the rivals' words, and from the model's
   // in this way if it is not empty (DifferenceClass()).
-  Target(const Row& row, std::optional<Model> explanation, std::vector<Model> rivals,
+  Target(const Operation& op, std::optional<Model> explanation, std::vector<Model> rivals,
          std::string difference_class = "")
-      : row_(&row),
+      : op_(&op),
         explanation_(std::move(explanation)),
         rivals_(std::move(rivals)),
         difference_class_(std::move(difference_class)) {}
   // A mismatch by itself: its first explaining neighbour explains, the model and the neighbours
   // that are preferred do not; without one no neighbour does.
-  static Target OfMismatch(const Row& row, const DotProductCase& dot, uint64_t device);
+  static Target OfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device);
 
   bool explained() const { return explanation_.has_value(); }
   // Without the device: could it hold? Always true when nothing explains the device.
@@ -34,7 +34,7 @@ class Target {
   bool Holds(const DotProductCase& dot, uint64_t device) const;
 
  private:
-  const Row* row_;
+  const Operation* op_;
   std::optional<Model> explanation_;
   mutable std::vector<Model> rivals_;  // those that refuse most come first
   std::string difference_class_;

@@ -8,7 +8,7 @@
 namespace mmadiff {
 namespace {
 
-const Row& Hopper() { return *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
+const Operation& Hopper() { return *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
 
 Model Change(const char* name) {
   for (const Neighbour& n : SingleChanges(Hopper().model)) {

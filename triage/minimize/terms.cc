@@ -7,32 +7,32 @@
 namespace mmadiff {
 namespace {
 
-using Class = Operand::Class;
+using Class = Value::Class;
 
 bool PutExponent(const Model& m, int word, int exponent, DotProductCase& dot) {
-  Operand o = OperandAt(m, dot, word);
+  Value o = ValueAt(m, dot, word);
   if (o.kind != Class::kFinite) return false;
   o.exponent = exponent;
   return Put(m, word, o, dot);
 }
 
 // Exponent that the split gives to a_k.
-int ShareOfA(const Format& a, int exponent, Split split) {
+int ShareOfA(const Format& a, int exponent, ExponentSplit split) {
   switch (split) {
-    case Split::kUnitB:
+    case ExponentSplit::kUnitB:
       return exponent;
-    case Split::kUnitA:
+    case ExponentSplit::kUnitA:
       return 0;
-    case Split::kNormalA:
+    case ExponentSplit::kNormalA:
       return exponent >= 0 ? HighestExponent(a) : a.min_exponent;
-    case Split::kExtremeA:
+    case ExponentSplit::kExtremeA:
       return exponent >= 0 ? HighestExponent(a) : LowestExponent(a);
   }
   return 0;
 }
 
 // The leading one and the fraction as an odd integer.
-uint64_t OddSignificand(const Operand& o) {
+uint64_t OddSignificand(const Value& o) {
   const uint64_t significand = 1ull << 63 | o.fraction >> 1;
   return significand >> std::countr_zero(significand);
 }
@@ -49,12 +49,12 @@ uint64_t& WordAt(const Model& m, DotProductCase& dot, int word) {
   return word % 2 == 0 ? dot.a[word / 2] : dot.b[word / 2];
 }
 
-Operand OperandAt(const Model& m, const DotProductCase& dot, int word) {
-  return Unpack(FormatOfWord(m, word), WordAt(m, const_cast<DotProductCase&>(dot), word));
+Value ValueAt(const Model& m, const DotProductCase& dot, int word) {
+  return DecodeValue(FormatOfWord(m, word), WordAt(m, const_cast<DotProductCase&>(dot), word));
 }
 
-bool Put(const Model& m, int word, const Operand& operand, DotProductCase& dot) {
-  return Pack(FormatOfWord(m, word), operand, &WordAt(m, dot, word));
+bool Put(const Model& m, int word, const Value& operand, DotProductCase& dot) {
+  return EncodeValue(FormatOfWord(m, word), operand, &WordAt(m, dot, word));
 }
 
 std::vector<int> ActiveWords(const Model& m, const DotProductCase& dot) {
@@ -92,20 +92,7 @@ void SwapProducts(int k, int l, DotProductCase& dot) {
   std::swap(dot.b[k], dot.b[l]);
 }
 
-uint64_t PlainWord(const Model& m, int index) {
-  uint64_t word = 0;
-  if (index >= m.k) PackPowerOfTwo(m.scale, false, 0, &word);
-  return word;
-}
-
-DotProductCase NoTerms(const Model& m) {
-  DotProductCase dot;
-  for (int i = 0; i < m.k + m.scales(); ++i) dot.a.push_back(PlainWord(m, i));
-  dot.b = dot.a;
-  return dot;
-}
-
-DotProductCase NoTerms(const Model& m, const DotProductCase& scales) {
+DotProductCase WithoutTerms(const Model& m, const DotProductCase& scales) {
   DotProductCase dot = scales;
   std::fill_n(dot.a.begin(), m.k, 0);
   std::fill_n(dot.b.begin(), m.k, 0);
@@ -116,17 +103,18 @@ DotProductCase NoTerms(const Model& m, const DotProductCase& scales) {
 std::optional<int> TermExponent(const Model& m, const DotProductCase& dot, int term) {
   std::optional<int> sum;
   for (int w = 2 * term; w <= std::min(2 * term + 1, 2 * m.k); ++w) {
-    const Operand o = OperandAt(m, dot, w);
+    const Value o = ValueAt(m, dot, w);
     if (o.kind == Class::kInfinite || o.kind == Class::kNan) return std::nullopt;
     if (o.kind == Class::kFinite) sum = sum.value_or(0) + o.exponent;
   }
   return sum;
 }
 
-bool SetTermExponent(const Model& m, int term, int exponent, Split split, DotProductCase& dot) {
+bool SetTermExponent(const Model& m, int term, int exponent, ExponentSplit split,
+                     DotProductCase& dot) {
   if (term == m.k) return PutExponent(m, 2 * m.k, exponent, dot);
-  const bool a = OperandAt(m, dot, 2 * term).kind == Class::kFinite;
-  const bool b = OperandAt(m, dot, 2 * term + 1).kind == Class::kFinite;
+  const bool a = ValueAt(m, dot, 2 * term).kind == Class::kFinite;
+  const bool b = ValueAt(m, dot, 2 * term + 1).kind == Class::kFinite;
   if (a != b) return PutExponent(m, 2 * term + (a ? 0 : 1), exponent, dot);
   const int share = ShareOfA(m.a, exponent, split);
   const uint64_t before = dot.a[term];
@@ -137,7 +125,7 @@ bool SetTermExponent(const Model& m, int term, int exponent, Split split, DotPro
 }
 
 bool SetTermExponent(const Model& m, int term, int exponent, DotProductCase& dot) {
-  for (Split split : kSplits) {
+  for (ExponentSplit split : kExponentSplits) {
     if (SetTermExponent(m, term, exponent, split, dot)) return true;
   }
   return false;
@@ -155,8 +143,8 @@ std::vector<int> TermExponents(const Model& m, int term) {
   return exponents;
 }
 
-std::optional<Operand> ProductValue(const Model& m, const DotProductCase& dot, int k) {
-  const Operand a = OperandAt(m, dot, 2 * k), b = OperandAt(m, dot, 2 * k + 1);
+std::optional<Value> ProductValue(const Model& m, const DotProductCase& dot, int k) {
+  const Value a = ValueAt(m, dot, 2 * k), b = ValueAt(m, dot, 2 * k + 1);
   if (a.kind != Class::kFinite || b.kind != Class::kFinite) return std::nullopt;
   const unsigned __int128 product =
       static_cast<unsigned __int128>(OddSignificand(a)) * OddSignificand(b);
@@ -165,8 +153,8 @@ std::optional<Operand> ProductValue(const Model& m, const DotProductCase& dot, i
   const int leading = std::bit_width(low) - 1;
   const int odd_bits = std::bit_width(OddSignificand(a)) + std::bit_width(OddSignificand(b)) - 2;
   const uint64_t fraction = leading == 0 ? 0 : low << (64 - leading);
-  return Operand{Class::kFinite, a.negative != b.negative,
-                 a.exponent + b.exponent + leading - odd_bits, fraction};
+  return Value{Class::kFinite, a.negative != b.negative,
+               a.exponent + b.exponent + leading - odd_bits, fraction};
 }
 
 }  // namespace mmadiff

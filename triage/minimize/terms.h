@@ -8,15 +8,15 @@
 
 #include "sim/algorithm.h"
 #include "sim/batch.h"
-#include "triage/minimize/operand.h"
+#include "sim/word.h"
 
 namespace mmadiff {
 
 const Format& FormatOfWord(const Model& model, int word);
 uint64_t& WordAt(const Model& model, DotProductCase& dot, int word);
-Operand OperandAt(const Model& model, const DotProductCase& dot, int word);
+Value ValueAt(const Model& model, const DotProductCase& dot, int word);
 // False, and nothing changed, when the format cannot hold it.
-bool Put(const Model& model, int word, const Operand& operand, DotProductCase& dot);
+bool Put(const Model& model, int word, const Value& operand, DotProductCase& dot);
 
 // Words that are not +0, ascending.
 std::vector<int> ActiveWords(const Model& model, const DotProductCase& dot);
@@ -27,30 +27,28 @@ std::vector<int> ActiveTerms(const Model& model, const DotProductCase& dot);
 void ClearTerm(const Model& model, int term, DotProductCase& dot);
 void SwapProducts(int k, int l, DotProductCase& dot);
 
-// The word of a row of A or a column of B at `index` that is as plain as can be: +0, a scale
-// of 1.0.
-uint64_t PlainWord(const Model& model, int index);
-// No terms, and scales of 1.0; or those of `scales`.
-DotProductCase NoTerms(const Model& model);
-DotProductCase NoTerms(const Model& model, const DotProductCase& scales);
+// The scales of `scales` without any term.
+DotProductCase WithoutTerms(const Model& model, const DotProductCase& scales);
 
 // Sum of the exponents of the term's words that are not zero; none for a term with a special or
 // without such a word.
 std::optional<int> TermExponent(const Model& model, const DotProductCase& dot, int term);
 
 // How a product's exponent is divided between a_k and b_k.
-enum class Split {
+enum class ExponentSplit {
   kUnitB,    // b_k gets that of 1.0, a_k the rest
   kUnitA,    // the other way round
   kNormalA,  // a_k gets its format's smallest (or largest) normal one, b_k the rest
   kExtremeA  // a_k gets its format's smallest one, subnormals included, b_k the rest
 };
-inline constexpr Split kSplits[] = {Split::kUnitB, Split::kUnitA, Split::kNormalA,
-                                    Split::kExtremeA};
+inline constexpr ExponentSplit kExponentSplits[] = {ExponentSplit::kUnitB, ExponentSplit::kUnitA,
+                                                    ExponentSplit::kNormalA,
+                                                    ExponentSplit::kExtremeA};
 
 // Gives the term the exponent, signs and fractions kept. False when a format cannot hold the
 // operands. A term with one zero operand changes the other one only.
-bool SetTermExponent(const Model& model, int term, int exponent, Split split, DotProductCase& dot);
+bool SetTermExponent(const Model& model, int term, int exponent, ExponentSplit split,
+                     DotProductCase& dot);
 // By the first split that the formats can hold.
 bool SetTermExponent(const Model& model, int term, int exponent, DotProductCase& dot);
 
@@ -58,6 +56,6 @@ bool SetTermExponent(const Model& model, int term, int exponent, DotProductCase&
 std::vector<int> TermExponents(const Model& model, int term);
 
 // The exact value of product k as one operand; none when it is a special or has more than 64 bits.
-std::optional<Operand> ProductValue(const Model& model, const DotProductCase& dot, int k);
+std::optional<Value> ProductValue(const Model& model, const DotProductCase& dot, int k);
 
 }  // namespace mmadiff

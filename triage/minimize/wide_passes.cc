@@ -10,7 +10,7 @@
 namespace mmadiff {
 namespace {
 
-using Class = Operand::Class;
+using Class = Value::Class;
 
 // Fractions of one word: none, or a single bit from the highest place down.
 std::vector<uint64_t> SimplerFractions(const Format& f, uint64_t fraction) {
@@ -31,7 +31,7 @@ void DropAndShift(const Model& m, const DotProductCase& current, Offer offer) {
       DotProductCase base = current;
       ClearTerm(m, dropped, base);
       for (const int w : ActiveWords(m, base)) {
-        Operand o = OperandAt(m, base, w);
+        Value o = ValueAt(m, base, w);
         if (powers && o.kind == Class::kFinite) o.fraction = 0;
         Put(m, w, o, base);
       }
@@ -52,7 +52,7 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
   const std::vector<int> terms = ActiveTerms(m, current);
   if (terms.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
-    Operand o = OperandAt(m, current, w);
+    Value o = ValueAt(m, current, w);
     if (o.kind != Class::kFinite || o.fraction == 0) continue;
     for (const uint64_t fraction : SimplerFractions(FormatOfWord(m, w), o.fraction)) {
       o.fraction = fraction;
@@ -71,26 +71,26 @@ void SignificandAndExponent(const Model& m, const DotProductCase& current, Offer
 }
 
 // What gets a new exponent: a term, or one word of a product none of whose words is near 1.0.
-struct Lever {
+struct MovableExponent {
   int term;
   int word;  // -1 for the term
   int exponent;
 
   bool Set(const Model& m, int e, DotProductCase& dot) const {
     if (word < 0) return SetTermExponent(m, term, e, dot);
-    Operand o = OperandAt(m, dot, word);
+    Value o = ValueAt(m, dot, word);
     o.exponent = e;
     return Put(m, word, o, dot);
   }
 };
 
-std::vector<Lever> LeversOf(const Model& m, const DotProductCase& dot) {
-  std::vector<Lever> levers;
+std::vector<MovableExponent> MovableExponents(const Model& m, const DotProductCase& dot) {
+  std::vector<MovableExponent> levers;
   for (const int t : ActiveTerms(m, dot)) {
     const std::optional<int> e = TermExponent(m, dot, t);
     if (!e) continue;
-    const int x = t == m.k ? 0 : OperandAt(m, dot, 2 * t).exponent;
-    const int y = t == m.k ? 0 : OperandAt(m, dot, 2 * t + 1).exponent;
+    const int x = t == m.k ? 0 : ValueAt(m, dot, 2 * t).exponent;
+    const int y = t == m.k ? 0 : ValueAt(m, dot, 2 * t + 1).exponent;
     if (x != 0 && y != 0) {
       levers.push_back({t, 2 * t, x});
       levers.push_back({t, 2 * t + 1, y});
@@ -105,12 +105,12 @@ std::vector<Lever> LeversOf(const Model& m, const DotProductCase& dot) {
 // now unless one of them becomes 1.0.
 void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostDistance = 300;  // keeps the pairs of wide formats affordable
-  const std::vector<Lever> levers = LeversOf(m, current);
+  const std::vector<MovableExponent> levers = MovableExponents(m, current);
   if (levers.size() > 5) return;
   DotProductCase dot = current;
   for (size_t i = 0; i < levers.size(); ++i) {
     for (size_t j = i + 1; j < levers.size(); ++j) {
-      const Lever &x = levers[i], &y = levers[j];
+      const MovableExponent &x = levers[i], &y = levers[j];
       const auto try_pair = [&](int ex, int ey) {
         dot = current;
         return x.Set(m, ex, dot) && y.Set(m, ey, dot) && offer(dot);
@@ -136,14 +136,14 @@ void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
 
 // Another exponent of one lever together with another sign of one word.
 void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<Lever> levers = LeversOf(m, current);
+  const std::vector<MovableExponent> levers = MovableExponents(m, current);
   if (levers.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
     DotProductCase base = current;
-    Operand o = OperandAt(m, base, w);
+    Value o = ValueAt(m, base, w);
     o.negative = !o.negative;
     if (!Put(m, w, o, base)) continue;
-    for (const Lever& lever : levers) {
+    for (const MovableExponent& lever : levers) {
       for (const int e : TermExponents(m, lever.term)) {
         DotProductCase dot = base;
         if (lever.Set(m, e, dot) && offer(dot)) return;
@@ -165,7 +165,7 @@ std::vector<uint64_t> PowersOfTwo(const Format& f) {
       if (distance > kNear && !near_end) continue;
       for (const bool negative : {false, true}) {
         uint64_t word;
-        if (PackPowerOfTwo(f, negative, e, &word)) words.push_back(word);
+        if (EncodePowerOfTwo(f, negative, e, &word)) words.push_back(word);
       }
     }
   }
@@ -179,11 +179,11 @@ std::vector<uint64_t> SpecialWords(const Format& f) {
   uint64_t word;
   for (const Class kind : {Class::kZero, Class::kInfinite}) {
     for (const bool negative : {false, true}) {
-      if (Pack(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
+      if (EncodeValue(f, {kind, negative, 0, 0}, &word)) words.push_back(word);
     }
   }
   for (const bool negative : {false, true}) {
-    if (PackNan(f, negative, &word)) words.push_back(word);
+    if (EncodeNan(f, negative, &word)) words.push_back(word);
   }
   return words;
 }
@@ -191,8 +191,8 @@ std::vector<uint64_t> SpecialWords(const Format& f) {
 // Product k becomes +-2^exponent * 1.0; an unsigned a_k leaves the sign to b_k.
 bool PutPower(const Model& m, int k, bool negative, int exponent, DotProductCase& dot) {
   const bool sign_in_b = negative && !m.a.is_signed;
-  return PackPowerOfTwo(m.a, negative && !sign_in_b, exponent, &dot.a[k]) &&
-         PackPowerOfTwo(m.b, sign_in_b, 0, &dot.b[k]);
+  return EncodePowerOfTwo(m.a, negative && !sign_in_b, exponent, &dot.a[k]) &&
+         EncodePowerOfTwo(m.b, sign_in_b, 0, &dot.b[k]);
 }
 
 // The simplest cases there are: no or one product at k = 0 and an addend, of powers of two and
@@ -204,9 +204,9 @@ void OneProduct(const Model& m, const DotProductCase&, Offer offer) {
   powers = PowersOfTwo(m.a);
   factors.insert(factors.end(), powers.begin(), powers.end());
   std::vector<uint64_t> units = {0, 0};
-  if (!PackPowerOfTwo(m.b, false, 0, &units[0])) return;
-  if (!m.a.is_signed && PackPowerOfTwo(m.b, true, 0, &units[1])) units.push_back(0);
-  DotProductCase dot = NoTerms(m);
+  if (!EncodePowerOfTwo(m.b, false, 0, &units[0])) return;
+  if (!m.a.is_signed && EncodePowerOfTwo(m.b, true, 0, &units[1])) units.push_back(0);
+  DotProductCase dot = NeutralDotProduct(m);
   for (const uint64_t c : addends) {
     dot.c = c;
     if (offer(dot)) return;
@@ -234,8 +234,8 @@ void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
       if (fa != 0 && fb != 0) continue;
       for (const bool negative : {false, true}) {
         for (const int e : TermExponents(m, 0)) {
-          for (const Split split : kSplits) {
-            DotProductCase dot = NoTerms(m);
+          for (const ExponentSplit split : kExponentSplits) {
+            DotProductCase dot = NeutralDotProduct(m);
             if (Put(m, 0, {Class::kFinite, false, 0, fa}, dot) &&
                 Put(m, 1, {Class::kFinite, negative, 0, fb}, dot) &&
                 SetTermExponent(m, 0, e, split, dot) && offer(dot)) {
@@ -250,8 +250,8 @@ void ProductAlone(const Model& m, const DotProductCase&, Offer offer) {
 
 // 1.0 or -1.0 at k = 0 and an addend with one bit beyond the leading one, or the other way round.
 void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
-  DotProductCase dot = NoTerms(m);
-  if (!PackPowerOfTwo(m.b, false, 0, &dot.b[0])) return;
+  DotProductCase dot = NeutralDotProduct(m);
+  if (!EncodePowerOfTwo(m.b, false, 0, &dot.b[0])) return;
   for (const bool addend : {true, false}) {
     const int varied = addend ? 2 * m.k : 0, fixed = addend ? 0 : 2 * m.k;
     for (const int e : TermExponents(m, m.k)) {
@@ -274,7 +274,7 @@ void OneProductOneBit(const Model& m, const DotProductCase&, Offer offer) {
 void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
   constexpr int kMostDistance = 45;
   if (IsInteger(m.a) || m.k < 2) return;
-  DotProductCase dot = NoTerms(m);
+  DotProductCase dot = NeutralDotProduct(m);
   for (int bits = 1; bits <= m.a.fraction_bits + 1; ++bits) {
     const uint64_t ones = bits == 1 ? 0 : ~0ull << (65 - bits);
     for (const int e : TermExponents(m, m.k)) {
@@ -283,7 +283,7 @@ void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
         const bool negative = signs & 1;
         if (PutPower(m, 0, negative, 0, dot) && PutPower(m, 1, !negative, 0, dot) &&
             Put(m, 2, {Class::kFinite, !negative, -1, ones}, dot) &&
-            PackPowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
+            EncodePowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
           return;
         }
       }
@@ -308,7 +308,7 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
   if (current.c == 0 || !TwoPlaces(m, current, &first, &last)) return;
   const std::vector<int> exponents = TermExponents(m, 0);
   const int farthest = std::min(2 * std::abs(exponents.back()), kMostDistance);
-  DotProductCase dot = NoTerms(m, current);
+  DotProductCase dot = WithoutTerms(m, current);
   for (int total = 0; total <= farthest; ++total) {
     for (int d = 0; d <= total; ++d) {
       for (unsigned signs = 0; signs < 16; ++signs) {
@@ -339,7 +339,7 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   const int lowest = *std::min_element(exponents.begin(), exponents.end());
   std::stable_sort(exponents.begin(), exponents.end(),
                    [&](int x, int y) { return std::abs(x - *largest) < std::abs(y - *largest); });
-  DotProductCase dot = NoTerms(m, current);
+  DotProductCase dot = WithoutTerms(m, current);
   for (const int e : exponents) {
     for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
       for (unsigned signs = 0; signs < 4; ++signs) {
@@ -358,10 +358,10 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostDistance = 48;
   int first, last;
   if (!TwoPlaces(m, current, &first, &last)) return;
-  DotProductCase dot = NoTerms(m, current);
+  DotProductCase dot = WithoutTerms(m, current);
   const auto try_signs = [&](int fixed, int varied, int e, int addend_exponent) {
     for (unsigned signs = 0; signs < 8; ++signs) {
-      if (PackPowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
+      if (EncodePowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
           PutPower(m, fixed, signs & 2, 0, dot) && PutPower(m, varied, signs & 4, e, dot) &&
           offer(dot)) {
         return true;
@@ -382,12 +382,13 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
 void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offer) {
   int first, last;
   if (!TwoPlaces(m, current, &first, &last)) return;
-  DotProductCase dot = NoTerms(m, current);
+  DotProductCase dot = WithoutTerms(m, current);
   for (const int e : TermExponents(m, m.k)) {
     for (const uint64_t fraction : SimplerFractions(m.c, 1)) {
       for (unsigned signs = 0; signs < 8; ++signs) {
         if (PutPower(m, first, signs & 1, 0, dot) && PutPower(m, last, signs & 2, 0, dot) &&
-            Pack(m.c, {Class::kFinite, (signs & 4) != 0, e, fraction}, &dot.c) && offer(dot)) {
+            EncodeValue(m.c, {Class::kFinite, (signs & 4) != 0, e, fraction}, &dot.c) &&
+            offer(dot)) {
           return;
         }
       }

@@ -49,7 +49,7 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model) 
     for (const int candidate : ValuesOf(*p, value, parts.second)) {
       Model changed = model;
       p->set(changed.algorithm, candidate);
-      if (candidate == value || !Invalid(changed).empty() ||
+      if (candidate == value || !WhyInvalid(changed).empty() ||
           !WhyEquivalent(model, changed.algorithm).empty()) {
         continue;
       }
@@ -62,7 +62,7 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model) 
 
 std::vector<const Vector*> VectorsOf(const Question& question) {
   std::vector<const Vector*> vectors;
-  for (const std::string& names : Words(question.vectors)) {
+  for (const std::string& names : SplitWords(question.vectors)) {
     for (const Expansion& name : Expand(names)) vectors.push_back(FindVector(name.text));
   }
   return vectors;

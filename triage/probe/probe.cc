@@ -13,7 +13,8 @@
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
-#include "triage/probe/methods.h"
+#include "triage/probe/nan_payloads.h"
+#include "triage/probe/repeat.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -30,20 +31,20 @@ struct Asked {
   std::vector<Observed> observed;
 };
 
-std::vector<absl::string_view> Split(const char* text) {
+std::vector<absl::string_view> ExponentSplit(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
 // Cases that tell the candidates of a question from the model.
-std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Model& model) {
+std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const Model& model) {
   std::vector<CaseChooser::Chain> others;
   for (const Neighbour& n : Candidates(q, model)) {
-    others.push_back({WithAlgorithm(row, n.algorithm)});
+    others.push_back({WithAlgorithm(op, n.algorithm)});
   }
-  CaseChooser chooser(row, model, others, kTelling, q.nan_bits);
+  CaseChooser chooser(op, model, others, kTelling, q.nan_bits);
   for (const Vector* v : VectorsOf(q)) {
     for (const std::string& operands : v->operands) {
-      const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, row);
+      const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
       if (dot.ok()) chooser.Consider(*dot, true);
     }
   }
@@ -51,8 +52,8 @@ std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Mode
   Batch tile;
   for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
     const int before = tried;
-    for (const absl::string_view input_class : Split(q.classes)) {
-      if (!GenerateClass(row, input_class, index, tile)) continue;
+    for (const absl::string_view input_class : ExponentSplit(q.classes)) {
+      if (!GenerateClass(op, input_class, index, tile)) continue;
       // A few of its dot products, over all rows and columns.
       const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);
       for (int64_t i = 0; i < count; ++i, ++tried) {
@@ -65,11 +66,11 @@ std::vector<DotProductCase> Choose(const Row& row, const Question& q, const Mode
 }
 
 // Observations that a model does not give; stops counting above `most`.
-size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, size_t most) {
+size_t Misfits(const Operation& op, const Model& model, std::span<const Asked> all, size_t most) {
   size_t misfits = 0;
   for (const Asked& asked : all) {
     for (const Observed& o : asked.observed) {
-      if (!Fits(row, model, o) && ++misfits > most) {
+      if (!Fits(op, model, o) && ++misfits > most) {
         return misfits;
       }
     }
@@ -77,18 +78,18 @@ size_t Misfits(const Row& row, const Model& model, std::span<const Asked> all, s
   return misfits;
 }
 
-bool Fits(const Row& row, const Model& model, const Asked& asked) {
-  return Misfits(row, model, {&asked, 1}, 0) == 0;
+bool Fits(const Operation& op, const Model& model, const Asked& asked) {
+  return Misfits(op, model, {&asked, 1}, 0) == 0;
 }
 
-// The row's model with the change that gives all answers of all questions, else the nearest.
-Model Infer(const Row& row, std::span<const Asked> all) {
+// The operation's model with the change that gives all answers of all questions, else the nearest.
+Model Infer(const Operation& op, std::span<const Asked> all) {
   std::vector<Observed> observed;
   for (const Asked& asked : all) {
     observed.insert(observed.end(), asked.observed.begin(), asked.observed.end());
   }
-  const Diagnosis d = FindChange(row, std::move(observed));
-  return WithAlgorithm(row, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
+  const Diagnosis d = FindChange(op, std::move(observed));
+  return WithAlgorithm(op, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
 }
 
 // Whether the question asks for the parameter, and some input can tell another value of it.
@@ -115,42 +116,42 @@ std::vector<std::string> Values(const Question& q, const Model& table, const Mod
 }
 
 // The first answer that no candidate gives, else the first that the model does not give.
-const Observed& Refuting(const Row& row, const Asked& asked, const Model& model) {
+const Observed& Refuting(const Operation& op, const Asked& asked, const Model& model) {
   const std::vector<Neighbour> candidates = Candidates(*asked.question, model);
   const Observed* first = nullptr;
   for (const Observed& o : asked.observed) {
-    const auto gives = [&](const Model& m) { return Fits(row, m, o); };
+    const auto gives = [&](const Model& m) { return Fits(op, m, o); };
     if (gives(model)) continue;
     if (first == nullptr) first = &o;
     const bool explained =
         std::any_of(candidates.begin(), candidates.end(),
-                    [&](const Neighbour& n) { return gives(WithAlgorithm(row, n.algorithm)); });
+                    [&](const Neighbour& n) { return gives(WithAlgorithm(op, n.algorithm)); });
     if (!explained) return o;
   }
   return *first;
 }
 
 // `all` holds `asked`.
-ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> all,
+ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Asked> all,
                    const Model& model) {
   const Question& q = *asked.question;
   ProbeAnswer answer = {.question = &q, .cases = asked.observed.size(), .observed = asked.observed};
-  const bool whole_model = q.parameters[0] == '*', fits = Fits(row, model, asked);
-  const size_t misfits = Misfits(row, model, all, SIZE_MAX);
+  const bool whole_model = q.parameters[0] == '*', fits = Fits(op, model, asked);
+  const size_t misfits = Misfits(op, model, all, SIZE_MAX);
   std::vector<std::string> others;  // other candidates that fit, and spoil no other question
   for (const Neighbour& n : Candidates(q, model)) {
-    const Model other = WithAlgorithm(row, n.algorithm);
-    if (Fits(row, other, asked) && (!fits || Misfits(row, other, all, misfits) <= misfits)) {
+    const Model other = WithAlgorithm(op, n.algorithm);
+    if (Fits(op, other, asked) && (!fits || Misfits(op, other, all, misfits) <= misfits)) {
       others.push_back(n.name);
     }
   }
   // Of the whole model all that was found; of another question what it asks for.
-  std::vector<std::string> changed = Values(q, row.model, model, &row.model);
+  std::vector<std::string> changed = Values(q, op.model, model, &op.model);
   if (whole_model) {
     changed =
-        absl::StrSplit(NameOfChanges(row.model.algorithm, model.algorithm), ' ', absl::SkipEmpty());
+        absl::StrSplit(NameOfChanges(op.model.algorithm, model.algorithm), ' ', absl::SkipEmpty());
   }
-  answer.answer = !whole_model      ? absl::StrJoin(Values(q, row.model, model, nullptr), " ")
+  answer.answer = !whole_model      ? absl::StrJoin(Values(q, op.model, model, nullptr), " ")
                   : changed.empty() ? "the table's model"
                                     : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
   if (fits && !others.empty()) {
@@ -158,7 +159,7 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
   } else if (!fits) {
     answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
   }
-  const bool open = q.nan_bits && row.numerics->nan_verdict == NanVerdict::kAnyNan;
+  const bool open = q.nan_bits && op.numerics->nan_verdict == NanVerdict::kAnyNan;
   if (fits && changed.empty()) {
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;
@@ -167,13 +168,13 @@ ProbeAnswer Answer(const Row& row, const Asked& asked, std::span<const Asked> al
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
     absl::StrAppend(&answer.decides, ": ",
-                    whole_model ? NameOfChanges(model.algorithm, row.model.algorithm)
-                                : absl::StrJoin(Values(q, row.model, row.model, &model), " "));
+                    whole_model ? NameOfChanges(model.algorithm, op.model.algorithm)
+                                : absl::StrJoin(Values(q, op.model, op.model, &model), " "));
     return answer;
   }
-  answer.refuting = Refuting(row, asked, model);
+  answer.refuting = Refuting(op, asked, model);
   absl::StrAppend(&answer.decides, others.empty() ? ": nothing gives all bits of " : ": ",
-                  FormatLine(*row.instruction, answer.refuting->dot, answer.refuting->d));
+                  FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
   return answer;
 }
 
@@ -187,10 +188,10 @@ ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
 }
 
 // Appends what the device answers.
-absl::Status Ask(Device& device, const Row& row, const std::vector<DotProductCase>& dots,
+absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
   const absl::StatusOr<std::vector<uint64_t>> d =
-      device.Run(row, MakeDotProductBatch(row.shape(), dots));
+      device.Run(op, MakeDotProductBatch(op.shape(), dots));
   if (!d.ok()) return d.status();
   for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i], nan_bits});
   return absl::OkStatus();
@@ -203,58 +204,58 @@ const char* Name(Agreement finding) {
   return kNames[static_cast<int>(finding)];
 }
 
-bool Applies(const Question& q, const Row& row) {
+bool Applies(const Question& q, const Operation& op) {
   switch (q.method) {
     case Method::kParameters:
-      return !Candidates(q, row.model).empty();
+      return !Candidates(q, op.model).empty();
     case Method::kPayloads:
-      return !PayloadCases(row).empty();
+      return !PayloadCases(op).empty();
     case Method::kPairs:
-      return false;  // triage/probe/pairs.h
+      return false;  // triage/probe/operand_sweep.h
     default:
       return true;
   }
 }
 
-absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
-                                    std::span<const Question* const> questions) {
-  RowAnswers all = {row.model, {}};
+absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& op,
+                                                std::span<const Question* const> questions) {
+  OperationAnswers all = {op.model, {}};
   std::vector<Asked> asked;
   for (const Question* q : questions) {
-    if (q->method == Method::kParameters && Applies(*q, row)) asked.push_back({q, {}});
+    if (q->method == Method::kParameters && Applies(*q, op)) asked.push_back({q, {}});
   }
   // Again with cases that tell candidates from the model that was found.
   for (int round = 0; round < kRounds; ++round) {
     for (Asked& a : asked) {
       const absl::Status s =
-          Ask(device, row, Choose(row, *a.question, all.model), a.question->nan_bits, a.observed);
+          Ask(device, op, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed);
       if (!s.ok()) return s;
     }
     // From the table's model each time: what fewer answers suggested may lead astray.
-    const Model model = Infer(row, asked);
+    const Model model = Infer(op, asked);
     if (SameModel(model, all.model)) break;
     all.model = model;
   }
   for (const Question* q : questions) {
-    if (!Applies(*q, row)) continue;
+    if (!Applies(*q, op)) continue;
     absl::StatusOr<ProbeAnswer> answer;
     if (q->method == Method::kLayout) {
-      const absl::Status s = ProbeLayout(device, row);
+      const absl::Status s = ProbeLayout(device, op);
       // A device that found it first has disabled the instruction.
-      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(row).ok();
+      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(op).ok();
       if (!s.ok() && !wrong) return s;
       answer = LayoutAnswer(*q, s);
     } else if (q->method == Method::kRepeat) {
-      answer = AskRepeat(device, row, *q);
+      answer = AskRepeat(device, op, *q);
     } else if (q->method == Method::kPayloads) {
       std::vector<Observed> observed;
-      const absl::Status s = Ask(device, row, PayloadCases(row), false, observed);
+      const absl::Status s = Ask(device, op, PayloadCases(op), false, observed);
       if (!s.ok()) return s;
-      answer = PayloadAnswer(row, *q, all.model, std::move(observed));
+      answer = PayloadAnswer(op, *q, all.model, std::move(observed));
     } else {
       const auto at =
           std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
-      answer = Answer(row, *at, asked, all.model);
+      answer = Answer(op, *at, asked, all.model);
     }
     if (!answer.ok()) return answer.status();
     all.answers.push_back(*std::move(answer));

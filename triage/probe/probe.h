@@ -1,4 +1,4 @@
-// Asks a device the questions of triage/probe/question.h about one row.
+// Asks a device the questions of triage/probe/question.h about one operation.
 //
 // A question about parameters is a set of candidates: the model with one of its parameters changed,
 // one for each possible value. Cases are chosen, by simulation, until each candidate differs from
@@ -40,17 +40,17 @@ struct ProbeAnswer {
   std::optional<Observed> refuting = {};  // the first that no candidate explains
 };
 
-// The row's model with what the device taught, and the answers in the order of the questions.
-// Questions that do not apply to the row have none. Errors are the device's.
-struct RowAnswers {
+// The operation's model with what the device taught, and the answers in the order of the questions.
+// Questions that do not apply to the operation have none. Errors are the device's.
+struct OperationAnswers {
   Model model;
   std::vector<ProbeAnswer> answers;
 };
-absl::StatusOr<RowAnswers> ProbeRow(Device& device, const Row& row,
-                                    std::span<const Question* const> questions);
+absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& op,
+                                                std::span<const Question* const> questions);
 
-// Whether the question can be asked of the row.
-bool Applies(const Question& question, const Row& row);
+// Whether the question can be asked of the operation.
+bool Applies(const Question& question, const Operation& op);
 
 // The candidates of a question beside the model itself: those that some input may tell from it.
 std::vector<Neighbour> Candidates(const Question& question, const Model& model);

@@ -14,11 +14,11 @@
 #include "absl/time/clock.h"
 #include "device/cuda/cuda.h"
 #include "device/faulty.h"
-#include "device/testing_rows.h"
+#include "device/testing_operations.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
-#include "triage/probe/pairs.h"
+#include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
 namespace {
@@ -31,20 +31,20 @@ std::vector<const Question*> AllQuestions() {
   return all;
 }
 
-RowAnswers Probe(Device& device, const Row& row,
-                 const std::vector<const Question*>& questions = AllQuestions()) {
-  absl::StatusOr<RowAnswers> answers = ProbeRow(device, row, questions);
+OperationAnswers Probe(Device& device, const Operation& op,
+                       const std::vector<const Question*>& questions = AllQuestions()) {
+  absl::StatusOr<OperationAnswers> answers = ProbeOperation(device, op, questions);
   EXPECT_TRUE(answers.ok()) << answers.status();
-  return answers.ok() ? *std::move(answers) : RowAnswers{row.model, {}};
+  return answers.ok() ? *std::move(answers) : OperationAnswers{op.model, {}};
 }
 
-RowAnswers Probe(const std::string& fault, const Row& row) {
+OperationAnswers Probe(const std::string& fault, const Operation& op) {
   const DeviceOr device = OpenFaulty(fault);
   EXPECT_TRUE(device.ok()) << device.status();
-  return Probe(**device, row);
+  return Probe(**device, op);
 }
 
-const ProbeAnswer& AnswerOf(const RowAnswers& answers, std::string_view id) {
+const ProbeAnswer& AnswerOf(const OperationAnswers& answers, std::string_view id) {
   static const ProbeAnswer kNone;
   for (const ProbeAnswer& a : answers.answers) {
     if (a.question->id == id) return a;
@@ -64,8 +64,8 @@ std::set<std::string> ParametersOf(const Question& q) {
 
 TEST(Questions, AreWellFormed) {
   std::set<std::string> ids, classes, parameters;
-  for (const Row& row : Rows()) {
-    for (const InputClass& c : BoundaryClasses(*row.instruction)) classes.insert(c.name);
+  for (const Operation& op : Operations()) {
+    for (const InputClass& c : BoundaryClasses(*op.instruction)) classes.insert(c.name);
   }
   for (const Parameter& p : Parameters()) parameters.insert(p.name);
   classes.insert("*"), parameters.insert("*");
@@ -78,10 +78,11 @@ TEST(Questions, AreWellFormed) {
     }
     for (const Vector* v : VectorsOf(q)) {
       ASSERT_NE(v, nullptr) << q.id << ": " << q.vectors;
-      const auto fits = [v](const Row& row) {
-        return DotProductOf(*v, v->operands.front(), row).ok();
+      const auto fits = [v](const Operation& op) {
+        return DotProductOf(*v, v->operands.front(), op).ok();
       };
-      EXPECT_TRUE(std::any_of(Rows().begin(), Rows().end(), fits)) << q.id << ": " << v->name;
+      EXPECT_TRUE(std::any_of(Operations().begin(), Operations().end(), fits))
+          << q.id << ": " << v->name;
     }
   }
   EXPECT_EQ(FindQuestion("no such"), nullptr);
@@ -94,28 +95,28 @@ TEST(Questions, AreWellFormed) {
 
 // Of each family: the table's model has nothing to contradict.
 TEST(Probe, TheModelAgrees) {
-  for (const Row* row : RowsOfEachFamily(2)) {
-    for (const ProbeAnswer& a : Probe("none=0", *row).answers) {
+  for (const Operation* op : OperationsOfEachFamily(2)) {
+    for (const ProbeAnswer& a : Probe("none=0", *op).answers) {
       EXPECT_EQ(a.finding, Agreement::kAgrees)
-          << row->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
+          << op->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
     }
   }
 }
 
 // Every single change of a model is the answer of its question, and of no other.
-void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
+void PlantParameters(const std::vector<const Operation*>& ops, int at_least) {
   int planted = 0;
   std::vector<const Question*> questions;
   for (const Question* q : AllQuestions()) {
     if (q->method == Method::kParameters || q->method == Method::kPayloads) questions.push_back(q);
   }
-  for (const Row* row : rows) {
-    for (const Neighbour& n : Neighbours(row->model)) {
+  for (const Operation* op : ops) {
+    for (const Neighbour& n : Neighbours(op->model)) {
       const std::string parameter = n.name.substr(0, n.name.find('='));
       ++planted;
       const DeviceOr device = OpenFaulty(n.name);
       ASSERT_TRUE(device.ok()) << device.status();
-      const RowAnswers answers = Probe(**device, *row, questions);
+      const OperationAnswers answers = Probe(**device, *op, questions);
       bool asked = false;
       for (const ProbeAnswer& a : answers.answers) {
         const std::set<std::string> parameters = ParametersOf(*a.question);
@@ -125,28 +126,28 @@ void PlantParameters(const std::vector<const Row*>& rows, int at_least) {
         if (its_own) {
           asked = true;
           EXPECT_NE(a.finding, Agreement::kAgrees)
-              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
-          EXPECT_THAT(a.answer, HasSubstr(n.name)) << row->name << " " << a.question->id;
+              << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
+          EXPECT_THAT(a.answer, HasSubstr(n.name)) << op->name << " " << a.question->id;
         } else {
           EXPECT_EQ(a.finding, Agreement::kAgrees)
-              << row->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
+              << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
               << a.decides;
         }
       }
-      EXPECT_TRUE(asked) << row->name << " " << n.name;
+      EXPECT_TRUE(asked) << op->name << " " << n.name;
     }
   }
   EXPECT_GE(planted, at_least);
 }
 
-// The simulator with another model of the row.
+// The simulator with another model of the operation.
 class OtherModel : public Device {
  public:
   explicit OtherModel(const Model& model) : model_(model) {}
   std::string name() const override { return "other model"; }
   std::string identity() const override { return "test"; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row&, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
     Simulate(model_, batch, d);
     return absl::OkStatus();
@@ -165,8 +166,8 @@ TEST(Probe, TwoChanges) {
       {"sm_90/mma.m16n8k16.f32.f16.f16.f32", {"fraction_bits=22", "output_rounding=up"}},
   };
   for (const auto& [name, changes] : cases) {
-    const Row& row = *FindRow(name);
-    Model model = row.model;
+    const Operation& op = *FindOperation(name);
+    Model model = op.model;
     for (const std::string change : changes) {
       const Parameter* p =
           FindParameter(model.algorithm.family, change.substr(0, change.find('=')));
@@ -175,8 +176,8 @@ TEST(Probe, TwoChanges) {
       p->set(model.algorithm, value);
     }
     OtherModel device(model);
-    const RowAnswers answers = Probe(device, row);
-    EXPECT_EQ(NameOfChanges(row.model.algorithm, answers.model.algorithm),
+    const OperationAnswers answers = Probe(device, op);
+    EXPECT_EQ(NameOfChanges(op.model.algorithm, answers.model.algorithm),
               absl::StrJoin(changes, " "));
     EXPECT_EQ(AnswerOf(answers, "model").finding, Agreement::kContradicts);
     for (const ProbeAnswer& a : answers.answers) {
@@ -186,23 +187,23 @@ TEST(Probe, TwoChanges) {
 }
 
 TEST(Probe, PlantedParameters) {
-  PlantParameters({FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")}, 20);
+  PlantParameters({FindOperation("sm_90/mma.m16n8k16.f32.bf16.bf16.f32")}, 20);
 }
 TEST(Probe, DISABLED_PlantedInEveryFamily) {  // probe_long_test
-  PlantParameters(RowsOfEachFamily(1), 129);
+  PlantParameters(OperationsOfEachFamily(1), 129);
 }
 
 // A far value, not only a neighbour.
 TEST(Probe, FarValues) {
-  const Row& bf16 = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
-  const RowAnswers floor = Probe("exponent_floor=-126", bf16);
+  const Operation& bf16 = *FindOperation("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  const OperationAnswers floor = Probe("exponent_floor=-126", bf16);
   EXPECT_EQ(AnswerOf(floor, "floor").answer, "exponent_floor=-126");
   EXPECT_EQ(AnswerOf(floor, "floor").decides, "contradicts the table: exponent_floor=-133");
   EXPECT_EQ(AnswerOf(floor, "model").answer, "the model with exponent_floor=-126");
-  const RowAnswers width = Probe("fraction_bits=14", bf16);
+  const OperationAnswers width = Probe("fraction_bits=14", bf16);
   EXPECT_EQ(AnswerOf(width, "width").answer, "fraction_bits=14 align_rounding=toward_zero");
   EXPECT_EQ(AnswerOf(width, "floor").finding, Agreement::kAgrees);
-  const RowAnswers zero = Probe("zero_term=raises", bf16);
+  const OperationAnswers zero = Probe("zero_term=raises", bf16);
   EXPECT_EQ(AnswerOf(zero, "zero_exponent").answer, "zero_term=raises");
 }
 
@@ -213,10 +214,10 @@ class Changing : public Device {
   explicit Changing(Change change) : change_(change) {}
   std::string name() const override { return "changing"; }
   std::string identity() const override { return "test"; }
-  absl::Status Supports(const Row&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
-    Simulate(row.model, batch, d);
+    Simulate(op.model, batch, d);
     for (size_t i = 0; i < d.size(); ++i) d[i] = change_(d[i], i);
     return absl::OkStatus();
   }
@@ -227,20 +228,21 @@ class Changing : public Device {
 
 TEST(Probe, WhatNoCandidateExplains) {
   Changing device([](uint64_t word, size_t) { return word == 0x3f800000 ? 0x3f800001 : word; });
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  const RowAnswers answers = Probe(device, row, {FindQuestion("width")});
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const OperationAnswers answers = Probe(device, op, {FindQuestion("width")});
   const ProbeAnswer& width = AnswerOf(answers, "width");
   EXPECT_EQ(width.answer, "none");
   EXPECT_EQ(width.finding, Agreement::kContradicts);
   ASSERT_TRUE(width.refuting.has_value());
   EXPECT_EQ(width.refuting->d, 0x3f800001u);
-  EXPECT_EQ(Simulate(row.model, width.refuting->dot), 0x3f800000u);
+  EXPECT_EQ(Simulate(op.model, width.refuting->dot), 0x3f800000u);
 }
 
 TEST(Probe, PlacesThatDiffer) {
   Changing device([](uint64_t word, size_t index) { return index % 128 == 77 ? word ^ 1 : word; });
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  const RowAnswers answers = Probe(device, row, {FindQuestion("layout"), FindQuestion("repeat")});
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const OperationAnswers answers =
+      Probe(device, op, {FindQuestion("layout"), FindQuestion("repeat")});
   EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
   EXPECT_EQ(AnswerOf(answers, "repeat").finding, Agreement::kContradicts);
   EXPECT_EQ(AnswerOf(answers, "layout").finding, Agreement::kContradicts);
@@ -248,8 +250,8 @@ TEST(Probe, PlacesThatDiffer) {
 
 // Payloads of all operands where the table promises none.
 TEST(Probe, UnpromisedPayloads) {
-  const Row& row = *FindRow("sm_80/mma.m8n8k4.f64.f64.f64.f64");
-  const RowAnswers answers = Probe("nan_rule=propagate", row);
+  const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const OperationAnswers answers = Probe("nan_rule=propagate", op);
   EXPECT_EQ(AnswerOf(answers, "payloads").finding, Agreement::kAgrees);  // by the answer to `nan`
   EXPECT_EQ(AnswerOf(answers, "nan").finding, Agreement::kOpen);
   EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
@@ -258,16 +260,16 @@ TEST(Probe, UnpromisedPayloads) {
 TEST(Pairs, AllOfANarrowInstructionAndSomeOfAWideOne) {
   const DeviceOr good = OpenFaulty("none=0");
   const DeviceOr bad = OpenFaulty("fraction_bits=12");
-  const Row& narrow = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
-  const Row& fp8 = *FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
-  const absl::StatusOr<PairResult> all = SweepPairs(**good, narrow, narrow.model, TimeLimit());
+  const Operation& narrow = *FindOperation("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const Operation& fp8 = *FindOperation("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  const absl::StatusOr<OperandSweep> all = SweepOperands(**good, narrow, narrow.model, TimeLimit());
   ASSERT_TRUE(all.ok()) << all.status();
   EXPECT_EQ(all->done, all->of);
   EXPECT_EQ(all->of % 256, 0u);
   EXPECT_EQ(all->differing, 0u);
   EXPECT_TRUE(all->first.empty());
-  const absl::StatusOr<PairResult> some =
-      SweepPairs(**bad, fp8, fp8.model, TimeLimit::After(absl::ZeroDuration()));
+  const absl::StatusOr<OperandSweep> some =
+      SweepOperands(**bad, fp8, fp8.model, TimeLimit::After(absl::ZeroDuration()));
   ASSERT_TRUE(some.ok()) << some.status();
   EXPECT_LT(some->done, some->of);
   EXPECT_GT(some->differing, 0u);
@@ -280,17 +282,18 @@ TEST(Pairs, EveryTripleOnce) {
   class Counting : public Changing {
    public:
     Counting() : Changing([](uint64_t word, size_t) { return word; }) {}
-    absl::Status Execute(const Row& row, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
       for (int64_t i = 0; i < batch.dot_products(); ++i) {
         const DotProductCase dot = Extract(batch, i);
         seen.insert({dot.a[0], dot.b[0], dot.c});
       }
-      return Changing::Execute(row, batch, d);
+      return Changing::Execute(op, batch, d);
     }
     std::set<std::tuple<uint64_t, uint64_t, uint64_t>> seen;
   } device;
-  const Row& row = *FindRow("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
-  const auto r = SweepPairs(device, row, row.model, TimeLimit());
+  const Operation& op = *FindOperation("sm_120/mma.m16n8k32.f8f6f4.f32.e2m1.e2m1.f32");
+  const auto r = SweepOperands(device, op, op.model, TimeLimit());
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(device.seen.size(), r->of);
 }
@@ -299,10 +302,10 @@ TEST(Pairs, EveryTripleOnce) {
 TEST(Probe, Cuda) {
   setenv("MMADIFF_LIBCUDA", "", 1);
   setenv("FAKE_CUDA_CAPABILITY", "9.0", 1);
-  const Row& row = *FindRow("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.bf16.bf16.f32");
   DeviceOr device = OpenCuda("0");
   ASSERT_TRUE(device.ok()) << device.status();
-  const RowAnswers answers = Probe(**device, row);
+  const OperationAnswers answers = Probe(**device, op);
   EXPECT_EQ(answers.answers.size(), 15u);
   for (const ProbeAnswer& a : answers.answers)
     EXPECT_EQ(a.finding, Agreement::kAgrees) << a.decides;
@@ -310,7 +313,7 @@ TEST(Probe, Cuda) {
   setenv("FAKE_CUDA_SWAPS", "B", 1);
   device = OpenCuda("0");
   ASSERT_TRUE(device.ok()) << device.status();
-  const RowAnswers wrong = Probe(**device, row, {FindQuestion("layout")});
+  const OperationAnswers wrong = Probe(**device, op, {FindQuestion("layout")});
   unsetenv("FAKE_CUDA_SWAPS");
   EXPECT_EQ(AnswerOf(wrong, "layout").finding, Agreement::kContradicts);
   EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
@@ -319,7 +322,7 @@ TEST(Probe, Cuda) {
 TEST(Probe, AFailingDeviceIsAnError) {
   const DeviceOr device = OpenFaulty("dead=5");
   const std::vector<const Question*> all = AllQuestions();
-  EXPECT_EQ(ProbeRow(**device, *FindRow("x86/vdpbf16ps"), all).status().code(),
+  EXPECT_EQ(ProbeOperation(**device, *FindOperation("x86/vdpbf16ps"), all).status().code(),
             absl::StatusCode::kUnavailable);
 }
 

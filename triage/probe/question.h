@@ -26,8 +26,8 @@ struct Question {
   const char* parameters = "";
   // Classes of generated inputs, separated by spaces; "*" is all of them.
   const char* classes = "*";
-  // Names of corpus/vector_file.h, separated by spaces, with braces; each is asked of the rows that
-  // it fits.
+  // Names of corpus/vector_file.h, separated by spaces, with braces; each is asked of the
+  // operations that it fits.
   const char* vectors = "";
   bool nan_bits = false;  // NaNs are compared bit for bit even where the table promises none
 };

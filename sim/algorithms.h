@@ -1,4 +1,4 @@
-// Algorithms as the rows of sim/numerics.cc name them, from the formats and the shape of an
+// Algorithms as the lines of sim/numerics.cc name them, from the formats and the shape of an
 // instruction.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// FMA chain: IEEE 754 but for what a row changes.
+// FMA chain: IEEE 754 but for what an operation changes.
 constexpr Algorithm Fma(const Format& d) {
   return {.family = Family::kFmaChain,
           .output_fraction_bits = d.fraction_bits,
@@ -104,7 +104,7 @@ Algorithm Integer(const Instruction& i) {
 // one rule, emin(output) - (F - 18): the values of Khattak & Mikaitis and of MMA-Sim 2.1.1. Every
 // zero result is +0 (MMA-Sim 2.1.1).
 template <int terms, int fraction_bits>
-Algorithm Truncated(const Instruction& i) {
+Algorithm TruncatedFusedSum(const Instruction& i) {
   return {.family = Family::kFusedSum,
           .terms = terms,
           .fraction_bits = fraction_bits,
@@ -118,7 +118,7 @@ Algorithm Truncated(const Instruction& i) {
 // The same, an f16 addend converted to f32 first: its subnormals have their own exponents.
 template <int terms, int fraction_bits>
 Algorithm WidenedAddend(const Instruction& i) {
-  Algorithm a = Truncated<terms, fraction_bits>(i);
+  Algorithm a = TruncatedFusedSum<terms, fraction_bits>(i);
   a.addend_exponent = AddendExponent::kOutputFormat;
   return a;
 }
@@ -127,7 +127,7 @@ Algorithm WidenedAddend(const Instruction& i) {
 // that of the architecture's other sums, of `fraction_bits`.
 template <int terms, int fraction_bits>
 Algorithm NarrowFp8(const Instruction& i) {
-  Algorithm a = Truncated<terms, fraction_bits>(i);
+  Algorithm a = TruncatedFusedSum<terms, fraction_bits>(i);
   a.fraction_bits = 13;
   if (i.d->bits == 32) a.output_fraction_bits = 13;
   return a;
@@ -135,7 +135,7 @@ Algorithm NarrowFp8(const Instruction& i) {
 
 // FP8 where ptxas makes f16 instructions of it: f16 steps over interleaved k, then one addition.
 inline Algorithm EmulatedFp8(const Instruction& i) {
-  Algorithm a = Truncated<16, 25>(i);
+  Algorithm a = TruncatedFusedSum<16, 25>(i);
   a.grouping = Grouping::kPairsOfFour;
   a.addend_joins = AddendJoins::kLastAdd;
   return a;
@@ -143,7 +143,7 @@ inline Algorithm EmulatedFp8(const Instruction& i) {
 
 // Block-scaled products, each aligned by its own exponent and its scales' (ST-FDPA).
 inline Algorithm ScaledProducts(const Instruction& i) {
-  Algorithm a = Truncated<32, 25>(i);
+  Algorithm a = TruncatedFusedSum<32, 25>(i);
   a.family = Family::kScaledSum;
   return a;
 }

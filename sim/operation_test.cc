@@ -1,4 +1,4 @@
-#include "sim/row.h"
+#include "sim/operation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ using testing::SizeIs;
 
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 
-std::vector<std::string> Names(const std::vector<const Row*>& rows) {
+std::vector<std::string> Names(const std::vector<const Operation*>& ops) {
   std::vector<std::string> names;
-  for (const Row* row : rows) names.push_back(row->name);
+  for (const Operation* op : ops) names.push_back(op->name);
   return names;
 }
 
@@ -65,14 +65,14 @@ TEST(Instructions, WithSize) {
   EXPECT_EQ(sized.shape, (Shape{64, 256, 16, 1}));
 }
 
-TEST(Numerics, EveryRowNamesAnInstructionOnce) {
+TEST(Numerics, EveryOperationNamesAnInstructionOnce) {
   std::set<std::pair<std::string, std::string>> seen;
   std::set<std::string> instructions;
   for (const Numerics& n : AllNumerics()) {
     EXPECT_TRUE(seen.emplace(n.arch, n.instruction->name).second) << n.arch;
     instructions.insert(n.instruction->name);
   }
-  EXPECT_EQ(Rows().size(), AllNumerics().size());
+  EXPECT_EQ(Operations().size(), AllNumerics().size());
   for (const Instruction& i : Instructions()) EXPECT_TRUE(instructions.contains(i.name)) << i.name;
   for (const UnknownNumerics& u : AllUnknown()) {
     EXPECT_TRUE(seen.emplace(u.arch, u.instruction).second) << u.arch << " " << u.instruction;
@@ -81,28 +81,29 @@ TEST(Numerics, EveryRowNamesAnInstructionOnce) {
   }
 }
 
-TEST(Numerics, EveryNativeInstructionHasARow) {
+TEST(Numerics, EveryNativeInstructionHasAOperation) {
   for (const Instruction& i : Instructions()) {
     std::istringstream archs(i.native_on);
     for (std::string arch; archs >> arch;) {
-      EXPECT_NE(FindRow(arch + "/" + i.name), nullptr) << arch << "/" << i.name;
+      EXPECT_NE(FindOperation(arch + "/" + i.name), nullptr) << arch << "/" << i.name;
     }
   }
 }
 
-TEST(Row, NativeWhereTheManualSaysSo) {
-  EXPECT_TRUE(IsNative(*FindRow("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32")));
-  EXPECT_FALSE(IsNative(*FindRow("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")));
-  EXPECT_TRUE(IsNative(*FindRow("sm_90/wgmma.m64n256k16.f32.f16.f16")));
-  EXPECT_TRUE(IsNative(*FindRow("x86/vdpbf16ps")));
-  EXPECT_FALSE(IsNative(*FindRow("sm_100/mma.m16n8k16.f32.e5m2.e4m3.f32")));
+TEST(Operation, NativeWhereTheManualSaysSo) {
+  EXPECT_TRUE(IsNative(*FindOperation("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32")));
+  EXPECT_FALSE(IsNative(*FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")));
+  EXPECT_TRUE(IsNative(*FindOperation("sm_90/wgmma.m64n256k16.f32.f16.f16")));
+  EXPECT_TRUE(IsNative(*FindOperation("x86/vdpbf16ps")));
+  EXPECT_FALSE(IsNative(*FindOperation("sm_100/mma.m16n8k16.f32.e5m2.e4m3.f32")));
 }
 
-TEST(Numerics, UnknownRowsRefuse) {
+TEST(Numerics, UnknownOperationsRefuse) {
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = std::string(u.arch) + "/" + u.instruction;
-    EXPECT_EQ(FindRow(name), nullptr) << name;
-    EXPECT_EQ(WhyNoRow(name), "'" + name + "' exists, but cannot be simulated: " + u.evidence.text);
+    EXPECT_EQ(FindOperation(name), nullptr) << name;
+    EXPECT_EQ(WhyNoOperation(name),
+              "'" + name + "' exists, but cannot be simulated: " + u.evidence.text);
   }
 }
 
@@ -118,43 +119,43 @@ TEST(Numerics, EvidenceIsGiven) {
   }
 }
 
-TEST(Rows, ModelsAreValid) {
-  for (const Row& row : Rows()) {
-    SCOPED_TRACE(row.name);
-    EXPECT_EQ(Invalid(row.model), "");
-    EXPECT_EQ(row.model.k, row.instruction->shape.k);
-    const int terms = row.model.algorithm.terms;
-    EXPECT_TRUE(row.model.k % terms == 0 || row.model.k < terms);
-    const bool integer = row.model.algorithm.family == Family::kIntegerDot;
-    for (const Format* f : {&row.model.a, &row.model.b, &row.model.c, &row.model.d}) {
+TEST(Operations, ModelsAreValid) {
+  for (const Operation& op : Operations()) {
+    SCOPED_TRACE(op.name);
+    EXPECT_EQ(WhyInvalid(op.model), "");
+    EXPECT_EQ(op.model.k, op.instruction->shape.k);
+    const int terms = op.model.algorithm.terms;
+    EXPECT_TRUE(op.model.k % terms == 0 || op.model.k < terms);
+    const bool integer = op.model.algorithm.family == Family::kIntegerDot;
+    for (const Format* f : {&op.model.a, &op.model.b, &op.model.c, &op.model.d}) {
       EXPECT_EQ(IsInteger(*f), integer) << f->name;
     }
     // A chain starts from the addend as if it were a result.
-    if (row.model.algorithm.family == Family::kFmaChain) {
-      EXPECT_STREQ(row.model.c.name, row.model.d.name);
+    if (op.model.algorithm.family == Family::kFmaChain) {
+      EXPECT_STREQ(op.model.c.name, op.model.d.name);
     }
     // Results need an infinity; integer results a sign.
     if (integer) {
-      EXPECT_TRUE(row.model.d.is_signed);
+      EXPECT_TRUE(op.model.d.is_signed);
     } else {
-      EXPECT_EQ(row.model.d.nonfinite, Nonfinite::kIeee);
+      EXPECT_EQ(op.model.d.nonfinite, Nonfinite::kIeee);
     }
   }
 }
 
-TEST(Rows, NamesAreUniqueAndFound) {
+TEST(Operations, NamesAreUniqueAndFound) {
   std::set<std::string> names;
-  for (const Row& row : Rows()) {
-    EXPECT_TRUE(names.insert(row.name).second) << row.name;
-    EXPECT_EQ(FindRow(row.name), &row);
-    EXPECT_EQ(row.name, std::string(row.arch()) + "/" + row.instruction->name);
+  for (const Operation& op : Operations()) {
+    EXPECT_TRUE(names.insert(op.name).second) << op.name;
+    EXPECT_EQ(FindOperation(op.name), &op);
+    EXPECT_EQ(op.name, std::string(op.arch()) + "/" + op.instruction->name);
   }
-  EXPECT_EQ(FindRow("sm_90"), nullptr);
-  EXPECT_EQ(FindRow(""), nullptr);
-  EXPECT_EQ(FindRow("sm_90/mma.m16n8k16.f32.f16.f16.f3"), nullptr);
+  EXPECT_EQ(FindOperation("sm_90"), nullptr);
+  EXPECT_EQ(FindOperation(""), nullptr);
+  EXPECT_EQ(FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f3"), nullptr);
 }
 
-TEST(Rows, Aliases) {
+TEST(Operations, Aliases) {
   const std::pair<const char*, const char*> aliases[] = {
       {"volta", "sm_70"},  {"turing", "sm_75"},     {"ampere", "sm_80"},         {"ada", "sm_89"},
       {"hopper", "sm_90"}, {"blackwell", "sm_100"}, {"rtx_blackwell", "sm_120"},
@@ -163,74 +164,75 @@ TEST(Rows, Aliases) {
   for (const auto& [alias, arch] : aliases) {
     EXPECT_EQ(ResolveAlias(alias), arch);
     EXPECT_EQ(ResolveAlias(std::string(alias) + "/x"), std::string(arch) + "/x");
-    EXPECT_EQ(Names(MatchRows(std::string(alias) + "/*")),
-              Names(MatchRows(std::string(arch) + "/*")));
-    EXPECT_FALSE(MatchRows(std::string(alias) + "/*").empty());
+    EXPECT_EQ(Names(MatchOperations(std::string(alias) + "/*")),
+              Names(MatchOperations(std::string(arch) + "/*")));
+    EXPECT_FALSE(MatchOperations(std::string(alias) + "/*").empty());
   }
   for (const char* other : {"", "hoppe/x", "hopper2/x", "x86", "x/hopper", "Hopper/x"}) {
     EXPECT_EQ(ResolveAlias(other), other);
   }
-  ASSERT_NE(FindRow(kHopper), nullptr);
-  EXPECT_EQ(FindRow("hopper/mma.m16n8k16.f32.f16.f16.f32"), FindRow(kHopper));
+  ASSERT_NE(FindOperation(kHopper), nullptr);
+  EXPECT_EQ(FindOperation("hopper/mma.m16n8k16.f32.f16.f16.f32"), FindOperation(kHopper));
 }
 
-TEST(Rows, Globs) {
-  EXPECT_THAT(MatchRows("*"), SizeIs(Rows().size()));
-  EXPECT_THAT(Names(MatchRows("x86/vdpbf*s")), ElementsAre("x86/vdpbf16ps"));
-  EXPECT_THAT(Names(MatchRows("*6/[vt]*dpbusd")), ElementsAre("x86/vpdpbusd", "x86/tdpbusd"));
-  EXPECT_THAT(Names(MatchRows("sm_7[05]/mma.m8n8k4.f16*")),
+TEST(Operations, Globs) {
+  EXPECT_THAT(MatchOperations("*"), SizeIs(Operations().size()));
+  EXPECT_THAT(Names(MatchOperations("x86/vdpbf*s")), ElementsAre("x86/vdpbf16ps"));
+  EXPECT_THAT(Names(MatchOperations("*6/[vt]*dpbusd")), ElementsAre("x86/vpdpbusd", "x86/tdpbusd"));
+  EXPECT_THAT(Names(MatchOperations("sm_7[05]/mma.m8n8k4.f16*")),
               ElementsAre("sm_70/mma.m8n8k4.f16.f16.f16.f16", "sm_75/mma.m8n8k4.f16.f16.f16.f16"));
-  EXPECT_THAT(Names(MatchRows(kHopper)), ElementsAre(kHopper));
-  EXPECT_THAT(MatchRows("sm_9"), IsEmpty());
-  EXPECT_THAT(MatchRows(""), IsEmpty());
+  EXPECT_THAT(Names(MatchOperations(kHopper)), ElementsAre(kHopper));
+  EXPECT_THAT(MatchOperations("sm_9"), IsEmpty());
+  EXPECT_THAT(MatchOperations(""), IsEmpty());
 }
 
-TEST(Rows, EveryLegalSizeIsFoundByName) {
-  const Row* table = FindRow("sm_90/wgmma.m64n8k16.f32.f16.f16");
+TEST(Operations, EveryLegalSizeIsFoundByName) {
+  const Operation* table = FindOperation("sm_90/wgmma.m64n8k16.f32.f16.f16");
   ASSERT_NE(table, nullptr);
   for (int n = 0; n <= 264; ++n) {
     const std::string name = "sm_90/wgmma.m64n" + std::to_string(n) + "k16.f32.f16.f16";
-    const Row* row = FindRow(name);
-    ASSERT_EQ(row != nullptr, n >= 8 && n <= 256 && n % 8 == 0) << name;
-    if (row == nullptr) continue;
-    EXPECT_EQ(row, FindRow("hopper" + name.substr(5)));
-    EXPECT_EQ(row->name, name);
-    EXPECT_EQ(row->shape(), (Shape{64, n, 16, 1}));
-    EXPECT_TRUE(SameModel(row->model, table->model));
-    EXPECT_THAT(MatchRows(name), ElementsAre(row));
+    const Operation* op = FindOperation(name);
+    ASSERT_EQ(op != nullptr, n >= 8 && n <= 256 && n % 8 == 0) << name;
+    if (op == nullptr) continue;
+    EXPECT_EQ(op, FindOperation("hopper" + name.substr(5)));
+    EXPECT_EQ(op->name, name);
+    EXPECT_EQ(op->shape(), (Shape{64, n, 16, 1}));
+    EXPECT_TRUE(SameModel(op->model, table->model));
+    EXPECT_THAT(MatchOperations(name), ElementsAre(op));
   }
   // Blackwell: m = 128 only with n a multiple of 16; integers skip some n.
-  EXPECT_NE(FindRow("sm_100/tcgen05.mma.m128n16k16.f32.f16.f16"), nullptr);
-  EXPECT_EQ(FindRow("sm_100/tcgen05.mma.m128n8k16.f32.f16.f16"), nullptr);
-  EXPECT_NE(FindRow("sm_90/wgmma.m64n24k32.s32.s8.s8"), nullptr);
-  EXPECT_EQ(FindRow("sm_90/wgmma.m64n40k32.s32.s8.s8"), nullptr);
-  EXPECT_EQ(FindRow("sm_90/wgmma.m064n8k16.f32.f16.f16"), nullptr);
-  EXPECT_EQ(FindRow("sm_90/mma.m16n16k16.f32.f16.f16.f32"), nullptr);
+  EXPECT_NE(FindOperation("sm_100/tcgen05.mma.m128n16k16.f32.f16.f16"), nullptr);
+  EXPECT_EQ(FindOperation("sm_100/tcgen05.mma.m128n8k16.f32.f16.f16"), nullptr);
+  EXPECT_NE(FindOperation("sm_90/wgmma.m64n24k32.s32.s8.s8"), nullptr);
+  EXPECT_EQ(FindOperation("sm_90/wgmma.m64n40k32.s32.s8.s8"), nullptr);
+  EXPECT_EQ(FindOperation("sm_90/wgmma.m064n8k16.f32.f16.f16"), nullptr);
+  EXPECT_EQ(FindOperation("sm_90/mma.m16n16k16.f32.f16.f16.f32"), nullptr);
 }
 
-TEST(Rows, WhyThereIsNone) {
-  EXPECT_THAT(WhyNoRow("sm_75/mma.m16n8k16.f32.f16.f16.f32"),
+TEST(Operations, WhyThereIsNone) {
+  EXPECT_THAT(WhyNoOperation("sm_75/mma.m16n8k16.f32.f16.f16.f32"),
               testing::ContainsRegex(
                   "; it exists on sm_80, (sm_[0-9]+, )*sm_90, (sm_[0-9]+, )*sm_120[,;]"));
-  EXPECT_EQ(WhyNoRow("hopper/wgmma.m64n12k16.f32.f16.f16"),
+  EXPECT_EQ(WhyNoOperation("hopper/wgmma.m64n12k16.f32.f16.f16"),
             "'sm_90/wgmma.m64n12k16.f32.f16.f16' has no such size; it has m = 64 and n = 8..256 in "
             "steps of 8");
-  EXPECT_THAT(WhyNoRow("cdna4/v_mfma_f32_16x16x16_f16"),
+  EXPECT_THAT(WhyNoOperation("cdna4/v_mfma_f32_16x16x16_f16"),
               testing::HasSubstr("exists, but cannot be simulated: no arithmetic of CDNA4"));
-  EXPECT_THAT(WhyNoRow("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
+  EXPECT_THAT(WhyNoOperation("sm_90/mma.m16n8k16.f32.f16.f16.f23"),
               testing::HasSubstr(std::string("nearest names are ") + kHopper));
-  EXPECT_THAT(WhyNoRow("x86/vfma"), testing::HasSubstr("nearest names are x86/"));
-  EXPECT_THAT(WhyNoRow("x87/vdpbf16ps"), testing::HasSubstr("nearest names are x86/vdpbf16ps"));
-  EXPECT_THAT(WhyNoRow(""), testing::HasSubstr("nearest names are"));
+  EXPECT_THAT(WhyNoOperation("x86/vfma"), testing::HasSubstr("nearest names are x86/"));
+  EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"),
+              testing::HasSubstr("nearest names are x86/vdpbf16ps"));
+  EXPECT_THAT(WhyNoOperation(""), testing::HasSubstr("nearest names are"));
 }
 
-TEST(Rows, DistinctRowsStandForAll) {
-  const std::vector<const Row*> distinct = DistinctRows();
-  EXPECT_LT(distinct.size(), Rows().size());
-  for (const Row& row : Rows()) {
+TEST(Operations, DistinctOperationsStandForAll) {
+  const std::vector<const Operation*> distinct = DistinctOperations();
+  EXPECT_LT(distinct.size(), Operations().size());
+  for (const Operation& op : Operations()) {
     int same = 0;
-    for (const Row* other : distinct) same += SameModel(row.model, other->model);
-    EXPECT_EQ(same, 1) << row.name;
+    for (const Operation* other : distinct) same += SameModel(op.model, other->model);
+    EXPECT_EQ(same, 1) << op.name;
   }
 }
 
@@ -248,7 +250,7 @@ size_t PlainEditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-TEST(Rows, NearestIsByEditDistance) {
+TEST(Operations, NearestIsByEditDistance) {
   std::mt19937 random(1);
   const auto text = [&random](size_t longest) {
     std::string s(random() % (longest + 1), ' ');
@@ -264,12 +266,12 @@ TEST(Rows, NearestIsByEditDistance) {
 }
 
 // Steps that grow with both lengths would take hours here.
-TEST(Rows, NearestToALongName) {
+TEST(Operations, NearestToALongName) {
   const std::vector<std::string> names(1000, std::string(1000, 'y'));
   EXPECT_THAT(Nearest(std::string(10'000'000, 'x'), names, 1), SizeIs(1));
 }
 
-TEST(Rows, Nearest) {
+TEST(Operations, Nearest) {
   const std::vector<std::string> names = {"kitten", "mitten", "sitting", "kit"};
   EXPECT_THAT(Nearest("kitten", names, 2), ElementsAre("kitten", "mitten"));
   EXPECT_THAT(Nearest("sittin", names, 4), ElementsAre("sitting", "kitten", "mitten", "kit"));
@@ -277,16 +279,16 @@ TEST(Rows, Nearest) {
   EXPECT_THAT(Nearest("x", {}, 3), IsEmpty());
 }
 
-TEST(Rows, WithAlgorithmKeepsTheRest) {
-  const Row& row = *FindRow(kHopper);
-  Algorithm changed = row.model.algorithm;
+TEST(Operations, WithAlgorithmKeepsTheRest) {
+  const Operation& op = *FindOperation(kHopper);
+  Algorithm changed = op.model.algorithm;
   changed.fraction_bits = 7;
-  const Model model = WithAlgorithm(row, changed);
+  const Model model = WithAlgorithm(op, changed);
   EXPECT_EQ(model.algorithm, changed);
   EXPECT_EQ(model.k, 16);
   EXPECT_STREQ(model.a.name, "f16");
   EXPECT_STREQ(model.d.name, "f32");
-  EXPECT_EQ(row.model.algorithm.fraction_bits, 25);
+  EXPECT_EQ(op.model.algorithm.fraction_bits, 25);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "triage/probe/pairs.h"
+#include "triage/probe/operand_sweep.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "device/one_hot.h"
+#include "sim/word.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -69,46 +69,32 @@ class Domain {
   const uint64_t a_, b_, a_lines_, b_lines_, a_chunks_, b_chunks_;
 };
 
-// Zeros, scales 1.0.
-Batch Empty(const Row& row, int64_t count) {
-  Batch batch;
-  batch.Resize(row.shape(), count);
-  const int stride = row.shape().row_words(), k = row.shape().k;
-  for (auto* words : {&batch.a, &batch.b}) {
-    for (size_t i = 0; i < words->size(); ++i) {
-      const bool scale = static_cast<int>(i % stride) >= k;
-      (*words)[i] = scale ? IntegerWord(*row.instruction->scale, 1) : 0;
-    }
-  }
-  return batch;
-}
-
 }  // namespace
 
-bool HasPairs(const Row& row) {
-  const Format &a = *row.instruction->a, &b = *row.instruction->b;
+bool HasOperandSweep(const Operation& op) {
+  const Format &a = *op.instruction->a, &b = *op.instruction->b;
   return std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
 }
 
-absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Model& model,
-                                      const TimeLimit& limit) {
-  const Domain domain(*row.instruction);
-  const Shape& s = row.shape();
+absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
+                                           const TimeLimit& limit) {
+  const Domain domain(*op.instruction);
+  const Shape& s = op.shape();
   const int64_t most = std::max<int64_t>(1, (1 << 18) / s.d_words());  // executions at a time
-  PairResult result = {.of = domain.triples()};
+  OperandSweep result = {.of = domain.triples()};
   Comparison comparison;
   uint64_t tile = 0;
   while (tile < domain.tiles()) {
     const uint64_t left = domain.tiles() - tile;
     const int64_t count =
         std::min<int64_t>(most, static_cast<int64_t>((left + s.blocks - 1) / s.blocks));
-    Batch batch = Empty(row, count);
+    Batch batch = NeutralBatch(model, s, count);
     for (int64_t block = 0; block < count * s.blocks; ++block)
       domain.Fill(tile + block, block, batch);
     tile = std::min(tile + count * s.blocks, domain.tiles());
-    const absl::StatusOr<std::vector<uint64_t>> d = device.Run(row, batch);
+    const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
     if (!d.ok()) return d.status();
-    Compare(row, model, batch, *d, comparison);
+    Compare(op, model, batch, *d, comparison);
     const std::vector<int64_t>& differing = comparison.differing;
     result.differing += differing.size();
     if (!differing.empty() && result.first.empty()) {

@@ -12,19 +12,19 @@
 namespace mmadiff {
 
 // Inputs of 16 bits or fewer.
-bool HasPairs(const Row& row);
+bool HasOperandSweep(const Operation& op);
 
 // a x b + c in the first term, everything else zero (scales 1.0), for every a, b and c: of inputs
 // of 8 bits or fewer c is 0 and, with either sign, a number of every exponent that their products
 // have; of wider ones c is 0. Spread over the whole when there is no time for all.
-struct PairResult {
+struct OperandSweep {
   uint64_t done = 0, of = 0;         // triples (a, b, c)
-  uint64_t differing = 0;            // from the model, under the row's NaN rule
+  uint64_t differing = 0;            // from the model, under the operation's NaN rule
   std::vector<Observed> first = {};  // that differs; none or one
 };
 
 // At least one portion, even after the limit. Errors are the device's.
-absl::StatusOr<PairResult> SweepPairs(Device& device, const Row& row, const Model& model,
-                                      const TimeLimit& limit);
+absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
+                                           const TimeLimit& limit);
 
 }  // namespace mmadiff

@@ -1,13 +1,14 @@
-#include "triage/minimize/operand.h"
+#include "sim/word.h"
 
 #include <bit>
+#include <cassert>
 
 namespace mmadiff {
 namespace {
 
-using Class = Operand::Class;
+using Class = Value::Class;
 
-Operand FromMagnitude(bool negative, uint64_t magnitude, int lsb_exponent) {
+Value FromMagnitude(bool negative, uint64_t magnitude, int lsb_exponent) {
   if (magnitude == 0) return {Class::kZero, negative, 0, 0};
   const int leading = std::bit_width(magnitude) - 1;
   const uint64_t fraction = leading == 0 ? 0 : magnitude << (64 - leading);
@@ -21,7 +22,7 @@ bool Significand(uint64_t fraction, int bits, uint64_t* significand) {
   return true;
 }
 
-bool PackInteger(const Format& f, const Operand& o, uint64_t* word) {
+bool EncodeInteger(const Format& f, const Value& o, uint64_t* word) {
   if (o.kind == Class::kInfinite || o.kind == Class::kNan) return false;
   uint64_t magnitude = 0;
   if (o.kind == Class::kFinite && !Significand(o.fraction, o.exponent, &magnitude)) return false;
@@ -32,8 +33,8 @@ bool PackInteger(const Format& f, const Operand& o, uint64_t* word) {
   return true;
 }
 
-// Exponent field and fraction of an infinity or a NaN; Pack() tells which of them it is.
-bool PackSpecial(const Format& f, const Operand& o, uint64_t* bits) {
+// Exponent field and fraction of an infinity or a NaN; EncodeValue() tells which of them it is.
+bool EncodeSpecial(const Format& f, const Value& o, uint64_t* bits) {
   const bool nan = o.kind == Class::kNan;
   if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;
   *bits = static_cast<uint64_t>(MaxExponentField(f)) << f.fraction_bits;
@@ -45,7 +46,7 @@ bool PackSpecial(const Format& f, const Operand& o, uint64_t* bits) {
 
 }  // namespace
 
-Operand Unpack(const Format& f, uint64_t word) {
+Value DecodeValue(const Format& f, uint64_t word) {
   if (IsInteger(f)) {
     const int64_t value = DecodeInteger(f, word);
     return FromMagnitude(value < 0, value < 0 ? -static_cast<uint64_t>(value) : value, 0);
@@ -58,12 +59,12 @@ Operand Unpack(const Format& f, uint64_t word) {
   return FromMagnitude(u.negative, u.significand, u.exponent - f.fraction_bits);
 }
 
-bool Pack(const Format& f, const Operand& o, uint64_t* word) {
-  if (IsInteger(f)) return PackInteger(f, o, word);
+bool EncodeValue(const Format& f, const Value& o, uint64_t* word) {
+  if (IsInteger(f)) return EncodeInteger(f, o, word);
   if (o.negative && !f.is_signed) return false;
   uint64_t bits = 0;  // exponent field and fraction
   if (o.kind == Class::kInfinite || o.kind == Class::kNan) {
-    if (!PackSpecial(f, o, &bits)) return false;
+    if (!EncodeSpecial(f, o, &bits)) return false;
   } else if (o.kind == Class::kFinite) {
     // Without zero, field 0 is one more normal exponent.
     const int lowest_normal = f.min_exponent - (f.has_zero ? 0 : 1);
@@ -83,17 +84,17 @@ bool Pack(const Format& f, const Operand& o, uint64_t* word) {
   return true;
 }
 
-bool PackNan(const Format& f, bool negative, uint64_t* word) {
+bool EncodeNan(const Format& f, bool negative, uint64_t* word) {
   if (f.nonfinite == Nonfinite::kNone) return false;
   const uint64_t payload = f.nonfinite == Nonfinite::kNanAllOnes ? LowBits(f.fraction_bits)
                            : f.nonfinite == Nonfinite::kNanMinusZero
                                ? 0
                                : 1ull << (f.fraction_bits - 1);
-  return Pack(f, {Class::kNan, negative, 0, payload}, word);
+  return EncodeValue(f, {Class::kNan, negative, 0, payload}, word);
 }
 
-bool PackPowerOfTwo(const Format& f, bool negative, int exponent, uint64_t* word) {
-  return Pack(f, {Class::kFinite, negative, exponent, 0}, word);
+bool EncodePowerOfTwo(const Format& f, bool negative, int exponent, uint64_t* word) {
+  return EncodeValue(f, {Class::kFinite, negative, exponent, 0}, word);
 }
 
 int LowestExponent(const Format& f) {
@@ -102,5 +103,31 @@ int LowestExponent(const Format& f) {
 }
 
 int HighestExponent(const Format& f) { return IsInteger(f) ? f.bits - 1 : MaxExponent(f); }
+
+uint64_t IntegerWord(const Format& f, uint64_t value) {
+  uint64_t word = 0;
+  [[maybe_unused]] const bool exact = EncodeValue(f, FromMagnitude(false, value, 0), &word);
+  assert(exact);
+  return word;
+}
+
+uint64_t NeutralWord(const Model& m, int index) {
+  return index < m.k ? 0 : IntegerWord(m.scale, 1);
+}
+
+DotProductCase NeutralDotProduct(const Model& m) {
+  return Extract(NeutralBatch(m, {1, 1, m.k, 1, m.scales()}, 1), 0);
+}
+
+Batch NeutralBatch(const Model& m, const Shape& shape, int64_t count) {
+  Batch batch;
+  batch.Resize(shape, count);
+  for (auto* words : {&batch.a, &batch.b}) {
+    for (size_t i = 0; shape.scales > 0 && i < words->size(); ++i) {
+      (*words)[i] = NeutralWord(m, static_cast<int>(i % shape.row_words()));
+    }
+  }
+  return batch;
+}
 
 }  // namespace mmadiff

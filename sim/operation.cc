@@ -1,4 +1,4 @@
-#include "sim/row.h"
+#include "sim/operation.h"
 
 #include <fnmatch.h>
 
@@ -14,7 +14,7 @@
 namespace mmadiff {
 namespace {
 
-Row MakeRow(const Numerics& n, const Instruction& i) {
+Operation MakeOperation(const Numerics& n, const Instruction& i) {
   Model model = {*i.a, *i.b, *i.c, *i.d, i.shape.k, n.algorithm};
   if (i.shape.scales > 0) {
     model.scale = *i.scale;
@@ -23,10 +23,10 @@ Row MakeRow(const Numerics& n, const Instruction& i) {
   return {&i, &n, model, std::string(n.arch) + "/" + i.name};
 }
 
-std::vector<Row> MakeRows() {
-  std::vector<Row> rows;
-  for (const Numerics& n : AllNumerics()) rows.push_back(MakeRow(n, *n.instruction));
-  return rows;
+std::vector<Operation> MakeOperations() {
+  std::vector<Operation> ops;
+  for (const Numerics& n : AllNumerics()) ops.push_back(MakeOperation(n, *n.instruction));
+  return ops;
 }
 
 // "mMnNk" of a name, the text before it and the text behind.
@@ -53,37 +53,36 @@ bool IsLegal(std::span<const Sizes> sizes, int m, int n) {
   });
 }
 
-// The row of the table that differs from `name` at most in a legal or illegal m and n.
-const Row* TableRowOfAnySize(const std::string& name, SizedName* wanted) {
+// The operation of the table that differs from `name` at most in a legal or illegal m and n.
+const Operation* TableOperationOfAnySize(const std::string& name, SizedName* wanted) {
   if (!ParseSizes(name, wanted)) return nullptr;
-  for (const Row& row : Rows()) {
-    if (row.instruction->sizes.empty()) continue;
+  for (const Operation& op : Operations()) {
+    if (op.instruction->sizes.empty()) continue;
     SizedName own;
-    if (ParseSizes(row.name, &own) && own.before == wanted->before &&
-        own.behind == wanted->behind) {
-      return &row;
+    if (ParseSizes(op.name, &own) && own.before == wanted->before && own.behind == wanted->behind) {
+      return &op;
     }
   }
   return nullptr;
 }
 
-// A row of another size, made when it is first asked for and kept.
-const Row* SizedRow(const std::string& name) {
+// An operation of another size, made when it is first asked for and kept.
+const Operation* SizedOperation(const std::string& name) {
   struct Made {
     Instruction instruction;
-    Row row;
+    Operation op;
   };
   static std::mutex& mutex = *new std::mutex;
   static auto& made = *new std::map<std::string, Made>;
   SizedName wanted;
-  const Row* row = TableRowOfAnySize(name, &wanted);
-  if (row == nullptr || !IsLegal(row->instruction->sizes, wanted.m, wanted.n)) return nullptr;
-  const Instruction sized = WithSize(*row->instruction, wanted.m, wanted.n);
-  if (std::string(row->arch()) + "/" + sized.name != name) return nullptr;  // "n08"
+  const Operation* op = TableOperationOfAnySize(name, &wanted);
+  if (op == nullptr || !IsLegal(op->instruction->sizes, wanted.m, wanted.n)) return nullptr;
+  const Instruction sized = WithSize(*op->instruction, wanted.m, wanted.n);
+  if (std::string(op->arch()) + "/" + sized.name != name) return nullptr;  // "n08"
   const std::lock_guard lock(mutex);
   const auto [entry, is_new] = made.try_emplace(name, Made{sized, {}});
-  if (is_new) entry->second.row = MakeRow(*row->numerics, entry->second.instruction);
-  return &entry->second.row;
+  if (is_new) entry->second.op = MakeOperation(*op->numerics, entry->second.instruction);
+  return &entry->second.op;
 }
 
 std::string LegalSizes(std::span<const Sizes> sizes) {
@@ -130,18 +129,18 @@ class EditDistances {
 
 }  // namespace
 
-std::span<const Row> Rows() {
-  static const std::vector<Row>& rows = *new std::vector<Row>(MakeRows());
-  return rows;
+std::span<const Operation> Operations() {
+  static const std::vector<Operation>& ops = *new std::vector<Operation>(MakeOperations());
+  return ops;
 }
 
-std::vector<const Row*> DistinctRows() {
-  std::vector<const Row*> distinct;
-  for (const Row& row : Rows()) {
-    const bool known = std::any_of(distinct.begin(), distinct.end(), [&row](const Row* other) {
-      return SameModel(row.model, other->model);
+std::vector<const Operation*> DistinctOperations() {
+  std::vector<const Operation*> distinct;
+  for (const Operation& op : Operations()) {
+    const bool known = std::any_of(distinct.begin(), distinct.end(), [&op](const Operation* other) {
+      return SameModel(op.model, other->model);
     });
-    if (!known) distinct.push_back(&row);
+    if (!known) distinct.push_back(&op);
   }
   return distinct;
 }
@@ -156,33 +155,33 @@ std::string ResolveAlias(std::string_view name) {
   return std::string(name);
 }
 
-const Row* FindRow(std::string_view name) {
+const Operation* FindOperation(std::string_view name) {
   static const auto& by_name = *[] {
-    auto* map = new std::map<std::string, const Row*>;
-    for (const Row& row : Rows()) map->emplace(row.name, &row);
+    auto* map = new std::map<std::string, const Operation*>;
+    for (const Operation& op : Operations()) map->emplace(op.name, &op);
     return map;
   }();
   const std::string resolved = ResolveAlias(name);
   const auto found = by_name.find(resolved);
-  return found == by_name.end() ? SizedRow(resolved) : found->second;
+  return found == by_name.end() ? SizedOperation(resolved) : found->second;
 }
 
-bool IsNative(const Row& row) {
-  const std::vector<std::string> native_on = Words(row.instruction->native_on);
-  return std::find(native_on.begin(), native_on.end(), row.arch()) != native_on.end();
+bool IsNative(const Operation& op) {
+  const std::vector<std::string> native_on = SplitWords(op.instruction->native_on);
+  return std::find(native_on.begin(), native_on.end(), op.arch()) != native_on.end();
 }
 
-std::vector<const Row*> MatchRows(std::string_view glob) {
+std::vector<const Operation*> MatchOperations(std::string_view glob) {
   const std::string pattern = ResolveAlias(glob);
-  if (const Row* row = FindRow(pattern)) return {row};
-  std::vector<const Row*> rows;
-  for (const Row& row : Rows()) {
-    if (fnmatch(pattern.c_str(), row.name.c_str(), 0) == 0) rows.push_back(&row);
+  if (const Operation* op = FindOperation(pattern)) return {op};
+  std::vector<const Operation*> ops;
+  for (const Operation& op : Operations()) {
+    if (fnmatch(pattern.c_str(), op.name.c_str(), 0) == 0) ops.push_back(&op);
   }
-  return rows;
+  return ops;
 }
 
-std::string WhyNoRow(std::string_view name) {
+std::string WhyNoOperation(std::string_view name) {
   const std::string resolved = ResolveAlias(name);
   const std::string instruction = resolved.substr(std::min(resolved.find('/'), resolved.size()));
   std::string elsewhere;
@@ -195,20 +194,20 @@ std::string WhyNoRow(std::string_view name) {
     }
   }
   SizedName wanted;
-  if (const Row* row = TableRowOfAnySize(resolved, &wanted)) {
-    return "'" + resolved + "' has no such size; it has " + LegalSizes(row->instruction->sizes);
+  if (const Operation* op = TableOperationOfAnySize(resolved, &wanted)) {
+    return "'" + resolved + "' has no such size; it has " + LegalSizes(op->instruction->sizes);
   }
-  for (const Row& row : Rows()) {
-    if (!instruction.empty() && instruction.substr(1) == row.instruction->name) add(row.arch());
+  for (const Operation& op : Operations()) {
+    if (!instruction.empty() && instruction.substr(1) == op.instruction->name) add(op.arch());
   }
   // Of an architecture that exists, names of its own.
   const std::string_view arch = std::string_view(resolved).substr(0, resolved.find('/'));
   std::vector<std::string> names;
-  for (const Row& row : Rows()) {
-    if (row.arch() == arch) names.push_back(row.name);
+  for (const Operation& op : Operations()) {
+    if (op.arch() == arch) names.push_back(op.name);
   }
   if (names.empty()) {
-    for (const Row& row : Rows()) names.push_back(row.name);
+    for (const Operation& op : Operations()) names.push_back(op.name);
   }
   std::string near;
   for (const std::string& n : Nearest(resolved, names, 3)) near += (near.empty() ? "" : ", ") + n;
@@ -230,8 +229,8 @@ std::vector<std::string> Nearest(std::string_view name, std::span<const std::str
   return nearest;
 }
 
-Model WithAlgorithm(const Row& row, const Algorithm& algorithm) {
-  Model model = row.model;
+Model WithAlgorithm(const Operation& op, const Algorithm& algorithm) {
+  Model model = op.model;
   model.algorithm = algorithm;
   return model;
 }

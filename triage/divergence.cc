@@ -1,4 +1,4 @@
-#include "triage/parting.h"
+#include "triage/divergence.h"
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ const char* StageName(Stage stage) {
   return "?";
 }
 
-const Event* Parting(const std::vector<Event>& x, const std::vector<Event>& y) {
+const Event* FirstDivergence(const std::vector<Event>& x, const std::vector<Event>& y) {
   for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
     if (i >= x.size()) return &y[i];
     if (i >= y.size()) return &x[i];

@@ -1,0 +1,49 @@
+// Operations and operands for tests that cannot afford every operation.
+#pragma once
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/batch.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// The first `count` distinct operations of each family; of scaled sums of each format of scales.
+inline std::vector<const Operation*> OperationsOfEachFamily(int count) {
+  std::map<std::pair<Family, std::string>, int> seen;
+  std::vector<const Operation*> ops;
+  for (const Operation* op : DistinctOperations()) {
+    const char* scale = op->model.scale.name;
+    if (++seen[{op->model.algorithm.family, scale == nullptr ? "" : scale}] <= count) {
+      ops.push_back(op);
+    }
+  }
+  return ops;
+}
+
+// Each word of a batch of the operation by `word`, a function of its format.
+template <class Word>
+Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Word word) {
+  const Instruction& instruction = *op.instruction;
+  Batch batch;
+  batch.Resize(shape, executions);
+  const int words = shape.row_words();
+  for (size_t i = 0; i < batch.a.size(); ++i) batch.a[i] = word(instruction.a_format(i % words));
+  for (size_t i = 0; i < batch.b.size(); ++i) batch.b[i] = word(instruction.b_format(i % words));
+  for (uint64_t& w : batch.c) w = word(*instruction.c);
+  return batch;
+}
+
+// Any bit patterns.
+inline Batch RandomBits(const Operation& op, const Shape& shape, int64_t executions,
+                        uint64_t seed) {
+  std::mt19937_64 random(seed);
+  return FillBatch(op, shape, executions,
+                   [&](const Format& f) { return random() & LowBits(f.bits); });
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,18 @@
+// Names and globs of operations: what is found is found again by its own name, and what is not, is
+// explained.
+#include "fuzz/targets/input.h"
+#include "sim/operation.h"
+
+using namespace mmadiff::fuzz;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string name(Text(data, size));
+  const std::vector<const mmadiff::Operation*> matched = mmadiff::MatchOperations(name);
+  for (const mmadiff::Operation* op : matched) Check(mmadiff::FindOperation(op->name) == op);
+  if (const mmadiff::Operation* op = mmadiff::FindOperation(name)) {
+    Check(matched == std::vector{op} && mmadiff::FindOperation(op->name) == op);
+  } else {
+    Check(!mmadiff::WhyNoOperation(name).empty());
+  }
+  return 0;
+}
