@@ -104,13 +104,11 @@ MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, const Unpacked* a, const
 template <class Trace>
 MMADIFF_HD constexpr uint64_t ExactSum(const Model& m, const Unpacked* a, const Unpacked* b,
                                        uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
-  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
-    const Format& format = step == 0 ? m.c : m.d;
-    c = ExactStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms, format,
-                  Decode(format, c), step, first, trace);
-  }
-  return c;
+  return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
+    const Format& format = s.number == 0 ? m.c : m.d;
+    return ExactStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,
+                     s.first, trace);
+  });
 }
 
 }  // namespace mmadiff

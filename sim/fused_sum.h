@@ -8,6 +8,7 @@
 #include "sim/algorithm.h"
 #include "sim/fma_chain.h"
 #include "sim/round.h"
+#include "sim/steps.h"
 #include "sim/trace.h"
 
 namespace mmadiff {
@@ -187,20 +188,19 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
 template <class Trace>
 MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, const Unpacked* b,
                                          uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
   const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;
-  uint64_t d = last_add ? 0 : c;
-  int step = 0;
-  for (int first = 0; first < m.k; first += terms, ++step) {
-    const Format& format = step == 0 && !last_add ? m.c : m.d;
-    d = FusedStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms, format,
-                  Decode(format, d), step, first, trace);
-  }
+  int steps = 0;
+  const uint64_t d = ChainSteps(m, last_add ? 0 : c, [&](const Step& s, uint64_t addend) {
+    const Format& format = s.number == 0 && !last_add ? m.c : m.d;
+    steps = s.number + 1;
+    return FusedStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,
+                     s.first, trace);
+  });
   if (!last_add) return d;
   Model add = m;
   add.algorithm.output_rounding = Rounding::kNearestEven;
   add.algorithm.output_fraction_bits = m.d.fraction_bits;
-  return Add<uint64_t>(add, Subnormals::kKeep, c, d, step, trace);
+  return Add<uint64_t>(add, Subnormals::kKeep, c, d, steps, trace);
 }
 
 // a and b hold m.k decoded operands in ascending k.

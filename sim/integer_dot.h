@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "sim/algorithm.h"
+#include "sim/steps.h"
 #include "sim/trace.h"
 
 namespace mmadiff {
@@ -13,26 +14,24 @@ namespace mmadiff {
 template <class Trace>
 MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, const uint64_t* a, const uint64_t* b,
                                          uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
   const int64_t max = static_cast<int64_t>(LowBits(m.d.bits - 1));
-  int64_t sum = DecodeInteger(m.c, c);
-  for (int k = 0, step = 0; k < m.k; ++step) {
-    for (int i = 0; i < terms && k < m.k; ++i, ++k) {
+  return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
+    int64_t sum = DecodeInteger(s.number == 0 ? m.c : m.d, addend);
+    for (int k = s.first; k < s.first + s.terms; ++k) {
       const int64_t x = DecodeInteger(m.a, a[k]), y = DecodeInteger(m.b, b[k]);
       const int64_t product = m.algorithm.bit_operation == BitOperation::kXor ? x ^ y : x * y;
-      trace(Event{Stage::kProduct, step, k, product < 0,
+      trace(Event{Stage::kProduct, s.number, k, product < 0,
                   static_cast<uint64_t>(product < 0 ? -product : product), 0, false});
       sum += product;
     }
-    trace(Event{Stage::kSum, step, -1, sum < 0, static_cast<uint64_t>(sum < 0 ? -sum : sum), 0,
+    trace(Event{Stage::kSum, s.number, -1, sum < 0, static_cast<uint64_t>(sum < 0 ? -sum : sum), 0,
                 false});
     const bool outside = sum > max || sum < -max - 1;
     if (m.algorithm.overflow == Overflow::kSaturate && outside) sum = sum > 0 ? max : -max - 1;
-    sum = DecodeInteger(m.d, static_cast<uint64_t>(sum));
-    trace(Event{Stage::kRounded, step, -1, false, static_cast<uint64_t>(sum) & LowBits(m.d.bits), 0,
-                outside});
-  }
-  return static_cast<uint64_t>(sum) & LowBits(m.d.bits);
+    const uint64_t word = static_cast<uint64_t>(sum) & LowBits(m.d.bits);
+    trace(Event{Stage::kRounded, s.number, -1, false, word, 0, outside});
+    return word;
+  });
 }
 
 }  // namespace mmadiff

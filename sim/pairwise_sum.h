@@ -7,6 +7,7 @@
 #include "sim/algorithm.h"
 #include "sim/fma_chain.h"
 #include "sim/round.h"
+#include "sim/steps.h"
 #include "sim/trace.h"
 
 namespace mmadiff {
@@ -84,25 +85,25 @@ MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, const Unpacked* a, con
                                           uint64_t c, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int leaf = alg.product_rounding == ProductRounding::kExact ? 2 : 1;
-  for (int first = 0, step = 0; first < m.k; first += alg.terms, ++step) {
+  return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     uint64_t word[kMaxPairwiseTerms] = {};
-    int words = alg.terms / leaf;
+    int words = s.terms / leaf;
     for (int i = 0; i < words; ++i) {
-      const int k = first + leaf * i;
-      word[i] = RoundedProducts(m, a + k, b + k, leaf, step, k, trace);
+      const int k = s.first + leaf * i;
+      word[i] = RoundedProducts(m, a + k, b + k, leaf, s.number, k, trace);
     }
     // The operands of the tree are results: they are not flushed again.
     for (; words > 1; words /= 2) {
       for (int i = 0; i < words / 2; ++i) {
-        word[i] = Add<uint64_t>(m, Subnormals::kKeep, word[2 * i], word[2 * i + 1], step, trace);
+        word[i] =
+            Add<uint64_t>(m, Subnormals::kKeep, word[2 * i], word[2 * i + 1], s.number, trace);
       }
     }
-    if (first == 0 || alg.addend_flush == AddendFlush::kEveryStep) {
-      c = FlushedWord(m.d, alg.addend_subnormals, c);
+    if (s.number == 0 || alg.addend_flush == AddendFlush::kEveryStep) {
+      addend = FlushedWord(m.d, alg.addend_subnormals, addend);
     }
-    c = Add<uint64_t>(m, Subnormals::kKeep, c, word[0], step, trace);
-  }
-  return c;
+    return Add<uint64_t>(m, Subnormals::kKeep, addend, word[0], s.number, trace);
+  });
 }
 
 }  // namespace mmadiff

@@ -157,13 +157,11 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep&
 template <class Trace>
 MMADIFF_HD constexpr uint64_t ScaledSum(const Model& m, const Unpacked* a, const Unpacked* b,
                                         uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
-  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
-    const Format& format = step == 0 ? m.c : m.d;
-    const ScaledStep s = {a, b, first, first + terms > m.k ? m.k - first : terms};
-    c = ScaledStepResult(m, s, format, Decode(format, c), step, trace);
-  }
-  return c;
+  return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
+    const Format& format = s.number == 0 ? m.c : m.d;
+    return ScaledStepResult(m, ScaledStep{a, b, s.first, s.terms}, format, Decode(format, addend),
+                            s.number, trace);
+  });
 }
 
 }  // namespace mmadiff

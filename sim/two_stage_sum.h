@@ -161,12 +161,10 @@ MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, const Unpacked* a, co
 template <class Trace>
 MMADIFF_HD constexpr uint64_t TwoStageSum(const Model& m, const Unpacked* a, const Unpacked* b,
                                           uint64_t c, Trace& trace) {
-  const int terms = m.algorithm.terms < m.k ? m.algorithm.terms : m.k;
-  for (int first = 0, step = 0; first < m.k; first += terms, ++step) {
-    c = TwoStageStep(m, a + first, b + first, first + terms > m.k ? m.k - first : terms,
-                     Decode(m.d, c), step, first, trace);
-  }
-  return c;
+  return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
+    return TwoStageStep(m, a + s.first, b + s.first, s.terms, Decode(m.d, addend), s.number,
+                        s.first, trace);
+  });
 }
 
 }  // namespace mmadiff
