@@ -13,13 +13,10 @@
 namespace mmadiff {
 namespace {
 
-// PTX ISA 9.0, release notes and ".target".
 constexpr PtxTarget kTargets[] = {
-    {7, 0, "sm_70", "sm_70", "6.4"},     {7, 5, "sm_75", "sm_75", "7.0"},
-    {8, 0, "sm_80", "sm_80", "7.1"},     {8, 6, "sm_86", "sm_86", "7.1"},
-    {8, 9, "sm_89", "sm_89", "8.7"},     {9, 0, "sm_90", "sm_90a", "8.7"},
-    {10, 0, "sm_100", "sm_100a", "8.7"}, {10, 3, "sm_103", "sm_103a", "8.8"},
-    {12, 0, "sm_120", "sm_120a", "8.7"},
+#define MMADIFF_TARGET(...) {__VA_ARGS__},
+#include "device/cuda/targets.inc"
+#undef MMADIFF_TARGET
 };
 
 // Every thread of a block stores the same word.
