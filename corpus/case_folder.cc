@@ -1,4 +1,5 @@
-// Regression cases as files below a folder: the second half of corpus/regression_case.h.
+#include "corpus/case_folder.h"
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -8,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
-#include "corpus/regression_case.h"
 #include "corpus/text_proto.h"
 
 namespace mmadiff {

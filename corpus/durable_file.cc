@@ -125,7 +125,7 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) 
           absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
       break;
     }
-    // One byte more than allowed tells a file that is too large from one that just fits.
+    // One byte more than allowed distinguishes a file that is too large from one that just fits.
     contents.resize(size + 1 + std::min<size_t>(max_bytes - size, (64 << 10) - 1));
     const ssize_t got = read(fd, contents.data() + size, contents.size() - size);
     contents.resize(size + std::max<ssize_t>(got, 0));

@@ -3,10 +3,12 @@
 #include <gmock/gmock.h>
 #include <sys/resource.h>
 
+#include "corpus/case_folder.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "corpus/vector_file.h"
+#include "corpus/vector_folder.h"
 
 namespace mmadiff {
 namespace {

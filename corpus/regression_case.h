@@ -39,7 +39,7 @@ std::string CaseId(const RegressionCase& c);
 // "<arch>/<slug>-<id12>.txtpb"
 std::string CaseFileName(const RegressionCase& c);
 
-// `folder` is the one the case is to be stored below; its first line tells how to replay it from
+// `folder` is the one the case is to be stored below; its first line says how to replay it from
 // there.
 std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corpus/regressions");
 // kDataLoss names `where` (a file name), the field and its position. A case without a slug takes it
@@ -47,20 +47,5 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corp
 // there if `sealed`.
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
                                          bool sealed = false);
-
-// A file whose name ends in an id must have a checksum. kDataLoss also when the id is not that of
-// the contents: such a case was edited or damaged, and the message says its right name.
-absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
-// Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
-// file with the same id (whatever its slug) gains the answers that it does not have: of another
-// device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
-// `own_slug`: a file with another slug is another case, with words of its own. kInvalidArgument for
-// a case that could not be read again.
-absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
-                                      bool own_slug = false);
-
-// Every *.txtpb but manifests below a folder in the order of their paths, or the one file. Errors
-// as FilesBelow().
-absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
 
 }  // namespace mmadiff

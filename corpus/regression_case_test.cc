@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "corpus/case_folder.h"
 #include "corpus/test_folder.h"
 #include "device/testing_operations.h"
 

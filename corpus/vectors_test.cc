@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/vector_file.h"
+#include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
 #include "sim/reference/reference.h"
 #include "sim/simulate.h"

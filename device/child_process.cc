@@ -150,7 +150,7 @@ void Child::Write(NextInput next_input) {
     input_.remove_prefix(written);
     progress_ = Clock::now();
   } else if (errno != EAGAIN && errno != EINTR) {
-    stdin_.Close();  // EPIPE: the command wants no more; its answers tell whether that is right
+    stdin_.Close();  // EPIPE: the command wants no more; its answers show whether that is right
   }
 }
 

@@ -164,7 +164,7 @@ class Dead : public Faulty {
       return absl::OkStatus();
     }
     return absl::UnavailableError(
-        absl::StrCat("device ", name(), " died in run ", first_, ", as it was told to"));
+        absl::StrCat("device ", name(), " died in run ", first_, ", as it was asked to"));
   }
 
  private:

@@ -173,7 +173,7 @@ struct Vector {
   }
 };
 
-// Named for what they tell apart. TDPBF16PS is two chains of fused steps, one for the even k and
+// Named for what they distinguish. TDPBF16PS is two chains of fused steps, one for the even k and
 // one for the odd; their sum is rounded, then added to c (SDM vol. 2). That, and all that the SDM
 // leaves open (NaNs, tininess), as answered by hardware: Intel, family 6 model 167, AMX_BF16 and
 // AMX_INT8.

@@ -123,7 +123,7 @@ class HostSimulator : public ::testing::TestWithParam<const char*> {
 
   const Operation& op() const { return *FindOperation(GetParam()); }
 
-  // The hardware's results, compared with the simulator's: at most ten differences are told.
+  // The hardware's results, compared with the simulator's: at most ten differences are shown.
   std::vector<uint64_t> Check(const Batch& batch) {
     const absl::StatusOr<std::vector<uint64_t>> hardware = device_->Run(op(), batch);
     EXPECT_TRUE(hardware.ok()) << hardware.status();
@@ -159,7 +159,7 @@ TEST_P(HostSimulator, MillionsOfProducts) {
   }
 }
 
-// Kinds of words, about a dozen of a floating-point format; `place` makes the payload of a NaN tell
+// Kinds of words, about a dozen of a floating-point format; `place` makes the payload of a NaN show
 // where it came from.
 std::vector<uint64_t> Kinds(const Format& f, uint64_t place) {
   const uint64_t sign = 1ull << SignBit(f);

@@ -74,8 +74,8 @@ struct Vector {
 };
 
 // All of them as answered by hardware: Intel, family 6 model 167, AVX512_BF16 and AVX512_VNNI. The
-// X tell VDPBF16PS from the other bf16 dot products (AMX, Arm BFDOT, NVIDIA), which differ on some
-// of them; what the SDM's pseudo-code says came true on every line.
+// X distinguish VDPBF16PS from the other bf16 dot products (AMX, Arm BFDOT, NVIDIA), which differ
+// on some of them; what the SDM's pseudo-code says came true on every line.
 constexpr Vector kVectors[] = {
     {"X1_each_product_rounds_alone", "vdpbf16ps", "3f80 3f80 3f80 3f80 4b800000 4b800000"},
     {"X2_high_element_first", "vdpbf16ps", "3f80 cb80 3f80 3f80 4b800000 3f800000"},

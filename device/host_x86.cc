@@ -165,7 +165,7 @@ std::string FamilyModelStepping() {
          std::to_string(eax & 15) + (virtual_machine ? ", virtual machine" : "");
 }
 
-// Empty when the operating system does not tell.
+// Empty when the operating system does not say.
 std::string Microcode() {
   std::ifstream cpuinfo("/proc/cpuinfo");
   for (std::string line; std::getline(cpuinfo, line);) {

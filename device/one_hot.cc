@@ -60,7 +60,7 @@ class LayoutProbe {
   }
 
  private:
-  // Sums of xor tell the elements together with those without the code and without the partner.
+  // Sums of xor give the elements together with those without the code and without the partner.
   int CodeCount(int bits) const { return 2 * bits + xor_; }
 
   // Integers in place of words: elements and addends 0, scales 1.

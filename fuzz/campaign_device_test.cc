@@ -1,4 +1,5 @@
 // Devices that lie, change, die or fail alone are reported for what they are.
+#include "corpus/case_folder.h"
 #include "fuzz/campaign_fixture.h"
 
 namespace mmadiff {
@@ -161,7 +162,7 @@ TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
   for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky) << f.signature;
 }
 
-// It answers five dot products, the last two wrong, and waits until it is told to stop.
+// It answers five dot products, the last two wrong, and waits until it is asked to stop.
 class Slow : public Scripted {
  public:
   Slow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}

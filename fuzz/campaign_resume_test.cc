@@ -43,7 +43,7 @@ TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
   }
 }
 
-// In its second unit it waits until it is told to stop.
+// In its second unit it waits until it is asked to stop.
 class SlowLater : public Scripted {
  public:
   SlowLater() : Scripted([](int64_t) { return absl::OkStatus(); }) {}

@@ -21,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/recording.h"
@@ -28,6 +29,7 @@
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "corpus/vector_file.h"
+#include "corpus/vector_folder.h"
 #include "fuzz/unit_log.h"
 
 namespace mmadiff {

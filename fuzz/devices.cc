@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "device/cuda/cuda.h"
 #include "device/host.h"

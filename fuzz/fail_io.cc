@@ -97,7 +97,7 @@ bool Inside(int fd) {
 
 bool Inside(int folder, const char* path) { return *path == '/' ? Inside(path) : Inside(folder); }
 
-// Does `real`, told whether only half of it, as the plan says; gives `failed` and errno instead.
+// Does `real`, all or half of it, as the plan says; gives `failed` and errno instead.
 template <class Result, class Real>
 Result Do(const char* call, bool inside, Result failed, Real real) {
   const Fate fate = inside ? FateOf(call) : Fate::kPass;

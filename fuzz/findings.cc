@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "corpus/case_folder.h"
 #include "device/line_protocol.h"
 #include "triage/explain.h"
 #include "triage/verdict.h"

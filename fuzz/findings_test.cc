@@ -1,4 +1,5 @@
 // What becomes of the mismatches of a campaign.
+#include "corpus/case_folder.h"
 #include "fuzz/campaign_fixture.h"
 
 namespace mmadiff {

@@ -1,5 +1,5 @@
 // Seeded faults: which one-parameter neighbours of a model, and which models of other
-// architectures, does the generator tell from it, and in how many cases?
+// architectures, does the generator find, and in how many cases?
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ struct Mutant {
   Model model;
   const Operation* other =
       nullptr;         // the operation whose model it is; nullptr of a changed parameter
-  uint64_t cases = 0;  // executions up to the first that tells; 0 if none does
+  uint64_t cases = 0;  // executions up to the first that differs; 0 if none does
 };
 
 struct OperationMutants {
   const Operation* op = nullptr;
   size_t stands_for = 1;  // operations of its model
   std::vector<Mutant> mutants;
-  std::vector<EquivalentNeighbour> equivalent;  // that no input can tell, with the reason
+  std::vector<EquivalentNeighbour> equivalent;  // that no input can distinguish, with the reason
 };
 
 struct MutantsOutcome {

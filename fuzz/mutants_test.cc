@@ -1,6 +1,6 @@
-// Mutants die in the first case that tells them. The neighbours that are left out because "no input
-// can tell": on no operation does the generator find an input that tells. (`mmadiff mutants` shows
-// that it finds one for each of the others.)
+// Mutants die in the first case whose answer differs. The neighbours that are left out because no
+// input distinguishes them: on no operation does the generator find one that does. (`mmadiff
+// mutants` shows that it finds one for each of the others.)
 #include "fuzz/mutants.h"
 
 #include <gmock/gmock.h>

@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"

@@ -1,4 +1,4 @@
-// Asks a device the questions of triage/probe/question.h about many operations, and files what it
+// Asks a device the questions of triage/probe/questions.h about many operations, and files what it
 // says.
 #pragma once
 

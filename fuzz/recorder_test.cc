@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/test_folder.h"
 #include "device/faulty.h"

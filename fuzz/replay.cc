@@ -8,10 +8,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/regression_case.h"
+#include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/asked_device.h"

@@ -7,7 +7,8 @@
 
 namespace mmadiff {
 
-// Why no input tells `changed`, a valid one-parameter change, from the model; empty if some may.
+// Why no input distinguishes `changed`, a valid one-parameter change, from the model; empty if some
+// may.
 std::string WhyEquivalent(const Model& model, const Algorithm& changed);
 
 }  // namespace mmadiff

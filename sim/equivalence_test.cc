@@ -25,7 +25,7 @@ std::string Reason(const std::string& op, std::string_view change) {
 
 struct Pair {
   const char* change;
-  const char* op;     // where no input can tell
+  const char* op;     // where no input can distinguish
   const char* other;  // where one may
   const char* reason;
 };

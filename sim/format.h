@@ -12,7 +12,7 @@ namespace mmadiff {
 // What the largest exponent field means.
 enum class Nonfinite : uint8_t {
   kIeee,          // fraction 0 is infinity, any other NaN
-  kIeeeAllBits,   // as kIeee, but the ignored bits count where infinity and NaN are told apart
+  kIeeeAllBits,   // as kIeee, but the ignored bits count where infinity and NaN are distinguished
   kNanAllOnes,    // only the all-ones pattern is NaN; there is no infinity (OCP e4m3, scales)
   kNanMinusZero,  // only the pattern of -0 is NaN; there is no infinity and no -0 (fnuz)
   kNone,          // every pattern is a number (OCP e2m1, e2m3, e3m2; integers)
@@ -77,7 +77,8 @@ MMADIFF_HD constexpr int MaxExponentField(const Format& f) { return (1 << f.expo
 
 // Exponent of the largest finite number.
 MMADIFF_HD constexpr int MaxExponent(const Format& f) {
-  // The top field holds no number at all if there is infinity, or no fraction to tell it from NaN.
+  // The top field holds no number at all if there is infinity, or no fraction to distinguish it
+  // from NaN.
   const bool top_is_special =
       HasInfinity(f) || (f.nonfinite == Nonfinite::kNanAllOnes && f.fraction_bits == 0);
   return f.min_exponent + MaxExponentField(f) - (top_is_special ? 2 : 1);

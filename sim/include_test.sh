@@ -4,7 +4,7 @@
 # Then it breaks every rule on purpose, in a copy. Usage: include_test.sh SOURCE_FOLDER
 set -u
 folders=(sim device corpus triage fuzz)
-arithmetic=(format.h algorithm.h round.h trace.h fma_chain.h pairwise_sum.h fused_sum.h scaled_sum.h
+arithmetic=(format.h algorithm.h round.h trace.h steps.h fma_chain.h pairwise_sum.h fused_sum.h scaled_sum.h
   exact_sum.h two_stage_sum.h integer_dot.h dot_product.h
   host_device.h)
 

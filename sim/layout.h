@@ -41,8 +41,4 @@ std::vector<Element> Elements(const Instruction& instruction, Operand operand);
 // The instruction's layout must not be kNoLanes.
 Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element);
 
-// Of single families, for the two functions above.
-Extent Tcgen05Extent(const Instruction& instruction, Operand operand);
-Place Tcgen05Place(const Instruction& instruction, Operand operand, const Element& element);
-
 }  // namespace mmadiff

@@ -19,7 +19,4 @@ inline Place CoreMatrixPlace(int row, int k_byte, int k_bytes) {
   return {0, byte / 4, byte % 4 * 8};
 }
 
-Extent WgmmaExtent(const Instruction& instruction, Operand operand, int elements);
-Place WgmmaPlace(const Instruction& instruction, Operand operand, const Element& element);
-
 }  // namespace mmadiff

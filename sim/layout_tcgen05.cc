@@ -1,6 +1,8 @@
 // tcgen05.mma with cta_group::1, not .ws, dense (PTX ISA 9.0, 9.7.16.10). Whatever the kind, the k
 // elements of a row of A or a column of B take 32 bytes: two core matrices of shared memory, or
 // eight columns of tensor memory.
+#include "sim/layout_tcgen05.h"
+
 #include "sim/layout.h"
 #include "sim/layout_shared.h"
 

@@ -1,5 +1,7 @@
 // wgmma (PTX ISA 9.0, 9.7.15): A and B in shared memory, A also in the registers of the 128 lanes
 // of four warps, C and D in registers.
+#include "sim/layout_wgmma.h"
+
 #include "sim/layout_shared.h"
 
 namespace mmadiff {

@@ -38,7 +38,19 @@ struct Numerics {
   NanVerdict nan_verdict = NanVerdict::kBits;
 };
 
-// By architecture, then in the order of the instruction table.
+// A line of the table: some instructions of some architectures that share an algorithm.
+struct NumericsEntry {
+  const char* archs;         // separated by spaces
+  const char* instructions;  // patterns of sim/pattern.h whose choices are shell globs, by spaces
+  Algorithm (*algorithm)(const Instruction&);
+  Evidence evidence;
+  NanVerdict nan_verdict = NanVerdict::kBits;
+  // A pattern of another line of the architecture, from which this line takes its instructions out.
+  const char* except_from = "";
+};
+std::span<const NumericsEntry> NumericsEntries();
+
+// What the lines mean (sim/resolve.h): by architecture, then in the order of the instruction table.
 std::span<const Numerics> AllNumerics();
 
 // Instructions that exist and that nobody can simulate bit for bit.

@@ -44,8 +44,8 @@ struct Neighbour {
 };
 
 // Every algorithm that differs in one parameter: numbers one up and down (terms: halved and
-// doubled; floor: also none), named values to each other value. Those that no input can tell from
-// the model (WhyEquivalent) are left out.
+// doubled; floor: also none), named values to each other value. Those that no input can distinguish
+// from the model (WhyEquivalent) are left out.
 std::vector<Neighbour> Neighbours(const Model& model);
 
 // The values beside `value` that a parameter can have, numbers nearest first: all, but of terms
@@ -53,13 +53,13 @@ std::vector<Neighbour> Neighbours(const Model& model);
 std::vector<int> OtherValues(const Parameter& p, int value);
 
 // Every algorithm that differs in one parameter, whatever the distance: Neighbours() first, then
-// the others by OtherValues(). Without those that no input can tell from the model.
+// the others by OtherValues(). Without those that no input can distinguish from the model.
 std::vector<Neighbour> SingleChanges(const Model& model);
 
 // "NAME=VALUE NAME=VALUE": the parameters of `to` that `from`, of the same family, has otherwise.
 std::string NameOfChanges(const Algorithm& from, const Algorithm& to);
 
-// A neighbour that is left out, and why no input can tell it from the model.
+// A neighbour that is left out, and why no input can distinguish it from the model.
 struct EquivalentNeighbour {
   std::string name;
   std::string reason;

@@ -376,7 +376,7 @@ void CompareFormats(const Operation& op, const Named& named, Comparison& compare
           promised);
 }
 
-// A change that no input can tell (sim/equivalence.h) breaks no promise.
+// A change that no input can distinguish (sim/equivalence.h) breaks no promise.
 void CompareAlgorithms(const Model& actual, const Algorithm& promised, const std::string& open,
                        Comparison& compare) {
   if (actual.algorithm.family != promised.family) {

@@ -33,7 +33,7 @@ bool EncodeInteger(const Format& f, const Value& o, uint64_t* word) {
   return true;
 }
 
-// Exponent field and fraction of an infinity or a NaN; EncodeValue() tells which of them it is.
+// Exponent field and fraction of an infinity or a NaN; EncodeValue() decides which of them it is.
 bool EncodeSpecial(const Format& f, const Value& o, uint64_t* bits) {
   const bool nan = o.kind == Class::kNan;
   if ((!nan && !HasInfinity(f)) || (o.fraction & ~LowBits(f.fraction_bits)) != 0) return false;

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
 #include "sim/reference/reference.h"
 #include "triage/verdict.h"

@@ -16,6 +16,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/list_files.h"
 #include "corpus/vector_file.h"
+#include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {

@@ -1,4 +1,5 @@
-// The device `recorded:PATH`: OpenRecorded() of corpus/recordings/recording.h.
+#include "corpus/recordings/recorded_device.h"
+
 #include <algorithm>
 #include <iterator>
 #include <map>

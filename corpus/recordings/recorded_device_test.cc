@@ -1,8 +1,11 @@
 // The device `recorded:PATH`.
+#include "corpus/recordings/recorded_device.h"
+
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"

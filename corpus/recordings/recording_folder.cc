@@ -34,7 +34,7 @@ std::string In(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
 }
 
-// True also when that cannot be told: then opening it says why.
+// True also when that cannot be known: then opening it says why.
 bool MayExist(const std::string& path) {
   std::error_code ignored;
   return fs::status(path, ignored).type() != fs::file_type::not_found;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "corpus/case_folder.h"
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording_folder.h"

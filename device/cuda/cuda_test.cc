@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
+#include "device/cuda/wgmma_kernel.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

@@ -26,6 +26,9 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
 #include "device/cuda/fake_kernel.h"
+#include "device/cuda/fake_mma.h"
+#include "device/cuda/fake_tcgen05.h"
+#include "device/cuda/fake_wgmma.h"
 #include "device/cuda/kernel.h"
 
 namespace {

@@ -29,13 +29,4 @@ inline uint64_t BitsAt(const uint32_t* words, int bit, int bits) {
   return words[bit / 32] >> bit % 32 & LowBits(bits);
 }
 
-// mma, from the operation.
-FakeKernel FakeMma(const Operation& op);
-
-// tcgen05.mma, from the operation, with A in shared memory.
-FakeKernel FakeTcgen05(const Operation& op);
-
-// wgmma, from the PTX text, which it runs.
-FakeKernel FakeWgmma(const std::string& ptx);
-
 }  // namespace mmadiff

@@ -1,3 +1,5 @@
+#include "device/cuda/fake_mma.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -3,13 +3,16 @@
 
 #include <cstdint>
 
+#include "device/cuda/fake_kernel.h"
 #include "device/cuda/kernel.h"
-#include "sim/operation.h"
 
 namespace mmadiff {
 
 // One execution; the arrays are its words of the operands. Unused words of d become zeros.
 void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d);
+
+// The kernel of the driver for tests, with A in shared memory.
+FakeKernel FakeTcgen05(const Operation& op);
 
 }  // namespace mmadiff

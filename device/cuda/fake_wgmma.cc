@@ -1,5 +1,7 @@
 // Runs the PTX text of a wgmma kernel, statement by statement for all lanes, with the addresses of
 // the host. The order of the fences is not seen here (cuda_test, OrderOfFences).
+#include "device/cuda/fake_wgmma.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>

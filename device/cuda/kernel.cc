@@ -8,6 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "device/cuda/mma_kernel.h"
+#include "device/cuda/tcgen05_kernel.h"
+#include "device/cuda/wgmma_kernel.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

@@ -75,13 +75,4 @@ bool IsBuiltEntry(const Instruction& instruction);
 // followed by their scales.
 OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
-// By family of instructions: the PTX text between the braces of an entry, but for the last "ret".
-std::string MmaBody(const Instruction& instruction);  // mma.*
-std::string WgmmaBody(const Instruction& instruction, SourceOfA source);
-std::string Tcgen05Body(const Instruction& instruction, SourceOfA source);
-
-// The run-time instruction descriptor of a dense tcgen05.mma with K-major A and B (PTX ISA 9.0,
-// 9.7.16.4.2; CUTLASS, InstrDescriptor and InstrDescriptorBlockScaled): types, m, n, saturation.
-uint32_t Tcgen05Descriptor(const Instruction& instruction);
-
 }  // namespace mmadiff

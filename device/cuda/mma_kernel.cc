@@ -1,4 +1,5 @@
 // mma.sync: 32 lanes, operands in registers.
+#include "device/cuda/mma_kernel.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -22,6 +22,7 @@
 #include "device/cuda/cubin.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/kernel_images.h"
+#include "device/cuda/tcgen05_kernel.h"
 #include "sim/operation.h"
 
 namespace mmadiff {

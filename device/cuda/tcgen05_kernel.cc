@@ -1,5 +1,7 @@
 // tcgen05.mma: one warpgroup, a thread of which issues the instruction. A and B lie in shared
 // memory (A also in tensor memory), C, D and the scales in tensor memory.
+#include "device/cuda/tcgen05_kernel.h"
+
 #include <cstdlib>
 
 #include "absl/strings/str_cat.h"

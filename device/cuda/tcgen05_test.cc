@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/fragments.h"
+#include "device/cuda/tcgen05_kernel.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

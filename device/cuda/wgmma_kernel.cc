@@ -1,5 +1,6 @@
 // wgmma.mma_async: one warpgroup of 128 lanes; B and, if it is not in registers, A in shared
 // memory, the accumulators in registers.
+#include "device/cuda/wgmma_kernel.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

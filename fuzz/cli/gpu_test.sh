@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs on a driver that stands for a GPU and goes wrong as it is told to (FAKE_CUDA_*, see
+# Runs on a driver that stands for a GPU and goes wrong as FAKE_CUDA_FAULT says (FAKE_CUDA_*, see
 # device/cuda/fake_driver.cc): the exit code, what is said, and never a false pass.
 # Usage: gpu_test.sh MMADIFF_ON_FAKE_GPU
 set -u

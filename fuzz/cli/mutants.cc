@@ -96,7 +96,7 @@ std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
   command.add_option("--cases", flags->cases, "cases in which a mutant must die [1e5]")
       ->transform(Count());
   command.add_flag("--equivalent", flags->equivalent,
-                   "also list the neighbours that no input can tell, with the reason");
+                   "also list the neighbours that no input can distinguish, with the reason");
   command.add_flag("--list", flags->list, "also list every mutant with its cases");
   command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
   command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());

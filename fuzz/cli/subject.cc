@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "fuzz/cases/case_name.h"
 #include "triage/verdict.h"
 

@@ -17,9 +17,6 @@
 
 namespace mmadiff {
 
-// The machine code of resident.cu for all targets; empty in a build without the CUDA Toolkit.
-absl::string_view ResidentImage();
-
 // What the GPU says of a portion of cases.
 struct Counted {
   ResidentCounters counters = {};

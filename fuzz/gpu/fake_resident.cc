@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuzz/gpu/resident.h"
+#include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {
 namespace {

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "device/cuda/cuda.h"
 #include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/resident_image.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {

@@ -1,5 +1,5 @@
 // The machine code of resident.cu, where the build made it.
-#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/resident_image.h"
 
 #if defined(MMADIFF_RESIDENT_IMAGE)
 __asm__(

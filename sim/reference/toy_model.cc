@@ -1,8 +1,8 @@
-// Toy formats and the models over them.
+#include "sim/reference/toy_model.h"
+
 #include <iterator>
 
 #include "sim/reference/random_word.h"
-#include "sim/reference/toy.h"
 
 namespace mmadiff::reference {
 namespace {

@@ -15,18 +15,18 @@ CaseChooser::CaseChooser(const Operation& op, const Model& model, const std::vec
                          int cases, bool nan_bits)
     : op_(op), model_(model), nan_bits_(nan_bits) {
   for (const Chain& chain : others) {
-    OpenChain& untold = open_.emplace_back();
-    for (const Model& other : chain) untold.models.push_back({other, cases});
+    OpenChain& open = open_.emplace_back();
+    for (const Model& other : chain) open.models.push_back({other, cases});
   }
 }
 
 bool CaseChooser::Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const {
   size_t first = chain.models.size();
   for (; first > 0; --first) {
-    Undistinguished& untold = chain.models[first - 1];
-    const uint64_t other = Simulate(untold.model, dot);
-    if (nan_bits_ ? word == other : SameResult(op_, word, other)) break;
-    --untold.cases;
+    Undistinguished& other = chain.models[first - 1];
+    const uint64_t d = Simulate(other.model, dot);
+    if (nan_bits_ ? word == d : SameResult(op_, word, d)) break;
+    --other.cases;
   }
   if (first == chain.models.size()) return false;
   if (!chain.nearest || first <= chain.first) {

@@ -1,4 +1,4 @@
-// Chooses the inputs that tell models apart, by simulation.
+// Chooses the inputs that distinguish models, by simulation.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace mmadiff {
 class CaseChooser {
  public:
   // Models of which each one differs more from `model` than the one before, in one parameter: a
-  // case that does not tell the last is not tried on the others.
+  // case that does not distinguish the last is not tried on the others.
   using Chain = std::vector<Model>;
 
-  // Each of the others is to be told from `model` by so many cases. `nan_bits`: NaNs are compared
-  // bit for bit, even where the operation promises none.
+  // Each of the others is to be distinguished from `model` by so many cases. `nan_bits`: NaNs are
+  // compared bit for bit, even where the operation promises none.
   CaseChooser(const Operation& op, const Model& model, const std::vector<Chain>& others, int cases,
               bool nan_bits = false);
 
-  // Chooses the case if it tells one of those that still need some, or if `keep`.
+  // Chooses the case if it distinguishes one of those that still need some, or if `keep`.
   void Consider(const DotProductCase& dot, bool keep = false);
   // Considers relatives (triage/minimize/passes.h) of the cases that came nearest to those that are
-  // still untold, some thousand for each chain. What decides between two values of a number is
-  // often a shift away from what decides between others.
+  // not distinguished yet, some thousand for each chain. What decides between two values of a
+  // number is often a shift away from what decides between others.
   void ConsiderRelatives();
 
   bool done() const { return open_.empty(); }
@@ -39,11 +39,11 @@ class CaseChooser {
 
   struct OpenChain {
     std::vector<Undistinguished> models;
-    std::optional<DotProductCase> nearest;  // told the first of the chain that one has told
+    std::optional<DotProductCase> nearest;  // distinguished the first of the chain that any has
     size_t first = 0;                       // that one
   };
 
-  // Whether the case, to which the model gives `word`, tells one of the chain.
+  // Whether the case, to which the model gives `word`, distinguishes one of the chain.
   bool Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const;
 
   const Operation& op_;

@@ -44,7 +44,7 @@ TEST(CaseChooser, ChoosesWhatTellsAndNoMore) {
   chooser.Consider(Ones(1, 0));
   EXPECT_TRUE(chooser.chosen().empty());
   chooser.Consider(Ones(1, 0), true);
-  EXPECT_EQ(chooser.chosen().size(), 1u) << "kept, though it tells nothing";
+  EXPECT_EQ(chooser.chosen().size(), 1u) << "kept, though it distinguishes nothing";
   chooser.Consider(Ones(1, kMinus2To25));
   EXPECT_FALSE(chooser.done());
   chooser.Consider(Ones(1, kMinus2To25));
@@ -79,7 +79,7 @@ TEST(CaseChooser, RelativesTellWhatTheOthersDoNot) {
   EXPECT_TRUE(chooser.done());
 }
 
-// A chain of which no case has told any is left alone: nothing may tell it.
+// A chain of which no case has distinguished any is left alone: perhaps none can.
 TEST(CaseChooser, NothingTellsEqualModels) {
   const Model model = Hopper().model;
   CaseChooser chooser(Hopper(), model, {{model}}, 1);

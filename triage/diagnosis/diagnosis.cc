@@ -16,7 +16,7 @@ constexpr int64_t kSampled = 512;       // dot products of whole executions
 constexpr int64_t kSampledAtMost = 64;  // executions
 constexpr int kPool = 1 << 15;          // dot products to choose from
 constexpr int kOfExecution = 8;         // of these
-constexpr int kCases = 2;               // that tell a change from another
+constexpr int kCases = 2;               // that distinguish a change from another
 constexpr int kRounds = 8;              // of search and questions
 constexpr size_t kMostRivals = 256;     // other changes that give all answers
 constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the model's
@@ -211,7 +211,7 @@ std::string Diagnosis::Text() const {
         changes.front().name, " gives all ", observed.size(), " answers of the device",
         changes.size() == 1 ? "" : absl::StrCat("; so does ", changes[1].name),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
-        cut ? "; not all that tells it from others could be asked" : "");
+        cut ? "; not all that distinguishes it from others could be asked" : "");
   }
   if (nearest.name.empty() && missed == 0) {
     return absl::StrCat("the model gives all ", observed.size(), " answers of the device");

@@ -2,9 +2,9 @@
 // can tell.
 //
 // A change is looked for that gives all answers: of one parameter to any value, then of two, then
-// of more, one after the other. Then the device is asked about inputs that tell the change from
-// every other one, and the search begins again if it is refuted. Agreeing answers count as much as
-// mismatches.
+// of more, one after the other. Then the device is asked about inputs that distinguish the change
+// from every other one, and the search begins again if it is refuted. Agreeing answers count as
+// much as mismatches.
 #pragma once
 
 #include <cstdint>
@@ -32,22 +32,22 @@ struct Diagnosis {
   size_t missed = 0;               // answers that `nearest` does not give
   size_t singles = 0, pairs = 0;   // changes that were tried
   std::vector<Observed> observed;  // the answers
-  bool cut = false;                // not all that tells the first change from others could be asked
+  bool cut = false;                // not all that distinguishes the first change could be asked
 
   // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else
   // "unexplained".
   std::string Bucket(const Operation& op) const;
-  // What was searched and found, one sentence; how many changes could not be told apart.
+  // What was searched and found, one sentence; how many changes could not be distinguished.
   std::string Text() const;
 };
 
 // From given answers, at least one.
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed);
 
-// The same, and asks the device for more while that can tell the change from others: about dot
-// products of the first 2^15 of `cases` (8 of each execution), and, unless it is slow or `sampled`
-// before, about its first executions. Errors are the device's; what a recording has no answer for
-// is left out.
+// The same, and asks the device for more while that can distinguish the change from others: about
+// dot products of the first 2^15 of `cases` (8 of each execution), and, unless it is slow or
+// `sampled` before, about its first executions. Errors are the device's; what a recording has no
+// answer for is left out.
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
                                    const CaseStream& cases, bool sampled = false);
 

@@ -130,7 +130,7 @@ TEST(Diagnosis, ErrorsAndLimits) {
   Runner little(device, op, 10);
   const auto cut = Diagnose(little, {}, Cases(op));
   ASSERT_TRUE(cut.ok());
-  EXPECT_THAT(cut->Text(), HasSubstr("not all that tells it from others could be asked"));
+  EXPECT_THAT(cut->Text(), HasSubstr("not all that distinguishes it from others could be asked"));
   EXPECT_FALSE(little.HasBudget());
   EXPECT_LT(little.executions(), 1000);
 }

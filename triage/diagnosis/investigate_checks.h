@@ -20,9 +20,9 @@ constexpr int kCheckedDotProducts = 16000;
 
 // Numbers of many investigations.
 struct InvestigateFigures {
-  int planted = 0, silent = 0;         // changes; those that no case of the search shows
-  int right = 0, equal = 0;            // named as planted; as another change that no input tells
-  int undecided = 0;                   // nothing is named
+  int planted = 0, silent = 0;  // changes; those that no case of the search shows
+  int right = 0, equal = 0;     // named as planted; as another change that no input distinguishes
+  int undecided = 0;            // nothing is named
   std::vector<std::string> wrong;      // a change is named that an input refutes
   std::vector<std::string> unrefuted;  // rivals that an input refutes and no kept case
   std::vector<std::string> rare;       // the same for inputs that the investigation did not see

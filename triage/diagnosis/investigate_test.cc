@@ -143,7 +143,7 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
   }
 }
 
-// Far from the table's value: one case in hundreds tells one of them from the next.
+// Far from the table's value: one case in hundreds distinguishes one of them from the next.
 TEST(Investigate, AFloorAnywhere) {
   InvestigateFigures figures;
   for (const char* name :

@@ -1,3 +1,5 @@
+#include "triage/minimize/leap_passes.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>

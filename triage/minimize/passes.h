@@ -25,17 +25,4 @@ struct Pass {
 // At most some thousand proposals each; in the order in which they are tried.
 std::span<const Pass> Passes();
 
-// Some thousand proposals each, which leave a local minimum by two changes at once, mostly to fewer
-// terms. Few enough for a device whose answers no neighbour predicts.
-std::span<const Pass> LeapPasses();
-
-// Up to some hundred thousand proposals each, which leave a local minimum by two changes at once or
-// start from the simplest cases there are. A device whose answers no neighbour predicts is not
-// asked about all of them.
-std::span<const Pass> WidePasses();
-
-// Tens of thousands of proposals drawn at random, the same ones each time, for what the others
-// overlook.
-std::span<const Pass> DrawPasses();
-
 }  // namespace mmadiff

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "triage/minimize/leap_passes.h"
 #include "triage/minimize/terms.h"
+#include "triage/minimize/wide_passes.h"
 
 namespace mmadiff {
 namespace {

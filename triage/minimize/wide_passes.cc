@@ -1,3 +1,5 @@
+#include "triage/minimize/wide_passes.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>

@@ -1,14 +1,16 @@
 // Candidates and vectors of a question: from its text to models and operands.
+#include "triage/probe/candidates.h"
+
 #include <algorithm>
 #include <string>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "corpus/vector_file.h"
 #include "sim/equivalence.h"
 #include "sim/parameter.h"
 #include "sim/pattern.h"
-#include "triage/probe/probe.h"
 
 namespace mmadiff {
 namespace {

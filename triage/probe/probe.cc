@@ -13,6 +13,7 @@
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
+#include "triage/probe/candidates.h"
 #include "triage/probe/nan_payloads.h"
 #include "triage/probe/repeat.h"
 #include "triage/verdict.h"
@@ -20,7 +21,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kTelling = 4;          // cases that tell each candidate from the model
+constexpr int kTelling = 4;          // cases that distinguish each candidate from the model
 constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
 constexpr int kRounds = 4;           // of cases chosen, asked and explained
 constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
@@ -35,7 +36,7 @@ std::vector<absl::string_view> ExponentSplit(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
-// Cases that tell the candidates of a question from the model.
+// Cases that distinguish the candidates of a question from the model.
 std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const Model& model) {
   std::vector<CaseChooser::Chain> others;
   for (const Neighbour& n : Candidates(q, model)) {
@@ -92,7 +93,7 @@ Model Infer(const Operation& op, std::span<const Asked> all) {
   return WithAlgorithm(op, d.changes.empty() ? d.nearest.algorithm : d.changes[0].algorithm);
 }
 
-// Whether the question asks for the parameter, and some input can tell another value of it.
+// Whether the question asks for the parameter, and some input can distinguish another value of it.
 bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
   const std::vector<Neighbour> candidates = Candidates(q, model);
   return std::any_of(candidates.begin(), candidates.end(),
@@ -224,7 +225,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
   for (const Question* q : questions) {
     if (q->method == Method::kParameters && Applies(*q, op)) asked.push_back({q, {}});
   }
-  // Again with cases that tell candidates from the model that was found.
+  // Again with cases that distinguish candidates from the model that was found.
   for (int round = 0; round < kRounds; ++round) {
     for (Asked& a : asked) {
       const absl::Status s =

@@ -1,4 +1,4 @@
-// Asks a device the questions of triage/probe/question.h about one operation.
+// Asks a device the questions of triage/probe/questions.h about one operation.
 //
 // A question about parameters is a set of candidates: the model with one of its parameters changed,
 // one for each possible value. Cases are chosen, by simulation, until each candidate differs from
@@ -19,7 +19,7 @@
 #include "corpus/vector_file.h"
 #include "device/device.h"
 #include "triage/explain.h"
-#include "triage/probe/question.h"
+#include "triage/probe/questions.h"
 
 namespace mmadiff {
 
@@ -51,11 +51,5 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
 
 // Whether the question can be asked of the operation.
 bool Applies(const Question& question, const Operation& op);
-
-// The candidates of a question beside the model itself: those that some input may tell from it.
-std::vector<Neighbour> Candidates(const Question& question, const Model& model);
-
-// The vectors that a question names. nullptr for a name that there is not (a test looks).
-std::vector<const Vector*> VectorsOf(const Question& question);
 
 }  // namespace mmadiff

@@ -18,6 +18,7 @@
 #include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
+#include "triage/probe/candidates.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {

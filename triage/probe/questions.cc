@@ -1,5 +1,5 @@
 // The table of questions.
-#include "triage/probe/question.h"
+#include "triage/probe/questions.h"
 
 namespace mmadiff {
 namespace {

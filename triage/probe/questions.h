@@ -1,5 +1,5 @@
 // The questions that only hardware answers, as data: what is asked, of which instructions, which
-// values could be the answer, and which inputs tell them apart.
+// values could be the answer, and which inputs distinguish them.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,27 @@
+// Regression cases as files below a folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "corpus/regression_case.h"
+
+namespace mmadiff {
+
+// A file whose name ends in an id must have a checksum. kDataLoss also when the id is not that of
+// the contents: such a case was edited or damaged, and the message says its right name.
+absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
+// Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
+// file with the same id (whatever its slug) gains the answers that it does not have: of another
+// device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
+// `own_slug`: a file with another slug is another case, with words of its own. kInvalidArgument for
+// a case that could not be read again.
+absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
+                                      bool own_slug = false);
+
+// Every *.txtpb but manifests below a folder in the order of their paths, or the one file. Errors
+// as FilesBelow().
+absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
+
+}  // namespace mmadiff

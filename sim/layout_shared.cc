@@ -1,0 +1,40 @@
+#include "sim/layout_shared.h"
+
+namespace mmadiff {
+
+const Format& FormatOf(const Instruction& i, Operand operand) {
+  switch (operand) {
+    case Operand::kA:
+    case Operand::kALanes:
+      return *i.a;
+    case Operand::kB:
+      return *i.b;
+    case Operand::kC:
+      return *i.c;
+    case Operand::kD:
+      return *i.d;
+    case Operand::kScaleA:
+    case Operand::kScaleB:
+      break;
+  }
+  return *i.scale;
+}
+
+// A lane belongs to group lane / 4 and is thread lane % 4 of it; a register holds `per`
+// neighbouring elements of k.
+Place MmaFragment(Operand operand, int m, int bits, const Element& e) {
+  const int per = bits >= 32 ? 1 : 32 / bits;
+  if (operand == Operand::kC || operand == Operand::kD) {
+    const int value = (e.row >= 8 ? 2 : 0) + e.column % 2;  // index among the lane's values of C
+    const int reg = bits == 16 ? value / 2 : value;
+    return {e.row % 8 * 4 + e.column / 2, bits == 64 ? 2 * reg : reg,
+            bits == 16 ? value % 2 * 16 : 0};
+  }
+  const int k = operand == Operand::kA ? e.column : e.row;
+  const int group = operand == Operand::kA ? e.row % 8 : e.column;
+  const int chunk = k / (4 * per);  // four threads side by side cover 4 * per elements of k
+  const int reg = operand == Operand::kA && m == 16 ? chunk * 2 + e.row / 8 : chunk;
+  return {group * 4 + k % (4 * per) / per, bits == 64 ? 2 * reg : reg, k % per * bits};
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,23 @@
+// Formats of a few bits, small enough to try every input, and models over them.
+#pragma once
+
+#include <random>
+
+#include "sim/algorithm.h"
+
+namespace mmadiff::reference {
+
+// Two products over formats of 2 to 5 bits, most of them 1-2-1 (sign, exponent and fraction bits)
+// or less, with an output that they make subnormal, round and overflow. Scaled sums have one scale
+// on either side. Integers: s3 x s2 + s5.
+Model ToyModel(Family family);
+
+// The same with this algorithm, over formats that it allows: bits where it asks for them.
+Model ToyModelOf(const Algorithm& algorithm);
+
+// The same model over other toy formats, among them some with ignored bits, some without infinity,
+// zero or subnormals, and unsigned integers; another number of products, and of scales. `model`
+// must be valid, and so is the result.
+Model WithOtherFormats(const Model& model, std::mt19937_64& random);
+
+}  // namespace mmadiff::reference
