@@ -16,8 +16,6 @@ using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
 
-constexpr Family kFamilies[] = {Family::kFmaChain, Family::kFusedSum, Family::kIntegerDot};
-
 std::vector<int> ValuesOf(const Parameter& p) {
   std::vector<int> values;
   if (p.values.empty()) values = {p.min, p.min + 1, p.max - 1, p.max};

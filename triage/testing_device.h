@@ -160,7 +160,10 @@ inline uint64_t RandomFloat(const Format& f, uint64_t bits, uint64_t kind,
   const int spread = kind < 9 ? 3 : kind < 13 ? bias / 3 + 2 : bias;
   const int field = bias - spread + static_cast<int>(random() % (2 * spread));
   uint64_t fraction = random() & LowBits(f.fraction_bits);
-  if (random() % 3 == 0) fraction &= random() & random();
+  if (random() % 3 == 0) {
+    fraction &= random();
+    fraction &= random();
+  }
   const uint64_t finite = std::clamp(field, 0, MaxExponentField(f) - 1);
   return sign | (finite << f.fraction_bits | fraction) << f.ignored_bits;
 }

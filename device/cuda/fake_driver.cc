@@ -33,7 +33,7 @@
 
 namespace {
 
-using namespace mmadiff;  // NOLINT: a test's own library
+using namespace mmadiff;
 
 constexpr int kMultiprocessors = 14;
 

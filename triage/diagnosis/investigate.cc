@@ -203,7 +203,7 @@ class Investigator {
     std::ranges::stable_sort(by_answers, {}, [](const auto& r) { return r.first; });
     for (const auto& [answers, rival] : by_answers) {
       if (result_.cases.size() >= kMostCases) break;
-      const auto same = [&](const Rival& r) { return r.name == rival.name; };
+      const auto same = [&rival = rival](const Rival& r) { return r.name == rival.name; };
       if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
       const Target target(op_, explanation_, {rival.model});
       const std::optional<Mismatch> start = Start(target);
