@@ -85,7 +85,8 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
 }
 
 // Adds a part to those of the same execution before it. A part whose beginning was lost is dropped.
-void Join(Outputs part, Recording& joined) {
+// `part` may lose its recording.
+void Join(Outputs& part, Recording& joined) {
   Recording& added = part.recording;
   if (part.element == 0) {
     joined = std::move(added);
@@ -103,7 +104,7 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
     auto outputs = ParseOutputs(bytes, absl::StrCat(path, ":record ", ++number));
     if (!outputs.ok()) return outputs.status();
     if (!outputs->whole) {
-      Join(*std::move(outputs), joined);
+      Join(*outputs, joined);
       if (static_cast<int64_t>(joined.d.size()) != joined.inputs.dot_products() ||
           joined.d.empty()) {
         return absl::OkStatus();
