@@ -265,7 +265,7 @@ class Replay {
     Recording first;
     first.where = where;
     first.line = line;
-    const auto print = [&](int64_t element, bool flaky) {
+    const auto print = [&, &model = model](int64_t element, bool flaky) {
       if (mismatches_.full()) return;
       const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
       const std::string text =

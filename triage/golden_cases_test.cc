@@ -72,9 +72,9 @@ TEST(GoldenCases, SourceSaysWhatTheAnswersAreWorth) {
   constexpr std::pair<const char*, const char*> kGrades[] = {{"measured on ", "host"},
                                                              {"recorded on ", "recorded:"}};
   for (const auto& [path, c] : Cases()) {
-    const auto grade = std::find_if(std::begin(kGrades), std::end(kGrades), [&](const auto& g) {
-      return absl::StartsWith(c.source, g.first);
-    });
+    const auto grade =
+        std::find_if(std::begin(kGrades), std::end(kGrades),
+                     [&c = c](const auto& g) { return absl::StartsWith(c.source, g.first); });
     ASSERT_NE(grade, std::end(kGrades)) << path << ": source \"" << c.source << "\"";
     EXPECT_THAT(c.answers[0].device, testing::StartsWith(grade->second)) << path;
     for (const Answer& answer : c.answers) EXPECT_NE(answer.identity, "") << path;

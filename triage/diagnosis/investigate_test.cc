@@ -54,7 +54,7 @@ std::vector<std::string> Unrefuted(const Operation& op, const Investigation& i) 
       return !Gives(op, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
     };
     if (std::ranges::none_of(i.cases, kept) && !Explains(op, rival, i.diagnosis.observed) &&
-        !(i.diagnosis.changes.size() > 0 && i.diagnosis.changes.front().name == n.name)) {
+        (i.diagnosis.changes.empty() || i.diagnosis.changes.front().name != n.name)) {
       names.push_back(n.name);
     }
   }
