@@ -1,0 +1,52 @@
+// cuda:N on the stand-in for the driver (fake_driver.cc) keeps the promises of all devices.
+#include <cstdlib>
+
+#include "device/conformance.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ValuesIn;
+
+struct Gpu {
+  const char *label, *capability;
+  std::vector<std::string> ops;  // of each kind of kernel
+};
+
+const Gpu kGpus[] = {
+    {"sm_70", "7.0", {"sm_70/mma.m8n8k4.f32.f16.f16.f32"}},
+    {"sm_90",
+     "9.0",
+     {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m8n8k4.f64.f64.f64.f64",
+      "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8"}},
+    {"sm_100",
+     "10.0",
+     {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16",
+      "sm_100/tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0"}},
+    {"sm_120", "12.0", {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"}},
+};
+
+// Each GPU in both forms; the stand-in has no tcgen05 with A in tensor memory.
+std::vector<TestedDevice> Devices() {
+  std::vector<TestedDevice> devices;
+  for (const Gpu& gpu : kGpus) {
+    std::vector<const Operation*> ops;
+    for (const std::string& name : gpu.ops) ops.push_back(FindOperation(name));
+    const auto open = [&gpu](absl::string_view spec) {
+      setenv("MMADIFF_LIBCUDA", "", 1);  // this program
+      setenv("FAKE_CUDA_CAPABILITY", gpu.capability, 1);
+      return OpenBasicDevice(spec);
+    };
+    const std::string label = gpu.label;
+    devices.push_back({label, "cuda:0", ops, open});
+    if (label == "sm_100") ops.clear();
+    devices.push_back({label + "_a_in_registers", "cuda:0,a=registers", ops, open});
+  }
+  return devices;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cuda, DeviceConformance, ValuesIn(Devices()), TestName());
+INSTANTIATE_TEST_SUITE_P(Cuda, Conformance, ValuesIn(OfEachOperation(Devices())), TestName());
+
+}  // namespace
+}  // namespace mmadiff
