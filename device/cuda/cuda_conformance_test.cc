@@ -19,10 +19,7 @@ const Gpu kGpus[] = {
      "9.0",
      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m8n8k4.f64.f64.f64.f64",
       "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8"}},
-    {"sm_100",
-     "10.0",
-     {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16",
-      "sm_100/tcgen05.mma.m128n8k64.mxf4.f32.e2m1.e2m1.ue8m0"}},
+    {"sm_100", "10.0", {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16"}},
     {"sm_120", "12.0", {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"}},
 };
 
