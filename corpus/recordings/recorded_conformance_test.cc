@@ -1,7 +1,7 @@
 // recorded:PATH keeps the promises of all devices for recordings of all that it is asked: a file of
 // lines, and a folder of text cases.
 #include "absl/strings/strip.h"
-#include "corpus/recordings/recording.h"
+#include "corpus/recordings/recorded_device.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
 #include "device/conformance.h"
