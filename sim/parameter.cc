@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",  "scaled_sum",
                                      "exact_sum", "two_stage_sum", "integer_dot"};
+static_assert(std::size(kFamilies) == kFamilyCount);
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
 constexpr const char* kProductExponents[] = {"raw", "normalized"};
