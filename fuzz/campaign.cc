@@ -44,7 +44,7 @@ absl::StatusOr<uint64_t> FindPlantedFault(const CaseStream& stream, const std::s
   if (!device.ok()) return device.status();
   UnitRunner runner(**device, stream);
   UnitResult result;
-  const auto stop = [](const MismatchingCase&) { return absl::CancelledError("found"); };
+  const auto stop = [](const CaseName&, const Mismatch&) { return absl::CancelledError("found"); };
   for (uint64_t first = 0; first < kPlantedCases; first += 64) {
     const absl::Status status = runner.Run(first, 64, result, stop);
     if (absl::IsCancelled(status)) return result.mismatching_cases.front();
@@ -247,8 +247,8 @@ class Campaign {
     result.unit = unit.number;
     result.first_case = unit.number * unit_cases_[unit.op];
     absl::Status filing;
-    const auto found = [&](const MismatchingCase& mismatch) -> absl::Status {
-      const absl::Status status = findings_.Add(engine.device(), mismatch);
+    const auto found = [&](const CaseName& name, const Mismatch& mismatch) -> absl::Status {
+      const absl::Status status = findings_.Add(engine.device(), name, mismatch);
       ++findings_count_;
       if (absl::IsDataLoss(status)) filing = status;
       return status;

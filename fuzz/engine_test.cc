@@ -36,7 +36,9 @@ TEST(HostEngine, RunsAndDigestsTheSameCases) {
   Changeable device;
   HostEngine engine(device);
   UnitResult unit;
-  const auto none = [](const MismatchingCase&) { return absl::InternalError("a mismatch"); };
+  const auto none = [](const CaseName&, const Mismatch&) {
+    return absl::InternalError("a mismatch");
+  };
   ASSERT_TRUE(engine.Run(Stream(), 10, 50, unit, none).ok());
   EXPECT_EQ(unit.cases, 50u);
   EXPECT_EQ(unit.dot_products, 50u * 128);

@@ -31,13 +31,13 @@ std::string Slug(absl::string_view signature) {
 }
 
 // A line that says which element's word of the model the device gave instead; "" if not one's.
-std::string DescribePlace(const Minimized& minimal) {
-  const int64_t element = minimal.mismatch.element;
+std::string DescribePlace(const Mismatch& minimal) {
+  const int64_t element = minimal.element;
   std::string line;
   int others = 0;
   for (size_t i = 0; i < minimal.model.size(); ++i) {
     if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
-    const Position p = PositionOf(minimal.mismatch.inputs.shape, static_cast<int64_t>(i));
+    const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
     line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
                         p.i, " column ", p.j, "\n");
     ++others;
@@ -53,26 +53,26 @@ std::string Now() {
 
 RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
                                 absl::string_view source) {
-  const Minimized& minimal = kept.minimal;
+  const Mismatch& m = kept.mismatch;
   RegressionCase c;
-  c.op = minimal.mismatch.op;
-  c.inputs = minimal.mismatch.inputs;
-  c.answers = {{device.name(), IdentityFor(device, *c.op), Now(), minimal.device},
-               {absl::StrCat("model:", kModelVersion), "", Now(), minimal.model}};
-  c.slug = Slug(minimal.signature);
-  c.signature = minimal.signature;
+  c.op = m.op;
+  c.inputs = m.inputs;
+  c.answers = {{device.name(), IdentityFor(device, *c.op), Now(), m.device},
+               {absl::StrCat("model:", kModelVersion), "", Now(), m.model}};
+  c.slug = Slug(kept.signature);
+  c.signature = kept.signature;
   c.source = std::string(source);
-  c.position = PositionOf(c.inputs.shape, minimal.mismatch.element);
+  c.position = PositionOf(c.inputs.shape, m.element);
   c.why = kept.why;
   return c;
 }
 
-std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color) {
-  const Operation& op = *minimal.mismatch.op;
-  const int64_t element = minimal.mismatch.element;
-  const Position p = PositionOf(minimal.mismatch.inputs.shape, element);
-  const DotProductCase dot = Extract(minimal.mismatch.inputs, element);
-  const bool alone = minimal.mismatch.inputs.shape == DotProductShape(op.shape());
+std::string DescribeFinding(const Mismatch& minimal, const Finding& finding, bool color) {
+  const Operation& op = *minimal.op;
+  const int64_t element = minimal.element;
+  const Position p = PositionOf(minimal.inputs.shape, element);
+  const DotProductCase dot = Extract(minimal.inputs, element);
+  const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
   std::string text = absl::StrCat(
       finding.flaky                                       ? "FLAKY "
       : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
@@ -102,22 +102,23 @@ std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bo
   return text;
 }
 
-absl::Status Findings::Add(Device& device, const MismatchingCase& found) {
+absl::Status Findings::Add(Device& device, const CaseName& name, const Mismatch& found) {
   OfOperation* of_op;
   {
     std::lock_guard lock(mutex_);
-    of_op = &ops_[found.mismatch.op->name];
+    of_op = &ops_[found.op->name];
   }
   std::lock_guard lock(of_op->mutex);
   const absl::Status limit = absl::ResourceExhaustedError("enough mismatches");
   const uint64_t count = ++of_op->cases;
   if (max_cases_ != 0 && count > max_cases_) return limit;
-  const absl::Status status = AddTo(*of_op, device, found);
+  const absl::Status status = AddTo(*of_op, device, name, found);
   return status.ok() && count == max_cases_ ? limit : status;
 }
 
-absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const MismatchingCase& found) {
-  const Operation& op = *found.mismatch.op;
+absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName& name,
+                             const Mismatch& found) {
+  const Operation& op = *found.op;
   const std::vector<Observed> observed = ObservedResults(found);
   const auto gives = [&](const Bucket& b) {
     return b.change && Explains(op, WithAlgorithm(op, b.change->algorithm), observed);
@@ -140,7 +141,7 @@ absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const Mismatchi
     if (!flaky || (cases >= 16 && !std::has_single_bit(cases))) return absl::OkStatus();
     --bucket.finding.cases;
     Bucket again;
-    const absl::Status s = Investigate(of_op, device, found, observed, again);
+    const absl::Status s = Investigate(of_op, device, name, found, observed, again);
     if (again.finding.flaky) {
       ++bucket.finding.cases;
     } else {
@@ -150,22 +151,23 @@ absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const Mismatchi
   }
   Bucket bucket;
   bucket.signature = seen;
-  const absl::Status s = Investigate(of_op, device, found, observed, bucket);
+  const absl::Status s = Investigate(of_op, device, name, found, observed, bucket);
   Join(of_op, std::move(bucket));
   return s;
 }
 
-absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const MismatchingCase& found,
-                                   std::span<const Observed> observed, Bucket& bucket) {
-  const Operation& op = *found.mismatch.op;
+absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const CaseName& name,
+                                   const Mismatch& found, std::span<const Observed> observed,
+                                   Bucket& bucket) {
+  const Operation& op = *found.op;
   Finding& finding = bucket.finding;
   finding.op = op.name;
-  finding.case_name = FormatCaseName(found.name);
+  finding.case_name = FormatCaseName(name);
   finding.cases = 1;
   const absl::Status earlier = AskEarlier(of_op, device, op);
-  const auto result =
-      earlier.ok() ? mmadiff::Investigate(device, found.mismatch, found.name.stream, of_op.observed)
-                   : absl::StatusOr<Investigation>(earlier);
+  const auto result = earlier.ok()
+                          ? mmadiff::Investigate(device, found, name.stream, of_op.observed)
+                          : absl::StatusOr<Investigation>(earlier);
   absl::Status asked = result.status();
   if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
     asked = absl::UnavailableError(asked.message());
@@ -176,9 +178,7 @@ absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const Mis
     bucket.signature = Signature(op, observed);
     finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, bucket.signature);
     bucket.unconfirmed = !asked.ok();
-    kept.push_back(
-        {{found.mismatch, found.model, found.device(), finding.signature, Repeatability::kFlaky, 0},
-         "the device and the model differ, once"});
+    kept.push_back({found, finding.signature, "the device and the model differ, once"});
   } else {
     bucket.signature = finding.signature = result->bucket;
     finding.diagnosis = result->Text();
@@ -195,7 +195,7 @@ absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const Mis
     of_op.observed = result->diagnosis.observed;
   }
   const absl::Status filed = FileCases(kept, device, folder_, finding);
-  if (print_) console_.Print(DescribeFinding(kept.front().minimal, finding, console_.color()));
+  if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.color()));
   return filed.ok() ? asked : filed;
 }
 

@@ -51,7 +51,7 @@ class Findings {
 
   // Thread-safe; `device` is the caller's own. kDataLoss: the case could not be filed. Any other
   // error but kResourceExhausted is the device's; then the case is filed as it was seen.
-  absl::Status Add(Device& device, const MismatchingCase& found);
+  absl::Status Add(Device& device, const CaseName& name, const Mismatch& found);
 
   // Those of this attempt, then the earlier ones.
   std::vector<Finding> list() const;
@@ -75,10 +75,12 @@ class Findings {
     bool unexplained = false;
   };
 
-  absl::Status AddTo(OfOperation& of_op, Device& device, const MismatchingCase& found);
+  absl::Status AddTo(OfOperation& of_op, Device& device, const CaseName& name,
+                     const Mismatch& found);
   // Files and reports it; finding.path is empty if that failed. The device's error, or kDataLoss.
-  absl::Status Investigate(OfOperation& of_op, Device& device, const MismatchingCase& found,
-                           std::span<const Observed> observed, Bucket& bucket);
+  absl::Status Investigate(OfOperation& of_op, Device& device, const CaseName& name,
+                           const Mismatch& found, std::span<const Observed> observed,
+                           Bucket& bucket);
   // Takes over what earlier attempts filed of the operation, if the device says it still.
   absl::Status AskEarlier(OfOperation& of_op, Device& device, const Operation& op);
   // Whether the bucket's change, which gives all answers of the operation, takes in the other
@@ -105,7 +107,7 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
 absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
                        const std::string& folder, Finding& finding);
 // The report of one finding: both values bit by bit, the bucket, the operands, how to reproduce it.
-std::string DescribeFinding(const Minimized& minimal, const Finding& finding, bool color);
+std::string DescribeFinding(const Mismatch& minimal, const Finding& finding, bool color);
 
 std::string Now();  // RFC 3339, UTC
 

@@ -275,7 +275,9 @@ TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
   const CaseStream stream = {options.ops[0], options.strategy, options.seed};
   const DeviceOr device = OpenDevice("faulty:fraction_bits=23");
   UnitResult all;
-  const auto count = [&differing](const MismatchingCase&) { return ++differing, absl::OkStatus(); };
+  const auto count = [&differing](const CaseName&, const Mismatch&) {
+    return ++differing, absl::OkStatus();
+  };
   ASSERT_TRUE(UnitRunner(**device, stream).Run(0, options.cases, all, count).ok());
   EXPECT_GT(differing, 1000u);
   EXPECT_EQ(cases, differing);

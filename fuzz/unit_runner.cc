@@ -24,15 +24,6 @@ bool KeepsAnswers(const absl::Status& status) {
 
 }  // namespace
 
-std::vector<Observed> ObservedResults(const MismatchingCase& found) {
-  std::vector<Observed> observed;
-  const std::vector<uint64_t>& d = found.device();
-  for (size_t i = 0; i < d.size(); ++i) {
-    observed.push_back({Extract(found.mismatch.inputs, static_cast<int64_t>(i)), d[i]});
-  }
-  return observed;
-}
-
 Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d) {
   Digest sum = 0;
   const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
@@ -130,12 +121,9 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
     const int64_t i = *at / words, element = *at % words;
     const auto next = std::lower_bound(at, differing.end(), (i + 1) * words);
     const uint64_t *m = &model[i * words], *d = &device[i * words];
-    MismatchingCase mismatching = {{stream_, first + i},
-                                   {&op, Slice(batch_, i), element, {d, d + words}},
-                                   {m, m + words},
-                                   static_cast<uint64_t>(next - at)};
+    const Mismatch mismatch = {&op, Slice(batch_, i), element, {d, d + words}, {m, m + words}};
     if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
-    if (absl::Status s = found(mismatching); !s.ok()) return s;
+    if (absl::Status s = found({stream_, first + i}, mismatch); !s.ok()) return s;
     at = next;
   }
   return absl::OkStatus();
@@ -151,10 +139,11 @@ absl::Status UnitRunner::CountRest(uint64_t index, const std::vector<DotProductC
   if (compared.differing.empty()) return absl::OkStatus();
   const int64_t first = compared.differing.front();
   result.mismatching_cases.push_back(index);
-  return found({{stream_, index},
-                {&op, MakeDotProductBatch(op.shape(), {dots[first]}), 0, {device[first]}},
-                {compared.model[first]},
-                compared.differing.size()});
+  return found({stream_, index}, {&op,
+                                  MakeDotProductBatch(op.shape(), {dots[first]}),
+                                  0,
+                                  {device[first]},
+                                  {compared.model[first]}});
 }
 
 }  // namespace mmadiff

@@ -17,23 +17,11 @@
 
 namespace mmadiff {
 
-// A case on which the device and the model differ.
-struct MismatchingCase {
-  CaseName name;
-  Mismatch mismatch;            // the inputs, the first differing element, what the device said
-  std::vector<uint64_t> model;  // results of the whole execution
-  uint64_t differing = 0;       // words that differ
-
-  const std::vector<uint64_t>& device() const { return mismatch.seen; }
-};
-
-// What the device answered to every dot product of the case.
-std::vector<Observed> ObservedResults(const MismatchingCase& found);
-
 class UnitRunner {
  public:
-  // Called for every mismatching case, in order; an error ends the unit with that error.
-  using OnMismatch = std::function<absl::Status(const MismatchingCase&)>;
+  // Called for every mismatching case, in order, with its first differing element and all words; an
+  // error ends the unit with that error.
+  using OnMismatch = std::function<absl::Status(const CaseName&, const Mismatch&)>;
 
   UnitRunner(Device& device, const CaseStream& stream) : device_(device), stream_(stream) {}
 

@@ -99,8 +99,8 @@ inline void CheckRoundTrip(const Operation& op, const std::string& change, int t
   ASSERT_TRUE(m.ok()) << op.name << " " << change << ": " << m.status();
   ASSERT_EQ(m->repeatability, Repeatability::kReproduced) << op.name << " " << change;
   const DotProductCase dot = Extract(m->mismatch.inputs, 0);
-  EXPECT_FALSE(SameResult(op, Simulate(op.model, dot), m->device[0])) << op.name << change;
-  EXPECT_EQ((*device.Run(op, m->mismatch.inputs)), m->device);
+  EXPECT_FALSE(SameResult(op, Simulate(op.model, dot), m->mismatch.device[0])) << op.name << change;
+  EXPECT_EQ((*device.Run(op, m->mismatch.inputs)), m->mismatch.device);
   figures.plain_scales += HasPlainScales(op.model, dot);
   figures.executions += m->executions;
   figures.seconds += seconds;
@@ -108,8 +108,8 @@ inline void CheckRoundTrip(const Operation& op, const std::string& change, int t
     figures.slowest = seconds;
     figures.slowest_name = op.name + " " + change;
   }
-  CheckExplained(op, {dot, m->device[0]}, change, figures);
-  CheckStored(op, dot, m->device[0], m->signature);
+  CheckExplained(op, {dot, m->mismatch.device[0]}, change, figures);
+  CheckStored(op, dot, m->mismatch.device[0], m->signature);
 }
 
 }  // namespace mmadiff

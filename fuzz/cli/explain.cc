@@ -186,7 +186,7 @@ std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, C
     if (std::filesystem::equivalent(path, other, error)) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(other);
     if (!c.ok()) console.Warn(std::string(c.status().message()));
-    if (!c.ok() || c->op != s.op || c->signature != own->signature) continue;
+    if (!c.ok() || c->op != s.mismatch.op || c->signature != own->signature) continue;
     const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
     all.insert(all.end(), answers.begin(), answers.end());
   }
@@ -239,8 +239,8 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const absl::StatusOr<Subject> s = LoadSubject(argument, device.get());
   if (!s.ok()) return Fail(s.status());
-  const Operation& op = *s->op;
-  std::vector<Observed> observed = s->observed();
+  const Operation& op = *s->mismatch.op;
+  std::vector<Observed> observed = ObservedResults(s->mismatch);
   std::string text =
       absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ", s->device_name, ", ",
                    s->differing.size(), " of ", observed.size(), " results differ\n");
@@ -268,8 +268,8 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const int64_t element = TellingElement(op, observed, bucket);
   if (!s->differing.empty()) {
-    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, s->model[element],
-                                              s->device[element], console.color()));
+    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, s->mismatch.model[element],
+                                              s->mismatch.device[element], console.color()));
   }
   absl::StrAppend(&text, "bucket ", bucket, "\n",
                   stored.empty() ? "" : "of the stored answers alone: ", finding.Text(), "\n");

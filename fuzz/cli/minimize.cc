@@ -22,20 +22,19 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
-  const CaseStream stream =
-      subject->stream ? *subject->stream : CaseStream{subject->op, &Strategies().front(), 1};
-  const Mismatch mismatch = {subject->op, subject->inputs, subject->differing.front(),
-                             subject->device};
-  absl::StatusOr<Investigation> i = Investigate(**device, mismatch, stream, {}, most_calls);
+  const CaseStream stream = subject->stream
+                                ? *subject->stream
+                                : CaseStream{subject->mismatch.op, &Strategies().front(), 1};
+  absl::StatusOr<Investigation> i =
+      Investigate(**device, subject->mismatch, stream, {}, most_calls);
   if (!i.ok()) return Fail(i.status());
   const bool flaky = i->repeatability != Repeatability::kReproduced;
   if (flaky) {  // what was seen the first time is the evidence
     i->bucket = absl::StrCat("flaky:", i->bucket);
-    i->cases = {{{mismatch, subject->model, subject->device, i->bucket, i->repeatability, 0},
-                 "the device and the model differ, once"}};
+    i->cases = {{subject->mismatch, i->bucket, "the device and the model differ, once"}};
   }
   Finding finding;
-  finding.op = subject->op->name;
+  finding.op = subject->mismatch.op->name;
   finding.signature = i->bucket;
   finding.case_name = argument;
   finding.diagnosis = i->Text();
@@ -45,8 +44,9 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
     return Fail(s, kNotDurable);
   }
   finding.cases = 1;
-  console.Print(globals.json ? FormatJsonFinding(finding)
-                             : DescribeFinding(i->cases.front().minimal, finding, console.color()));
+  console.Print(globals.json
+                    ? FormatJsonFinding(finding)
+                    : DescribeFinding(i->cases.front().mismatch, finding, console.color()));
   if (!flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");
   return kDamaged;

@@ -16,15 +16,10 @@ namespace mmadiff {
 
 struct Subject {
   std::string name;                  // as given
-  Batch inputs;                      // count 1
   std::optional<CaseStream> stream;  // of a case name
-  const Operation* op = nullptr;
-  std::string device_name;       // of the answers
-  std::vector<uint64_t> device;  // the device's answers, one per result
-  std::vector<uint64_t> model;
-  std::vector<int64_t> differing;  // elements, ascending
-
-  std::vector<Observed> observed() const;  // what the device answered to each dot product
+  std::string device_name;           // of the answers
+  Mismatch mismatch;                 // at the first differing element; 0 when there is none
+  std::vector<int64_t> differing;    // elements, ascending
 };
 
 // `device` may be null for a filed case: then its stored answer of a device is used.

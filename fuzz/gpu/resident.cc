@@ -64,8 +64,8 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
   if (!found && !SameModel(model, stream.op->model)) return absl::OkStatus();
   UnitResult host;
   std::vector<uint64_t> cases;
-  const auto note = [&](const MismatchingCase& m) {
-    cases.push_back(m.name.index);
+  const auto note = [&](const CaseName& name, const Mismatch&) {
+    cases.push_back(name.index);
     return absl::OkStatus();
   };
   absl::Status s = UnitRunner(counter_->device(), planted).Run(first, count, host, note);
@@ -121,10 +121,11 @@ absl::Status ResidentRunner::Confirm(const CaseStream& stream, const Counted& co
     const FlaggedCase* flagged = detail == details.end() ? nullptr : &detail->second;
     bool same = false;
     UnitResult one;
-    const absl::Status s = one_by_one.Run(index, 1, one, [&](const MismatchingCase& m) {
-      same = flagged == nullptr || m.device()[flagged->element] == flagged->device;
-      return same ? found(m) : absl::OkStatus();
-    });
+    const absl::Status s =
+        one_by_one.Run(index, 1, one, [&](const CaseName& name, const Mismatch& m) {
+          same = flagged == nullptr || m.device[flagged->element] == flagged->device;
+          return same ? found(name, m) : absl::OkStatus();
+        });
     if (!s.ok()) return s;
     if (!same) return Unconfirmed(stream, counted, index, flagged);
   }
@@ -186,7 +187,7 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
 absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, uint64_t first,
                                                     uint64_t count) {
   UnitResult result;
-  const auto ignore = [](const MismatchingCase&) { return absl::OkStatus(); };
+  const auto ignore = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
   if (absl::Status s = Run(stream, first, count, result, ignore); !s.ok()) return s;
   return result.device_digest;
 }

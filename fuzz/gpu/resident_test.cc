@@ -38,7 +38,7 @@ class ResidentTest : public testing::Test {
     return runner;
   }
 
-  static absl::Status Accept(const MismatchingCase&) { return absl::OkStatus(); }
+  static absl::Status Accept(const CaseName&, const Mismatch&) { return absl::OkStatus(); }
 };
 
 UnitResult Without(UnitResult r) {
@@ -100,8 +100,8 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
     UnitResult host, gpu;
     std::vector<uint64_t> by_host, by_gpu;
     const auto into = [](std::vector<uint64_t>& cases) {
-      return [&cases](const MismatchingCase& found) {
-        cases.push_back(found.name.index);
+      return [&cases](const CaseName& name, const Mismatch&) {
+        cases.push_back(name.index);
         return absl::OkStatus();
       };
     };
@@ -139,7 +139,7 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
     Fake("FAULT", fault);
     int reported = 0;
     const absl::Status s =
-        resident->Run(stream, 0, 4096, unit, [&reported](const MismatchingCase&) {
+        resident->Run(stream, 0, 4096, unit, [&reported](const CaseName&, const Mismatch&) {
           ++reported;
           return absl::OkStatus();
         });

@@ -50,8 +50,9 @@ class Investigator {
     absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
     if (!tries.ok()) return tries.status();
     result_.repeatability = tries->repeatability;
-    found_ = {mismatch_, tries->model, tries->device, "", tries->repeatability, 0};
-    found_.mismatch.seen.clear();
+    found_ = mismatch_;
+    found_.device = tries->device;
+    found_.model = tries->model;
     std::vector<Observed> observed = AnswersOf(tries->model, tries->device);
     if (result_.repeatability != Repeatability::kReproduced) {
       result_.bucket = Signature(op_, observed);
@@ -128,8 +129,8 @@ class Investigator {
   }
 
   // The smallest case from there that holds the target, with answers that repeat; none otherwise.
-  absl::StatusOr<std::optional<Minimized>> Smallest(const Target& target, const Mismatch& start,
-                                                    Effort effort = Effort::kAll) {
+  absl::StatusOr<std::optional<Mismatch>> Smallest(const Target& target, const Mismatch& start,
+                                                   Effort effort = Effort::kAll) {
     absl::StatusOr<Mismatch> minimal = Shrink(runner_, target, start, effort);
     if (!minimal.ok()) return minimal.status();
     // A recording knows what could not be shrunk by its name alone.
@@ -142,12 +143,9 @@ class Investigator {
       return std::nullopt;
     }
     minimal->inputs.stream.clear();
-    return Minimized{*std::move(minimal),
-                     tries->model,
-                     tries->device,
-                     result_.bucket,
-                     Repeatability::kReproduced,
-                     0};
+    minimal->device = tries->device;
+    minimal->model = tries->model;
+    return std::optional<Mismatch>(*std::move(minimal));
   }
 
   // At most half of what is left is spent on it, for what refutes others comes after it.
@@ -170,16 +168,15 @@ class Investigator {
       target = Target(op_, explanation_, {op_.model}, way);
       start = Start(target);
     }
-    if (!start) start = found_.mismatch;
+    if (!start) start = found_;
     auto minimal = Smallest(target, *start);
     if (minimal.ok() && !*minimal) {
-      minimal =
-          Smallest(Target(op_, std::nullopt, {op_.model}),
-                   Start(Target(op_, std::nullopt, {op_.model}), true).value_or(found_.mismatch));
+      minimal = Smallest(Target(op_, std::nullopt, {op_.model}),
+                         Start(Target(op_, std::nullopt, {op_.model}), true).value_or(found_));
     }
     if (!minimal.ok()) return minimal.status();
     if (*minimal) {
-      Keep({**minimal, kMinimal});
+      Keep({**minimal, result_.bucket, kMinimal});
     } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
       result_.repeatability = Repeatability::kFlaky;
     }
@@ -210,7 +207,7 @@ class Investigator {
       if (!start) continue;
       const auto minimal = Smallest(target, *start, Effort::kNarrow);
       if (!minimal.ok()) return minimal.status();
-      if (*minimal) Keep({**minimal, ""});
+      if (*minimal) Keep({**minimal, result_.bucket, ""});
     }
     result_.left = rivals_.size();
     return absl::OkStatus();
@@ -218,49 +215,50 @@ class Investigator {
 
   absl::Status KeepSmallest() {
     if (Preferred().size() == 1) return absl::OkStatus();  // it is the minimal one
-    const Mismatch& from = result_.cases.front().minimal.mismatch;
+    const Mismatch& from = result_.cases.front().mismatch;
     const auto minimal = Smallest(Target(op_, explanation_, {op_.model}), from);
     if (!minimal.ok()) return minimal.status();
-    if (*minimal && IsNew(**minimal)) Keep({**minimal, "the smallest mismatch that was found"});
+    if (*minimal && IsNew(**minimal))
+      Keep({**minimal, result_.bucket, "the smallest mismatch that was found"});
     return absl::OkStatus();
   }
 
   // The operands of the first mismatch, on their own if it is one there, else the whole tile.
   absl::Status KeepFound() {
-    Minimized found = found_;
-    const Mismatch& minimal = result_.cases.front().minimal.mismatch;
+    Mismatch found = found_;
+    const Mismatch& minimal = result_.cases.front().mismatch;
     if (!(minimal.inputs.shape == mismatch_.inputs.shape)) {
       const DotProductCase dot = Extract(mismatch_.inputs, mismatch_.element);
-      found.mismatch = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
-      const absl::StatusOr<Tries> tries = Repeat(runner_, found.mismatch, 1);
+      found = {&op_, MakeDotProductBatch(op_.shape(), {dot}), 0};
+      const absl::StatusOr<Tries> tries = Repeat(runner_, found, 1);
       if (absl::IsNotFound(tries.status())) return absl::OkStatus();
       if (!tries.ok()) return tries.status();
       found.model = tries->model;
       found.device = tries->device;
       if (found.device[0] != found_.device[mismatch_.element] &&
-          found.mismatch.inputs.shape == minimal.inputs.shape) {
+          found.inputs.shape == minimal.inputs.shape) {
         result_.repeatability = Repeatability::kFlaky;  // it has changed since
       }
     }
-    found.signature = result_.bucket;
-    found.mismatch.inputs.stream.clear();
-    if (IsNew(found))
-      result_.cases.push_back({std::move(found), "as it was found, not made smaller"});
+    found.inputs.stream.clear();
+    if (IsNew(found)) {
+      result_.cases.push_back(
+          {std::move(found), result_.bucket, "as it was found, not made smaller"});
+    }
     return absl::OkStatus();
   }
 
-  bool IsNew(const Minimized& m) const {
-    return std::none_of(result_.cases.begin(), result_.cases.end(), [&](const KeptCase& e) {
-      return SameWords(e.minimal.mismatch.inputs, m.mismatch.inputs);
-    });
+  bool IsNew(const Mismatch& m) const {
+    return std::none_of(result_.cases.begin(), result_.cases.end(),
+                        [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
   }
 
   // Takes what the case refutes from the rivals, and says so.
   void Keep(KeptCase kept) {
     std::vector<std::string> refuted;
-    const Mismatch& m = kept.minimal.mismatch;
+    const Mismatch& m = kept.mismatch;
     const DotProductCase dot = Extract(m.inputs, m.element);
-    const uint64_t d = kept.minimal.device[m.element];
+    const uint64_t d = m.device[m.element];
     std::erase_if(rivals_, [&](const Rival& r) {
       if (Gives(op_, r.model, dot, d)) return false;
       refuted.push_back(r.name);
@@ -281,7 +279,7 @@ class Investigator {
   const Operation& op_;
   const Mismatch& mismatch_;
   Investigation& result_;
-  Minimized found_;
+  Mismatch found_;  // with the words of the first tries
   std::optional<Model> explanation_;
   std::vector<Rival> rivals_;  // not refuted yet
 };

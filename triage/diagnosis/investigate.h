@@ -16,8 +16,9 @@
 namespace mmadiff {
 
 struct KeptCase {
-  Minimized minimal;
-  std::string why;  // what the case shows, in words
+  Mismatch mismatch;      // with all its words
+  std::string signature;  // of the bucket
+  std::string why;        // what the case shows, in words
 };
 
 struct Investigation {

@@ -111,13 +111,13 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
 
   // Every case is what device and model say of it, and the first is a mismatch.
   for (const KeptCase& c : i->cases) {
-    const Mismatch& m = c.minimal.mismatch;
-    EXPECT_EQ(c.minimal.device, *device.Run(op, m.inputs)) << name << ": " << c.why;
-    EXPECT_EQ(c.minimal.model, Compare(op, m.inputs, c.minimal.device).model) << name;
+    const Mismatch& m = c.mismatch;
+    EXPECT_EQ(c.mismatch.device, *device.Run(op, m.inputs)) << name << ": " << c.why;
+    EXPECT_EQ(c.mismatch.model, Compare(op, m.inputs, c.mismatch.device).model) << name;
   }
-  const Minimized& minimal = i->cases.front().minimal;
-  const DotProductCase dot = Extract(minimal.mismatch.inputs, minimal.mismatch.element);
-  EXPECT_FALSE(Gives(op, op.model, dot, minimal.device[minimal.mismatch.element])) << name;
+  const Mismatch& minimal = i->cases.front().mismatch;
+  const DotProductCase dot = Extract(minimal.inputs, minimal.element);
+  EXPECT_FALSE(Gives(op, op.model, dot, minimal.device[minimal.element])) << name;
   const Complexity complexity = ComplexityOf(op.model, dot);
   const int terms = complexity[0] + complexity[2];
   if (terms > Quantile(figures.terms, 1.)) figures.largest = name;
@@ -140,8 +140,8 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
   for (const Neighbour& n : SingleChanges(op.model)) {
     const Model rival = WithAlgorithm(op, n.algorithm);
     const bool refuted = std::any_of(i->cases.begin(), i->cases.end(), [&](const KeptCase& c) {
-      const Mismatch& m = c.minimal.mismatch;
-      return !Gives(op, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
+      const Mismatch& m = c.mismatch;
+      return !Gives(op, rival, Extract(m.inputs, m.element), c.mismatch.device[m.element]);
     });
     if (refuted) continue;
     if (Refuted(op, rival, changed, dots)) {

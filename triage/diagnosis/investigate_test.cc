@@ -50,8 +50,8 @@ std::vector<std::string> Unrefuted(const Operation& op, const Investigation& i) 
   for (const Neighbour& n : SingleChanges(op.model)) {
     const Model rival = WithAlgorithm(op, n.algorithm);
     const auto kept = [&](const KeptCase& c) {
-      const Mismatch& m = c.minimal.mismatch;
-      return !Gives(op, rival, Extract(m.inputs, m.element), c.minimal.device[m.element]);
+      const Mismatch& m = c.mismatch;
+      return !Gives(op, rival, Extract(m.inputs, m.element), c.mismatch.device[m.element]);
     };
     if (std::ranges::none_of(i.cases, kept) && !Explains(op, rival, i.diagnosis.observed) &&
         (i.diagnosis.changes.empty() || i.diagnosis.changes.front().name != n.name)) {

@@ -179,7 +179,7 @@ absl::Status Check(const Mismatch& mismatch) {
 absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries) {
   Tries result;
   const Operation& op = runner.op();
-  std::vector<uint64_t> first = mismatch.seen;
+  std::vector<uint64_t> first = mismatch.device;
   int different = 0;
   for (int i = 0; i < tries; ++i) {
     absl::StatusOr<std::vector<uint64_t>> d = runner.Run(mismatch.inputs);
@@ -204,6 +204,8 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
   if (!placed.ok()) return placed;
   Mismatch mismatch = *std::move(placed);
   mismatch.inputs.stream.clear();  // a recording must not take a smaller case for the named one
+  mismatch.device.clear();
+  mismatch.model.clear();
   for (bool again = true; again;) {
     const absl::StatusOr<bool> around =
         ReduceBackground(runner, target, mismatch.element, mismatch.inputs);
@@ -215,6 +217,14 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
     again = *around || *changed;
   }
   return mismatch;
+}
+
+std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
+  std::vector<Observed> observed;
+  for (int64_t i = 0; i < mismatch.inputs.dot_products(); ++i) {
+    observed.push_back({Extract(mismatch.inputs, i), mismatch.device[i]});
+  }
+  return observed;
 }
 
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
@@ -231,10 +241,11 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   Runner runner(device, op, kNoLimit);
   absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
   if (!tries.ok()) return tries.status();
-  Minimized result{mismatch, tries->model, tries->device, "", tries->repeatability, 0};
+  Minimized result{mismatch, "", tries->repeatability, 0};
   result.mismatch.inputs.stream.clear();
-  result.mismatch.seen.clear();  // of the original alone
-  const Observed found{Extract(mismatch.inputs, mismatch.element), result.device[mismatch.element]};
+  result.mismatch.device = tries->device;
+  result.mismatch.model = tries->model;
+  const Observed found{Extract(mismatch.inputs, mismatch.element), tries->device[mismatch.element]};
   const Target target = Target::OfMismatch(op, found.dot, found.d);
   result.signature = Signature(op, {&found, 1});
   result.executions = runner.executions();
@@ -252,8 +263,8 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
     return result;
   }
   result.mismatch = *std::move(minimal);
-  result.model = std::move(tries->model);
-  result.device = std::move(tries->device);
+  result.mismatch.device = std::move(tries->device);
+  result.mismatch.model = std::move(tries->model);
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "device/device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
+#include "triage/explain.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/target.h"
 #include "triage/runner.h"
@@ -22,29 +23,30 @@ struct Mismatch {
   const Operation* op = nullptr;
   Batch inputs;         // count 1
   int64_t element = 0;  // index of the differing word in the results
-  // What the device answered when it was found, all words of it; empty if that is not known.
-  std::vector<uint64_t> seen = {};
+  // What the device answered and the model says, all words; empty where that is not known.
+  std::vector<uint64_t> device = {}, model = {};
 };
+
+// What the device answered to every dot product of the execution; `device` must be known.
+std::vector<Observed> ObservedResults(const Mismatch& mismatch);
 
 enum class Repeatability { kReproduced, kFlaky, kGone };
 
 struct Minimized {
-  Mismatch mismatch;                                         // the minimal case
-  std::vector<uint64_t> model;                               // results of the model on it
-  std::vector<uint64_t> device;                              // and of the device
+  Mismatch mismatch;                                         // the minimal case, with its words
   std::string signature;                                     // the same before and after
   Repeatability repeatability = Repeatability::kReproduced;  // else nothing was shrunk
   int64_t executions = 0;                                    // device executions spent
 };
 
 // kReproduced when the device differs from the model at this element in all of `tries` and gives
-// the same words each time, those that were seen too; kGone when it never differs; else kFlaky. A
+// the same words each time, those of `mismatch` too; kGone when it never differs; else kFlaky. A
 // device failure is its Status.
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
 
 struct Tries {
   Repeatability repeatability = Repeatability::kGone;
-  bool steady = true;                   // the same words each time, those that were seen too
+  bool steady = true;                   // the same words each time, those of the mismatch too
   std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
 };
 

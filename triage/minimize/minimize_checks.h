@@ -36,10 +36,10 @@ inline void CheckMinimization(const Mismatch& start, const std::string& change) 
   ASSERT_EQ(inputs.dot_products(), 1) << name;
   const DotProductCase dot = Extract(inputs, 0), before = Extract(start.inputs, start.element);
   const uint64_t model = Simulate(op.model, dot);
-  EXPECT_EQ(m->model, std::vector<uint64_t>{model}) << name;
-  EXPECT_EQ(m->device, *device.Run(op, inputs)) << name;
-  EXPECT_FALSE(SameResult(op, model, m->device[0])) << name;
-  const Observed after{dot, m->device[0]};
+  EXPECT_EQ(m->mismatch.model, std::vector<uint64_t>{model}) << name;
+  EXPECT_EQ(m->mismatch.device, *device.Run(op, inputs)) << name;
+  EXPECT_FALSE(SameResult(op, model, m->mismatch.device[0])) << name;
+  const Observed after{dot, m->mismatch.device[0]};
   EXPECT_EQ(Signature(op, {&after, 1}), m->signature) << name;
   const Observed first{before, (*device.Run(op, start.inputs))[start.element]};
   EXPECT_EQ(Signature(op, {&first, 1}), m->signature) << name;

@@ -165,9 +165,9 @@ TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
     EXPECT_EQ(m->repeatability, Repeatability::kReproduced);
     EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(op.shape()));
     EXPECT_EQ(m->executions, device.executions);
-    ASSERT_EQ(m->model.size(), 1u);
-    EXPECT_FALSE(SameResult(op, m->model[0], m->device[0]));
-    const Observed observed{Extract(m->mismatch.inputs, 0), m->device[0]};
+    ASSERT_EQ(m->mismatch.model.size(), 1u);
+    EXPECT_FALSE(SameResult(op, m->mismatch.model[0], m->mismatch.device[0]));
+    const Observed observed{Extract(m->mismatch.inputs, 0), m->mismatch.device[0]};
     EXPECT_EQ(Signature(op, {&observed, 1}), p.signature);
   }
 }
@@ -384,7 +384,7 @@ TEST(Minimize, FlakyIsReportedUnshrunk) {
   EXPECT_EQ(m->mismatch.inputs.a, start.inputs.a);
   EXPECT_EQ(m->mismatch.inputs.shape, start.inputs.shape);
   EXPECT_EQ(m->executions, 5);
-  EXPECT_NE(m->model[start.element], m->device[start.element]);
+  EXPECT_NE(m->mismatch.model[start.element], m->mismatch.device[start.element]);
 }
 
 TEST(Minimize, GoneIsReportedUnshrunk) {
@@ -395,7 +395,7 @@ TEST(Minimize, GoneIsReportedUnshrunk) {
   EXPECT_EQ(m->repeatability, Repeatability::kGone);
   EXPECT_EQ(m->signature, "none");
   EXPECT_EQ(m->mismatch.inputs.a, start.inputs.a);
-  EXPECT_EQ(m->model, m->device);
+  EXPECT_EQ(m->mismatch.model, m->mismatch.device);
 }
 
 // Whenever it dies, the answer is its Status.
