@@ -9,14 +9,14 @@
 //   section: where in the source          optional
 //   formats: d a b c [scale]
 //   operands: a.. | b.. | c [| sa.. | sb..]
-//   KIND: WORD ROWS [: who]               KIND of AnswerKind, WORD may be NAN
+//   KIND: WORD OPERATIONS [: who]         KIND of AnswerKind, WORD may be NAN
 //   reason: why sources differ            with a contested answer
 //
 //   end                                   last line of the file: it was not cut off
 //
 // Operands are hexadecimal words as wide as the line protocol's, k ascending; missing elements are
 // 0, missing scales 1.0. "@8" goes on at k = 8, "W*" fills the rest with W. Several operand lines
-// have the same answers. ROWS are ARCH/INSTRUCTION with braces (sim/pattern.h) and '*'.
+// have the same answers. OPERATIONS are ARCH/INSTRUCTION with braces (sim/pattern.h) and '*'.
 #pragma once
 
 #include <span>

@@ -74,11 +74,11 @@ inline bool IsOfOperation(const absl::Status& s) {
          !absl::IsCancelled(s);
 }
 
-// What really answers for one operation: identity(), Exception(), and whether the operation is
+// What really answers for one operation: identity(), IdentityNote(), and whether the operation is
 // emulated.
 inline std::string IdentityFor(const Device& device, const Operation& op) {
-  const std::string exception = device.IdentityNote(op);
-  return device.identity() + (exception.empty() ? "" : ", but this instruction: " + exception) +
+  const std::string note = device.IdentityNote(op);
+  return device.identity() + (note.empty() ? "" : ", but this instruction: " + note) +
          (device.Emulates(op) ? ", emulated by ptxas" : "");
 }
 

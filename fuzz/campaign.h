@@ -68,7 +68,7 @@ struct CampaignOutcome {
   absl::Status device;                // not OK: the device failed and the run stopped
   absl::Status durable;  // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;
-  std::vector<std::string> distrusted;  // "ROW: why": answers lost in earlier attempts
+  std::vector<std::string> distrusted;  // "OPERATION: why": answers lost in earlier attempts
   bool damaged_findings = false;        // of earlier attempts; `warnings` says which
 };
 

@@ -1,4 +1,4 @@
-// What the boundary classes write into operands: the properties that are no row of class_test.
+// What the boundary classes write into operands: the properties that are no line of class_test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

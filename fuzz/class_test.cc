@@ -92,7 +92,7 @@ struct Bounds {
 };
 
 // Of kDotProducts dot products of the class this many have the property.
-struct Row {
+struct Requirement {
   const char* input_class;
   Property property;
   Bounds count;
@@ -101,13 +101,13 @@ struct Row {
 
 struct Section {
   Condition of;  // the operations of its rows; a row takes those for which `when` holds too
-  std::vector<Row> rows;
+  std::vector<Requirement> rows;
 };
 
 constexpr Bounds kNone = {0, 0}, kAll = {kDotProducts, kDotProducts};
 
 // clang-format off
-std::vector<Row> WideRows() {
+std::vector<Requirement> WideRows() {
   return {
       {"cancel", {"cancels", Cancels}, {2000}},
       {"cancel", Seen(StageEvent::kFullCancellation), {50}},
@@ -127,7 +127,7 @@ std::vector<Row> WideRows() {
   };
 }
 
-std::vector<Row> FloatRows() {
+std::vector<Requirement> FloatRows() {
   return {
       {"zero_times_huge", {"zero faces huge", ZeroFacesHuge}, {1400}},
       {"signed_zeros", Result("zero", IsZero), {1500}},
@@ -158,7 +158,7 @@ std::vector<Row> FloatRows() {
   };
 }
 
-std::vector<Row> ScaledRows() {
+std::vector<Requirement> ScaledRows() {
   return {
       {"zero_groups", {"largest scales", ZeroGroupHasTheLargestScales}, {1000}, HasSeveralScales},
       {"zero_groups", Distinguishes("ignored groups", ZeroGroupsIgnored), {50}, AddsGroups},
@@ -178,14 +178,14 @@ std::vector<Row> ScaledRows() {
   };
 }
 
-std::vector<Row> IntegerRows() {
+std::vector<Requirement> IntegerRows() {
   using Word = uint64_t (*)(const Format&);
   const Word zero = [](const Format&) { return uint64_t{0}; };
   const Word one = [](const Format&) { return uint64_t{1}; };
   const Word ones = [](const Format& f) { return LowBits(f.bits); };
   const Word half = [](const Format& f) { return LowBits(f.bits - 1); };
   const Word top = [](const Format& f) { return uint64_t{1} << (f.bits - 1); };
-  std::vector<Row> rows = {
+  std::vector<Requirement> rows = {
       // On both sides of the limit.
       {"limit", Seen(StageEvent::kIntegerOverflow), {600, 2300}, IsSigned},
       {"limit", Seen(StageEvent::kIntegerOverflow), {300, 2300}, Not(IsSigned)},
@@ -220,11 +220,11 @@ const std::vector<Section>& Table() {
 }
 
 // Rows of the operation, by class.
-std::map<std::string, std::vector<const Row*>> RowsOf(const Operation& op) {
-  std::map<std::string, std::vector<const Row*>> rows;
+std::map<std::string, std::vector<const Requirement*>> RowsOf(const Operation& op) {
+  std::map<std::string, std::vector<const Requirement*>> rows;
   for (const Section& section : Table()) {
     if (!section.of(op)) continue;
-    for (const Row& row : section.rows) {
+    for (const Requirement& row : section.rows) {
       if (row.when(op)) rows[row.input_class].push_back(&row);
     }
   }
@@ -233,7 +233,7 @@ std::map<std::string, std::vector<const Row*>> RowsOf(const Operation& op) {
 
 // How many dot products of the class have the property of each row.
 std::vector<uint64_t> Count(const Operation& op, const InputClass& input_class,
-                            const std::vector<const Row*>& rows) {
+                            const std::vector<const Requirement*>& rows) {
   std::vector<uint64_t> found(rows.size());
   EventCounter counter;
   ForDotProducts(*op.instruction, input_class, [&](const DotProductCase& dot) {
@@ -276,14 +276,14 @@ INSTANTIATE_TEST_SUITE_P(Operations, ClassTest, testing::ValuesIn(TestedOperatio
 
 // A condition that never holds would hide its row.
 TEST(ClassTable, EveryRowIsOfSomeOperation) {
-  std::map<const Row*, int> uses;
+  std::map<const Requirement*, int> uses;
   for (const Operation* op : TestedOperations()) {
     for (const auto& [name, rows] : RowsOf(*op)) {
-      for (const Row* row : rows) ++uses[row];
+      for (const Requirement* row : rows) ++uses[row];
     }
   }
   for (const Section& section : Table()) {
-    for (const Row& row : section.rows) {
+    for (const Requirement& row : section.rows) {
       EXPECT_GT(uses[&row], 0) << row.input_class << ": " << row.property.name;
     }
   }

@@ -50,7 +50,7 @@ uint64_t DeathOf(const MutantsOutcome& outcome, const std::string& change) {
   return UINT64_MAX;
 }
 
-// "ROW CHANGE CASES" of every mutant, in order.
+// "OPERATION CHANGE CASES" of every mutant, in order.
 std::vector<std::string> Deaths(const MutantsOutcome& outcome) {
   std::vector<std::string> deaths;
   for (const OperationMutants& of : outcome.ops) {

@@ -111,7 +111,7 @@ class Prober {
       if (!answers.ok()) return answers.status();
       if (!answers->has_value()) continue;
       const std::vector<ProbeAnswer>& all = (*answers)->answers;
-      if (all.empty() || all.front().finding == Agreement::kAgrees) {
+      if (all.empty() || all.front().agreement == Agreement::kAgrees) {
         good_.push_back(op);
       } else {
         outcome_.dropped.push_back(absl::InternalError("layout"));
@@ -138,7 +138,7 @@ class Prober {
         answered_(*op, {.question = pairs_,
                         .answer = "not asked",
                         .decides = "nothing gives all answers to the other questions",
-                        .finding = Agreement::kOpen});
+                        .agreement = Agreement::kOpen});
       } else {
         with_pairs_.push_back({op, (*answers)->model});
       }
@@ -195,7 +195,7 @@ class Prober {
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
                                  r->done < r->of ? absl::StrCat(" (of ", r->of, " in all)") : "");
     if (!r->first.empty()) {
-      answer.finding = Agreement::kContradicts;
+      answer.agreement = Agreement::kContradicts;
       answer.refuting = r->first.front();
       answer.decides =
           absl::StrCat("contradicts what fits the other answers: ",

@@ -82,7 +82,7 @@ class ProberTest : public TestFolder {
   TimeLimit limit_ = TimeLimit::After(absl::Minutes(10));
   std::string folder_;
   std::function<void()> on_answer_;
-  std::vector<std::string> answers_;  // "ROW QUESTION"
+  std::vector<std::string> answers_;  // "OPERATION QUESTION"
   std::vector<std::string> texts_;    // the answers to them
 };
 

@@ -48,7 +48,7 @@ class Workdir {
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;
 
-  std::vector<std::string> distrusted;  // "ROW: why" of earlier attempts
+  std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
   StoredUnits stored;                   // its warnings are those of the folder too
   std::unique_ptr<UnitLog> log;
 

@@ -40,7 +40,7 @@ enum class Layout : uint8_t {
   kNoLanes,         // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
 };
 
-// Values of m and n that an instruction has beside those of its row: m, and n from n_min to n_max
+// Values of m and n that an instruction has beside those of its line: m, and n from n_min to n_max
 // in steps of n_step.
 struct Sizes {
   int m, n_min, n_max, n_step;

@@ -93,14 +93,14 @@ void SimulateWithBmi(const Model& m, const Batch& batch, std::span<uint64_t> d) 
 bool HasBmi() { return false; }
 #endif
 
-[[gnu::flatten]] void SimulatePlainly(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+[[gnu::flatten]] void SimulateBaseline(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   SimulateBatch(m, batch, d);
 }
 
 }  // namespace
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  HasBmi() ? SimulateWithBmi(m, batch, d) : SimulatePlainly(m, batch, d);
+  HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);
 }
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {

@@ -101,7 +101,7 @@ TEST_F(RecordedDevice, FingerprintIsOfTheContents) {
   EXPECT_NE(of("1 2 3 4\n1 2 4 6\n"), two) << "an answer";
   EXPECT_NE(of("1 2 3 4\n1 3 4 5\n"), two) << "an operand";
   EXPECT_NE(of("1 2 3 4\n"), two);
-  EXPECT_NE(of("# instruction: x86/vfmadd231sd\n1 2 3 4\n1 2 4 5\n"), two) << "a row";
+  EXPECT_NE(of("# instruction: x86/vfmadd231sd\n1 2 3 4\n1 2 4 5\n"), two) << "another operation";
   RegressionCase c = Tile(mma_, 1, [](Batch&, std::vector<uint64_t>&) {});
   ASSERT_TRUE(WriteCase(c, Path("cases")).ok());
   const std::string tile = Open(Path("cases"))->Fingerprint();

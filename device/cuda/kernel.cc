@@ -70,10 +70,10 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
   const bool factor = operand != Operand::kC && operand != Operand::kD;
   if (!factor || i.scale == nullptr) return words.slots = elements, words;
   const std::vector<Slot> scales = slots(ScalesOf(operand));
-  const int k = i.shape.k, per_op = i.shape.scales;
+  const int k = i.shape.k, per_row = i.shape.scales;
   for (size_t row = 0; row * k < elements.size(); ++row) {
     words.slots.insert(words.slots.end(), &elements[row * k], &elements[row * k] + k);
-    words.slots.insert(words.slots.end(), &scales[row * per_op], &scales[row * per_op] + per_op);
+    words.slots.insert(words.slots.end(), &scales[row * per_row], &scales[row * per_row] + per_row);
   }
   return words;
 }

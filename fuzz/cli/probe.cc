@@ -27,13 +27,13 @@ class Answers {
   }
 
   void Add(const Operation& op, const ProbeAnswer& answer) {
-    ++found_[static_cast<int>(answer.finding)];
+    ++found_[static_cast<int>(answer.agreement)];
     cases_ += answer.cases;
     if (json_) {
       json_answers_.push_back({{"question", answer.question->id},
                                {"instruction", op.name},
                                {"answer", answer.answer},
-                               {"finding", Name(answer.finding)},
+                               {"agreement", Name(answer.agreement)},
                                {"decides", answer.decides},
                                {"cases", answer.cases}});
     } else {

@@ -80,7 +80,7 @@ ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const M
   if (!answer.refuting.has_value()) {
     answer.decides = promised ? "agrees" : "agrees, though the table promises no bits of a NaN";
   } else {
-    answer.finding = promised ? Agreement::kContradicts : Agreement::kOpen;
+    answer.agreement = promised ? Agreement::kContradicts : Agreement::kOpen;
     answer.decides =
         absl::StrCat(promised ? "contradicts the table: " : "the table promises no bits of a NaN: ",
                      FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));

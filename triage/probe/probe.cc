@@ -165,7 +165,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;
   }
-  answer.finding = open ? Agreement::kOpen : Agreement::kContradicts;
+  answer.agreement = open ? Agreement::kOpen : Agreement::kContradicts;
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
     absl::StrAppend(&answer.decides, ": ",
@@ -184,7 +184,7 @@ ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
   if (s.ok()) return answer;
   answer.answer = "another";
   answer.decides = std::string(s.message());
-  answer.finding = Agreement::kContradicts;
+  answer.agreement = Agreement::kContradicts;
   return answer;
 }
 
@@ -200,9 +200,9 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
 
 }  // namespace
 
-const char* Name(Agreement finding) {
+const char* Name(Agreement agreement) {
   constexpr const char* kNames[] = {"agrees", "contradicts", "open"};
-  return kNames[static_cast<int>(finding)];
+  return kNames[static_cast<int>(agreement)];
 }
 
 bool Applies(const Question& q, const Operation& op) {

@@ -28,13 +28,13 @@ enum class Agreement : uint8_t {
   kContradicts,  // the table is wrong for this device, or no candidate is right
   kOpen,         // the table promises nothing here
 };
-const char* Name(Agreement finding);
+const char* Name(Agreement agreement);
 
 struct ProbeAnswer {
   const Question* question = nullptr;
   std::string answer = {};   // the values that fit all answers; "none"; for people
   std::string decides = {};  // what that says about the table
-  Agreement finding = Agreement::kAgrees;
+  Agreement agreement = Agreement::kAgrees;
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
   std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
   std::optional<Observed> refuting = {};  // the first that no candidate explains

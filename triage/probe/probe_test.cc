@@ -98,7 +98,7 @@ TEST(Questions, AreWellFormed) {
 TEST(Probe, TheModelAgrees) {
   for (const Operation* op : OperationsOfEachFamily(2)) {
     for (const ProbeAnswer& a : Probe("none=0", *op).answers) {
-      EXPECT_EQ(a.finding, Agreement::kAgrees)
+      EXPECT_EQ(a.agreement, Agreement::kAgrees)
           << op->name << " " << a.question->id << ": " << a.answer << ": " << a.decides;
     }
   }
@@ -126,11 +126,11 @@ void PlantParameters(const std::vector<const Operation*>& ops, int at_least) {
         if (a.question->method == Method::kPayloads && parameter == "nan_rule") continue;
         if (its_own) {
           asked = true;
-          EXPECT_NE(a.finding, Agreement::kAgrees)
+          EXPECT_NE(a.agreement, Agreement::kAgrees)
               << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
           EXPECT_THAT(a.answer, HasSubstr(n.name)) << op->name << " " << a.question->id;
         } else {
-          EXPECT_EQ(a.finding, Agreement::kAgrees)
+          EXPECT_EQ(a.agreement, Agreement::kAgrees)
               << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
               << a.decides;
         }
@@ -180,7 +180,7 @@ TEST(Probe, TwoChanges) {
     const OperationAnswers answers = Probe(device, op);
     EXPECT_EQ(NameOfChanges(op.model.algorithm, answers.model.algorithm),
               absl::StrJoin(changes, " "));
-    EXPECT_EQ(AnswerOf(answers, "model").finding, Agreement::kContradicts);
+    EXPECT_EQ(AnswerOf(answers, "model").agreement, Agreement::kContradicts);
     for (const ProbeAnswer& a : answers.answers) {
       EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;
     }
@@ -203,7 +203,7 @@ TEST(Probe, FarValues) {
   EXPECT_EQ(AnswerOf(floor, "model").answer, "the model with exponent_floor=-126");
   const OperationAnswers width = Probe("fraction_bits=14", bf16);
   EXPECT_EQ(AnswerOf(width, "width").answer, "fraction_bits=14 align_rounding=toward_zero");
-  EXPECT_EQ(AnswerOf(width, "floor").finding, Agreement::kAgrees);
+  EXPECT_EQ(AnswerOf(width, "floor").agreement, Agreement::kAgrees);
   const OperationAnswers zero = Probe("zero_term=raises", bf16);
   EXPECT_EQ(AnswerOf(zero, "zero_exponent").answer, "zero_term=raises");
 }
@@ -233,7 +233,7 @@ TEST(Probe, WhatNoCandidateExplains) {
   const OperationAnswers answers = Probe(device, op, {FindQuestion("width")});
   const ProbeAnswer& width = AnswerOf(answers, "width");
   EXPECT_EQ(width.answer, "none");
-  EXPECT_EQ(width.finding, Agreement::kContradicts);
+  EXPECT_EQ(width.agreement, Agreement::kContradicts);
   ASSERT_TRUE(width.refuting.has_value());
   EXPECT_EQ(width.refuting->d, 0x3f800001u);
   EXPECT_EQ(Simulate(op.model, width.refuting->dot), 0x3f800000u);
@@ -245,16 +245,16 @@ TEST(Probe, PlacesThatDiffer) {
   const OperationAnswers answers =
       Probe(device, op, {FindQuestion("layout"), FindQuestion("repeat")});
   EXPECT_THAT(AnswerOf(answers, "repeat").answer, HasSubstr("block 0, row 9, column 5, run 0"));
-  EXPECT_EQ(AnswerOf(answers, "repeat").finding, Agreement::kContradicts);
-  EXPECT_EQ(AnswerOf(answers, "layout").finding, Agreement::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "repeat").agreement, Agreement::kContradicts);
+  EXPECT_EQ(AnswerOf(answers, "layout").agreement, Agreement::kContradicts);
 }
 
 // Payloads of all operands where the table promises none.
 TEST(Probe, UnpromisedPayloads) {
   const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   const OperationAnswers answers = Probe("nan_rule=propagate", op);
-  EXPECT_EQ(AnswerOf(answers, "payloads").finding, Agreement::kAgrees);  // by the answer to `nan`
-  EXPECT_EQ(AnswerOf(answers, "nan").finding, Agreement::kOpen);
+  EXPECT_EQ(AnswerOf(answers, "payloads").agreement, Agreement::kAgrees);  // by the answer to `nan`
+  EXPECT_EQ(AnswerOf(answers, "nan").agreement, Agreement::kOpen);
   EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
 }
 
@@ -309,14 +309,14 @@ TEST(Probe, Cuda) {
   const OperationAnswers answers = Probe(**device, op);
   EXPECT_EQ(answers.answers.size(), 15u);
   for (const ProbeAnswer& a : answers.answers)
-    EXPECT_EQ(a.finding, Agreement::kAgrees) << a.decides;
+    EXPECT_EQ(a.agreement, Agreement::kAgrees) << a.decides;
 
   setenv("FAKE_CUDA_SWAPS", "B", 1);
   device = OpenCuda("0");
   ASSERT_TRUE(device.ok()) << device.status();
   const OperationAnswers wrong = Probe(**device, op, {FindQuestion("layout")});
   unsetenv("FAKE_CUDA_SWAPS");
-  EXPECT_EQ(AnswerOf(wrong, "layout").finding, Agreement::kContradicts);
+  EXPECT_EQ(AnswerOf(wrong, "layout").agreement, Agreement::kContradicts);
   EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
 }
 

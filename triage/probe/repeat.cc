@@ -43,7 +43,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
         answer.answer = absl::StrCat("two answers: ", HexWord(*op.instruction->d, *first), " and ",
                                      HexWord(*op.instruction->d, (*d)[i]), " in block ", p.block,
                                      ", row ", p.i, ", column ", p.j, ", run ", run);
-        answer.finding = Agreement::kContradicts;
+        answer.agreement = Agreement::kContradicts;
         answer.decides = "not a function of the operands: what else it says is in doubt";
         answer.refuting = {dot, (*d)[i]};
         return answer;
