@@ -1,5 +1,5 @@
-// Files that survive a crash (temporary name in the same folder, write, fdatasync,
-// rename, fsync of the folder). A failed write or sync is kDataLoss with the path and errno text.
+// Files that survive a crash (temporary name in the same folder, write, fdatasync, rename, fsync of
+// the folder). A failed write or sync is kDataLoss with the path and errno text.
 #pragma once
 
 #include <string>

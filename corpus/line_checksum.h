@@ -4,8 +4,7 @@
 //   # operands: HHHHHHHHHHHHHHHH   XXH3-64 of the dot products since `# lines:` as FormatLine()
 //                                  writes them without d, each with its line end
 //   # answers: HHHHHHHHHHHHHHHH    XXH3-64 of all bytes before this line, from the start of the
-//   file
-//                                  or the last such line on
+//                                  file or the last such line on
 #pragma once
 
 #include <cstdint>

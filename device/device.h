@@ -21,9 +21,11 @@ namespace mmadiff {
 //   kUnavailable         the device is gone (died, lost); the caller may stop and resume later
 //   kDeadlineExceeded    no answer in time
 //   kDataLoss            an answer that cannot be read
+//   kInvalidArgument     the batch is of neither shape, or has too few words: the caller's mistake
 //   kCancelled           the caller wanted no more (StopWhen)
-//   others               this operation cannot be had from the device; other operations can
-//   (IsOfOperation)
+//   others               this operation cannot be had from the device
+// After kNotFound, kDataLoss and `others` the device can go on with other operations
+// (IsOfOperation).
 // One object serves one thread; open another for a second thread.
 class Device {
  public:
@@ -35,7 +37,7 @@ class Device {
   virtual std::string identity() const = 0;
   // Which piece of hardware that was, and which parts of it have answered so far; "" if there is
   // nothing to say. Another one of the same identity() gives the same answers.
-  virtual std::string Unit() const { return ""; }
+  virtual std::string Hardware() const { return ""; }
   // What else must be the same for a run to go on: the hash of a recording; "" if nothing.
   virtual std::string Fingerprint() const { return ""; }
   // What is otherwise for this operation than identity() says of the whole device; "" if nothing.

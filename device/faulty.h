@@ -8,10 +8,10 @@ namespace mmadiff {
 
 // NAME=VALUE is either one parameter of the arithmetic (sim/parameter.h) or a transport fault:
 //   wrong_lane=I   results I and I+1 of every execution are swapped; single dot products are not
-//   lost_batch=N   every N-th Run() returns what the last one computed, zeros where that has
-//   nothing flaky_bit=N    about one result in N has its lowest bit flipped, each time in another
-//   place dead=N         kUnavailable from the N-th Run() on none=0         no fault: exactly the
-//   simulator
+//   lost_batch=N   every N-th Run() returns what the last one computed, zeros beyond its end
+//   flaky_bit=N    about one result in N has its lowest bit flipped, each time in another place
+//   dead=N         kUnavailable from the N-th Run() on
+//   none=0         no fault: exactly the simulator
 // kInvalidArgument lists the names or the values allowed. Supports() is kNotFound for an operation
 // whose family does not have the parameter or whose model cannot take the value, or that has no
 // lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()

@@ -20,8 +20,8 @@ namespace mmadiff {
 absl::Status ProbeLayout(Device& device, const Operation& op);
 
 // What stands for "one" in an operand under probe: an integer whose word has bytes that differ in
-// pairs, as far as they lie in the leading 11 digits of a 32-bit number: more would ask how many
-// digits a sum keeps.
+// pairs, as far as they lie in its leading 11 bits, in f64 53: more would ask how many bits a sum
+// keeps.
 uint64_t CodeWord(const Format& format);
 
 }  // namespace mmadiff

@@ -139,7 +139,7 @@ class Campaign {
     for (std::thread& worker : workers) worker.join();
     if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
     for (const std::unique_ptr<Engine>& engine : engines) {
-      std::string unit = outcome_.attempt_dot_products > 0 ? engine->device().Unit() : "";
+      std::string unit = outcome_.attempt_dot_products > 0 ? engine->device().Hardware() : "";
       if (!unit.empty()) outcome_.hardware.push_back(std::move(unit));
     }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);

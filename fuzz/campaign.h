@@ -27,8 +27,8 @@ struct CampaignOptions {
   const Strategy* strategy = nullptr;
   uint64_t seed = 1;
   uint64_t cases = 1000000;  // per operation
-  uint64_t dot_products =
-      0;                 // per operation: fewer cases where they are enough for these; 0: no matter
+  // Per operation: fewer cases where they are enough for these; 0: no matter.
+  uint64_t dot_products = 0;
   bool forever = false;  // no end but the limit or a signal; `cases` is ignored
   int threads = 1;
   uint64_t max_mismatches = 20;    // mismatching cases after which an operation stops; 0: never
@@ -63,9 +63,10 @@ struct CampaignOutcome {
   uint64_t attempt_units = 0;     // done by this one
   double seconds = 0;             // of this attempt
   uint64_t attempt_dot_products = 0;
-  std::string stopped_by;             // signal or time limit; empty at the natural end
-  std::vector<std::string> hardware;  // Device::Unit() of each thread's, those that say something
-  absl::Status device;                // not OK: the device failed and the run stopped
+  std::string stopped_by;  // signal or time limit; empty at the natural end
+  std::vector<std::string>
+      hardware;          // Device::Hardware() of each thread's, those that say something
+  absl::Status device;   // not OK: the device failed and the run stopped
   absl::Status durable;  // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;
   std::vector<std::string> distrusted;  // "OPERATION: why": answers lost in earlier attempts

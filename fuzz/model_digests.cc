@@ -163,7 +163,7 @@ std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored
     }
     before.erase(at);
   }
-  for (const auto& [op, digest] : before) changes.push_back({ModelChange::kGone, op});
+  for (const auto& [op, digest] : before) changes.push_back({ModelChange::kRemoved, op});
   return changes;
 }
 

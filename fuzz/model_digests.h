@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<ModelDigest>> ParseModelDigests(absl::string_view tex
                                                            absl::string_view where);
 
 struct ModelChange {
-  enum Kind : uint8_t { kAnswers, kInputs, kModel, kNew, kGone };
+  enum Kind : uint8_t { kAnswers, kInputs, kModel, kNew, kRemoved };
   Kind kind;
   std::string op;
   std::string what = "";  // "fraction_bits=24 -> fraction_bits=25" where the model changed

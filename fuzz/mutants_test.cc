@@ -62,7 +62,7 @@ std::vector<std::string> Deaths(const MutantsOutcome& outcome) {
 }
 
 // The first of so many cases, numbered from 1, to which the models answer otherwise; 0: none.
-uint64_t FirstThatTells(const Operation& op, const Model& mutant, uint64_t cases) {
+uint64_t FirstThatDiffers(const Operation& op, const Model& mutant, uint64_t cases) {
   Batch batch;
   for (uint64_t i = 0; i < cases; ++i) {
     Generate({&op, &Strategies().front(), 1}, i, 1, batch);
@@ -80,7 +80,7 @@ TEST(KillMutants, SaysTheFirstCaseThatTells) {
   EXPECT_GT(outcome.killed.back(), 32u);  // beyond the first portions of cases
   for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      EXPECT_EQ(m.cases, FirstThatTells(*of.op, m.model, 100)) << m.change;
+      EXPECT_EQ(m.cases, FirstThatDiffers(*of.op, m.model, 100)) << m.change;
     }
   }
 }

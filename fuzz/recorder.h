@@ -32,8 +32,8 @@ struct RecorderOptions {
 struct RecorderOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
   int without_digests = 0;  // operations for which there was no room
-  std::map<std::string, absl::Status>
-      dropped;  // what failed on an operation alone; the others went on
+  // What failed on an operation alone; the others went on.
+  std::map<std::string, absl::Status> dropped;
 };
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw

@@ -8,9 +8,8 @@
 namespace mmadiff {
 
 // Instruction, cases, dot products, mismatches, rate, evidence; then findings, what the numbers
-// mean
-// ("0 of N, so the rate is below 3/N for this generator"), classes without a case, and the stat
-// lines.
+// mean ("0 of N, so the rate is below 3/N for this generator"), classes without a case, and the
+// stat lines.
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome);
 
 // The same as one JSON object.

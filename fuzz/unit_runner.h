@@ -11,8 +11,7 @@
 #include "corpus/run_record.h"
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
-#include "triage/explain.h"
-#include "triage/minimize/minimize.h"
+#include "triage/mismatch.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {

@@ -35,7 +35,7 @@ struct Batch {
 
 // One dot product: a row of A, a column of B, the addend.
 struct DotProductCase {
-  std::vector<uint64_t> a, b;
+  std::vector<uint64_t> a, b;  // k elements, then the scales
   uint64_t c = 0;
 
   friend auto operator<=>(const DotProductCase&, const DotProductCase&) = default;
@@ -49,12 +49,12 @@ struct Position {
 
 // Position of word `index` of the results of one execution, 0 <= index < shape.d_words().
 Position PositionOf(const Shape& shape, int64_t index);
-int64_t IndexOf(const Shape& shape, const Position& p);
+int64_t IndexOf(const Shape& shape, const Position& p);  // the inverse
 
 // Dot product number `index` of the batch, 0 <= index < batch.dot_products().
 DotProductCase Extract(const Batch& batch, int64_t index);
 
-// Execution number `execution` as a batch of its own.
+// Execution number `execution` as a batch of its own, which keeps the case's name.
 Batch Slice(const Batch& batch, int64_t execution);
 
 // Writes a dot product over row i, column j and element (i, j) of execution `execution`.

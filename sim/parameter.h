@@ -48,8 +48,8 @@ struct Neighbour {
 // from the model (WhyEquivalent) are left out.
 std::vector<Neighbour> Neighbours(const Model& model);
 
-// The values beside `value` that a parameter can have, numbers nearest first: all, but of terms
-// 1..32 and powers of two, of floors -320..128 and none.
+// The values beside `value` that a parameter can have, numbers nearest first. All of them; of terms
+// only 1..32 and powers of two, of floors -320..128 and none.
 std::vector<int> OtherValues(const Parameter& p, int value);
 
 // Every algorithm that differs in one parameter, whatever the distance: Neighbours() first, then

@@ -11,9 +11,11 @@
 
 namespace mmadiff {
 
-// Writes batch.dot_products() result words to `d`. batch.shape.k must equal model.k.
+// Writes a result word for each dot product to `d`, of batch.dot_products() words, in the order of
+// batch.c. batch.shape.k and .scales must be the model's.
 void Simulate(const Model& model, const Batch& batch, std::span<uint64_t> d);
 
+// The result word of one dot product of the model's k and scales.
 uint64_t Simulate(const Model& model, const DotProductCase& dot);
 
 // The stages of one dot product in the order they happen; the last event carries the result word.

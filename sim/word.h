@@ -35,7 +35,7 @@ bool EncodePowerOfTwo(const Format& format, bool negative, int exponent, uint64_
 int LowestExponent(const Format& format);
 int HighestExponent(const Format& format);
 
-// The word of an integer that the format holds exactly.
+// The word of an integer of any format that holds it exactly, as every format does 1; asserted.
 uint64_t IntegerWord(const Format& format, uint64_t value);
 
 // What word `index` of a row of A or a column of B is to add nothing: +0, a scale of 1.0.

@@ -1,4 +1,4 @@
-// Where the stages of two models part.
+// Where the stages of two models diverge.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace mmadiff {
 
 const char* StageName(Stage stage);
 
-// The first event at which two traces part, nullptr when they do not. Where the traces stand at
+// The first event at which two traces diverge, nullptr when they do not. Where the traces stand at
 // different stages it is the earlier one, which the other trace has left out or put elsewhere.
 const Event* FirstDivergence(const std::vector<Event>& x, const std::vector<Event>& y);
 

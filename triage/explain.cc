@@ -73,8 +73,8 @@ std::string Signature(const Operation& op, std::span<const Observed> observed) {
   return SignatureOf(op, observed, explaining.empty() ? nullptr : &explaining.front());
 }
 
-int64_t TellingElement(const Operation& op, std::span<const Observed> observed,
-                       const std::string& signature) {
+int64_t ElementInBucket(const Operation& op, std::span<const Observed> observed,
+                        const std::string& signature) {
   int64_t first = -1;
   for (size_t i = 0; i < observed.size(); ++i) {
     if (Gives(op, op.model, observed[i].dot, observed[i].d)) continue;

@@ -1,4 +1,4 @@
-// Which single change of the model reproduces the device's bits, and where the stages part.
+// Which single change of the model reproduces the device's bits, and where the stages diverge.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ std::string SignatureOf(const Operation& op, std::span<const Observed> observed,
 
 // Index of the first differing dot product whose own Signature() is `signature`, so that shrinking
 // it alone keeps to that bucket; of the first that differs at all if there is none.
-int64_t TellingElement(const Operation& op, std::span<const Observed> observed,
-                       const std::string& signature);
+int64_t ElementInBucket(const Operation& op, std::span<const Observed> observed,
+                        const std::string& signature);
 
 }  // namespace mmadiff

@@ -132,7 +132,7 @@ TEST(Signature, PlantedNeighbours) {
 }
 
 // Of dot products that one change explains together, the one that shows that change on its own.
-TEST(TellingElement, IsInTheBucketByItself) {
+TEST(ElementInBucket, IsInTheBucketByItself) {
   const Operation& op = *FindOperation(kHopper);
   const DotProductCase same = Dot(op, {}, {}, 0x3f800000);
   const DotProductCase two_steps = Dot(op, {0x0001, 0, 0, 0, 0, 0, 0, 0, 0x3c00},
@@ -141,10 +141,10 @@ TEST(TellingElement, IsInTheBucketByItself) {
   const Observed second = Planted(op, "terms=8", two_steps);
   const Observed unexplained = {same, 0x12345678};
   const std::vector<Observed> observed = {first, unexplained, second};
-  EXPECT_EQ(TellingElement(op, observed, "product:terms=8"), 2);
-  EXPECT_EQ(TellingElement(op, observed, "unexplained:ulps"), 1);
-  EXPECT_EQ(TellingElement(op, observed, "no such signature"), 1);  // the first that differs
-  EXPECT_EQ(TellingElement(op, {&first, 1}, "none"), 0);
+  EXPECT_EQ(ElementInBucket(op, observed, "product:terms=8"), 2);
+  EXPECT_EQ(ElementInBucket(op, observed, "unexplained:ulps"), 1);
+  EXPECT_EQ(ElementInBucket(op, observed, "no such signature"), 1);  // the first that differs
+  EXPECT_EQ(ElementInBucket(op, {&first, 1}, "none"), 0);
 }
 
 // 1.0 - 2^-25: one fraction bit less, and rounding to nearest or up, all give 1.0.

@@ -26,8 +26,8 @@ class Runner {
   absl::StatusOr<std::vector<uint64_t>> Try(const Batch& batch);
 
   const Operation& op() const { return op_; }
-  // A device that says so, until it has answered a dot product in a millisecond, and ten seconds
-  // are not over.
+  // Until something ran: whether the device says so. Then: more than a millisecond for a dot
+  // product on average, or more than ten seconds in all.
   bool IsSlow() const;
   bool StopRequested() const { return device_.StopRequested(); }
   bool HasBudget() const { return left() > 0; }

@@ -1,11 +1,10 @@
-// Recorded answers of hardware, and the device `recorded:PATH` that gives them again.
+// Recorded answers of hardware.
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder
 // that `record` wrote (corpus/recordings/recording_folder.h), a folder of text cases, one text case
-// (*.txtpb), or a line-protocol file, plain or gzip. A line-protocol file says its operation in a
-// comment
-// `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz], and who
-// answered in `# device: IDENTITY` (else ANYTHING).
+// (*.txtpb), or a line-protocol file, as text or gzip. A line-protocol file says its operation in a
+// comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz],
+// and who answered in `# device: IDENTITY` (else ANYTHING).
 // Predictions, the answers of "model" in text cases, are no recordings and are passed over.
 #pragma once
 

@@ -44,7 +44,7 @@ class Cuda : public CudaDevice {
 
   std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
-  std::string Unit() const override {
+  std::string Hardware() const override {
     return absl::StrCat(serial_, ", ", answered_.count(), " of ", multiprocessors_,
                         " multiprocessors answered");
   }

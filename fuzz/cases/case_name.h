@@ -30,7 +30,7 @@ struct CaseStream {
   const InputClass& class_of(uint64_t index) const;
 };
 
-// Tells the random bits of a strategy on an instruction from those of others.
+// Distinguishes the random bits of a strategy on an instruction from those of others.
 uint32_t StreamId(const CaseStream& stream);
 
 struct CaseName {

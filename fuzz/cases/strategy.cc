@@ -13,6 +13,9 @@ const InputClass& ClassOf(const Instruction& instruction, int boundary, uint64_t
   return number == 0 ? kUniformBits : BoundaryClasses(instruction)[number - 1];
 }
 
+// BoundaryClassCount() leaves the last one out where all bits of a scale are read.
+static_assert(std::end(scaled_classes::kClasses)[-1].name == std::string_view("unread_bits"));
+
 std::vector<InputClass> ScaledClasses() {
   std::vector<InputClass> all(std::begin(float_classes::kClasses),
                               std::end(float_classes::kClasses));

@@ -45,8 +45,8 @@ struct Tile {
 // Which classes follow each other in a stream (ClassNumber()).
 enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
 
-// A kind of input with a name, counted in every run. A class that stays empty makes a run
-// incomplete.
+// A kind of input with a name, counted in every run. A class that no case of
+// a run was of is reported.
 struct InputClass {
   const char* name;
   const char* what;

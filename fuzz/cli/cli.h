@@ -39,11 +39,12 @@ struct Globals {
   Console MakeConsole() const;
 };
 
-// Adds a verb to the program; `run` gets the parsed flags and returns the exit code.
+// A verb of the program: a line of the table in main.cc.
 struct Verb {
   const char* name;
   const char* what;
-  // Registers flags on the subcommand and returns what to do after parsing.
+  // Registers flags on the subcommand; what it returns is called once they are parsed, and gives
+  // the exit code.
   std::function<int()> (*add)(CLI::App& command, const Globals& globals);
   bool json = false;  // knows --json
 };

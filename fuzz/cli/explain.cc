@@ -266,7 +266,7 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
     console.Print(JsonText(json, 1) + "\n");
     return s->differing.empty() ? kClean : kMismatch;
   }
-  const int64_t element = TellingElement(op, observed, bucket);
+  const int64_t element = ElementInBucket(op, observed, bucket);
   if (!s->differing.empty()) {
     absl::StrAppend(&text, DescribeDifference(*op.instruction->d, s->mismatch.model[element],
                                               s->mismatch.device[element], console.color()));

@@ -204,7 +204,7 @@ TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
   ASSERT_TRUE(
       resident->Run({FindOperation(kOperation), &Strategies().front(), 1}, 0, 64, unit, Accept)
           .ok());
-  EXPECT_THAT(device->Unit(), HasSubstr("14 of 14 multiprocessors answered"));
+  EXPECT_THAT(device->Hardware(), HasSubstr("14 of 14 multiprocessors answered"));
 }
 
 TEST_F(ResidentTest, WhereItDoesNotRun) {

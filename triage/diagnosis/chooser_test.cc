@@ -31,7 +31,7 @@ DotProductCase Ones(int terms, uint64_t addend) {
 
 constexpr uint64_t kMinus2To25 = 0xb3000000;  // what 24 fraction bits below 1.0 lose
 
-int Told(const Model& x, const Model& y, const std::vector<DotProductCase>& dots) {
+int Distinguishing(const Model& x, const Model& y, const std::vector<DotProductCase>& dots) {
   return static_cast<int>(std::count_if(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
     return !SameResult(Hopper(), Simulate(x, dot), Simulate(y, dot));
   }));
@@ -59,8 +59,8 @@ TEST(CaseChooser, AChainIsToldFromItsFarEnd) {
   CaseChooser chooser(Hopper(), model, {{near, far}}, 1);
   chooser.Consider(Ones(1, 0xb5000000));  // -2^-21: 24 bits keep it
   ASSERT_EQ(chooser.chosen().size(), 1u);
-  EXPECT_EQ(Told(model, far, chooser.chosen()), 1);
-  EXPECT_EQ(Told(model, near, chooser.chosen()), 0);
+  EXPECT_EQ(Distinguishing(model, far, chooser.chosen()), 1);
+  EXPECT_EQ(Distinguishing(model, near, chooser.chosen()), 0);
   EXPECT_FALSE(chooser.done());
   chooser.Consider(Ones(1, kMinus2To25));
   EXPECT_TRUE(chooser.done());
@@ -75,7 +75,7 @@ TEST(CaseChooser, RelativesTellWhatTheOthersDoNot) {
   chooser.Consider(Ones(0, 0x0d800000));  // 2^-100: cut by floors above -75
   EXPECT_FALSE(chooser.done());
   chooser.ConsiderRelatives();
-  for (const Model& other : chain) EXPECT_GE(Told(model, other, chooser.chosen()), 1);
+  for (const Model& other : chain) EXPECT_GE(Distinguishing(model, other, chooser.chosen()), 1);
   EXPECT_TRUE(chooser.done());
 }
 

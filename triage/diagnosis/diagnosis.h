@@ -1,5 +1,5 @@
 // Which change of an operation's model gives everything that a device answered, as far as inputs
-// can tell.
+// distinguish them.
 //
 // A change is looked for that gives all answers: of one parameter to any value, then of two, then
 // of more, one after the other. Then the device is asked about inputs that distinguish the change
@@ -26,8 +26,8 @@ struct Diagnosis {
   // one pairs of parameters; without one `nearest`, if it does. Empty: none does, or the model
   // does.
   std::vector<Neighbour> changes;
-  // When no pair does: what single changes, one after the other, come to that each make the answers
-  // fewest which are missed. The operation's algorithm and "" if the model gives all.
+  // When no pair does, greedily: from the operation's model repeatedly the single change that leaves
+  // the fewest answers missed. The operation's algorithm and "" if the model gives all.
   Neighbour nearest;
   size_t missed = 0;               // answers that `nearest` does not give
   size_t singles = 0, pairs = 0;   // changes that were tried

@@ -219,14 +219,6 @@ absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mism
   return mismatch;
 }
 
-std::vector<Observed> ObservedResults(const Mismatch& mismatch) {
-  std::vector<Observed> observed;
-  for (int64_t i = 0; i < mismatch.inputs.dot_products(); ++i) {
-    observed.push_back({Extract(mismatch.inputs, i), mismatch.device[i]});
-  }
-  return observed;
-}
-
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries) {
   if (absl::Status status = Check(mismatch); !status.ok()) return status;
   Runner runner(device, *mismatch.op, kNoLimit);

@@ -11,26 +11,14 @@
 #include "device/device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
-#include "triage/explain.h"
 #include "triage/minimize/reducer.h"
 #include "triage/minimize/target.h"
+#include "triage/mismatch.h"
 #include "triage/runner.h"
 
 namespace mmadiff {
 
-// One execution (or one dot product: count 1 of either shape) and the element that differs.
-struct Mismatch {
-  const Operation* op = nullptr;
-  Batch inputs;         // count 1
-  int64_t element = 0;  // index of the differing word in the results
-  // What the device answered and the model says, all words; empty where that is not known.
-  std::vector<uint64_t> device = {}, model = {};
-};
-
-// What the device answered to every dot product of the execution; `device` must be known.
-std::vector<Observed> ObservedResults(const Mismatch& mismatch);
-
-enum class Repeatability { kReproduced, kFlaky, kGone };
+enum class Repeatability { kReproduced, kFlaky, kNeverDiffers };
 
 struct Minimized {
   Mismatch mismatch;                                         // the minimal case, with its words
@@ -40,12 +28,12 @@ struct Minimized {
 };
 
 // kReproduced when the device differs from the model at this element in all of `tries` and gives
-// the same words each time, those of `mismatch` too; kGone when it never differs; else kFlaky. A
+// the same words each time, those of `mismatch` too; kNeverDiffers when it never differs; else kFlaky. A
 // device failure is its Status.
 absl::StatusOr<Repeatability> Confirm(Device& device, const Mismatch& mismatch, int tries = 5);
 
 struct Tries {
-  Repeatability repeatability = Repeatability::kGone;
+  Repeatability repeatability = Repeatability::kNeverDiffers;
   bool steady = true;                   // the same words each time, those of the mismatch too
   std::vector<uint64_t> model, device;  // of the last try that differed, else of the last
 };

@@ -392,7 +392,7 @@ TEST(Minimize, GoneIsReportedUnshrunk) {
   ChangedDevice device("");
   const absl::StatusOr<Minimized> m = Minimize(device, start);
   ASSERT_TRUE(m.ok()) << m.status();
-  EXPECT_EQ(m->repeatability, Repeatability::kGone);
+  EXPECT_EQ(m->repeatability, Repeatability::kNeverDiffers);
   EXPECT_EQ(m->signature, "none");
   EXPECT_EQ(m->mismatch.inputs.a, start.inputs.a);
   EXPECT_EQ(m->mismatch.model, m->mismatch.device);
@@ -445,7 +445,7 @@ TEST(Confirm, CountsTheTries) {
   DyingDevice dead("", 2);
   EXPECT_EQ(*Confirm(same, start), Repeatability::kReproduced);
   EXPECT_EQ(same.executions, 5);
-  EXPECT_EQ(*Confirm(gone, start, 3), Repeatability::kGone);
+  EXPECT_EQ(*Confirm(gone, start, 3), Repeatability::kNeverDiffers);
   EXPECT_EQ(gone.executions, 3);
   EXPECT_EQ(*Confirm(flaky, start), Repeatability::kFlaky);
   EXPECT_EQ(Confirm(dead, start).status().code(), absl::StatusCode::kUnavailable);

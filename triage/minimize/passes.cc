@@ -423,7 +423,7 @@ constexpr Pass kPasses[] = {
     {"drop_addend", DropAddend},
     {"result_in_addend", ResultInAddend},
     {"keep_few", KeepFew},
-    {"plain_operand", SimplestOperand},
+    {"simplest_operand", SimplestOperand},
     {"scales", Scales},
     {"scale_for_word", ScaleForWord},
     {"fold", Fold},

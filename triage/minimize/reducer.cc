@@ -62,7 +62,7 @@ bool Reducer::ApplyFirst(std::span<const Pass> passes, int most_batches) {
   return helped;
 }
 
-// Dear: only where the others are at an end, and back to those after one helped. What no neighbour
+// Expensive: only where the others are at an end, and back to those after one helped. What no neighbour
 // predicts gets the dearest last, and only for terms that it may lose.
 bool Reducer::Leap() {
   const auto wide = [&] { return ApplyFirst(WidePasses(), kMostPredictedBatches); };

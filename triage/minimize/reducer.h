@@ -18,7 +18,10 @@
 
 namespace mmadiff {
 
-enum class Effort { kNarrow, kAll };  // with WidePasses() or without
+enum class Effort {
+  kNarrow,  // without WidePasses()
+  kAll,
+};
 
 // Shrinks the dot product of one element; all else of the execution stays as in `background`.
 class Reducer {

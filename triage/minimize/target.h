@@ -11,8 +11,8 @@
 
 namespace mmadiff {
 
-// The device gives what the explanation gives, and to none of the rivals: other models, the
-// operation's own among them if the case is to be a mismatch.
+// What a case must keep while it is made smaller: the device gives the explanation's word, and no
+// rival model gives it. The operation's own model is a rival if the case is to be a mismatch.
 class Target {
  public:
   // Without an explanation the device's word differs from the rivals' words, and from the model's

@@ -87,32 +87,32 @@ struct MovableExponent {
 };
 
 std::vector<MovableExponent> MovableExponents(const Model& m, const DotProductCase& dot) {
-  std::vector<MovableExponent> levers;
+  std::vector<MovableExponent> movable;
   for (const int t : ActiveTerms(m, dot)) {
     const std::optional<int> e = TermExponent(m, dot, t);
     if (!e) continue;
     const int x = t == m.k ? 0 : ValueAt(m, dot, 2 * t).exponent;
     const int y = t == m.k ? 0 : ValueAt(m, dot, 2 * t + 1).exponent;
     if (x != 0 && y != 0) {
-      levers.push_back({t, 2 * t, x});
-      levers.push_back({t, 2 * t + 1, y});
+      movable.push_back({t, 2 * t, x});
+      movable.push_back({t, 2 * t + 1, y});
     } else {
-      levers.push_back({t, -1, *e});
+      movable.push_back({t, -1, *e});
     }
   }
-  return levers;
+  return movable;
 }
 
-// Two levers get any pair of exponents, the smallest total distance from 1.0 first, at most that of
+// Two movable exponents get any pair of exponents, the smallest total distance from 1.0 first, at most that of
 // now unless one of them becomes 1.0.
 void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
   constexpr int kMostDistance = 300;  // keeps the pairs of wide formats affordable
-  const std::vector<MovableExponent> levers = MovableExponents(m, current);
-  if (levers.size() > 5) return;
+  const std::vector<MovableExponent> movable = MovableExponents(m, current);
+  if (movable.size() > 5) return;
   DotProductCase dot = current;
-  for (size_t i = 0; i < levers.size(); ++i) {
-    for (size_t j = i + 1; j < levers.size(); ++j) {
-      const MovableExponent &x = levers[i], &y = levers[j];
+  for (size_t i = 0; i < movable.size(); ++i) {
+    for (size_t j = i + 1; j < movable.size(); ++j) {
+      const MovableExponent &x = movable[i], &y = movable[j];
       const auto try_pair = [&](int ex, int ey) {
         dot = current;
         return x.Set(m, ex, dot) && y.Set(m, ey, dot) && offer(dot);
@@ -136,19 +136,19 @@ void PairExponents(const Model& m, const DotProductCase& current, Offer offer) {
   }
 }
 
-// Another exponent of one lever together with another sign of one word.
+// Another exponent of one of them together with another sign of one word.
 void ExponentAndSign(const Model& m, const DotProductCase& current, Offer offer) {
-  const std::vector<MovableExponent> levers = MovableExponents(m, current);
-  if (levers.size() > 5) return;
+  const std::vector<MovableExponent> movable = MovableExponents(m, current);
+  if (movable.size() > 5) return;
   for (const int w : ActiveWords(m, current)) {
     DotProductCase base = current;
     Value o = ValueAt(m, base, w);
     o.negative = !o.negative;
     if (!Put(m, w, o, base)) continue;
-    for (const MovableExponent& lever : levers) {
-      for (const int e : TermExponents(m, lever.term)) {
+    for (const MovableExponent& one : movable) {
+      for (const int e : TermExponents(m, one.term)) {
         DotProductCase dot = base;
-        if (lever.Set(m, e, dot) && offer(dot)) return;
+        if (one.Set(m, e, dot) && offer(dot)) return;
       }
     }
   }

@@ -21,7 +21,7 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kTelling = 4;          // cases that distinguish each candidate from the model
+constexpr int kDistinguishing = 4;   // cases that distinguish each candidate from the model
 constexpr int kPlain = 32;           // cases besides, for answers that nobody thought of
 constexpr int kRounds = 4;           // of cases chosen, asked and explained
 constexpr int kMostTried = 1 << 16;  // generated dot products to choose from
@@ -42,7 +42,7 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
   for (const Neighbour& n : Candidates(q, model)) {
     others.push_back({WithAlgorithm(op, n.algorithm)});
   }
-  CaseChooser chooser(op, model, others, kTelling, q.nan_bits);
+  CaseChooser chooser(op, model, others, kDistinguishing, q.nan_bits);
   for (const Vector* v : VectorsOf(q)) {
     for (const std::string& operands : v->operands) {
       const absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);

@@ -1,0 +1,25 @@
+// What passes from a unit of a run to a filed case.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/batch.h"
+#include "sim/operation.h"
+#include "triage/explain.h"
+
+namespace mmadiff {
+
+// One execution (or one dot product: count 1 of either shape) and the element that differs.
+struct Mismatch {
+  const Operation* op = nullptr;
+  Batch inputs;         // count 1
+  int64_t element = 0;  // index of the differing word in the results
+  // What the device answered and the model says, all words; empty where that is not known.
+  std::vector<uint64_t> device = {}, model = {};
+};
+
+// What the device answered to every dot product of the execution; `device` must be known.
+std::vector<Observed> ObservedResults(const Mismatch& mismatch);
+
+}  // namespace mmadiff
