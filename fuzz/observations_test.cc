@@ -111,7 +111,7 @@ constexpr char kGpus[] = "corpus/observations/khattak_mikaitis";
 
 TEST(Gpus, EveryRecordingIsTheModels) {
   const std::vector<std::string> files = *LineRecordingsBelow(kGpus);
-  EXPECT_EQ(files.size(), 48u);
+  EXPECT_GE(files.size(), 48u);
   for (const std::string& file : files) EXPECT_EQ(ExpectRecorded(file, OfTheModel), 256u) << file;
 }
 
@@ -179,7 +179,7 @@ TEST(Silicon, EveryRecordingIsTheModels) {
   const std::vector<std::string> files = *LineRecordingsBelow(folder);
   uint64_t dot_products = 0;
   for (const std::string& file : files) dot_products += ExpectRecorded(file, OfTheModel);
-  EXPECT_EQ(files.size(), 48u);
+  EXPECT_GE(files.size(), 48u);
   EXPECT_EQ(dot_products, 153'000u);
 }
 
