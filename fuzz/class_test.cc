@@ -8,68 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/class_conditions.h"
 #include "fuzz/class_properties.h"
+#include "fuzz/class_terms.h"
 
 namespace mmadiff {
 namespace {
-
-// ---- Operations that some rows are for
-
-bool IsFused(const Operation& op) { return op.model.algorithm.family == Family::kFusedSum; }
-
-// With 23 fraction bits half an ulp of f32 lies below what alignment keeps: only a carry shows it.
-bool KeepsHalfAnUlp(const Operation& op) {
-  const Algorithm& algorithm = op.model.algorithm;
-  return !IsFused(op) || algorithm.fraction_bits > algorithm.output_fraction_bits;
-}
-
-int LeastProduct(const Instruction& in) { return Lowest(*in.a) + Lowest(*in.b); }
-
-// Not f16 operands and addend with an f32 result: nothing is so small.
-bool ReachesSubnormals(const Operation& op) {
-  return std::min(LeastProduct(*op.instruction), Lowest(C(op))) < D(op).min_exponent;
-}
-bool KeepsSubnormals(const Operation& op) {
-  return ReachesSubnormals(op) && op.model.algorithm.output_subnormals == Subnormals::kKeep;
-}
-bool FlushesSubnormals(const Operation& op) {
-  return ReachesSubnormals(op) && op.model.algorithm.output_subnormals != Subnormals::kKeep;
-}
-bool DifferencesAreSubnormal(const Operation& op) {
-  return LeastProduct(*op.instruction) - C(op).fraction_bits < D(op).min_exponent;
-}
-
-// An f32 addend of the largest size plus products of f16 never carries into the exponent; what is
-// infinite then comes from an infinite addend.
-bool CanOverflow(const Operation& op) {
-  const int largest = MaxExponent(*op.instruction->a) + MaxExponent(*op.instruction->b);
-  return largest >= MaxExponent(D(op)) - D(op).fraction_bits;
-}
-
-bool HasThreeProducts(const Operation& op) { return op.shape().k > 2; }
-bool HasInfiniteElements(const Operation& op) {
-  return HasInfinity(*op.instruction->a) || HasInfinity(*op.instruction->b);
-}
-bool HasSpecialElements(const Operation& op) {
-  return op.instruction->a->nonfinite != Nonfinite::kNone;
-}
-
-bool HasSeveralScales(const Operation& op) { return op.shape().scales >= 2; }
-bool AddsGroups(const Operation& op) {
-  return HasSeveralScales(op) && op.model.algorithm.group_terms != 1;
-}
-
-// Sums of unsigned products only grow: they never pass the lower limit.
-bool IsSigned(const Operation& op) {
-  return op.instruction->a->is_signed || op.instruction->b->is_signed;
-}
-bool Saturates(const Operation& op) { return op.model.algorithm.overflow == Overflow::kSaturate; }
-bool SaturatesBelow(const Operation& op) { return Saturates(op) && IsSigned(op); }
-bool IsXor(const Operation& op) { return op.model.algorithm.bit_operation == BitOperation::kXor; }
-
-Condition Not(bool (*condition)(const Operation&)) {
-  return [condition](const Operation& op) { return !condition(op); };
-}
 
 // ---- Changed models
 
@@ -127,8 +71,22 @@ std::vector<Requirement> WideRows() {
   };
 }
 
+std::vector<Requirement> NarrowRows() {
+  return {
+      {"band", {"terms 20 bits apart", IsSpread}, {300}},
+      // Few of the numbers with two digits cancel to six bits less, or tie.
+      {"cancel", {"cancels", Cancels}, {15}},
+      {"tie", Seen(StageEvent::kTie), {5}},
+      {"borrow", {"falls below a power of two", FallsBelowAPowerOfTwo}, {300}},
+      {"underflow", Seen(StageEvent::kResultSubnormal), {400}},
+      {"overflow", Result("huge", IsHuge), {900}},
+  };
+}
+
 std::vector<Requirement> FloatRows() {
   return {
+      {"floor", {"one or two products at the least output", IsAtTheFloor}, kAll},
+      {"vanish", {"zeros in A alone", HasZerosInAAlone}, kAll, HasTwoProducts},
       {"zero_times_huge", {"zero faces huge", ZeroFacesHuge}, {1400}},
       {"signed_zeros", Result("zero", IsZero), {1500}},
       {"signed_zeros", {"all terms negative zeros", AllMinusZeros}, {30}},
@@ -160,6 +118,11 @@ std::vector<Requirement> FloatRows() {
 
 std::vector<Requirement> ScaledRows() {
   return {
+      {"scales", {"terms 20 bits apart", IsSpread}, {500}},
+      {"scales", Addend("zero", IsZero), {0, 700}},
+      {"small_sums", {"many products near the least output", IsManyNearTheLeast}, kAll},
+      {"zero_groups", {"a group adds up to zero", HasZeroGroup}, kAll},
+      {"unread_bits", {"bits without a meaning", HasUnreadBits}, {2500}, HasScaleBitsUnread},
       {"zero_groups", {"largest scales", ZeroGroupHasTheLargestScales}, {1000}, HasSeveralScales},
       {"zero_groups", Distinguishes("ignored groups", ZeroGroupsIgnored), {50}, AddsGroups},
       {"zero_groups", Distinguishes("zeros that raise", ZerosRaise), {50}, AddsGroups},
@@ -193,6 +156,7 @@ std::vector<Requirement> IntegerRows() {
       {"limit", ResultWord("smallest", 0x80000000), {200}, SaturatesBelow},
       {"cancel", Distinguishes("saturation of each product", SaturateAfterEach, SaturateOnce), {100}, IsSigned},
       {"cancel", Distinguishes("saturation of each half", SaturateAfterHalf, SaturateOnce), {100}, IsSigned},
+      {"cancel", {"repeats with A negated", RepeatsNegated}, kAll, IsUnsigned},
       {"small", Seen(StageEvent::kIntegerOverflow), kNone},
       {"small", Seen(StageEvent::kResultZero), {300}},
       {"edges", MostOfA("all ones", ones), {40}},
@@ -213,6 +177,7 @@ std::vector<Requirement> IntegerRows() {
 
 const std::vector<Section>& Table() {
   static const std::vector<Section> table = {{IsWide, WideRows()},
+                                             {IsNarrow, NarrowRows()},
                                              {IsFloat, FloatRows()},
                                              {IsScaled, ScaledRows()},
                                              {IsIntegral, IntegerRows()}};
@@ -256,6 +221,14 @@ std::vector<const Operation*> TestedOperations() {
 }
 
 class ClassTest : public testing::TestWithParam<const Operation*> {};
+
+// A class without a row could write anything.
+TEST_P(ClassTest, HasRows) {
+  const auto rows = RowsOf(*GetParam());
+  for (const InputClass& c : BoundaryClasses(*GetParam()->instruction)) {
+    EXPECT_EQ(rows.count(c.name), 1u) << "class " << c.name << " of " << GetParam()->name;
+  }
+}
 
 TEST_P(ClassTest, HasItsProperties) {
   const Operation& op = *GetParam();
