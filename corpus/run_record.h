@@ -46,6 +46,9 @@ struct RunManifest {
 // A sum modulo 2^128 of XXH3-128 values: the same in any order of the summands.
 using Digest = unsigned __int128;
 
+// Mismatching cases that a result lists; all are counted.
+inline constexpr size_t kMostListedCases = 100;
+
 // The result of one unit: consecutive cases of one operation.
 struct UnitResult {
   uint32_t instruction = 0;  // index into RunManifest::instructions
@@ -55,10 +58,15 @@ struct UnitResult {
   uint64_t dot_products = 0;  // result words compared
   uint64_t mismatches = 0;    // result words that differ
 
-  std::vector<uint64_t> mismatching_cases;  // indices of cases; whoever fills it caps it
+  std::vector<uint64_t> mismatching_cases;  // the first kMostListedCases, by index
   Digest device_digest = 0, model_digest = 0;
   std::map<std::string, uint64_t> counts;  // dot products by name of operand class or stage event
   double seconds = 0;                      // wall time
+
+  // Lists a mismatching case if there is room.
+  void List(uint64_t index) {
+    if (mismatching_cases.size() < kMostListedCases) mismatching_cases.push_back(index);
+  }
 
   friend bool operator==(const UnitResult&, const UnitResult&) = default;
 };
@@ -73,8 +81,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
 // Empty when both are the same run; else every differing field: "seed: stored 1, wanted 2; ...".
 std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted);
 
-// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB as long as there are at most
-// 1000 mismatching cases and 500 counts with names of at most 80 characters.
+// The same bytes for equal results. At most kMaxBlockBytes - 1 KiB with at most kMostListedCases
+// mismatching cases and 500 counts with names of at most 80 characters.
 std::string SerializeUnit(const UnitResult& unit);
 // kDataLoss when the bytes are no unit.
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "device/cuda/cuda.h"
@@ -11,13 +12,23 @@
 namespace mmadiff {
 namespace {
 
-DeviceOr OpenBest(absl::string_view) {
+constexpr char kBest[] = "auto";
+
+DeviceOr OpenBest(std::string& warning) {
   DeviceOr gpu = OpenCuda("0");
-  return gpu.ok() ? std::move(gpu) : OpenHost();
+  if (gpu.ok()) return gpu;
+  if (!IsNoDriver(gpu.status())) {
+    warning = absl::StrCat("no GPU is used, the device is host: ", gpu.status().message());
+  }
+  return OpenHost();
 }
 
 constexpr DeviceKind kKinds[] = {
-    {"auto", "auto", "the best device here: cuda:0 if it opens, else host", OpenBest},
+    {kBest, kBest, "the best device here: cuda:0 if it opens, else host",
+     [](absl::string_view) {
+       std::string ignored;
+       return OpenBest(ignored);
+     }},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
@@ -32,6 +43,10 @@ std::span<const DeviceKind> Devices() {
     return kinds;
   }());
   return all;
+}
+
+DeviceOr OpenDevice(absl::string_view spec, std::string& warning) {
+  return spec == kBest ? OpenBest(warning) : OpenDevice(spec);
 }
 
 }  // namespace mmadiff

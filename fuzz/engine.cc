@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/cuda/cuda.h"
 #include "fuzz/devices.h"
@@ -92,17 +91,14 @@ uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {
 }
 
 EngineOr OpenEngine(absl::string_view spec) {
-  constexpr absl::string_view kCuda = "cuda:";
-  const bool best = spec == "auto";
-  if (best || absl::StartsWith(spec, kCuda)) {
-    auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
-    if (gpu.ok()) return EngineOf(*std::move(gpu));
-    if (!best) return gpu.status();
-    spec = "host";
-  }
-  DeviceOr device = OpenDevice(spec);
+  std::string warning;
+  DeviceOr device = OpenDevice(spec, warning);
   if (!device.ok()) return device.status();
-  return std::make_unique<HostEngine>(*std::move(device));
+  if (auto* gpu = dynamic_cast<CudaDevice*>(device->get())) {
+    device->release();
+    return EngineOf(std::unique_ptr<CudaDevice>(gpu));
+  }
+  return std::make_unique<HostEngine>(*std::move(device), std::move(warning));
 }
 
 }  // namespace mmadiff

@@ -46,7 +46,8 @@ class Engine {
   virtual bool resident() const { return false; }
   // Executions of a unit, at least one: a fraction of a second, of a slow device a few answers.
   virtual uint64_t UnitCases(const CaseStream& stream, UnitOf purpose) const;
-  // Why it is slower than it could be; empty if it is not.
+  // Why it is slower than it could be, or "auto" no GPU; empty if all is well. Every verb prints
+  // it.
   const std::string& warning() const { return warning_; }
 
  protected:

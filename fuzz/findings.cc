@@ -21,7 +21,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
 constexpr char kDiffers[] = "the device and the model differ";  // of the minimal case
 
 std::string Slug(absl::string_view signature) {
@@ -46,6 +45,10 @@ std::string DescribePlace(const Mismatch& minimal) {
 }
 
 }  // namespace
+
+bool Repeats(absl::string_view signature) {
+  return !absl::StartsWith(signature, kFlaky) && !absl::StartsWith(signature, kUnconfirmed);
+}
 
 std::string Now() {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
@@ -294,8 +297,7 @@ std::vector<std::string> Findings::LoadEarlier(
 }
 
 void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
-  const bool repeats =
-      !absl::StartsWith(c.signature, kFlaky) && !absl::StartsWith(c.signature, kUnconfirmed);
+  const bool repeats = Repeats(c.signature);
   if (repeats && c.inputs.shape == DotProductShape(c.inputs.shape)) {
     ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
   }

@@ -23,10 +23,12 @@
 
 namespace mmadiff {
 
+// Before the bucket's name when the device did not repeat it, or could not be asked again.
+inline constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
+bool Repeats(absl::string_view signature);  // has neither
+
 struct Finding {
   std::string op;  // ARCH/INSTRUCTION
-  // After "flaky:" when the device did not repeat it, after "unconfirmed:" when it could not be
-  // asked again.
   std::string signature;
   std::string case_name;              // first case
   std::string path;                   // of the minimal case; empty if it could not be filed
@@ -59,7 +61,7 @@ class Findings {
  private:
   struct Bucket {
     Finding finding;
-    std::string signature;            // without "flaky:"
+    std::string signature;            // without kFlaky
     std::optional<Neighbour> change;  // that gives all its cases
     bool unconfirmed = false;
     std::set<std::string> classes;  // GravestClass() of the mismatches that were investigated

@@ -72,12 +72,15 @@ class Replay {
 
   ReplayOutcome Finish() {
     outcome_.compared += vectors_.compared();
+    outcome_.answered += vectors_.compared();
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
     if (options_.verdicts)
       std::ranges::copy(vectors_.verdicts(), std::back_inserter(outcome_.verdicts));
-    if (device_ != nullptr) {
+    if (device_ == nullptr) {
+      outcome_.answered = outcome_.compared + outcome_.units;
+    } else {
       outcome_.dropped = device_->dropped();
       outcome_.flaky += device_->flaky();
     }
@@ -164,7 +167,11 @@ class Replay {
   absl::Status AddUnit(const UnitVerdict& unit) {
     CompareUnit(unit, unit.recorded, unit.identity);
     absl::Status s;
-    if (device_ != nullptr && !device_->Lacks(*unit.stream.op)) s = LiveUnit(unit);
+    if (device_ != nullptr && device_->Lacks(*unit.stream.op)) {
+      ++outcome_.unsupported_units;
+    } else if (device_ != nullptr) {
+      s = LiveUnit(unit);
+    }
     console_.Status(absl::StrCat(outcome_.units, " units of digests verified"), false);
     return s;
   }
@@ -180,6 +187,7 @@ class Replay {
     if (device_->Drops(op, again.status())) return absl::OkStatus();
     if (!again.ok()) return again.status();
     CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
+    if (*digest == *again) ++outcome_.answered;
     return absl::OkStatus();
   }
 
@@ -241,6 +249,7 @@ class Replay {
     const auto answers = device_->Ask(op, inputs);
     if (!answers.ok() || !answers->has_value()) return answers.status();
     Add(op, inputs, **answers, where, device_->device().name(), line);
+    outcome_.answered += inputs.dot_products() - (*answers)->flaky.size();
     return absl::OkStatus();
   }
 

@@ -40,6 +40,10 @@ struct ReplayOutcome {
   uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
   uint64_t flaky = 0;                       // dot products and units
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
+  uint64_t unsupported_units = 0;  // of digests
+  // Dot products and units that make this a comparison, without what is flaky: those that the
+  // device answered; all if there is no device.
+  uint64_t answered = 0;
   std::vector<absl::Status> dropped;           // operations that failed alone; the others went on
   bool damaged = false;                        // data that was skipped, which was warned of
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "corpus/test_folder.h"
+#include "device/host.h"
+#include "fuzz/recorder.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
@@ -79,6 +81,38 @@ TEST_F(ReplayTest, ADamagedFileOfAFolderDoesNotHideTheOthers) {
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_TRUE(outcome->damaged);
   EXPECT_GT(outcome->compared, 100u);
+}
+
+// The stored answers of a recording folder agree, but the device gave none.
+TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
+  const Operation* op = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  ChangedDevice model("");
+  HostEngine recorded(model);
+  const RecorderOptions recorder = {.ops = {op},
+                                    .cases = 3,
+                                    .strategy = &Strategies().front(),
+                                    .max_bytes = 1'000'000,
+                                    .limit = TimeLimit::After(absl::ZeroDuration()),
+                                    .regressions = ""};
+  ASSERT_TRUE(RecordFolder(recorder, recorded, Path("rec"), console_).ok());
+  const ReplayOptions options = {.subjects = {Path("rec")}};
+  const auto stored = Replay(options, nullptr);
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->units, 1u);
+  EXPECT_EQ(stored->answered, stored->compared + 1);
+  const auto both = Replay(options, &model);
+  ASSERT_TRUE(both.ok()) << both.status();
+  EXPECT_EQ(both->compared, 2 * stored->compared);
+  EXPECT_EQ(both->answered, stored->compared + 1);
+  EXPECT_EQ(both->unsupported_units, 0u);
+  const auto host = OpenHost();
+  ASSERT_TRUE(host.ok());
+  const auto none = Replay(options, host->get());
+  ASSERT_TRUE(none.ok()) << none.status();
+  EXPECT_EQ(none->compared, stored->compared);
+  EXPECT_EQ(none->answered, 0u);
+  EXPECT_GT(none->unsupported, 0);
+  EXPECT_EQ(none->unsupported_units, 1u);
 }
 
 TEST_F(ReplayTest, ALostDeviceAndAMissingFileAreErrors) {

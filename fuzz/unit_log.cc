@@ -89,9 +89,7 @@ void Accumulate(const UnitResult& unit, UnitResult& total) {
   total.device_digest += unit.device_digest;
   total.model_digest += unit.model_digest;
   total.seconds += unit.seconds;
-  for (const uint64_t index : unit.mismatching_cases) {
-    if (total.mismatching_cases.size() < 100) total.mismatching_cases.push_back(index);
-  }
+  for (const uint64_t index : unit.mismatching_cases) total.List(index);
   for (const auto& [name, count] : unit.counts) total.counts[name] += count;
 }
 

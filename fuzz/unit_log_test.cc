@@ -302,7 +302,7 @@ TEST(Accumulate, KeepsAtMostAHundredCases) {
   unit.mismatches = 200;
   Accumulate(unit, total);
   Accumulate(unit, total);
-  EXPECT_EQ(total.mismatching_cases.size(), 100u);
+  EXPECT_EQ(total.mismatching_cases.size(), kMostListedCases);
   EXPECT_EQ(total.mismatching_cases[70], 0u);
   EXPECT_EQ(total.mismatches, 400u);
 }

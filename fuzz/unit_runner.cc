@@ -122,7 +122,7 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
     const auto next = std::lower_bound(at, differing.end(), (i + 1) * words);
     const uint64_t *m = &model[i * words], *d = &device[i * words];
     const Mismatch mismatch = {&op, Slice(batch_, i), element, {d, d + words}, {m, m + words}};
-    if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(first + i);
+    result.List(first + i);
     if (absl::Status s = found({stream_, first + i}, mismatch); !s.ok()) return s;
     at = next;
   }
@@ -138,7 +138,7 @@ absl::Status UnitRunner::CountRest(uint64_t index, const std::vector<DotProductC
   result.mismatches += compared.differing.size();
   if (compared.differing.empty()) return absl::OkStatus();
   const int64_t first = compared.differing.front();
-  result.mismatching_cases.push_back(index);
+  result.List(index);
   return found({stream_, index}, {&op,
                                   MakeDotProductBatch(op.shape(), {dots[first]}),
                                   0,

@@ -17,13 +17,21 @@
 namespace mmadiff {
 namespace {
 
+constexpr char kNoDriver[] = "mmadiff/no-driver";
+
 absl::StatusOr<const CudaDriver*> Load() {
   const char* path = std::getenv("MMADIFF_LIBCUDA");
   if (path == nullptr) path = "libcuda.so.1";
   void* library = dlopen(*path == '\0' ? nullptr : path, RTLD_NOW);
   if (library == nullptr) {
-    return absl::NotFoundError(absl::StrCat("no CUDA driver here (", dlerror(),
-                                            "): install NVIDIA's driver, or use another device"));
+    const std::string why = dlerror();
+    absl::Status s = absl::NotFoundError(absl::StrCat(
+        "no CUDA driver here (", why, "): install NVIDIA's driver, or use another device"));
+    // A library that this one needs may be missing too: then `why` names that.
+    if (absl::StrContains(why, path) && absl::StrContains(why, "No such file")) {
+      s.SetPayload(kNoDriver, absl::Cord());
+    }
+    return s;
   }
   static CudaDriver driver;
   const auto symbol = [library](const char* name, auto& function) {
@@ -103,6 +111,8 @@ constexpr Failure kFailures[] = {
 bool ContextIsDead(const absl::Status& status) {
   return status.GetPayload(kDeadContext).has_value();
 }
+
+bool IsNoDriver(const absl::Status& status) { return status.GetPayload(kNoDriver).has_value(); }
 
 std::string DriverRelease(const std::string& module_version_file, const std::string& library_file) {
   std::string release;

@@ -77,6 +77,10 @@ std::string CudaVersion(int version);
 int DriverForPtx(absl::string_view ptx_version);
 
 // Loaded and initialised once. MMADIFF_LIBCUDA names another library file; empty: this program.
+// kNotFound if the library is not there or is not whole; else as Check().
 absl::StatusOr<const CudaDriver*> LoadCudaDriver();
+// True for a Status of LoadCudaDriver() when no such library is installed, as on a machine that
+// has no GPU. A library that cannot be loaded, or that finds no GPU, is another thing.
+bool IsNoDriver(const absl::Status& status);
 
 }  // namespace mmadiff

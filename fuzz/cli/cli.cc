@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
+#include "fuzz/devices.h"
 
 namespace mmadiff {
 
@@ -109,6 +110,19 @@ CLI::Validator Seed() {
         return absl::StrCat("'", text, "' is no number below 2^64");
       },
       "SEED", "seed");
+}
+
+DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
+  std::string warning;
+  DeviceOr device = OpenDevice(spec, warning);
+  if (!warning.empty()) console.Warn(warning);
+  return device;
+}
+
+EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {
+  EngineOr engine = OpenEngine(spec);
+  if (engine.ok() && !(*engine)->warning().empty()) console.Warn((*engine)->warning());
+  return engine;
 }
 
 absl::StatusOr<const Operation*> OneOperation(const std::string& name) {

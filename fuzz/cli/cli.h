@@ -14,6 +14,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "fuzz/console.h"
+#include "fuzz/engine.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -82,6 +83,10 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
 CLI::Validator Count();
 // A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
 CLI::Validator Seed();
+
+// OpenDevice() and OpenEngine(), whose warnings are printed.
+DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);
+EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
 
 // The operation of that name; kInvalidArgument with the nearest names: a name that no machine knows
 // is a mistake, not something missing here.

@@ -286,6 +286,12 @@ expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$e
 expect 1 explain f24/findings; says "fraction_bits=24 gives all"; says ' misses 0'; plain; mkdir -p no_cases
 expect 1 explain "$finding" --json; json; says '"fraction_bits=24"'
 expect 1 explain f24/findings --json; json; says '"missed": 0'; expect 0 explain "$case" --device=faulty:none=0 --json; json
+# A damaged file of the same finding beside it: exit code 5, as for the folder.
+cp -r f24/findings beside; own=beside/${finding#f24/findings/}
+other=$(ls "${own%-*}"-* | grep -vxF "$own" | head -n 1); is "$([ -n "$other" ] && echo there)" there
+head -c 100 "$other" >cut; cp cut "$other"
+expect 5 explain "$own"; warns "$other"; says 'fraction_bits=24'; expect 5 explain "$own" --json; json
+expect 5 explain beside; warns "$other"
 # The change that the finding names comes first, though others give this one answer; devices do not mix.
 run 1 --device=faulty:zero_term=raises --instr=$mma --cases=2000 --workdir=zero; says 'bucket     align_exponent:zero_term=raises'
 expect 1 explain "$(grep -rl 'why: "as it was found' zero/findings)"
@@ -423,6 +429,8 @@ expect 0 replay folder1; says "$both of $both dot products equal"; says ' units 
 expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * both)) dot products equal"
 expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"
 mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
+expect 4 replay folder1 --device=host; warns 'none of these instructions'; says ' cases left out'
+says ' units of digests equal, left out: '
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2
 expect 1 replay folder2 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'

@@ -31,13 +31,13 @@ class Output {
   TextHash hash_;
 };
 
-int RunEval(const std::string& name, const std::string& device_spec) {
+int RunEval(const std::string& name, const std::string& device_spec, Console console) {
   const absl::StatusOr<const Operation*> op = OneOperation(name);
   if (!op.ok()) return Fail(op.status());
   Output output;
   DeviceOr device = std::unique_ptr<Device>();
   if (!device_spec.empty()) {
-    device = OpenDevice(device_spec);
+    device = OpenDeviceAndWarn(device_spec, console);
     if (!device.ok()) return Fail(device.status());
     if (absl::Status s = (*device)->Supports(**op); !s.ok()) return Fail(s);
     output.Write(absl::StrCat("# instruction: ", (*op)->name,
@@ -67,14 +67,14 @@ int RunEval(const std::string& name, const std::string& device_spec) {
 
 }  // namespace
 
-std::function<int()> AddEval(CLI::App& command, const Globals&) {
+std::function<int()> AddEval(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string op, device;
   };
   const auto flags = std::make_shared<Flags>();
   command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
   command.add_option("--device", flags->device, "who answers [the simulator]");
-  return [flags] { return RunEval(flags->op, flags->device); };
+  return [flags, &globals] { return RunEval(flags->op, flags->device, globals.MakeConsole()); };
 }
 
 }  // namespace mmadiff

@@ -12,7 +12,7 @@
 #include "corpus/case_folder.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
-#include "fuzz/devices.h"
+#include "fuzz/findings.h"
 #include "fuzz/json_text.h"
 #include "triage/explain_text.h"
 #include "triage/verdict.h"
@@ -77,9 +77,7 @@ struct Group {
 
   void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
     ++cases;
-    const bool repeats =
-        !absl::StartsWith(c.signature, "flaky:") && !absl::StartsWith(c.signature, "unconfirmed:");
-    if (repeats) answers.insert(answers.end(), of_case.begin(), of_case.end());
+    if (Repeats(c.signature)) answers.insert(answers.end(), of_case.begin(), of_case.end());
     std::vector<Observed>& bucket = buckets[c.signature.empty() ? "no bucket" : c.signature];
     bucket.insert(bucket.end(), of_case.begin(), of_case.end());
   }
@@ -171,22 +169,29 @@ int ExplainFolder(const std::string& folder, const Globals& globals) {
 
 // Answers of the other cases of the same finding: of the same operation, device and bucket beside
 // it.
-std::vector<Observed> OfSameFinding(const std::string& path, const Subject& s, Console& console,
-                                    std::string& bucket) {
+absl::StatusOr<std::vector<Observed>> OfSameFinding(const std::string& path, const Subject& s,
+                                                    Console& console, std::string& bucket,
+                                                    bool& damaged) {
   std::vector<Observed> all;
   const absl::StatusOr<RegressionCase> own = ReadCase(path);
-  if (!own.ok() || own->signature.empty()) return all;
+  if (!own.ok()) return own.status();
+  if (own->signature.empty()) return all;
   bucket = own->signature;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const auto paths = ListCases(folder.empty() ? "." : folder);
-  for (const std::string& other : paths.ok() ? *paths : std::vector<std::string>()) {
+  if (!paths.ok()) return paths.status();
+  for (const std::string& other : *paths) {
     const std::string prefix = absl::StrCat(own->slug, "-");
     if (!absl::StartsWith(std::filesystem::path(other).filename().string(), prefix)) continue;
     std::error_code error;
     if (std::filesystem::equivalent(path, other, error)) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(other);
-    if (!c.ok()) console.Warn(std::string(c.status().message()));
-    if (!c.ok() || c->op != s.mismatch.op || c->signature != own->signature) continue;
+    if (!c.ok()) {
+      console.Warn(std::string(c.status().message()));
+      damaged = true;
+      continue;
+    }
+    if (c->op != s.mismatch.op || c->signature != own->signature) continue;
     const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
     all.insert(all.end(), answers.begin(), answers.end());
   }
@@ -233,7 +238,7 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   std::unique_ptr<Device> device;
   if (!device_spec.empty() || LooksLikeCaseName(argument)) {
-    DeviceOr opened = OpenDevice(device_spec.empty() ? "auto" : device_spec);
+    DeviceOr opened = OpenDeviceAndWarn(device_spec.empty() ? "auto" : device_spec, console);
     if (!opened.ok()) return Fail(opened.status());
     device = *std::move(opened);
   }
@@ -246,9 +251,11 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
                    s->differing.size(), " of ", observed.size(), " results differ\n");
   std::vector<Observed> answers = observed;
   std::string stored;  // bucket
+  bool damaged = false;
   if (!LooksLikeCaseName(argument) && device == nullptr) {
-    const std::vector<Observed> others = OfSameFinding(argument, *s, console, stored);
-    answers.insert(answers.end(), others.begin(), others.end());
+    const auto others = OfSameFinding(argument, *s, console, stored, damaged);
+    if (!others.ok()) return Fail(others.status());
+    answers.insert(answers.end(), others->begin(), others->end());
   }
   if (s->differing.empty() && Explains(op, op.model, answers)) {
     Diagnosis none;
@@ -256,15 +263,16 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
     console.Print(globals.json ? JsonText(Json(op, s->device_name, none), 1) + "\n"
                                : absl::StrCat(text, ExplainText(op, observed[0], Diagnosis{},
                                                                 console.color())));
-    return kClean;
+    return damaged ? kDamaged : kClean;
   }
+  const int code = damaged ? kDamaged : s->differing.empty() ? kClean : kMismatch;
   const Diagnosis finding = OfStored(op, answers, stored);
   const std::string bucket = stored.empty() ? finding.Bucket(op) : stored;
   if (globals.json) {
     nlohmann::ordered_json json = Json(op, s->device_name, finding);
     json.update({{"bucket", bucket}, {"results", observed.size()}, {"differing", s->differing}});
     console.Print(JsonText(json, 1) + "\n");
-    return s->differing.empty() ? kClean : kMismatch;
+    return code;
   }
   const int64_t element = ElementInBucket(op, observed, bucket);
   if (!s->differing.empty()) {
@@ -277,7 +285,7 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   absl::StrAppend(&text, ExplainText(op, observed[element], of_answer, console.color()),
                   RefutedText(op, of_answer, answers));
   console.Print(text);
-  return s->differing.empty() ? kClean : kMismatch;
+  return code;
 }
 
 }  // namespace

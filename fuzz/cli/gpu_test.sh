@@ -76,6 +76,30 @@ done
 run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
   FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
+# A GPU that does not open: "auto" is the host then, and says why.
+fma=x86/vfmadd231ss
+for result in 803 100 999; do
+  why="no GPU is used, .*CUDA error $result"
+  broken=(FAKE_CUDA_FAILS=cuInit FAKE_CUDA_RESULT=$result)
+  expect 0 "$why" "${broken[@]}" -- run --instr=$fma --cases=10 --workdir=broken$result
+  [ "$(grep -c "$why" out.txt)" = 1 ] || { echo "FAILED: said once"; failures=$((failures + 1)); }
+  expect 4 "$why" "${broken[@]}" -- run --instr=$f16 --cases=10
+  expect 0 "$why" "${broken[@]}" -- run --instr=$fma --dry_run
+  expect 0 "$why" "${broken[@]}" -- record broken$result.log --instr=$fma --cases=10
+  expect 0 "$why" "${broken[@]}" -- replay $fma@g3:1:0
+  expect 0 "$why" "${broken[@]}" -- probe --question=nan --instr=$fma
+  expect 0 "$why" "${broken[@]}" -- explain $fma@g3:1:0
+  expect 0 "$why" "${broken[@]}" -- minimize $fma@g3:1:0
+  expect 0 "$why" "${broken[@]}" -- eval $fma --device=auto </dev/null
+done
+: >empty.so
+expect 0 'no GPU is used, ' MMADIFF_LIBCUDA=./empty.so -- explain $fma@g3:1:0
+# Without a driver there is nothing to say.
+for verb in "run --instr=$fma --dry_run" "explain $fma@g3:1:0"; do
+  expect 0 '.' MMADIFF_LIBCUDA=/none/libcuda.so.1 -- $verb
+  grep -q 'no GPU' out.txt && { echo "FAILED: $verb warns"; failures=$((failures + 1)); }
+done
+
 # Errors after which the process can do nothing more on the GPU, at once and later.
 for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do
   run 3 "CUDA error $error.*run the same line again" FAKE_CUDA_FAILS=cuCtxSynchronize \

@@ -2,7 +2,6 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/subject.h"
-#include "fuzz/devices.h"
 #include "fuzz/findings.h"
 #include "fuzz/report.h"
 #include "triage/diagnosis/investigate.h"
@@ -13,7 +12,7 @@ namespace {
 int RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
                 const Globals& globals) {
   Console console = globals.MakeConsole();
-  DeviceOr device = OpenDevice(device_spec);
+  DeviceOr device = OpenDeviceAndWarn(device_spec, console);
   if (!device.ok()) return Fail(device.status());
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
   if (!subject.ok()) return Fail(subject.status());
@@ -30,7 +29,7 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
   if (!i.ok()) return Fail(i.status());
   const bool flaky = i->repeatability != Repeatability::kReproduced;
   if (flaky) {  // what was seen the first time is the evidence
-    i->bucket = absl::StrCat("flaky:", i->bucket);
+    i->bucket = absl::StrCat(kFlaky, i->bucket);
     i->cases = {{subject->mismatch, i->bucket, "the device and the model differ, once"}};
   }
   Finding finding;

@@ -103,7 +103,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   if (!limit.ok()) return Fail(limit.status());
   absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
   if (!ops.ok()) return Fail(ops.status());
-  const EngineOr engine = OpenEngine(flags.device);
+  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());
   std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
   if (ops->empty()) {

@@ -103,7 +103,7 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
-  const EngineOr engine = OpenEngine(flags.device);
+  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());
   absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
   if (!ops.ok()) return Fail(ops.status());

@@ -47,7 +47,8 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
                    Counted(", instructions dropped: ", outcome.dropped.size()), "\n"));
   if (outcome.units > 0) {
     console.Print(absl::StrCat(outcome.units - outcome.differing_units, " of ", outcome.units,
-                               " units of digests equal\n"));
+                               " units of digests equal",
+                               Counted(", left out: ", outcome.unsupported_units), "\n"));
   }
   if (const std::string counts = VectorCounts(outcome); !counts.empty()) console.Print(counts);
 }
@@ -62,14 +63,16 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
   }
   const bool flaky = outcome.flaky > 0;
   if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
-  const bool nothing = outcome.compared == 0 && outcome.units == 0;
+  const bool nothing = outcome.answered == 0;
+  const bool differs = outcome.differing + outcome.differing_units != 0;
   if (!outcome.dropped.empty()) return CodeOfDropped(outcome.dropped, !nothing);
+  if (nothing && differs) return kMismatch;  // of a folder's own answers
   if (nothing && (outcome.damaged || flaky)) return kDamaged;
-  if (nothing && outcome.unsupported > 0) {
+  if (nothing && outcome.unsupported + outcome.unsupported_units > 0) {
     return Fail(absl::NotFoundError("the device has none of these instructions"));
   }
   if (nothing) return Fail(absl::InternalError("nothing was compared; that is no pass"));
-  if (outcome.differing + outcome.differing_units != 0) return kMismatch;
+  if (differs) return kMismatch;
   return outcome.damaged || flaky ? kDamaged : kClean;
 }
 
@@ -81,7 +84,7 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   }
   std::unique_ptr<Engine> engine;
   if (!spec.empty()) {
-    EngineOr opened = OpenEngine(spec);
+    EngineOr opened = OpenEngineAndWarn(spec, console);
     if (!opened.ok()) return Fail(opened.status());
     engine = *std::move(opened);
   }

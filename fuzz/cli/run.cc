@@ -189,7 +189,8 @@ int Run(const RunFlags& flags, const Globals& globals) {
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
 
-  const EngineOr engine = OpenEngine(flags.device);
+  Console console = globals.MakeConsole();
+  const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());
   const bool resident = (*engine)->resident();
   const Device& device = (*engine)->device();
@@ -206,7 +207,6 @@ int Run(const RunFlags& flags, const Globals& globals) {
     options.workdir = DefaultWorkdir(MakeManifest(options, **engine));
     options.anew = true;  // a finished run is started again; only its findings stay
   }
-  Console console = globals.MakeConsole();
   if (flags.dry_run) {
     console.Print(Plan(options, device));
     return kClean;
@@ -222,6 +222,7 @@ int Run(const RunFlags& flags, const Globals& globals) {
   const auto open = [&flags] { return OpenEngine(flags.device); };
   absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, open, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  std::erase(outcome->warnings, (*engine)->warning());  // was said
   return Finish(options, *outcome, globals, console);
 }
 

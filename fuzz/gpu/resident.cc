@@ -176,9 +176,7 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
   result.mismatches += counted.counters.differing;
   result.device_digest += counted.device;
   result.model_digest += counted.model;
-  for (const uint64_t index : counted.flagged) {
-    if (result.mismatching_cases.size() < 100) result.mismatching_cases.push_back(index);
-  }
+  for (const uint64_t index : counted.flagged) result.List(index);
   CountClasses(stream, first, count, result);
   EventCounter(counted.counters.events, counted.counters.traced).AddTo(model, result.counts);
   return Confirm(stream, counted, found);
