@@ -5,7 +5,6 @@
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/protocol.h"
-#include "fuzz/devices.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {

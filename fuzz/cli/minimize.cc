@@ -1,10 +1,8 @@
 // mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/cli/subject.h"
-#include "fuzz/findings.h"
+#include "fuzz/explainer.h"
 #include "fuzz/report.h"
-#include "triage/diagnosis/investigate.h"
 
 namespace mmadiff {
 namespace {
@@ -21,32 +19,13 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
     return kClean;
   }
-  const CaseStream stream = subject->stream
-                                ? *subject->stream
-                                : CaseStream{subject->mismatch.op, &Strategies().front(), 1};
-  absl::StatusOr<Investigation> i =
-      Investigate(**device, subject->mismatch, stream, {}, most_calls);
-  if (!i.ok()) return Fail(i.status());
-  const bool flaky = i->repeatability != Repeatability::kReproduced;
-  if (flaky) {  // what was seen the first time is the evidence
-    i->bucket = absl::StrCat(kFlaky, i->bucket);
-    i->cases = {{subject->mismatch, i->bucket, "the device and the model differ, once"}};
-  }
-  Finding finding;
-  finding.op = subject->mismatch.op->name;
-  finding.signature = i->bucket;
-  finding.case_name = argument;
-  finding.diagnosis = i->Text();
-  finding.flaky = flaky;
-  const std::string folder = globals.workdir.empty() ? "." : globals.workdir;
-  if (absl::Status s = FileCases(i->cases, **device, folder, finding); !s.ok()) {
-    return Fail(s, kNotDurable);
-  }
-  finding.cases = 1;
-  console.Print(globals.json
-                    ? FormatJsonFinding(finding)
-                    : DescribeFinding(i->cases.front().mismatch, finding, console.color()));
-  if (!flaky) return kMismatch;
+  const auto minimized =
+      MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
+  if (!minimized.ok()) return Fail(minimized.status(), kNotDurable);
+  const Finding& finding = minimized->finding;
+  console.Print(globals.json ? FormatJsonFinding(finding)
+                             : DescribeFinding(minimized->minimal, finding, console.color()));
+  if (!finding.flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");
   return kDamaged;
 }

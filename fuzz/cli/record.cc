@@ -4,12 +4,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
+#include "fuzz/record_log.h"
 #include "fuzz/recorder.h"
 
 namespace mmadiff {
@@ -22,50 +22,19 @@ struct RecordFlags {
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
 };
 
-int RecordLog(const RecordFlags& flags, Engine& engine, const std::vector<const Operation*>& ops,
-              Console& console) {
-  Device& device = engine.device();
-  absl::StatusOr<std::unique_ptr<RecordingWriter>> writer = RecordingWriter::Create(flags.out);
-  if (!writer.ok()) return Fail(writer.status(), kNotDurable);
-  // A recording is whole or not there: then the same command line starts again.
-  const auto fail = [&flags](const absl::Status& s, ExitCode data_loss) {
-    std::remove(flags.out.c_str());
-    return Fail(s, data_loss);
-  };
+int RecordIntoLog(const RecordFlags& flags, Engine& engine,
+                  const std::vector<const Operation*>& ops, Console& console) {
   HandleStopSignals();
-  device.StopWhen([] { return StopSignal() != 0; });
-  uint64_t recorded = 0;
-  std::vector<absl::Status> dropped;
-  Batch batch;
-  for (const Operation* op : ops) {
-    const CaseStream stream = {op, FindStrategy(flags.strategy), flags.seed};
-    for (uint64_t first = 0; first < flags.cases; first += batch.count) {
-      Generate(stream, first, std::min<uint64_t>(64, flags.cases - first), batch);
-      absl::StatusOr<std::vector<uint64_t>> d = device.Run(*op, batch);
-      if (d.ok() && first == 0) {
-        if (absl::Status s = engine.Try(stream); !s.ok()) d = s;
-      }
-      if (StopSignal() != 0) d = absl::CancelledError("stopped by a signal; run again");
-      if (IsOfOperation(d.status())) {
-        console.Warn(absl::StrCat("dropped ", op->name, ": ", d.status().message()));
-        dropped.push_back(d.status());
-        break;
-      }
-      if (!d.ok()) return fail(d.status(), kDamaged);
-      absl::Status s = (*writer)->Append(*op, batch, *d, IdentityFor(device, *op));
-      if (!s.ok()) return fail(s, kNotDurable);
-      recorded += d->size();
-    }
-  }
-  if (recorded == 0) {
-    std::remove(flags.out.c_str());
+  const auto outcome = RecordLog({ops, FindStrategy(flags.strategy), flags.seed, flags.cases},
+                                 engine, flags.out, console);
+  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (outcome->dot_products == 0) {
     console.Warn("nothing was recorded");
-    return CodeOfDropped(dropped, false);
+    return CodeOfDropped(outcome->dropped, false);
   }
-  if (absl::Status s = (*writer)->Finish(); !s.ok()) return fail(s, kNotDurable);
-  console.Print(
-      absl::StrCat(recorded, " dot products of ", device.identity(), " in ", flags.out, "\n"));
-  return CodeOfDropped(dropped, true);
+  console.Print(absl::StrCat(outcome->dot_products, " dot products of ", engine.device().identity(),
+                             " in ", flags.out, "\n"));
+  return CodeOfDropped(outcome->dropped, true);
 }
 
 int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
@@ -113,7 +82,7 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  return absl::EndsWith(flags.out, ".log") ? RecordLog(flags, **engine, *ops, console)
+  return absl::EndsWith(flags.out, ".log") ? RecordIntoLog(flags, **engine, *ops, console)
                                            : RecordIntoFolder(flags, **engine, *ops, console);
 }
 

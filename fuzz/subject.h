@@ -1,4 +1,4 @@
-// One mismatch named on the command line: a filed case or a case name.
+// One case to explain or to minimize: a filed case or a case name, with a device's answer.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,8 @@ struct Subject {
 };
 
 // `device` may be null for a filed case: then its stored answer of a device is used.
+// kInvalidArgument: no such case, or nobody to answer; kNotFound: the device lacks the operation;
+// else ReadCase()'s or the device's.
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device);
 
 }  // namespace mmadiff

@@ -1,4 +1,4 @@
-#include "fuzz/cli/subject.h"
+#include "fuzz/subject.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

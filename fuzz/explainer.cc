@@ -1,0 +1,224 @@
+#include "fuzz/explainer.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "corpus/case_folder.h"
+#include "fuzz/devices.h"
+#include "triage/diagnosis/investigate.h"
+#include "triage/explain.h"
+#include "triage/explain_text.h"
+
+namespace mmadiff {
+namespace {
+
+std::string NameOf(const Answer& a) {
+  return absl::StrCat(a.device, a.identity.empty() ? "" : ", ", a.identity);
+}
+
+// What each device answered in a case, predictions left out.
+std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
+  std::map<std::string, std::vector<Observed>> answers;
+  for (const Answer& a : c.answers) {
+    if (absl::StartsWith(a.device, "model")) continue;
+    std::vector<Observed>& of_device = answers[NameOf(a)];
+    for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
+      of_device.push_back({Extract(c.inputs, i), a.d[i]});
+    }
+  }
+  return answers;
+}
+
+// The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the operation's own if it
+// says none.
+Algorithm Named(const Operation& op, absl::string_view bucket) {
+  Algorithm algorithm = op.model.algorithm;
+  const std::pair<std::string, std::string> parts = absl::StrSplit(bucket, absl::MaxSplits(':', 1));
+  for (const absl::string_view change : absl::StrSplit(parts.second, ' ', absl::SkipEmpty())) {
+    const std::pair<std::string, std::string> name_value = absl::StrSplit(change, '=');
+    const Parameter* p = FindParameter(algorithm.family, name_value.first);
+    int value;
+    if (p != nullptr && ParseValue(*p, name_value.second, &value)) p->set(algorithm, value);
+  }
+  return algorithm;
+}
+
+// The diagnosis of stored answers, with the change that the bucket names first if it gives them
+// all. They are fewer than were asked for: a change that gives them may have been refuted by
+// others.
+Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
+                   const std::string& bucket) {
+  Diagnosis d = FindChange(op, answers);
+  const Model named = WithAlgorithm(op, Named(op, bucket));
+  if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
+  std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
+  d.changes.insert(d.changes.begin(),
+                   {NameOfChanges(op.model.algorithm, named.algorithm), named.algorithm});
+  return d;
+}
+
+// Cases of one operation and one device.
+struct Group {
+  const Operation* op = nullptr;
+  size_t cases = 0;
+  std::vector<Observed> answers;                         // that repeat
+  std::map<std::string, std::vector<Observed>> buckets;  // all answers by bucket
+
+  void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
+    ++cases;
+    if (Repeats(c.signature)) answers.insert(answers.end(), of_case.begin(), of_case.end());
+    std::vector<Observed>& bucket = buckets[c.signature.empty() ? "no bucket" : c.signature];
+    bucket.insert(bucket.end(), of_case.begin(), of_case.end());
+  }
+};
+
+ExplainedGroup Explain(const Group& group, const std::string& device) {
+  const Operation& op = *group.op;
+  ExplainedGroup e;
+  e.op = group.op;
+  e.device = device;
+  e.cases = group.cases;
+  e.agrees = !group.answers.empty() && Explains(op, op.model, group.answers);
+  e.diagnosis.observed = group.answers;
+  if (!e.agrees && !group.answers.empty()) {
+    e.diagnosis = OfStored(op, group.answers, group.buckets.begin()->first);
+  }
+  for (const auto& [bucket, answers] : group.buckets) {
+    const Model model = WithAlgorithm(op, Named(op, bucket));
+    const auto misses = [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); };
+    e.buckets.push_back({bucket, answers.size(),
+                         std::count_if(answers.begin(), answers.end(), misses),
+                         !SameModel(model, op.model)});
+  }
+  return e;
+}
+
+// Answers of the other cases of the same finding: of the same operation, device and bucket beside
+// it.
+absl::StatusOr<std::vector<Observed>> OfSameFinding(const std::string& path, const Subject& s,
+                                                    Console& console, std::string& bucket,
+                                                    bool& damaged) {
+  std::vector<Observed> all;
+  const absl::StatusOr<RegressionCase> own = ReadCase(path);
+  if (!own.ok()) return own.status();
+  if (own->signature.empty()) return all;
+  bucket = own->signature;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const auto paths = ListCases(folder.empty() ? "." : folder);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& other : *paths) {
+    const std::string prefix = absl::StrCat(own->slug, "-");
+    if (!absl::StartsWith(std::filesystem::path(other).filename().string(), prefix)) continue;
+    std::error_code error;
+    if (std::filesystem::equivalent(path, other, error)) continue;
+    const absl::StatusOr<RegressionCase> c = ReadCase(other);
+    if (!c.ok()) {
+      console.Warn(std::string(c.status().message()));
+      damaged = true;
+      continue;
+    }
+    if (c->op != s.mismatch.op || c->signature != own->signature) continue;
+    const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
+    all.insert(all.end(), answers.begin(), answers.end());
+  }
+  return all;
+}
+
+// The changes that give this answer, those that give all answers of its finding first.
+Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& finding) {
+  Diagnosis d = DiagnosisOfAnswer(op, observed);
+  const auto in_finding = [&](const Neighbour& n) {
+    return std::any_of(finding.changes.begin(), finding.changes.end(),
+                       [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
+  };
+  std::stable_partition(d.changes.begin(), d.changes.end(), in_finding);
+  if (!finding.changes.empty() && (d.changes.empty() || !in_finding(d.changes.front()))) {
+    d.changes.insert(d.changes.begin(), finding.changes.front());
+  }
+  return d;
+}
+
+}  // namespace
+
+absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
+                                          Console& console) {
+  absl::StatusOr<Subject> subject = LoadSubject(argument, device);
+  if (!subject.ok()) return subject.status();
+  ExplainedCase e;
+  e.subject = *std::move(subject);
+  e.observed = ObservedResults(e.subject.mismatch);
+  const Operation& op = *e.subject.mismatch.op;
+  std::vector<Observed> answers = e.observed;
+  std::string stored;  // bucket
+  if (!LooksLikeCaseName(argument) && device == nullptr) {
+    const auto others = OfSameFinding(argument, e.subject, console, stored, e.damaged);
+    if (!others.ok()) return others.status();
+    answers.insert(answers.end(), others->begin(), others->end());
+  }
+  e.agrees = e.subject.differing.empty() && Explains(op, op.model, answers);
+  if (e.agrees) {
+    e.finding.observed = std::move(answers);
+    return e;
+  }
+  e.stored = !stored.empty();
+  e.finding = OfStored(op, answers, stored);
+  e.bucket = e.stored ? stored : e.finding.Bucket(op);
+  e.element = ElementInBucket(op, e.observed, e.bucket);
+  e.of_answer = DiagnosisOf(op, e.observed[e.element], e.finding);
+  for (const Neighbour& n : e.of_answer.changes) {
+    if (!Explains(op, WithAlgorithm(op, n.algorithm), answers)) e.refuted.push_back(n.name);
+  }
+  return e;
+}
+
+absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
+  const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
+  if (!paths.ok()) return paths.status();
+  ExplainedFolder e;
+  std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
+  for (const std::string& path : *paths) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(path);
+    if (!c.ok()) {
+      console.Warn(c.status().message());
+      e.damaged = true;
+      continue;
+    }
+    for (const auto& [device, answers] : AnswersIn(*c)) {
+      Group& group = groups[{c->op->name, device}];
+      group.op = c->op;
+      group.Add(*c, answers);
+    }
+  }
+  for (const auto& [key, group] : groups) e.groups.push_back(Explain(group, key.second));
+  return e;
+}
+
+absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& device,
+                                           int64_t most_calls, const std::string& folder) {
+  const CaseStream stream =
+      subject.stream.value_or(CaseStream{subject.mismatch.op, &Strategies().front(), 1});
+  auto i = Investigate(device, subject.mismatch, stream, {}, most_calls);
+  if (!i.ok()) return DeviceError(i.status());
+  MinimizedCase minimized;
+  Finding& finding = minimized.finding;
+  finding.flaky = i->repeatability != Repeatability::kReproduced;
+  if (finding.flaky) {  // what was seen the first time is the evidence
+    i->bucket = absl::StrCat(kFlaky, i->bucket);
+    i->cases = {{subject.mismatch, i->bucket, "the device and the model differ, once"}};
+  }
+  finding.op = subject.mismatch.op->name;
+  finding.signature = i->bucket;
+  finding.case_name = subject.name;
+  finding.diagnosis = i->Text();
+  if (absl::Status s = FileCases(i->cases, device, folder, finding); !s.ok()) return s;
+  finding.cases = 1;
+  minimized.minimal = i->cases.front().mismatch;
+  return minimized;
+}
+
+}  // namespace mmadiff

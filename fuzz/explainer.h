@@ -1,0 +1,72 @@
+// What explains the answers of a device: those of one case, or of all filed cases of a folder; and
+// what is filed of one case.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "fuzz/console.h"
+#include "fuzz/findings.h"
+#include "fuzz/subject.h"
+#include "triage/diagnosis/diagnosis.h"
+
+namespace mmadiff {
+
+struct ExplainedCase {
+  Subject subject;
+  std::vector<Observed> observed;    // the results of the case
+  bool agrees = false;               // the model gives all answers; then `finding` has no changes
+  std::string bucket;                // empty if it agrees
+  bool stored = false;               // the bucket is the file's
+  Diagnosis finding;                 // of the case and the others of its finding
+  int64_t element = 0;               // the result that tells most of the bucket
+  Diagnosis of_answer;               // of that result; changes that explain the finding are first
+  std::vector<std::string> refuted;  // of these changes those that other answers refute
+  bool damaged = false;              // a file of the finding was left out, which was warned of
+};
+
+// A filed case together with the others of its finding that lie beside it, or, if `device` is not
+// null, a case whose answer it gives now. Errors as LoadSubject() and ListCases().
+absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
+                                          Console& console);
+
+struct ExplainedBucket {
+  std::string name;
+  size_t answers = 0;
+  int64_t missed = 0;  // by the change that the name says, else by the model
+  bool named = false;  // the name says a change
+};
+
+// The cases of one operation and one device.
+struct ExplainedGroup {
+  const Operation* op = nullptr;
+  std::string device;
+  size_t cases = 0;
+  bool agrees = false;  // there are answers that repeat, and the model gives them all
+  Diagnosis diagnosis;  // of the answers that repeat; `observed` is empty if none does
+  std::vector<ExplainedBucket> buckets;
+};
+
+struct ExplainedFolder {
+  std::vector<ExplainedGroup> groups;
+  bool damaged = false;  // a file was left out, which was warned of
+};
+
+// Every filed case of a folder. Errors as ListCases().
+absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console);
+
+struct MinimizedCase {
+  Finding finding;
+  Mismatch minimal;
+};
+
+// Investigates a case with at least one differing result, with about `most_calls` executions of the
+// device (0: as a run), and files below `folder` what a run would. kDataLoss: a file could not be
+// written; else the device's error (DeviceError()).
+absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& device,
+                                           int64_t most_calls, const std::string& folder);
+
+}  // namespace mmadiff

@@ -1,0 +1,104 @@
+// What is explained of a case and of a folder, and what is filed of a case.
+#include "fuzz/explainer.h"
+
+#include <gmock/gmock.h>
+
+#include "corpus/test_folder.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr char kCase[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0";
+constexpr char kBucket[] = "aligned_term:fraction_bits=24";
+
+class ExplainerTest : public TestFolder {
+ protected:
+  // Files the finding of one case below the folder.
+  Finding File(Device& device) {
+    const auto subject = LoadSubject(kCase, &device);
+    EXPECT_TRUE(subject.ok()) << subject.status();
+    const auto minimized = MinimizeCase(*subject, device, 0, Path(""));
+    EXPECT_TRUE(minimized.ok()) << minimized.status();
+    return minimized->finding;
+  }
+
+  Console console_{Color::kNever, /*quiet=*/true};
+};
+
+TEST_F(ExplainerTest, ADeviceThatIsTheModelAgrees) {
+  ChangedDevice device("");
+  const auto e = ExplainCase(kCase, &device, console_);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_TRUE(e->agrees);
+  EXPECT_EQ(e->bucket, "");
+  EXPECT_THAT(e->finding.observed, SizeIs(128));
+  EXPECT_THAT(e->finding.changes, IsEmpty());
+}
+
+TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
+  ChangedDevice device("fraction_bits=24");
+  const Finding finding = File(device);
+  EXPECT_EQ(finding.signature, kBucket);
+  ASSERT_THAT(finding.beside, Not(IsEmpty()));
+  const auto e = ExplainCase(finding.path, nullptr, console_);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_FALSE(e->agrees);
+  EXPECT_TRUE(e->stored);
+  EXPECT_EQ(e->bucket, kBucket);
+  EXPECT_GT(e->finding.observed.size(), e->observed.size());
+  ASSERT_THAT(e->of_answer.changes, Not(IsEmpty()));
+  EXPECT_EQ(e->of_answer.changes.front().name, "fraction_bits=24");
+  EXPECT_THAT(e->refuted, Not(IsEmpty()));
+  EXPECT_FALSE(e->damaged);
+  const auto folder = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  ASSERT_THAT(folder->groups, SizeIs(1));
+  const ExplainedGroup& group = folder->groups.front();
+  EXPECT_FALSE(group.agrees);
+  ASSERT_THAT(group.buckets, SizeIs(1));
+  EXPECT_EQ(group.buckets.front().name, kBucket);
+  EXPECT_TRUE(group.buckets.front().named);
+  EXPECT_EQ(group.buckets.front().missed, 0);
+}
+
+TEST_F(ExplainerTest, ADamagedFileOfTheFindingIsSaid) {
+  ChangedDevice device("fraction_bits=24");
+  const Finding finding = File(device);
+  ASSERT_THAT(finding.beside, Not(IsEmpty()));
+  std::filesystem::resize_file(finding.beside.front(), 100);
+  const auto e = ExplainCase(finding.path, nullptr, console_);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_TRUE(e->damaged);
+  EXPECT_EQ(e->bucket, kBucket);
+  const auto folder = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_TRUE(folder->damaged);
+}
+
+TEST_F(ExplainerTest, WhatDoesNotRepeatIsNoEvidence) {
+  FlakyDevice device;
+  const Finding finding = File(device);
+  EXPECT_TRUE(finding.flaky);
+  EXPECT_THAT(finding.signature, StartsWith(kFlaky));
+  const auto folder = ExplainFolder(Path(""), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  ASSERT_THAT(folder->groups, SizeIs(1));
+  EXPECT_THAT(folder->groups.front().diagnosis.observed, IsEmpty());
+  EXPECT_FALSE(folder->groups.front().agrees);
+}
+
+TEST_F(ExplainerTest, Errors) {
+  EXPECT_TRUE(absl::IsInvalidArgument(ExplainCase(kCase, nullptr, console_).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ExplainCase(Path("none"), nullptr, console_).status()));
+  EXPECT_FALSE(ExplainFolder(Path("none"), console_).ok());
+}
+
+}  // namespace
+}  // namespace mmadiff
