@@ -130,15 +130,15 @@ absl::StatusOr<std::vector<Observed>> OfSameFinding(const std::string& path, con
 }
 
 // The changes that give this answer, those that give all answers of its finding first.
-Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& finding) {
+Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagnosis& whole) {
   Diagnosis d = DiagnosisOfAnswer(op, observed);
-  const auto in_finding = [&](const Neighbour& n) {
-    return std::any_of(finding.changes.begin(), finding.changes.end(),
+  const auto in_whole = [&](const Neighbour& n) {
+    return std::any_of(whole.changes.begin(), whole.changes.end(),
                        [&](const Neighbour& f) { return f.algorithm == n.algorithm; });
   };
-  std::stable_partition(d.changes.begin(), d.changes.end(), in_finding);
-  if (!finding.changes.empty() && (d.changes.empty() || !in_finding(d.changes.front()))) {
-    d.changes.insert(d.changes.begin(), finding.changes.front());
+  std::stable_partition(d.changes.begin(), d.changes.end(), in_whole);
+  if (!whole.changes.empty() && (d.changes.empty() || !in_whole(d.changes.front()))) {
+    d.changes.insert(d.changes.begin(), whole.changes.front());
   }
   return d;
 }
@@ -162,14 +162,14 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   }
   e.agrees = e.subject.differing.empty() && Explains(op, op.model, answers);
   if (e.agrees) {
-    e.finding.observed = std::move(answers);
+    e.diagnosis.observed = std::move(answers);
     return e;
   }
   e.stored = !stored.empty();
-  e.finding = OfStored(op, answers, stored);
-  e.bucket = e.stored ? stored : e.finding.Bucket(op);
+  e.diagnosis = OfStored(op, answers, stored);
+  e.bucket = e.stored ? stored : e.diagnosis.Bucket(op);
   e.element = ElementInBucket(op, e.observed, e.bucket);
-  e.of_answer = DiagnosisOf(op, e.observed[e.element], e.finding);
+  e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
   for (const Neighbour& n : e.of_answer.changes) {
     if (!Explains(op, WithAlgorithm(op, n.algorithm), answers)) e.refuted.push_back(n.name);
   }

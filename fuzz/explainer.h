@@ -18,11 +18,11 @@ namespace mmadiff {
 struct ExplainedCase {
   Subject subject;
   std::vector<Observed> observed;    // the results of the case
-  bool agrees = false;               // the model gives all answers; then `finding` has no changes
+  bool agrees = false;               // the model gives all answers; then `diagnosis` has no changes
   std::string bucket;                // empty if it agrees
   bool stored = false;               // the bucket is the file's
-  Diagnosis finding;                 // of the case and the others of its finding
-  int64_t element = 0;               // the result that tells most of the bucket
+  Diagnosis diagnosis;               // of the case and the others of its finding
+  int64_t element = 0;               // the first result that is in the bucket by itself
   Diagnosis of_answer;               // of that result; changes that explain the finding are first
   std::vector<std::string> refuted;  // of these changes those that other answers refute
   bool damaged = false;              // a file of the finding was left out, which was warned of

@@ -38,8 +38,8 @@ TEST_F(ExplainerTest, ADeviceThatIsTheModelAgrees) {
   ASSERT_TRUE(e.ok()) << e.status();
   EXPECT_TRUE(e->agrees);
   EXPECT_EQ(e->bucket, "");
-  EXPECT_THAT(e->finding.observed, SizeIs(128));
-  EXPECT_THAT(e->finding.changes, IsEmpty());
+  EXPECT_THAT(e->diagnosis.observed, SizeIs(128));
+  EXPECT_THAT(e->diagnosis.changes, IsEmpty());
 }
 
 TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
@@ -52,7 +52,7 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   EXPECT_FALSE(e->agrees);
   EXPECT_TRUE(e->stored);
   EXPECT_EQ(e->bucket, kBucket);
-  EXPECT_GT(e->finding.observed.size(), e->observed.size());
+  EXPECT_GT(e->diagnosis.observed.size(), e->observed.size());
   ASSERT_THAT(e->of_answer.changes, Not(IsEmpty()));
   EXPECT_EQ(e->of_answer.changes.front().name, "fraction_bits=24");
   EXPECT_THAT(e->refuted, Not(IsEmpty()));

@@ -14,10 +14,10 @@ std::string Escape(const std::string& text) {
 
 }  // namespace
 
-std::string JUnit(const std::string& verb, std::span<const Verdict> verdicts) {
+std::string JUnit(const std::string& verb, std::span<const TestResult> test_results) {
   size_t failures = 0;
   std::string cases;
-  for (const Verdict& v : verdicts) {
+  for (const TestResult& v : test_results) {
     failures += !v.failure.empty();
     absl::StrAppend(&cases, "  <testcase classname=\"mmadiff.", verb, "\" name=\"", Escape(v.name),
                     "\"");
@@ -26,7 +26,7 @@ std::string JUnit(const std::string& verb, std::span<const Verdict> verdicts) {
                                         Escape(v.failure), "</failure></testcase>\n");
   }
   return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmadiff ",
-                      verb, "\" tests=\"", verdicts.size(), "\" failures=\"", failures, "\">\n",
+                      verb, "\" tests=\"", test_results.size(), "\" failures=\"", failures, "\">\n",
                       cases, "</testsuite>\n");
 }
 

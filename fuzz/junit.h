@@ -6,11 +6,11 @@
 
 namespace mmadiff {
 
-struct Verdict {
+struct TestResult {
   std::string name;
   std::string failure;  // empty: equal
 };
 
-std::string JUnit(const std::string& verb, std::span<const Verdict> verdicts);
+std::string JUnit(const std::string& verb, std::span<const TestResult> test_results);
 
 }  // namespace mmadiff

@@ -78,7 +78,7 @@ TEST(Observations, EveryFolderIsTheModels) {
     const absl::Status read = ReadRecordingFolder(folder, compare, stats);
     EXPECT_TRUE(read.ok()) << read;
     for (const auto& i : manifest->instructions) units += i.digest_units;
-    const auto damage = VerifyDigests(folder, units / kUnits + 1, [](const UnitVerdict& unit) {
+    const auto damage = VerifyDigests(folder, units / kUnits + 1, [](const RecomputedUnit& unit) {
       EXPECT_EQ(unit.recorded, unit.model) << unit.stream.name() << ":" << unit.first;
       return absl::OkStatus();
     });

@@ -335,7 +335,7 @@ absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Eng
 
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
-    const std::function<absl::Status(const UnitVerdict&)>& deliver) {
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
   uint64_t number = 0;
   return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
     const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
@@ -349,7 +349,7 @@ absl::StatusOr<std::vector<Damage>> VerifyDigests(
     for (size_t u = 0; u < d.digests.size(); ++u) {
       if (number++ % every != 0) continue;
       const uint64_t first = d.first + u * d.unit_cases;
-      UnitVerdict unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], 0};
+      RecomputedUnit unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], 0};
       unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
       if (absl::Status s = deliver(unit); !s.ok()) return s;
     }

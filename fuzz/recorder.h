@@ -45,7 +45,7 @@ absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Eng
                                              const std::string& folder, Console& console);
 
 // One recorded unit of digests, computed again.
-struct UnitVerdict {
+struct RecomputedUnit {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
   std::string identity;  // of the recorded device
@@ -57,7 +57,7 @@ struct UnitVerdict {
 // of units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
-    const std::function<absl::Status(const UnitVerdict&)>& deliver);
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver);
 
 // The number of executions of each strategy that are recorded raw of each operation: at least
 // kFewCases, at most `cases`, so that all fit `bytes`. Operations that need less leave their share

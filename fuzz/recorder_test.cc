@@ -68,7 +68,7 @@ Verified Verify(const std::string& folder) {
       },
       stats);
   EXPECT_TRUE(read.ok()) << read;
-  const auto damage = VerifyDigests(folder, 1, [&v](const UnitVerdict& unit) {
+  const auto damage = VerifyDigests(folder, 1, [&v](const RecomputedUnit& unit) {
     ++v.units;
     v.differing_units += unit.recorded != unit.model;
     return absl::OkStatus();
@@ -282,7 +282,7 @@ TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
     auto writer = RecordingFolderWriter::Create(Path("out"));
     ASSERT_TRUE(writer.ok() && (*writer)->WriteDigests({d}).ok());
     ASSERT_TRUE((*writer)->Commit({}).ok());
-    const auto ignore = [](const UnitVerdict&) { return absl::OkStatus(); };
+    const auto ignore = [](const RecomputedUnit&) { return absl::OkStatus(); };
     const absl::Status s = VerifyDigests(Path("out"), 1, ignore).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
     EXPECT_THAT(std::string(s.message()), HasSubstr(why));

@@ -76,8 +76,8 @@ class Replay {
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
-    if (options_.verdicts)
-      std::ranges::copy(vectors_.verdicts(), std::back_inserter(outcome_.verdicts));
+    if (options_.test_results)
+      std::ranges::copy(vectors_.test_results(), std::back_inserter(outcome_.test_results));
     if (device_ == nullptr) {
       outcome_.answered = outcome_.compared + outcome_.units;
     } else {
@@ -156,7 +156,7 @@ class Replay {
     };
     if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
     const auto damage = VerifyDigests(path, options_.every,
-                                      [this](const UnitVerdict& unit) { return AddUnit(unit); });
+                                      [this](const RecomputedUnit& unit) { return AddUnit(unit); });
     if (!damage.ok()) return damage.status();
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
@@ -164,7 +164,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  absl::Status AddUnit(const UnitVerdict& unit) {
+  absl::Status AddUnit(const RecomputedUnit& unit) {
     CompareUnit(unit, unit.recorded, unit.identity);
     absl::Status s;
     if (device_ != nullptr && device_->Lacks(*unit.stream.op)) {
@@ -176,7 +176,7 @@ class Replay {
     return s;
   }
 
-  absl::Status LiveUnit(const UnitVerdict& unit) {
+  absl::Status LiveUnit(const RecomputedUnit& unit) {
     const Operation& op = *unit.stream.op;
     if (device_->Dropped(op)) return absl::OkStatus();
     const auto ask = [&] {
@@ -191,7 +191,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  void CompareUnit(const UnitVerdict& unit, Digest digest, const std::string& device,
+  void CompareUnit(const RecomputedUnit& unit, Digest digest, const std::string& device,
                    bool flaky = false) {
     const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
                                            unit.first + unit.cases - 1);
@@ -199,8 +199,8 @@ class Replay {
         absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", Hex(unit.model),
                      "\n  device  ", Hex(digest), "  ", device, "\n");
     const bool equal = digest == unit.model;
-    if (options_.verdicts) {
-      outcome_.verdicts.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
+    if (options_.test_results) {
+      outcome_.test_results.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
     }
     ++(flaky ? outcome_.flaky : outcome_.units);
     if (equal) return;
@@ -270,7 +270,7 @@ class Replay {
     tally.compared += compared;
     tally.differing += differing.size();
     tally.ops.insert(op.name);
-    Verdict verdict = {absl::StrCat(where, " ", device), ""};
+    TestResult result = {absl::StrCat(where, " ", device), ""};
     Recording first;
     first.where = where;
     first.line = line;
@@ -284,13 +284,13 @@ class Replay {
                                DescribeDifference(*op.instruction->d, model[element],
                                                   answers.d[element], console_.color()));
       mismatches_.Add(text);
-      absl::StrAppend(&verdict.failure, text);
+      absl::StrAppend(&result.failure, text);
     };
     for (const int64_t element : differing) print(element, false);
     for (const int64_t element : answers.flaky) print(element, true);
     const bool fails = !differing.empty() || !answers.flaky.empty();
-    if (fails && verdict.failure.empty()) verdict.failure = "differs";
-    if (options_.verdicts) outcome_.verdicts.push_back(std::move(verdict));
+    if (fails && result.failure.empty()) result.failure = "differs";
+    if (options_.test_results) outcome_.test_results.push_back(std::move(result));
   }
 
   const ReplayOptions& options_;

@@ -26,7 +26,7 @@ struct ReplayOptions {
   uint64_t every = 1;         // of the digests in a recording folder those of every N-th unit
   uint64_t max_reports = 20;  // mismatches and flaky answers to report
   bool verbose = false;       // report each answer of a vector, also one that agrees
-  bool verdicts = false;      // one for each comparison
+  bool test_results = false;  // one for each comparison
 };
 
 // What one device answered.
@@ -49,7 +49,7 @@ struct ReplayOutcome {
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
   bool recordings = false;                     // a folder that holds recordings was replayed
   uint64_t vectors[4] = {};                    // dot products of vectors, by AnswerKind
-  std::vector<Verdict> verdicts;               // if the options ask for them; those of vectors last
+  std::vector<TestResult> test_results;        // if the options ask for them; those of vectors last
 };
 
 // Gets lines about what differs, is flaky or, of vectors, contested, as they are found.

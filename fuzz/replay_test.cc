@@ -36,13 +36,13 @@ class ReplayTest : public TestFolder {
 
 TEST_F(ReplayTest, ADeviceThatIsTheModelAgrees) {
   ChangedDevice device("");
-  const auto outcome = Replay({.subjects = {kCase}, .verdicts = true}, &device);
+  const auto outcome = Replay({.subjects = {kCase}, .test_results = true}, &device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_EQ(outcome->compared, 128u);
   EXPECT_EQ(outcome->differing, 0u);
   EXPECT_THAT(reports_, IsEmpty());
-  ASSERT_THAT(outcome->verdicts, SizeIs(1));
-  EXPECT_THAT(outcome->verdicts.front().failure, IsEmpty());
+  ASSERT_THAT(outcome->test_results, SizeIs(1));
+  EXPECT_THAT(outcome->test_results.front().failure, IsEmpty());
 }
 
 TEST_F(ReplayTest, ReportsSomeMismatchesAndCountsAll) {
@@ -52,7 +52,7 @@ TEST_F(ReplayTest, ReportsSomeMismatchesAndCountsAll) {
   EXPECT_EQ(outcome->compared, 256u);
   EXPECT_GT(outcome->differing, 2u);
   EXPECT_THAT(reports_, AllOf(SizeIs(2), Each(HasSubstr("MISMATCH"))));
-  EXPECT_THAT(outcome->verdicts, IsEmpty());
+  EXPECT_THAT(outcome->test_results, IsEmpty());
   ASSERT_THAT(outcome->tallies, SizeIs(1));
   EXPECT_EQ(outcome->tallies.begin()->second.compared, 256u);
   EXPECT_EQ(outcome->tallies.begin()->second.differing, outcome->differing);

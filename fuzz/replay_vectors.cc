@@ -27,7 +27,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   const std::string title =
       absl::StrCat(v.name, "  ", Name(answer.kind), " ", WordText(v, answer), " ", answer.patterns,
                    answer.who.empty() ? "" : " : ", answer.who);
-  Verdict verdict = {title, ""};
+  TestResult result = {title, ""};
   uint64_t done = 0, wrong = 0;
   std::string given;  // in place of a contested answer
   for (const VectorCase& c : cases) {
@@ -47,13 +47,13 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
     ++wrong;
     const std::string text = Mismatch(title, v, c, d);
     mismatches_.Add(text);
-    absl::StrAppend(&verdict.failure, text);
+    absl::StrAppend(&result.failure, text);
   }
   if (done == 0) return absl::OkStatus();
   by_kind_[static_cast<int>(answer.kind)] += done;
   compared_ += contested && device_ == nullptr ? wrong : done;
   differing_ += wrong;
-  verdicts_.push_back(std::move(verdict));
+  test_results_.push_back(std::move(result));
   if (contested && wrong == 0) {
     report_(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ", v.reason,
                          "\n"));

@@ -36,8 +36,10 @@ class VectorReplay {
   uint64_t compared() const { return compared_; }
   uint64_t differing() const { return differing_; }
   int unsupported() const { return unsupported_; }
-  const std::vector<Verdict>& verdicts() const { return verdicts_; }  // one for each answer
-  std::span<const uint64_t, 4> by_kind() const { return by_kind_; }   // dot products, by AnswerKind
+  const std::vector<TestResult>& test_results() const {
+    return test_results_;
+  }                                                                  // one for each answer
+  std::span<const uint64_t, 4> by_kind() const { return by_kind_; }  // dot products, by AnswerKind
 
  private:
   absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases);
@@ -53,7 +55,7 @@ class VectorReplay {
   uint64_t compared_ = 0, differing_ = 0;
   uint64_t by_kind_[4] = {};
   int unsupported_ = 0;
-  std::vector<Verdict> verdicts_;
+  std::vector<TestResult> test_results_;
 };
 
 }  // namespace mmadiff

@@ -96,14 +96,14 @@ std::string CaseText(const ExplainedCase& e, bool color) {
   }
   if (!e.agrees) {
     absl::StrAppend(&text, "bucket ", e.bucket, "\n",
-                    e.stored ? "of the stored answers alone: " : "", e.finding.Text(), "\n");
+                    e.stored ? "of the stored answers alone: " : "", e.diagnosis.Text(), "\n");
   }
   return absl::StrCat(text, ExplainText(*m.op, e.observed[e.element], e.of_answer, color),
                       RefutedText(e.refuted));
 }
 
 std::string CaseJson(const ExplainedCase& e) {
-  nlohmann::ordered_json json = Json(*e.subject.mismatch.op, e.subject.device_name, e.finding);
+  nlohmann::ordered_json json = Json(*e.subject.mismatch.op, e.subject.device_name, e.diagnosis);
   if (!e.agrees) {
     json.update(
         {{"bucket", e.bucket}, {"results", e.observed.size()}, {"differing", e.subject.differing}});

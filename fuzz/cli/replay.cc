@@ -56,7 +56,7 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
 int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console) {
   PrintCounts(outcome, console);
   if (!flags.junit.empty()) {
-    if (absl::Status s = WriteFileDurably(flags.junit, JUnit("replay", outcome.verdicts));
+    if (absl::Status s = WriteFileDurably(flags.junit, JUnit("replay", outcome.test_results));
         !s.ok()) {
       return Fail(s, kNotDurable);
     }
@@ -89,7 +89,7 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
     engine = *std::move(opened);
   }
   ReplayOptions options = flags.options;
-  options.verdicts = !flags.junit.empty();
+  options.test_results = !flags.junit.empty();
   const auto outcome = ReplaySubjects(
       options, engine.get(), [&](const std::string& text) { console.Print(text); }, console);
   return outcome.ok() ? Finish(flags, *outcome, console) : Fail(outcome.status());
