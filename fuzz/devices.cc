@@ -3,32 +3,27 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "device/cuda/cuda.h"
-#include "device/host.h"
+#include "device/cuda/driver.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr char kBest[] = "auto";
+constexpr absl::string_view kBest = "auto", kCuda = "cuda:";
 
-DeviceOr OpenBest(std::string& warning) {
-  DeviceOr gpu = OpenCuda("0");
-  if (gpu.ok()) return gpu;
-  if (!IsNoDriver(gpu.status())) {
-    warning = absl::StrCat("no GPU is used, the device is host: ", gpu.status().message());
-  }
-  return OpenHost();
+DeviceOr OpenBest(absl::string_view) {
+  absl::StatusOr<OpenedDevice> best = OpenAnyDevice(kBest);
+  if (!best.ok()) return best.status();
+  if (best->gpu != nullptr) return std::move(best->gpu);
+  return std::move(best->other);
 }
 
 constexpr DeviceKind kKinds[] = {
-    {kBest, kBest, "the best device here: cuda:0 if it opens, else host",
-     [](absl::string_view) {
-       std::string ignored;
-       return OpenBest(ignored);
-     }},
+    {"auto", "auto", "the best device here: cuda:0 if it opens, else host", OpenBest},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
@@ -45,8 +40,21 @@ std::span<const DeviceKind> Devices() {
   return all;
 }
 
-DeviceOr OpenDevice(absl::string_view spec, std::string& warning) {
-  return spec == kBest ? OpenBest(warning) : OpenDevice(spec);
+absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
+  const bool best = spec == kBest;
+  std::string warning;
+  if (best || absl::StartsWith(spec, kCuda)) {
+    auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
+    if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
+    if (!best) return gpu.status();
+    if (!IsNoDriver(gpu.status())) {
+      warning = absl::StrCat("no GPU is used, the device is host: ", gpu.status().message());
+    }
+    spec = "host";
+  }
+  DeviceOr device = OpenDevice(spec);
+  if (!device.ok()) return device.status();
+  return OpenedDevice{nullptr, *std::move(device), std::move(warning)};
 }
 
 }  // namespace mmadiff

@@ -1,10 +1,13 @@
 // Every kind of device.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/cuda/cuda.h"
 #include "device/open.h"
 
 namespace mmadiff {
@@ -12,8 +15,13 @@ namespace mmadiff {
 // "auto" first: a GPU if one opens, else host. Then recorded and those of device/open.h.
 std::span<const DeviceKind> Devices();
 
-// `warning`: why "auto" is host although there is a driver of GPUs; else as it was.
-DeviceOr OpenDevice(absl::string_view spec, std::string& warning);
+// One of the two, and why "auto" is host although there is a driver of GPUs; else "".
+struct OpenedDevice {
+  std::unique_ptr<CudaDevice> gpu;
+  std::unique_ptr<Device> other;
+  std::string warning = {};
+};
+absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec);
 inline DeviceOr OpenDevice(absl::string_view spec) { return OpenDeviceOf(Devices(), spec); }
 
 // A device's error where kDataLoss says that a file could not be written: kAborted for an answer

@@ -91,14 +91,10 @@ uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {
 }
 
 EngineOr OpenEngine(absl::string_view spec) {
-  std::string warning;
-  DeviceOr device = OpenDevice(spec, warning);
-  if (!device.ok()) return device.status();
-  if (auto* gpu = dynamic_cast<CudaDevice*>(device->get())) {
-    device->release();
-    return EngineOf(std::unique_ptr<CudaDevice>(gpu));
-  }
-  return std::make_unique<HostEngine>(*std::move(device), std::move(warning));
+  absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
+  if (!opened.ok()) return opened.status();
+  if (opened->gpu != nullptr) return EngineOf(std::move(opened->gpu));
+  return std::make_unique<HostEngine>(std::move(opened->other), std::move(opened->warning));
 }
 
 }  // namespace mmadiff

@@ -113,10 +113,11 @@ CLI::Validator Seed() {
 }
 
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
-  std::string warning;
-  DeviceOr device = OpenDevice(spec, warning);
-  if (!warning.empty()) console.Warn(warning);
-  return device;
+  absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
+  if (!opened.ok()) return opened.status();
+  if (!opened->warning.empty()) console.Warn(opened->warning);
+  if (opened->gpu != nullptr) return std::move(opened->gpu);
+  return std::move(opened->other);
 }
 
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {
