@@ -30,7 +30,7 @@ modes=(kill_before kill_after kill_half)
 killed=0 rounds=0 resumed=0
 while [ $killed -lt "$kills" ]; do  # several runs, each from the beginning to its end
   rounds=$((rounds + 1))
-  at=$((calls / 2))  # the first kill of a round leaves something behind
+  at=$((calls * 9 / 10))  # the first kill of a round leaves units behind: findings are filed before
   while :; do
     [ $killed -lt "$kills" ] || at=0
     (FAIL_IO_AT=$at FAIL_IO_MODE=${modes[RANDOM % 3]} run "cut$rounds" >cut.txt 2>cut.err) 2>/dev/null
