@@ -22,8 +22,7 @@ constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
 constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
 constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
 
-// Native: one matrix instruction in machine code made by ptxas 13.0 (mma and wgmma:
-// device/cuda/native_test.cc).
+// Native: one instruction in machine code made by ptxas 13.0 (device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
 constexpr char kVolta[] = "sm_70 sm_75";  // emulated with FFMA from sm_80 on
 constexpr char kFromTuring[] = "sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
@@ -35,17 +34,18 @@ constexpr char kRtxBlackwell[] = "sm_120";
 constexpr char kTuringToAda[] = "sm_75 sm_80 sm_86 sm_89";
 constexpr char kAmpereToAda[] = "sm_80 sm_86 sm_89";
 constexpr char kAmpereToHopper[] = "sm_80 sm_86 sm_89 sm_90";
-constexpr char kNone[] = "";  // ptxas splits it into mma instructions
+constexpr char kNone[] = "";  // wmma that ptxas splits into several matrix instructions
 constexpr char kGfx908Up[] = "gfx908 gfx90a";
 
 constexpr Layout kLanes = Layout::kVectorLanes;
 constexpr Layout kMma = Layout::kNvidiaMma;
 constexpr Layout kMmaBytes = Layout::kNvidiaMmaBytes;
+constexpr Layout kMatrices = Layout::kNvidiaWmma;
 constexpr Layout kWarpgroup = Layout::kNvidiaWgmma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
 constexpr Layout kWave = Layout::kAmdMfma;
 constexpr Layout kTensorMemory = Layout::kNvidiaTcgen05;
-constexpr Layout kMemory = Layout::kNoLanes;
+constexpr Layout kNoLanes = Layout::kNoLanes;
 
 // PTX ISA, wgmma and tcgen05 shapes; CUTLASS asserts the same of tcgen05 (cta_group::1).
 constexpr Sizes kWgmma[] = {{64, 8, 256, 8}};
@@ -75,17 +75,17 @@ constexpr Entry kEntries[] = {
     {"vfmadd231sd", {1, 1, 1, 1}, "f64 f64 f64 f64", kLanes, "x86", kSdm},
     {"vpdpbusd{,s}", {1, 1, 4, 16}, "s32 u8 s8 s32", kLanes, "x86", kSdm},
     {"vpdpwssd{,s}", {1, 1, 2, 16}, "s32 s16 s16 s32", kLanes, "x86", kSdm},
-    {"tdpbf16ps", {16, 16, 32, 1}, "f32 bf16 bf16 f32", kMemory, "x86", kSdm},
-    {"tdpfp16ps", {16, 16, 32, 1}, "f32 f16 f16 f32", kMemory, "x86", kSdm},
-    {"tmmultf32ps", {16, 16, 16, 1}, "f32 tf32_amx tf32_amx f32", kMemory, "x86", kIse},
-    {"tdpb{s,u}{s,u}d", {16, 16, 64, 1}, "s32 $18 $28 s32", kMemory, "x86", kSdm},
+    {"tdpbf16ps", {16, 16, 32, 1}, "f32 bf16 bf16 f32", kNoLanes, "x86", kSdm},
+    {"tdpfp16ps", {16, 16, 32, 1}, "f32 f16 f16 f32", kNoLanes, "x86", kSdm},
+    {"tmmultf32ps", {16, 16, 16, 1}, "f32 tf32_amx tf32_amx f32", kNoLanes, "x86", kIse},
+    {"tdpb{s,u}{s,u}d", {16, 16, 64, 1}, "s32 $18 $28 s32", kNoLanes, "x86", kSdm},
 
     {"bfdot{,.ebf}", {1, 1, 2, 4}, "f32 bf16 bf16 f32", kLanes, "arm", kArm},
-    {"bfmmla{,.ebf}", {2, 2, 4, 1}, "f32 bf16 bf16 f32", kMemory, "arm", kArm},
+    {"bfmmla{,.ebf}", {2, 2, 4, 1}, "f32 bf16 bf16 f32", kNoLanes, "arm", kArm},
     {"{s,u}dot", {1, 1, 4, 4}, "s32 $18 $18 s32", kLanes, "arm", kArm},
     {"usdot", {1, 1, 4, 4}, "s32 u8 s8 s32", kLanes, "arm", kArm},
-    {"{s,u}mmla", {2, 2, 8, 1}, "s32 $18 $18 s32", kMemory, "arm", kArm},
-    {"usmmla", {2, 2, 8, 1}, "s32 u8 s8 s32", kMemory, "arm", kArm},
+    {"{s,u}mmla", {2, 2, 8, 1}, "s32 $18 $18 s32", kNoLanes, "arm", kArm},
+    {"usmmla", {2, 2, 8, 1}, "s32 u8 s8 s32", kNoLanes, "arm", kArm},
 
     {"fma{.rn,.rz,.rm,.rp}.{f32,f64}", {1, 1, 1, 32}, "$2 $2 $2 $2", kLanes, kCuda, kFmaPage},
     {"mma.m8n8k4.f32.f16.f16.{f32,f16}", {8, 8, 4, 4}, "f32 f16 f16 $1", k884, kVolta, kMmaPage},
@@ -112,14 +112,15 @@ constexpr Entry kEntries[] = {
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToAda, kMmaPage},
     {"mma.m16n8k{128,256}.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMma, kAmpereToHopper, kMmaPage},
 
-    {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMemory, kNone, kWmmaPage},
-    {"wmma.{m16n16,m32n8,m8n32}k16.f32.f16.f16.f16", kNamed, "f32 f16 f16 f16", kMemory, kNone, kWmmaPage},
-    {"wmma.{m16n16,m32n8,m8n32}k16.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMemory, kNone, kWmmaPage},
-    {"wmma.m16n16k8.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMemory, kNone, kWmmaPage},
-    {"wmma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMemory, kNone, kWmmaPage},
-    {"wmma.{m16n16,m32n8,m8n32}k16{,.satfinite}.s32.{s8,u8}.$3.s32", kNamed, "s32 $3 $3 s32", kMemory, kNone, kWmmaPage},
-    {"wmma.m8n8k32{,.satfinite}.s32.{s4,u4}.$2.s32", kNamed, "s32 $2 $2 s32", kMemory, kNone, kWmmaPage},
-    {"wmma.m8n8k128.s32.b1.b1.s32.{xor,and}.popc", kNamed, "s32 b1 b1 s32", kMemory, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMatrices, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.f32.f16.f16.f16", kNamed, "f32 f16 f16 f16", kMatrices, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMatrices, kNone, kWmmaPage},
+    {"wmma.m16n16k8.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMatrices, kNone, kWmmaPage},
+    {"wmma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMatrices, kFromAmpere, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16{,.satfinite}.s32.{s8,u8}.$3.s32", kNamed, "s32 $3 $3 s32", kMatrices, kNone, kWmmaPage},
+    {"wmma.m8n8k32{,.satfinite}.s32.{s4,u4}.$2.s32", kNamed, "s32 $2 $2 s32", kMatrices, kTuringToAda, kWmmaPage},
+    {"wmma.m8n8k128.s32.b1.b1.s32.xor.popc", kNamed, "s32 b1 b1 s32", kMatrices, kTuringToAda, kWmmaPage},
+    {"wmma.m8n8k128.s32.b1.b1.s32.and.popc", kNamed, "s32 b1 b1 s32", kMatrices, kAmpereToHopper, kWmmaPage},
 
     {"wgmma.m64n8k16.{f32,f16}.f16.f16", kNamed, "$1 f16 f16 $1", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
     {"wgmma.m64n8k16.f32.bf16.bf16", kNamed, "f32 bf16 bf16 f32", kWarpgroup, kHopper, kWgmmaPage, kWgmma},
@@ -189,7 +190,7 @@ constexpr Entry kEntries[] = {
     {"v_mfma_i32_16x16x4_4b_i8", {16, 16, 4, 4}, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
     {"v_mfma_i32_4x4x4_16b_i8", {4, 4, 4, 16}, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
     {"v_mfma_i32_{32x32x16,16x16x32}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
-    {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kMemory, "gfx950", kCdna4},
+    {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kNoLanes, "gfx950", kCdna4},
 };
 #undef MMADIFF_F8F6F4
 // clang-format on

@@ -34,10 +34,11 @@ enum class Layout : uint8_t {
   kNvidiaMma,    // mma.sync m16n8kK and m8n8kK fragments
   kNvidiaMmaBytes,  // the same, with each element of A and B in a byte of its own
   kNvidiaMma884,    // mma.sync m8n8k4 f16 on quad pairs
+  kNvidiaWmma,      // wmma: matrices in global memory, by rows or by columns
   kNvidiaWgmma,     // wgmma: A and B in shared memory (A also in registers), C and D in registers
   kNvidiaTcgen05,   // tcgen05.mma: shared memory, tensor memory
   kAmdMfma,         // v_mfma_*, 64 lanes
-  kNoLanes,         // opaque fragments (wmma), tiles, shared or tensor memory; or not described yet
+  kNoLanes,         // tiles; or not described yet
 };
 
 // Values of m and n that an instruction has beside those of its line: m, and n from n_min to n_max

@@ -3,31 +3,10 @@
 #include "sim/layout_shared.h"
 #include "sim/layout_tcgen05.h"
 #include "sim/layout_wgmma.h"
+#include "sim/layout_wmma.h"
 
 namespace mmadiff {
 namespace {
-
-struct Matrix {
-  int rows, columns;
-};
-
-Matrix MatrixOf(const Shape& s, Operand operand) {
-  switch (operand) {
-    case Operand::kA:
-    case Operand::kALanes:
-      return {s.m, s.k};
-    case Operand::kB:
-      return {s.k, s.n};
-    case Operand::kScaleA:
-      return {s.m, s.scales};
-    case Operand::kScaleB:
-      return {s.scales, s.n};
-    case Operand::kC:
-    case Operand::kD:
-      break;
-  }
-  return {s.m, s.n};
-}
 
 // What holds one element of A or B: a whole byte in the instructions of kind f8f6f4 and mxf8f6f4,
 // e2m1 in its bits 5 to 2, six bits in 5 to 0 (PTX ISA 9.0, 9.7.14.5 mma); else its own bits.
@@ -98,12 +77,14 @@ Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
 }  // namespace
 
 const char* Name(Operand operand) {
-  constexpr const char* kNames[] = {"A", "B", "C", "D", "SA", "SB", "A_lanes"};
+  constexpr const char* kNames[] = {"A",       "B",     "C",     "D",     "SA",   "SB",
+                                    "A_lanes", "A_col", "B_row", "C_col", "D_col"};
   return kNames[static_cast<int>(operand)];
 }
 
 Extent ExtentOf(const Instruction& instruction, Operand operand) {
   if (instruction.layout == Layout::kNvidiaTcgen05) return Tcgen05Extent(instruction, operand);
+  if (instruction.layout == Layout::kNvidiaWmma) return WmmaExtent(instruction, operand);
   const Matrix matrix = MatrixOf(instruction.shape, operand);
   const int elements = instruction.shape.blocks * matrix.rows * matrix.columns;
   if (instruction.layout == Layout::kNvidiaWgmma) {
@@ -137,6 +118,8 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       return NvidiaMma884(instruction, operand, element);
     case Layout::kAmdMfma:
       return AmdMfma(instruction, operand, element);
+    case Layout::kNvidiaWmma:
+      return WmmaPlace(instruction, operand, element);
     case Layout::kNvidiaWgmma:
       return WgmmaPlace(instruction, operand, element);
     case Layout::kNvidiaTcgen05:

@@ -8,9 +8,24 @@
 
 namespace mmadiff {
 
-// kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory.
-enum class Operand { kA, kB, kC, kD, kScaleA, kScaleB, kALanes };
-const char* Name(Operand operand);  // "A", "B", "C", "D", "SA", "SB", "A_lanes"
+// kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory. The others: of
+// wmma in memory in the other order, A, C and D by columns instead of rows, B by rows instead of
+// columns.
+enum class Operand {
+  kA,
+  kB,
+  kC,
+  kD,
+  kScaleA,
+  kScaleB,
+  kALanes,
+  kAColumns,
+  kBRows,
+  kCColumns,
+  kDColumns
+};
+// "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col"
+const char* Name(Operand operand);
 
 // Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n, the scales
 // of A are m x scales, those of B scales x n.
@@ -20,8 +35,8 @@ struct Element {
 
 // A 32-bit register of a lane and the lowest bit in it. For x86 the "lane" is the 32- or 64-bit
 // lane of the vector and the register is 0. A 64-bit element occupies register reg and reg + 1.
-// Shared memory is one lane of 32-bit words; a lane of tensor memory has columns as registers. An
-// element of 6 bits may go on in the next word.
+// Shared and global memory is one lane of 32-bit words; a lane of tensor memory has columns as
+// registers. An element of 6 bits may go on in the next word.
 struct Place {
   int lane, reg, bit;
   friend auto operator<=>(const Place&, const Place&) = default;

@@ -6,18 +6,44 @@ const Format& FormatOf(const Instruction& i, Operand operand) {
   switch (operand) {
     case Operand::kA:
     case Operand::kALanes:
+    case Operand::kAColumns:
       return *i.a;
     case Operand::kB:
+    case Operand::kBRows:
       return *i.b;
     case Operand::kC:
+    case Operand::kCColumns:
       return *i.c;
     case Operand::kD:
+    case Operand::kDColumns:
       return *i.d;
     case Operand::kScaleA:
     case Operand::kScaleB:
       break;
   }
   return *i.scale;
+}
+
+Matrix MatrixOf(const Shape& s, Operand operand) {
+  switch (operand) {
+    case Operand::kA:
+    case Operand::kALanes:
+    case Operand::kAColumns:
+      return {s.m, s.k};
+    case Operand::kB:
+    case Operand::kBRows:
+      return {s.k, s.n};
+    case Operand::kScaleA:
+      return {s.m, s.scales};
+    case Operand::kScaleB:
+      return {s.scales, s.n};
+    case Operand::kC:
+    case Operand::kD:
+    case Operand::kCColumns:
+    case Operand::kDColumns:
+      break;
+  }
+  return {s.m, s.n};
 }
 
 // A lane belongs to group lane / 4 and is thread lane % 4 of it; a register holds `per`

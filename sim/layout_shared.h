@@ -7,6 +7,11 @@ namespace mmadiff {
 
 const Format& FormatOf(const Instruction& instruction, Operand operand);
 
+struct Matrix {
+  int rows, columns;
+};
+Matrix MatrixOf(const Shape& shape, Operand operand);
+
 // mma.sync m16n8kK, and with m == 8 m8n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): A, B, C
 // or D with elements of `bits` bits; `operand` says which.
 Place MmaFragment(Operand operand, int m, int bits, const Element& element);

@@ -56,7 +56,7 @@ Extent Tcgen05Extent(const Instruction& in, Operand operand) {
       return {128, s.n};
     case Operand::kScaleA:
       return {32, 4 * ((s.m + 127) / 128)};
-    case Operand::kScaleB:
+    default:  // kScaleB
       break;
   }
   return {32, 4 * ((s.n + 127) / 128)};
@@ -76,7 +76,7 @@ Place Tcgen05Place(const Instruction& in, Operand operand, const Element& e) {
       return {LaneOf(e.row, s.m), e.column, 0};
     case Operand::kScaleA:
       return OfScale(e.row, e.column);
-    case Operand::kScaleB:
+    default:  // kScaleB
       break;
   }
   return OfScale(e.column, e.row);

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/layout_wmma.h"
+
 namespace mmadiff {
 namespace {
 
@@ -19,7 +21,7 @@ constexpr Operand kOperands[] = {Operand::kA, Operand::kB, Operand::kC, Operand:
 const Instruction& Find(const char* name) { return *FindInstruction(name); }
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
-  const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale, i.a};
+  const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale, i.a, i.a, i.b, i.c, i.d};
   return *formats[static_cast<int>(operand)];
 }
 
@@ -159,6 +161,31 @@ TEST(Layout, EveryWgmmaFillsItsPlaces) {
   EXPECT_EQ(seen, 21);
 }
 
+// Rows or columns of 32 bytes or more: narrow ones leave words free. An execution begins where the
+// one before it ends, and must be aligned too.
+TEST(Layout, EveryWmmaFillsItsLines) {
+  constexpr Operand kByLines[] = {Operand::kA,        Operand::kB,        Operand::kC,
+                                  Operand::kD,        Operand::kAColumns, Operand::kBRows,
+                                  Operand::kCColumns, Operand::kDColumns};
+  int seen = 0;
+  for (const Instruction& i : Instructions()) {
+    if (i.layout != Layout::kNvidiaWmma) continue;
+    ++seen;
+    for (const Operand operand : kByLines) {
+      const Extent extent = ExtentOf(i, operand);
+      const int bits = FormatOf(i, operand).bits, line = LeadingDimension(i, operand) * bits;
+      EXPECT_EQ(extent.lanes, 1);
+      EXPECT_EQ(line % 256, 0) << i.name << " " << Name(operand);
+      EXPECT_EQ(extent.registers * 32 % line, 0) << i.name << " " << Name(operand);
+      const int elements = static_cast<int>(Elements(i, operand).size());
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, 1, extent.registers, 32),
+                elements * bits == extent.registers * 32 ? "" : "places without an element")
+          << i.name << " " << Name(operand);
+    }
+  }
+  EXPECT_EQ(seen, 35);
+}
+
 // Lane, register and bit of single elements, worked out by hand from the rules of the CDNA ISA.
 TEST(Layout, SpotValuesOfAmd) {
   const Instruction& f16 = Find("v_mfma_f32_16x16x16f16");
@@ -233,6 +260,8 @@ struct Spot {
 };
 
 constexpr Operand kA = Operand::kA, kB = Operand::kB, kC = Operand::kC, kD = Operand::kD;
+constexpr Operand kACol = Operand::kAColumns, kBRow = Operand::kBRows;
+constexpr Operand kCCol = Operand::kCColumns, kDCol = Operand::kDColumns;
 constexpr Operand kSA = Operand::kScaleA, kSB = Operand::kScaleB, kAL = Operand::kALanes;
 constexpr char kBytes[] = "mma.m16n8k32.f8f6f4.f32.e2m1.e3m2.f32";
 constexpr char kMxf8[] = "mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0";
@@ -241,6 +270,10 @@ constexpr char kWgmmaF16[] = "wgmma.m64n8k16.f16.f16.f16";
 constexpr char kWgmmaTf32[] = "wgmma.m64n8k8.f32.tf32.tf32";
 constexpr char kWgmmaFp8[] = "wgmma.m64n8k32.f32.e4m3.e5m2";
 constexpr char kWgmmaB1[] = "wgmma.m64n8k256.s32.b1.b1.and.popc";
+constexpr char kWmmaF16[] = "wmma.m16n16k16.f16.f16.f16.f16";
+constexpr char kWmmaNarrow[] = "wmma.m8n32k16.f32.f16.f16.f32";
+constexpr char kWmmaF64[] = "wmma.m8n8k4.f64.f64.f64.f64";
+constexpr char kWmmaB1[] = "wmma.m8n8k128.s32.b1.b1.s32.xor.popc";
 constexpr char k884f16[] = "mma.m8n8k4.f16.f16.f16.f16";
 constexpr char k884f32[] = "mma.m8n8k4.f32.f16.f16.f32";
 constexpr char k1688f16[] = "mma.m16n8k8.f32.f16.f16.f32";
@@ -328,6 +361,20 @@ constexpr Spot kSpots[] = {
     {kWgmmaFp8, kAL, {0, 8, 17}, {0, 3, 8}},
     {kWgmmaF16, kD, {0, 24, 3}, {33, 1, 16}},
     {kWgmmaFp8, kD, {0, 63, 7}, {127, 3, 0}},
+    // wmma: element = leading dimension * row + column, or the same of the columns.
+    {kWmmaF16, kA, {0, 3, 5}, {0, 26, 16}},
+    {kWmmaF16, kACol, {0, 3, 5}, {0, 41, 16}},
+    {kWmmaF16, kB, {0, 3, 5}, {0, 41, 16}},
+    {kWmmaF16, kBRow, {0, 3, 5}, {0, 26, 16}},
+    {kWmmaF16, kD, {0, 15, 14}, {0, 127, 0}},
+    {kWmmaF16, kDCol, {0, 15, 14}, {0, 119, 16}},
+    {kWmmaNarrow, kACol, {0, 7, 2}, {0, 19, 16}},  // 8 of 16 elements are free
+    {kWmmaNarrow, kC, {0, 2, 31}, {0, 95, 0}},
+    {kWmmaNarrow, kCCol, {0, 2, 31}, {0, 250, 0}},
+    {kWmmaF64, kA, {0, 2, 3}, {0, 22, 0}},
+    {kWmmaF64, kBRow, {0, 2, 3}, {0, 38, 0}},
+    {kWmmaB1, kA, {0, 1, 37}, {0, 9, 5}},  // 128 of 256 elements are free
+    {kWmmaB1, kB, {0, 127, 7}, {0, 59, 31}},
     // x86: dot product i in lane i, k from the low bits up.
     {"vdpbf16ps", kA, {15, 0, 1}, {15, 0, 16}},
     {"vpdpbusd", kB, {3, 2, 0}, {3, 0, 16}},

@@ -9,8 +9,8 @@
 
 namespace mmadiff {
 
-// How often each matrix opcode stands in the section ".text.KERNEL" of a cubin (ELF64, instructions
-// of 16 bytes, opcode in the low 12 bits; sm_70 and up): "HMMA", "HMMA.884", "IMMA", "BMMA",
+// How often each matrix opcode, and each fused multiply-add, stands in the section ".text.KERNEL" of a cubin (ELF64, instructions
+// of 16 bytes, opcode in the low 12 bits; sm_70 and up): "FFMA" and "DFMA" of registers; "HMMA", "HMMA.884" (to sm_75), "IMMA", "BMMA",
 // "DMMA", "QMMA", "QMMA.SF", "OMMA.SF", "HGMMA", "IGMMA", "BGMMA", "QGMMA"; of tcgen05.mma
 // "TCGEN05.SS" with A in shared memory, "TCGEN05.TS" in tensor memory, the same with ".SF" of the
 // kind mxf8f6f4. The codes were learnt by comparison with disassemblies of sm_75 to sm_120a, those

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/strip.h"
 #include "device/cuda/driver.h"
 #include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
@@ -29,12 +29,12 @@ std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
 
 class Cuda : public CudaDevice {
  public:
-  Cuda(const CudaDriver& driver, std::string name, SourceOfA source, const PtxTarget& target,
+  Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
        const KernelImage& image, void* context, int multiprocessors, std::string identity,
        std::string serial)
       : driver_(driver),
         name_(std::move(name)),
-        source_(source),
+        variant_(variant),
         target_(target),
         image_(image),
         context_(context),
@@ -85,7 +85,7 @@ class Cuda : public CudaDevice {
     const Instruction& i = *op.instruction;
     LoadedKernel& loaded = kernels_[i.name];
     if (loaded.function != nullptr) return &loaded;
-    loaded.kernel = KernelOf(i, target_, source_);
+    loaded.kernel = KernelOf(i, target_, variant_);
     const absl::StatusOr<void*> module = InImage(i) ? ImageModule() : PtxModule(i, loaded.kernel);
     if (!module.ok()) return module.status();
     absl::Status s =
@@ -200,7 +200,7 @@ class Cuda : public CudaDevice {
 
   const CudaDriver& driver_;
   const std::string name_;
-  const SourceOfA source_;
+  const Variant variant_;
   const PtxTarget& target_;
   const KernelImage image_;  // empty: none that this driver can load
   void* const context_;
@@ -281,12 +281,14 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument)
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argument,
                                                          KernelImages images) {
   int index;
-  absl::string_view number = argument;
-  const bool lanes = absl::ConsumeSuffix(&number, ",a=registers");
-  if (!absl::SimpleAtoi(number, &index) || index < 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("device 'cuda:", argument,
-                     "': write cuda:N, the number of a GPU from 0 on, or cuda:N,a=registers"));
+  const size_t end = std::min(argument.find(','), argument.size());
+  const std::optional<Variant> variant = VariantWithSuffix(argument.substr(end));
+  if (!absl::SimpleAtoi(argument.substr(0, end), &index) || index < 0 || !variant.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "device 'cuda:", argument,
+        "': write cuda:N, the number of a GPU from 0 on, and if wanted, ",
+        "in this order, ,a=registers (A of wgmma and tcgen05), ,layout=row.row or col.row or ",
+        "col.col (A and B of wmma, otherwise row.col), ,c=col (C and D of wmma)"));
   }
   const absl::StatusOr<const CudaDriver*> loaded = LoadCudaDriver();
   if (!loaded.ok()) return loaded.status();
@@ -319,9 +321,8 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argum
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
-  return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, lanes ? ",a=registers" : ""),
-                                lanes ? SourceOfA::kLanes : SourceOfA::kShared, **target, image,
-                                context, multiprocessors,
+  return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, SuffixOf(*variant)), *variant,
+                                **target, image, context, multiprocessors,
                                 Identity(name, multiprocessors, **target, version, image), *serial);
 }
 

@@ -39,9 +39,9 @@ class CudaDevice : public Device {
   virtual absl::StatusOr<const LoadedKernel*> Load(const Operation& op) = 0;
 };
 
-// "N": GPU number N, in decimal. "N,a=registers": A of the instructions that have the choice
-// (wgmma, tcgen05) is read from registers or tensor memory, not from shared memory. kNotFound
-// without a driver or without that GPU.
+// "N": GPU number N, in decimal. "N" + SuffixOf(variant): the instructions that have the choice get
+// their operands otherwise (device/cuda/variant.h), as in "0,a=registers" or "0,layout=col.row,c=col".
+// kNotFound without a driver or without that GPU.
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument);
 
 // The same with other machine code than this build's. It is used if the driver is not older than

@@ -11,19 +11,30 @@ using testing::ValuesIn;
 struct Gpu {
   const char *label, *capability;
   std::vector<std::string> ops;  // of each kind of kernel
+  std::string suffix;            // of the specification in the other form
 };
 
 const Gpu kGpus[] = {
-    {"sm_70", "7.0", {"sm_70/mma.m8n8k4.f32.f16.f16.f32"}},
+    {"sm_70", "7.0", {"sm_70/mma.m8n8k4.f32.f16.f16.f32"}, ",a=registers"},
+    {"sm_80",
+     "8.0",
+     {"sm_80/wmma.m16n16k16.f32.f16.f16.f32", "sm_80/wmma.m8n32k16.f16.f16.f16.f16",
+      "sm_80/wmma.m8n8k4.f64.f64.f64.f64", "sm_80/wmma.m8n8k128.s32.b1.b1.s32.xor.popc",
+      "sm_80/fma.rn.f32", "sm_80/fma.rz.f64"},
+     ",layout=col.row,c=col"},
     {"sm_90",
      "9.0",
      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m8n8k4.f64.f64.f64.f64",
-      "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8"}},
-    {"sm_100", "10.0", {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16"}},
-    {"sm_120", "12.0", {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"}},
+      "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8"},
+     ",a=registers"},
+    {"sm_100", "10.0", {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16"}, ",a=registers"},
+    {"sm_120",
+     "12.0",
+     {"sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"},
+     ",a=registers,layout=row.row"},
 };
 
-// Each GPU in both forms; the stand-in has no tcgen05 with A in tensor memory.
+// Each GPU in both forms.
 std::vector<TestedDevice> Devices() {
   std::vector<TestedDevice> devices;
   for (const Gpu& gpu : kGpus) {
@@ -36,8 +47,7 @@ std::vector<TestedDevice> Devices() {
     };
     const std::string label = gpu.label;
     devices.push_back({label, "cuda:0", ops, open});
-    if (label == "sm_100") ops.clear();
-    devices.push_back({label + "_a_in_registers", "cuda:0,a=registers", ops, open});
+    devices.push_back({label + "_in_the_other_form", "cuda:0" + gpu.suffix, ops, open});
   }
   return devices;
 }

@@ -172,8 +172,7 @@ TEST(WgmmaText, OtherTargetsHaveNone) {
 TEST_F(CudaTest, WhatItCannotRun) {
   const std::unique_ptr<Device> device = Open();
   ASSERT_NE(device, nullptr);
-  for (const char* name : {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "x86/vdpbf16ps",
-                           "sm_90/wmma.m16n16k16.f32.f16.f16.f32"}) {
+  for (const char* name : {"sm_80/mma.m16n8k8.f32.f16.f16.f32", "x86/vdpbf16ps", "arm/bfdot"}) {
     EXPECT_EQ(device->Supports(*FindOperation(name)).code(), StatusCode::kNotFound) << name;
   }
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
@@ -278,7 +277,7 @@ TEST(KernelText, NamesAreDistinct) {
   for (const PtxTarget& target : PtxTargets()) {
     std::set<std::string> names;
     for (const ModuleEntry& e : BuiltEntries(target)) {
-      const std::string name = KernelName(e.instruction, e.source);
+      const std::string name = KernelName(e.instruction, e.variant);
       EXPECT_TRUE(names.insert(name).second) << name;
       EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), name.npos) << name;
     }

@@ -4,7 +4,8 @@
 // FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
 // the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
 // function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
-// the operand of mma (A, B, C, D) of which lanes 4 and 5 are exchanged. With FAKE_CUDA_NO_JIT the
+// the operand of mma, fma and wmma (A, B, C, D) of which lanes 4 and 5, of wmma rows or columns, are
+// exchanged. With FAKE_CUDA_NO_JIT the
 // part of the driver that assembles PTX is not there. FAKE_CUDA_FAULT is what goes wrong in
 // silence: "unwritten" (an instruction's kernel writes nothing), "unwritten_d" (no results),
 // "large" (all results are wrong in launches of more than 64 executions), "multiprocessor" (number
@@ -18,17 +19,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <list>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/strip.h"
+#include "device/cuda/fake_fma.h"
 #include "device/cuda/fake_kernel.h"
 #include "device/cuda/fake_mma.h"
 #include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/fake_wgmma.h"
+#include "device/cuda/fake_wmma.h"
 #include "device/cuda/kernel.h"
 
 namespace {
@@ -68,9 +71,19 @@ const PtxTarget& Gpu() {
   std::abort();  // refused before a kernel is loaded
 }
 
-// The operation of a KernelName() without the source of A.
+// The operation of a KernelName(), whatever the variant.
 const Operation* OperationOf(absl::string_view name) {
-  return FindOperation(absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(name, {{"_", "."}})));
+  const absl::string_view instruction = name.substr(0, name.find("__"));
+  return FindOperation(
+      absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(instruction, {{"_", "."}})));
+}
+
+// The variant of a KernelName().
+std::optional<Variant> VariantOf(const Instruction& instruction, absl::string_view name) {
+  for (const Variant& v : VariantsOf(instruction)) {
+    if (KernelName(instruction, v) == name) return v;
+  }
+  return std::nullopt;
 }
 
 std::string Fault() {
@@ -101,26 +114,42 @@ struct Entry {
   FakeKernel kernel;
 };
 
+FakeKernel KernelOfText(const Operation& op, const Variant& variant, const std::string& text) {
+  switch (op.instruction->layout) {
+    case Layout::kNvidiaTcgen05:
+      return FakeTcgen05(op, variant.a);
+    case Layout::kNvidiaWgmma:
+      return FakeWgmma(text);
+    case Layout::kNvidiaWmma:
+      return FakeWmma(op, text);
+    case Layout::kVectorLanes:
+      return FakeFma(op);
+    default:
+      return FakeMma(op);
+  }
+}
+
 // The kernel of this GPU with this text.
 Entry EntryOfText(const std::string& text) {
   const size_t start = text.find(".entry ") + 7;
   const std::string name = text.substr(start, text.find('(') - start);
-  if (text.find("wgmma") != text.npos) {
-    return {name, Gpu().major == 9 ? FakeWgmma(text) : FakeKernel()};
-  }
   const Operation* op = OperationOf(name);
   if (op == nullptr || !HasKernel(*op->instruction, Gpu()).ok()) return {};
-  if (KernelOf(*op->instruction, Gpu()).ptx != text) return {};
-  const bool tcgen05 = op->instruction->layout == Layout::kNvidiaTcgen05;
-  return {name, tcgen05 ? FakeTcgen05(*op) : FakeMma(*op)};
+  const std::optional<Variant> variant = VariantOf(*op->instruction, name);
+  if (!variant.has_value()) return {};
+  const Kernel kernel = KernelOf(*op->instruction, Gpu(), *variant);
+  if (kernel.ptx != text) return {};
+  Entry entry = {name, KernelOfText(*op, *variant, text)};
+  entry.kernel.d_words = kernel.d.words;
+  return entry;
 }
 
 Entry EntryOfMachineCode(absl::string_view name) {
-  const bool lanes = absl::ConsumeSuffix(&name, "_a_in_lanes");
   const Operation* op = OperationOf(name);
   if (op == nullptr || !IsBuiltEntry(*op->instruction)) return {};
-  const SourceOfA source = lanes ? SourceOfA::kLanes : SourceOfA::kShared;
-  return EntryOfText(KernelOf(*op->instruction, Gpu(), source).ptx);
+  const std::optional<Variant> variant = VariantOf(*op->instruction, name);
+  if (!variant.has_value()) return {};
+  return EntryOfText(KernelOf(*op->instruction, Gpu(), *variant).ptx);
 }
 
 char machine_code;  // the module of ELF files
@@ -204,7 +233,7 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   if (Fault() == "unwritten" && IsSpoiled(*kernel.op)) return 0;
   uint64_t addresses[5];
   for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
-  const int words = WordsOf(*kernel.op->instruction, Operand::kD).words;
+  const int words = kernel.d_words;
   uint32_t* const d = reinterpret_cast<uint32_t*>(addresses[3]);
   const std::vector<uint32_t> before(d, d + static_cast<size_t>(grid) * words);
   for (unsigned x = 0; x < grid; ++x) {

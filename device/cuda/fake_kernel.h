@@ -1,5 +1,6 @@
 // Kernels of the driver for tests (fake_driver.cc): what a launch does to one execution. They read
-// wgmma and the kinds of sm_120 by formulas of their own, other mma by those of sim/layout.h.
+// wgmma, wmma, fma and the kinds of sm_120 by formulas of their own, other mma by those of
+// sim/layout.h.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct FakeKernel {
   unsigned threads = 32;
   // Execution x with the addresses of all words of a, b, c, d; false if it cannot be run.
   std::function<bool(unsigned x, const uint64_t* addresses)> execute;
+  int d_words = 0;  // of an execution; set by the driver
 };
 
 // Whether FAKE_CUDA_OF, a part of names, names the operation's instruction; all when it is not set.

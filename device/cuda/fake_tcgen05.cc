@@ -104,15 +104,15 @@ void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, co
   }
 }
 
-FakeKernel FakeTcgen05(const Operation& op) {
+FakeKernel FakeTcgen05(const Operation& op, SourceOfA source) {
   const Instruction& i = *op.instruction;
-  const int a = WordsOf(i, Operand::kA).words, b = WordsOf(i, Operand::kB).words,
-            d = 128 * i.shape.n;
-  const auto execute = [&op, a, b, d](unsigned x, const uint64_t* addresses) {
+  const Operand of_a = source == SourceOfA::kLanes ? Operand::kALanes : Operand::kA;
+  const int a = WordsOf(i, of_a).words, b = WordsOf(i, Operand::kB).words, d = 128 * i.shape.n;
+  const auto execute = [&op, source, a, b, d](unsigned x, const uint64_t* addresses) {
     const auto words = [addresses, x](int operand, int each) {
       return reinterpret_cast<uint32_t*>(addresses[operand]) + static_cast<size_t>(x) * each;
     };
-    ExecuteTcgen05(op, SourceOfA::kShared, words(0, a), words(1, b), words(2, d), words(3, d));
+    ExecuteTcgen05(op, source, words(0, a), words(1, b), words(2, d), words(3, d));
     return true;
   };
   return {&op, 128, execute};

@@ -12,7 +12,7 @@ namespace mmadiff {
 void ExecuteTcgen05(const Operation& op, SourceOfA source, const uint32_t* a, const uint32_t* b,
                     const uint32_t* c, uint32_t* d);
 
-// The kernel of the driver for tests, with A in shared memory.
-FakeKernel FakeTcgen05(const Operation& op);
+// The kernel of the driver for tests.
+FakeKernel FakeTcgen05(const Operation& op, SourceOfA source);
 
 }  // namespace mmadiff

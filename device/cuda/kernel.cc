@@ -8,9 +8,11 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "device/cuda/fma_kernel.h"
 #include "device/cuda/mma_kernel.h"
 #include "device/cuda/tcgen05_kernel.h"
 #include "device/cuda/wgmma_kernel.h"
+#include "device/cuda/wmma_kernel.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -36,7 +38,8 @@ constexpr char kMultiprocessor[] = R"(  {
 
 // Rows and columns of an element of A, of B, or of their scales as a Batch counts them.
 std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
-  const bool columns = operand == Operand::kB || operand == Operand::kScaleB;
+  const bool columns =
+      operand == Operand::kB || operand == Operand::kBRows || operand == Operand::kScaleB;
   std::vector<Element> elements = Elements(i, operand);
   if (columns) {
     std::stable_sort(elements.begin(), elements.end(), [](const Element& x, const Element& y) {
@@ -48,6 +51,21 @@ std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
 
 Operand ScalesOf(Operand operand) {
   return operand == Operand::kB ? Operand::kScaleB : Operand::kScaleA;
+}
+
+std::string Body(const Instruction& i, const Variant& variant) {
+  switch (i.layout) {
+    case Layout::kNvidiaTcgen05:
+      return Tcgen05Body(i, variant.a);
+    case Layout::kNvidiaWgmma:
+      return WgmmaBody(i, variant.a);
+    case Layout::kNvidiaWmma:
+      return WmmaBody(i, variant);
+    case Layout::kVectorLanes:
+      return FmaBody(i);
+    default:
+      return MmaBody(i);
+  }
 }
 
 }  // namespace
@@ -67,8 +85,8 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
     return all;
   };
   const std::vector<Slot> elements = slots(operand);
-  const bool factor = operand != Operand::kC && operand != Operand::kD;
-  if (!factor || i.scale == nullptr) return words.slots = elements, words;
+  const bool scaled = i.scale != nullptr && operand != Operand::kC && operand != Operand::kD;
+  if (!scaled) return words.slots = elements, words;
   const std::vector<Slot> scales = slots(ScalesOf(operand));
   const int k = i.shape.k, per_row = i.shape.scales;
   for (size_t row = 0; row * k < elements.size(); ++row) {
@@ -89,7 +107,9 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
       return absl::OkStatus();
     case Layout::kNvidiaMmaBytes:
     case Layout::kNvidiaMma884:
+    case Layout::kNvidiaWmma:
       return absl::OkStatus();
+    case Layout::kVectorLanes:  // fma; others are of no GPU
     case Layout::kNvidiaTcgen05:
     case Layout::kNvidiaWgmma: {
       const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
@@ -103,40 +123,35 @@ absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   }
 }
 
-bool HasSourcesOfA(const Instruction& i) {
-  return i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05;
-}
-
-Kernel KernelOf(const Instruction& i, const PtxTarget& target, SourceOfA source) {
+Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& variant) {
+  const Variant own = VariantFor(i, variant);
+  const ModuleEntry entries[] = {{i, own}};
   Kernel kernel;
-  const ModuleEntry entries[] = {{i, source}};
-  kernel.entry = KernelName(i, source);
+  kernel.entry = KernelName(i, own);
   kernel.ptx = ModuleOf(target, entries);
-  kernel.threads = ExtentOf(i, Operand::kD).lanes;
-  const bool lanes = source == SourceOfA::kLanes && HasSourcesOfA(i);
-  kernel.a = WordsOf(i, lanes ? Operand::kALanes : Operand::kA);
-  kernel.b = WordsOf(i, Operand::kB);
-  kernel.c = WordsOf(i, Operand::kC);
-  kernel.d = WordsOf(i, Operand::kD);
+  // Matrices in memory are of no lane: those of wmma are one warp's.
+  kernel.threads = std::max(32, ExtentOf(i, Operand::kD).lanes);
+  const Operand a = own.a == SourceOfA::kLanes ? Operand::kALanes : Operand::kA;
+  kernel.a = WordsOf(i, own.a_columns ? Operand::kAColumns : a);
+  kernel.b = WordsOf(i, own.b_rows ? Operand::kBRows : Operand::kB);
+  kernel.c = WordsOf(i, own.c_columns ? Operand::kCColumns : Operand::kC);
+  kernel.d = WordsOf(i, own.c_columns ? Operand::kDColumns : Operand::kD);
   return kernel;
 }
 
-std::string KernelName(const Instruction& i, SourceOfA source) {
-  const bool lanes = source == SourceOfA::kLanes && HasSourcesOfA(i);
-  return absl::StrCat(absl::StrReplaceAll(i.name, {{".", "_"}}), lanes ? "_a_in_lanes" : "");
+std::string KernelName(const Instruction& i, const Variant& variant) {
+  const std::string suffix = SuffixOf(VariantFor(i, variant));
+  return absl::StrReplaceAll(absl::StrCat(i.name, suffix.empty() ? "" : "_", suffix),
+                             {{".", "_"}, {",", "_"}, {"=", "_"}});
 }
 
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries) {
   std::string text = absl::StrCat(".version ", target.version, "\n.target ", target.target,
                                   "\n.address_size 64\n");
-  for (const auto& [i, source] : entries) {
-    absl::StrAppend(&text, ".visible .entry ", KernelName(i, source),
+  for (const auto& [i, variant] : entries) {
+    absl::StrAppend(&text, ".visible .entry ", KernelName(i, variant),
                     "(.param .u64 pa, .param .u64 pb, .param .u64 pc, .param .u64 pd, ",
-                    ".param .u64 pm)\n{\n",
-                    i.layout == Layout::kNvidiaTcgen05 ? Tcgen05Body(i, source)
-                    : i.layout == Layout::kNvidiaWgmma ? WgmmaBody(i, source)
-                                                       : MmaBody(i),
-                    kMultiprocessor, "  ret;\n}\n");
+                    ".param .u64 pm)\n{\n", Body(i, variant), kMultiprocessor, "  ret;\n}\n");
   }
   return text;
 }
@@ -146,8 +161,7 @@ std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target) {
   for (const Operation& op : Operations()) {
     const Instruction& i = *op.instruction;
     if (op.arch() != target.arch || !HasKernel(i, target).ok()) continue;
-    entries.push_back({i, SourceOfA::kShared});
-    if (HasSourcesOfA(i)) entries.push_back({i, SourceOfA::kLanes});
+    for (const Variant& variant : VariantsOf(i)) entries.push_back({i, variant});
   }
   return entries;
 }

@@ -1,4 +1,4 @@
-// Kernels of single instructions: loads, one matrix instruction, stores; PTX text made from the
+// Kernels of single instructions: loads, one instruction, stores; PTX text made from the
 // instruction table. Kernels know no layout: they move words, and the maps beside them say where
 // the elements lie in these.
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "device/cuda/slot.h"
+#include "device/cuda/variant.h"
 #include "sim/instruction.h"
 #include "sim/layout.h"
 
@@ -30,10 +31,6 @@ struct OperandWords {
   std::vector<Slot> slots;
 };
 
-// Where an instruction that has the choice takes A from: wgmma from shared memory or registers,
-// tcgen05 from shared or tensor memory.
-enum class SourceOfA { kShared, kLanes };
-
 struct Kernel {
   std::string entry;  // its name in modules
   // A module with that entry, whose parameters are the addresses of the words of all executions of
@@ -47,26 +44,24 @@ struct Kernel {
 // kNotFound says why the instruction has no kernel on the target.
 absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
 
-// Whether SourceOfA makes a difference to the instruction.
-bool HasSourcesOfA(const Instruction& instruction);
-
-// HasKernel() must be OK. `source` is for instructions with HasSourcesOfA().
+// HasKernel() must be OK.
 Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
-                SourceOfA source = SourceOfA::kShared);
+                const Variant& variant = {});
 
-// The entry of a kernel: letters, digits and '_', another for every instruction and source.
-std::string KernelName(const Instruction& instruction, SourceOfA source);
+// The entry of a kernel: letters, digits and '_', another for every instruction and variant of it.
+// Behind the name of the instruction, which has no "__", stands "__" where it is not the first.
+std::string KernelName(const Instruction& instruction, const Variant& variant);
 
 // One module of many kernels: entries as of Kernel::ptx. HasKernel() need not be OK: what a target
 // does not have its assembler refuses.
 struct ModuleEntry {
   Instruction instruction;
-  SourceOfA source = SourceOfA::kShared;
+  Variant variant = {};
 };
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries);
 
 // What a build makes machine code of: the kernels of Operations() of the target's architecture, of
-// instructions with several sizes that of the table alone, with both sources of A.
+// instructions with several sizes that of the table alone, in all variants.
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target);
 // Whether the kernel of an instruction of the target's architecture is among them.
 bool IsBuiltEntry(const Instruction& instruction);

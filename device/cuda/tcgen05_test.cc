@@ -17,7 +17,7 @@ namespace mmadiff {
 namespace {
 
 std::string KernelText(const Instruction& i, const PtxTarget& target, SourceOfA source) {
-  return KernelOf(i, target, source).ptx;
+  return KernelOf(i, target, {source}).ptx;
 }
 
 constexpr SourceOfA kSources[] = {SourceOfA::kShared, SourceOfA::kLanes};
@@ -129,7 +129,7 @@ void ExpectWordsOf(const Kernel& kernel) {
 
 void ExpectModelFromWords(const Operation& op, SourceOfA source) {
   SCOPED_TRACE(op.name);
-  const Kernel kernel = KernelOf(*op.instruction, Target(op.arch()), source);
+  const Kernel kernel = KernelOf(*op.instruction, Target(op.arch()), {source});
   EXPECT_EQ(kernel.threads, 128);
   ExpectWordsOf(kernel);
   const Fragments fragments(*op.instruction, kernel);

@@ -1,5 +1,5 @@
-// mmadiff layout: where each matrix element lies. An image in shared memory is one lane whose
-// registers are its 32-bit words: byte 4 * register + bit / 8.
+// mmadiff layout: where each matrix element lies. An image in shared or global memory is one lane
+// whose registers are its 32-bit words: byte 4 * register + bit / 8.
 #include "sim/layout.h"
 
 #include <cstdio>
@@ -16,6 +16,13 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
   if (i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05) {
     operands.insert(operands.begin() + 1, Operand::kALanes);
   }
+  if (i.layout == Layout::kNvidiaWmma) {
+    operands.insert(operands.end(), {Operand::kCColumns, Operand::kDColumns});
+    // Narrower factors lie in one order.
+    if (i.a->bits >= 8) {
+      operands.insert(operands.end(), {Operand::kAColumns, Operand::kBRows});
+    }
+  }
   return operands;
 }
 
@@ -24,10 +31,10 @@ int RunLayout(const std::string& name, bool csv) {
   if (!op.ok()) return Fail(op.status());
   const Instruction& instruction = *(*op)->instruction;
   if (instruction.layout == Layout::kNoLanes) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-        (*op)->name,
-        " has no described layout of lanes: its operands lie in tiles, shared or tensor "
-        "memory, or in fragments that the manual leaves open")));
+    return Fail(
+        absl::InvalidArgumentError(absl::StrCat((*op)->name,
+                                                " has no described layout of lanes: its operands "
+                                                "lie in tiles, or nobody has described it here")));
   }
   const char* header = csv ? "matrix,block,row,column,lane,register,bit\n"
                            : "matrix   block  row  column  lane  register  bit\n";

@@ -1,0 +1,13 @@
+// Kernels of the scalar fma.
+#pragma once
+
+#include <string>
+
+#include "sim/instruction.h"
+
+namespace mmadiff {
+
+// The PTX text between the braces of an entry (kernel.h), but for the last "ret".
+std::string FmaBody(const Instruction& instruction);
+
+}  // namespace mmadiff

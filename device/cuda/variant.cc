@@ -1,0 +1,63 @@
+#include "device/cuda/variant.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr SourceOfA kSources[] = {SourceOfA::kShared, SourceOfA::kLanes};
+
+std::vector<Variant> AllVariants() {
+  std::vector<Variant> variants;
+  for (const SourceOfA a : kSources) {
+    for (const bool a_columns : {false, true}) {
+      for (const bool b_rows : {false, true}) {
+        for (const bool c_columns : {false, true}) {
+          variants.push_back({a, a_columns, b_rows, c_columns});
+        }
+      }
+    }
+  }
+  return variants;
+}
+
+}  // namespace
+
+std::vector<Variant> VariantsOf(const Instruction& i) {
+  std::vector<Variant> variants;
+  for (const Variant& v : AllVariants()) {
+    if (VariantFor(i, v) == v) variants.push_back(v);
+  }
+  return variants;
+}
+
+Variant VariantFor(const Instruction& i, const Variant& wanted) {
+  Variant variant;
+  if (i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05) {
+    variant.a = wanted.a;
+  }
+  if (i.layout == Layout::kNvidiaWmma) {
+    variant.c_columns = wanted.c_columns;
+    variant.a_columns = wanted.a_columns && i.a->bits >= 8;
+    variant.b_rows = wanted.b_rows && i.b->bits >= 8;
+  }
+  return variant;
+}
+
+std::string SuffixOf(const Variant& v) {
+  std::string suffix = v.a == SourceOfA::kLanes ? ",a=registers" : "";
+  if (v.a_columns || v.b_rows) {
+    absl::StrAppend(&suffix, ",layout=", v.a_columns ? "col" : "row", ".",
+                    v.b_rows ? "row" : "col");
+  }
+  return absl::StrCat(suffix, v.c_columns ? ",c=col" : "");
+}
+
+std::optional<Variant> VariantWithSuffix(absl::string_view suffix) {
+  for (const Variant& v : AllVariants()) {
+    if (SuffixOf(v) == suffix) return v;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mmadiff

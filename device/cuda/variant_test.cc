@@ -1,0 +1,72 @@
+// Variants of instructions: which there are, and their names.
+#include "device/cuda/variant.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+std::vector<std::string> SuffixesOf(const char* instruction) {
+  std::vector<std::string> suffixes;
+  for (const Variant& v : VariantsOf(*FindInstruction(instruction))) {
+    suffixes.push_back(SuffixOf(v));
+  }
+  return suffixes;
+}
+
+// PTX ISA 9.0, 9.7.14.4.3: wmma.load of 4 bits and one bit is .row of A and .col of B.
+TEST(Variants, OfEachKind) {
+  using Suffixes = std::vector<std::string>;
+  EXPECT_EQ(SuffixesOf("fma.rn.f32"), Suffixes({""}));
+  EXPECT_EQ(SuffixesOf("mma.m16n8k16.f32.f16.f16.f32"), Suffixes({""}));
+  EXPECT_EQ(SuffixesOf("wgmma.m64n8k16.f32.f16.f16"), Suffixes({"", ",a=registers"}));
+  EXPECT_EQ(SuffixesOf("tcgen05.mma.m64n8k16.f32.f16.f16"), Suffixes({"", ",a=registers"}));
+  EXPECT_EQ(SuffixesOf("wmma.m8n8k128.s32.b1.b1.s32.xor.popc"), Suffixes({"", ",c=col"}));
+  EXPECT_EQ(SuffixesOf("wmma.m8n8k32.s32.u4.u4.s32"), Suffixes({"", ",c=col"}));
+  const Suffixes all = {"",
+                        ",c=col",
+                        ",layout=row.row",
+                        ",layout=row.row,c=col",
+                        ",layout=col.col",
+                        ",layout=col.col,c=col",
+                        ",layout=col.row",
+                        ",layout=col.row,c=col"};
+  EXPECT_EQ(SuffixesOf("wmma.m16n16k16.f32.f16.f16.f32"), all);
+  EXPECT_EQ(SuffixesOf("wmma.m32n8k16.s32.u8.u8.s32"), all);
+  EXPECT_EQ(SuffixesOf("wmma.m8n8k4.rz.f64.f64.f64.f64"), all);
+}
+
+TEST(Variants, SuffixesAreReadAsTheyAreWritten) {
+  std::set<std::string> seen;
+  for (const SourceOfA a : {SourceOfA::kShared, SourceOfA::kLanes}) {
+    for (int bits = 0; bits < 8; ++bits) {
+      const Variant v = {a, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0};
+      EXPECT_TRUE(seen.insert(SuffixOf(v)).second) << SuffixOf(v);
+      EXPECT_EQ(VariantWithSuffix(SuffixOf(v)), v) << SuffixOf(v);
+    }
+  }
+  for (const char* text : {",", ",a=shared", ",layout=row.col", ",c=row", ",c=col,layout=col.row",
+                           ",c=col,c=col", "a=registers"}) {
+    EXPECT_EQ(VariantWithSuffix(text), std::nullopt) << text;
+  }
+}
+
+// What has no meaning to an instruction changes nothing.
+TEST(Variants, ForEachInstructionOneOfItsOwn) {
+  const Variant all = {SourceOfA::kLanes, true, true, true};
+  const auto suffix = [&all](const char* name) {
+    return SuffixOf(VariantFor(*FindInstruction(name), all));
+  };
+  EXPECT_EQ(suffix("mma.m16n8k16.f32.f16.f16.f32"), "");
+  EXPECT_EQ(suffix("wgmma.m64n8k16.f32.f16.f16"), ",a=registers");
+  EXPECT_EQ(suffix("wmma.m16n16k16.f32.f16.f16.f32"), ",layout=col.row,c=col");
+  EXPECT_EQ(suffix("wmma.m8n8k32.s32.s4.s4.s32"), ",c=col");
+}
+
+}  // namespace
+}  // namespace mmadiff

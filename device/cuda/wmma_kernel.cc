@@ -1,0 +1,102 @@
+// wmma: one warp; matrices in global memory, which fragments that no manual describes hold between.
+#include "device/cuda/wmma_kernel.h"
+
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "sim/layout.h"
+#include "sim/layout_wmma.h"
+
+namespace mmadiff {
+namespace {
+
+struct MatrixInMemory {
+  const char* letter;  // of its registers, its parameter and its load or store
+  const Format& format;
+  Operand operand;
+  const char* order;  // "row" or "col"
+};
+
+// Of a lane's fragment: 32 bits each, of f64 64. f16 factors lie twice (PTX ISA 9.0, 9.7.14.4.1).
+int Registers(const Instruction& i, const MatrixInMemory& matrix) {
+  const bool factor = matrix.operand != Operand::kC && matrix.operand != Operand::kCColumns &&
+                      matrix.operand != Operand::kD && matrix.operand != Operand::kDColumns;
+  if (factor && absl::string_view(matrix.format.name) == "f16") return 8;
+  const int elements = static_cast<int>(Elements(i, matrix.operand).size()) / 32;
+  return matrix.format.bits == 64 ? elements : elements * matrix.format.bits / 32;
+}
+
+std::string Vector(const Instruction& i, const MatrixInMemory& matrix) {
+  std::vector<std::string> names;
+  for (int r = 0; r < Registers(i, matrix); ++r) {
+    names.push_back(absl::StrCat("%", matrix.letter, r));
+  }
+  return absl::StrCat("{", absl::StrJoin(names, ", "), "}");
+}
+
+// From the start of its array to the matrix of this execution.
+std::string Base(const Instruction& i, const MatrixInMemory& matrix) {
+  return absl::StrCat("  ld.param.u64 %base, [p", matrix.letter,
+                      "];\n  mad.wide.u32 %base, %execution, ",
+                      4 * ExtentOf(i, matrix.operand).registers, ", %base;\n");
+}
+
+// "load.a.sync.aligned.row.m16n16k16.global.f16".
+std::string Transfer(const char* verb, const MatrixInMemory& matrix, absl::string_view shape) {
+  return absl::StrCat("  wmma.", verb, ".", matrix.letter, ".sync.aligned.", matrix.order, ".",
+                      shape, ".global.", matrix.format.name);
+}
+
+// "wmma.m16n16k16.satfinite.s32.s8.s8.s32" to
+// "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32.satfinite".
+std::string Mnemonic(const Instruction& i, const char* a_order, const char* b_order) {
+  std::vector<std::string> parts = absl::StrSplit(i.name, '.');
+  parts.erase(parts.begin());
+  std::string operation, saturation;
+  if (parts.back() == "popc") {
+    operation = absl::StrCat(".", parts[parts.size() - 2], ".popc");
+    parts.resize(parts.size() - 2);
+  }
+  const auto satfinite = absl::c_find(parts, "satfinite");
+  if (satfinite != parts.end()) {
+    saturation = ".satfinite";
+    parts.erase(satfinite);
+  }
+  // Of f16 the types of D and C alone stand in the name.
+  if (absl::string_view(i.a->name) == "f16") parts.erase(parts.begin() + 2, parts.begin() + 4);
+  return absl::StrCat("wmma.mma", operation, ".sync.aligned.", a_order, ".", b_order, ".",
+                      absl::StrJoin(parts, "."), saturation);
+}
+
+}  // namespace
+
+std::string WmmaBody(const Instruction& i, const Variant& variant) {
+  const char *by_rows = "row", *by_columns = "col";
+  const char* const c_order = variant.c_columns ? by_columns : by_rows;
+  const MatrixInMemory a = {"a", *i.a, variant.a_columns ? Operand::kAColumns : Operand::kA,
+                            variant.a_columns ? by_columns : by_rows};
+  const MatrixInMemory b = {"b", *i.b, variant.b_rows ? Operand::kBRows : Operand::kB,
+                            variant.b_rows ? by_rows : by_columns};
+  const MatrixInMemory c = {"c", *i.c, variant.c_columns ? Operand::kCColumns : Operand::kC,
+                            c_order};
+  const MatrixInMemory d = {"d", *i.d, variant.c_columns ? Operand::kDColumns : Operand::kD,
+                            c_order};
+  const std::string shape = absl::StrCat("m", i.shape.m, "n", i.shape.n, "k", i.shape.k);
+  std::string text = absl::StrCat("  .reg .b", i.d->bits == 64 ? 64 : 32,
+                                  " %a<8>, %b<8>, %c<8>, %d<8>;\n  .reg .b32 %execution;\n",
+                                  "  .reg .b64 %base;\n  mov.u32 %execution, %ctaid.x;\n");
+  for (const MatrixInMemory& m : {a, b, c}) {
+    absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Vector(i, m), ", [%base], ",
+                    LeadingDimension(i, m.operand), ";\n");
+  }
+  absl::StrAppend(&text, "  ", Mnemonic(i, a.order, b.order), " ", Vector(i, d), ", ", Vector(i, a),
+                  ", ", Vector(i, b), ", ", Vector(i, c), ";\n", Base(i, d),
+                  Transfer("store", d, shape), " [%base], ", Vector(i, d), ", ",
+                  LeadingDimension(i, d.operand), ";\n");
+  return text;
+}
+
+}  // namespace mmadiff

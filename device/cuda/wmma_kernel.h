@@ -1,0 +1,14 @@
+// Kernels of wmma.
+#pragma once
+
+#include <string>
+
+#include "device/cuda/kernel.h"
+
+namespace mmadiff {
+
+// The PTX text between the braces of an entry, but for the last "ret": wmma.load of A, B and C from
+// global memory, wmma.mma, wmma.store.
+std::string WmmaBody(const Instruction& instruction, const Variant& variant);
+
+}  // namespace mmadiff

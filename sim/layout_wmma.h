@@ -1,0 +1,15 @@
+// The layout of wmma: matrices in global memory.
+#pragma once
+
+#include "sim/layout.h"
+
+namespace mmadiff {
+
+// Elements from the start of a row of the operand, or of a column where it lies by columns, to that
+// of the next.
+int LeadingDimension(const Instruction& instruction, Operand operand);
+
+Extent WmmaExtent(const Instruction& instruction, Operand operand);
+Place WmmaPlace(const Instruction& instruction, Operand operand, const Element& element);
+
+}  // namespace mmadiff
