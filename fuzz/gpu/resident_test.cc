@@ -56,6 +56,10 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
                              "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc",
                              "sm_75/mma.m8n8k4.f32.f16.f16.f32",
                              "sm_90/wgmma.m64n24k16.f32.f16.f16",
+                             "sm_80/wmma.m8n32k16.f16.f16.f16.f16",
+                             "sm_80/wmma.m8n8k32.satfinite.s32.s4.s4.s32",
+                             "sm_80/fma.rn.f32",
+                             "sm_75/fma.rp.f64",
                              "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
                              "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"};
   for (const char* name : ops) {
