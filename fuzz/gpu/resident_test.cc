@@ -57,7 +57,7 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
                              "sm_75/mma.m8n8k4.f32.f16.f16.f32",
                              "sm_90/wgmma.m64n24k16.f32.f16.f16",
                              "sm_80/wmma.m8n32k16.f16.f16.f16.f16",
-                             "sm_80/wmma.m8n8k32.satfinite.s32.s4.s4.s32",
+                             "sm_80/wmma.m32n8k16.satfinite.s32.u8.u8.s32",
                              "sm_80/fma.rn.f32",
                              "sm_75/fma.rp.f64",
                              "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
