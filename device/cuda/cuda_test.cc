@@ -194,6 +194,7 @@ TEST_F(CudaTest, ADeviceThatIsNotThere) {
   expect("-1", StatusCode::kInvalidArgument, "write cuda:N");
   expect("x", StatusCode::kInvalidArgument, "write cuda:N");
   expect("0,a=shared", StatusCode::kInvalidArgument, "write cuda:N");
+  expect("0,layout=row.col", StatusCode::kInvalidArgument, "layout=row.row or col.row or col.col");
   expect("7", StatusCode::kNotFound, "no GPU 7: there are 1");
   Fake("CAPABILITY", "6.1");
   expect("0", StatusCode::kNotFound, "6.1, which is too old; there are kernels for 7.0, 7.5, ");
@@ -229,7 +230,7 @@ TEST_F(CudaTest, MachineCodeOfTheBuild) {
   const Operation& op = *FindOperation("sm_90/wgmma.m64n8k16.f32.f16.f16");
   const Operation& other = *FindOperation("sm_90/wgmma.m64n16k16.f32.f16.f16");
   const std::string ptx = "PTX 8.7 assembled by the driver";
-  for (const char* argument : {"0", "0,a=registers"}) {
+  for (const char* argument : {"0", "0,a=registers", "0,layout=col.row,c=col"}) {
     Fake("NO_JIT", "1");
     const std::unique_ptr<Device> device = Open(argument, OfCuda130);
     ASSERT_NE(device, nullptr);
@@ -238,6 +239,8 @@ TEST_F(CudaTest, MachineCodeOfTheBuild) {
     EXPECT_EQ(IdentityFor(*device, other), device->identity() + ", but this instruction: " + ptx);
     ExpectTheModel(*device, op);
     ExpectTheModel(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"));
+    ExpectTheModel(*device, *FindOperation("sm_90/wmma.m16n16k8.f32.tf32.tf32.f32"));
+    ExpectTheModel(*device, *FindOperation("sm_90/fma.rz.f32"));
     const absl::Status s = device->Run(other, RandomBatch(other, other.shape(), 1)).status();
     EXPECT_EQ(s.code(), StatusCode::kNotFound);
     EXPECT_THAT(std::string(s.message()), HasSubstr("ptxjitcompiler"));

@@ -80,6 +80,9 @@ TEST_F(Launch, EveryVariantGivesTheModel) {
       const std::unique_ptr<CudaDevice> device = Open(variant);
       ASSERT_NE(device, nullptr);
       EXPECT_EQ(device->name(), "cuda:0" + SuffixOf(variant));
+      const auto loaded = device->Load(*op);
+      ASSERT_TRUE(loaded.ok()) << loaded.status();
+      EXPECT_EQ((*loaded)->kernel.entry, KernelName(*op->instruction, variant));
       const int diagonal = op->shape().blocks * std::min(op->shape().m, op->shape().n);
       for (const Batch& batch : {RandomBits(*op, op->shape(), 2, 1),
                                  RandomBits(*op, DotProductShape(op->shape()), diagonal + 1, 2)}) {
