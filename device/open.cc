@@ -20,7 +20,7 @@ constexpr absl::Duration kExecTimeout = absl::Minutes(1);
 
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
-    {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wgmma and tcgen05 instructions",
+    {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wmma, wgmma, tcgen05 and fma instructions",
      [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},

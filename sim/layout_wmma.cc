@@ -11,12 +11,12 @@ namespace {
 
 constexpr int kLineBits = 32 * 8;
 
+}  // namespace
+
 bool ByColumns(Operand operand) {
   return operand == Operand::kB || operand == Operand::kAColumns || operand == Operand::kCColumns ||
          operand == Operand::kDColumns;
 }
-
-}  // namespace
 
 int LeadingDimension(const Instruction& in, Operand operand) {
   const Matrix matrix = MatrixOf(in.shape, operand);

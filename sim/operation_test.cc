@@ -95,6 +95,10 @@ TEST(Operation, NativeWhereTheManualSaysSo) {
   EXPECT_FALSE(IsNative(*FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")));
   EXPECT_TRUE(IsNative(*FindOperation("sm_90/wgmma.m64n256k16.f32.f16.f16")));
   EXPECT_TRUE(IsNative(*FindOperation("x86/vdpbf16ps")));
+  EXPECT_TRUE(IsNative(*FindOperation("sm_80/wmma.m8n8k4.f64.f64.f64.f64")));
+  EXPECT_FALSE(IsNative(*FindOperation("sm_90/wmma.m8n8k32.s32.s4.s4.s32")));
+  EXPECT_FALSE(IsNative(*FindOperation("sm_80/wmma.m16n16k16.f32.f16.f16.f32")));
+  EXPECT_TRUE(IsNative(*FindOperation("sm_103/fma.rm.f64")));
   EXPECT_FALSE(IsNative(*FindOperation("sm_100/mma.m16n8k16.f32.e5m2.e4m3.f32")));
 }
 

@@ -131,11 +131,11 @@ Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& va
   kernel.ptx = ModuleOf(target, entries);
   // Matrices in memory are of no lane: those of wmma are one warp's.
   kernel.threads = std::max(32, ExtentOf(i, Operand::kD).lanes);
-  const Operand a = own.a == SourceOfA::kLanes ? Operand::kALanes : Operand::kA;
-  kernel.a = WordsOf(i, own.a_columns ? Operand::kAColumns : a);
-  kernel.b = WordsOf(i, own.b_rows ? Operand::kBRows : Operand::kB);
-  kernel.c = WordsOf(i, own.c_columns ? Operand::kCColumns : Operand::kC);
-  kernel.d = WordsOf(i, own.c_columns ? Operand::kDColumns : Operand::kD);
+  const VariantOperands operands = OperandsOf(own);
+  kernel.a = WordsOf(i, operands.a);
+  kernel.b = WordsOf(i, operands.b);
+  kernel.c = WordsOf(i, operands.c);
+  kernel.d = WordsOf(i, operands.d);
   return kernel;
 }
 

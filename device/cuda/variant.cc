@@ -44,6 +44,14 @@ Variant VariantFor(const Instruction& i, const Variant& wanted) {
   return variant;
 }
 
+VariantOperands OperandsOf(const Variant& v) {
+  return {v.a == SourceOfA::kLanes ? Operand::kALanes
+          : v.a_columns            ? Operand::kAColumns
+                                   : Operand::kA,
+          v.b_rows ? Operand::kBRows : Operand::kB, v.c_columns ? Operand::kCColumns : Operand::kC,
+          v.c_columns ? Operand::kDColumns : Operand::kD};
+}
+
 std::string SuffixOf(const Variant& v) {
   std::string suffix = v.a == SourceOfA::kLanes ? ",a=registers" : "";
   if (v.a_columns || v.b_rows) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "sim/instruction.h"
+#include "sim/layout.h"
 
 namespace mmadiff {
 
@@ -30,6 +31,12 @@ std::vector<Variant> VariantsOf(const Instruction& instruction);
 
 // The one of VariantsOf() that the wanted one is to the instruction.
 Variant VariantFor(const Instruction& instruction, const Variant& wanted);
+
+// What a kernel of the variant reads and writes, as sim/layout.h has it.
+struct VariantOperands {
+  Operand a, b, c, d;
+};
+VariantOperands OperandsOf(const Variant& variant);
 
 // What follows the number of a GPU in the specification of a device with this variant: "" for
 // Variant(), else ",a=registers", ",layout=col.row" (of A and B, as PTX writes it) and ",c=col", as

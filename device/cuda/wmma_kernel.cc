@@ -1,4 +1,4 @@
-// wmma: one warp; matrices in global memory, which fragments that no manual describes hold between.
+// wmma: one warp; matrices in global memory. What a fragment holds is not described, nor asked here.
 #include "device/cuda/wmma_kernel.h"
 
 #include <vector>
@@ -17,13 +17,15 @@ struct MatrixInMemory {
   const char* letter;  // of its registers, its parameter and its load or store
   const Format& format;
   Operand operand;
-  const char* order;  // "row" or "col"
 };
+
+const char* Order(const MatrixInMemory& matrix) {
+  return ByColumns(matrix.operand) ? "col" : "row";
+}
 
 // Of a lane's fragment: 32 bits each, of f64 64. f16 factors lie twice (PTX ISA 9.0, 9.7.14.4.1).
 int Registers(const Instruction& i, const MatrixInMemory& matrix) {
-  const bool factor = matrix.operand != Operand::kC && matrix.operand != Operand::kCColumns &&
-                      matrix.operand != Operand::kD && matrix.operand != Operand::kDColumns;
+  const bool factor = *matrix.letter == 'a' || *matrix.letter == 'b';
   if (factor && absl::string_view(matrix.format.name) == "f16") return 8;
   const int elements = static_cast<int>(Elements(i, matrix.operand).size()) / 32;
   return matrix.format.bits == 64 ? elements : elements * matrix.format.bits / 32;
@@ -46,13 +48,13 @@ std::string Base(const Instruction& i, const MatrixInMemory& matrix) {
 
 // "load.a.sync.aligned.row.m16n16k16.global.f16".
 std::string Transfer(const char* verb, const MatrixInMemory& matrix, absl::string_view shape) {
-  return absl::StrCat("  wmma.", verb, ".", matrix.letter, ".sync.aligned.", matrix.order, ".",
+  return absl::StrCat("  wmma.", verb, ".", matrix.letter, ".sync.aligned.", Order(matrix), ".",
                       shape, ".global.", matrix.format.name);
 }
 
 // "wmma.m16n16k16.satfinite.s32.s8.s8.s32" to
 // "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32.satfinite".
-std::string Mnemonic(const Instruction& i, const char* a_order, const char* b_order) {
+std::string Mnemonic(const Instruction& i, const MatrixInMemory& a, const MatrixInMemory& b) {
   std::vector<std::string> parts = absl::StrSplit(i.name, '.');
   parts.erase(parts.begin());
   std::string operation, saturation;
@@ -67,23 +69,16 @@ std::string Mnemonic(const Instruction& i, const char* a_order, const char* b_or
   }
   // Of f16 the types of D and C alone stand in the name.
   if (absl::string_view(i.a->name) == "f16") parts.erase(parts.begin() + 2, parts.begin() + 4);
-  return absl::StrCat("wmma.mma", operation, ".sync.aligned.", a_order, ".", b_order, ".",
+  return absl::StrCat("wmma.mma", operation, ".sync.aligned.", Order(a), ".", Order(b), ".",
                       absl::StrJoin(parts, "."), saturation);
 }
 
 }  // namespace
 
 std::string WmmaBody(const Instruction& i, const Variant& variant) {
-  const char *by_rows = "row", *by_columns = "col";
-  const char* const c_order = variant.c_columns ? by_columns : by_rows;
-  const MatrixInMemory a = {"a", *i.a, variant.a_columns ? Operand::kAColumns : Operand::kA,
-                            variant.a_columns ? by_columns : by_rows};
-  const MatrixInMemory b = {"b", *i.b, variant.b_rows ? Operand::kBRows : Operand::kB,
-                            variant.b_rows ? by_rows : by_columns};
-  const MatrixInMemory c = {"c", *i.c, variant.c_columns ? Operand::kCColumns : Operand::kC,
-                            c_order};
-  const MatrixInMemory d = {"d", *i.d, variant.c_columns ? Operand::kDColumns : Operand::kD,
-                            c_order};
+  const VariantOperands operands = OperandsOf(variant);
+  const MatrixInMemory a = {"a", *i.a, operands.a}, b = {"b", *i.b, operands.b},
+                       c = {"c", *i.c, operands.c}, d = {"d", *i.d, operands.d};
   const std::string shape = absl::StrCat("m", i.shape.m, "n", i.shape.n, "k", i.shape.k);
   std::string text = absl::StrCat("  .reg .b", i.d->bits == 64 ? 64 : 32,
                                   " %a<8>, %b<8>, %c<8>, %d<8>;\n  .reg .b32 %execution;\n",
@@ -92,10 +87,9 @@ std::string WmmaBody(const Instruction& i, const Variant& variant) {
     absl::StrAppend(&text, Base(i, m), Transfer("load", m, shape), " ", Vector(i, m), ", [%base], ",
                     LeadingDimension(i, m.operand), ";\n");
   }
-  absl::StrAppend(&text, "  ", Mnemonic(i, a.order, b.order), " ", Vector(i, d), ", ", Vector(i, a),
-                  ", ", Vector(i, b), ", ", Vector(i, c), ";\n", Base(i, d),
-                  Transfer("store", d, shape), " [%base], ", Vector(i, d), ", ",
-                  LeadingDimension(i, d.operand), ";\n");
+  absl::StrAppend(&text, "  ", Mnemonic(i, a, b), " ", Vector(i, d), ", ", Vector(i, a), ", ",
+                  Vector(i, b), ", ", Vector(i, c), ";\n", Base(i, d), Transfer("store", d, shape),
+                  " [%base], ", Vector(i, d), ", ", LeadingDimension(i, d.operand), ";\n");
   return text;
 }
 
