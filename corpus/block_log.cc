@@ -236,6 +236,7 @@ class Reader {
     next_sequence_ = block.sequence + 1;
     damaged_ = false;
     window_.Advance(block.bytes);
+    stats_.good_bytes = window_.Offset();
     return absl::OkStatus();
   }
 
@@ -283,6 +284,16 @@ std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t se
   return absl::StrCat(block, payload);
 }
 
+std::string EncodeRecords(std::span<const std::string> records, RunId run) {
+  std::string log;
+  for (uint64_t i = 0; i < records.size(); ++i) {
+    std::string payload;
+    PutVarint(records[i].size(), payload);
+    log += EncodeBlock(payload + records[i], 1, i, run);
+  }
+  return log;
+}
+
 absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std::string& path,
                                                                        RunId run) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
@@ -292,6 +303,27 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Create(const std
     return error == EEXIST ? absl::AlreadyExistsError(message) : absl::DataLossError(message);
   }
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
+  if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
+  return writer;
+}
+
+absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
+    const std::string& path, RunId run, const BlockLogStats& read) {
+  if (read.ended) return absl::FailedPreconditionError(absl::StrCat(path, ": has its end mark"));
+  for (const Damage& d : read.damage) {
+    if (d.bytes > 0 && d.offset >= read.good_bytes) continue;  // the torn end
+    return absl::DataLossError(absl::StrCat(path, ": ", d.what, " at byte ", d.offset,
+                                            ": it is damaged and cannot be continued"));
+  }
+  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (fd < 0) return absl::DataLossError(std::string(CannotOpen(path, errno).message()));
+  std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
+  writer->sequence_ = read.blocks;
+  writer->good_bytes_ = read.good_bytes;
+  // What an earlier process wrote may not be on the disk.
+  if (ftruncate(fd, static_cast<off_t>(read.good_bytes)) != 0 || fdatasync(fd) != 0) {
+    return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
+  }
   if (absl::Status s = SyncFolderOf(path); !s.ok()) return s;
   return writer;
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,31 @@ RunId RandomRunId();
 std::string FormatRunId(RunId run);  // 32 hexadecimal digits
 std::optional<RunId> ParseRunId(absl::string_view text);
 
+struct Damage {
+  uint64_t offset;   // of the first byte skipped
+  uint64_t bytes;    // skipped; 0 when whole blocks are missing, which only their sequence shows
+  std::string what;  // "header checksum", "payload checksum", "truncated block", ...
+};
+
+struct BlockLogStats {
+  uint64_t blocks = 0, records = 0;  // good ones
+  bool ended = false;                // there is an end mark; without it blocks may be missing
+  uint64_t good_bytes = 0;           // up to the end of the last good block
+  // A torn last block is damage too. The last of kMaxDamage stands for all that follow.
+  std::vector<Damage> damage;
+};
+inline constexpr size_t kMaxDamage = 1000;
+
 class BlockLogWriter {
  public:
   // Creates a new file; kAlreadyExists if there is one, kDataLoss if it cannot be created.
   static absl::StatusOr<std::unique_ptr<BlockLogWriter>> Create(const std::string& path, RunId run);
+  // Goes on with the file of a writer that died: `read` are ReadBlockLog()'s statistics of it. A
+  // torn end is cut off. kDataLoss for any other damage and for a file that cannot be opened,
+  // kFailedPrecondition for one with an end mark.
+  static absl::StatusOr<std::unique_ptr<BlockLogWriter>> Continue(const std::string& path,
+                                                                  RunId run,
+                                                                  const BlockLogStats& read);
   ~BlockLogWriter();  // does not flush: unflushed records are not done
 
   // Buffers one record of at most kMaxBlockBytes - 1 KiB (else kInvalidArgument); writes the full
@@ -55,20 +77,6 @@ class BlockLogWriter {
   absl::Status status_;      // the first failure, for good
 };
 
-struct Damage {
-  uint64_t offset;   // of the first byte skipped
-  uint64_t bytes;    // skipped; 0 when whole blocks are missing, which only their sequence shows
-  std::string what;  // "header checksum", "payload checksum", "truncated block", ...
-};
-
-struct BlockLogStats {
-  uint64_t blocks = 0, records = 0;  // good ones
-  bool ended = false;                // there is an end mark; without it blocks may be missing
-  // A torn last block is damage too. The last of kMaxDamage stands for all that follow.
-  std::vector<Damage> damage;
-};
-inline constexpr size_t kMaxDamage = 1000;
-
 // Adds "ends before its end" to the damage of a log that should have an end mark and has none.
 void DemandEnd(BlockLogStats& stats);
 
@@ -86,6 +94,8 @@ absl::StatusOr<BlockLogStats> ReadBlockLog(
 // kBlockHeaderBytes. A block without records is the end mark.
 inline constexpr size_t kBlockHeaderBytes = 64;
 std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run);
+// The bytes of a log of these records, one block each, without an end mark.
+std::string EncodeRecords(std::span<const std::string> records, RunId run);
 
 // True when the block magic is in the first 2 * kMaxBlockBytes of the file, so that damage at its
 // start does not hide the rest.

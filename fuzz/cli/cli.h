@@ -47,7 +47,8 @@ struct Verb {
   // Registers flags on the subcommand; what it returns is called once they are parsed, and gives
   // the exit code.
   std::function<int()> (*add)(CLI::App& command, const Globals& globals);
-  bool json = false;  // knows --json
+  bool json = false;    // knows --json
+  bool hidden = false;  // not for people: no help lists it
 };
 
 std::function<int()> AddRun(CLI::App& command, const Globals& globals);
@@ -63,6 +64,8 @@ std::function<int()> AddMutants(CLI::App& command, const Globals& globals);
 std::function<int()> AddProbe(CLI::App& command, const Globals& globals);
 std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
+std::function<int()> AddSurvey(CLI::App& command, const Globals& globals);
+std::function<int()> AddSurveyAsk(CLI::App& command, const Globals& globals);
 
 // Prints "mmadiff: MESSAGE", control characters escaped, and returns the exit code for the status:
 // usage for kInvalidArgument, kFailedPrecondition and kAlreadyExists, no device for kNotFound,

@@ -31,6 +31,8 @@ constexpr Verb kVerbs[] = {
     {"changes", "which instructions answer otherwise than the digests in the repository",
      AddChanges},
     {"record", "write a device's answers to a file", AddRecord},
+    {"survey", "everything that a device can say, in one folder", AddSurvey, true},
+    {"survey-ask", "what `survey` runs", AddSurveyAsk, false, true},
 };
 
 // "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
@@ -68,6 +70,7 @@ int Main(int argc, char** argv) {
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
     command->fallthrough();
+    if (verb.hidden) command->group("");
     command->callback([&, verb = &verb, action = verb.add(*command, globals)] {
       chosen = action;
       chosen_verb = verb;

@@ -1,0 +1,143 @@
+#include "corpus/survey_log.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "corpus/text_proto.h"
+#include "proto/survey.pb.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kPartBytes = 48 << 10;  // of a record
+constexpr auto kFlushEvery = std::chrono::milliseconds(500);
+
+RunId RunOf(const SurveyManifest& manifest) {
+  return ParseRunId(Xxh3Hex(SerializeManifest(manifest))).value();
+}
+
+// Records that hold the bytes of a manifest or a result.
+std::vector<std::string> Parts(const std::string& bytes, bool manifest) {
+  const size_t count = std::max<size_t>(1, (bytes.size() + kPartBytes - 1) / kPartBytes);
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < count; ++i) {
+    proto::SurveyPart part;
+    part.set_number(static_cast<uint32_t>(i));
+    part.set_of(static_cast<uint32_t>(count));
+    part.set_manifest(manifest);
+    part.set_bytes(bytes.substr(i * kPartBytes, kPartBytes));
+    parts.push_back(part.SerializeAsString());
+  }
+  return parts;
+}
+
+// Puts results together again from records.
+class Reader {
+ public:
+  explicit Reader(StoredSurvey& stored) : stored_(stored) {}
+
+  absl::Status Take(absl::string_view bytes) {
+    proto::SurveyPart part;
+    if (!part.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+      return absl::DataLossError("a record that is no part of a survey");
+    }
+    if (!begun_ && !part.manifest()) {
+      return absl::DataLossError("it does not begin with a manifest");
+    }
+    if (part.number() == 0) joined_.clear(), next_ = 0;
+    // The beginning is lost, or the process was killed before the end was written.
+    if (part.number() != next_) return absl::OkStatus();
+    joined_ += part.bytes();
+    if (++next_ < part.of()) return absl::OkStatus();
+    next_ = ~0u;
+    if (part.manifest()) return TakeManifest();
+    absl::StatusOr<SurveyResult> result = ParseSurveyResult(joined_);
+    if (!result.ok()) return result.status();
+    stored_.results.push_back(*std::move(result));
+    return absl::OkStatus();
+  }
+  bool begun() const { return begun_; }
+
+ private:
+  absl::Status TakeManifest() {
+    if (std::exchange(begun_, true)) return absl::DataLossError("two manifests");
+    const absl::StatusOr<SurveyManifest> manifest = ParseSurveyManifest(joined_);
+    if (manifest.ok()) stored_.manifest = *manifest;
+    return manifest.status();
+  }
+
+  StoredSurvey& stored_;
+  std::string joined_;
+  uint32_t next_ = ~0u;  // number of the part that is expected
+  bool begun_ = false;
+};
+
+}  // namespace
+
+std::string StoredSurvey::Damage() const {
+  for (const auto& d : stats.damage) {
+    if (d.bytes == 0 || d.offset < stats.good_bytes) {
+      return absl::StrCat(d.what, " at byte ", d.offset);
+    }
+  }
+  return "";
+}
+
+std::string SurveyLogPath(const std::string& folder) { return folder + "/answers.log"; }
+
+absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
+  const std::string path = SurveyLogPath(folder);
+  StoredSurvey stored;
+  Reader reader(stored);
+  absl::Status wrong;
+  const auto stats =
+      ReadBlockLog(path, [&](absl::string_view bytes) { return wrong = reader.Take(bytes); });
+  if (!wrong.ok()) return absl::DataLossError(absl::StrCat(path, ": ", wrong.message()));
+  if (!stats.ok()) return stats.status();
+  if (!reader.begun()) {
+    return absl::DataLossError(absl::StrCat(path, ": no survey: it has no manifest"));
+  }
+  stored.stats = *stats;
+  stored.damaged = !stored.Damage().empty();
+  return stored;
+}
+
+absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& folder,
+                                                             const SurveyManifest& manifest) {
+  // The manifest is there as soon as the file is.
+  const std::string log = EncodeRecords(Parts(SerializeManifest(manifest), true), RunOf(manifest));
+  absl::Status s = CreateFileDurably(SurveyLogPath(folder), log);
+  if (!s.ok()) return absl::DataLossError(s.message());
+  const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
+  if (!stored.ok()) return stored.status();
+  return Continue(folder, *stored);
+}
+
+absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Continue(const std::string& folder,
+                                                               const StoredSurvey& stored) {
+  auto log = BlockLogWriter::Continue(SurveyLogPath(folder), RunOf(stored.manifest), stored.stats);
+  if (!log.ok()) return absl::DataLossError(log.status().message());
+  std::unique_ptr<SurveyLog> survey(new SurveyLog(*std::move(log)));
+  survey->bytes_ = stored.stats.good_bytes;
+  return survey;
+}
+
+absl::Status SurveyLog::Append(const SurveyResult& result) {
+  for (const std::string& part : Parts(SerializeResult(result), false)) {
+    if (absl::Status s = log_->Append(part); !s.ok()) return absl::DataLossError(s.message());
+    bytes_ += part.size();
+  }
+  if (std::chrono::steady_clock::now() - flushed_ < kFlushEvery) return absl::OkStatus();
+  return Flush();
+}
+
+absl::Status SurveyLog::Flush() {
+  flushed_ = std::chrono::steady_clock::now();
+  const absl::Status s = log_->Flush();
+  return s.ok() ? s : absl::DataLossError(s.message());
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,56 @@
+// The durable memory of a survey, FOLDER/answers.log: a block log of its manifest and of every
+// result, each whole or not there.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/block_log.h"
+#include "corpus/survey_record.h"
+
+namespace mmadiff {
+
+// What there is in a log. A result without its end, which a killed process leaves, is not there.
+struct StoredSurvey {
+  SurveyManifest manifest;
+  std::vector<SurveyResult> results;  // in the order in which they were obtained
+  BlockLogStats stats;                // of the file; a torn end is damage only here
+  bool damaged = false;               // what was written whole is lost
+
+  std::string Damage() const;  // the first, in words; "" if there is none
+};
+
+std::string SurveyLogPath(const std::string& folder);
+
+// kNotFound when there is no log in the folder, kDataLoss when it cannot be read, does not begin
+// with a manifest, or holds a record that is no result.
+absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder);
+
+// Not thread-safe. Every error is kDataLoss.
+class SurveyLog {
+ public:
+  static absl::StatusOr<std::unique_ptr<SurveyLog>> Create(const std::string& folder,
+                                                           const SurveyManifest& manifest);
+  // kDataLoss when `stored` is damaged.
+  static absl::StatusOr<std::unique_ptr<SurveyLog>> Continue(const std::string& folder,
+                                                             const StoredSurvey& stored);
+
+  // Durable at the latest half a second and one call later, or after Flush().
+  absl::Status Append(const SurveyResult& result);
+  absl::Status Flush();
+  uint64_t bytes() const { return bytes_; }  // about: of all records
+
+ private:
+  explicit SurveyLog(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
+
+  std::unique_ptr<BlockLogWriter> log_;
+  uint64_t bytes_ = 0;
+  std::chrono::steady_clock::time_point flushed_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace mmadiff

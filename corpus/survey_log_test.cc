@@ -1,0 +1,175 @@
+// The log of a survey: what was appended comes back, a torn end is no damage, a kill at any byte
+// leaves whole results alone, and everything else that is not ours is refused.
+#include "corpus/survey_log.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "corpus/test_folder.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::HasSubstr;
+
+SurveyManifest Manifest() {
+  SurveyManifest manifest = {"1.0", "3", 3, 1ull << 63, "cuda:0", "a GPU", 5, "cases", 64, 7, {}};
+  manifest.instructions = {{"sm_90/x", true, {",a=registers", ",b=col"}, 10, 20, 30},
+                           {"sm_90/y", false, {}, 1, 2, 3}};
+  return manifest;
+}
+
+SurveyResult Result(uint64_t number) {
+  SurveyResult result;
+  result.task = {SurveyStage::kExplain, "sm_90/x", ",a=registers", number, "detail"};
+  result.status = absl::DataLossError("lost");
+  result.seconds = 1.5;
+  result.hardware = "GPU-1";
+  result.answers = {{"width", "25", "agrees", 2, 3, 1, {"00 01", "02 03"}}};
+  result.lines = {{"vector", "04 05", true}, {"vector", "06", false}};
+  result.first_case = 1;
+  result.cases = 2;
+  result.dot_products = 3;
+  result.mismatches = 4;
+  result.first_mismatch = "sm_90/x@g3:1:0";
+  result.outputs = {{"stream", 2, std::string("\0\xff", 2)}};
+  result.digests = {{"stream", 9, {Digest{1} << 100, 7}}};
+  result.findings = {{"bucket", "text", {{"00", "01", "why"}}}};
+  result.trap = "zeros";
+  result.trapped = result.died_once = true;
+  return result;
+}
+
+std::vector<std::string> Texts(const StoredSurvey& stored) {
+  std::vector<std::string> texts;
+  for (const SurveyResult& result : stored.results) texts.push_back(SerializeResult(result));
+  return texts;
+}
+
+class SurveyLogTest : public TestFolder {
+ protected:
+  // A log with `results`, the last of which takes several records.
+  std::string Written(int results) {
+    auto log = SurveyLog::Create(Path("."), Manifest());
+    EXPECT_TRUE(log.ok()) << log.status();
+    for (int i = 0; i < results; ++i) {
+      SurveyResult result = Result(i);
+      if (i + 1 == results) result.outputs[0].d.assign(150'000, 'x');
+      EXPECT_TRUE((*log)->Append(result).ok());
+      EXPECT_TRUE((*log)->Flush().ok());
+    }
+    return Get(SurveyLogPath(Path(".")));
+  }
+};
+
+TEST_F(SurveyLogTest, WhatIsAppendedComesBack) {
+  Written(3);
+  const auto stored = ReadSurvey(Path("."));
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(stored->manifest, Manifest());
+  EXPECT_FALSE(stored->damaged);
+  ASSERT_EQ(stored->results.size(), 3u);
+  const SurveyResult &got = stored->results[1], wanted = Result(1);
+  EXPECT_EQ(got.task, wanted.task);
+  EXPECT_EQ(got.status, wanted.status);
+  EXPECT_EQ(got.answers, wanted.answers);
+  EXPECT_EQ(got.lines, wanted.lines);
+  EXPECT_EQ(got.outputs, wanted.outputs);
+  EXPECT_EQ(got.digests, wanted.digests);
+  EXPECT_EQ(got.findings, wanted.findings);
+  EXPECT_EQ(SerializeResult(got), SerializeResult(wanted));
+  EXPECT_EQ(stored->results[2].outputs[0].d.size(), 150'000u);
+}
+
+TEST_F(SurveyLogTest, AKillAtAnyByteLeavesWholeResultsAndTheLogGoesOn) {
+  const std::string whole = Written(3);
+  const std::vector<std::string> all = Texts(*ReadSurvey(Path(".")));
+  const size_t manifest = EncodeRecords({{SerializeManifest(Manifest())}}, 0).size();
+  size_t most = 0;
+  for (size_t bytes = manifest + 64; bytes < whole.size(); bytes += bytes < 3000 ? 1 : 997) {
+    Put("answers.log", whole.substr(0, bytes));
+    const auto stored = ReadSurvey(Path("."));
+    ASSERT_TRUE(stored.ok()) << bytes << " " << stored.status();
+    EXPECT_FALSE(stored->damaged) << bytes << stored->Damage();
+    std::vector<std::string> texts = Texts(*stored);
+    ASSERT_LE(texts.size(), all.size());
+    EXPECT_TRUE(std::equal(texts.begin(), texts.end(), all.begin())) << bytes;
+    most = std::max(most, texts.size());
+    auto log = SurveyLog::Continue(Path("."), *stored);
+    ASSERT_TRUE(log.ok()) << log.status();
+    ASSERT_TRUE((*log)->Append(Result(77)).ok());
+    ASSERT_TRUE((*log)->Flush().ok());
+    const auto again = ReadSurvey(Path("."));
+    ASSERT_TRUE(again.ok()) << bytes << " " << again.status();
+    EXPECT_FALSE(again->damaged) << bytes << again->Damage();
+    texts.push_back(SerializeResult(Result(77)));
+    EXPECT_EQ(Texts(*again), texts) << bytes;
+  }
+  EXPECT_EQ(most, 2u);
+}
+
+TEST_F(SurveyLogTest, DamageIsSaidAndNotContinued) {
+  const std::string first = Written(0);
+  std::filesystem::remove(SurveyLogPath(Path(".")));
+  std::string bytes = Written(3);
+  bytes[bytes.size() / 2] ^= 1;    // in the third result
+  bytes[first.size() + 200] ^= 1;  // in the first
+  Put("answers.log", bytes);
+  const auto stored = ReadSurvey(Path("."));
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_TRUE(stored->damaged);
+  EXPECT_EQ(stored->results.size(), 1u);
+  EXPECT_EQ(SurveyLog::Continue(Path("."), *stored).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(SurveyLogTest, AnotherFileIsRefused) {
+  EXPECT_EQ(ReadSurvey(Path("none")).status().code(), absl::StatusCode::kNotFound);
+  for (const std::string& bytes : {std::string(), std::string("text"), std::string(1000, 'x'),
+                                   EncodeRecords({{"no part \xff"}}, 1), EncodeRecords({}, 1)}) {
+    Put("answers.log", bytes);
+    EXPECT_EQ(ReadSurvey(Path(".")).status().code(), absl::StatusCode::kDataLoss) << bytes;
+  }
+}
+
+TEST_F(SurveyLogTest, AStageThatThereIsNotIsRefused) {
+  SurveyResult result = Result(1);
+  result.task.stage = static_cast<SurveyStage>(kSurveyStages);
+  EXPECT_EQ(ParseSurveyResult(SerializeResult(result)).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST(SurveyRecord, MessagesAndJobsComeBack) {
+  SurveyJob job = {Manifest(), {Result(1).task}, {Result(2)}, {"sm_90/*"}, 1.5, 2.5};
+  const auto parsed = ParseSurveyJob(SerializeJob(job));
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->manifest, job.manifest);
+  EXPECT_EQ(parsed->tasks, job.tasks);
+  EXPECT_EQ(parsed->identify, job.identify);
+  EXPECT_EQ(SerializeResult(parsed->done.at(0)), SerializeResult(Result(2)));
+  EXPECT_EQ(parsed->left, 1.5);
+  EXPECT_EQ(parsed->total, 2.5);
+  for (const auto kind : {SurveyMessage::kIdentity, SurveyMessage::kBegun, SurveyMessage::kAsked,
+                          SurveyMessage::kResult, SurveyMessage::kFailed, SurveyMessage::kAlive}) {
+    SurveyMessage message = {kind, Manifest(), Result(1).task, {"00 01"}, Result(3), "gone"};
+    const std::string bytes = SerializeMessage(message);
+    const auto again = ParseSurveyMessage(bytes);
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->kind, kind);
+    EXPECT_EQ(SerializeMessage(*again), bytes);
+  }
+  EXPECT_FALSE(ParseSurveyMessage("").ok());
+}
+
+TEST(SurveyRecord, DifferencesAreNamed) {
+  SurveyManifest other = Manifest();
+  other.device_identity = "another";
+  EXPECT_EQ(ManifestDifference(Manifest(), Manifest()), "");
+  EXPECT_THAT(ManifestDifference(Manifest(), other),
+              HasSubstr("device_identity: stored 'a GPU', wanted 'another'"));
+  other.instructions.pop_back();
+  EXPECT_THAT(ManifestDifference(Manifest(), other), HasSubstr("instructions: stored 2"));
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,375 @@
+#include "corpus/survey_record.h"
+
+#include "absl/strings/str_cat.h"
+#include "proto/survey.pb.h"
+
+namespace mmadiff {
+namespace {
+
+template <typename Message>
+absl::StatusOr<Message> Parse(absl::string_view bytes, absl::string_view what) {
+  Message message;
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return message;
+  return absl::DataLossError(absl::StrCat(bytes.size(), " bytes that are no ", what));
+}
+
+void Set(const SurveyTask& task, proto::SurveyTask& out) {
+  out.set_stage(static_cast<uint32_t>(task.stage));
+  out.set_instruction(task.op);
+  out.set_variant(task.variant);
+  out.set_number(task.number);
+  out.set_detail(task.detail);
+}
+
+absl::StatusOr<SurveyTask> Get(const proto::SurveyTask& in) {
+  if (in.stage() >= kSurveyStages) {
+    return absl::DataLossError(absl::StrCat("no stage of a survey: ", in.stage()));
+  }
+  return SurveyTask{static_cast<SurveyStage>(in.stage()), in.instruction(), in.variant(),
+                    in.number(), in.detail()};
+}
+
+void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
+  out.set_tool_version(manifest.tool_version);
+  out.set_model_version(manifest.model_version);
+  out.set_generator_version(manifest.generator_version);
+  out.set_seed(manifest.seed);
+  out.set_device(manifest.device);
+  out.set_device_identity(manifest.device_identity);
+  out.set_cases(manifest.cases);
+  out.set_regressions(manifest.regressions);
+  out.set_max_bytes(manifest.max_bytes);
+  out.set_kept_lines(manifest.kept_lines);
+  for (const SurveyManifest::Instruction& i : manifest.instructions) {
+    proto::SurveyManifest::Instruction& added = *out.add_instruction();
+    added.set_name(i.name);
+    added.set_emulated(i.emulated);
+    for (const std::string& variant : i.variants) added.add_variant(variant);
+    added.set_raw_cases(i.raw_cases);
+    added.set_unit_cases(i.unit_cases);
+    added.set_digest_cases(i.digest_cases);
+  }
+}
+
+SurveyManifest Get(const proto::SurveyManifest& in) {
+  SurveyManifest manifest = {in.tool_version(),
+                             in.model_version(),
+                             in.generator_version(),
+                             in.seed(),
+                             in.device(),
+                             in.device_identity(),
+                             in.cases(),
+                             in.regressions(),
+                             in.max_bytes(),
+                             in.kept_lines(),
+                             {}};
+  for (const proto::SurveyManifest::Instruction& i : in.instruction()) {
+    manifest.instructions.push_back({i.name(),
+                                     i.emulated(),
+                                     {i.variant().begin(), i.variant().end()},
+                                     i.raw_cases(),
+                                     i.unit_cases(),
+                                     i.digest_cases()});
+  }
+  return manifest;
+}
+
+void Set(const SurveyResult& result, proto::SurveyResult& out) {
+  Set(result.task, *out.mutable_task());
+  out.set_code(static_cast<int>(result.status.code()));
+  out.set_message(std::string(result.status.message()));
+  out.set_seconds(result.seconds);
+  out.set_hardware(result.hardware);
+  for (const SurveyAnswer& a : result.answers) {
+    proto::SurveyAnswer& added = *out.add_answer();
+    added.set_question(a.question);
+    added.set_answer(a.answer);
+    added.set_decides(a.decides);
+    added.set_agreement(a.agreement);
+    added.set_cases(a.cases);
+    added.set_differing(a.differing);
+    for (const std::string& line : a.lines) added.add_line(line);
+  }
+  for (const SurveyLine& l : result.lines) {
+    proto::SurveyLine& added = *out.add_line();
+    added.set_name(l.name);
+    added.set_line(l.line);
+    added.set_differs(l.differs);
+  }
+  out.set_first_case(result.first_case);
+  out.set_cases(result.cases);
+  out.set_dot_products(result.dot_products);
+  out.set_mismatches(result.mismatches);
+  out.set_first_mismatch(result.first_mismatch);
+  for (const SurveyOutputs& o : result.outputs) {
+    proto::SurveyOutputs& added = *out.add_outputs();
+    added.set_stream(o.stream);
+    added.set_count(o.count);
+    added.set_d(o.d);
+  }
+  for (const SurveyDigests& d : result.digests) {
+    proto::SurveyDigests& added = *out.add_digests();
+    added.set_stream(d.stream);
+    added.set_unit_cases(d.unit_cases);
+    for (const Digest digest : d.digests) {
+      added.add_half(static_cast<uint64_t>(digest));
+      added.add_half(static_cast<uint64_t>(digest >> 64));
+    }
+  }
+  for (const SurveyFinding& f : result.findings) {
+    proto::SurveyFinding& added = *out.add_finding();
+    added.set_bucket(f.bucket);
+    added.set_text(f.text);
+    for (const SurveyFinding::Case& c : f.cases) {
+      proto::SurveyFinding::Case& kept = *added.add_kept();
+      kept.set_line(c.line);
+      kept.set_model(c.model);
+      kept.set_why(c.why);
+    }
+  }
+  out.set_trap(result.trap);
+  out.set_trapped(result.trapped);
+  out.set_died_once(result.died_once);
+}
+
+absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
+  SurveyResult result;
+  const absl::StatusOr<SurveyTask> task = Get(in.task());
+  if (!task.ok()) return task.status();
+  result.task = *task;
+  result.status = absl::Status(static_cast<absl::StatusCode>(in.code()), in.message());
+  result.seconds = in.seconds();
+  result.hardware = in.hardware();
+  for (const proto::SurveyAnswer& a : in.answer()) {
+    result.answers.push_back({a.question(),
+                              a.answer(),
+                              a.decides(),
+                              a.agreement(),
+                              a.cases(),
+                              a.differing(),
+                              {a.line().begin(), a.line().end()}});
+  }
+  for (const proto::SurveyLine& l : in.line()) {
+    result.lines.push_back({l.name(), l.line(), l.differs()});
+  }
+  result.first_case = in.first_case();
+  result.cases = in.cases();
+  result.dot_products = in.dot_products();
+  result.mismatches = in.mismatches();
+  result.first_mismatch = in.first_mismatch();
+  for (const proto::SurveyOutputs& o : in.outputs()) {
+    result.outputs.push_back({o.stream(), o.count(), o.d()});
+  }
+  for (const proto::SurveyDigests& d : in.digests()) {
+    if (d.half_size() % 2 != 0) return absl::DataLossError("half a digest");
+    SurveyDigests& added = result.digests.emplace_back();
+    added.stream = d.stream();
+    added.unit_cases = d.unit_cases();
+    for (int i = 0; i < d.half_size(); i += 2) {
+      added.digests.push_back(Digest{d.half(i + 1)} << 64 | d.half(i));
+    }
+  }
+  for (const proto::SurveyFinding& f : in.finding()) {
+    SurveyFinding& added = result.findings.emplace_back();
+    added.bucket = f.bucket();
+    added.text = f.text();
+    for (const auto& kept : f.kept())
+      added.cases.push_back({kept.line(), kept.model(), kept.why()});
+  }
+  result.trap = in.trap();
+  result.trapped = in.trapped();
+  result.died_once = in.died_once();
+  return result;
+}
+
+// Collects "FIELD: stored X, wanted Y" of what differs.
+template <typename T>
+void Compare(absl::string_view field, const T& stored, const T& wanted, std::string& text) {
+  if (stored == wanted) return;
+  absl::StrAppend(&text, text.empty() ? "" : "; ", field, ": stored '", stored, "', wanted '",
+                  wanted, "'");
+}
+
+}  // namespace
+
+const char* Name(SurveyStage stage) {
+  constexpr const char* kNames[kSurveyStages] = {
+      "layout", "repeat", "questions", "vectors", "run", "recording", "pairs", "explain", "trap"};
+  return kNames[static_cast<int>(stage)];
+}
+
+std::string SurveyTask::Text() const {
+  const bool unit = stage == SurveyStage::kRun;
+  return absl::StrCat(Name(stage), " of ", op, variant.empty() ? "" : " with ", variant,
+                      unit ? absl::StrCat(", unit ", number) : "",
+                      stage == SurveyStage::kQuestions && !detail.empty() ? ": " + detail : "");
+}
+
+SurveyResult Outline(const SurveyResult& result) {
+  SurveyResult outline;
+  outline.task = result.task;
+  outline.status = absl::Status(result.status.code(), "");
+  outline.seconds = result.seconds;
+  for (const SurveyAnswer& a : result.answers) {
+    SurveyAnswer& added = outline.answers.emplace_back();
+    added.question = a.question;
+    added.agreement = a.agreement;
+    added.differing = a.differing;
+    if (a.differing > 0 && !a.lines.empty()) added.lines = {a.lines.front()};
+  }
+  for (const SurveyLine& l : result.lines) {
+    if (l.differs) {
+      outline.lines.push_back(l);
+      break;
+    }
+  }
+  outline.cases = result.cases;
+  outline.mismatches = result.mismatches;
+  outline.first_mismatch = result.first_mismatch;
+  outline.trapped = result.trapped;
+  return outline;
+}
+
+std::string SerializeManifest(const SurveyManifest& manifest) {
+  proto::SurveyManifest message;
+  Set(manifest, message);
+  return message.SerializeAsString();
+}
+
+std::string SerializeResult(const SurveyResult& result) {
+  proto::SurveyResult message;
+  Set(result, message);
+  return message.SerializeAsString();
+}
+
+std::string SerializeJob(const SurveyJob& job) {
+  proto::SurveyJob message;
+  Set(job.manifest, *message.mutable_manifest());
+  for (const SurveyTask& task : job.tasks) Set(task, *message.add_task());
+  for (const SurveyResult& result : job.done) Set(result, *message.add_done());
+  for (const std::string& glob : job.identify) message.add_identify(glob);
+  message.set_left(job.left);
+  message.set_total(job.total);
+  return message.SerializeAsString();
+}
+
+std::string SerializeMessage(const SurveyMessage& message) {
+  proto::SurveyMessage out;
+  switch (message.kind) {
+    case SurveyMessage::kIdentity:
+      Set(message.identity, *out.mutable_identity());
+      break;
+    case SurveyMessage::kBegun:
+      Set(message.begun, *out.mutable_begun());
+      break;
+    case SurveyMessage::kAsked:
+      for (const std::string& line : message.asked) out.mutable_asked()->add_line(line);
+      out.mutable_asked();
+      break;
+    case SurveyMessage::kResult:
+      Set(message.result, *out.mutable_result());
+      break;
+    case SurveyMessage::kFailed:
+      out.set_failed(message.failed);
+      break;
+    case SurveyMessage::kAlive:
+      out.set_alive(true);
+  }
+  return out.SerializeAsString();
+}
+
+absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes) {
+  const auto message = Parse<proto::SurveyManifest>(bytes, "manifest of a survey");
+  if (!message.ok()) return message.status();
+  return Get(*message);
+}
+
+absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
+  const auto message = Parse<proto::SurveyResult>(bytes, "result of a survey");
+  if (!message.ok()) return message.status();
+  return Get(*message);
+}
+
+absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes) {
+  const auto message = Parse<proto::SurveyJob>(bytes, "job of a survey");
+  if (!message.ok()) return message.status();
+  SurveyJob job;
+  job.manifest = Get(message->manifest());
+  for (const proto::SurveyTask& task : message->task()) {
+    const absl::StatusOr<SurveyTask> got = Get(task);
+    if (!got.ok()) return got.status();
+    job.tasks.push_back(*got);
+  }
+  for (const proto::SurveyResult& result : message->done()) {
+    absl::StatusOr<SurveyResult> got = Get(result);
+    if (!got.ok()) return got.status();
+    job.done.push_back(*std::move(got));
+  }
+  job.identify.assign(message->identify().begin(), message->identify().end());
+  job.left = message->left();
+  job.total = message->total();
+  return job;
+}
+
+absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes) {
+  const auto in = Parse<proto::SurveyMessage>(bytes, "message of a survey");
+  if (!in.ok()) return in.status();
+  SurveyMessage message;
+  switch (in->content_case()) {
+    case proto::SurveyMessage::kIdentity:
+      message.kind = SurveyMessage::kIdentity;
+      message.identity = Get(in->identity());
+      return message;
+    case proto::SurveyMessage::kBegun: {
+      message.kind = SurveyMessage::kBegun;
+      const absl::StatusOr<SurveyTask> task = Get(in->begun());
+      if (!task.ok()) return task.status();
+      message.begun = *task;
+      return message;
+    }
+    case proto::SurveyMessage::kAsked:
+      message.kind = SurveyMessage::kAsked;
+      message.asked.assign(in->asked().line().begin(), in->asked().line().end());
+      return message;
+    case proto::SurveyMessage::kResult: {
+      message.kind = SurveyMessage::kResult;
+      absl::StatusOr<SurveyResult> result = Get(in->result());
+      if (!result.ok()) return result.status();
+      message.result = *std::move(result);
+      return message;
+    }
+    case proto::SurveyMessage::kFailed:
+      message.kind = SurveyMessage::kFailed;
+      message.failed = in->failed();
+      return message;
+    case proto::SurveyMessage::kAlive:
+      return message;
+    default:
+      return absl::DataLossError("an empty message of a survey");
+  }
+}
+
+std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifest& wanted) {
+  std::string text;
+  Compare("tool_version", stored.tool_version, wanted.tool_version, text);
+  Compare("model_version", stored.model_version, wanted.model_version, text);
+  Compare("generator_version", stored.generator_version, wanted.generator_version, text);
+  Compare("seed", stored.seed, wanted.seed, text);
+  Compare("device", stored.device, wanted.device, text);
+  Compare("device_identity", stored.device_identity, wanted.device_identity, text);
+  Compare("cases", stored.cases, wanted.cases, text);
+  Compare("regressions", stored.regressions, wanted.regressions, text);
+  Compare("max_bytes", stored.max_bytes, wanted.max_bytes, text);
+  Compare("kept_lines", stored.kept_lines, wanted.kept_lines, text);
+  if (stored.instructions != wanted.instructions) {
+    const auto first = [](const SurveyManifest& m) {
+      return m.instructions.empty() ? "" : ", the first " + m.instructions.front().name;
+    };
+    absl::StrAppend(&text, text.empty() ? "" : "; ", "instructions: stored ",
+                    stored.instructions.size(), first(stored), ", wanted ",
+                    wanted.instructions.size(), first(wanted));
+  }
+  return text;
+}
+
+}  // namespace mmadiff

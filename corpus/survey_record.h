@@ -1,0 +1,169 @@
+// What a survey of a device stores, and what passes between it and the processes that ask the
+// device, as plain structs. Schema: proto/survey.proto.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "corpus/run_record.h"
+
+namespace mmadiff {
+
+// In the order of value for a device that may be gone any minute.
+enum class SurveyStage : uint8_t {
+  kLayout,     // is every element where the layout says?
+  kRepeat,     // has a dot product one answer?
+  kQuestions,  // of triage/probe/questions.h
+  kVectors,    // of the literature, and regression cases
+  kRun,        // a unit of generated cases
+  kRecording,  // raw answers and digests
+  kPairs,      // every pair of operands, of narrow ones
+  kExplain,    // which change of the model gives the device's answers
+  kTrap,       // given inputs once, to see whether the device survives them
+};
+inline constexpr int kSurveyStages = static_cast<int>(SurveyStage::kTrap) + 1;
+const char* Name(SurveyStage stage);
+
+// One thing to do.
+struct SurveyTask {
+  SurveyStage stage = SurveyStage::kLayout;
+  std::string op;       // ARCH/INSTRUCTION; its size may be another than the table's
+  std::string variant;  // appended to the device specification
+  uint64_t number = 0;  // kRun: of the unit; kExplain: the stage whose answer it explains
+  std::string detail =
+      "";  // kQuestions: one question alone; kExplain: a case name or a line of the
+           // line protocol; kTrap: the same, line by line, or "zeros"
+
+  std::string Text() const;  // one line, for people
+  friend auto operator<=>(const SurveyTask&, const SurveyTask&) = default;
+};
+
+// The facts of a survey: the first record of its log. A survey with other facts is refused in the
+// same folder.
+struct SurveyManifest {
+  struct Instruction {
+    std::string name;                   // ARCH/INSTRUCTION
+    bool emulated = false;              // by the device, with several machine instructions
+    std::vector<std::string> variants;  // of the device specification: further operand sources
+    uint64_t raw_cases = 0;             // executions of each strategy whose answers are recorded
+    uint64_t unit_cases = 0;            // executions of the smallest unit of its run
+    uint64_t digest_cases = 0;          // executions of a unit of recorded digests
+
+    friend bool operator==(const Instruction&, const Instruction&) = default;
+  };
+
+  std::string tool_version, model_version;
+  uint32_t generator_version = 0;
+  uint64_t seed = 0;
+  std::string device, device_identity;
+  uint64_t cases = 0;       // executions of each instruction's run; 0: no end
+  std::string regressions;  // folder of regression cases; empty: none
+  uint64_t max_bytes = 0;   // of all files together
+  uint64_t kept_lines = 0;  // of an answer to a question
+  std::vector<Instruction> instructions;
+
+  friend bool operator==(const SurveyManifest&, const SurveyManifest&) = default;
+};
+
+struct SurveyAnswer {
+  std::string question, answer, decides;
+  uint32_t agreement = 0;             // Agreement of triage/probe/probe.h
+  uint64_t cases = 0, differing = 0;  // dot products; from the model of the tables
+  std::vector<std::string> lines;     // some with the device's answers, those that differ first
+  friend bool operator==(const SurveyAnswer&, const SurveyAnswer&) = default;
+};
+
+struct SurveyLine {
+  std::string name, line;
+  bool differs = false;  // from the model
+  friend bool operator==(const SurveyLine&, const SurveyLine&) = default;
+};
+
+struct SurveyOutputs {
+  std::string stream;
+  uint64_t count = 0;  // executions, from case 0 on
+  std::string d;       // PackWords() of their results
+  friend bool operator==(const SurveyOutputs&, const SurveyOutputs&) = default;
+};
+
+struct SurveyDigests {
+  std::string stream;
+  uint64_t unit_cases = 0;
+  std::vector<Digest> digests;  // of consecutive units, from case 0 on
+  friend bool operator==(const SurveyDigests&, const SurveyDigests&) = default;
+};
+
+// Why the device differs from the model.
+struct SurveyFinding {
+  struct Case {
+    std::string line;   // line protocol, with the device's answer
+    std::string model;  // the model's word
+    std::string why;    // what the case shows
+    friend bool operator==(const Case&, const Case&) = default;
+  };
+  std::string bucket;  // "aligned_term:fraction_bits=24", "unexplained:ulps", "flaky"
+  std::string text;
+  std::vector<Case> cases;  // the minimal one first
+  friend bool operator==(const SurveyFinding&, const SurveyFinding&) = default;
+};
+
+struct SurveyResult {
+  SurveyTask task;
+  absl::Status status;   // what failed
+  double seconds = 0;    // wall time
+  std::string hardware;  // Device::Hardware() so far
+  std::vector<SurveyAnswer> answers;
+  std::vector<SurveyLine> lines;
+  uint64_t first_case = 0, cases = 0, dot_products = 0, mismatches = 0;  // of a run, or of lines
+  std::string first_mismatch;                                            // case name
+  std::vector<SurveyOutputs> outputs;
+  std::vector<SurveyDigests> digests;
+  std::vector<SurveyFinding> findings;
+  std::string trap;        // the smallest input known to trap
+  bool trapped = false;    // the device died or hung in it, twice
+  bool died_once = false;  // it died or hung, was asked again, and answered
+};
+
+// What the asking process is told.
+struct SurveyJob {
+  SurveyManifest manifest;
+  std::vector<SurveyTask> tasks;   // empty: all that `done` leaves, in the order of value
+  std::vector<SurveyResult> done;  // Outline() of each result so far
+  // Not empty: only who the device is, and which instructions with these globs it has.
+  std::vector<std::string> identify;
+  double left = 0, total = 0;  // seconds of the whole survey; total 0: no limit
+};
+
+// Of a result what decides what comes next.
+SurveyResult Outline(const SurveyResult& result);
+
+// What it says.
+struct SurveyMessage {
+  enum Kind { kIdentity, kBegun, kAsked, kResult, kFailed, kAlive };
+  Kind kind = kAlive;
+  SurveyManifest identity = {};         // kIdentity: device, its identity and its instructions
+  SurveyTask begun = {};                // kBegun
+  std::vector<std::string> asked = {};  // kAsked: lines, the first so many
+  SurveyResult result = {};             // kResult
+  std::string failed = {};              // kFailed: the device, for good; the process ends
+};
+
+std::string SerializeManifest(const SurveyManifest& manifest);
+std::string SerializeResult(const SurveyResult& result);
+std::string SerializeJob(const SurveyJob& job);
+std::string SerializeMessage(const SurveyMessage& message);
+// kDataLoss when the bytes are no such thing.
+absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes);
+absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes);
+absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes);
+absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes);
+
+// Empty when both are the same survey; else what differs, in words.
+std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifest& wanted);
+
+}  // namespace mmadiff

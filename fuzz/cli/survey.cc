@@ -1,0 +1,130 @@
+// mmadiff survey: everything that a device can say, in one folder; and two such folders compared.
+#include "fuzz/survey/survey.h"
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "device/stop.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/survey/child.h"
+#include "fuzz/survey/compare.h"
+#include "fuzz/survey/files.h"
+#include "fuzz/survey/page.h"
+#include "fuzz/survey/summary.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kAskVerb[] = "survey-ask";
+
+struct SurveyFlags {
+  std::vector<std::string> instr = {"*"}, compare;
+  std::string device = "auto", out, max_total_time = "25m", timeout = "60s";
+  std::string regressions = "corpus/regressions";
+  uint64_t cases = 0, seed = 1, max_bytes = 64'000'000;
+};
+
+ExitCode CodeOf(const SurveyOutcome& outcome, const SurveySummary& summary) {
+  const bool stopped = !outcome.stopped_by.empty() && outcome.stopped_by != "time limit";
+  if (!outcome.device.ok() || stopped) return kStopped;
+  if (summary.troubled > 0) return kInternal;
+  if (summary.changed > 0) return kMismatch;
+  return outcome.missing.empty() ? kClean : kStopped;
+}
+
+int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  const absl::StatusOr<absl::Duration> time =
+      ParseDuration("--max_total_time", flags.max_total_time);
+  if (!time.ok()) return Fail(time.status());
+  if (flags.cases == 0 && *time <= absl::ZeroDuration()) {
+    return Fail(absl::InvalidArgumentError("--max_total_time=0 needs --cases: runs have no end"));
+  }
+  const absl::StatusOr<absl::Duration> timeout = ParseDuration("--timeout", flags.timeout);
+  if (!timeout.ok()) return Fail(timeout.status());
+  if (*timeout < absl::Seconds(1)) {
+    return Fail(absl::InvalidArgumentError("--timeout must be at least one second"));
+  }
+  if (flags.max_bytes < 1'000'000) {
+    return Fail(absl::InvalidArgumentError("--max_bytes must be at least 1e6"));
+  }
+  if (const auto ops = OperationsMatching(flags.instr); !ops.ok()) return Fail(ops.status());
+  const bool missing = !std::filesystem::exists(flags.regressions);
+  if (missing && flags.regressions != SurveyFlags().regressions) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
+  }
+  HandleStopSignals();
+  SurveyOptions options = {.folder = flags.out,
+                           .device = flags.device,
+                           .globs = flags.instr,
+                           .seed = flags.seed,
+                           .cases = flags.cases,
+                           .max_bytes = flags.max_bytes,
+                           .regressions = missing ? "" : flags.regressions};
+  if (*time > absl::ZeroDuration()) options.time = *time;
+  const auto outcome = RunSurvey(options, AskInChild(kAskVerb, *timeout), console);
+  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  for (const std::string& warning : outcome->warnings) console.Warn(warning);
+  const SurveySummary summary = Summarize(*outcome);
+  std::string note;
+  absl::Status durable = outcome->durable;
+  durable.Update(WriteSurveyFiles(flags.out, summary, note));
+  if (!note.empty()) console.Warn(note);
+  console.Print(globals.json ? SurveyJson(summary) : SurveyPage(summary));
+  if (!durable.ok()) return Fail(durable, kNotDurable);
+  if (!outcome->device.ok()) console.Warn(outcome->device.message());
+  const ExitCode code = CodeOf(*outcome, summary);
+  if (code == kStopped) {
+    console.Warn(absl::StrCat("not everything was reached",
+                              outcome->stopped_by.empty() ? "" : ": " + outcome->stopped_by,
+                              "; nothing is lost, the same command line goes on"));
+  }
+  return code;
+}
+
+int CompareFolders(const SurveyFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
+  if (!difference.ok()) return Fail(difference.status());
+  console.Print(globals.json ? difference->Json() : difference->Text());
+  if (difference->compared == 0) {
+    return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
+  }
+  return difference->rows.empty() ? kClean : kMismatch;
+}
+
+}  // namespace
+
+std::function<int()> AddSurvey(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<SurveyFlags>();
+  command.add_option("--device", flags->device, "[auto]");
+  command.add_option("--out", flags->out, "the folder; one that is there goes on");
+  command.add_option("--max_total_time", flags->max_total_time,
+                     "90s, 25m, 8h; 0: until all is done [25m]");
+  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
+  command
+      .add_option("--cases", flags->cases,
+                  "executions of each instruction's run [until the time is up]")
+      ->transform(Count());
+  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
+  command.add_option("--timeout", flags->timeout,
+                     "without a sign of life for so long, the device hangs [60s]");
+  command.add_option("--max_bytes", flags->max_bytes, "of all files [64e6]")->transform(Count());
+  command.add_option("--regressions", flags->regressions,
+                     "folder of cases to ask too [corpus/regressions if there]");
+  command.add_option("--compare", flags->compare, "two folders: where do their answers differ?")
+      ->expected(2);
+  return [flags, &globals] {
+    if (!flags->compare.empty()) return CompareFolders(*flags, globals);
+    if (flags->out.empty()) {
+      return Fail(absl::InvalidArgumentError("--out=FOLDER, or --compare A B"));
+    }
+    return RunSurvey(*flags, globals);
+  };
+}
+
+std::function<int()> AddSurveyAsk(CLI::App&, const Globals&) {
+  return [] { return AnswerSurvey(); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,202 @@
+#include "fuzz/survey/compare.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "corpus/recordings/packed_words.h"
+#include "corpus/survey_log.h"
+#include "device/line_protocol.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/json_text.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+using Row = std::pair<std::string, std::string>;  // operation, variant
+
+// What one survey says of a row.
+struct Said {
+  std::map<std::string, std::string> answers;  // to a question; also "layout", "repeat", "trap"
+  std::map<std::string, std::string> words;    // line without its last word -> that word
+  std::map<std::string, std::string> outputs;  // stream -> packed words
+};
+
+std::map<Row, Said> Everything(const StoredSurvey& stored) {
+  std::map<Row, Said> all;
+  for (const SurveyResult& result : stored.results) {
+    Said& said = all[{result.task.op, result.task.variant}];
+    const auto add = [&said](const std::string& line) {
+      const size_t space = line.rfind(' ');
+      if (space != line.npos) said.words.emplace(line.substr(0, space), line.substr(space + 1));
+    };
+    if (result.trapped) said.answers["trap"] = "traps";
+    for (const SurveyAnswer& a : result.answers) {
+      said.answers[a.question] = a.answer;
+      for (const std::string& line : a.lines) add(line);
+    }
+    for (const SurveyLine& line : result.lines) add(line.line);
+    for (const SurveyFinding& f : result.findings) {
+      for (const SurveyFinding::Case& c : f.cases) add(c.line);
+    }
+    for (const SurveyOutputs& o : result.outputs) said.outputs[o.stream] = o.d;
+  }
+  return all;
+}
+
+// Operands that are not zero: what makes a dot product small.
+size_t Terms(const std::string& line) {
+  size_t terms = 0;
+  for (const absl::string_view word : absl::StrSplit(line, ' ')) {
+    terms += word.find_first_not_of('0') != word.npos;
+  }
+  return terms;
+}
+
+class Comparer {
+ public:
+  Comparer(const Row& row, SurveyDifference& difference) : row_(row), difference_(difference) {}
+
+  void Compare(const Said& x, const Said& y) {
+    const Operation* op = FindOperation(row_.first);
+    for (const auto& [question, answer] : x.answers) {
+      const auto other = y.answers.find(question);
+      if (other == y.answers.end()) continue;
+      ++difference_.compared;
+      if (answer == other->second) continue;
+      texts_.push_back(absl::StrCat(question, ": ", answer, " | ", other->second));
+    }
+    if (x.answers.contains("trap") != y.answers.contains("trap")) {
+      texts_.push_back(x.answers.contains("trap") ? "traps | does not" : "does not | traps");
+    }
+    if (op != nullptr) {
+      Words(*op, x, y);
+      for (const auto& [stream, d] : x.outputs) {
+        const auto other = y.outputs.find(stream);
+        if (other != y.outputs.end()) Outputs(*op, stream, d, other->second);
+      }
+    }
+    if (differing_ > 0) texts_.push_back(absl::StrCat(differing_, " common answers differ"));
+    for (const std::string& text : texts_) {
+      difference_.rows.push_back({row_.first, row_.second, text, smallest_, first_, second_});
+    }
+  }
+
+ private:
+  void Words(const Operation& op, const Said& x, const Said& y) {
+    for (const auto& [line, word] : x.words) {
+      const auto other = y.words.find(line);
+      if (other == y.words.end()) continue;
+      ++difference_.compared;
+      const auto d = ParseHexWord(*op.instruction->d, word);
+      const auto e = ParseHexWord(*op.instruction->d, other->second);
+      if (d.ok() && e.ok() && SameResult(op, *d, *e)) continue;
+      Differs(line, word, other->second);
+    }
+  }
+
+  void Outputs(const Operation& op, const std::string& stream, const std::string& x,
+               const std::string& y) {
+    const Format& f = *op.instruction->d;
+    const auto words = static_cast<int64_t>(std::min(x.size(), y.size()) / WordBytes(f));
+    difference_.compared += words;
+    const absl::StatusOr<CaseStream> cases = ParseStreamName(stream);
+    for (int64_t i = 0; i < words; ++i) {
+      const uint64_t d = UnpackWord(f, x, i), e = UnpackWord(f, y, i);
+      if (SameResult(op, d, e)) continue;
+      if (!cases.ok()) {
+        ++differing_;
+        continue;
+      }
+      Batch batch;
+      const int64_t each = op.shape().d_words();
+      Generate(*cases, i / each, 1, batch);
+      Differs(FormatLine(*op.instruction, Extract(batch, i % each)), HexWord(f, d), HexWord(f, e));
+    }
+  }
+
+  void Differs(const std::string& line, const std::string& x, const std::string& y) {
+    ++differing_;
+    const auto size = [](const std::string& l) { return std::pair(Terms(l), l); };
+    if (!smallest_.empty() && size(smallest_) <= size(line)) return;
+    smallest_ = line;
+    first_ = x;
+    second_ = y;
+  }
+
+  const Row& row_;
+  SurveyDifference& difference_;
+  std::vector<std::string> texts_;
+  uint64_t differing_ = 0;
+  std::string smallest_, first_, second_;
+};
+
+absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
+  absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
+  if (stored.ok() && stored->damaged) {
+    return absl::AbortedError(absl::StrCat(SurveyLogPath(folder), ": ", stored->Damage()));
+  }
+  return stored;
+}
+
+}  // namespace
+
+absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
+                                                const std::string& second) {
+  const absl::StatusOr<StoredSurvey> x = Whole(first), y = Whole(second);
+  if (!x.ok()) return x.status();
+  if (!y.ok()) return y.status();
+  SurveyDifference difference;
+  difference.first = x->manifest.device_identity;
+  difference.second = y->manifest.device_identity;
+  const std::map<Row, Said> of_x = Everything(*x), of_y = Everything(*y);
+  for (const auto& [row, said] : of_x) {
+    const auto other = of_y.find(row);
+    if (other == of_y.end()) {
+      ++difference.only_first;
+    } else {
+      Comparer(row, difference).Compare(said, other->second);
+    }
+  }
+  for (const auto& [row, said] : of_y) difference.only_second += !of_x.contains(row);
+  return difference;
+}
+
+std::string SurveyDifference::Text() const {
+  std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n");
+  for (const Row& row : rows) {
+    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant, ": ",
+                    row.what, "\n");
+    if (row.line.empty()) continue;
+    absl::StrAppend(&text, "  operands  ", row.line, "\n  first     ", row.first, "\n  second    ",
+                    row.second, "\n");
+  }
+  absl::StrAppend(&text, compared, " common answers, ", rows.size(),
+                  " differences; rows of the first alone: ", only_first,
+                  ", of the second alone: ", only_second, "\n");
+  return text;
+}
+
+std::string SurveyDifference::Json() const {
+  using Json = nlohmann::ordered_json;
+  Json all = Json::array();
+  for (const Row& row : rows) {
+    all.push_back({{"instruction", row.op},
+                   {"variant", row.variant},
+                   {"what", row.what},
+                   {"line", row.line},
+                   {"first", row.first},
+                   {"second", row.second}});
+  }
+  const Json json = {{"first", first},           {"second", second},
+                     {"compared", compared},     {"differences", all},
+                     {"only_first", only_first}, {"only_second", only_second}};
+  return JsonText(json, 1) + "\n";
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,34 @@
+// Two surveys: where do two chips, two drivers or two nights answer differently?
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace mmadiff {
+
+struct SurveyDifference {
+  struct Row {
+    std::string op, variant;
+    std::string
+        what;  // "width: fraction_bits=25 | fraction_bits=24", "3 of 120 common answers differ"
+    std::string line;           // the smallest dot product that shows it; "" if there is none
+    std::string first, second;  // the two answers to it
+  };
+  std::string first, second;                 // who answered
+  uint64_t compared = 0;                     // questions and answers that both have
+  uint64_t only_first = 0, only_second = 0;  // rows
+  std::vector<Row> rows;
+
+  std::string Text() const;
+  std::string Json() const;
+};
+
+// The stored answers alone: no model takes part. kNotFound or kDataLoss for a folder that is no
+// survey, kAborted for a damaged one.
+absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
+                                                const std::string& second);
+
+}  // namespace mmadiff

@@ -1,0 +1,16 @@
+// The files of a survey beside its log.
+#pragma once
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "fuzz/survey/summary.h"
+
+namespace mmadiff {
+
+// Writes survey.md, survey.json and recording/ into the folder, in place of those of an earlier
+// attempt. kDataLoss when they cannot be written. `note` says what did not fit the recording.
+absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
+                              std::string& note);
+
+}  // namespace mmadiff

@@ -1,0 +1,169 @@
+#include "fuzz/survey/page.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/json_text.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostMissing = 20;  // of the page
+
+const char* AgreementOf(const SurveyAnswer& a) {
+  return Name(static_cast<Agreement>(std::min<uint32_t>(a.agreement, 2)));
+}
+
+// "0 of 1e+07: rate < 3e-07" (95 % confidence).
+std::string Volume(const SurveyRow& row) {
+  if (row.dot_products == 0) return "-";
+  if (row.mismatches > 0)
+    return absl::StrFormat("%d of %d differ", row.mismatches, row.dot_products);
+  return absl::StrFormat("0 of %.3g, rate < %.1e", static_cast<double>(row.dot_products),
+                         3. / static_cast<double>(row.dot_products));
+}
+
+std::string Rate(const SurveyRow& row) {
+  if (row.seconds <= 0 || row.dot_products == 0) return "-";
+  return absl::StrFormat("%.3g", static_cast<double>(row.dot_products) / row.seconds);
+}
+
+// "all 14 agree", "12 of 14 agree; width: ...".
+std::string Answers(const SurveyRow& row) {
+  if (row.answers.empty()) return "-";
+  std::vector<std::string> others;
+  for (const SurveyAnswer& a : row.answers) {
+    if (a.agreement != 0) others.push_back(absl::StrCat(a.question, ": ", a.answer));
+  }
+  const size_t all = row.answers.size();
+  if (others.empty()) return absl::StrCat("all ", all, " agree");
+  return absl::StrCat(all - others.size(), " of ", all, " agree; ", absl::StrJoin(others, "; "));
+}
+
+void AddContradiction(const SurveyContradiction& c, std::string& page) {
+  absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant, "**: ");
+  if (c.finding == nullptr) {
+    absl::StrAppend(&page, c.what, "\n");
+    return;
+  }
+  absl::StrAppend(&page, "`", c.finding->bucket, "`: ", c.what, "\n");
+  if (c.finding->cases.empty()) return;
+  const SurveyFinding::Case& minimal = c.finding->cases.front();
+  absl::StrAppend(&page, "  the model says `", minimal.model, "`; the device, last word:\n\n",
+                  "      echo '", minimal.line, "' | ./mmadiff check ", c.op, "\n\n");
+}
+
+std::string Cell(const std::string& text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
+  return cell;
+}
+
+nlohmann::ordered_json JsonOf(const SurveyFinding& finding) {
+  nlohmann::ordered_json cases = nlohmann::ordered_json::array();
+  for (const SurveyFinding::Case& c : finding.cases) {
+    cases.push_back({{"line", c.line}, {"model", c.model}, {"why", c.why}});
+  }
+  return {{"bucket", finding.bucket}, {"text", finding.text}, {"cases", cases}};
+}
+
+}  // namespace
+
+std::string SurveyPage(const SurveySummary& summary) {
+  const SurveyManifest& manifest = summary.outcome->manifest;
+  std::string page = absl::StrCat(
+      "# Survey of ", manifest.device_identity, "\n\nDevice `", manifest.device, "`",
+      summary.hardware.empty() ? "" : ", " + summary.hardware, "; mmadiff ", manifest.tool_version,
+      ", model ", manifest.model_version, ", generator ", manifest.generator_version, ", seed ",
+      manifest.seed, ". ", summary.rows.size(), " rows.\n\n## Contradictions with the tables\n\n");
+  if (summary.contradictions.empty()) absl::StrAppend(&page, "None.\n");
+  for (const SurveyContradiction& c : summary.contradictions) AddContradiction(c, page);
+  absl::StrAppend(&page, "\n## Rows\n\n",
+                  "| row | layout | repeats | questions | vectors | run, dot products | a second "
+                  "| recorded |\n|---|---|---|---|---|---|---|---|\n");
+  for (const SurveyRow& row : summary.rows) {
+    const std::string layout =
+        row.layout +
+        (row.sizes.empty() ? "" : absl::StrCat(", also ", absl::StrJoin(row.sizes, " ")));
+    const std::string vectors =
+        row.lines == 0 ? "-"
+        : row.lines_differing == 0
+            ? absl::StrCat("all ", row.lines, " equal")
+            : absl::StrCat(row.lines_differing, " of ", row.lines, " differ");
+    absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ", layout,
+                    " | ", Cell(row.repeat), " | ", Cell(Answers(row)), " | ", vectors, " | ",
+                    Volume(row), " | ", Rate(row), " | ", row.recorded ? "yes" : "no", " |\n");
+  }
+  const auto& missing = summary.outcome->missing;
+  absl::StrAppend(&page, "\n## Not reached\n\n");
+  if (missing.empty()) absl::StrAppend(&page, "Nothing is missing.\n");
+  for (size_t i = 0; i < std::min(missing.size(), kMostMissing); ++i) {
+    absl::StrAppend(&page, "* ", missing[i].Text(), "\n");
+  }
+  if (missing.size() > kMostMissing) {
+    absl::StrAppend(&page, "* and ", missing.size() - kMostMissing, " more (survey.json)\n");
+  }
+  absl::StrAppend(&page,
+                  "\n\"0 of N, rate < R\": the rate of differences is below 3/N (95 % confidence) "
+                  "for this generator, not zero.\n");
+  return page;
+}
+
+std::string SurveyJson(const SurveySummary& summary) {
+  const SurveyManifest& manifest = summary.outcome->manifest;
+  using Json = nlohmann::ordered_json;
+  Json contradictions = Json::array(), rows = Json::array(), missing = Json::array();
+  for (const SurveyContradiction& c : summary.contradictions) {
+    Json& added = contradictions.emplace_back(
+        Json{{"instruction", c.op}, {"variant", c.variant}, {"what", c.what}});
+    if (c.finding != nullptr) added["finding"] = JsonOf(*c.finding);
+  }
+  for (const SurveyRow& row : summary.rows) {
+    Json answers = Json::array();
+    for (const SurveyAnswer& a : row.answers) {
+      answers.push_back({{"question", a.question},
+                         {"answer", a.answer},
+                         {"agreement", AgreementOf(a)},
+                         {"decides", a.decides},
+                         {"cases", a.cases},
+                         {"differing", a.differing}});
+    }
+    rows.push_back({{"instruction", row.op},
+                    {"variant", row.variant},
+                    {"emulated", row.emulated},
+                    {"layout", row.layout},
+                    {"sizes", row.sizes},
+                    {"repeat", row.repeat},
+                    {"answers", answers},
+                    {"vectors", row.lines},
+                    {"vectors_differing", row.lines_differing},
+                    {"cases", row.cases},
+                    {"dot_products", row.dot_products},
+                    {"mismatches", row.mismatches},
+                    {"seconds", row.seconds},
+                    {"recorded", row.recorded},
+                    {"troubles", row.troubles}});
+  }
+  for (const SurveyTask& task : summary.outcome->missing) missing.push_back(task.Text());
+  const Json all = {{"device", manifest.device},
+                    {"device_identity", manifest.device_identity},
+                    {"hardware", summary.hardware},
+                    {"tool_version", manifest.tool_version},
+                    {"model_version", manifest.model_version},
+                    {"generator_version", manifest.generator_version},
+                    {"seed", manifest.seed},
+                    {"contradictions", contradictions},
+                    {"changed", summary.changed},
+                    {"troubled", summary.troubled},
+                    {"rows", rows},
+                    {"missing", missing},
+                    {"stopped_by", summary.outcome->stopped_by},
+                    {"device_gone", std::string(summary.outcome->device.message())},
+                    {"seconds", summary.seconds}};
+  return JsonText(all, 1) + "\n";
+}
+
+}  // namespace mmadiff

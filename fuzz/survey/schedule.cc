@@ -1,0 +1,208 @@
+#include "fuzz/survey/schedule.h"
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "sim/operation.h"
+#include "triage/probe/operand_sweep.h"
+#include "triage/probe/questions.h"
+
+namespace mmadiff {
+namespace {
+
+using enum SurveyStage;
+
+// The part of the time after which a stage leaves the rest to the next ones.
+constexpr struct {
+  SurveyStage stage;
+  double share;
+} kShares[] = {{kLayout, .25}, {kRepeat, .32},    {kQuestions, .6}, {kVectors, .66},
+               {kRun, .86},    {kRecording, .96}, {kPairs, 1}};
+
+constexpr int kUnitsOfSize = 8, kDoublings = 5;
+constexpr int kMostTraps = 3;  // of a row
+
+// Operations with a model that none before has come first: what they say, the others likely say.
+std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManifest& manifest) {
+  std::vector<const SurveyManifest::Instruction*> first, others;
+  std::vector<const Operation*> seen;
+  for (const SurveyManifest::Instruction& i : manifest.instructions) {
+    const Operation* op = FindOperation(i.name);
+    const bool again = op == nullptr || std::any_of(seen.begin(), seen.end(), [&](const auto* s) {
+                         return SameModel(s->model, op->model);
+                       });
+    (again ? others : first).push_back(&i);
+    if (!again) seen.push_back(op);
+  }
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+// The other sizes of an instruction that has several.
+std::vector<std::string> OtherSizes(const std::string& name) {
+  std::vector<std::string> names;
+  const Operation* op = FindOperation(name);
+  if (op == nullptr || op->instruction->sizes.empty()) return names;
+  for (const int n : kSurveySizes) {
+    for (const Sizes& s : op->instruction->sizes) {
+      const bool legal =
+          s.m == op->shape().m && n >= s.n_min && n <= s.n_max && (n - s.n_min) % s.n_step == 0;
+      if (!legal || n == op->shape().n) continue;
+      names.push_back(std::string(op->arch()) + "/" + WithSize(*op->instruction, s.m, n).name);
+      break;
+    }
+  }
+  return names;
+}
+
+bool HasPairs(const std::string& name) {
+  const Operation* op = FindOperation(name);
+  return op != nullptr && HasOperandSweep(*op) && op->instruction->a->bits <= 8 &&
+         op->instruction->b->bits <= 8;
+}
+
+}  // namespace
+
+SurveyUnit UnitOfRun(const SurveyManifest& manifest, const SurveyManifest::Instruction& instruction,
+                     uint64_t number) {
+  SurveyUnit unit;
+  for (uint64_t u = 0; u <= number; ++u) {
+    unit.first += unit.count;
+    unit.count = instruction.unit_cases << std::min<uint64_t>(u / kUnitsOfSize, kDoublings);
+  }
+  if (manifest.cases == 0) return unit;
+  unit.count = unit.first >= manifest.cases ? 0 : std::min(unit.count, manifest.cases - unit.first);
+  return unit;
+}
+
+std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
+  std::vector<SurveyTask> single;
+  for (const Question& q : Questions()) {
+    if (q.method == Method::kParameters || q.method == Method::kPayloads) {
+      single.push_back({kQuestions, questions.op, questions.variant, 0, q.id});
+    }
+  }
+  return single;
+}
+
+SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manifest) {
+  const auto instructions = InOrderOfValue(manifest);
+  const auto add = [this](SurveyStage stage, const std::string& op, const std::string& variant) {
+    tasks_[static_cast<int>(stage)].push_back({stage, op, variant});
+  };
+  for (const auto* i : instructions) {
+    for (const SurveyStage stage : {kLayout, kRepeat, kQuestions, kVectors})
+      add(stage, i->name, "");
+    if (i->raw_cases > 0) add(kRecording, i->name, "");
+    if (HasPairs(i->name)) add(kPairs, i->name, "");
+    runs_.push_back({{i->name, ""}, {i}});
+  }
+  for (const auto* i : instructions) {
+    for (const std::string& variant : i->variants) {
+      for (const SurveyStage stage : {kLayout, kRepeat, kVectors}) add(stage, i->name, variant);
+      runs_.push_back({{i->name, variant}, {i}});
+    }
+  }
+  for (const auto* i : instructions) {
+    for (const std::string& name : OtherSizes(i->name)) {
+      add(kLayout, name, "");
+      for (const std::string& variant : i->variants) add(kLayout, name, variant);
+    }
+  }
+}
+
+void SurveySchedule::Done(const SurveyResult& result) {
+  const SurveyTask& task = result.task;
+  const Row row = {task.op, task.variant};
+  done_.insert(task);
+  if (task.stage == kTrap) return;
+  const bool elsewhere =
+      task.stage == kLayout && !result.answers.empty() && result.answers.front().agreement != 0;
+  const bool changing =
+      task.stage == kRepeat && !result.answers.empty() && result.answers.front().agreement != 0;
+  const bool hangs = absl::IsDeadlineExceeded(result.status);
+  if (result.trapped) ++traps_[row];
+  const bool lost = result.trapped && (task.stage == kLayout || hangs || traps_[row] >= kMostTraps);
+  if (elsewhere || changing || lost || (!result.status.ok() && !result.trapped)) {
+    excluded_.insert(row);
+  }
+  if (task.stage == kRun) {
+    for (auto& [run_row, run] : runs_) {
+      if (run_row != row) continue;
+      run.number = std::max(run.number, task.number + 1);
+      run.seconds += result.seconds;
+      run.ended |=
+          result.mismatches > 0 || UnitOfRun(manifest_, *run.instruction, run.number).count == 0;
+    }
+  }
+  if (!elsewhere && !changing) Explain(result);
+}
+
+void SurveySchedule::Explain(const SurveyResult& result) {
+  const SurveyTask& task = result.task;
+  std::string subject = result.first_mismatch;
+  for (const SurveyLine& line : result.lines) {
+    if (line.differs && subject.empty()) subject = line.line;
+  }
+  for (const SurveyAnswer& a : result.answers) {
+    if (a.differing > 0 && subject.empty() && !a.lines.empty()) subject = a.lines.front();
+  }
+  if (subject.empty() || task.stage == kExplain) return;
+  contradicted_.insert({task.op, task.variant});
+  std::vector<SurveyTask>& all = tasks_[static_cast<int>(kExplain)];
+  const auto same = [&](const SurveyTask& t) {
+    return t.op == task.op && t.variant == task.variant &&
+           t.number == static_cast<uint64_t>(task.stage);
+  };
+  if (std::any_of(all.begin(), all.end(), same)) return;
+  all.push_back({kExplain, task.op, task.variant, static_cast<uint64_t>(task.stage), subject});
+}
+
+std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage) const {
+  if (stage == kRun) {
+    const std::pair<Row, Run>* next = nullptr;
+    for (const auto& entry : runs_) {
+      if (entry.second.ended || excluded_.contains(entry.first)) continue;
+      if (next == nullptr || entry.second.seconds < next->second.seconds) next = &entry;
+    }
+    if (next == nullptr) return std::nullopt;
+    return SurveyTask{kRun, next->first.first, next->first.second, next->second.number};
+  }
+  for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
+    if (done_.contains(task)) continue;
+    if (stage != kExplain && IsExcluded(task)) continue;
+    if (stage == kPairs && contradicted_.contains({task.op, task.variant})) continue;
+    return task;
+  }
+  return std::nullopt;
+}
+
+std::optional<SurveyTask> SurveySchedule::Next(double elapsed, double total) const {
+  if (total > 0 && elapsed >= total) return std::nullopt;
+  if (std::optional<SurveyTask> task = NextOf(kExplain)) return task;
+  for (const bool late : {false, true}) {
+    for (const auto& [stage, share] : kShares) {
+      if (!late && total > 0 && elapsed >= share * total) continue;
+      if (std::optional<SurveyTask> task = NextOf(stage)) return task;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<SurveyTask> SurveySchedule::Pending() const {
+  std::vector<SurveyTask> pending;
+  for (const auto& [stage, share] : kShares) {
+    for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
+      const bool skipped = stage == kPairs && contradicted_.contains({task.op, task.variant});
+      if (!done_.contains(task) && !IsExcluded(task) && !skipped) pending.push_back(task);
+    }
+  }
+  for (const auto& [row, run] : runs_) {
+    const bool begun = run.number > 0 && manifest_.cases == 0;
+    if (run.ended || begun || excluded_.contains(row)) continue;
+    pending.push_back({kRun, row.first, row.second, run.number});
+  }
+  return pending;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,71 @@
+// What a survey does next: the stages in the order of value, the rows of a stage in turn, so that at
+// any moment what is done is balanced. A pure function of the manifest and of the results so far:
+// the survey and the process that asks the device compute the same.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "corpus/survey_record.h"
+
+namespace mmadiff {
+
+// Values of n that show what the table's n does not: the second stride of B, higher columns of D.
+inline constexpr int kSurveySizes[] = {16, 24, 64, 128, 256};
+
+// Executions of unit `number` of a run, [first, first + count): eight of each size, then twice as
+// many, up to 32 times; count is 0 beyond the end.
+struct SurveyUnit {
+  uint64_t first = 0, count = 0;
+};
+SurveyUnit UnitOfRun(const SurveyManifest& manifest, const SurveyManifest::Instruction& instruction,
+                     uint64_t number);
+
+// The questions of a task of all, one by one.
+std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions);
+
+class SurveySchedule {
+ public:
+  explicit SurveySchedule(const SurveyManifest& manifest);
+
+  // Takes the result, or its Outline(), into account: the task is done; what differs is to be
+  // explained next; a row that is elsewhere, fails or traps is asked nothing more.
+  void Done(const SurveyResult& result);
+
+  // When `elapsed` of `total` seconds are over (total 0: no limit). A stage ends at its share of
+  // the time, and gets what later stages leave. Nothing: all is done, or the time is up.
+  std::optional<SurveyTask> Next(double elapsed, double total) const;
+
+  // What is left, runs without an end left out.
+  std::vector<SurveyTask> Pending() const;
+  // Rows (ARCH/INSTRUCTION, variant) of which nothing more is asked.
+  bool IsExcluded(const SurveyTask& task) const {
+    return excluded_.contains({task.op, task.variant});
+  }
+
+ private:
+  using Row = std::pair<std::string, std::string>;  // operation, variant
+  struct Run {
+    const SurveyManifest::Instruction* instruction;
+    uint64_t number = 0;
+    double seconds = 0;
+    bool ended = false;
+  };
+
+  std::optional<SurveyTask> NextOf(SurveyStage stage) const;
+  void Explain(const SurveyResult& result);
+
+  const SurveyManifest& manifest_;
+  std::array<std::vector<SurveyTask>, kSurveyStages> tasks_;  // in their order
+  std::vector<std::pair<Row, Run>> runs_;                     // in the order of rows
+  std::set<SurveyTask> done_;
+  std::set<Row> excluded_, contradicted_;
+  std::map<Row, int> traps_;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,226 @@
+// What a survey does next: value first, rows in turn, and nothing of a row that cannot answer.
+#include "fuzz/survey/schedule.h"
+
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "sim/operation.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+namespace {
+
+using enum SurveyStage;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr char kF16[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+               kSameModel[] = "sm_90/mma.m16n8k16.f32.bf16.bf16.f32",
+               kFp8[] = "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
+               kWgmma[] = "sm_90/wgmma.m64n8k16.f32.f16.f16";
+
+SurveyManifest Manifest(const std::vector<std::string>& ops, uint64_t cases = 0) {
+  SurveyManifest manifest;
+  manifest.cases = cases;
+  for (const std::string& op : ops) {
+    EXPECT_NE(FindOperation(op), nullptr) << op;
+    manifest.instructions.push_back({op, false, {}, 3, 10, 5});
+    if (op == kWgmma) manifest.instructions.back().variants = {",a=registers"};
+  }
+  return manifest;
+}
+
+SurveyResult Answered(const SurveyTask& task, Agreement agreement = Agreement::kAgrees) {
+  SurveyResult result;
+  result.task = task;
+  result.seconds = 1;
+  result.answers.emplace_back().agreement = static_cast<uint32_t>(agreement);
+  return result;
+}
+
+// Does all until `total` seconds are over, one second each.
+std::vector<SurveyTask> DoAll(SurveySchedule& schedule, double total, size_t most = 10000) {
+  std::vector<SurveyTask> done;
+  while (done.size() < most) {
+    const auto task = schedule.Next(static_cast<double>(done.size()), total);
+    if (!task.has_value()) break;
+    schedule.Done(Answered(*task));
+    done.push_back(*task);
+  }
+  return done;
+}
+
+std::map<SurveyStage, int> Count(const std::vector<SurveyTask>& tasks) {
+  std::map<SurveyStage, int> count;
+  for (const SurveyTask& task : tasks) ++count[task.stage];
+  return count;
+}
+
+TEST(Schedule, WithAnEndEverythingIsDoneInTheOrderOfValue) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 25);
+  SurveySchedule schedule(manifest);
+  const std::vector<SurveyTask> done = DoAll(schedule, 0);
+  std::vector<SurveyStage> stages;
+  for (const SurveyTask& task : done) stages.push_back(task.stage);
+  EXPECT_THAT(stages, ElementsAre(kLayout, kLayout, kRepeat, kRepeat, kQuestions, kQuestions,
+                                  kVectors, kVectors, kRun, kRun, kRun, kRun, kRun, kRun,
+                                  kRecording, kRecording, kPairs));
+  EXPECT_THAT(schedule.Pending(), IsEmpty());
+  EXPECT_EQ(done.back().op, kFp8);  // whose operands are narrow
+}
+
+TEST(Schedule, ModelsNotSeenYetComeFirst) {
+  const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
+  SurveySchedule schedule(manifest);
+  std::vector<std::string> ops;
+  for (const SurveyTask& task : DoAll(schedule, 0, 3)) ops.push_back(task.op);
+  const bool same = SameModel(FindOperation(kF16)->model, FindOperation(kSameModel)->model);
+  EXPECT_EQ(ops, same ? std::vector<std::string>({kF16, kFp8, kSameModel})
+                      : std::vector<std::string>({kF16, kSameModel, kFp8}));
+}
+
+TEST(Schedule, OtherSizesAndSourcesHaveALayout) {
+  const SurveyManifest manifest = Manifest({kWgmma}, 10);
+  SurveySchedule schedule(manifest);
+  std::vector<std::string> layouts;
+  for (const SurveyTask& task : DoAll(schedule, 0)) {
+    if (task.stage == kLayout) layouts.push_back(task.op.substr(6) + task.variant);
+  }
+  EXPECT_THAT(
+      layouts,
+      ElementsAre("wgmma.m64n8k16.f32.f16.f16", "wgmma.m64n8k16.f32.f16.f16,a=registers",
+                  "wgmma.m64n16k16.f32.f16.f16", "wgmma.m64n16k16.f32.f16.f16,a=registers",
+                  "wgmma.m64n24k16.f32.f16.f16", "wgmma.m64n24k16.f32.f16.f16,a=registers",
+                  "wgmma.m64n64k16.f32.f16.f16", "wgmma.m64n64k16.f32.f16.f16,a=registers",
+                  "wgmma.m64n128k16.f32.f16.f16", "wgmma.m64n128k16.f32.f16.f16,a=registers",
+                  "wgmma.m64n256k16.f32.f16.f16", "wgmma.m64n256k16.f32.f16.f16,a=registers"));
+}
+
+// A run has no end, so every other stage must get its time before it, whatever the total.
+TEST(Schedule, TimeIsSpreadOverStagesAndRows) {
+  const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
+  for (const double total : {40., 100., 1000.}) {
+    SurveySchedule schedule(manifest);
+    const std::vector<SurveyTask> done = DoAll(schedule, total);
+    EXPECT_EQ(done.size(), total);
+    std::map<SurveyStage, int> count = Count(done);
+    for (const SurveyStage stage : {kLayout, kRepeat, kQuestions, kVectors, kRecording}) {
+      EXPECT_EQ(count[stage], 3) << Name(stage) << " of " << total;
+    }
+    EXPECT_EQ(count[kPairs], 1);
+    std::map<std::string, int> units;
+    for (const SurveyTask& task : done) units[task.op] += task.stage == kRun;
+    EXPECT_LE(std::abs(units[kF16] - units[kFp8]), 1);
+    EXPECT_THAT(schedule.Pending(), IsEmpty());  // each run has begun
+  }
+}
+
+TEST(Schedule, AStageThatTakesTooLongLeavesTimeForTheNext) {
+  const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
+  SurveySchedule schedule(manifest);
+  const std::vector<SurveyTask> done = DoAll(schedule, 10);  // 3 layouts are over a quarter
+  std::map<SurveyStage, int> count = Count(done);
+  EXPECT_EQ(count[kLayout], 3);
+  EXPECT_GE(count[kRepeat], 1);
+  EXPECT_GE(count[kQuestions], 1);
+  EXPECT_GE(count[kRun], 1);
+  EXPECT_THAT(schedule.Pending(), Not(IsEmpty()));
+}
+
+TEST(Schedule, ARowThatCannotAnswerIsAskedNothingMore) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
+  SurveyResult elsewhere = Answered({kLayout, kF16, ""}, Agreement::kContradicts);
+  SurveyResult changing = Answered({kRepeat, kF16, ""}, Agreement::kContradicts);
+  SurveyResult trapped = Answered({kVectors, kF16, ""}), failed = Answered({kVectors, kF16, ""});
+  trapped.trapped = true;
+  trapped.status = absl::DeadlineExceededError("hangs");
+  failed.status = absl::InternalError("no");
+  for (const SurveyResult& result : {elsewhere, changing, trapped, failed}) {
+    SurveySchedule schedule(manifest);
+    schedule.Done(result);
+    EXPECT_TRUE(schedule.IsExcluded({kRun, kF16, ""}));
+    for (const SurveyTask& task : DoAll(schedule, 0)) EXPECT_EQ(task.op, kFp8) << task.Text();
+    EXPECT_THAT(schedule.Pending(), IsEmpty());
+  }
+}
+
+TEST(Schedule, WhatTrapsLeavesTheOthersToTheThird) {
+  const SurveyManifest manifest = Manifest({kF16}, 10);
+  SurveySchedule schedule(manifest);
+  const std::vector<SurveyTask> single = SingleQuestions({kQuestions, kF16, ""});
+  ASSERT_GE(single.size(), 5u);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(schedule.IsExcluded(single[0])) << i;
+    SurveyResult result = Answered(single[i]);
+    result.trapped = true;
+    result.status = absl::UnavailableError("signal 11");
+    schedule.Done(result);
+  }
+  EXPECT_TRUE(schedule.IsExcluded(single[0]));
+}
+
+TEST(Schedule, WhatDiffersIsExplainedNextAndOncePerStage) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 40);
+  SurveySchedule schedule(manifest);
+  SurveyResult run = Answered({kRun, kF16, "", 0});
+  run.mismatches = 3;
+  run.first_mismatch = "a case";
+  schedule.Done(run);
+  const auto next = schedule.Next(0, 100);
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(*next, (SurveyTask{kExplain, kF16, "", static_cast<uint64_t>(kRun), "a case"}));
+  schedule.Done(Answered(*next));
+  run.task.number = 1;
+  schedule.Done(run);
+  EXPECT_EQ(schedule.Next(0, 100)->stage, kLayout);
+  // No more units of a row that differs, and no sweep of all pairs.
+  SurveyResult vectors = Answered({kVectors, kFp8, ""});
+  vectors.lines = {{"a", "00", false}, {"b", "01", true}};
+  schedule.Done(vectors);
+  EXPECT_EQ(schedule.Next(0, 100)->detail, "01");
+  std::vector<SurveyTask> rest = DoAll(schedule, 0);
+  EXPECT_EQ(Count(rest)[kPairs], 0);
+  for (const SurveyTask& task : rest) EXPECT_FALSE(task.stage == kRun && task.op == kF16);
+}
+
+// The process that asks computes what comes next from the outlines alone.
+TEST(Schedule, OutlinesSayAsMuchAsResults) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8, kWgmma}, 40);
+  SurveySchedule full(manifest), outlined(manifest);
+  for (int i = 0; i < 200; ++i) {
+    const auto task = full.Next(i, 0);
+    ASSERT_EQ(task, outlined.Next(i, 0));
+    if (!task.has_value()) break;
+    SurveyResult result =
+        Answered(*task, i % 17 == 5 ? Agreement::kContradicts : Agreement::kAgrees);
+    result.answers[0].lines = {"00", "01"};
+    result.answers[0].differing = i % 5 == 0;
+    result.lines = {{"x", "02", false}, {"y", "03", i % 7 == 0}};
+    if (i % 11 == 3) result.status = absl::InternalError("a long text");
+    result.trapped = i % 13 == 4;
+    full.Done(result);
+    outlined.Done(Outline(result));
+  }
+}
+
+TEST(Schedule, UnitsOfARunFollowEachOtherAndGrow) {
+  SurveyManifest manifest = Manifest({kF16}, 1000);
+  uint64_t next = 0, number = 0;
+  for (;; ++number) {
+    const SurveyUnit unit = UnitOfRun(manifest, manifest.instructions[0], number);
+    if (unit.count == 0) break;
+    EXPECT_EQ(unit.first, next);
+    next += unit.count;
+  }
+  EXPECT_EQ(next, 1000u);
+  EXPECT_EQ(number, 30u);  // 8 of 10, of 20, of 40, then 6 of 80 for the other 440
+  manifest.cases = 0;
+  EXPECT_EQ(UnitOfRun(manifest, manifest.instructions[0], 8).count, 20u);
+  EXPECT_EQ(UnitOfRun(manifest, manifest.instructions[0], 1000).count, 320u);
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,190 @@
+#include "fuzz/survey/summary.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "sim/operation.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+namespace {
+
+using enum SurveyStage;
+
+// "m64n64k16" of an operation with another size than the survey's row; "" for the row itself.
+std::string SizeOf(const std::string& op) {
+  const Operation* sized = FindOperation(op);
+  if (sized == nullptr) return op;
+  const Shape& s = sized->shape();
+  return absl::StrCat("m", s.m, "n", s.n, "k", s.k);
+}
+
+class Summarizer {
+ public:
+  explicit Summarizer(const SurveyOutcome& outcome) {
+    summary_.outcome = &outcome;
+    for (const SurveyManifest::Instruction& i : outcome.manifest.instructions) {
+      AddRow(i, "");
+      for (const std::string& variant : i.variants) AddRow(i, variant);
+    }
+  }
+
+  SurveySummary Run() {
+    for (const SurveyResult& result : summary_.outcome->results) Add(result);
+    // What one row says in several places is one contradiction if one change explains all.
+    std::stable_sort(differences_.begin(), differences_.end(),
+                     [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
+    std::set<std::tuple<std::string, std::string, std::string>> said;
+    for (SurveyContradiction& c : differences_) {
+      if (IsExplained(c) && !said.emplace(c.op, c.variant, c.finding->bucket).second) continue;
+      const bool known = c.finding == nullptr && HasFinding(c);
+      if (known) continue;
+      summary_.contradictions.push_back(std::move(c));
+    }
+    summary_.changed = static_cast<int>(summary_.contradictions.size());
+    for (const SurveyRow& row : summary_.rows) {
+      for (const std::string& trouble : row.troubles) {
+        summary_.contradictions.push_back({row.op, row.variant, trouble});
+      }
+      summary_.troubled += !row.troubles.empty();
+    }
+    return std::move(summary_);
+  }
+
+ private:
+  static bool IsExplained(const SurveyContradiction& c) {
+    return c.finding != nullptr && !c.finding->bucket.starts_with("unexplained") &&
+           c.finding->bucket != "flaky";
+  }
+  bool HasFinding(const SurveyContradiction& c) const {
+    return std::any_of(differences_.begin(), differences_.end(), [&](const auto& other) {
+      return other.finding != nullptr && other.op == c.op && other.variant == c.variant;
+    });
+  }
+
+  void AddRow(const SurveyManifest::Instruction& i, const std::string& variant) {
+    at_[{i.name, variant}] = summary_.rows.size();
+    SurveyRow& row = summary_.rows.emplace_back();
+    row.op = i.name;
+    row.variant = variant;
+    row.emulated = i.emulated;
+  }
+
+  // The row of a task; that of the table's size for another size.
+  SurveyRow& RowOf(const SurveyTask& task) {
+    const auto at = at_.find({task.op, task.variant});
+    if (at != at_.end()) return summary_.rows[at->second];
+    const Operation* sized = FindOperation(task.op);
+    for (SurveyRow& row : summary_.rows) {
+      const Operation* op = FindOperation(row.op);
+      if (sized != nullptr && op != nullptr && row.variant == task.variant &&
+          op->numerics == sized->numerics &&
+          WithSize(*op->instruction, sized->shape().m, sized->shape().n).name ==
+              sized->instruction->name) {
+        return row;
+      }
+    }
+    return summary_.rows.front();
+  }
+
+  void Add(const SurveyResult& result) {
+    const SurveyTask& task = result.task;
+    SurveyRow& row = RowOf(task);
+    const std::string size = row.op == task.op ? "" : absl::StrCat(" of ", SizeOf(task.op));
+    if (!result.hardware.empty()) summary_.hardware = result.hardware;
+    summary_.seconds += result.seconds;
+    if (result.trapped) {
+      row.troubles.push_back(absl::StrCat("traps in ", Name(task.stage), size, ": ",
+                                          result.status.message(), "; on ", result.trap));
+    } else if (!result.status.ok()) {
+      row.troubles.push_back(
+          absl::StrCat("fails in ", Name(task.stage), size, ": ", result.status.message()));
+    } else if (result.died_once && task.stage != kQuestions) {
+      row.troubles.push_back(
+          absl::StrCat("died once in ", Name(task.stage), size, ", and answered when asked again"));
+    }
+    switch (task.stage) {
+      case kLayout:
+        if (!result.answers.empty()) Layout(result, size, row);
+        break;
+      case kRepeat:
+        if (result.answers.empty()) break;
+        row.repeat = result.answers[0].agreement == 0 ? "agrees" : result.answers[0].answer;
+        if (result.answers[0].agreement != 0) {
+          row.troubles.push_back(absl::StrCat("does not repeat: ", result.answers[0].answer, ": ",
+                                              result.answers[0].decides));
+        }
+        break;
+      case kQuestions:
+      case kPairs:
+        for (const SurveyAnswer& a : result.answers) Answer(a, row);
+        break;
+      case kVectors:
+        row.lines += result.dot_products;
+        row.lines_differing += result.mismatches;
+        Differs(result, row);
+        break;
+      case kRun:
+        row.cases += result.cases;
+        row.dot_products += result.dot_products;
+        row.mismatches += result.mismatches;
+        row.seconds += result.seconds;
+        Differs(result, row);
+        break;
+      case kRecording:
+        row.recorded = result.status.ok();
+        break;
+      case kExplain:
+        for (const SurveyFinding& f : result.findings) {
+          differences_.push_back({row.op, row.variant, f.text, &f});
+        }
+        break;
+      case kTrap:
+        break;
+    }
+  }
+
+  static void Layout(const SurveyResult& result, const std::string& size, SurveyRow& row) {
+    const SurveyAnswer& a = result.answers.front();
+    if (a.agreement == 0) {
+      if (size.empty()) {
+        row.layout = "agrees";
+      } else {
+        row.sizes.push_back(SizeOf(result.task.op));
+      }
+      return;
+    }
+    if (size.empty()) row.layout = "another";
+    row.troubles.push_back(absl::StrCat("another layout", size, ": ", a.decides));
+  }
+
+  void Answer(const SurveyAnswer& a, SurveyRow& row) {
+    SurveyAnswer kept = a;
+    kept.lines.clear();
+    row.answers.push_back(std::move(kept));
+    if (a.agreement == static_cast<uint32_t>(Agreement::kContradicts)) {
+      differences_.push_back(
+          {row.op, row.variant, absl::StrCat(a.question, ": ", a.answer, ": ", a.decides)});
+    }
+  }
+
+  void Differs(const SurveyResult& result, const SurveyRow& row) {
+    if (result.mismatches == 0) return;
+    differences_.push_back({row.op, row.variant,
+                            absl::StrCat(Name(result.task.stage), ": ", result.mismatches, " of ",
+                                         result.dot_products, " dot products differ")});
+  }
+
+  SurveySummary summary_;
+  std::vector<SurveyContradiction> differences_;
+  std::map<std::pair<std::string, std::string>, size_t> at_;
+};
+
+}  // namespace
+
+SurveySummary Summarize(const SurveyOutcome& outcome) { return Summarizer(outcome).Run(); }
+
+}  // namespace mmadiff

@@ -1,0 +1,51 @@
+// What the results of a survey say, row by row, contradictions with the tables first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "corpus/survey_record.h"
+#include "fuzz/survey/survey.h"
+
+namespace mmadiff {
+
+// One operation behind one operand source.
+struct SurveyRow {
+  std::string op, variant;
+  bool emulated = false;
+  std::string layout = "not asked", repeat = "not asked";  // "agrees", or what is wrong
+  std::vector<std::string> sizes;           // other sizes whose layout agrees: "m64n16k16"
+  std::vector<SurveyAnswer> answers;        // to the questions about the arithmetic, without lines
+  uint64_t lines = 0, lines_differing = 0;  // of vectors and regression cases
+  uint64_t cases = 0, dot_products = 0, mismatches = 0;  // of the run
+  double seconds = 0;                                    // of the run
+  bool recorded = false;
+  std::vector<std::string> troubles;  // traps, failures, other layouts: a line each
+
+  std::string Name() const { return variant.empty() ? op : op + " with " + variant; }
+};
+
+// The tables are wrong about a row, or the row does not do what it should.
+struct SurveyContradiction {
+  std::string op, variant;
+  std::string what;                        // "width: fraction_bits=24: contradicts the table: ..."
+  const SurveyFinding* finding = nullptr;  // the change that explains it, with minimal cases
+};
+
+struct SurveySummary {
+  const SurveyOutcome* outcome = nullptr;
+  std::vector<SurveyRow> rows;
+  // Changes of the model that explain the device first, then differences that none explains, then
+  // rows that are elsewhere, do not repeat, fail or trap.
+  std::vector<SurveyContradiction> contradictions;
+  int changed = 0;   // of these: differences from the model
+  int troubled = 0;  // rows that are elsewhere, do not repeat, fail or trap
+  std::string hardware;
+  double seconds = 0;  // of all tasks
+};
+
+// Points into `outcome`.
+SurveySummary Summarize(const SurveyOutcome& outcome);
+
+}  // namespace mmadiff

@@ -1,0 +1,297 @@
+#include "fuzz/survey/survey.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "corpus/survey_log.h"
+#include "device/stop.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/recorder.h"
+#include "fuzz/survey/schedule.h"
+#include "fuzz/survey/trap.h"
+#include "fuzz/workdir.h"
+
+namespace mmadiff {
+namespace {
+
+using enum SurveyStage;
+
+constexpr int kOpenTries = 3;                      // of a device that does not open any more
+constexpr uint64_t kMostRawCases = 1024;           // of each strategy
+constexpr double kLineBytes = 250, kAnswers = 16;  // of a line; of a row: about
+constexpr auto kGrace = absl::Seconds(20);         // of a task that has begun when the time is up
+
+// Shares of max_bytes: raw answers, lines of answers, the log.
+constexpr uint64_t kRawShare = 8, kLineShare = 6, kLogShare = 2;
+
+class Survey {
+ public:
+  Survey(const SurveyOptions& options, const AskProcess& ask, Console& console)
+      : options_(options), ask_(ask), console_(console), limit_(TimeLimit::After(options.time)) {}
+
+  absl::StatusOr<SurveyOutcome> Run() {
+    if (absl::Status s = Open(); !s.ok()) return s;
+    schedule_.emplace(outcome_.manifest);
+    for (const SurveyResult& result : outcome_.results) schedule_->Done(result);
+    AskAll();
+    if (log_ != nullptr) outcome_.durable.Update(log_->Flush());
+    console_.Clear();
+    outcome_.missing = schedule_->Pending();
+    return std::move(outcome_);
+  }
+
+ private:
+  absl::Status Open() {
+    if (absl::Status s = MakeFolder(options_.folder); !s.ok()) {
+      return absl::DataLossError(s.message());
+    }
+    std::string warning;
+    auto lock = FolderLock::Take(options_.folder, warning);
+    if (!lock.ok()) return lock.status();
+    if (!warning.empty()) outcome_.warnings.push_back(warning);
+    lock_ = *std::move(lock);
+    absl::StatusOr<StoredSurvey> stored = ReadSurvey(options_.folder);
+    if (!stored.ok() && !absl::IsNotFound(stored.status())) {
+      return absl::AbortedError(stored.status().message());
+    }
+    const absl::StatusOr<SurveyManifest> manifest = Identify();
+    if (!manifest.ok()) return manifest.status();
+    outcome_.manifest = *manifest;
+    if (!stored.ok()) return Begin();
+    const std::string difference = ManifestDifference(stored->manifest, *manifest);
+    if (!difference.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(options_.folder, " holds another survey (", difference,
+                       "); give this one its own --out, or repeat that command line"));
+    }
+    auto log = SurveyLog::Continue(options_.folder, *stored);
+    if (!log.ok()) return absl::AbortedError(log.status().message());
+    log_ = *std::move(log);
+    outcome_.results = std::move(stored->results);
+    return absl::OkStatus();
+  }
+
+  absl::Status Begin() {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(options_.folder, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (name == "writer.lock" || name.starts_with("answers.log")) continue;
+      return absl::FailedPreconditionError(absl::StrCat(options_.folder, " holds no survey but ",
+                                                        name, "; give the survey its own --out"));
+    }
+    auto log = SurveyLog::Create(options_.folder, outcome_.manifest);
+    if (!log.ok()) return log.status();
+    log_ = *std::move(log);
+    return absl::OkStatus();
+  }
+
+  // Who the device is, what it has, and how much of each is recorded.
+  absl::StatusOr<SurveyManifest> Identify() {
+    SurveyJob job;
+    job.manifest.device = options_.device;
+    job.manifest.seed = options_.seed;
+    job.identify = options_.globs;
+    if (absl::Status s = AskOnce(job); !s.ok()) {
+      return absl::IsCancelled(s) ? absl::UnavailableError("stopped before the device was asked")
+                                  : absl::NotFoundError(failed_.empty() ? s.message() : failed_);
+    }
+    SurveyManifest manifest = std::move(identity_);
+    if (manifest.instructions.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("device ", options_.device, " has none of these instructions"));
+    }
+    manifest.tool_version = MMADIFF_VERSION;
+    manifest.model_version = absl::StrCat(kModelVersion);
+    manifest.generator_version = kGeneratorVersion;
+    manifest.seed = options_.seed;
+    manifest.cases = options_.cases;
+    manifest.regressions = options_.regressions;
+    manifest.max_bytes = options_.max_bytes;
+    const double rows = static_cast<double>(manifest.instructions.size());
+    manifest.kept_lines = static_cast<uint64_t>(std::clamp(
+        static_cast<double>(options_.max_bytes) / kLineShare / (rows * kAnswers * kLineBytes), 2.,
+        64.));
+    std::vector<const Operation*> ops;
+    for (const auto& i : manifest.instructions) ops.push_back(FindOperation(i.name));
+    const auto planned =
+        PlanRawCases(ops, manifest.device_identity, kMostRawCases, options_.max_bytes / kRawShare);
+    if (!planned.ok()) {
+      outcome_.warnings.push_back(
+          absl::StrCat("nothing is recorded raw: ", planned.status().message()));
+      return manifest;
+    }
+    for (size_t i = 0; i < ops.size(); ++i) manifest.instructions[i].raw_cases = (*planned)[i];
+    return manifest;
+  }
+
+  void AskAll() {
+    int failures = 0;
+    while (!Stopped()) {
+      const size_t before = outcome_.results.size();
+      const absl::Status s = AskOnce(Job());
+      if (s.ok() || absl::IsCancelled(s)) break;
+      if (outcome_.results.size() > before) failures = 0;
+      if (begun_.has_value()) {
+        const SurveyTask task = *begun_;
+        console_.Warn(absl::StrCat(task.Text(), ": ", Why(s), "; asked again alone"));
+        if (AskAgain(task)) continue;
+      }
+      if (++failures == kOpenTries) {
+        outcome_.device = absl::UnavailableError(absl::StrCat("the device is gone: ", Why(s)));
+        break;
+      }
+      std::this_thread::sleep_for(absl::ToChronoMilliseconds(failures * options_.patience));
+    }
+    outcome_.stopped_by = StopReason(limit_);
+    if (outcome_.stopped_by.empty() && full_) outcome_.stopped_by = "folder full";
+  }
+
+  bool Stopped() {
+    full_ = log_->bytes() > options_.max_bytes / kLogShare;
+    return !outcome_.durable.ok() || full_ || !StopReason(limit_).empty();
+  }
+
+  // What a task died of is asked once more, questions one by one. False if the device cannot be
+  // asked at all.
+  bool AskAgain(const SurveyTask& task) {
+    const bool whole = task.stage == kQuestions && task.detail.empty();
+    std::vector<SurveyTask> tasks = whole ? SingleQuestions(task) : std::vector{task};
+    again_ = true;
+    bool can = true;
+    for (size_t next = 0;
+         next < tasks.size() && can && !Stopped() && !schedule_->IsExcluded(task);) {
+      const std::vector<SurveyTask> rest(tasks.begin() + static_cast<std::ptrdiff_t>(next),
+                                         tasks.end());
+      absl::Status s = AskOnce(Job(rest));
+      if (s.ok() || absl::IsCancelled(s)) break;
+      can = begun_.has_value();
+      if (!can) break;
+      next = std::find(tasks.begin(), tasks.end(), *begun_) - tasks.begin();
+      const SurveyTask died = *begun_;
+      if (whole) s = AskOnce(Job({died}));  // for the second time
+      if (!s.ok() && !absl::IsCancelled(s)) Trapped(died, s);
+      ++next;
+    }
+    again_ = false;
+    if (whole && can && !Stopped()) {
+      SurveyResult done;
+      done.task = task;
+      done.died_once = true;
+      outcome_.durable.Update(Keep(std::move(done)));
+    }
+    return can;
+  }
+
+  void Trapped(const SurveyTask& task, const absl::Status& s) {
+    SurveyResult result;
+    result.task = task;
+    result.trapped = true;
+    const std::string why = Why(s);
+    result.status = absl::Status(s.code(), why);
+    const auto survives = [this](const SurveyTask& trial) {
+      const absl::Status tried = AskOnce(Job({trial}));
+      return tried.ok() || absl::IsCancelled(tried) || !begun_.has_value();
+    };
+    const std::vector<std::string> asked = asked_;
+    result.trap =
+        SmallestTrap(outcome_.manifest, task, asked, absl::IsDeadlineExceeded(s), survives);
+    console_.Warn(
+        absl::StrCat(task.Text(), ": ", why, " again; traps on ", result.trap.substr(0, 200)));
+    outcome_.durable.Update(Keep(std::move(result)));
+  }
+
+  SurveyJob Job(std::vector<SurveyTask> tasks = {}) const {
+    SurveyJob job;
+    job.manifest = outcome_.manifest;
+    job.tasks = std::move(tasks);
+    for (const SurveyResult& result : outcome_.results) job.done.push_back(Outline(result));
+    if (options_.time < absl::InfiniteDuration()) {
+      job.total = absl::ToDoubleSeconds(options_.time);
+      job.left = absl::ToDoubleSeconds(limit_.Left());
+    }
+    return job;
+  }
+
+  absl::Status AskOnce(const SurveyJob& job) {
+    begun_.reset();
+    asked_.clear();
+    failed_.clear();
+    const auto stop = [this] { return StopSignal() != 0 || limit_.Left() < -kGrace; };
+    return ask_(
+        job, [this](const SurveyMessage& m) { return Take(m); }, stop);
+  }
+
+  absl::Status Take(const SurveyMessage& message) {
+    switch (message.kind) {
+      case SurveyMessage::kIdentity:
+        identity_ = message.identity;
+        break;
+      case SurveyMessage::kBegun:
+        begun_ = message.begun;
+        asked_.clear();
+        console_.Status(absl::StrCat(begun_->Text(), ", ", outcome_.results.size(), " done"),
+                        false);
+        break;
+      case SurveyMessage::kAsked:
+        asked_ = message.asked;
+        break;
+      case SurveyMessage::kFailed:
+        failed_ = message.failed;
+        break;
+      case SurveyMessage::kAlive:
+        break;
+      case SurveyMessage::kResult:
+        begun_.reset();
+        if (message.result.task.stage == kTrap) break;
+        SurveyResult result = message.result;
+        result.died_once = again_;
+        return Keep(std::move(result));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Keep(SurveyResult result) {
+    const absl::Status s = log_->Append(result);
+    outcome_.durable.Update(s);  // also where a child's message is refused
+    schedule_->Done(result);
+    outcome_.results.push_back(std::move(result));
+    return s;
+  }
+
+  std::string Why(const absl::Status& s) const {
+    return failed_.empty() ? std::string(s.message()) : failed_;
+  }
+
+  const SurveyOptions& options_;
+  const AskProcess& ask_;
+  Console& console_;
+  const TimeLimit limit_;
+  std::unique_ptr<FolderLock> lock_;
+  std::unique_ptr<SurveyLog> log_;
+  std::optional<SurveySchedule> schedule_;
+  SurveyOutcome outcome_;
+  bool full_ = false;
+
+  // Of the process that asks now.
+  SurveyManifest identity_;
+  std::optional<SurveyTask> begun_;  // and has no result yet
+  std::vector<std::string> asked_;   // last
+  std::string failed_;
+  bool again_ = false;  // after it died in a task
+};
+
+}  // namespace
+
+absl::StatusOr<SurveyOutcome> RunSurvey(const SurveyOptions& options, const AskProcess& ask,
+                                        Console& console) {
+  return Survey(options, ask, console).Run();
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,56 @@
+// A survey: everything that a device can say, in one folder, whatever traps, hangs or is gone on the
+// way. This process never touches the device: another one asks it (fuzz/survey/asker.h), and what
+// that one had answered when it dies is kept.
+//
+//   answers.log   all results (corpus/survey_log.h)
+//   survey.md     one page, contradictions with the tables first; survey.json says the same
+//   recording/    what others verify without the device (corpus/recordings/recording_folder.h)
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "corpus/survey_record.h"
+#include "fuzz/console.h"
+
+namespace mmadiff {
+
+struct SurveyOptions {
+  std::string folder, device;
+  std::vector<std::string> globs = {"*"};  // of operations
+  uint64_t seed = 1;
+  uint64_t cases = 0;  // executions of each operation's run; 0: until the time is up
+  uint64_t max_bytes = 64'000'000;
+  std::string regressions = "";  // folder of regression cases; empty: none
+  absl::Duration time = absl::InfiniteDuration();
+  absl::Duration patience = absl::Seconds(1);  // before a device that did not open is tried again
+};
+
+// Does a job in a process of its own and hands on what that says. Ok at its natural end, kCancelled
+// when `stop` said so; else it died, hung or failed, and the message says how.
+using TakeMessage = std::function<absl::Status(const SurveyMessage&)>;
+using AskProcess = std::function<absl::Status(const SurveyJob& job, const TakeMessage& take,
+                                              const std::function<bool()>& stop)>;
+
+struct SurveyOutcome {
+  SurveyManifest manifest;
+  std::vector<SurveyResult> results;  // of all attempts
+  std::vector<SurveyTask> missing;    // not reached
+  std::string stopped_by;             // "time limit", "signal 2"; empty at the natural end
+  absl::Status device;                // not OK: it is gone
+  absl::Status durable;               // not OK: results could not be written
+  std::vector<std::string> warnings;
+};
+
+// Begins a survey or goes on with the one in the folder. kFailedPrecondition for a folder of another
+// survey, device or driver, or one in which another process writes; kNotFound for a device that
+// does not open or has none of the operations; kAborted for a damaged log; kDataLoss for what
+// cannot be written.
+absl::StatusOr<SurveyOutcome> RunSurvey(const SurveyOptions& options, const AskProcess& ask,
+                                        Console& console);
+
+}  // namespace mmadiff
