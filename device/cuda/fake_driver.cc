@@ -12,8 +12,16 @@
 // 5 flips a bit of each first word), "once" (a bit of one launch), "alternating" (all
 // results are wrong in every second launch), "counters" (copies of counters copy nothing).
 // FAKE_CUDA_OF limits swaps and faults to instructions with this text in their names,
-// FAKE_CUDA_AFTER failures to calls after the first so many.
+// FAKE_CUDA_AFTER failures to calls after the first so many. FAKE_CUDA_ROWS is what single
+// instructions do, "FAULT@TEXT,...": "trap" (the launch fails and so does every later call of the
+// process), "trap_large" (in launches of more than 64 executions), "crash" (the process), "hang",
+// "lies" (the lowest bit of each word is 0), "mislaid" (the first two words of each execution change
+// places), "lost" (as trap, and no process opens the GPU from then on: the file FAKE_CUDA_LOST is
+// there).
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +32,10 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "device/cuda/fake_fma.h"
 #include "device/cuda/fake_kernel.h"
 #include "device/cuda/fake_mma.h"
@@ -48,8 +58,11 @@ int Number(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
+bool trapped = false;  // this process can do nothing more on the GPU
+
 // The CUresult of a function.
 int Result(const char* function) {
+  if (trapped) return 719;
   const char* name = std::getenv("FAKE_CUDA_FAILS");
   if (name == nullptr || std::string(name) != function) return 0;
   static int calls = 0;
@@ -109,6 +122,36 @@ void Spoil(const Operation& op, unsigned grid, int words, const std::vector<uint
   }
 }
 
+// The fault of FAKE_CUDA_ROWS that the instruction has; empty if it has none.
+std::string RowFault(const Operation& op) {
+  const char* rows = std::getenv("FAKE_CUDA_ROWS");
+  for (const absl::string_view row : absl::StrSplit(rows == nullptr ? "" : rows, ',')) {
+    const std::vector<std::string> parts = absl::StrSplit(row, '@');
+    if (parts.size() == 2 && absl::StrContains(op.instruction->name, parts[1])) return parts[0];
+  }
+  return "";
+}
+
+// What it does before a launch; whether this fails.
+bool Traps(const std::string& fault, unsigned grid) {
+  if (fault == "crash") std::raise(SIGSEGV);
+  while (fault == "hang") pause();
+  if (fault == "lost") {
+    std::FILE* file = std::fopen(std::getenv("FAKE_CUDA_LOST"), "w");
+    if (file != nullptr) std::fclose(file);
+  }
+  trapped |= fault == "trap" || fault == "lost" || (fault == "trap_large" && grid > 64);
+  return trapped;
+}
+
+// And after it.
+void SpoilRow(const std::string& fault, unsigned grid, int words, uint32_t* d) {
+  for (unsigned x = 0; fault == "mislaid" && x < grid; ++x) {
+    std::swap(d[size_t{x} * words], d[size_t{x} * words + 1]);
+  }
+  for (size_t w = 0; fault == "lies" && w < size_t{grid} * words; ++w) d[w] &= ~1u;
+}
+
 struct Entry {
   std::string name;
   FakeKernel kernel;
@@ -159,7 +202,10 @@ std::list<Entry> loaded;
 
 extern "C" {
 [[gnu::weak]] int LaunchTwin(const char*, void*) { return 500; }
-int cuInit(unsigned) { return Result("cuInit"); }
+int cuInit(unsigned) {
+  const char* lost = std::getenv("FAKE_CUDA_LOST");
+  return lost != nullptr && access(lost, F_OK) == 0 ? 100 : Result("cuInit");
+}
 int cuDriverGetVersion(int* version) { return *version = Number("FAKE_CUDA_DRIVER", 13000), 0; }
 int cuDeviceGetCount(int* count) {
   return *count = Number("FAKE_CUDA_GPUS", 1), Result("cuDeviceGetCount");
@@ -231,6 +277,8 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE
   if (Fault() == "unwritten" && IsSpoiled(*kernel.op)) return 0;
+  const std::string row_fault = RowFault(*kernel.op);
+  if (Traps(row_fault, grid)) return 719;
   uint64_t addresses[5];
   for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   const int words = kernel.d_words;
@@ -241,6 +289,7 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
     reinterpret_cast<uint32_t*>(addresses[4])[x] = x % kMultiprocessors;
   }
   Spoil(*kernel.op, grid, words, before, d);
+  SpoilRow(row_fault, grid, words, d);
   return 0;
 }
 int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }

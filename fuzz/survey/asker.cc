@@ -30,8 +30,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr size_t kAskedLines = 4096;       // said before the device is asked
 constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
-constexpr uint64_t kDigestUnits = 4;       // of a recording
-constexpr int64_t kRecordedAtOnce = 256;   // executions
+// Of a recording: what others compute again in a second for each operation.
+constexpr uint64_t kDigestUnits = 4, kDigestDotProducts = 1 << 18;
+constexpr int64_t kRecordedAtOnce = 256;  // executions
 
 double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
@@ -178,7 +179,7 @@ class Asker {
         }
       }
       added.unit_cases = (*engine)->UnitCases(stream, UnitOf::kRun);
-      added.digest_cases = (*engine)->UnitCases(stream, UnitOf::kRecording);
+      added.digest_cases = std::max<uint64_t>(1, kDigestDotProducts / op->shape().d_words());
     }
     send_(message);
     return absl::OkStatus();

@@ -60,19 +60,22 @@ size_t Terms(const std::string& line) {
 
 class Comparer {
  public:
-  Comparer(const Row& row, SurveyDifference& difference) : row_(row), difference_(difference) {}
+  Comparer(const Row& row, SurveyDifference& difference) : difference_(difference) {
+    row_.op = row.first;
+    row_.variant = row.second;
+  }
 
   void Compare(const Said& x, const Said& y) {
-    const Operation* op = FindOperation(row_.first);
+    const Operation* op = FindOperation(row_.op);
     for (const auto& [question, answer] : x.answers) {
       const auto other = y.answers.find(question);
       if (other == y.answers.end()) continue;
       ++difference_.compared;
       if (answer == other->second) continue;
-      texts_.push_back(absl::StrCat(question, ": ", answer, " | ", other->second));
+      row_.what.push_back(absl::StrCat(question, ": ", answer, " | ", other->second));
     }
     if (x.answers.contains("trap") != y.answers.contains("trap")) {
-      texts_.push_back(x.answers.contains("trap") ? "traps | does not" : "does not | traps");
+      row_.what.push_back(x.answers.contains("trap") ? "traps | does not" : "does not | traps");
     }
     if (op != nullptr) {
       Words(*op, x, y);
@@ -81,10 +84,7 @@ class Comparer {
         if (other != y.outputs.end()) Outputs(*op, stream, d, other->second);
       }
     }
-    if (differing_ > 0) texts_.push_back(absl::StrCat(differing_, " common answers differ"));
-    for (const std::string& text : texts_) {
-      difference_.rows.push_back({row_.first, row_.second, text, smallest_, first_, second_});
-    }
+    if (row_.differing > 0 || !row_.what.empty()) difference_.rows.push_back(std::move(row_));
   }
 
  private:
@@ -110,7 +110,7 @@ class Comparer {
       const uint64_t d = UnpackWord(f, x, i), e = UnpackWord(f, y, i);
       if (SameResult(op, d, e)) continue;
       if (!cases.ok()) {
-        ++differing_;
+        ++row_.differing;
         continue;
       }
       Batch batch;
@@ -121,19 +121,16 @@ class Comparer {
   }
 
   void Differs(const std::string& line, const std::string& x, const std::string& y) {
-    ++differing_;
+    ++row_.differing;
     const auto size = [](const std::string& l) { return std::pair(Terms(l), l); };
-    if (!smallest_.empty() && size(smallest_) <= size(line)) return;
-    smallest_ = line;
-    first_ = x;
-    second_ = y;
+    if (!row_.line.empty() && size(row_.line) <= size(line)) return;
+    row_.line = line;
+    row_.first = x;
+    row_.second = y;
   }
 
-  const Row& row_;
   SurveyDifference& difference_;
-  std::vector<std::string> texts_;
-  uint64_t differing_ = 0;
-  std::string smallest_, first_, second_;
+  SurveyDifference::Row row_;
 };
 
 absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
@@ -171,14 +168,15 @@ std::string SurveyDifference::Text() const {
   std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n");
   for (const Row& row : rows) {
     absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant, ": ",
-                    row.what, "\n");
+                    row.differing, " common answers differ\n");
+    for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
     if (row.line.empty()) continue;
     absl::StrAppend(&text, "  operands  ", row.line, "\n  first     ", row.first, "\n  second    ",
                     row.second, "\n");
   }
-  absl::StrAppend(&text, compared, " common answers, ", rows.size(),
-                  " differences; rows of the first alone: ", only_first,
-                  ", of the second alone: ", only_second, "\n");
+  absl::StrAppend(&text, compared, " common answers, rows that differ: ", rows.size(),
+                  ", of the first alone: ", only_first, ", of the second alone: ", only_second,
+                  "\n");
   return text;
 }
 
@@ -189,6 +187,7 @@ std::string SurveyDifference::Json() const {
     all.push_back({{"instruction", row.op},
                    {"variant", row.variant},
                    {"what", row.what},
+                   {"differing", row.differing},
                    {"line", row.line},
                    {"first", row.first},
                    {"second", row.second}});

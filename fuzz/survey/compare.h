@@ -12,15 +12,15 @@ namespace mmadiff {
 struct SurveyDifference {
   struct Row {
     std::string op, variant;
-    std::string
-        what;  // "width: fraction_bits=25 | fraction_bits=24", "3 of 120 common answers differ"
-    std::string line;           // the smallest dot product that shows it; "" if there is none
-    std::string first, second;  // the two answers to it
+    std::vector<std::string> what;  // "width: fraction_bits=25 | fraction_bits=24"
+    uint64_t differing = 0;         // common answers
+    std::string line;               // the smallest dot product that shows it; "" if there is none
+    std::string first, second;      // the two answers to it
   };
   std::string first, second;                 // who answered
   uint64_t compared = 0;                     // questions and answers that both have
   uint64_t only_first = 0, only_second = 0;  // rows
-  std::vector<Row> rows;
+  std::vector<Row> rows;                     // that differ
 
   std::string Text() const;
   std::string Json() const;

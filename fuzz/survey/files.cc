@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/line_checksum.h"
@@ -130,7 +131,9 @@ absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& su
   std::error_code ignored;
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().starts_with("recording")) old.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    const bool torn = absl::StrContains(name, ".tmp");  // of corpus/durable_file.h
+    if (torn || name == "recording") old.push_back(entry.path());
   }
   for (const fs::path& path : old) fs::remove_all(path, ignored);
   absl::Status s = RecordingOf(*summary.outcome, note).Write(folder + "/recording");

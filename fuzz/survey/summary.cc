@@ -34,12 +34,14 @@ class Summarizer {
 
   SurveySummary Run() {
     for (const SurveyResult& result : summary_.outcome->results) Add(result);
-    // What one row says in several places is one contradiction if one change explains all.
+    // What one row says in several places is one contradiction.
     std::stable_sort(differences_.begin(), differences_.end(),
                      [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
     std::set<std::tuple<std::string, std::string, std::string>> said;
     for (SurveyContradiction& c : differences_) {
-      if (IsExplained(c) && !said.emplace(c.op, c.variant, c.finding->bucket).second) continue;
+      if (c.finding != nullptr && !said.emplace(c.op, c.variant, c.finding->bucket).second) {
+        continue;
+      }
       const bool known = c.finding == nullptr && HasFinding(c);
       if (known) continue;
       summary_.contradictions.push_back(std::move(c));

@@ -1,0 +1,110 @@
+// Two surveys compared: from what they stored alone, with the smallest case that shows a difference.
+#include "fuzz/survey/compare.h"
+
+#include <gmock/gmock.h>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/survey_log.h"
+#include "corpus/test_folder.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr char kFma[] = "x86/vfmadd231ss", kDot[] = "x86/vdpbf16ps",
+               kF16[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+
+SurveyResult ResultOf(SurveyStage stage, const std::string& op) {
+  SurveyResult result;
+  result.task = {stage, op, ""};
+  return result;
+}
+
+class CompareTest : public TestFolder {
+ protected:
+  std::string Store(const std::string& name, const std::vector<SurveyResult>& results) {
+    SurveyManifest manifest;
+    manifest.device_identity = name;
+    std::filesystem::create_directory(Path(name));
+    auto log = SurveyLog::Create(Path(name), manifest);
+    EXPECT_TRUE(log.ok());
+    for (const SurveyResult& result : results) EXPECT_TRUE((*log)->Append(result).ok());
+    EXPECT_TRUE((*log)->Flush().ok());
+    return Path(name);
+  }
+};
+
+TEST_F(CompareTest, LinesOfTheSameOperandsAreCompared) {
+  SurveyResult x = ResultOf(SurveyStage::kVectors, kFma), y = x;
+  x.lines = {{"a", "3f800000 3f800000 3f800000 40000000"},
+             {"b", "3f800000 00000000 00000000 00000000"},
+             {"c", "3f800000 3f800000 00000000 3f800000"},
+             {"only here", "00000000 00000000 3f800000 3f800000"}};
+  // In another order, under other names; both answers of "b" and "a" differ, "b" is smaller.
+  y.lines = {{"e", "3f800000 00000000 00000000 80000000"},
+             {"f", "3f800000 3f800000 3f800000 40000001"},
+             {"g", "3f800000 3f800000 00000000 3f800000"}};
+  const auto d = CompareSurveys(Store("x", {x}), Store("y", {y}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(d->compared, 3u);
+  ASSERT_THAT(d->rows, SizeIs(1));
+  EXPECT_EQ(d->rows[0].differing, 2u);
+  EXPECT_EQ(d->rows[0].line, "3f800000 00000000 00000000");
+  EXPECT_EQ(d->rows[0].first, "00000000");
+  EXPECT_EQ(d->rows[0].second, "80000000");
+  EXPECT_THAT(d->Text(), HasSubstr("rows that differ: 1"));
+}
+
+TEST_F(CompareTest, RawAnswersNameTheirOperands) {
+  SurveyResult x = ResultOf(SurveyStage::kRecording, kFma), y = x;
+  x.outputs = {{absl::StrCat(kFma, "@g3:1"), 2, std::string("\1\0\0\0\2\0\0\0", 8)}};
+  y.outputs = {{absl::StrCat(kFma, "@g3:1"), 2, std::string("\1\0\0\0\3\0\0\0", 8)}};
+  const auto d = CompareSurveys(Store("x", {x}), Store("y", {y}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_EQ(d->compared, 2u);
+  ASSERT_THAT(d->rows, SizeIs(1));
+  EXPECT_EQ(d->rows[0].first, "00000002");
+  EXPECT_EQ(d->rows[0].second, "00000003");
+  EXPECT_THAT(d->rows[0].line, testing::MatchesRegex("[0-9a-f]{8} [0-9a-f]{8} [0-9a-f]{8}"));
+}
+
+TEST_F(CompareTest, AnswersAndTrapsOfRows) {
+  SurveyResult x = ResultOf(SurveyStage::kQuestions, kF16), y = x;
+  x.answers = {{"width", "25", "", 0, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
+  y.answers = {{"width", "24", "", 1, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
+  SurveyResult trap = ResultOf(SurveyStage::kLayout, kDot);
+  trap.trapped = true;
+  const auto d = CompareSurveys(Store("x", {x, ResultOf(SurveyStage::kLayout, kDot)}),
+                                Store("y", {y, trap, ResultOf(SurveyStage::kLayout, kFma)}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  ASSERT_THAT(d->rows, SizeIs(2));
+  EXPECT_THAT(d->rows[0].what, ElementsAre("width: 25 | 24"));
+  EXPECT_THAT(d->rows[1].what, ElementsAre("does not | traps"));
+  EXPECT_EQ(d->only_first, 0u);
+  EXPECT_EQ(d->only_second, 1u);
+}
+
+// NaNs of an operation whose NaN bits nobody knows are equal, as everywhere.
+TEST_F(CompareTest, EqualSurveysHaveNoRows) {
+  SurveyResult x = ResultOf(SurveyStage::kVectors, kFma);
+  x.lines = {{"a", "3f800000 3f800000 3f800000 40000000"}};
+  const auto d = CompareSurveys(Store("x", {x}), Store("y", {x}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_THAT(d->rows, IsEmpty());
+  EXPECT_EQ(d->compared, 1u);
+}
+
+TEST_F(CompareTest, WhatIsNoSurveyIsAnError) {
+  const std::string good = Store("x", {});
+  EXPECT_EQ(CompareSurveys(good, Path("none")).status().code(), absl::StatusCode::kNotFound);
+  std::filesystem::create_directory(Path("bad"));
+  Put("bad/answers.log", "text");
+  EXPECT_EQ(CompareSurveys(Path("bad"), good).status().code(), absl::StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Surveys on the driver for tests (device/cuda/fake_driver.cc), of rows that trap, crash, hang, lie
+# or are mislaid, and of a GPU that is lost: each comes home.
+# Usage: gpu_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU
+set -u
+m=$(realpath "$1") gpu=$(realpath "$2")
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+export MMADIFF_LIBCUDA=
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE [VARIABLE=VALUE ...] -- FOLDER ARGUMENT...: a survey of the GPU.
+expect() {
+  local code=$1 got
+  shift
+  local settings=()
+  while [ "$1" != -- ]; do settings+=("$1"); shift; done
+  local folder=$2
+  shift 2
+  env "${settings[@]}" "$gpu" survey --device=cuda:0 --out="$folder" --max_total_time=0 --quiet "$@" \
+    >out.txt 2>err.txt
+  got=$?
+  [ $got = "$code" ] || { fail "exit code $got, not $code: ${settings[*]} survey $*"; tail -n 5 err.txt; }
+}
+# count PATTERN N: lines of the page of the last survey.
+count() { [ "$(grep -cE -- "$1" out.txt)" = "$2" ] || { fail "not $2 of '$1'"; cat out.txt; }; }
+
+f16=sm_90/mma.m16n8k16.f32.f16.f16.f32
+twelve=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k8.f32.tf32.tf32.f32
+twelve+=,sm_90/mma.m16n8k4.f32.tf32.tf32.f32,sm_90/mma.m16n8k16.f32.bf16.bf16.f32
+twelve+=,sm_90/mma.m16n8k8.f32.bf16.bf16.f32,sm_90/mma.m8n8k4.f64.f64.f64.f64
+twelve+=,sm_90/mma.m16n8k32.s32.s8.s8.s32,sm_90/mma.m16n8k32.s32.u8.s8.s32
+twelve+=,sm_90/mma.m16n8k8.f16.f16.f16.f16,sm_90/mma.m16n8k16.f16.f16.f16.f16,sm_90/mma.m16n8k16.s32.s8.s8.s32
+
+# Twelve rows, four of which go wrong in a way of their own: the others are complete.
+expect 3 FAKE_CUDA_ROWS=trap@m16n8k8.f32.tf32,hang@m16n8k4.f32.tf32,lies@m16n8k8.f32.bf16,mislaid@m16n8k32.s32.u8 \
+  -- four --instr=$twelve --cases=300 --timeout=20s
+count '^\* \*\*sm_90/mma.m16n8k8.f32.tf32.tf32.f32\*\*: traps in layout: .*CUDA error 719.*; on one execution with every operand \+0$' 1
+count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: traps in layout: .*for 20s; killed.*; on one execution' 1
+count '^\* \*\*sm_90/mma.m16n8k8.f32.bf16.bf16.f32\*\*: ' 1
+count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
+[ "$(grep -m1 '^\* ' out.txt | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
+count '^\| sm_90.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 8
+[ "$(find four -type f | wc -l)" -le 8 ] || fail "more than eight files"
+"$m" replay four >replayed.txt 2>&1
+grep -q 'FLAKY\|damage\|bytes skipped' replayed.txt && fail "replay finds damage"
+grep 'MISMATCH sm_90' replayed.txt | grep -qv 'm16n8k8.f32.bf16' && fail "replay refutes another row"
+"$m" survey --compare four four >same.txt 2>&1 || fail "a survey differs from itself: $(cat same.txt)"
+
+# The same rows on a GPU without faults: what differs is what went wrong.
+expect 0 -- good --instr=$twelve --cases=300
+count '^None\.$' 1
+"$m" replay good >replayed.txt 2>&1 || fail "replay of a good survey: $(tail -n 3 replayed.txt)"
+"$m" survey --compare good four >differ.txt 2>&1
+[ $? = 1 ] || fail "the two surveys do not differ"
+[ "$(grep -oE '^sm_90/[^:]*' differ.txt | sort -u | wc -l)" = 4 ] || { fail "rows that differ"; cat differ.txt; }
+
+# Traps in the run alone, a process that crashes, a GPU that is lost and comes back.
+expect 3 FAKE_CUDA_ROWS=trap_large@m16n8k8.f32.f16 -- large --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
+count 'traps in run: .*sm_90/mma.m16n8k8.f32.f16.f16.f32@g' 1
+expect 3 FAKE_CUDA_ROWS=crash@m16n8k8.f32.f16 -- crash --instr=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32 --cases=300
+count 'traps in layout: .*signal 11' 1
+two=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32
+expect 75 FAKE_CUDA_ROWS=lost@m16n8k8.f32.f16 FAKE_CUDA_LOST="$tmp/is_lost" \
+  -- lost --instr=$two --cases=300
+grep -q 'the device is gone' err.txt || fail "nobody says that the GPU is lost: $(cat err.txt)"
+grep -q 'layout of sm_90/mma.m16n8k8' out.txt || fail "nobody says what was not reached"
+rm is_lost
+expect 0 -- lost --instr=$two --cases=300  # it is back
+expect 0 -- never_lost --instr=$two --cases=300
+said() { grep -v '"seconds":' "$1/survey.json"; }
+cmp -s <(said lost) <(said never_lost) || fail "another survey after the GPU was lost"
+
+# All operand sources and sizes of an instruction that has several.
+expect 0 -- wgmma --instr=sm_90/wgmma.m64n8k16.f32.f16.f16 --cases=20
+count 'wgmma.* \| agrees, also m64n16k16 m64n24k16 m64n64k16 m64n128k16 m64n256k16 ' 2
+
+# A folder of another survey, of another GPU, of something else.
+expect 2 -- lost --instr=$f16 --cases=300
+expect 2 FAKE_CUDA_NAME=Another -- lost --instr=$two --cases=300
+mkdir mine && : >mine/file
+expect 2 -- mine --instr=$f16 --cases=300
+expect 4 FAKE_CUDA_FAILS=cuInit -- none --instr=$f16 --cases=300
+expect 2 -- none --instr=$f16  # a run without an end
+printf x | dd of=lost/answers.log bs=1 seek=2000 conv=notrunc 2>/dev/null
+expect 5 -- lost --instr=$two --cases=300
+"$m" survey --compare lost good >out.txt 2>&1
+[ $? = 5 ] || fail "a damaged folder is compared"
+
+echo "$failures failures"
+[ $failures = 0 ]
