@@ -200,7 +200,7 @@ const char* Name(SurveyStage stage) {
 
 std::string SurveyTask::Text() const {
   const bool unit = stage == SurveyStage::kRun;
-  return absl::StrCat(Name(stage), " of ", op, variant.empty() ? "" : " with ", variant,
+  return absl::StrCat(Name(stage), " of ", op, variant.empty() ? "" : " with " + variant.substr(1),
                       unit ? absl::StrCat(", unit ", number) : "",
                       stage == SurveyStage::kQuestions && !detail.empty() ? ": " + detail : "");
 }
@@ -223,6 +223,7 @@ SurveyResult Outline(const SurveyResult& result) {
       break;
     }
   }
+  outline.first_case = result.first_case;
   outline.cases = result.cases;
   outline.mismatches = result.mismatches;
   outline.first_mismatch = result.first_mismatch;

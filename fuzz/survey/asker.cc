@@ -28,10 +28,12 @@ namespace {
 using enum SurveyStage;
 using Clock = std::chrono::steady_clock;
 
+constexpr double kGrace = 3;               // seconds, of a task when the time is up
 constexpr size_t kAskedLines = 4096;       // said before the device is asked
 constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
 // Of a recording: what others compute again in a second for each operation.
 constexpr uint64_t kDigestUnits = 4, kDigestDotProducts = 1 << 18;
+constexpr uint64_t kSmallUnit = 1 << 18;  // dot products of a run's first unit
 constexpr int64_t kRecordedAtOnce = 256;  // executions
 
 double Seconds(Clock::time_point since) {
@@ -94,7 +96,7 @@ class Asker {
     size_t listed = 0;
     for (;;) {
       std::optional<SurveyTask> task;
-      const double left = job_.left - Seconds(start_);
+      const double left = Left();
       if (job_.total > 0 && left <= 0) return absl::OkStatus();
       if (job_.tasks.empty()) {
         task = schedule_.Next(job_.total - left, job_.total);
@@ -112,6 +114,7 @@ class Asker {
       const auto begun = Clock::now();
       message.result.task = *task;
       absl::Status s = Do(*task, **engine, message.result);
+      if (absl::IsCancelled(s) && IsOver()) return absl::OkStatus();
       if (!s.ok() && !IsOfOperation(s)) return Fail(s);
       message.kind = SurveyMessage::kResult;
       message.result.status = absl::Status(s.code(), PlainText(s.message()));
@@ -122,6 +125,10 @@ class Asker {
   }
 
  private:
+  double Left() const { return job_.left - Seconds(start_); }
+  // Whether a task that has begun must end.
+  bool IsOver() const { return job_.total > 0 && Left() < -kGrace; }
+
   absl::Status Fail(const absl::Status& s) {
     SurveyMessage message;
     message.kind = SurveyMessage::kFailed;
@@ -143,7 +150,7 @@ class Asker {
           alive_ = Clock::now();
           send_({});
         }
-        return false;
+        return IsOver();
       });
     }
     return engine.get();
@@ -178,7 +185,8 @@ class Asker {
           }
         }
       }
-      added.unit_cases = (*engine)->UnitCases(stream, UnitOf::kRun);
+      const uint64_t small = std::max<uint64_t>(1, kSmallUnit / op->shape().d_words());
+      added.unit_cases = std::min((*engine)->UnitCases(stream, UnitOf::kRun), small);
       added.digest_cases = std::max<uint64_t>(1, kDigestDotProducts / op->shape().d_words());
     }
     send_(message);
@@ -207,7 +215,7 @@ class Asker {
         s = Vectors(device, *op, result);
         break;
       case kRun:
-        s = RunUnit(engine, stream, task.number, result);
+        s = RunUnit(engine, stream, task, result);
         break;
       case kRecording:
         s = Record(engine, device, stream, result);
@@ -317,13 +325,9 @@ class Asker {
     return absl::OkStatus();
   }
 
-  absl::Status RunUnit(Engine& engine, const CaseStream& stream, uint64_t number,
+  absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyTask& task,
                        SurveyResult& result) const {
-    const auto& all = job_.manifest.instructions;
-    const auto i = std::find_if(all.begin(), all.end(),
-                                [&](const auto& each) { return each.name == stream.op->name; });
-    if (i == all.end()) return absl::NotFoundError("not of this survey");
-    const SurveyUnit unit = UnitOfRun(job_.manifest, *i, number);
+    const SurveyUnit unit = schedule_.UnitOf(task);
     UnitResult counted;
     uint64_t mismatching = 0;
     const auto found = [&](const CaseName& name, const Mismatch&) {

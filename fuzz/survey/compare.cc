@@ -167,8 +167,8 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
 std::string SurveyDifference::Text() const {
   std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n");
   for (const Row& row : rows) {
-    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant, ": ",
-                    row.differing, " common answers differ\n");
+    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
+                    ": ", row.differing, " common answers differ\n");
     for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
     if (row.line.empty()) continue;
     absl::StrAppend(&text, "  operands  ", row.line, "\n  first     ", row.first, "\n  second    ",

@@ -44,7 +44,8 @@ std::string Answers(const SurveyRow& row) {
 }
 
 void AddContradiction(const SurveyContradiction& c, std::string& page) {
-  absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant, "**: ");
+  absl::StrAppend(&page, "* **", c.op, c.variant.empty() ? "" : " with " + c.variant.substr(1),
+                  "**: ");
   if (c.finding == nullptr) {
     absl::StrAppend(&page, c.what, "\n");
     return;

@@ -19,7 +19,8 @@ constexpr struct {
 } kShares[] = {{kLayout, .25}, {kRepeat, .32},    {kQuestions, .6}, {kVectors, .66},
                {kRun, .86},    {kRecording, .96}, {kPairs, 1}};
 
-constexpr int kUnitsOfSize = 8, kDoublings = 5;
+constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
+constexpr uint64_t kMostUnitDotProducts = 1 << 30;
 constexpr int kMostTraps = 3;  // of a row
 
 // Operations with a model that none before has come first: what they say, the others likely say.
@@ -63,18 +64,6 @@ bool HasPairs(const std::string& name) {
 
 }  // namespace
 
-SurveyUnit UnitOfRun(const SurveyManifest& manifest, const SurveyManifest::Instruction& instruction,
-                     uint64_t number) {
-  SurveyUnit unit;
-  for (uint64_t u = 0; u <= number; ++u) {
-    unit.first += unit.count;
-    unit.count = instruction.unit_cases << std::min<uint64_t>(u / kUnitsOfSize, kDoublings);
-  }
-  if (manifest.cases == 0) return unit;
-  unit.count = unit.first >= manifest.cases ? 0 : std::min(unit.count, manifest.cases - unit.first);
-  return unit;
-}
-
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
   std::vector<SurveyTask> single;
   for (const Question& q : Questions()) {
@@ -95,12 +84,12 @@ SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manif
       add(stage, i->name, "");
     if (i->raw_cases > 0) add(kRecording, i->name, "");
     if (HasPairs(i->name)) add(kPairs, i->name, "");
-    runs_.push_back({{i->name, ""}, {i}});
+    runs_.push_back({{i->name, ""}, {.instruction = i, .count = i->unit_cases}});
   }
   for (const auto* i : instructions) {
     for (const std::string& variant : i->variants) {
       for (const SurveyStage stage : {kLayout, kRepeat, kVectors}) add(stage, i->name, variant);
-      runs_.push_back({{i->name, variant}, {i}});
+      runs_.push_back({{i->name, variant}, {.instruction = i, .count = i->unit_cases}});
     }
   }
   for (const auto* i : instructions) {
@@ -126,16 +115,34 @@ void SurveySchedule::Done(const SurveyResult& result) {
   if (elsewhere || changing || lost || (!result.status.ok() && !result.trapped)) {
     excluded_.insert(row);
   }
-  if (task.stage == kRun) {
-    for (auto& [run_row, run] : runs_) {
-      if (run_row != row) continue;
-      run.number = std::max(run.number, task.number + 1);
-      run.seconds += result.seconds;
-      run.ended |=
-          result.mismatches > 0 || UnitOfRun(manifest_, *run.instruction, run.number).count == 0;
-    }
+  for (auto& [run_row, run] : runs_) {
+    if (task.stage == kRun && run_row == row) Count(result, run);
   }
   if (!elsewhere && !changing) Explain(result);
+}
+
+void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
+  run.number = std::max(run.number, result.task.number + 1);
+  run.first = result.first_case + result.cases;
+  run.seconds += result.seconds;
+  if (manifest_.cases == 0 && result.seconds > 0) {
+    const Operation* op = FindOperation(run.instruction->name);
+    const uint64_t most =
+        op == nullptr ? 1 : std::max<uint64_t>(1, kMostUnitDotProducts / op->shape().d_words());
+    if (result.seconds < kShortUnit) run.count = std::min(2 * run.count, std::max(most, run.count));
+    if (result.seconds > kLongUnit) run.count = std::max<uint64_t>(1, run.count / 2);
+  }
+  run.ended |= result.mismatches > 0 || (manifest_.cases > 0 && run.first >= manifest_.cases);
+}
+
+SurveyUnit SurveySchedule::UnitOf(const SurveyTask& task) const {
+  for (const auto& [row, run] : runs_) {
+    if (row != Row(task.op, task.variant)) continue;
+    if (manifest_.cases == 0) return {run.first, run.count};
+    const uint64_t left = manifest_.cases - std::min(manifest_.cases, run.first);
+    return {run.first, std::min(run.count, left)};
+  }
+  return {};
 }
 
 void SurveySchedule::Explain(const SurveyResult& result) {

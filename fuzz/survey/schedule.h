@@ -18,13 +18,10 @@ namespace mmadiff {
 // Values of n that show what the table's n does not: the second stride of B, higher columns of D.
 inline constexpr int kSurveySizes[] = {16, 24, 64, 128, 256};
 
-// Executions of unit `number` of a run, [first, first + count): eight of each size, then twice as
-// many, up to 32 times; count is 0 beyond the end.
+// Executions [first, first + count) of a unit of a run.
 struct SurveyUnit {
   uint64_t first = 0, count = 0;
 };
-SurveyUnit UnitOfRun(const SurveyManifest& manifest, const SurveyManifest::Instruction& instruction,
-                     uint64_t number);
 
 // The questions of a task of all, one by one.
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions);
@@ -41,6 +38,11 @@ class SurveySchedule {
   // the time, and gets what later stages leave. Nothing: all is done, or the time is up.
   std::optional<SurveyTask> Next(double elapsed, double total) const;
 
+  // The next unit of a row's run: of a run with an end, units of one size; else twice as many cases
+  // as before while a unit takes less than half a second, and half as many when it takes more than
+  // two. `count` is 0 beyond the end.
+  SurveyUnit UnitOf(const SurveyTask& task) const;
+
   // What is left, runs without an end left out.
   std::vector<SurveyTask> Pending() const;
   // Rows (ARCH/INSTRUCTION, variant) of which nothing more is asked.
@@ -52,13 +54,14 @@ class SurveySchedule {
   using Row = std::pair<std::string, std::string>;  // operation, variant
   struct Run {
     const SurveyManifest::Instruction* instruction;
-    uint64_t number = 0;
+    uint64_t number = 0, first = 0, count = 0;  // of the next unit
     double seconds = 0;
     bool ended = false;
   };
 
   std::optional<SurveyTask> NextOf(SurveyStage stage) const;
   void Explain(const SurveyResult& result);
+  void Count(const SurveyResult& result, Run& run) const;
 
   const SurveyManifest& manifest_;
   std::array<std::vector<SurveyTask>, kSurveyStages> tasks_;  // in their order

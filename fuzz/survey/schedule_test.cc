@@ -47,7 +47,12 @@ std::vector<SurveyTask> DoAll(SurveySchedule& schedule, double total, size_t mos
   while (done.size() < most) {
     const auto task = schedule.Next(static_cast<double>(done.size()), total);
     if (!task.has_value()) break;
-    schedule.Done(Answered(*task));
+    SurveyResult result = Answered(*task);
+    if (task->stage == kRun) {
+      result.first_case = schedule.UnitOf(*task).first;
+      result.cases = schedule.UnitOf(*task).count;
+    }
+    schedule.Done(result);
     done.push_back(*task);
   }
   return done;
@@ -206,20 +211,43 @@ TEST(Schedule, OutlinesSayAsMuchAsResults) {
   }
 }
 
-TEST(Schedule, UnitsOfARunFollowEachOtherAndGrow) {
-  SurveyManifest manifest = Manifest({kF16}, 1000);
-  uint64_t next = 0, number = 0;
-  for (;; ++number) {
-    const SurveyUnit unit = UnitOfRun(manifest, manifest.instructions[0], number);
-    if (unit.count == 0) break;
-    EXPECT_EQ(unit.first, next);
-    next += unit.count;
+TEST(Schedule, UnitsOfARunWithAnEndFollowEachOther) {
+  const SurveyManifest manifest = Manifest({kF16}, 35);
+  SurveySchedule schedule(manifest);
+  const SurveyTask task = {kRun, kF16, ""};
+  uint64_t next = 0;
+  for (const uint64_t count : {10, 10, 10, 5, 0}) {
+    EXPECT_EQ(schedule.UnitOf(task).first, next);
+    EXPECT_EQ(schedule.UnitOf(task).count, count);
+    SurveyResult result = Answered(task);
+    result.first_case = next;
+    result.cases = count;
+    schedule.Done(result);
+    next += count;
   }
-  EXPECT_EQ(next, 1000u);
-  EXPECT_EQ(number, 30u);  // 8 of 10, of 20, of 40, then 6 of 80 for the other 440
-  manifest.cases = 0;
-  EXPECT_EQ(UnitOfRun(manifest, manifest.instructions[0], 8).count, 20u);
-  EXPECT_EQ(UnitOfRun(manifest, manifest.instructions[0], 1000).count, 320u);
+}
+
+// One that takes too long would leave no time for the others.
+TEST(Schedule, UnitsOfARunWithoutAnEndTakeASecond) {
+  const SurveyManifest manifest = Manifest({kF16});
+  SurveySchedule schedule(manifest);
+  const SurveyTask task = {kRun, kF16, ""};
+  uint64_t next = 0, last = 0;
+  for (int i = 0; i < 40; ++i) {
+    const SurveyUnit unit = schedule.UnitOf(task);
+    EXPECT_EQ(unit.first, next);
+    last = unit.count;
+    SurveyResult result = Answered(task);
+    result.first_case = unit.first;
+    result.cases = unit.count;
+    result.seconds = static_cast<double>(unit.count) / (i < 20 ? 1000 : 100);
+    schedule.Done(result);
+    next += unit.count;
+    if (i == 19) {
+      EXPECT_EQ(last, 640u);
+    }
+  }
+  EXPECT_EQ(last, 160u);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct SurveyRow {
   bool recorded = false;
   std::vector<std::string> troubles;  // traps, failures, other layouts: a line each
 
-  std::string Name() const { return variant.empty() ? op : op + " with " + variant; }
+  std::string Name() const { return variant.empty() ? op : op + " with " + variant.substr(1); }
 };
 
 // The tables are wrong about a row, or the row does not do what it should.

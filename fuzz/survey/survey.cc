@@ -199,9 +199,9 @@ class Survey {
       const absl::Status tried = AskOnce(Job({trial}));
       return tried.ok() || absl::IsCancelled(tried) || !begun_.has_value();
     };
-    const std::vector<std::string> asked = asked_;
-    result.trap =
-        SmallestTrap(outcome_.manifest, task, asked, absl::IsDeadlineExceeded(s), survives);
+    const TrappedInput input = {task, options_.seed, schedule_->UnitOf(task), asked_,
+                                absl::IsDeadlineExceeded(s)};
+    result.trap = SmallestTrap(input, survives);
     console_.Warn(
         absl::StrCat(task.Text(), ": ", why, " again; traps on ", result.trap.substr(0, 200)));
     outcome_.durable.Update(Keep(std::move(result)));
