@@ -272,6 +272,7 @@ std::string SerializeMessage(const SurveyMessage& message) {
       break;
     case SurveyMessage::kFailed:
       out.set_failed(message.failed);
+      out.set_usage(message.usage);
       break;
     case SurveyMessage::kAlive:
       out.set_alive(true);
@@ -342,6 +343,7 @@ absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes) {
     case proto::SurveyMessage::kFailed:
       message.kind = SurveyMessage::kFailed;
       message.failed = in->failed();
+      message.usage = in->usage();
       return message;
     case proto::SurveyMessage::kAlive:
       return message;

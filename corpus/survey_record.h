@@ -151,6 +151,7 @@ struct SurveyMessage {
   std::vector<std::string> asked = {};  // kAsked: lines, the first so many
   SurveyResult result = {};             // kResult
   std::string failed = {};              // kFailed: the device, for good; the process ends
+  bool usage = false;                   // it failed because the device specification is none
 };
 
 std::string SerializeManifest(const SurveyManifest& manifest);

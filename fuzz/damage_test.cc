@@ -27,6 +27,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/regression_case.h"
+#include "corpus/survey_log.h"
 #include "corpus/test_folder.h"
 #include "corpus/vector_file.h"
 #include "corpus/vector_folder.h"
@@ -398,6 +399,34 @@ void WriteGzip(const std::string& path, const std::string& text) {
 
 // ---- The harness
 
+void WriteSurvey(const std::string& folder, uint64_t run) {
+  SurveyManifest manifest;
+  manifest.seed = run;
+  fs::create_directories(folder);
+  const auto log = SurveyLog::Create(folder, manifest);
+  for (uint64_t n = 0; n < 10; ++n) {
+    SurveyResult result;
+    result.task = {SurveyStage::kRun, kFma, "", n};
+    result.dot_products = 100 * run + n;
+    result.lines = {{"vector", std::string(10 * n, 'x'), false}};
+    ASSERT_TRUE((*log)->Append(result).ok());
+    ASSERT_TRUE((*log)->Flush().ok());
+  }
+}
+
+Seen SeenSurvey(const std::string& path) {
+  Seen seen;
+  const auto stored = ReadSurvey(fs::path(path).parent_path());
+  seen.status = stored.status();
+  if (!stored.ok()) return seen;
+  // A torn end is no damage: that survey goes on.
+  seen.damage = stored->damaged || !stored->stats.damage.empty() || stored->results.size() < 10;
+  for (const SurveyResult& result : stored->results) {
+    seen.records.push_back(SerializeResult(result));
+  }
+  return seen;
+}
+
 class DamageTest : public TestFolder {
  protected:
   // In memory where that is possible: readers sync, and there are many files.
@@ -414,6 +443,7 @@ class DamageTest : public TestFolder {
       fs::rename(UnitLogsIn(in)->front(), in + "units-0.log");
       WriteLog(in + "answers.log", run);
       WriteFolder(in + "folder", run);
+      WriteSurvey(in + "survey", run);
       fs::create_directories(in + "cases");
       fs::rename(WriteRegression(in + "cases", run), in + "case-000000000000.txtpb");
       std::ofstream(in + "vectors.txt") << Vectors(run);
@@ -447,6 +477,7 @@ class DamageTest : public TestFolder {
     add("answers of a recording", "folder/raw-1.log", folder);
     add("digests of a recording", "folder/digests.log", folder);
     add("regressions of a recording", "folder/regressions.txt", folder);
+    add("survey log", "survey/answers.log", SeenSurvey).tied = false;
     add("regression case", "case-000000000000.txtpb", SeenCase).path = own_case;
     kinds.back().read = [own_case] { return SeenCase(own_case); };
     add("line recording, gzip", "x86.vfmadd231ss.txt.gz", SeenRecording).tied = false;

@@ -57,6 +57,20 @@ for file in {empty,noise,cut,kind}.txtpb; do
 done
 cp folder/raw-1.log raw; : >folder/raw-1.log; expect 5 replay folder; cp raw folder/raw-1.log
 cp folder/recording.txtpb manifest; : >folder/recording.txtpb; expect 5 replay folder; cp manifest folder/recording.txtpb
+# A survey: of nothing, in folders of others, with damaged answers.
+expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
+expect 0 replay survey; expect 0 survey --compare survey survey
+for file in empty.log noise.log good.log cut.log; do
+  mkdir -p damaged; cp $file damaged/answers.log
+  expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=damaged
+  expect 5 survey --compare damaged survey
+done
+expect 2 survey; expect 2 survey --out=folder --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0
+expect 2 survey --out=survey --device=faulty:none=0 --instr=$fma --cases=51 --max_total_time=0
+expect 2 survey --out=s1 --device=nonesuch --instr=$fma; expect 2 survey --out=s1 --instr=none
+expect 2 survey --out=s1 --max_total_time=0; expect 2 survey --out=s1 --timeout=0; expect 2 survey --out=s1 --max_bytes=1
+expect 2 survey --compare survey; expect 2 survey --compare survey none; expect 2 survey --out=s1 --regressions=none
+expect 4 survey --out=s1 --device=cuda:0 --instr=$fma; expect 4 survey --out=s2 --device=host --instr=$mma
 expect 1 replay bad; warns cut.txtpb; expect 5 replay bad --device=faulty:none=0
 # Nothing there, or nothing in it.
 for kind in txtpb log txt; do
@@ -145,6 +159,7 @@ for path in /proc/none/x good.txtpb/x; do
   expect 6 replay good.txtpb --device=faulty:none=0 --junit=$path; expect 6 changes --update --file=$path
   expect 6 minimize good.txtpb --device=faulty:fraction_bits=24 --workdir=$path
   expect 6 record $path.log --device=faulty:none=0 --instr=$fma
+  expect 6 survey --out=$path --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0
   expect 6 record $path --device=faulty:none=0 --instr=$fma --max_total_time=0
   expect 6 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=$path
   expect 6 probe --device=faulty:none=0 --instr=$mma --question=floor --out=$path

@@ -133,6 +133,7 @@ class Asker {
     SurveyMessage message;
     message.kind = SurveyMessage::kFailed;
     message.failed = PlainText(s.message());
+    message.usage = absl::IsInvalidArgument(s);
     send_(message);
     return s;
   }
@@ -142,7 +143,7 @@ class Asker {
     std::unique_ptr<Engine>& engine = engines_[variant];
     if (engine == nullptr) {
       EngineOr opened = open_(job_.manifest.device + variant);
-      if (!opened.ok()) return absl::UnavailableError(opened.status().message());
+      if (!opened.ok()) return opened.status();
       engine = *std::move(opened);
       // Whoever waits for the device asks this: so it waits, and does not hang.
       engine->device().StopWhen([this] {

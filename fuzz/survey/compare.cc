@@ -135,6 +135,9 @@ class Comparer {
 
 absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
   absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
+  if (absl::IsNotFound(stored.status())) {
+    return absl::InvalidArgumentError(absl::StrCat(folder, ": no survey there"));
+  }
   if (stored.ok() && stored->damaged) {
     return absl::AbortedError(absl::StrCat(SurveyLogPath(folder), ": ", stored->Damage()));
   }

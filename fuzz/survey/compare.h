@@ -26,8 +26,8 @@ struct SurveyDifference {
   std::string Json() const;
 };
 
-// The stored answers alone: no model takes part. kNotFound or kDataLoss for a folder that is no
-// survey, kAborted for a damaged one.
+// The stored answers alone: no model takes part. kInvalidArgument for a folder without a
+// survey, kDataLoss or kAborted for a damaged one.
 absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
                                                 const std::string& second);
 

@@ -100,7 +100,7 @@ TEST_F(CompareTest, EqualSurveysHaveNoRows) {
 
 TEST_F(CompareTest, WhatIsNoSurveyIsAnError) {
   const std::string good = Store("x", {});
-  EXPECT_EQ(CompareSurveys(good, Path("none")).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(CompareSurveys(good, Path("none")).status().code(), absl::StatusCode::kInvalidArgument);
   std::filesystem::create_directory(Path("bad"));
   Put("bad/answers.log", "text");
   EXPECT_EQ(CompareSurveys(Path("bad"), good).status().code(), absl::StatusCode::kDataLoss);

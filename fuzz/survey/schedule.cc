@@ -132,7 +132,8 @@ void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
     if (result.seconds < kShortUnit) run.count = std::min(2 * run.count, std::max(most, run.count));
     if (result.seconds > kLongUnit) run.count = std::max<uint64_t>(1, run.count / 2);
   }
-  run.ended |= result.mismatches > 0 || (manifest_.cases > 0 && run.first >= manifest_.cases);
+  run.ended |= result.trapped || result.mismatches > 0 ||
+               (manifest_.cases > 0 && run.first >= manifest_.cases);
 }
 
 SurveyUnit SurveySchedule::UnitOf(const SurveyTask& task) const {

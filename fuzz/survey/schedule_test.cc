@@ -211,6 +211,17 @@ TEST(Schedule, OutlinesSayAsMuchAsResults) {
   }
 }
 
+TEST(Schedule, ARunThatTrappedIsNotBegunAgain) {
+  const SurveyManifest manifest = Manifest({kF16}, 35);
+  SurveySchedule schedule(manifest);
+  SurveyResult result = Answered({kRun, kF16, ""});
+  result.trapped = true;
+  result.status = absl::UnavailableError("signal 11");
+  schedule.Done(result);
+  EXPECT_FALSE(schedule.IsExcluded({kRun, kF16, ""}));
+  EXPECT_EQ(Count(DoAll(schedule, 0))[kRun], 0);
+}
+
 TEST(Schedule, UnitsOfARunWithAnEndFollowEachOther) {
   const SurveyManifest manifest = Manifest({kF16}, 35);
   SurveySchedule schedule(manifest);

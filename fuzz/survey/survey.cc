@@ -99,6 +99,7 @@ class Survey {
     job.manifest.seed = options_.seed;
     job.identify = options_.globs;
     if (absl::Status s = AskOnce(job); !s.ok()) {
+      if (usage_) return absl::InvalidArgumentError(failed_);
       return absl::IsCancelled(s) ? absl::UnavailableError("stopped before the device was asked")
                                   : absl::NotFoundError(failed_.empty() ? s.message() : failed_);
     }
@@ -223,6 +224,7 @@ class Survey {
     begun_.reset();
     asked_.clear();
     failed_.clear();
+    usage_ = false;
     const auto stop = [this] { return StopSignal() != 0 || limit_.Left() < -kGrace; };
     return ask_(
         job, [this](const SurveyMessage& m) { return Take(m); }, stop);
@@ -244,6 +246,7 @@ class Survey {
         break;
       case SurveyMessage::kFailed:
         failed_ = message.failed;
+        usage_ = message.usage;
         break;
       case SurveyMessage::kAlive:
         break;
@@ -284,6 +287,7 @@ class Survey {
   std::optional<SurveyTask> begun_;  // and has no result yet
   std::vector<std::string> asked_;   // last
   std::string failed_;
+  bool usage_ = false;
   bool again_ = false;  // after it died in a task
 };
 
