@@ -95,15 +95,25 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   return function;
 }
 
-absl::Status GpuCounter::Launch(const std::string& kernel, int64_t blocks, int threads,
-                                size_t shared, ResidentJob& job) {
+LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors) {
+  if (kernel == "generate") return {(job.count + 127) / 128, 128, 0};
+  if (kernel == "pack") return {multiprocessors * 8, 256, 0};
+  const bool integers = job.model.algorithm.family == Family::kIntegerDot;
+  const size_t shared = (kPatchRows + kPatchColumns) * job.shape.row_words() *
+                        (integers ? sizeof(uint64_t) : sizeof(Unpacked));
+  return {std::min<int64_t>(PatchCount(job), multiprocessors * 16), kPatchThreads, shared};
+}
+
+absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
+  const LaunchShape shape = LaunchShapeOf(kernel, job, multiprocessors_);
   const absl::StatusOr<void*> function = Function(kernel);
   if (!function.ok()) return function.status();
   void* arguments[] = {&job};
   const CudaDriver& driver = device_.driver();
-  return driver.Check(driver.launch(*function, static_cast<unsigned>(blocks), 1, 1, threads, 1, 1,
-                                    static_cast<unsigned>(shared), nullptr, arguments, nullptr),
-                      absl::StrCat("launching the kernel ", kernel));
+  return driver.Check(
+      driver.launch(*function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
+                    static_cast<unsigned>(shape.shared_bytes), nullptr, arguments, nullptr),
+      absl::StrCat("launching the kernel ", kernel));
 }
 
 absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
@@ -211,11 +221,8 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
   const CudaDriver& driver = device_.driver();
   const uint64_t d = reinterpret_cast<uint64_t>(job.d),
                  where = reinterpret_cast<uint64_t>(job.where);
-  const Family family = job.model.algorithm.family;
-  const size_t shared = (kPatchRows + kPatchColumns) * job.shape.row_words() *
-                        (family == Family::kIntegerDot ? sizeof(uint64_t) : sizeof(Unpacked));
-  absl::Status s = Launch("generate", (job.count + 127) / 128, 128, 0, job);
-  if (s.ok()) s = Launch("pack", multiprocessors_ * 8, 256, 0, job);
+  absl::Status s = Launch("generate", job);
+  if (s.ok()) s = Launch("pack", job);
   if (s.ok()) {
     s = driver.Check(driver.fill(d, FillPattern(), job.count * job.d_words), "filling results");
   }
@@ -228,8 +235,7 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
                      "launching the instruction");
   }
   if (!s.ok()) return s;
-  return Launch(CompareKernel(family), std::min<int64_t>(PatchCount(job), multiprocessors_ * 16),
-                kPatchThreads, shared, job);
+  return Launch(CompareKernel(job.model.algorithm.family), job);
 }
 
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {

@@ -24,6 +24,16 @@ struct Counted {
   std::vector<uint64_t> flagged;  // cases with a word that differs, ascending, all of them
 };
 
+// How a kernel is launched for a job.
+struct LaunchShape {
+  int64_t blocks;
+  int threads;
+  size_t shared_bytes;
+};
+
+// Of "generate", "pack" or the kernel that compares.
+LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors);
+
 // One object serves one thread, as its device.
 class GpuCounter {
  public:
@@ -68,8 +78,7 @@ class GpuCounter {
 
   absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
   absl::StatusOr<void*> Function(const std::string& name);
-  absl::Status Launch(const std::string& kernel, int64_t blocks, int threads, size_t shared,
-                      ResidentJob& job);
+  absl::Status Launch(const std::string& kernel, ResidentJob& job);
   // Fills in what does not change from launch to launch.
   absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                        uint64_t counted, ResidentJob& job);

@@ -1,0 +1,161 @@
+// What a multiprocessor has to do for a case in each kernel of a run on a GPU, counted by executing
+// the kernels' machine code (sass/) on the same jobs that a GPU is given. Digests are checked: a
+// count of something else than the kernels would be worth nothing.
+//
+//   kernel_cycles NVDISASM CUBIN [CASES [OPERATION]]
+//
+// CUBIN is for sm_90 (build/fuzz/resident.90.cubin). Cycles are of one multiprocessor that always
+// has a warp to issue from, and whose slowest unit is always busy: a bound, not a forecast. Rates
+// of units: CUDA C++ Programming Guide, "Arithmetic Instructions", capability 9.0; those of the
+// uniform unit and of IMAD.WIDE are not documented and taken from published measurements.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "device/cuda/cuda.h"
+#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/sass/machine.h"
+#include "fuzz/unit_runner.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kMultiprocessors = 1;  // of the grid: shared by all cases, as on a busy GPU
+
+std::map<std::string, sass::Program> programs;
+std::map<std::string, sass::Counts> counts;
+const CaseStream* current = nullptr;
+bool generate_alone = false, wrong_operands = false;
+
+std::string Disassembly(const std::string& nvdisasm, const std::string& cubin) {
+  std::string text;
+  FILE* pipe = popen(absl::StrCat(nvdisasm, " -c ", cubin).c_str(), "r");
+  char buffer[1 << 16];
+  while (pipe != nullptr && std::fgets(buffer, sizeof(buffer), pipe) != nullptr) text += buffer;
+  if (pipe == nullptr || pclose(pipe) != 0) text.clear();
+  return text;
+}
+
+void PrintRow(const std::string& operation, const std::string& kernel, const sass::Counts& c,
+              double cases) {
+  using sass::Unit;
+  std::printf("%-46s %-20s", operation.c_str(), kernel.c_str());
+  for (int u = 0; u < static_cast<int>(Unit::kControl); ++u) {
+    std::printf(" %7.0f", c.CyclesOf(static_cast<Unit>(u)) / cases);
+  }
+  std::printf(" %7.0f %7.0f %7.0f %7.2f %8.0f %s\n", c.CyclesOf(Unit::kControl) / cases,
+              static_cast<double>(c.shared_wavefronts) / cases,
+              static_cast<double>(c.global_sectors) / cases, static_cast<double>(c.atomics) / cases,
+              c.cycles() / cases, c.busiest());
+}
+
+// Launches of "generate" for `stream` give the operands that the host makes.
+bool SameOperands(const CaseStream& stream, const ResidentJob& job) {
+  Batch right;
+  Generate(stream, job.first, job.count, right);
+  return std::equal(right.a.begin(), right.a.end(), job.a) &&
+         std::equal(right.b.begin(), right.b.end(), job.b) &&
+         std::equal(right.c.begin(), right.c.end(), job.c);
+}
+
+// Whether the digests of `cases` cases are the host's. Fills in `counts`.
+bool Measure(const Operation& op, int64_t cases) {
+  const absl::string_view number(op.arch().data() + 3, op.arch().size() - 3);
+  const std::string capability =
+      absl::StrCat(number.substr(0, number.size() - 1), ".", number.substr(number.size() - 1));
+  setenv("FAKE_CUDA_CAPABILITY", capability.c_str(), 1);
+  auto device = OpenCuda("0");
+  if (!device.ok()) return std::printf("%s\n", device.status().ToString().c_str()), false;
+  const auto counter = GpuCounter::Create(**device, "twin");
+  const CaseStream stream = {&op, &Strategies().front(), 1};
+  counts.clear();
+  current = &stream;
+  Counted counted;
+  const absl::Status s =
+      (*counter)->Count(stream, op.model, 0, cases, GpuCounter::kMostCases, counted);
+  // Lanes of a warp take cases of one class if there are enough of them.
+  const int64_t many = 32 * ClassPeriod(stream.strategy->kind, BoundaryClassCount(*op.instruction));
+  counts["generate"] = {};
+  generate_alone = true;
+  Counted nothing;
+  (*counter)->Count(stream, op.model, 0, many, GpuCounter::kMostCases, nothing).IgnoreError();
+  generate_alone = false;
+  UnitResult host;
+  const auto ignore = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
+  const absl::Status h = UnitRunner(**device, stream).Run(0, cases, host, ignore);
+  const bool same = s.ok() && h.ok() && counted.model == host.model_digest &&
+                    counted.device == host.device_digest && !wrong_operands;
+  // Work as that of m16n8k16.
+  const double tiles = op.shape().d_words() / 128.0 * (op.shape().k / 16.0);
+  sass::Counts all;
+  double cycles = 0;
+  for (const auto& [kernel, c] : counts) {
+    const double of = tiles * static_cast<double>(kernel == "generate" ? many : cases);
+    PrintRow(op.name, kernel, c, of);
+    cycles += c.cycles() / of;
+  }
+  std::printf("%-46s %-20s %*.0f%s\n", op.name.c_str(), "all", 81, cycles,
+              same ? "" : "  WRONG RESULTS");
+  if (!s.ok()) std::printf("%s\n", s.ToString().c_str());
+  return same;
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 3)
+    return std::fprintf(stderr, "kernel_cycles NVDISASM CUBIN [CASES [OPERATION]]\n"), 2;
+  const std::string text = Disassembly(argv[1], argv[2]);
+  auto parsed = sass::ParsePrograms(text);
+  if (!parsed.ok() || parsed->empty()) {
+    return std::fprintf(stderr, "%s\n", parsed.status().ToString().c_str()), 2;
+  }
+  programs = *std::move(parsed);
+  setenv("MMADIFF_LIBCUDA", "", 1);
+  const int64_t cases = argc > 3 ? std::atoll(argv[3]) : 64;
+  const char* const all[] = {
+      "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+      "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
+      "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
+      "sm_90/mma.m16n8k32.s32.s8.s8.s32",
+      "sm_90/mma.m16n8k256.s32.b1.b1.s32.and.popc",
+      "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
+      "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
+      "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x",
+  };
+  std::printf("%-46s %-20s %7s %7s %7s %7s %7s %7s %7s %7s %7s %8s\n",
+              "cycles for 16 x 8 x 16 products", "kernel", "alu", "imad", "slow", "uniform",
+              "memory", "issue", "shared", "sectors", "atomics", "bound");
+  int wrong = 0;
+  for (const char* name : all) {
+    if (argc > 4 && std::string(name).find(argv[4]) == std::string::npos) continue;
+    const Operation* op = FindOperation(name);
+    if (op == nullptr) {
+      std::fprintf(stderr, "no operation %s\n", name);
+      wrong = 1;
+      continue;
+    }
+    wrong |= !Measure(*op, cases);
+  }
+  return wrong;
+}
+
+}  // namespace
+
+extern "C" int LaunchTwin(const char* name, void* argument) {
+  const ResidentJob& job = *static_cast<const ResidentJob*>(argument);
+  const auto program = programs.find(name);
+  if (program == programs.end() || (generate_alone && program->first != "generate")) return 500;
+  const LaunchShape shape = LaunchShapeOf(name, job, kMultiprocessors);
+  const absl::Status s = sass::Execute(
+      program->second, {shape.blocks, shape.threads, shape.shared_bytes, &job, sizeof(job)},
+      counts[name], nullptr);
+  if (!s.ok()) std::printf("%s\n", s.ToString().c_str());
+  if (program->first == "generate") wrong_operands |= !SameOperands(*current, job);
+  return s.ok() ? 0 : 719;
+}
+
+}  // namespace mmadiff
+
+int main(int argc, char** argv) { return mmadiff::Main(argc, argv); }

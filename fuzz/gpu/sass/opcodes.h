@@ -1,0 +1,120 @@
+// The instructions of sm_90 machine code that the kernels of resident.cu are made of, and the unit
+// of a multiprocessor that executes each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace mmadiff::sass {
+
+// Units of a multiprocessor.
+enum class Unit : uint8_t {
+  kAlu,       // integer add, shift, logic, comparison: 64 lanes a cycle
+  kMultiply,  // IMAD in all its uses: 64 lanes a cycle
+  kSlow,      // conversions, reciprocals, bit counts: 16 lanes a cycle
+  kUniform,   // once for a warp: one every second cycle in each of the four quarters
+  kMemory,    // one wavefront a cycle
+  kControl,   // branches, barriers: an issue slot alone
+  kCount
+};
+
+enum class Op : uint8_t {
+  kAdd3,
+  kMultiplyAdd,
+  kLogic,
+  kPredicateLogic,
+  kShift,
+  kCompare,
+  kSelect,
+  kPermute,
+  kLea,
+  kMove,
+  kMinMax,
+  kAddMinMax,
+  kAbsolute,
+  kSignExtend,
+  kLeadingOne,
+  kPopulation,
+  kToFloat,
+  kToInteger,
+  kReciprocal,
+  kToUniform,
+  kPredicatesToRegister,
+  kRegisterToPredicates,
+  kSpecialRegister,
+  kVote,
+  kShuffle,
+  kLoadConstant,
+  kLoad,
+  kStore,
+  kReduce,
+  kAtomic,
+  kLoadShared,
+  kStoreShared,
+  kLoadLocal,
+  kStoreLocal,
+  kBranch,
+  kCall,
+  kReturn,
+  kExit,
+  kSetBarrier,
+  kWaitBarrier,
+  kLeaveBarrier,
+  kBlock,
+  kNothing,
+};
+
+struct OpcodeInfo {
+  const char* name;
+  Op op;
+  Unit unit;
+  bool has_result, flags_first, flags_behind, uniform;
+};
+
+std::span<const OpcodeInfo> Opcodes();
+int FindOpcode(const std::string& name);  // -1: unknown
+
+enum Modifier : uint64_t {
+  kX = 1 << 0,
+  kEx = 1 << 1,
+  kU32 = 1 << 2,
+  kS32 = 1 << 3,
+  kU64 = 1 << 4,
+  kS64 = 1 << 5,
+  kHi = 1 << 6,
+  kWrap = 1 << 7,
+  kWide = 1 << 8,
+  k64 = 1 << 9,
+  k128 = 1 << 10,
+  kU8 = 1 << 11,
+  kS8 = 1 << 12,
+  kU16 = 1 << 13,
+  kS16 = 1 << 14,
+  kAnd = 1 << 15,
+  kOr = 1 << 16,
+  kXor = 1 << 17,
+  kLt = 1 << 18,
+  kLe = 1 << 19,
+  kGt = 1 << 20,
+  kGe = 1 << 21,
+  kEq = 1 << 22,
+  kNe = 1 << 23,
+  kSx32 = 1 << 24,
+  kRight = 1 << 25,
+  kLeft = 1 << 26,
+  kAdd = 1 << 27,
+  kShiftAmount = 1 << 28,
+  kAny = 1 << 29,
+  kAll = 1 << 30,
+  k32 = 1ull << 31,
+  kIndex = 1ull << 32,
+  kDown = 1ull << 33,
+  kButterfly = 1ull << 34,
+  kMin = 1ull << 35,
+  kMax = 1ull << 36,
+  kUp = 1ull << 37,
+};
+uint64_t ModifierBit(const std::string& name);  // 0: without meaning here
+
+}  // namespace mmadiff::sass

@@ -1,0 +1,302 @@
+#include "fuzz/gpu/sass/warp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff::sass {
+namespace {
+
+absl::Status Unknown(const Instruction& in) {
+  return absl::UnimplementedError(absl::StrCat(in.name, " at ", absl::Hex(in.address)));
+}
+
+}  // namespace
+
+Warp::Warp(Block& block, int first_thread, int threads)
+    : block_(block), first_thread_(first_thread), local_(size_t{32} * kLocalBytes, 0xa5) {
+  live_ = threads >= 32 ? ~0u : (1u << threads) - 1;
+  flags_[kTrue] = ~0u;
+  uniform_flags_ = 1u << kTrue;
+}
+
+uint32_t Warp::Guard(const Instruction& in, uint32_t lanes) const {
+  uint32_t holds = flags_[in.guard];
+  if (in.guard_uniform) holds = uniform_flags_ >> in.guard & 1 ? ~0u : 0;
+  return lanes & (in.guard_inverted ? ~holds : holds);
+}
+
+bool Warp::Condition(const Operand& o, int lane) const {
+  const bool holds = o.kind == Operand::kUniformPredicate ? uniform_flags_ >> o.index & 1
+                                                          : flags_[o.index] >> lane & 1;
+  return holds != o.inverted;
+}
+
+uint32_t Warp::Special(const Operand& o, int lane) const {
+  if (o.text == "SR_TID.X") return first_thread_ + lane;
+  if (o.text == "SR_CTAID.X") return static_cast<uint32_t>(block_.number);
+  if (o.text == "SR_LANEID") return lane;
+  if (o.text == "SR_LTMASK") return (1u << lane) - 1;
+  return 0;  // SRZ, and the block of the cluster
+}
+
+uint64_t Warp::Address(const Operand& o, int lane) const {
+  uint64_t address = o.offset;
+  if (o.base != kZeroRegister) {
+    address += o.pair ? Register(o.base, lane) | uint64_t{Register(o.base + 1, lane)} << 32
+                      : static_cast<uint64_t>(static_cast<int32_t>(Register(o.base, lane)));
+  }
+  if (o.uniform != kZeroUniform) address += uniform_[o.uniform];
+  return address;
+}
+
+uint64_t Warp::Source(const Operand& o, int lane, bool pair) const {
+  uint64_t value = 0;
+  switch (o.kind) {
+    case Operand::kRegister:
+      value = Register(o.index, lane);
+      if (pair && o.index != kZeroRegister) value |= uint64_t{Register(o.index + 1, lane)} << 32;
+      break;
+    case Operand::kUniform:
+      value = o.index == kZeroUniform ? 0 : uniform_[o.index];
+      if (pair && o.index != kZeroUniform) value |= uint64_t{uniform_[o.index + 1]} << 32;
+      break;
+    case Operand::kConstant:
+      std::memcpy(&value, block_.constants->data() + Address(o, lane), pair ? 8 : 4);
+      break;
+    case Operand::kSpecial:
+      return Special(o, lane);
+    default:
+      return o.offset;
+  }
+  return o.inverted ? ~value : value;
+}
+
+void Warp::Set(const Operand& o, int lane, uint32_t value) {
+  if (o.kind == Operand::kUniform) {
+    if (o.index != kZeroUniform) uniform_[o.index] = value;
+  } else if (o.index != kZeroRegister) {
+    registers_[o.index][lane] = value;
+  }
+}
+
+void Warp::SetFlag(const Operand& o, int lane, bool value) {
+  if (o.index == kTrue) return;
+  uint32_t& flags = o.kind == Operand::kUniformPredicate ? uniform_flags_ : flags_[o.index];
+  const uint32_t bit = 1u << (o.kind == Operand::kUniformPredicate ? o.index : lane);
+  flags = value ? flags | bit : flags & ~bit;
+}
+
+absl::Status Warp::Run() {
+  while (true) {
+    int at = -1;
+    for (uint32_t left = live_; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (state_[lane] == kRunning && (at < 0 || position_[lane] < at)) at = position_[lane];
+    }
+    if (at < 0) {
+      for (uint32_t left = live_; left != 0; left &= left - 1) {
+        if (state_[std::countr_zero(left)] == kAtBarrier) {
+          return absl::InternalError("lanes wait for each other");
+        }
+      }
+      return absl::OkStatus();
+    }
+    uint32_t lanes = 0;
+    for (uint32_t left = live_; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (state_[lane] == kRunning && position_[lane] == at) lanes |= 1u << lane;
+    }
+    if (static_cast<size_t>(at) >= block_.program->instructions.size()) {
+      return absl::InternalError("the end of the code was reached");
+    }
+    const Instruction& in = block_.program->instructions[at];
+    Count(in);
+    for (uint32_t left = lanes; left != 0; left &= left - 1) ++position_[std::countr_zero(left)];
+    if (absl::Status s = Step(in, lanes); !s.ok()) return s;
+  }
+}
+
+void Warp::Count(const Instruction& in) {
+  ++block_.counts->instructions[static_cast<int>(Opcodes()[in.opcode].unit)];
+  if (in.name == "IMAD" && (in.has & (kWide | kHi)) != 0) ++block_.counts->wide_multiplies;
+  if (block_.executed != nullptr) ++(*block_.executed)[&in - block_.program->instructions.data()];
+}
+
+absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
+  const OpcodeInfo& info = Opcodes()[in.opcode];
+  const uint32_t guarded = Guard(in, lanes);
+  if (info.unit == Unit::kControl) return Control(in, guarded);
+  if (guarded == 0) return absl::OkStatus();
+  switch (info.op) {
+    case Op::kVote:
+    case Op::kShuffle:
+    case Op::kToUniform:
+    case Op::kPredicatesToRegister:
+    case Op::kRegisterToPredicates:
+    case Op::kSpecialRegister:
+      return Exchange(in, guarded);
+    case Op::kLoadConstant:
+      return Memory(in, guarded);
+    default:
+      return info.unit == Unit::kMemory ? Memory(in, guarded) : Arithmetic(in, guarded);
+  }
+}
+
+absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
+  if (in.uniform()) lanes &= -lanes;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    Inputs x = {};
+    Outputs out;
+    for (size_t i = 0; i < in.sources.size() && i < 4; ++i) {
+      x.source[i] = Source(in.sources[i], lane, ReadsPair(in, static_cast<int>(i)));
+    }
+    for (size_t i = 0; i < in.conditions.size() && i < 4; ++i) {
+      x.condition[i] = Condition(in.conditions[i], lane);
+    }
+    if (!Compute(in, x, out)) return Unknown(in);
+    if (!in.results.empty()) {
+      Operand to = in.results[0];
+      const bool nowhere =
+          to.index == (to.kind == Operand::kUniform ? kZeroUniform : kZeroRegister);
+      Set(to, lane, static_cast<uint32_t>(out.value));
+      ++to.index;
+      if (WritesPair(in) && !nowhere) Set(to, lane, static_cast<uint32_t>(out.value >> 32));
+    }
+    for (size_t i = 0; i < in.flags.size() && i < 2; ++i) SetFlag(in.flags[i], lane, out.flag[i]);
+  }
+  return absl::OkStatus();
+}
+
+// What looks at other lanes, at predicates as bits, or at where the lane is.
+absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
+  const Op op = Opcodes()[in.opcode].op;
+  const int first = std::countr_zero(lanes);
+  uint32_t ballot = 0, before[32];
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (op == Op::kVote && Condition(in.conditions[0], lane)) ballot |= 1u << lane;
+    if (op == Op::kShuffle)
+      before[lane] = static_cast<uint32_t>(Source(in.sources[0], lane, false));
+  }
+  if (in.uniform() || op == Op::kToUniform) lanes &= -lanes;
+  for (uint32_t left = lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    uint32_t value = 0;
+    if (op == Op::kVote) {
+      value = ballot;
+      if (!in.flags.empty()) {
+        SetFlag(in.flags[0], lane, (in.has & kAll) != 0 ? ballot == lanes : ballot != 0);
+      }
+    } else if (op == Op::kShuffle) {
+      const int with = static_cast<int>(Source(in.sources[1], lane, false)) & 31;
+      const int from = (in.has & kIndex) != 0       ? with
+                       : (in.has & kButterfly) != 0 ? lane ^ with
+                       : (in.has & kDown) != 0      ? lane + with
+                                                    : lane - with;
+      const bool inside = from >= 0 && from < 32;
+      value = before[inside ? from : lane];
+      if (!in.flags.empty()) SetFlag(in.flags[0], lane, inside);
+    } else if (op == Op::kToUniform) {
+      value = static_cast<uint32_t>(Source(in.sources[0], first, false));
+    } else if (op == Op::kPredicatesToRegister) {
+      uint32_t bits = 0;
+      for (int p = 0; p < 7; ++p) bits |= (flags_[p] >> lane & 1) << p;
+      const uint32_t mask = static_cast<uint32_t>(Source(in.sources[2], lane, false));
+      value = (bits & mask) | (static_cast<uint32_t>(Source(in.sources[1], lane, false)) & ~mask);
+    } else if (op == Op::kRegisterToPredicates) {
+      const uint32_t bits = static_cast<uint32_t>(Source(in.sources[0], lane, false));
+      const uint32_t mask = static_cast<uint32_t>(Source(in.sources[1], lane, false));
+      for (int p = 0; p < 7; ++p) {
+        if (mask >> p & 1) flags_[p] = (flags_[p] & ~(1u << lane)) | (bits >> p & 1) << lane;
+      }
+      continue;
+    } else {
+      value = Special(in.sources[0], lane);
+      Operand high = in.results[0];
+      ++high.index;
+      if (WritesPair(in)) Set(high, lane, 0);
+    }
+    Set(in.results[0], lane, value);
+  }
+  return absl::OkStatus();
+}
+
+void Warp::ReleaseBarrier(int barrier) {
+  uint32_t waiting = 0, released = 0;
+  for (uint32_t left = live_; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (state_[lane] == kAtBarrier && waits_for_[lane] == barrier) waiting |= 1u << lane;
+  }
+  for (uint32_t left = waiting; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if ((barriers_[barrier][lane] & live_ & ~waiting) == 0) released |= 1u << lane;
+  }
+  for (; released != 0; released &= released - 1) state_[std::countr_zero(released)] = kRunning;
+}
+
+absl::Status Warp::Control(const Instruction& in, uint32_t lanes) {
+  for (const Operand& o : in.conditions) {  // BRA P0, label
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (!Condition(o, lane)) lanes &= ~(1u << lane);
+    }
+  }
+  const int barrier = in.sources.empty() ? 0 : in.sources[0].index & 15;
+  switch (Opcodes()[in.opcode].op) {
+    case Op::kBranch:
+    case Op::kCall:
+      for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        position_[std::countr_zero(left)] = in.target;
+      }
+      break;
+    case Op::kReturn:
+      for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        position_[lane] = static_cast<int>(Register(in.sources[0].index, lane) / 16);
+      }
+      break;
+    case Op::kExit:
+      live_ &= ~lanes;
+      for (int b = 0; b < 16; ++b) ReleaseBarrier(b);
+      break;
+    case Op::kSetBarrier:
+      for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        barriers_[barrier][std::countr_zero(left)] = lanes;
+      }
+      break;
+    case Op::kLeaveBarrier:
+      for (uint32_t& waits_for : barriers_[barrier]) waits_for &= ~lanes;
+      ReleaseBarrier(barrier);
+      break;
+    case Op::kWaitBarrier:
+      for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const int lane = std::countr_zero(left);
+        if ((barriers_[barrier][lane] >> lane & 1) == 0) continue;  // it left
+        state_[lane] = kAtBarrier;
+        waits_for_[lane] = barrier;
+      }
+      ReleaseBarrier(barrier);
+      break;
+    case Op::kBlock:
+      for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        state_[std::countr_zero(left)] = kAtBlock;
+      }
+      break;
+    default:
+      break;
+  }
+  return absl::OkStatus();
+}
+
+void Warp::Release() {
+  for (State& state : state_) {
+    if (state == kAtBlock) state = kRunning;
+  }
+}
+
+}  // namespace mmadiff::sass
