@@ -4,28 +4,35 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "sim/algorithm.h"
 #include "sim/fma_chain.h"
+#include "sim/narrow_row.h"
 #include "sim/round.h"
 #include "sim/steps.h"
 #include "sim/trace.h"
 
 namespace mmadiff {
 
+// A row of A or a column of B is anything that gives decoded operands by `row[i]` and its rest by
+// `row + i`: const Unpacked*, NarrowRow.
+
 // Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise
 // an infinity decides. Products cannot overflow. Some operand must not be finite.
-MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
-                                          int terms, const Unpacked& c) {
+template <class RowA, class RowB>
+MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, int terms,
+                                          const Unpacked& c) {
   bool nan = c.kind == Kind::kNan;
   bool infinite[2] = {false, false};
   if (c.kind == Kind::kInfinite) infinite[c.negative] = true;
   for (int i = 0; i < terms; ++i) {
-    if (a[i].kind == Kind::kFinite && b[i].kind == Kind::kFinite) continue;
-    const bool zero = (a[i].kind == Kind::kFinite && a[i].significand == 0) ||
-                      (b[i].kind == Kind::kFinite && b[i].significand == 0);
-    nan |= a[i].kind == Kind::kNan || b[i].kind == Kind::kNan || zero;
-    infinite[a[i].negative != b[i].negative] = true;
+    const Unpacked &x = a[i], &y = b[i];
+    if (x.kind == Kind::kFinite && y.kind == Kind::kFinite) continue;
+    const bool zero = (x.kind == Kind::kFinite && x.significand == 0) ||
+                      (y.kind == Kind::kFinite && y.significand == 0);
+    nan |= x.kind == Kind::kNan || y.kind == Kind::kNan || zero;
+    infinite[x.negative != y.negative] = true;
   }
   nan |= infinite[0] && infinite[1];
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
@@ -53,11 +60,12 @@ MMADIFF_HD constexpr int AddendExponentOf(const Model& m, const Format& format, 
   return leading < m.d.min_exponent ? m.d.min_exponent : leading;
 }
 
-MMADIFF_HD constexpr bool AllNegativeZeros(const Unpacked* a, const Unpacked* b, int terms,
-                                           const Unpacked& c) {
+template <class Row>
+MMADIFF_HD constexpr bool AllNegativeZeros(Row a, Row b, int terms, const Unpacked& c) {
   bool all = c.negative && c.significand == 0;
   for (int i = 0; i < terms; ++i) {
-    all &= a[i].negative != b[i].negative && a[i].significand * b[i].significand == 0;
+    const Unpacked &x = a[i], &y = b[i];
+    all &= x.negative != y.negative && x.significand * y.significand == 0;
   }
   return all;
 }
@@ -84,21 +92,38 @@ struct Alignment {
   bool special;  // some operand is not finite
 };
 
-MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, const Unpacked* a, const Unpacked* b,
+// The larger of the floor and of what the addend offers.
+MMADIFF_HD constexpr int AddendAlignment(const Model& m, const Format& c_format,
+                                         const Unpacked& c) {
+  const int floor = m.algorithm.exponent_floor;
+  if (c.significand == 0) return floor;
+  const int e = AddendExponentOf(m, c_format, c);
+  return e > floor ? e : floor;
+}
+
+MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                            int terms, const Format& c_format, const Unpacked& c) {
-  const Algorithm& alg = m.algorithm;
-  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  int align = alg.exponent_floor;
-  if (c.significand != 0) {
-    const int e = AddendExponentOf(m, c_format, c);
+  int align = AddendAlignment(m, c_format, c);
+  for (int i = 0; i < terms; ++i) {
+    const int e = a.at(i).exponent + b.at(i).exponent;
     align = e > align ? e : align;
   }
+  return {align, align >= kLeastNarrowSpecial || c.kind != Kind::kFinite};
+}
+
+template <class Row>
+MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, Row a, Row b, int terms,
+                                           const Format& c_format, const Unpacked& c) {
+  const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  int align = AddendAlignment(m, c_format, c);
   unsigned kinds = static_cast<unsigned>(c.kind);
   for (int i = 0; i < terms; ++i) {
-    const uint64_t product = a[i].significand * b[i].significand;
-    kinds |= static_cast<unsigned>(a[i].kind) | static_cast<unsigned>(b[i].kind);
+    const Unpacked &x = a[i], &y = b[i];
+    const uint64_t product = x.significand * y.significand;
+    kinds |= static_cast<unsigned>(x.kind) | static_cast<unsigned>(y.kind);
     const bool counts = product != 0 || alg.zero_term == ZeroTerm::kRaises;
-    const int e = counts ? ProductExponentOf(alg, a[i], b[i], product, product_bits) : align;
+    const int e = counts ? ProductExponentOf(alg, x, y, product, product_bits) : align;
     align = e > align ? e : align;
   }
   return {align, kinds != 0};
@@ -118,18 +143,25 @@ MMADIFF_HD constexpr int64_t AlignedAddend(const Model& m, const Format& c_forma
 }
 
 // The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
-template <class Trace>
-MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const Unpacked* a, const Unpacked* b,
+MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                         int terms, const Format& c_format, const Unpacked& c,
-                                        int lsb, int step, int first_k, Trace& trace) {
+                                        int lsb, int step, int, NullTrace& trace) {
+  return AlignedAddend(m, c_format, c, lsb, step, trace) + NarrowSum(m, a, b, terms, lsb);
+}
+
+template <class Row, class Trace>
+MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, Row a, Row b, int terms,
+                                        const Format& c_format, const Unpacked& c, int lsb,
+                                        int step, int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int up = alg.fraction_bits > product_bits ? alg.fraction_bits - product_bits : 0;
   int64_t sum = AlignedAddend(m, c_format, c, lsb, step, trace);
   for (int i = 0; i < terms; ++i) {
-    const uint64_t product = a[i].significand * b[i].significand;
-    const bool negative = a[i].negative != b[i].negative;
-    const int term_lsb = a[i].exponent + b[i].exponent - product_bits;
+    const Unpacked &x = a[i], &y = b[i];
+    const uint64_t product = x.significand * y.significand;
+    const bool negative = x.negative != y.negative;
+    const int term_lsb = x.exponent + y.exponent - product_bits;
     const Shifted<uint64_t> term =
         CutTerm(product, up, lsb - term_lsb + up, alg.align_rounding, negative);
     if (product != 0) {
@@ -160,10 +192,10 @@ MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
 }
 
 // One step over `terms` products: align, cut and add, round. c is a decoded word of `c_format`.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const Unpacked* b,
-                                        int terms, const Format& c_format, const Unpacked& c,
-                                        int step, int first_k, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
+                                        const Format& c_format, const Unpacked& c, int step,
+                                        int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const Alignment align = AlignmentOf(m, a, b, terms, c_format, c);
   if (align.special) {
@@ -171,10 +203,11 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
-  for (int i = 0; i < terms; ++i) {
-    const int lsb = a[i].exponent + b[i].exponent - m.a.fraction_bits - m.b.fraction_bits;
-    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), a[i].negative != b[i].negative,
-                a[i].significand * b[i].significand, lsb, false});
+  for (int i = 0; i < terms && !std::is_same_v<Trace, NullTrace>; ++i) {
+    const Unpacked &x = a[i], &y = b[i];
+    const int lsb = x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits;
+    trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), x.negative != y.negative,
+                x.significand * y.significand, lsb, false});
   }
   trace(Event{Stage::kAlignExponent, step, -1, false, 0, align.exponent, false});
   const int lsb = align.exponent - alg.fraction_bits;
@@ -185,9 +218,8 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, const Unpacked* a, const
 }
 
 // a and b hold m.k decoded operands in the order of the steps; c is a word of m.c.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, const Unpacked* b,
-                                         uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;
   int steps = 0;
   const uint64_t d = ChainSteps(m, last_add ? 0 : c, [&](const Step& s, uint64_t addend) {
@@ -204,9 +236,8 @@ MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, const Unpacked* a, cons
 }
 
 // a and b hold m.k decoded operands in ascending k.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t FusedSum(const Model& m, const Unpacked* a, const Unpacked* b,
-                                       uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t FusedSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   if (m.algorithm.grouping == Grouping::kConsecutive) return FusedSteps(m, a, b, c, trace);
   Unpacked grouped_a[kMaxGroupedK] = {}, grouped_b[kMaxGroupedK] = {};
   for (int position = 0; position < m.k; ++position) {
@@ -214,7 +245,7 @@ MMADIFF_HD constexpr uint64_t FusedSum(const Model& m, const Unpacked* a, const 
     grouped_a[position] = a[k];
     grouped_b[position] = b[k];
   }
-  return FusedSteps(m, grouped_a, grouped_b, c, trace);
+  return FusedSteps<const Unpacked*>(m, grouped_a, grouped_b, c, trace);
 }
 
 }  // namespace mmadiff

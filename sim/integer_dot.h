@@ -10,20 +10,37 @@
 
 namespace mmadiff {
 
-// a, b and c are words; m.d is a signed format of at most 32 bits, so 64-bit sums are exact.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, const uint64_t* a, const uint64_t* b,
+// An element of a row: a word, or the integer that it stands for.
+MMADIFF_HD constexpr int64_t IntegerAt(const Format& f, uint64_t word) {
+  return DecodeInteger(f, word);
+}
+MMADIFF_HD constexpr int32_t IntegerAt(const Format&, int32_t integer) { return integer; }
+
+// Whether products of decoded elements and sums of them fit 32 bits.
+constexpr bool HasNarrowIntegers(const Model& m) {
+  return m.a.bits <= 8 && m.b.bits <= 8 && m.k <= 1 << 14;
+}
+
+// c is a word, and so are the elements of a and b (const uint64_t*), or they are decoded (const
+// int32_t*) and the model HasNarrowIntegers(); m.d is a signed format of at most 32 bits, so 64-bit
+// sums are exact.
+template <class Element, class Trace>
+MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, const Element* a, const Element* b,
                                          uint64_t c, Trace& trace) {
+  using Exact = decltype(IntegerAt(m.a, a[0]));
+  const bool exclusive = m.algorithm.bit_operation == BitOperation::kXor;
   const int64_t max = static_cast<int64_t>(LowBits(m.d.bits - 1));
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     int64_t sum = DecodeInteger(s.number == 0 ? m.c : m.d, addend);
+    Exact products = 0;
     for (int k = s.first; k < s.first + s.terms; ++k) {
-      const int64_t x = DecodeInteger(m.a, a[k]), y = DecodeInteger(m.b, b[k]);
-      const int64_t product = m.algorithm.bit_operation == BitOperation::kXor ? x ^ y : x * y;
+      const Exact x = IntegerAt(m.a, a[k]), y = IntegerAt(m.b, b[k]);
+      const Exact product = exclusive ? x ^ y : x * y;
       trace(Event{Stage::kProduct, s.number, k, product < 0,
                   static_cast<uint64_t>(product < 0 ? -product : product), 0, false});
-      sum += product;
+      products += product;
     }
+    sum += products;
     trace(Event{Stage::kSum, s.number, -1, sum < 0, static_cast<uint64_t>(sum < 0 ? -sum : sum), 0,
                 false});
     const bool outside = sum > max || sum < -max - 1;

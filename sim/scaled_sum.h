@@ -23,20 +23,22 @@ struct ScaledGroup {
 
 // A scaled step: `terms` products from index `first` of rows a and b; scales lie behind the m.k
 // elements of a row.
+template <class Row>
 struct ScaledStep {
-  const Unpacked* a;
-  const Unpacked* b;
+  Row a;
+  Row b;
   int first, terms;
 
-  MMADIFF_HD constexpr const Unpacked& ScaleA(const Model& m, int k) const {
+  MMADIFF_HD constexpr decltype(auto) ScaleA(const Model& m, int k) const {
     return a[m.k + k / m.scale_block];
   }
-  MMADIFF_HD constexpr const Unpacked& ScaleB(const Model& m, int k) const {
+  MMADIFF_HD constexpr decltype(auto) ScaleB(const Model& m, int k) const {
     return b[m.k + k / m.scale_block];
   }
 };
 
-MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep& s, const Unpacked& c) {
+template <class Row>
+MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<Row>& s, const Unpacked& c) {
   unsigned kinds = static_cast<unsigned>(c.kind);
   for (int k = s.first; k < s.first + s.terms; ++k) {
     kinds |= static_cast<unsigned>(s.a[k].kind) | static_cast<unsigned>(s.b[k].kind) |
@@ -47,7 +49,8 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep& s, const
 }
 
 // A NaN scale makes NaN even of a block of zeros; infinity times a zero scale is NaN.
-MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep& s,
+template <class Row>
+MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
                                              const Unpacked& c) {
   bool nan = false;
   for (int k = s.first; k < s.first + s.terms; ++k) {
@@ -60,7 +63,8 @@ MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep& s
   return SumSpecials(m, s.a + s.first, s.b + s.first, s.terms, c);
 }
 
-MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep& s, int first) {
+template <class Row>
+MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep<Row>& s, int first) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   // Products in units of the least product of the formats; a single one in its own.
@@ -93,8 +97,54 @@ MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep& s, in
           zero_term ? raises : sum != 0 || alg.zero_group == ZeroGroup::kCounts};
 }
 
+MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep<NarrowGroupRow>& s,
+                                         int first) {
+  int32_t sum = 0, any = 0;
+  for (int k = first; k < first + m.algorithm.group_terms; ++k) {
+    const int32_t product = s.a.element(k) * s.b.element(k);
+    sum += product;
+    any |= product;
+  }
+  const NarrowOperand x = s.a.scale(m, first), y = s.b.scale(m, first);
+  const uint64_t scale = static_cast<uint32_t>(x.value * y.value);
+  const int lsb = m.a.min_exponent - m.a.fraction_bits + m.b.min_exponent - m.b.fraction_bits;
+  const int scales = x.exponent + y.exponent;
+  return {sum < 0, Magnitude(sum) * scale, lsb + scales - 2 * m.scale.fraction_bits, scales,
+          any != 0 && scale != 0 && (sum != 0 || m.algorithm.zero_group == ZeroGroup::kCounts)};
+}
+
+MMADIFF_HD constexpr bool HasNanScales(const Model& m, const ScaledStep<NarrowGroupRow>& s) {
+  int largest = 0;
+  for (int k = s.first; k < s.first + s.terms; k += m.scale_block) {
+    const int x = s.a.scale(m, k).exponent, y = s.b.scale(m, k).exponent;
+    const int e = x > y ? x : y;
+    largest = e > largest ? e : largest;
+  }
+  return largest >= kLeastNarrowSpecial;
+}
+
+MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<NarrowGroupRow>& s,
+                                      const Unpacked& c) {
+  return c.kind != Kind::kFinite || HasNanScales(m, s);
+}
+
+MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<NarrowGroupRow>& s,
+                                             const Unpacked& c) {
+  const Unpacked* none = nullptr;
+  return HasNanScales(m, s) ? DefaultNan(m.d, m.algorithm.nan_rule)
+                            : SumSpecials(m, none, none, 0, c);
+}
+
+// Every zero of the models with such rows is positive.
+MMADIFF_HD constexpr bool AllNegativeZeros(const Model&, const ScaledStep<NarrowGroupRow>&,
+                                           const Unpacked&) {
+  return false;
+}
+
 // Every product of elements and scales, and the addend, is -0.
-MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep& s, const Unpacked& c) {
+template <class Row>
+MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep<Row>& s,
+                                           const Unpacked& c) {
   bool all = c.negative && c.significand == 0;
   for (int k = s.first; k < s.first + s.terms; ++k) {
     const uint64_t scale = s.ScaleA(m, k).significand * s.ScaleB(m, k).significand;
@@ -105,8 +155,8 @@ MMADIFF_HD constexpr bool AllNegativeZeros(const Model& m, const ScaledStep& s, 
 }
 
 // The exact sum of all groups and the addend cut to multiples of 2^lsb, in units of 2^lsb.
-template <class Trace>
-MMADIFF_HD constexpr int64_t AlignedGroups(const Model& m, const ScaledStep& s,
+template <class Row, class Trace>
+MMADIFF_HD constexpr int64_t AlignedGroups(const Model& m, const ScaledStep<Row>& s,
                                            const ScaledGroup* groups, const Format& c_format,
                                            const Unpacked& c, int lsb, int step, Trace& trace) {
   int64_t sum = AlignedAddend(m, c_format, c, lsb, step, trace);
@@ -124,8 +174,8 @@ MMADIFF_HD constexpr int64_t AlignedGroups(const Model& m, const ScaledStep& s,
 }
 
 // One step; c is a decoded word of `c_format`.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep& s,
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep<Row>& s,
                                                const Format& c_format, const Unpacked& c, int step,
                                                Trace& trace) {
   const Algorithm& alg = m.algorithm;
@@ -154,13 +204,12 @@ MMADIFF_HD constexpr uint64_t ScaledStepResult(const Model& m, const ScaledStep&
 }
 
 // a and b hold m.k decoded elements and the scales behind them; c is a word of m.c.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t ScaledSum(const Model& m, const Unpacked* a, const Unpacked* b,
-                                        uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t ScaledSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     const Format& format = s.number == 0 ? m.c : m.d;
-    return ScaledStepResult(m, ScaledStep{a, b, s.first, s.terms}, format, Decode(format, addend),
-                            s.number, trace);
+    return ScaledStepResult(m, ScaledStep<Row>{a, b, s.first, s.terms}, format,
+                            Decode(format, addend), s.number, trace);
   });
 }
 

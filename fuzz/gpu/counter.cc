@@ -11,19 +11,27 @@ namespace {
 
 constexpr size_t kScratchBytes = size_t{1} << 30;  // of the cases of one launch
 
-const char* CompareKernel(Family family) {
-  switch (family) {
-    case Family::kFmaChain:
-      return "compare_fma_chain";
-    case Family::kFusedSum:
-      return "compare_fused_sum";
-    case Family::kScaledSum:
-      return "compare_scaled_sum";
-    case Family::kIntegerDot:
-      return "compare_integer_dot";
-    default:
-      return nullptr;
+struct CompareKernel {
+  const char* name;
+  size_t (*shared_bytes)(const Shape&);
+};
+
+CompareKernel CompareKernelOf(Path path) {
+  switch (path) {
+    case Path::kFmaChain:
+      return {"compare_fma_chain", SharedBytes<Path::kFmaChain>};
+    case Path::kFusedSum:
+      return {"compare_fused_sum", SharedBytes<Path::kFusedSum>};
+    case Path::kScaledSum:
+      return {"compare_scaled_sum", SharedBytes<Path::kScaledSum>};
+    case Path::kNarrowSum:
+      return {"compare_narrow_sum", SharedBytes<Path::kNarrowSum>};
+    case Path::kGroupSum:
+      return {"compare_group_sum", SharedBytes<Path::kGroupSum>};
+    case Path::kInteger:
+      break;
   }
+  return {"compare_integer_dot", SharedBytes<Path::kInteger>};
 }
 
 // Which elements make up each word of an operand: the inverse of its slots.
@@ -52,9 +60,28 @@ size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
 
 }  // namespace
 
+Path PathOf(const Model& model) {
+  if (HasNarrowRows(model)) return Path::kNarrowSum;
+  if (HasNarrowGroups(model)) return Path::kGroupSum;
+  switch (model.algorithm.family) {
+    case Family::kFusedSum:
+      return Path::kFusedSum;
+    case Family::kScaledSum:
+      return Path::kScaledSum;
+    case Family::kIntegerDot:
+      return Path::kInteger;
+    default:
+      return Path::kFmaChain;
+  }
+}
+
 bool GpuCounter::Supports(const CaseStream& stream) {
+  const Model& model = stream.op->model;
+  const Family family = model.algorithm.family;
   return stream.version == kGeneratorVersion &&
-         CompareKernel(stream.op->model.algorithm.family) != nullptr;
+         (family == Family::kFmaChain || family == Family::kFusedSum ||
+          family == Family::kScaledSum ||
+          (family == Family::kIntegerDot && HasNarrowIntegers(model)));
 }
 
 absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(CudaDevice& device,
@@ -98,10 +125,9 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
 LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors) {
   if (kernel == "generate") return {(job.count + 127) / 128, 128, 0};
   if (kernel == "pack") return {multiprocessors * 8, 256, 0};
-  const bool integers = job.model.algorithm.family == Family::kIntegerDot;
-  const size_t shared = (kPatchRows + kPatchColumns) * job.shape.row_words() *
-                        (integers ? sizeof(uint64_t) : sizeof(Unpacked));
-  return {std::min<int64_t>(PatchCount(job), multiprocessors * 16), kPatchThreads, shared};
+  const CompareKernel compare = CompareKernelOf(PathOf(job.model));
+  return {std::min<int64_t>(job.count, multiprocessors * kPatchBlocks), kPatchThreads,
+          compare.shared_bytes(job.shape)};
 }
 
 absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
@@ -235,7 +261,7 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
                      "launching the instruction");
   }
   if (!s.ok()) return s;
-  return Launch(CompareKernel(job.model.algorithm.family), job);
+  return Launch(CompareKernelOf(PathOf(job.model)).name, job);
 }
 
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {

@@ -13,7 +13,7 @@
 #include "corpus/run_record.h"
 #include "device/cuda/cuda.h"
 #include "fuzz/cases/case_name.h"
-#include "fuzz/gpu/resident_kernels.h"
+#include "fuzz/gpu/resident_compare.h"
 
 namespace mmadiff {
 
@@ -23,6 +23,9 @@ struct Counted {
   Digest device = 0, model = 0;
   std::vector<uint64_t> flagged;  // cases with a word that differs, ascending, all of them
 };
+
+// Which kernel compares; it must be among the kernels (GpuCounter::Supports()).
+Path PathOf(const Model& model);
 
 // How a kernel is launched for a job.
 struct LaunchShape {

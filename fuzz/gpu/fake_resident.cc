@@ -18,22 +18,25 @@ bool IsFault(const ResidentJob& job, const char* fault) {
   return set != nullptr && std::string(set) == fault && job.count > 64;
 }
 
-template <Family kFamily>
-void ComparePatches(const ResidentJob& job) {
-  std::vector<typename Operands<kFamily>::Word> staged((kPatchRows + kPatchColumns) *
-                                                       job.shape.row_words());
-  Tally tally;
-  const int64_t patches = PatchCount(job) / (IsFault(job, "compare_part") ? 2 : 1);
-  for (int64_t number = 0; number < patches; ++number) {
-    const Patch patch = PatchOf(job, number);
-    for (int t = 0; t < kPatchThreads; ++t) {
-      StagePatch<kFamily>(job, patch, t, kPatchThreads, staged.data());
-    }
-    for (int t = 0; t < patch.rows * patch.columns; ++t) {
-      CompareResult<kFamily>(job, patch, t, staged.data(), tally);
-    }
+template <Path kPath>
+void Compare(const ResidentJob& job) {
+  std::vector<uint64_t> shared(SharedBytes<kPath>(job.shape) / 8 + 1);
+  auto* staged = reinterpret_cast<typename Operands<kPath>::Word*>(shared.data());
+  std::vector<Tally> tallies(kPatchThreads);
+  const int64_t count = job.count / (IsFault(job, "compare_part") ? 2 : 1);
+  for (int64_t x = 0; x < count; ++x) {
+    ForEachPatch(job.shape, x, [&](const Patch& patch) {
+      for (int t = 0; t < kPatchThreads; ++t) {
+        StagePatch<kPath>(job, patch, t, kPatchThreads, staged);
+      }
+      for (int t = 0; t < kPatchThreads; ++t) {
+        CompareResult<kPath>(job, patch, t, staged, tallies[t]);
+      }
+    });
   }
-  AddTally(job, tally);
+  auto* limbs = reinterpret_cast<uint32_t*>(shared.data());
+  for (int t = 0; t < kPatchThreads; ++t) PutTally(tallies[t], t, kPatchThreads, limbs);
+  for (int t = 0; t < kPatchThreads; ++t) AddTallies(job, t, kPatchThreads, limbs);
 }
 
 }  // namespace
@@ -55,13 +58,17 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
       for (int64_t t = 0; t < job.count * job.packed[o].words_per_case; ++t) PackWord(job, o, t);
     }
   } else if (kernel == "compare_fma_chain") {
-    ComparePatches<Family::kFmaChain>(job);
+    Compare<Path::kFmaChain>(job);
   } else if (kernel == "compare_fused_sum") {
-    ComparePatches<Family::kFusedSum>(job);
+    Compare<Path::kFusedSum>(job);
   } else if (kernel == "compare_scaled_sum") {
-    ComparePatches<Family::kScaledSum>(job);
+    Compare<Path::kScaledSum>(job);
+  } else if (kernel == "compare_narrow_sum") {
+    Compare<Path::kNarrowSum>(job);
+  } else if (kernel == "compare_group_sum") {
+    Compare<Path::kGroupSum>(job);
   } else if (kernel == "compare_integer_dot") {
-    ComparePatches<Family::kIntegerDot>(job);
+    Compare<Path::kInteger>(job);
   } else {
     return 500;
   }

@@ -2,9 +2,10 @@
 // the kernels' machine code (sass/) on the same jobs that a GPU is given. Digests are checked: a
 // count of something else than the kernels would be worth nothing.
 //
-//   kernel_cycles NVDISASM CUBIN [CASES [OPERATION]]
+//   kernel_cycles NVDISASM CUBIN [CASES [OPERATION [LISTING]]]
 //
-// CUBIN is for sm_90 (build/fuzz/resident.90.cubin). Cycles are of one multiprocessor that always
+// OPERATION: rows with this text alone. LISTING: how often each instruction of this kernel was
+// executed goes to the standard error. CUBIN is for sm_90 (build/fuzz/resident.90.cubin). Cycles are of one multiprocessor that always
 // has a warp to issue from, and whose slowest unit is always busy: a bound, not a forecast. Rates
 // of units: CUDA C++ Programming Guide, "Arithmetic Instructions", capability 9.0; those of the
 // uniform unit and of IMAD.WIDE are not documented and taken from published measurements.
@@ -27,6 +28,8 @@ constexpr int kMultiprocessors = 1;  // of the grid: shared by all cases, as on 
 
 std::map<std::string, sass::Program> programs;
 std::map<std::string, sass::Counts> counts;
+std::string listing;  // a kernel
+std::vector<uint64_t> executed;
 const CaseStream* current = nullptr;
 bool generate_alone = false, wrong_operands = false;
 
@@ -105,7 +108,7 @@ bool Measure(const Operation& op, int64_t cases) {
 
 int Main(int argc, char** argv) {
   if (argc < 3)
-    return std::fprintf(stderr, "kernel_cycles NVDISASM CUBIN [CASES [OPERATION]]\n"), 2;
+    return std::fprintf(stderr, "kernel_cycles NVDISASM CUBIN [CASES [OPERATION [LISTING]]]\n"), 2;
   const std::string text = Disassembly(argv[1], argv[2]);
   auto parsed = sass::ParsePrograms(text);
   if (!parsed.ok() || parsed->empty()) {
@@ -113,6 +116,7 @@ int Main(int argc, char** argv) {
   }
   programs = *std::move(parsed);
   setenv("MMADIFF_LIBCUDA", "", 1);
+  if (argc > 5) listing = argv[5];
   const int64_t cases = argc > 3 ? std::atoll(argv[3]) : 64;
   const char* const all[] = {
       "sm_90/mma.m16n8k16.f32.f16.f16.f32",
@@ -138,6 +142,11 @@ int Main(int argc, char** argv) {
     }
     wrong |= !Measure(*op, cases);
   }
+  for (size_t i = 0; i < executed.size(); ++i) {
+    std::fprintf(stderr, "%llx %llu\n",
+                 static_cast<unsigned long long>(programs[listing].instructions[i].address),
+                 static_cast<unsigned long long>(executed[i]));
+  }
   return wrong;
 }
 
@@ -150,7 +159,7 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
   const LaunchShape shape = LaunchShapeOf(name, job, kMultiprocessors);
   const absl::Status s = sass::Execute(
       program->second, {shape.blocks, shape.threads, shape.shared_bytes, &job, sizeof(job)},
-      counts[name], nullptr);
+      counts[name], listing == name ? &executed : nullptr);
   if (!s.ok()) std::printf("%s\n", s.ToString().c_str());
   if (program->first == "generate") wrong_operands |= !SameOperands(*current, job);
   return s.ok() ? 0 : 719;

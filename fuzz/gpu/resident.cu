@@ -1,6 +1,7 @@
-// The kernels of a GPU-resident run: thin wrappers of resident_kernels.h. Names are C names, looked
+// The kernels of a GPU-resident run: thin wrappers of resident_kernels.h and
+// resident_compare.h. Names are C names, looked
 // up by resident.cc.
-#include "fuzz/gpu/resident_kernels.h"
+#include "fuzz/gpu/resident_compare.h"
 
 using namespace mmadiff;  // NOLINT: kernels only
 
@@ -18,36 +19,34 @@ extern "C" __global__ void pack(const __grid_constant__ ResidentJob job) {
   }
 }
 
-template <Family kFamily>
+template <Path kPath>
 __device__ void Compare(const ResidentJob& job) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto* staged = reinterpret_cast<typename Operands<kFamily>::Word*>(shared);
+  auto* staged = reinterpret_cast<typename Operands<kPath>::Word*>(shared);
   const int t = static_cast<int>(threadIdx.x);
   Tally tally;
-  const int64_t patches = PatchCount(job);
-  for (int64_t number = blockIdx.x; number < patches; number += gridDim.x) {
-    const Patch patch = PatchOf(job, number);
-    StagePatch<kFamily>(job, patch, t, kPatchThreads, staged);
-    __syncthreads();
-    if (t < patch.rows * patch.columns) CompareResult<kFamily>(job, patch, t, staged, tally);
-    __syncthreads();
+  for (int64_t x = blockIdx.x; x < job.count; x += gridDim.x) {
+    ForEachPatch(job.shape, x, [&](const Patch& patch) {
+      StagePatch<kPath>(job, patch, t, kPatchThreads, staged);
+      __syncthreads();
+      CompareResult<kPath>(job, patch, t, staged, tally);
+      __syncthreads();
+    });
   }
-  AddTally(job, tally);
+  auto* limbs = reinterpret_cast<uint32_t*>(shared);
+  PutTally(tally, t, kPatchThreads, limbs);
+  __syncthreads();
+  AddTallies(job, t, kPatchThreads, limbs);
 }
 
-extern "C" __global__ void __launch_bounds__(kPatchThreads)
-    compare_fma_chain(const __grid_constant__ ResidentJob job) {
-  Compare<Family::kFmaChain>(job);
-}
-extern "C" __global__ void __launch_bounds__(kPatchThreads)
-    compare_fused_sum(const __grid_constant__ ResidentJob job) {
-  Compare<Family::kFusedSum>(job);
-}
-extern "C" __global__ void __launch_bounds__(kPatchThreads)
-    compare_scaled_sum(const __grid_constant__ ResidentJob job) {
-  Compare<Family::kScaledSum>(job);
-}
-extern "C" __global__ void __launch_bounds__(kPatchThreads)
-    compare_integer_dot(const __grid_constant__ ResidentJob job) {
-  Compare<Family::kIntegerDot>(job);
-}
+#define MMADIFF_COMPARE(name, path)                                         \
+  extern "C" __global__ void __launch_bounds__(kPatchThreads, kPatchBlocks) \
+      name(const __grid_constant__ ResidentJob job) {                       \
+    Compare<path>(job);                                                     \
+  }
+MMADIFF_COMPARE(compare_fma_chain, Path::kFmaChain)
+MMADIFF_COMPARE(compare_fused_sum, Path::kFusedSum)
+MMADIFF_COMPARE(compare_scaled_sum, Path::kScaledSum)
+MMADIFF_COMPARE(compare_narrow_sum, Path::kNarrowSum)
+MMADIFF_COMPARE(compare_group_sum, Path::kGroupSum)
+MMADIFF_COMPARE(compare_integer_dot, Path::kInteger)

@@ -1,15 +1,13 @@
 // The bodies of the kernels of a GPU-resident run (resident.cu), one text for the GPU and for a
-// twin of it on the host (resident_test.cc): make the cases, pack them for the instruction's own
-// kernel, and, when that has run, simulate, compare, digest and count.
+// twin of it on the host (resident_test.cc): make the cases and pack them for the instruction's own
+// kernel. When that has run, resident_compare.h.
 #pragma once
 
 #include <cstdint>
 
 #include "device/cuda/slot.h"
 #include "fuzz/cases/generate.h"
-#include "fuzz/digest.h"
 #include "fuzz/observer.h"
-#include "sim/dot_product.h"
 
 namespace mmadiff {
 
@@ -83,10 +81,6 @@ MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
 #endif
 }
 
-MMADIFF_HD inline void AddDigest(uint64_t (&limbs)[4], unsigned __int128 digest) {
-  for (int i = 0; i < 4; ++i) AddTo(&limbs[i], static_cast<uint32_t>(digest >> 32 * i));
-}
-
 // Thread `t` of count: neighbours take cases of one class, so that they branch alike.
 MMADIFF_HD inline int64_t CaseOfThread(int64_t t, int64_t count, int period) {
   const int64_t whole = count / period * period;
@@ -121,175 +115,6 @@ MMADIFF_HD inline void PackWord(const ResidentJob& job, int operand, int64_t t) 
     packed |= static_cast<uint32_t>(g.shift < 0 ? value >> -g.shift : value << g.shift);
   }
   to.words[t] = packed;
-}
-
-// The results of a case are compared in patches of at most 16 rows and 8 columns, which share
-// decoded operands.
-inline constexpr int kPatchRows = 16, kPatchColumns = 8;
-inline constexpr int kPatchThreads = kPatchRows * kPatchColumns;
-
-struct Patch {
-  int64_t x;        // case, from 0
-  int block;        // of the instruction
-  int row, column;  // of the first result
-  int rows, columns;
-};
-
-MMADIFF_HD inline int64_t PatchCount(const ResidentJob& job) {
-  const Shape& s = job.shape;
-  return job.count * s.blocks * ((s.m + kPatchRows - 1) / kPatchRows) *
-         ((s.n + kPatchColumns - 1) / kPatchColumns);
-}
-
-MMADIFF_HD inline Patch PatchOf(const ResidentJob& job, int64_t number) {
-  const Shape& s = job.shape;
-  const int across = (s.n + kPatchColumns - 1) / kPatchColumns;
-  const int down = (s.m + kPatchRows - 1) / kPatchRows;
-  const int column = static_cast<int>(number % across) * kPatchColumns;
-  const int row = static_cast<int>(number / across % down) * kPatchRows;
-  const int64_t block = number / across / down;
-  return {block / s.blocks,
-          static_cast<int>(block % s.blocks),
-          row,
-          column,
-          s.m - row < kPatchRows ? s.m - row : kPatchRows,
-          s.n - column < kPatchColumns ? s.n - column : kPatchColumns};
-}
-
-// What the threads of a patch share: its rows of A, then its columns of B, as the family reads
-// them.
-template <Family kFamily>
-struct Operands {
-  using Word = Unpacked;
-  MMADIFF_HD static Word Read(const Format& f, uint64_t word) { return Decode(f, word); }
-};
-template <>
-struct Operands<Family::kIntegerDot> {
-  using Word = uint64_t;
-  MMADIFF_HD static Word Read(const Format&, uint64_t word) { return word; }
-};
-
-// The part of thread `t` of `threads`.
-template <Family kFamily>
-MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, int t, int threads,
-                           typename Operands<kFamily>::Word* staged) {
-  const Shape& s = job.shape;
-  const int words = s.row_words();
-  const uint64_t* a = job.a + ((p.x * s.blocks + p.block) * s.m + p.row) * words;
-  const uint64_t* b = job.b + ((p.x * s.blocks + p.block) * s.n + p.column) * words;
-  const int from_a = p.rows * words, all = from_a + p.columns * words;
-  for (int i = t; i < all; i += threads) {
-    const bool is_a = i < from_a;
-    const bool scale = i % words >= s.k;
-    const Format& f = scale ? job.model.scale : is_a ? job.model.a : job.model.b;
-    staged[i] = Operands<kFamily>::Read(f, is_a ? a[i] : b[i - from_a]);
-  }
-}
-
-template <Family kFamily, class Trace>
-MMADIFF_HD uint64_t SimulateStaged(const Model& m, const typename Operands<kFamily>::Word* a,
-                                   const typename Operands<kFamily>::Word* b, uint64_t c,
-                                   Trace& trace) {
-  if constexpr (kFamily == Family::kIntegerDot) {
-    return IntegerDot(m, a, b, c, trace);
-  } else if constexpr (kFamily == Family::kFusedSum) {
-    return FusedSum(m, a, b, c, trace);
-  } else if constexpr (kFamily == Family::kScaledSum) {
-    return ScaledSum(m, a, b, c, trace);
-  } else {
-    static_assert(kFamily == Family::kFmaChain);
-    return FmaChainOf(m, a, b, c, trace);
-  }
-}
-
-struct Tally {
-  unsigned __int128 device = 0, model = 0;
-  uint64_t compared = 0, differing = 0;
-};
-
-// What the instruction wrote for an element of case `x`.
-MMADIFF_HD inline uint64_t DeviceWord(const ResidentJob& job, int64_t x, int element) {
-  const Slot slot = job.d_slots[element];
-  const uint32_t* d = job.d + x * job.d_words + slot.word;
-  uint64_t word = d[0] >> slot.bit;
-  if (job.model.d.bits == 64) word |= static_cast<uint64_t>(d[1]) << 32;
-  return word & LowBits(job.model.d.bits);
-}
-
-// Sets bits and returns the word before.
-MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
-#if defined(__CUDA_ARCH__)
-  return atomicOr(word, bits);
-#else
-  const uint32_t before = *word;
-  *word |= bits;
-  return before;
-#endif
-}
-
-// Each case once, whatever the number of its words that differ.
-MMADIFF_HD inline void Flag(const ResidentJob& job, const FlaggedCase& found) {
-  const uint64_t bit = found.index - job.counted_from;
-  const uint32_t mask = 1u << bit % 32;
-  if ((SetBits(&job.flags[bit / 32], mask) & mask) != 0) return;
-  ResidentCounters& counters = *job.counters;
-#if defined(__CUDA_ARCH__)
-  const uint64_t entry = atomicAdd(reinterpret_cast<unsigned long long*>(&counters.flagged), 1ull);
-#else
-  const uint64_t entry = counters.flagged++;
-#endif
-  if (entry < kFlaggedCases) counters.cases[entry] = found;
-}
-
-// Which multiprocessor executed case `x` of the launch.
-MMADIFF_HD inline void NoteMultiprocessor(const ResidentJob& job, int64_t x) {
-  const uint32_t number = job.where[x];
-  if (number >= 64 * kMultiprocessorWords) return AddTo(&job.counters->nowhere, 1);
-  uint32_t* word = reinterpret_cast<uint32_t*>(job.counters->multiprocessors) + number / 32;
-  const uint32_t mask = 1u << number % 32;
-  if ((*word & mask) == 0) SetBits(word, mask);  // seldom: an atomic for each case would be slow
-}
-
-// Result number `t` of a patch.
-template <Family kFamily>
-MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
-                              const typename Operands<kFamily>::Word* staged, Tally& tally) {
-  const Shape& s = job.shape;
-  const int words = s.row_words(), i = t / p.columns, j = t % p.columns;
-  const typename Operands<kFamily>::Word* a = staged + i * words;
-  const typename Operands<kFamily>::Word* b = staged + (p.rows + j) * words;
-  const int element = (p.block * s.m + p.row + i) * s.n + p.column + j;
-  const int64_t at = p.x * s.d_words() + element;
-  const uint64_t index = job.first + p.x, c = job.c[at];
-  NullTrace trace;
-  const Format& f = job.model.d;
-  const uint64_t model =
-      ComparedWord(f, job.any_nan, SimulateStaged<kFamily>(job.model, a, b, c, trace));
-  const uint64_t device = ComparedWord(f, job.any_nan, DeviceWord(job, p.x, element));
-  const uint64_t number = index * s.d_words() + element;
-  ++tally.compared;
-  tally.model += HashOfResult(model, number);
-  tally.device += HashOfResult(device, number);
-  if (model != device) {
-    ++tally.differing;
-    Flag(job, {index, DeviceWord(job, p.x, element), element, job.where[p.x]});
-  }
-  if (element == 0) NoteMultiprocessor(job, p.x);
-  if (IsTraced(index) && TracedElement(index, s.d_words()) == static_cast<uint64_t>(element)) {
-    Observer observer(job.model, c);
-    SimulateStaged<kFamily>(job.model, a, b, c, observer);
-    for (int e = 0; e < kStageEvents; ++e) {
-      AddTo(&job.counters->events[e], observer.seen() >> e & 1);
-    }
-    AddTo(&job.counters->traced, 1);
-  }
-}
-
-MMADIFF_HD inline void AddTally(const ResidentJob& job, const Tally& tally) {
-  AddDigest(job.counters->device_digest, tally.device);
-  AddDigest(job.counters->model_digest, tally.model);
-  AddTo(&job.counters->compared, tally.compared);
-  AddTo(&job.counters->differing, tally.differing);
 }
 
 }  // namespace mmadiff

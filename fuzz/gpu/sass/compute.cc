@@ -219,6 +219,11 @@ bool Compute(const Instruction& in, const Inputs& x, Outputs& out) {
       out.value = MinMax(in, Term(in.sources[0], x.source[0]), Term(in.sources[1], x.source[1]),
                          x.condition[0]);
       return true;
+    case Op::kMinMax3:
+      out.value = MinMax(in, Term(in.sources[0], x.source[0]), Term(in.sources[1], x.source[1]),
+                         x.condition[0]);
+      out.value = MinMax(in, out.value, Term(in.sources[2], x.source[2]), x.condition[0]);
+      return true;
     case Op::kAddMinMax:
       out.value = MinMax(in, Term(in.sources[0], x.source[0]) + Term(in.sources[1], x.source[1]),
                          Term(in.sources[2], x.source[2]), x.condition[0]);

@@ -28,6 +28,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"MOV", Op::kMove, Unit::kAlu, true, false, false, false},
     {"UMOV", Op::kMove, Unit::kUniform, true, false, false, true},
     {"VIMNMX", Op::kMinMax, Unit::kAlu, true, false, false, false},
+    {"VIMNMX3", Op::kMinMax3, Unit::kAlu, true, false, false, false},
     {"VIADDMNMX", Op::kAddMinMax, Unit::kAlu, true, false, false, false},
     {"IABS", Op::kAbsolute, Unit::kAlu, true, false, false, false},
     {"SGXT", Op::kSignExtend, Unit::kAlu, true, false, false, false},
@@ -47,6 +48,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"S2UR", Op::kSpecialRegister, Unit::kUniform, true, false, false, true},
     {"VOTE", Op::kVote, Unit::kAlu, true, false, true, false},
     {"VOTEU", Op::kVote, Unit::kUniform, true, false, true, true},
+    {"REDUX", Op::kReduceWarp, Unit::kSlow, true, false, false, false},
     {"SHFL", Op::kShuffle, Unit::kMemory, true, true, false, false},
     {"LDC", Op::kLoadConstant, Unit::kSlow, true, false, false, false},
     {"ULDC", Op::kLoadConstant, Unit::kUniform, true, false, false, true},
@@ -85,7 +87,7 @@ constexpr std::pair<const char*, uint64_t> kModifiers[] = {
     {"GT", kGt},   {"GE", kGe},   {"EQ", kEq},     {"NE", kNe},          {"SX32", kSx32},
     {"R", kRight}, {"L", kLeft},  {"ADD", kAdd},   {"SH", kShiftAmount}, {"ANY", kAny},
     {"ALL", kAll}, {"32", k32},   {"IDX", kIndex}, {"DOWN", kDown},      {"BFLY", kButterfly},
-    {"MIN", kMin}, {"MAX", kMax}, {"UP", kUp},
+    {"MIN", kMin}, {"MAX", kMax}, {"UP", kUp},     {"SUM", kSum},
 };
 
 }  // namespace

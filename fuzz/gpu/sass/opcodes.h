@@ -31,6 +31,7 @@ enum class Op : uint8_t {
   kLea,
   kMove,
   kMinMax,
+  kMinMax3,
   kAddMinMax,
   kAbsolute,
   kSignExtend,
@@ -44,6 +45,7 @@ enum class Op : uint8_t {
   kRegisterToPredicates,
   kSpecialRegister,
   kVote,
+  kReduceWarp,
   kShuffle,
   kLoadConstant,
   kLoad,
@@ -114,6 +116,7 @@ enum Modifier : uint64_t {
   kMin = 1ull << 35,
   kMax = 1ull << 36,
   kUp = 1ull << 37,
+  kSum = 1ull << 38,
 };
 uint64_t ModifierBit(const std::string& name);  // 0: without meaning here
 

@@ -118,7 +118,9 @@ void Distribute(const OpcodeInfo& info, const std::vector<Operand>& operands, In
     if (in.flags.size() == 2 && !info.has_result) break;
     in.flags.push_back(operands[i++]);
   }
-  if (info.has_result && i < operands.size()) {
+  const bool votes_flag = info.op == Op::kVote && !operands.empty() && IsFlag(operands[0]);
+  if (votes_flag) in.flags.push_back(operands[i++]);
+  if (info.has_result && !votes_flag && i < operands.size()) {
     in.results.push_back(operands[i++]);
     const size_t most = in.flags.size() + (info.op == Op::kVote ? 1 : 2);
     while (i < operands.size() && IsFlag(operands[i]) && info.flags_behind &&

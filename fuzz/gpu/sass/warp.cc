@@ -133,6 +133,7 @@ absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
   if (guarded == 0) return absl::OkStatus();
   switch (info.op) {
     case Op::kVote:
+    case Op::kReduceWarp:
     case Op::kShuffle:
     case Op::kToUniform:
     case Op::kPredicatesToRegister:
@@ -176,18 +177,25 @@ absl::Status Warp::Arithmetic(const Instruction& in, uint32_t lanes) {
 absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
   const Op op = Opcodes()[in.opcode].op;
   const int first = std::countr_zero(lanes);
-  uint32_t ballot = 0, before[32];
+  if (op == Op::kReduceWarp && (in.has & (kOr | kSum)) == 0) return Unknown(in);
+  uint32_t ballot = 0, reduced = 0, before[32];
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
+    if (op == Op::kReduceWarp) {
+      const uint32_t x = static_cast<uint32_t>(Source(in.sources[0], lane, false));
+      reduced = (in.has & kSum) != 0 ? reduced + x : reduced | x;
+    }
     if (op == Op::kVote && Condition(in.conditions[0], lane)) ballot |= 1u << lane;
     if (op == Op::kShuffle)
       before[lane] = static_cast<uint32_t>(Source(in.sources[0], lane, false));
   }
-  if (in.uniform() || op == Op::kToUniform) lanes &= -lanes;
+  if (in.uniform() || op == Op::kToUniform || op == Op::kReduceWarp) lanes &= -lanes;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     uint32_t value = 0;
-    if (op == Op::kVote) {
+    if (op == Op::kReduceWarp) {
+      value = reduced;
+    } else if (op == Op::kVote) {
       value = ballot;
       if (!in.flags.empty()) {
         SetFlag(in.flags[0], lane, (in.has & kAll) != 0 ? ballot == lanes : ballot != 0);
@@ -221,7 +229,7 @@ absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
       ++high.index;
       if (WritesPair(in)) Set(high, lane, 0);
     }
-    Set(in.results[0], lane, value);
+    if (!in.results.empty()) Set(in.results[0], lane, value);
   }
   return absl::OkStatus();
 }

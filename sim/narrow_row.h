@@ -1,0 +1,149 @@
+// Rows of decoded operands for processors with 32-bit registers: 8 bytes an operand, products and
+// sums of eight products in 32 bits. Bits equal those of the wide arithmetic (narrow_row_test).
+#pragma once
+
+#include <cstdint>
+
+#include "sim/algorithm.h"
+#include "sim/round.h"
+
+namespace mmadiff {
+
+// value = significand with its sign, times 2^up in a row of A; 0 if the operand is not finite.
+// Zeros and operands that are not finite have an exponent that says so: no sum of two that holds a
+// special one is mistaken for another, and a zero never raises the alignment.
+struct NarrowOperand {
+  int32_t value;
+  int32_t exponent;
+};
+
+inline constexpr int32_t kNarrowZero = -(1 << 20);       // +0; -0 is one less
+inline constexpr int32_t kNarrowInfinity = 1 << 24;      // positive; negative is one more
+inline constexpr int32_t kNarrowNan = 1 << 25;           // of any sign
+inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;  // of the sum of two exponents
+
+// x * 2^-shift rounded down, for any shift from 0 on.
+MMADIFF_HD constexpr int32_t ShiftDown(int32_t x, uint32_t shift) {
+#if defined(__CUDA_ARCH__)
+  int32_t result = 0;  // the machine's own shift is defined where that of the language is not
+  asm("shr.s32 %0, %1, %2;" : "=r"(result) : "r"(x), "r"(shift));
+  return result;
+#else
+  return x >> (shift < 31 ? shift : 31);
+#endif
+}
+
+// A row of A or a column of B in the order of the steps.
+class NarrowRow {
+ public:
+  // `up` is 0 in a column of B.
+  MMADIFF_HD constexpr NarrowRow(const NarrowOperand* operands, int up)
+      : operands_(operands), up_(up) {}
+
+  MMADIFF_HD constexpr const NarrowOperand& at(int i) const { return operands_[i]; }
+  // As decoded, but for what no result depends on: exponents of zeros, payloads of NaNs.
+  MMADIFF_HD constexpr Unpacked operator[](int i) const {
+    const NarrowOperand x = operands_[i];
+    if (x.exponent >= kNarrowNan / 2 + kNarrowInfinity / 2) return {1, 0, false, Kind::kNan};
+    if (x.exponent >= kLeastNarrowSpecial) {
+      return {1, 0, x.exponent != kNarrowInfinity, Kind::kInfinite};
+    }
+    if (x.value == 0) return {0, 0, x.exponent != kNarrowZero, Kind::kFinite};
+    const uint32_t magnitude = static_cast<uint32_t>(x.value < 0 ? -x.value : x.value);
+    return {magnitude >> up_, x.exponent, x.value < 0, Kind::kFinite};
+  }
+  MMADIFF_HD constexpr NarrowRow operator+(int i) const { return {operands_ + i, up_}; }
+
+ private:
+  const NarrowOperand* operands_;
+  int up_;
+};
+
+// What products are shifted up so that alignment never shifts them further up.
+MMADIFF_HD constexpr int NarrowUp(const Model& m) {
+  const int up = m.algorithm.fraction_bits - m.a.fraction_bits - m.b.fraction_bits;
+  return up > 0 ? up : 0;
+}
+
+// `scale`: added to the exponent of a finite operand.
+MMADIFF_HD constexpr NarrowOperand ToNarrow(const Unpacked& x, int up, int scale) {
+  if (x.kind == Kind::kNan) return {0, kNarrowNan};
+  if (x.kind == Kind::kInfinite) return {0, kNarrowInfinity + x.negative};
+  if (x.significand == 0) return {0, kNarrowZero - x.negative};
+  const int32_t magnitude = static_cast<int32_t>(x.significand << up);
+  return {x.negative ? -magnitude : magnitude, x.exponent + scale};
+}
+
+// Products added in 32 bits before they join a sum of 64.
+inline constexpr int kNarrowTerms = 8;
+
+// Whether NarrowRow serves a model of kFusedSum, or one of kScaledSum whose scales are powers of
+// two, each product aligned on its own: their exponents join those of the row of A or column of B.
+constexpr bool HasNarrowRows(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  const int bits = product_bits > alg.fraction_bits ? product_bits : alg.fraction_bits;
+  const bool powers = alg.group_terms == 1 && alg.addend_joins == AddendJoins::kFirstStep &&
+                      alg.grouping == Grouping::kConsecutive &&
+                      alg.group_exponent == GroupExponent::kProducts &&
+                      m.scale.fraction_bits == 0 && !m.scale.has_zero;
+  return (alg.family == Family::kFusedSum || (alg.family == Family::kScaledSum && powers)) &&
+         bits + 2 + 3 <= 31 && alg.product_exponent == ProductExponent::kRaw &&
+         alg.zero_term == ZeroTerm::kIgnored && alg.align_rounding == Rounding::kTowardZero;
+}
+
+// A row of integers for a model of kScaledSum with HasNarrowGroups(): k elements in units of the
+// least number of their format, then significand and exponent of each scale (kNarrowNan: NaN).
+class NarrowGroupRow {
+ public:
+  MMADIFF_HD constexpr explicit NarrowGroupRow(const int32_t* words) : words_(words) {}
+
+  MMADIFF_HD constexpr int32_t element(int k) const { return words_[k]; }
+  MMADIFF_HD constexpr NarrowOperand scale(const Model& m, int k) const {
+    const int32_t* scale = words_ + m.k + 2 * (k / m.scale_block);
+    return {scale[0], scale[1]};
+  }
+
+ private:
+  const int32_t* words_;
+};
+
+// Bits of the largest number of a format in units of the least.
+constexpr int IntegerBits(const Format& f) {
+  return f.fraction_bits + 1 + MaxExponent(f) - f.min_exponent;
+}
+
+// Whether sums of groups fit 32 bits, and nothing but these and the scales decides.
+constexpr bool HasNarrowGroups(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  int bits = IntegerBits(m.a) + IntegerBits(m.b);
+  for (int terms = alg.group_terms; terms > 1; terms = (terms + 1) / 2) ++bits;
+  return alg.family == Family::kScaledSum && m.a.nonfinite == Nonfinite::kNone &&
+         m.b.nonfinite == Nonfinite::kNone && bits <= 31 &&
+         alg.group_exponent == GroupExponent::kScales && alg.zero_term == ZeroTerm::kIgnored &&
+         alg.zero_sign == ZeroSign::kPositive;
+}
+
+// The sum of `terms` products cut to multiples of 2^lsb, in units of 2^lsb.
+MMADIFF_HD constexpr int64_t NarrowSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
+                                       int terms, int lsb) {
+  const int down = lsb + m.a.fraction_bits + m.b.fraction_bits + NarrowUp(m);
+  int64_t sum = 0;
+  for (int first = 0; first < terms; first += kNarrowTerms) {
+    const int end = first + kNarrowTerms < terms ? first + kNarrowTerms : terms;
+    int32_t part = 0;
+    for (int i = first; i < end; ++i) {
+      const NarrowOperand x = a.at(i), y = b.at(i);
+      const int32_t product = x.value * y.value;
+      // Toward zero: of a negative one, the product of the magnitudes less one, rounded down, and
+      // one again.
+      const int32_t sign = product >> 31;
+      const uint32_t shift = static_cast<uint32_t>(down - x.exponent - y.exponent);
+      part += ShiftDown(product + sign, shift) - sign;
+    }
+    sum += part;
+  }
+  return sum;
+}
+
+}  // namespace mmadiff
