@@ -38,6 +38,18 @@ MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, int te
   return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
+// `align`: the alignment exponent, which says with narrow rows whether there is a NaN.
+template <class Row>
+MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int, Row a, Row b, int terms,
+                                           const Unpacked& c) {
+  return SumSpecials(m, a, b, terms, c);
+}
+MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int align, const NarrowRow& a,
+                                           const NarrowRow& b, int terms, const Unpacked& c) {
+  if (align >= kLeastNarrowNan) return DefaultNan(m.d, m.algorithm.nan_rule);
+  return SumSpecials(m, a, b, terms, c);
+}
+
 // Index k of the operand at a position in the order of the steps.
 MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
   if (m.algorithm.grouping == Grouping::kConsecutive) return position;
@@ -199,7 +211,7 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
   const Algorithm& alg = m.algorithm;
   const Alignment align = AlignmentOf(m, a, b, terms, c_format, c);
   if (align.special) {
-    const uint64_t word = SumSpecials(m, a, b, terms, c);
+    const uint64_t word = StepSpecials(m, align.exponent, a, b, terms, c);
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }

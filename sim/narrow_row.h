@@ -17,10 +17,12 @@ struct NarrowOperand {
   int32_t exponent;
 };
 
-inline constexpr int32_t kNarrowZero = -(1 << 20);       // +0; -0 is one less
-inline constexpr int32_t kNarrowInfinity = 1 << 24;      // positive; negative is one more
-inline constexpr int32_t kNarrowNan = 1 << 25;           // of any sign
-inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;  // of the sum of two exponents
+inline constexpr int32_t kNarrowZero = -(1 << 20);   // +0; -0 is one less
+inline constexpr int32_t kNarrowInfinity = 1 << 24;  // positive; negative is one more
+inline constexpr int32_t kNarrowNan = 1 << 26;       // of any sign
+// Of sums of two exponents: the least with a special operand, and the least with a NaN.
+inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;
+inline constexpr int32_t kLeastNarrowNan = 3 << 24;
 
 // x * 2^-shift rounded down, for any shift from 0 on.
 MMADIFF_HD constexpr int32_t ShiftDown(int32_t x, uint32_t shift) {
@@ -44,7 +46,7 @@ class NarrowRow {
   // As decoded, but for what no result depends on: exponents of zeros, payloads of NaNs.
   MMADIFF_HD constexpr Unpacked operator[](int i) const {
     const NarrowOperand x = operands_[i];
-    if (x.exponent >= kNarrowNan / 2 + kNarrowInfinity / 2) return {1, 0, false, Kind::kNan};
+    if (x.exponent >= kLeastNarrowNan) return {1, 0, false, Kind::kNan};
     if (x.exponent >= kLeastNarrowSpecial) {
       return {1, 0, x.exponent != kNarrowInfinity, Kind::kInfinite};
     }
@@ -65,13 +67,33 @@ MMADIFF_HD constexpr int NarrowUp(const Model& m) {
   return up > 0 ? up : 0;
 }
 
+// `word` is a bit pattern of the floating-point format `f` of at most 32 bits, not kIeeeAllBits.
 // `scale`: added to the exponent of a finite operand.
-MMADIFF_HD constexpr NarrowOperand ToNarrow(const Unpacked& x, int up, int scale) {
-  if (x.kind == Kind::kNan) return {0, kNarrowNan};
-  if (x.kind == Kind::kInfinite) return {0, kNarrowInfinity + x.negative};
-  if (x.significand == 0) return {0, kNarrowZero - x.negative};
-  const int32_t magnitude = static_cast<int32_t>(x.significand << up);
-  return {x.negative ? -magnitude : magnitude, x.exponent + scale};
+MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const Format& f, uint32_t word, int up, int scale) {
+  const int width = f.fraction_bits + f.exponent_bits;
+  const uint32_t bits = word >> f.ignored_bits, all = (1u << width) - 1;
+  const uint32_t magnitude = bits & all;
+  const int field = static_cast<int>(magnitude >> f.fraction_bits);
+  const bool negative = f.is_signed && (bits >> width & 1) != 0;
+  const bool subnormal = f.has_zero && field == 0;
+  const uint32_t one = 1u << f.fraction_bits;
+  const uint32_t significand = (magnitude & (one - 1)) + (subnormal ? 0 : one);
+  int32_t exponent = f.min_exponent + scale + field - !subnormal;
+  if (significand == 0) exponent = kNarrowZero - negative;
+  bool special = false;
+  if (HasInfinity(f)) {
+    const uint32_t infinity = static_cast<uint32_t>(MaxExponentField(f)) << f.fraction_bits;
+    special = magnitude >= infinity;
+    if (special) exponent = magnitude == infinity ? kNarrowInfinity + negative : kNarrowNan;
+  } else if (f.nonfinite == Nonfinite::kNanAllOnes) {
+    special = magnitude == all;
+    if (special) exponent = kNarrowNan;
+  } else if (f.nonfinite == Nonfinite::kNanMinusZero) {
+    special = negative && magnitude == 0;
+    if (special) exponent = kNarrowNan;
+  }
+  const int32_t value = special ? 0 : static_cast<int32_t>(significand << up);
+  return {negative ? -value : value, exponent};
 }
 
 // Products added in 32 bits before they join a sum of 64.
@@ -88,8 +110,10 @@ constexpr bool HasNarrowRows(const Model& m) {
                       alg.group_exponent == GroupExponent::kProducts &&
                       m.scale.fraction_bits == 0 && !m.scale.has_zero;
   return (alg.family == Family::kFusedSum || (alg.family == Family::kScaledSum && powers)) &&
-         bits + 2 + 3 <= 31 && alg.product_exponent == ProductExponent::kRaw &&
-         alg.zero_term == ZeroTerm::kIgnored && alg.align_rounding == Rounding::kTowardZero;
+         bits + 2 + 3 <= 31 && m.a.nonfinite != Nonfinite::kIeeeAllBits &&
+         m.b.nonfinite != Nonfinite::kIeeeAllBits &&
+         alg.product_exponent == ProductExponent::kRaw && alg.zero_term == ZeroTerm::kIgnored &&
+         alg.align_rounding == Rounding::kTowardZero;
 }
 
 // A row of integers for a model of kScaledSum with HasNarrowGroups(): k elements in units of the

@@ -27,7 +27,7 @@ void Compare(const ResidentJob& job) {
   for (int64_t x = 0; x < count; ++x) {
     ForEachPatch(job.shape, x, [&](const Patch& patch) {
       for (int t = 0; t < kPatchThreads; ++t) {
-        StagePatch<kPath>(job, patch, t, kPatchThreads, staged);
+        StagePatch<kPath>(job, patch, StagePlanOf<kPath>(job.shape, t, kPatchThreads), staged);
       }
       for (int t = 0; t < kPatchThreads; ++t) {
         CompareResult<kPath>(job, patch, t, staged, tallies[t]);

@@ -24,10 +24,11 @@ __device__ void Compare(const ResidentJob& job) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto* staged = reinterpret_cast<typename Operands<kPath>::Word*>(shared);
   const int t = static_cast<int>(threadIdx.x);
+  const StagePlan plan = StagePlanOf<kPath>(job.shape, t, kPatchThreads);
   Tally tally;
   for (int64_t x = blockIdx.x; x < job.count; x += gridDim.x) {
     ForEachPatch(job.shape, x, [&](const Patch& patch) {
-      StagePatch<kPath>(job, patch, t, kPatchThreads, staged);
+      StagePatch<kPath>(job, patch, plan, staged);
       __syncthreads();
       CompareResult<kPath>(job, patch, t, staged, tally);
       __syncthreads();

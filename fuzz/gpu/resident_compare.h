@@ -92,7 +92,8 @@ MMADIFF_HD inline int PositionOfK(const Model& m, int k) {
 template <Path kPath>
 MMADIFF_HD void StageWord(const Model& m, bool is_a, const uint64_t* words, int k,
                           typename Operands<kPath>::Word* staged) {
-  const Format& f = k >= m.k ? m.scale : is_a ? m.a : m.b;
+  constexpr bool kElements = kPath == Path::kInteger || kPath == Path::kNarrowSum;
+  const Format& f = !kElements && k >= m.k ? m.scale : is_a ? m.a : m.b;
   if constexpr (kPath == Path::kInteger) {
     staged[k] = static_cast<int32_t>(DecodeInteger(f, words[k]));
   } else if constexpr (kPath == Path::kNarrowSum) {
@@ -103,9 +104,10 @@ MMADIFF_HD void StageWord(const Model& m, bool is_a, const uint64_t* words, int 
       scale = s.exponent;
       nan = s.kind == Kind::kNan;
     }
-    Unpacked x = Decode(f, words[k]);
-    if (nan) x.kind = Kind::kNan;
-    staged[PositionOfK(m, k)] = ToNarrow(x, is_a ? NarrowUp(m) : 0, scale);
+    NarrowOperand x =
+        DecodeNarrow(f, static_cast<uint32_t>(words[k]), is_a ? NarrowUp(m) : 0, scale);
+    if (nan) x = {0, kNarrowNan};
+    staged[PositionOfK(m, k)] = x;
   } else if constexpr (kPath == Path::kGroupSum) {
     const Unpacked x = Decode(f, words[k]);
     if (k < m.k) {
@@ -121,28 +123,45 @@ MMADIFF_HD void StageWord(const Model& m, bool is_a, const uint64_t* words, int 
   }
 }
 
-// The part of thread `t` of `threads`: rows of A, then columns of B.
+// Which words of rows a thread stages: word k of row `row`, then those `rows` rows and `rest` words
+// further.
+struct StagePlan {
+  int row, k, rows, rest;
+};
+
 template <Path kPath>
-MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, int t, int threads,
-                           typename Operands<kPath>::Word* staged) {
+MMADIFF_HD StagePlan StagePlanOf(const Shape& s, int t, int threads) {
+  const int words = Operands<kPath>::Words(s);
+  return {t / words, t % words, threads / words, threads % words};
+}
+
+template <Path kPath>
+MMADIFF_HD void StageRows(const ResidentJob& job, bool is_a, const uint64_t* from, int count,
+                          const StagePlan& plan, typename Operands<kPath>::Word* staged) {
   const Shape& s = job.shape;
   const int row_words = s.row_words(), words = Operands<kPath>::Words(s);
   const int stride = Operands<kPath>::Stride(s);
-  const uint64_t* a = job.a + ((p.x * s.blocks + p.block) * s.m + p.row) * row_words;
-  const uint64_t* b = job.b + ((p.x * s.blocks + p.block) * s.n + p.column) * row_words;
-  const int rows = threads / words, rest = threads % words;
-  int row = t / words, k = t % words;
-  while (row < p.rows + p.columns) {
-    const bool is_a = row < p.rows;
-    const uint64_t* from = is_a ? a + row * row_words : b + (row - p.rows) * row_words;
-    StageWord<kPath>(job.model, is_a, from, k, staged + row * stride);
-    row += rows;
-    k += rest;
+  for (int row = plan.row, k = plan.k; row < count;) {
+    StageWord<kPath>(job.model, is_a, from + row * row_words, k, staged + row * stride);
+    row += plan.rows;
+    k += plan.rest;
     if (k >= words) {
       k -= words;
       ++row;
     }
   }
+}
+
+// A thread's part: rows of A, then columns of B.
+template <Path kPath>
+MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, const StagePlan& plan,
+                           typename Operands<kPath>::Word* staged) {
+  const Shape& s = job.shape;
+  const int words = s.row_words();
+  StageRows<kPath>(job, true, job.a + ((p.x * s.blocks + p.block) * s.m + p.row) * words, p.rows,
+                   plan, staged);
+  StageRows<kPath>(job, false, job.b + ((p.x * s.blocks + p.block) * s.n + p.column) * words,
+                   p.columns, plan, staged + p.rows * Operands<kPath>::Stride(s));
 }
 
 template <Path kPath, class Trace>
