@@ -46,8 +46,17 @@ MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int, Row a, Row b, in
 }
 MMADIFF_HD constexpr uint64_t StepSpecials(const Model& m, int align, const NarrowRow& a,
                                            const NarrowRow& b, int terms, const Unpacked& c) {
-  if (align >= kLeastNarrowNan) return DefaultNan(m.d, m.algorithm.nan_rule);
-  return SumSpecials(m, a, b, terms, c);
+  bool nan = c.kind == Kind::kNan || align >= kLeastNarrowNan;
+  bool infinite[2] = {false, false};
+  if (c.kind == Kind::kInfinite) infinite[c.negative] = true;
+  for (int i = 0; i < terms && !nan; ++i) {
+    const NarrowOperand &x = a.at(i), &y = b.at(i);
+    if (x.exponent + y.exponent < kLeastNarrowSpecial) continue;
+    nan = x.exponent + y.exponent < kNarrowInfinity + kNarrowZero / 2;  // infinity times zero
+    infinite[IsNegative(x) != IsNegative(y)] = true;
+  }
+  nan |= infinite[0] && infinite[1];
+  return nan ? DefaultNan(m.d, m.algorithm.nan_rule) : InfinityWord(m.d, infinite[1]);
 }
 
 // Index k of the operand at a position in the order of the steps.

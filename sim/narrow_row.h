@@ -24,6 +24,11 @@ inline constexpr int32_t kNarrowNan = 1 << 26;       // of any sign
 inline constexpr int32_t kLeastNarrowSpecial = 1 << 23;
 inline constexpr int32_t kLeastNarrowNan = 3 << 24;
 
+// Of an operand that is neither zero nor a NaN.
+MMADIFF_HD constexpr bool IsNegative(const NarrowOperand& x) {
+  return x.exponent >= kLeastNarrowSpecial ? x.exponent != kNarrowInfinity : x.value < 0;
+}
+
 // x * 2^-shift rounded down, for any shift from 0 on.
 MMADIFF_HD constexpr int32_t ShiftDown(int32_t x, uint32_t shift) {
 #if defined(__CUDA_ARCH__)

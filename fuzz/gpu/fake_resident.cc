@@ -24,16 +24,16 @@ void Compare(const ResidentJob& job) {
   auto* staged = reinterpret_cast<typename Operands<kPath>::Word*>(shared.data());
   std::vector<Tally> tallies(kPatchThreads);
   const int64_t count = job.count / (IsFault(job, "compare_part") ? 2 : 1);
-  for (int64_t x = 0; x < count; ++x) {
-    ForEachPatch(job.shape, x, [&](const Patch& patch) {
+  ForEachPatch(job.shape, [&](Patch patch) {
+    for (; patch.x < count; ++patch.x) {
       for (int t = 0; t < kPatchThreads; ++t) {
         StagePatch<kPath>(job, patch, StagePlanOf<kPath>(job.shape, t, kPatchThreads), staged);
       }
       for (int t = 0; t < kPatchThreads; ++t) {
         CompareResult<kPath>(job, patch, t, staged, tallies[t]);
       }
-    });
-  }
+    }
+  });
   auto* limbs = reinterpret_cast<uint32_t*>(shared.data());
   for (int t = 0; t < kPatchThreads; ++t) PutTally(tallies[t], t, kPatchThreads, limbs);
   for (int t = 0; t < kPatchThreads; ++t) AddTallies(job, t, kPatchThreads, limbs);

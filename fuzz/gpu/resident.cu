@@ -26,14 +26,15 @@ __device__ void Compare(const ResidentJob& job) {
   const int t = static_cast<int>(threadIdx.x);
   const StagePlan plan = StagePlanOf<kPath>(job.shape, t, kPatchThreads);
   Tally tally;
-  for (int64_t x = blockIdx.x; x < job.count; x += gridDim.x) {
-    ForEachPatch(job.shape, x, [&](const Patch& patch) {
+  // Cases within patches: most instructions have one patch, and what it needs is found out once.
+  ForEachPatch(job.shape, [&](Patch patch) {
+    for (patch.x = blockIdx.x; patch.x < job.count; patch.x += gridDim.x) {
       StagePatch<kPath>(job, patch, plan, staged);
       __syncthreads();
       CompareResult<kPath>(job, patch, t, staged, tally);
       __syncthreads();
-    });
-  }
+    }
+  });
   auto* limbs = reinterpret_cast<uint32_t*>(shared);
   PutTally(tally, t, kPatchThreads, limbs);
   __syncthreads();

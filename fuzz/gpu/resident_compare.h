@@ -26,13 +26,13 @@ struct Patch {
   int rows, columns;
 };
 
-// Calls `visit` for the patches of case `x`.
+// Calls `visit` for the patches of the first case.
 template <class Visit>
-MMADIFF_HD inline void ForEachPatch(const Shape& s, int64_t x, Visit visit) {
+MMADIFF_HD inline void ForEachPatch(const Shape& s, Visit visit) {
   for (int block = 0; block < s.blocks; ++block) {
     for (int row = 0; row < s.m; row += kPatchRows) {
       for (int column = 0; column < s.n; column += kPatchColumns) {
-        visit(Patch{x, block, row, column, s.m - row < kPatchRows ? s.m - row : kPatchRows,
+        visit(Patch{0, block, row, column, s.m - row < kPatchRows ? s.m - row : kPatchRows,
                     s.n - column < kPatchColumns ? s.n - column : kPatchColumns});
       }
     }
