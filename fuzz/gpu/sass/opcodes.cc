@@ -73,6 +73,7 @@ constexpr OpcodeInfo kOpcodes[] = {
     {"BREAK", Op::kLeaveBarrier, Unit::kControl, false, false, false, false},
     {"BAR", Op::kBlock, Unit::kControl, false, false, false, false},
     {"WARPSYNC", Op::kNothing, Unit::kControl, false, false, false, false},
+    {"YIELD", Op::kNothing, Unit::kControl, false, false, false, false},
     {"NOP", Op::kNothing, Unit::kControl, false, false, false, false},
     {"MEMBAR", Op::kNothing, Unit::kControl, false, false, false, false},
     {"ERRBAR", Op::kNothing, Unit::kControl, false, false, false, false},

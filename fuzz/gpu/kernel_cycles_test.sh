@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# The kernels of a run on a GPU, as machine code for sm_90: executed, they give the host's operands
+# and digests, and no more cycles than kernel_cycles.txt allows.
+#   kernel_cycles_test.sh KERNEL_CYCLES CUBIN LIMITS
+# NVDISASM is the disassembler, if it is not in PATH or beside nvcc. Exit code 77: none is here.
+tool=${NVDISASM:-$(PATH=$PATH:/usr/local/cuda/bin:$CUDA_HOME/bin command -v nvdisasm)}
+[ -x "$tool" ] || { echo 'skipped: no nvdisasm of the CUDA Toolkit here'; exit 77; }
+[ -f "$2" ] || { echo "skipped: this build has no $2"; exit 77; }
+table=$("$1" "$tool" "$2" 32) || { echo "$table"; exit 1; }
+echo "$table"
+awk 'NR == FNR { if ($1 !~ /^#/) limit[$1 " " $2] = $3; next }
+     $(NF - 1) ~ /^[0-9]+$/ && $2 != "all" {
+       key = $1 " " $2
+       seen[key] = 1
+       if (!(key in limit)) { print "no limit for " key; bad = 1 }
+       else if ($(NF - 1) + 0 > limit[key]) { print key ": " $(NF - 1) " cycles, more than " limit[key]; bad = 1 }
+     }
+     END { for (key in limit) if (!(key in seen)) { print "not measured: " key; bad = 1 }
+           exit bad }' "$3" <(echo "$table")
