@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "sim/algorithm.h"
 #include "sim/fma_chain.h"
@@ -224,7 +223,7 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
     trace(Event{Stage::kSpecial, step, -1, false, word, 0, false});
     return word;
   }
-  for (int i = 0; i < terms && !std::is_same_v<Trace, NullTrace>; ++i) {
+  for (int i = 0; kTraces<Trace> && i < terms; ++i) {
     const Unpacked &x = a[i], &y = b[i];
     const int lsb = x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits;
     trace(Event{Stage::kProduct, step, GroupedK(m, first_k + i), x.negative != y.negative,

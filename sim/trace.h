@@ -34,4 +34,10 @@ struct NullTrace {
   MMADIFF_HD void operator()(const Event&) const {}
 };
 
+// Whether anyone looks at the events.
+template <class Trace>
+inline constexpr bool kTraces = true;
+template <>
+inline constexpr bool kTraces<NullTrace> = false;
+
 }  // namespace mmadiff

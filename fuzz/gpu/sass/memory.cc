@@ -1,53 +1,57 @@
-// Loads, stores and atomics of a warp, and what they cost.
+#include "fuzz/gpu/sass/memory.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/gpu/sass/warp.h"
+#include "fuzz/gpu/sass/lanes.h"
 
 namespace mmadiff::sass {
+namespace {
 
-int Warp::SizeOf(const Instruction& in) const {
+// Bytes of an access of one lane.
+int SizeOf(const Instruction& in) {
   if ((in.has & k128) != 0) return 16;
   if ((in.has & k64) != 0) return 8;
   if ((in.has & (kU8 | kS8)) != 0) return 1;
   return (in.has & (kU16 | kS16)) != 0 ? 2 : 4;
 }
 
-uint8_t* Warp::Locate(uint64_t address, int lane, int bytes) {
+// Where a generic address lies here; nullptr: nowhere.
+uint8_t* Locate(Lanes& warp, uint64_t address, int lane, int bytes) {
   const uint64_t local = address - kLocalWindow;
-  if (local < kLocalBytes) return local_.data() + size_t{kLocalBytes} * lane + local;
+  if (local < kLocalBytes) return warp.Local(lane) + local;
   return address < 4096 || address + bytes < address ? nullptr
                                                      : reinterpret_cast<uint8_t*>(address);
 }
 
 // The distinct words of each bank, for as many lanes at once as 128 bytes serve.
-void Warp::CountShared(const Instruction& in, uint32_t lanes) {
+void CountShared(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const int bytes = SizeOf(in), at_once = 32 * 4 / std::max(4, bytes);
-  const Operand& at = in.results.empty() ? in.sources[0] : in.sources[0];
+  const Operand& at = in.sources[0];
   for (int first = 0; first < 32; first += at_once) {
     std::set<uint64_t> words[32];
     size_t most = 0;
     for (int lane = first; lane < first + at_once; ++lane) {
       if ((lanes >> lane & 1) == 0) continue;
       for (int b = 0; b < bytes; b += 4) {
-        const uint64_t word = (Address(at, lane) + b) / 4;
+        const uint64_t word = (warp.Address(at, lane) + b) / 4;
         words[word % 32].insert(word);
         most = std::max(most, words[word % 32].size());
       }
     }
-    block_.counts->shared_wavefronts += most;
+    warp.block().counts->shared_wavefronts += most;
   }
 }
 
-void Warp::CountGlobal(const Instruction& in, uint32_t lanes) {
+void CountGlobal(const Instruction& in, uint32_t lanes, Lanes& warp) {
   std::set<uint64_t> lines, sectors;
   uint64_t local = 0;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    const uint64_t address = Address(in.sources[0], lane);
+    const uint64_t address = warp.Address(in.sources[0], lane);
     if (address - kLocalWindow < kLocalBytes) {
       ++local;
       continue;
@@ -58,29 +62,29 @@ void Warp::CountGlobal(const Instruction& in, uint32_t lanes) {
     }
   }
   // Local memory is laid out so that the same byte of 32 lanes is one line for each 4 bytes.
-  if (local != 0) block_.counts->local_lines += std::max(1, SizeOf(in) / 4);
-  block_.counts->global_lines += lines.size();
-  block_.counts->global_sectors += sectors.size();
+  if (local != 0) warp.block().counts->local_lines += std::max(1, SizeOf(in) / 4);
+  warp.block().counts->global_lines += lines.size();
+  warp.block().counts->global_sectors += sectors.size();
 }
 
-absl::Status Warp::Global(const Instruction& in, uint32_t lanes) {
+absl::Status AccessGlobal(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const Op op = Opcodes()[in.opcode].op;
   const int bytes = SizeOf(in);
-  CountGlobal(in, lanes);
+  CountGlobal(in, lanes, warp);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    uint8_t* const at = Locate(Address(in.sources[0], lane), lane, bytes);
+    uint8_t* const at = Locate(warp, warp.Address(in.sources[0], lane), lane, bytes);
     if (at == nullptr) {
-      return absl::InternalError(absl::StrCat(
-          in.name, " at ", absl::Hex(in.address),
-          " reaches outside of memory: ", absl::Hex(Address(in.sources[0], lane)), " lane ", lane));
+      return absl::InternalError(
+          absl::StrCat(in.name, " at ", absl::Hex(in.address), " reaches outside of memory: ",
+                       absl::Hex(warp.Address(in.sources[0], lane)), " lane ", lane));
     }
     uint32_t words[4] = {};
     if (op == Op::kStore) {
       for (int w = 0; w < 4 && 4 * w < bytes; ++w) {
         Operand from = in.sources[1];
         if (from.index != kZeroRegister) from.index += w;
-        words[w] = static_cast<uint32_t>(Source(from, lane, false));
+        words[w] = static_cast<uint32_t>(warp.Source(from, lane, false));
       }
       std::memcpy(at, words, bytes);
       continue;
@@ -93,49 +97,51 @@ absl::Status Warp::Global(const Instruction& in, uint32_t lanes) {
         Operand to = in.results[0];
         if (to.index == kZeroRegister) break;
         to.index += w;
-        Set(to, lane, words[w]);
+        warp.Set(to, lane, words[w]);
       }
     }
     if (op == Op::kLoad) continue;
-    ++block_.counts->atomics;
+    ++warp.block().counts->atomics;
     uint64_t old = 0;
     std::memcpy(&old, at, bytes);
-    const uint64_t operand = Source(in.sources[1], lane, bytes == 8);
+    const uint64_t operand = warp.Source(in.sources[1], lane, bytes == 8);
     const uint64_t now = (in.has & kAdd) != 0 ? old + operand : old | operand;
     std::memcpy(at, &now, bytes);
   }
   return absl::OkStatus();
 }
 
-absl::Status Warp::Memory(const Instruction& in, uint32_t lanes) {
+}  // namespace
+
+absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const Op op = Opcodes()[in.opcode].op;
   if (op == Op::kLoad || op == Op::kStore || op == Op::kReduce || op == Op::kAtomic) {
-    return Global(in, lanes);
+    return AccessGlobal(in, lanes, warp);
   }
   if (op == Op::kShuffle) return absl::OkStatus();
   if (in.uniform()) lanes &= -lanes;
   const bool shared = op == Op::kLoadShared || op == Op::kStoreShared;
   const bool loads = op != Op::kStoreShared && op != Op::kStoreLocal;
   const int bytes = SizeOf(in);
-  if (shared) CountShared(in, lanes);
+  if (shared) CountShared(in, lanes, warp);
   if (op == Op::kLoadLocal || op == Op::kStoreLocal) {
-    block_.counts->local_lines += std::max(1, bytes / 4);
+    warp.block().counts->local_lines += std::max(1, bytes / 4);
   }
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const Operand& source = in.sources[0];
-    const uint64_t address = Address(source, lane);
-    const uint64_t end = shared                    ? block_.shared.size()
-                         : op == Op::kLoadConstant ? block_.constants->size()
+    const uint64_t address = warp.Address(source, lane);
+    const uint64_t end = shared                    ? warp.block().shared.size()
+                         : op == Op::kLoadConstant ? warp.block().constants->size()
                                                    : kLocalBytes;
     if (address + bytes > end || (shared && address < kSharedAt) || address % bytes != 0) {
       return absl::InternalError(
           absl::StrCat(in.name, " at ", absl::Hex(in.address), " reaches outside: ", address));
     }
-    uint8_t* const at = shared ? block_.shared.data() + address
+    uint8_t* const at = shared ? warp.block().shared.data() + address
                         : op == Op::kLoadConstant
-                            ? const_cast<uint8_t*>(block_.constants->data()) + address
-                            : local_.data() + size_t{kLocalBytes} * lane + address;
+                            ? const_cast<uint8_t*>(warp.block().constants->data()) + address
+                            : warp.Local(lane) + address;
     uint32_t words[4] = {};
     if (loads) {
       std::memcpy(words, at, bytes);
@@ -146,8 +152,8 @@ absl::Status Warp::Memory(const Instruction& in, uint32_t lanes) {
       Operand o = loads ? in.results[0] : in.sources[1];
       const int zero = o.kind == Operand::kUniform ? kZeroUniform : kZeroRegister;
       if (o.index != zero) o.index += w;
-      if (loads && o.index != zero) Set(o, lane, words[w]);
-      if (!loads) words[w] = static_cast<uint32_t>(Source(o, lane, false));
+      if (loads && o.index != zero) warp.Set(o, lane, words[w]);
+      if (!loads) words[w] = static_cast<uint32_t>(warp.Source(o, lane, false));
     }
     if (!loads) std::memcpy(at, words, bytes);
   }

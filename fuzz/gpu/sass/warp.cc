@@ -1,11 +1,9 @@
 #include "fuzz/gpu/sass/warp.h"
 
-#include <algorithm>
 #include <bit>
-#include <cstring>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "fuzz/gpu/sass/memory.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -16,78 +14,8 @@ absl::Status Unknown(const Instruction& in) {
 
 }  // namespace
 
-Warp::Warp(Block& block, int first_thread, int threads)
-    : block_(block), first_thread_(first_thread), local_(size_t{32} * kLocalBytes, 0xa5) {
+Warp::Warp(Block& block, int first_thread, int threads) : Lanes(block, first_thread) {
   live_ = threads >= 32 ? ~0u : (1u << threads) - 1;
-  flags_[kTrue] = ~0u;
-  uniform_flags_ = 1u << kTrue;
-}
-
-uint32_t Warp::Guard(const Instruction& in, uint32_t lanes) const {
-  uint32_t holds = flags_[in.guard];
-  if (in.guard_uniform) holds = uniform_flags_ >> in.guard & 1 ? ~0u : 0;
-  return lanes & (in.guard_inverted ? ~holds : holds);
-}
-
-bool Warp::Condition(const Operand& o, int lane) const {
-  const bool holds = o.kind == Operand::kUniformPredicate ? uniform_flags_ >> o.index & 1
-                                                          : flags_[o.index] >> lane & 1;
-  return holds != o.inverted;
-}
-
-uint32_t Warp::Special(const Operand& o, int lane) const {
-  if (o.text == "SR_TID.X") return first_thread_ + lane;
-  if (o.text == "SR_CTAID.X") return static_cast<uint32_t>(block_.number);
-  if (o.text == "SR_LANEID") return lane;
-  if (o.text == "SR_LTMASK") return (1u << lane) - 1;
-  return 0;  // SRZ, and the block of the cluster
-}
-
-uint64_t Warp::Address(const Operand& o, int lane) const {
-  uint64_t address = o.offset;
-  if (o.base != kZeroRegister) {
-    address += o.pair ? Register(o.base, lane) | uint64_t{Register(o.base + 1, lane)} << 32
-                      : static_cast<uint64_t>(static_cast<int32_t>(Register(o.base, lane)));
-  }
-  if (o.uniform != kZeroUniform) address += uniform_[o.uniform];
-  return address;
-}
-
-uint64_t Warp::Source(const Operand& o, int lane, bool pair) const {
-  uint64_t value = 0;
-  switch (o.kind) {
-    case Operand::kRegister:
-      value = Register(o.index, lane);
-      if (pair && o.index != kZeroRegister) value |= uint64_t{Register(o.index + 1, lane)} << 32;
-      break;
-    case Operand::kUniform:
-      value = o.index == kZeroUniform ? 0 : uniform_[o.index];
-      if (pair && o.index != kZeroUniform) value |= uint64_t{uniform_[o.index + 1]} << 32;
-      break;
-    case Operand::kConstant:
-      std::memcpy(&value, block_.constants->data() + Address(o, lane), pair ? 8 : 4);
-      break;
-    case Operand::kSpecial:
-      return Special(o, lane);
-    default:
-      return o.offset;
-  }
-  return o.inverted ? ~value : value;
-}
-
-void Warp::Set(const Operand& o, int lane, uint32_t value) {
-  if (o.kind == Operand::kUniform) {
-    if (o.index != kZeroUniform) uniform_[o.index] = value;
-  } else if (o.index != kZeroRegister) {
-    registers_[o.index][lane] = value;
-  }
-}
-
-void Warp::SetFlag(const Operand& o, int lane, bool value) {
-  if (o.index == kTrue) return;
-  uint32_t& flags = o.kind == Operand::kUniformPredicate ? uniform_flags_ : flags_[o.index];
-  const uint32_t bit = 1u << (o.kind == Operand::kUniformPredicate ? o.index : lane);
-  flags = value ? flags | bit : flags & ~bit;
 }
 
 absl::Status Warp::Run() {
@@ -110,10 +38,10 @@ absl::Status Warp::Run() {
       const int lane = std::countr_zero(left);
       if (state_[lane] == kRunning && position_[lane] == at) lanes |= 1u << lane;
     }
-    if (static_cast<size_t>(at) >= block_.program->instructions.size()) {
+    if (static_cast<size_t>(at) >= block().program->instructions.size()) {
       return absl::InternalError("the end of the code was reached");
     }
-    const Instruction& in = block_.program->instructions[at];
+    const Instruction& in = block().program->instructions[at];
     Count(in);
     for (uint32_t left = lanes; left != 0; left &= left - 1) ++position_[std::countr_zero(left)];
     if (absl::Status s = Step(in, lanes); !s.ok()) return s;
@@ -121,9 +49,10 @@ absl::Status Warp::Run() {
 }
 
 void Warp::Count(const Instruction& in) {
-  ++block_.counts->instructions[static_cast<int>(Opcodes()[in.opcode].unit)];
-  if (in.name == "IMAD" && (in.has & (kWide | kHi)) != 0) ++block_.counts->wide_multiplies;
-  if (block_.executed != nullptr) ++(*block_.executed)[&in - block_.program->instructions.data()];
+  ++block().counts->instructions[static_cast<int>(Opcodes()[in.opcode].unit)];
+  if (in.name == "IMAD" && (in.has & (kWide | kHi)) != 0) ++block().counts->wide_multiplies;
+  if (block().executed != nullptr)
+    ++(*block().executed)[&in - block().program->instructions.data()];
 }
 
 absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
@@ -141,9 +70,10 @@ absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
     case Op::kSpecialRegister:
       return Exchange(in, guarded);
     case Op::kLoadConstant:
-      return Memory(in, guarded);
+      return AccessMemory(in, guarded, *this);
     default:
-      return info.unit == Unit::kMemory ? Memory(in, guarded) : Arithmetic(in, guarded);
+      return info.unit == Unit::kMemory ? AccessMemory(in, guarded, *this)
+                                        : Arithmetic(in, guarded);
   }
 }
 
@@ -212,15 +142,17 @@ absl::Status Warp::Exchange(const Instruction& in, uint32_t lanes) {
     } else if (op == Op::kToUniform) {
       value = static_cast<uint32_t>(Source(in.sources[0], first, false));
     } else if (op == Op::kPredicatesToRegister) {
-      uint32_t bits = 0;
-      for (int p = 0; p < 7; ++p) bits |= (flags_[p] >> lane & 1) << p;
+      const uint32_t bits = Predicates(lane);
       const uint32_t mask = static_cast<uint32_t>(Source(in.sources[2], lane, false));
       value = (bits & mask) | (static_cast<uint32_t>(Source(in.sources[1], lane, false)) & ~mask);
     } else if (op == Op::kRegisterToPredicates) {
       const uint32_t bits = static_cast<uint32_t>(Source(in.sources[0], lane, false));
       const uint32_t mask = static_cast<uint32_t>(Source(in.sources[1], lane, false));
       for (int p = 0; p < 7; ++p) {
-        if (mask >> p & 1) flags_[p] = (flags_[p] & ~(1u << lane)) | (bits >> p & 1) << lane;
+        Operand flag;
+        flag.kind = Operand::kPredicate;
+        flag.index = p;
+        if (mask >> p & 1) SetFlag(flag, lane, bits >> p & 1);
       }
       continue;
     } else {

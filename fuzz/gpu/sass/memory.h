@@ -1,0 +1,15 @@
+// Loads, stores and atomics of a warp, and what they cost.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "fuzz/gpu/sass/lanes.h"
+#include "fuzz/gpu/sass/program.h"
+
+namespace mmadiff::sass {
+
+// Adds to the counts of the block. kInternal: an address outside of memory.
+absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp);
+
+}  // namespace mmadiff::sass
