@@ -28,7 +28,10 @@ class Faulty : public Device {
   std::string identity() const override {
     return absl::StrCat("simulator, model version ", kModelVersion, ", with ", name_value_);
   }
-  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Supports(const Operation& op) const override {
+    if (IsModelled(op)) return absl::OkStatus();
+    return absl::NotFoundError(absl::StrCat(op.name, " has no model that could be wrong"));
+  }
 
  protected:
   static std::vector<uint64_t> Answers(const Model& model, const Batch& batch) {
@@ -91,7 +94,7 @@ class WrongLane : public Faulty {
   WrongLane(absl::string_view name_value, int64_t lane) : Faulty(name_value), lane_(lane) {}
 
   absl::Status Supports(const Operation& op) const override {
-    if (lane_ + 1 < op.shape().d_words()) return absl::OkStatus();
+    if (lane_ + 1 < op.shape().d_words()) return Faulty::Supports(op);
     return absl::NotFoundError(absl::StrCat(op.name, " has ", op.shape().d_words(),
                                             " results an execution: no lanes ", lane_, " and ",
                                             lane_ + 1, " to swap"));

@@ -68,6 +68,7 @@ TEST(Observations, EveryFolderIsTheModels) {
     EXPECT_TRUE(stats.damage.empty()) << stats.damage[0].what;
     const auto compare = [&](const Recording& recording) -> absl::Status {
       if (number++ % (records / kRecords + 1) != 0) return absl::OkStatus();
+      if (!IsModelled(*recording.op)) return absl::OkStatus();
       const auto inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
       std::vector<uint64_t> model(inputs->dot_products());
@@ -79,7 +80,8 @@ TEST(Observations, EveryFolderIsTheModels) {
     EXPECT_TRUE(read.ok()) << read;
     for (const auto& i : manifest->instructions) units += i.digest_units;
     const auto damage = VerifyDigests(folder, units / kUnits + 1, [](const RecomputedUnit& unit) {
-      EXPECT_EQ(unit.recorded, unit.model) << unit.stream.name() << ":" << unit.first;
+      if (!unit.model.has_value()) return absl::OkStatus();
+      EXPECT_EQ(unit.recorded, *unit.model) << unit.stream.name() << ":" << unit.first;
       return absl::OkStatus();
     });
     ASSERT_TRUE(damage.ok()) << damage.status();

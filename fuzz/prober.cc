@@ -52,7 +52,8 @@ class AnswerFiles {
 
  private:
   absl::Status AddRefuting(const Operation& op, const ProbeAnswer& answer) {
-    if (!answer.refuting.has_value()) return absl::OkStatus();
+    // A regression case is held against a model.
+    if (!answer.refuting.has_value() || !IsModelled(op)) return absl::OkStatus();
     const Observed& o = *answer.refuting;
     RegressionCase c;
     c.op = &op;
@@ -129,7 +130,9 @@ class Prober {
           tries ? engine_.Try({op, &Strategies().front(), 1}) : absl::OkStatus();
       if (Drops(*op, tried)) continue;
       if (!tried.ok()) return tried;
-      const auto answers = Ask(*op, others_);
+      std::vector<const Question*> questions = others_;
+      if (!IsModelled(*op) && pairs_ != nullptr) questions.push_back(pairs_);  // it stays open
+      const auto answers = Ask(*op, questions);
       if (!answers.ok()) return answers.status();
       if (!answers->has_value() || pairs_ == nullptr || !HasOperandSweep(*op)) continue;
       const bool lost = std::ranges::any_of(

@@ -16,7 +16,7 @@
 namespace mmadiff {
 
 struct ProberOptions {
-  std::vector<const Operation*> ops;       // that the device supports
+  std::vector<const Operation*> ops;       // that the device supports, with and without a model
   std::vector<const Question*> questions;  // in the order of Questions()
   // After it no operation is begun but the first; kPairs gets what the other questions leave.
   TimeLimit limit;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,10 +50,12 @@ struct RecomputedUnit {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
   std::string identity;  // of the recorded device
-  Digest recorded = 0, model = 0;
+  Digest recorded = 0;
+  std::optional<Digest> model;  // nothing when the operation has none
 };
 
-// Has the model compute every `every`-th recorded unit of a folder again. Returns the damage of the
+// Has the model compute every `every`-th recorded unit of a folder again; of operations without one
+// all are delivered as they are. Returns the damage of the
 // folder's digests. kDataLoss for digests that no recorder writes: of another operation's cases, or
 // of units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(

@@ -44,6 +44,9 @@ struct ReplayOutcome {
   // Dot products and units that make this a comparison, without what is flaky: those that the
   // device answered; all if there is no device.
   uint64_t answered = 0;
+  // Stored answers of operations without a model: not compared, whatever device there is.
+  uint64_t unmodelled = 0, unmodelled_units = 0;  // dot products, units of digests
+  std::set<std::string> unmodelled_ops;
   std::vector<absl::Status> dropped;           // operations that failed alone; the others went on
   bool damaged = false;                        // data that was skipped, which was warned of
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors

@@ -16,8 +16,9 @@ enum class Family : uint8_t {
   kExactSum,     // products and addend added exactly, rounded once
   kTwoStageSum,  // a fused sum of the products, then a fused sum of that and the addend
   kIntegerDot,   // exact integer sum, reduced to the output once per step
+  kNone,         // nobody knows what it computes: Simulate() ends the program
 };
-inline constexpr int kFamilyCount = 7;
+inline constexpr int kFamilyCount = 7;  // of those that compute
 
 enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
 enum class Order : uint8_t { kAscending, kDescending };  // of k

@@ -114,6 +114,7 @@ constexpr Entry kEntries[] = {
 
     {"wmma.{m16n16,m32n8,m8n32}k16.{f32,f16}.f16.f16.$2", kNamed, "$2 f16 f16 $2", kMatrices, kNone, kWmmaPage},
     {"wmma.{m16n16,m32n8,m8n32}k16.f32.f16.f16.f16", kNamed, "f32 f16 f16 f16", kMatrices, kNone, kWmmaPage},
+    {"wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32", kNamed, "f16 f16 f16 f32", kMatrices, kNone, kWmmaPage},
     {"wmma.{m16n16,m32n8,m8n32}k16.f32.bf16.bf16.f32", kNamed, "f32 bf16 bf16 f32", kMatrices, kNone, kWmmaPage},
     {"wmma.m16n16k8.f32.tf32.tf32.f32", kNamed, "f32 tf32 tf32 f32", kMatrices, kNone, kWmmaPage},
     {"wmma.m8n8k4{,.rz,.rm,.rp}.f64.f64.f64.f64", kNamed, "f64 f64 f64 f64", kMatrices, kFromAmpere, kWmmaPage},

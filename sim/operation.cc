@@ -29,6 +29,34 @@ std::vector<Operation> MakeOperations() {
   return ops;
 }
 
+// Whether the architecture has the instruction in its machine code, or its assembler makes it of
+// others. A line of the table may be another instruction elsewhere: fp8 of gfx950 is not that of
+// gfx942.
+bool HasInstruction(std::string_view arch, const Instruction& i) {
+  const std::vector<std::string> native_on = SplitWords(i.native_on);
+  if (std::find(native_on.begin(), native_on.end(), arch) != native_on.end()) return true;
+  const std::span<const Architecture> all = Architectures();
+  return std::any_of(all.begin(), all.end(),
+                     [arch](const Architecture& a) { return a.name == arch && a.emulates; });
+}
+
+std::vector<Numerics> MakeUnmodelledNumerics() {
+  std::vector<Numerics> all;
+  for (const UnknownNumerics& u : AllUnknown()) {
+    const Instruction* i = FindInstruction(u.instruction);
+    if (i == nullptr || !HasInstruction(u.arch, *i)) continue;
+    all.push_back({u.arch, i, {.family = Family::kNone}, u.evidence, NanVerdict::kAnyNan});
+  }
+  return all;
+}
+
+std::vector<Operation> MakeUnmodelled() {
+  static const auto& numerics = *new std::vector<Numerics>(MakeUnmodelledNumerics());
+  std::vector<Operation> ops;
+  for (const Numerics& n : numerics) ops.push_back(MakeOperation(n, *n.instruction));
+  return ops;
+}
+
 // "mMnNk" of a name, the text before it and the text behind.
 struct SizedName {
   std::string before, behind;
@@ -134,6 +162,13 @@ std::span<const Operation> Operations() {
   return ops;
 }
 
+std::span<const Operation> UnmodelledOperations() {
+  static const std::vector<Operation>& ops = *new std::vector<Operation>(MakeUnmodelled());
+  return ops;
+}
+
+bool IsModelled(const Operation& op) { return op.model.algorithm.family != Family::kNone; }
+
 std::vector<const Operation*> DistinctOperations() {
   std::vector<const Operation*> distinct;
   for (const Operation& op : Operations()) {
@@ -155,7 +190,7 @@ std::string ResolveAlias(std::string_view name) {
   return std::string(name);
 }
 
-const Operation* FindOperation(std::string_view name) {
+const Operation* FindOperation(std::string_view name, Models models) {
   static const auto& by_name = *[] {
     auto* map = new std::map<std::string, const Operation*>;
     for (const Operation& op : Operations()) map->emplace(op.name, &op);
@@ -163,7 +198,16 @@ const Operation* FindOperation(std::string_view name) {
   }();
   const std::string resolved = ResolveAlias(name);
   const auto found = by_name.find(resolved);
-  return found == by_name.end() ? SizedOperation(resolved) : found->second;
+  const Operation* op = found == by_name.end() ? SizedOperation(resolved) : found->second;
+  return op == nullptr && models == Models::kOptional ? FindUnmodelled(resolved) : op;
+}
+
+const Operation* FindUnmodelled(std::string_view name) {
+  const std::string resolved = ResolveAlias(name);
+  for (const Operation& op : UnmodelledOperations()) {
+    if (op.name == resolved) return &op;
+  }
+  return nullptr;
 }
 
 bool IsNative(const Operation& op) {
@@ -171,13 +215,17 @@ bool IsNative(const Operation& op) {
   return std::find(native_on.begin(), native_on.end(), op.arch()) != native_on.end();
 }
 
-std::vector<const Operation*> MatchOperations(std::string_view glob) {
+std::vector<const Operation*> MatchOperations(std::string_view glob, Models models) {
   const std::string pattern = ResolveAlias(glob);
-  if (const Operation* op = FindOperation(pattern)) return {op};
+  if (const Operation* op = FindOperation(pattern, models)) return {op};
   std::vector<const Operation*> ops;
-  for (const Operation& op : Operations()) {
-    if (fnmatch(pattern.c_str(), op.name.c_str(), 0) == 0) ops.push_back(&op);
-  }
+  const auto add = [&](std::span<const Operation> all) {
+    for (const Operation& op : all) {
+      if (fnmatch(pattern.c_str(), op.name.c_str(), 0) == 0) ops.push_back(&op);
+    }
+  };
+  add(Operations());
+  if (models == Models::kOptional) add(UnmodelledOperations());
   return ops;
 }
 

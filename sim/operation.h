@@ -26,6 +26,20 @@ struct Operation {
 // All operations, in table order; of instructions with several sizes the first.
 std::span<const Operation> Operations();
 
+// Of AllUnknown() those whose instruction the table has and their architecture has or emulates: a
+// device can be asked, and nobody can say what it should answer. Their grade is kUnknown, no bits
+// of a NaN are promised, and their model has formats, but its family is kNone.
+std::span<const Operation> UnmodelledOperations();
+
+// Whether there is a model: whether it can be simulated, and answers be compared with it.
+bool IsModelled(const Operation& op);
+
+// Which operations are meant.
+enum class Models : uint8_t {
+  kRequired,  // Operations()
+  kOptional,  // UnmodelledOperations() too
+};
+
 // The first operation of each model: the others differ from one of these in name and shape alone.
 std::vector<const Operation*> DistinctOperations();
 
@@ -35,15 +49,19 @@ std::string ResolveAlias(std::string_view name);
 // nullptr when there is no such operation. Aliases of architectures are accepted, and every legal m
 // and n of an instruction with several sizes; two calls return the same operation. Safe in several
 // threads.
-const Operation* FindOperation(std::string_view name);
+const Operation* FindOperation(std::string_view name, Models models = Models::kRequired);
+
+// The one of UnmodelledOperations() with this name, or nullptr. Aliases are accepted.
+const Operation* FindUnmodelled(std::string_view name);
 
 // Whether the architecture's machine code has the instruction as one matrix instruction. Otherwise
 // its assembler makes several of it: the instruction is emulated.
 bool IsNative(const Operation& op);
 
-// Operations whose name matches a shell glob; "*" also matches "/". Aliases are accepted. A name
-// without wildcards finds what FindOperation finds.
-std::vector<const Operation*> MatchOperations(std::string_view glob);
+// Operations whose name matches a shell glob, those without a model last; "*" also matches "/".
+// Aliases are accepted. A name without wildcards finds what FindOperation finds.
+std::vector<const Operation*> MatchOperations(std::string_view glob,
+                                              Models models = Models::kRequired);
 
 // Why FindOperation(name) is nullptr, in words: what is unknown about it, which sizes are legal,
 // which architectures have it, which names are near.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "sim/parameter.h"
+#include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
@@ -73,12 +74,13 @@ TEST(Numerics, EveryOperationNamesAnInstructionOnce) {
     instructions.insert(n.instruction->name);
   }
   EXPECT_EQ(Operations().size(), AllNumerics().size());
-  for (const Instruction& i : Instructions()) EXPECT_TRUE(instructions.contains(i.name)) << i.name;
   for (const UnknownNumerics& u : AllUnknown()) {
+    instructions.insert(u.instruction);
     EXPECT_TRUE(seen.emplace(u.arch, u.instruction).second) << u.arch << " " << u.instruction;
     EXPECT_EQ(u.evidence.grade, Grade::kUnknown);
     EXPECT_STRNE(u.evidence.text, "");
   }
+  for (const Instruction& i : Instructions()) EXPECT_TRUE(instructions.contains(i.name)) << i.name;
 }
 
 TEST(Numerics, EveryNativeInstructionHasAOperation) {
@@ -109,6 +111,69 @@ TEST(Numerics, UnknownOperationsRefuse) {
     EXPECT_EQ(WhyNoOperation(name),
               "'" + name + "' exists, but cannot be simulated: " + u.evidence.text);
   }
+}
+
+// Of m8n8k4 three forms on seven architectures, of wmma three shapes on nine.
+TEST(Unmodelled, WhatADeviceCanBeAsked) {
+  EXPECT_THAT(UnmodelledOperations(), SizeIs(3 * 7 + 3 * 9));
+  std::set<std::string> unknown;
+  for (const UnknownNumerics& u : AllUnknown()) unknown.insert(u.arch + ("/" + u.instruction));
+  for (const Operation& op : UnmodelledOperations()) {
+    SCOPED_TRACE(op.name);
+    EXPECT_TRUE(unknown.contains(op.name));
+    EXPECT_FALSE(IsModelled(op));
+    EXPECT_EQ(op.numerics->evidence.grade, Grade::kUnknown);
+    EXPECT_EQ(op.numerics->nan_verdict, NanVerdict::kAnyNan);
+    EXPECT_EQ(FindUnmodelled(op.name), &op);
+    EXPECT_EQ(FindOperation(op.name, Models::kOptional), &op);
+    EXPECT_EQ(FindOperation(op.name), nullptr);
+    EXPECT_THAT(MatchOperations(op.name), IsEmpty());
+    EXPECT_STREQ(op.model.d.name, op.instruction->d->name);
+    EXPECT_EQ(op.model.k, op.shape().k);
+    EXPECT_EQ(WhyInvalid(op.model), "there is no model");
+    EXPECT_EQ(Describe(op.model.algorithm), "no model");
+    EXPECT_THAT(Neighbours(op.model), IsEmpty());
+  }
+  for (const Operation& op : Operations()) EXPECT_TRUE(IsModelled(op)) << op.name;
+}
+
+TEST(Unmodelled, AliasesAndGlobs) {
+  EXPECT_EQ(FindUnmodelled("hopper/mma.m8n8k4.f32.f16.f16.f32"),
+            FindUnmodelled("sm_90/mma.m8n8k4.f32.f16.f16.f32"));
+  EXPECT_NE(FindUnmodelled("hopper/mma.m8n8k4.f32.f16.f16.f32"), nullptr);
+  EXPECT_EQ(FindUnmodelled(kHopper), nullptr);
+  EXPECT_EQ(FindOperation(kHopper, Models::kOptional), FindOperation(kHopper));
+  EXPECT_THAT(
+      Names(MatchOperations("sm_90/*mma.m*.f16.f16.f16.f32", Models::kOptional)),
+      ElementsAre("sm_90/wmma.m16n16k16.f16.f16.f16.f32", "sm_90/wmma.m32n8k16.f16.f16.f16.f32",
+                  "sm_90/wmma.m8n32k16.f16.f16.f16.f32"));
+  EXPECT_THAT(Names(MatchOperations("sm_90/mma.m8n8k4.*", Models::kOptional)),
+              ElementsAre("sm_90/mma.m8n8k4.f64.f64.f64.f64", "sm_90/mma.m8n8k4.rz.f64.f64.f64.f64",
+                          "sm_90/mma.m8n8k4.rm.f64.f64.f64.f64",
+                          "sm_90/mma.m8n8k4.rp.f64.f64.f64.f64", "sm_90/mma.m8n8k4.f32.f16.f16.f32",
+                          "sm_90/mma.m8n8k4.f32.f16.f16.f16", "sm_90/mma.m8n8k4.f16.f16.f16.f16"));
+}
+
+// A line of another architecture says nothing here (fp8 of gfx950 is another format); what has no
+// line has no shape.
+TEST(Unmodelled, NotWithoutALineOfTheArchitecture) {
+  ASSERT_NE(FindInstruction("v_mfma_f32_16x16x32_fp8_fp8"), nullptr);
+  for (const char* name : {"gfx950/v_mfma_f32_16x16x32_fp8_fp8", "x86/tdpbf8ps",
+                           "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32", "sm_90/none", "nowhere"}) {
+    EXPECT_EQ(FindUnmodelled(name), nullptr) << name;
+  }
+}
+
+TEST(UnmodelledDeathTest, NothingIsSimulated) {
+  const Operation& op = *FindUnmodelled("sm_90/mma.m8n8k4.f32.f16.f16.f32");
+  const DotProductCase dot = {std::vector<uint64_t>(op.shape().k),
+                              std::vector<uint64_t>(op.shape().k), 0};
+  const Batch batch = MakeDotProductBatch(op.shape(), {dot});
+  std::vector<uint64_t> d(1);
+  const char* const why = "an operation without a model cannot be simulated";
+  EXPECT_DEATH(Simulate(op.model, batch, d), why);
+  EXPECT_DEATH(Simulate(op.model, dot), why);
+  EXPECT_DEATH(TraceStages(op.model, dot), why);
 }
 
 TEST(Numerics, EvidenceIsGiven) {

@@ -270,6 +270,7 @@ bool ParseValue(const Parameter& p, std::string_view text, int* value) {
 }
 
 std::string WhyInvalid(const Model& m) {
+  if (m.algorithm.family == Family::kNone) return "there is no model";
   if (m.k < 1 || m.k > kMaxK) return "k must be 1.." + std::to_string(kMaxK);
   for (const Parameter& p : kParameters) {
     if (!p.values.empty() || !(p.families & Bit(m.algorithm.family))) continue;
@@ -340,6 +341,7 @@ std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
 }
 
 std::string Describe(const Algorithm& a) {
+  if (a.family == Family::kNone) return "no model";
   std::string text = kFamilies[static_cast<int>(a.family)];
   char separator = '(';
   for (const Parameter& p : kParameters) {

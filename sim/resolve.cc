@@ -59,10 +59,11 @@ class Resolver {
       Error(std::string(arch.name) + ": as '" + arch.like +
             "', but no instruction has numerics there");
     }
-    std::set<const Instruction*> with_numerics;
-    for (const Numerics& n : table_.numerics) with_numerics.insert(n.instruction);
+    std::set<const Instruction*> listed;
+    for (const Numerics& n : table_.numerics) listed.insert(n.instruction);
+    for (const UnknownNumerics& u : AllUnknown()) listed.insert(FindInstruction(u.instruction));
     for (const Instruction& i : instructions) {
-      if (*i.native_on != '\0' || with_numerics.contains(&i)) continue;
+      if (*i.native_on != '\0' || listed.contains(&i)) continue;
       Error(i.name + ": no architecture has numerics for it");
     }
     for (const Choice& c : choices_) {

@@ -1,6 +1,8 @@
 #include "sim/simulate.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 #include "sim/dot_product.h"
 
@@ -11,6 +13,13 @@ struct Recorder {
   std::vector<Event> events;
   void operator()(const Event& e) { events.push_back(e); }
 };
+
+// Nobody may take what an operation without a model "computes" for an answer.
+void RequireModel(const Model& m) {
+  if (m.algorithm.family != Family::kNone) return;
+  std::fputs("an operation without a model cannot be simulated\n", stderr);
+  std::abort();  // IsModelled() was not asked: programmer error
+}
 
 void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpacked* out) {
   const Format f = format;  // a copy: its columns stay in registers
@@ -100,15 +109,18 @@ bool HasBmi() { return false; }
 }  // namespace
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  RequireModel(m);
   HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);
 }
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
+  RequireModel(m);
   NullTrace trace;
   return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
 }
 
 std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {
+  RequireModel(m);
   Recorder recorder;
   DotProduct(m, dot.a.data(), dot.b.data(), dot.c, recorder);
   return recorder.events;

@@ -11,6 +11,8 @@
 
 namespace mmadiff {
 
+// All of these end the program, with a message, when the model is none (Family::kNone).
+
 // Writes a result word for each dot product to `d`, of batch.dot_products() words, in the order of
 // batch.c. batch.shape.k and .scales must be the model's.
 void Simulate(const Model& model, const Batch& batch, std::span<uint64_t> d);

@@ -238,7 +238,7 @@ class LineRecordingReader {
   }
 
   absl::Status SetOperation(const std::string& name) {
-    portion_.op = FindOperation(name);
+    portion_.op = FindOperation(name, Models::kOptional);
     if (portion_.op != nullptr) return absl::OkStatus();
     return Error(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
   }
@@ -335,7 +335,8 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
     if (!IsInstruction(name_after_dot)) continue;
     absl::string_view anything = rest.substr(0, start);
     absl::ConsumePrefix(&anything, ".");
-    return {FindOperation(absl::StrCat(arch, "/", name_after_dot)), std::string(anything)};
+    return {FindOperation(absl::StrCat(arch, "/", name_after_dot), Models::kOptional),
+            std::string(anything)};
   }
   return {};
 }

@@ -46,7 +46,7 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
     return error(bytes.size(), " bytes that are no recorded outputs");
   }
   Recording recording;
-  recording.op = FindOperation(message.instruction());
+  recording.op = FindOperation(message.instruction(), Models::kOptional);
   if (recording.op == nullptr) {
     return error(WhyNoOperation(absl::CHexEscape(message.instruction().substr(0, 100))));
   }
@@ -157,7 +157,7 @@ absl::StatusOr<Batch> InputsOf(const Recording& recording) {
 }
 
 absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Operation& op) {
-  const absl::StatusOr<CaseStream> stream = ParseStreamName(name);
+  const absl::StatusOr<CaseStream> stream = ParseStreamName(name, Models::kOptional);
   if (!stream.ok()) return absl::DataLossError(stream.status().message());
   if (stream->op == &op) return stream;
   return absl::DataLossError(absl::StrCat(op.name, ": answers to cases of ", name));

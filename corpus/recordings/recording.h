@@ -25,7 +25,7 @@
 
 namespace mmadiff {
 
-// Consecutive recorded executions of one operation. When inputs.stream is not empty, inputs.a, b
+// Consecutive recorded executions of one operation, perhaps one without a model. When inputs.stream is not empty, inputs.a, b
 // and c are empty: they are the cases stream:first .. stream:first+count-1, and InputsOf()
 // generates them.
 struct Recording {

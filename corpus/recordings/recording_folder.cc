@@ -107,7 +107,7 @@ absl::StatusOr<RecordedDigests> ParseDigests(absl::string_view bytes, const std:
     return absl::DataLossError(absl::StrCat(where, ": ", units, " units of ", message.unit_cases(),
                                             " cases from ", message.first(), " on"));
   }
-  RecordedDigests digests = {FindOperation(message.instruction()),
+  RecordedDigests digests = {FindOperation(message.instruction(), Models::kOptional),
                              message.stream(),
                              message.first(),
                              message.unit_cases(),

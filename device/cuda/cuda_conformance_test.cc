@@ -10,7 +10,7 @@ using testing::ValuesIn;
 
 struct Gpu {
   const char *label, *capability;
-  std::vector<std::string> ops;  // of each kind of kernel
+  std::vector<std::string> ops;  // of each kind of kernel; two without a model
   std::string suffix;            // of the specification in the other form
 };
 
@@ -25,7 +25,8 @@ const Gpu kGpus[] = {
     {"sm_90",
      "9.0",
      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m8n8k4.f64.f64.f64.f64",
-      "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8"},
+      "sm_90/wgmma.m64n8k16.f16.f16.f16", "sm_90/wgmma.m64n8k32.s32.s8.s8",
+      "sm_90/mma.m8n8k4.f32.f16.f16.f16", "sm_90/wmma.m8n32k16.f16.f16.f16.f32"},
      ",a=registers"},
     {"sm_100", "10.0", {"sm_100/tcgen05.mma.m64n8k16.f32.f16.f16"}, ",a=registers"},
     {"sm_120",
@@ -39,7 +40,7 @@ std::vector<TestedDevice> Devices() {
   std::vector<TestedDevice> devices;
   for (const Gpu& gpu : kGpus) {
     std::vector<const Operation*> ops;
-    for (const std::string& name : gpu.ops) ops.push_back(FindOperation(name));
+    for (const std::string& name : gpu.ops) ops.push_back(FindOperation(name, Models::kOptional));
     const auto open = [&gpu](absl::string_view spec) {
       setenv("MMADIFF_LIBCUDA", "", 1);  // this program
       setenv("FAKE_CUDA_CAPABILITY", gpu.capability, 1);

@@ -88,7 +88,8 @@ const PtxTarget& Gpu() {
 const Operation* OperationOf(absl::string_view name) {
   const absl::string_view instruction = name.substr(0, name.find("__"));
   return FindOperation(
-      absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(instruction, {{"_", "."}})));
+      absl::StrCat(Gpu().arch, "/", absl::StrReplaceAll(instruction, {{"_", "."}})),
+      Models::kOptional);
 }
 
 // The variant of a KernelName().

@@ -95,7 +95,7 @@ void Execute(const Operation& op, bool narrow, const uint32_t* a, const uint32_t
   ReadFactors(op, narrow, a, b, batch);
   batch.c = Read(op, Operand::kC, op.model.c, c);
   std::vector<uint64_t> words(op.shape().d_words());
-  Simulate(op.model, batch, words);
+  Simulate(FakeModel(op), batch, words);
   const int registers = ExtentOf(*op.instruction, Operand::kD).registers;
   std::memset(d, 0, 4 * 32 * registers);
   const std::vector<Place>& places = Places(op, Operand::kD);

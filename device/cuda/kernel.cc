@@ -158,10 +158,12 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
 
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target) {
   std::vector<ModuleEntry> entries;
-  for (const Operation& op : Operations()) {
-    const Instruction& i = *op.instruction;
-    if (op.arch() != target.arch || !HasKernel(i, target).ok()) continue;
-    for (const Variant& variant : VariantsOf(i)) entries.push_back({i, variant});
+  for (const auto& ops : {Operations(), UnmodelledOperations()}) {
+    for (const Operation& op : ops) {
+      const Instruction& i = *op.instruction;
+      if (op.arch() != target.arch || !HasKernel(i, target).ok()) continue;
+      for (const Variant& variant : VariantsOf(i)) entries.push_back({i, variant});
+    }
   }
   return entries;
 }

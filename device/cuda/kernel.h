@@ -60,8 +60,9 @@ struct ModuleEntry {
 };
 std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entries);
 
-// What a build makes machine code of: the kernels of Operations() of the target's architecture, of
-// instructions with several sizes that of the table alone, in all variants.
+// What a build makes machine code of: the kernels of Operations() and UnmodelledOperations() of
+// the target's architecture, of instructions with several sizes that of the table alone, in all
+// variants.
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target);
 // Whether the kernel of an instruction of the target's architecture is among them.
 bool IsBuiltEntry(const Instruction& instruction);

@@ -98,7 +98,7 @@ TEST_P(NativeWmma, MachineCode) {
     found += made[x].has_value();
   }
   // Of f16, s8 and u8 in eight variants, of 4 bits and one bit in two; then bf16, tf32, f64, .and.
-  EXPECT_EQ(found, GetParam().major == 7 ? 8 * (9 + 12) + 2 * 5 : 8 * (9 + 12 + 8) + 2 * 6);
+  EXPECT_EQ(found, GetParam().major == 7 ? 8 * (12 + 12) + 2 * 5 : 8 * (12 + 12 + 8) + 2 * 6);
 }
 
 // The numerics of wmma are those of the instructions that ptxas makes of it: no step of an
@@ -131,7 +131,7 @@ TEST(Volta, TextAssemblesForTuring) {
   EXPECT_EQ(absl::c_count_if(
                 entries,
                 [](const ModuleEntry& e) { return e.instruction.layout == Layout::kNvidiaWmma; }),
-            8 * 9);
+            8 * 12);
   std::string messages;
   EXPECT_TRUE(Cubin(TargetsOfPtxas()[0], ModuleOf(volta, entries), &messages).has_value())
       << messages;

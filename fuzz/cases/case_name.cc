@@ -54,11 +54,11 @@ std::string FormatCaseName(const CaseName& name) {
   return absl::StrCat(name.stream.name(), ":", name.index);
 }
 
-absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text) {
+absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models) {
   const std::vector<absl::string_view> halves = absl::StrSplit(text, '@');
   if (halves.size() != 2) return BadName(text, "there must be one '@'");
   CaseStream stream;
-  stream.op = FindOperation({halves[0].data(), halves[0].size()});
+  stream.op = FindOperation({halves[0].data(), halves[0].size()}, models);
   if (stream.op == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "case name '", text, "': ", WhyNoOperation(absl::CHexEscape(halves[0].substr(0, 100)))));
@@ -90,10 +90,10 @@ bool LooksLikeCaseName(absl::string_view argument) {
   return absl::StrContains(argument, "@g") && !absl::EndsWith(argument, ".txtpb");
 }
 
-absl::StatusOr<CaseName> ParseCaseName(absl::string_view text) {
+absl::StatusOr<CaseName> ParseCaseName(absl::string_view text, Models models) {
   const size_t colon = text.rfind(':');
   if (colon == text.npos) return BadName(text, "there is no index");
-  absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon));
+  absl::StatusOr<CaseStream> stream = ParseStreamName(text.substr(0, colon), models);
   if (!stream.ok()) return stream.status();
   CaseName name = {*stream, 0};
   if (!ParseNumber(text.substr(colon + 1), &name.index)) {

@@ -43,9 +43,10 @@ std::string FormatCaseName(const CaseName& name);
 bool LooksLikeCaseName(absl::string_view argument);
 // Errors say which part is wrong: unknown operation (with the nearest), another generator version,
 // ...
-absl::StatusOr<CaseName> ParseCaseName(absl::string_view text);
+absl::StatusOr<CaseName> ParseCaseName(absl::string_view text, Models models = Models::kRequired);
 // The part before the index.
-absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text);
+absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text,
+                                           Models models = Models::kRequired);
 
 // Fills `batch` with cases first .. first+count-1 of the stream, in the instruction's own shape.
 void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& batch);

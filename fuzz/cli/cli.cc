@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -126,21 +127,24 @@ EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {
   return engine;
 }
 
-absl::StatusOr<const Operation*> OneOperation(const std::string& name) {
-  if (const Operation* op = FindOperation(name)) return op;
+absl::StatusOr<const Operation*> OneOperation(const std::string& name, Models models) {
+  if (const Operation* op = FindOperation(name, models)) return op;
   return absl::InvalidArgumentError(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
 }
 
 absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
-    const std::vector<std::string>& globs) {
+    const std::vector<std::string>& globs, Models models) {
   std::vector<const Operation*> ops;
   for (const std::string& glob : globs) {
-    const std::vector<const Operation*> matched = MatchOperations(glob);
-    if (matched.empty()) return OneOperation(glob).status();
+    const std::vector<const Operation*> matched = MatchOperations(glob, models);
+    if (matched.empty()) return OneOperation(glob, models).status();
     ops.insert(ops.end(), matched.begin(), matched.end());
   }
-  // The operations of the table lie in one array, in order; those of other sizes elsewhere.
-  std::sort(ops.begin(), ops.end());
+  // The operations of the table lie in one array, in order, and so do those without a model; those
+  // of other sizes elsewhere.
+  std::sort(ops.begin(), ops.end(), [](const Operation* x, const Operation* y) {
+    return std::pair(!IsModelled(*x), x) < std::pair(!IsModelled(*y), y);
+  });
   ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
   return ops;
 }

@@ -93,10 +93,11 @@ EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
 
 // The operation of that name; kInvalidArgument with the nearest names: a name that no machine knows
 // is a mistake, not something missing here.
-absl::StatusOr<const Operation*> OneOperation(const std::string& name);
-// Operations that match any of the globs, in table order; an error names the glob that matches
-// none.
+absl::StatusOr<const Operation*> OneOperation(const std::string& name,
+                                              Models models = Models::kRequired);
+// Operations that match any of the globs, in table order, those without a model last; an error
+// names the glob that matches none.
 absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
-    const std::vector<std::string>& globs);
+    const std::vector<std::string>& globs, Models models = Models::kRequired);
 
 }  // namespace mmadiff

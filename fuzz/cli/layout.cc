@@ -27,7 +27,7 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
 }
 
 int RunLayout(const std::string& name, bool csv) {
-  const absl::StatusOr<const Operation*> op = OneOperation(name);
+  const absl::StatusOr<const Operation*> op = OneOperation(name, Models::kOptional);
   if (!op.ok()) return Fail(op.status());
   const Instruction& instruction = *(*op)->instruction;
   if (instruction.layout == Layout::kNoLanes) {

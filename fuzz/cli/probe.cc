@@ -101,7 +101,8 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return Fail(limit.status());
-  absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  absl::StatusOr<std::vector<const Operation*>> ops =
+      OperationsMatching(flags.instr, Models::kOptional);
   if (!ops.ok()) return Fail(ops.status());
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());

@@ -74,7 +74,8 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());
-  absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  absl::StatusOr<std::vector<const Operation*>> ops =
+      OperationsMatching(flags.instr, Models::kOptional);
   if (!ops.ok()) return Fail(ops.status());
   std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
   if (ops->empty()) {

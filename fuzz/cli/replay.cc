@@ -50,6 +50,11 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
                                " units of digests equal",
                                Counted(", left out: ", outcome.unsupported_units), "\n"));
   }
+  if (!outcome.unmodelled_ops.empty()) {
+    console.Print(absl::StrCat(outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
+                               " instructions without a model were not compared",
+                               Counted(", units of digests: ", outcome.unmodelled_units), "\n"));
+  }
   if (const std::string counts = VectorCounts(outcome); !counts.empty()) console.Print(counts);
 }
 

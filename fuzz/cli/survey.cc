@@ -48,7 +48,8 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   if (flags.max_bytes < 1'000'000) {
     return Fail(absl::InvalidArgumentError("--max_bytes must be at least 1e6"));
   }
-  if (const auto ops = OperationsMatching(flags.instr); !ops.ok()) return Fail(ops.status());
+  if (const auto ops = OperationsMatching(flags.instr, Models::kOptional); !ops.ok())
+    return Fail(ops.status());
   const bool missing = !std::filesystem::exists(flags.regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
     return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));

@@ -78,7 +78,7 @@ absl::StatusOr<NamedCases> ParseNamedCases(absl::string_view text) {
   if (colon == text.npos || !absl::SimpleAtoi(text.substr(colon + 1), &cases.count)) {
     return absl::InvalidArgumentError(absl::StrCat("no cases: ", text));
   }
-  const absl::StatusOr<CaseName> name = ParseCaseName(text.substr(0, colon));
+  const absl::StatusOr<CaseName> name = ParseCaseName(text.substr(0, colon), Models::kOptional);
   if (!name.ok()) return name.status();
   cases.first = *name;
   return cases;
@@ -169,7 +169,7 @@ class Asker {
         PlainText(device.identity() + (fingerprint.empty() ? "" : ", " + fingerprint));
     std::vector<const Operation*> ops;
     for (const std::string& glob : job_.identify) {
-      for (const Operation* op : MatchOperations(glob)) {
+      for (const Operation* op : MatchOperations(glob, Models::kOptional)) {
         if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
       }
     }
@@ -195,7 +195,8 @@ class Asker {
   }
 
   absl::Status Do(const SurveyTask& task, Engine& engine, SurveyResult& result) {
-    const Operation* op = FindOperation(task.op);
+    const Operation* op =
+        FindOperation(task.op, NeedsModel(task.stage) ? Models::kRequired : Models::kOptional);
     if (op == nullptr) return absl::NotFoundError(WhyNoOperation(task.op));
     const CaseStream stream = {op, &Strategies().front(), job_.manifest.seed};
     AnnouncingDevice announcing(engine.device(), send_);
@@ -266,7 +267,7 @@ class Asker {
     const uint64_t most = job_.manifest.kept_lines;
     std::vector<const Observed*> others;
     for (const Observed& o : observed) {
-      if (Gives(op, op.model, o.dot, o.d)) {
+      if (!IsModelled(op) || Gives(op, op.model, o.dot, o.d)) {
         others.push_back(&o);
         continue;
       }

@@ -58,6 +58,11 @@ size_t Terms(const std::string& line) {
   return terms;
 }
 
+// Under the operation's NaN rule; without a model there is no rule, and every bit counts.
+bool Same(const Operation& op, uint64_t x, uint64_t y) {
+  return IsModelled(op) ? SameResult(op, x, y) : x == y;
+}
+
 class Comparer {
  public:
   Comparer(const Row& row, SurveyDifference& difference) : difference_(difference) {
@@ -66,7 +71,7 @@ class Comparer {
   }
 
   void Compare(const Said& x, const Said& y) {
-    const Operation* op = FindOperation(row_.op);
+    const Operation* op = FindOperation(row_.op, Models::kOptional);
     for (const auto& [question, answer] : x.answers) {
       const auto other = y.answers.find(question);
       if (other == y.answers.end()) continue;
@@ -95,7 +100,7 @@ class Comparer {
       ++difference_.compared;
       const auto d = ParseHexWord(*op.instruction->d, word);
       const auto e = ParseHexWord(*op.instruction->d, other->second);
-      if (d.ok() && e.ok() && SameResult(op, *d, *e)) continue;
+      if (d.ok() && e.ok() && Same(op, *d, *e)) continue;
       Differs(line, word, other->second);
     }
   }
@@ -105,10 +110,10 @@ class Comparer {
     const Format& f = *op.instruction->d;
     const auto words = static_cast<int64_t>(std::min(x.size(), y.size()) / WordBytes(f));
     difference_.compared += words;
-    const absl::StatusOr<CaseStream> cases = ParseStreamName(stream);
+    const absl::StatusOr<CaseStream> cases = ParseStreamName(stream, Models::kOptional);
     for (int64_t i = 0; i < words; ++i) {
       const uint64_t d = UnpackWord(f, x, i), e = UnpackWord(f, y, i);
-      if (SameResult(op, d, e)) continue;
+      if (Same(op, d, e)) continue;
       if (!cases.ok()) {
         ++row_.differing;
         continue;

@@ -62,7 +62,7 @@ class RecordingOf {
 
  private:
   absl::Status Add(const SurveyResult& result, RecordingFolderWriter& writer) {
-    const Operation* op = FindOperation(result.task.op);
+    const Operation* op = FindOperation(result.task.op, Models::kOptional);
     const auto at = index_.find(result.task.op);
     if (op == nullptr || at == index_.end()) return absl::OkStatus();
     RecordingManifest::Instruction& i = manifest_.instructions[at->second];

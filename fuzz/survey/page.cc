@@ -31,8 +31,9 @@ std::string Rate(const SurveyRow& row) {
   return absl::StrFormat("%.3g", static_cast<double>(row.dot_products) / row.seconds);
 }
 
-// "all 14 agree", "12 of 14 agree; width: ...".
+// "all 14 agree", "12 of 14 agree; width: ...", "no model".
 std::string Answers(const SurveyRow& row) {
+  if (!row.modelled) return "no model";
   if (row.answers.empty()) return "-";
   std::vector<std::string> others;
   for (const SurveyAnswer& a : row.answers) {
@@ -135,6 +136,7 @@ std::string SurveyJson(const SurveySummary& summary) {
     rows.push_back({{"instruction", row.op},
                     {"variant", row.variant},
                     {"emulated", row.emulated},
+                    {"modelled", row.modelled},
                     {"layout", row.layout},
                     {"sizes", row.sizes},
                     {"repeat", row.repeat},

@@ -64,6 +64,10 @@ bool HasPairs(const std::string& name) {
 
 }  // namespace
 
+bool NeedsModel(SurveyStage stage) {
+  return stage != kLayout && stage != kRepeat && stage != kRecording && stage != kTrap;
+}
+
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
   std::vector<SurveyTask> single;
   for (const Question& q : Questions()) {
@@ -77,19 +81,24 @@ std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
 SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manifest) {
   const auto instructions = InOrderOfValue(manifest);
   const auto add = [this](SurveyStage stage, const std::string& op, const std::string& variant) {
+    if (NeedsModel(stage) && FindUnmodelled(op) != nullptr) return;
     tasks_[static_cast<int>(stage)].push_back({stage, op, variant});
+  };
+  const auto add_run = [this](const SurveyManifest::Instruction& i, const std::string& variant) {
+    if (FindUnmodelled(i.name) != nullptr) return;
+    runs_.push_back({{i.name, variant}, {.instruction = &i, .count = i.unit_cases}});
   };
   for (const auto* i : instructions) {
     for (const SurveyStage stage : {kLayout, kRepeat, kQuestions, kVectors})
       add(stage, i->name, "");
     if (i->raw_cases > 0) add(kRecording, i->name, "");
     if (HasPairs(i->name)) add(kPairs, i->name, "");
-    runs_.push_back({{i->name, ""}, {.instruction = i, .count = i->unit_cases}});
+    add_run(*i, "");
   }
   for (const auto* i : instructions) {
     for (const std::string& variant : i->variants) {
       for (const SurveyStage stage : {kLayout, kRepeat, kVectors}) add(stage, i->name, variant);
-      runs_.push_back({{i->name, variant}, {.instruction = i, .count = i->unit_cases}});
+      add_run(*i, variant);
     }
   }
   for (const auto* i : instructions) {

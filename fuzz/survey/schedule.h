@@ -23,6 +23,9 @@ struct SurveyUnit {
   uint64_t first = 0, count = 0;
 };
 
+// Whether what is asked is held against a model. Operations without one are not asked it.
+bool NeedsModel(SurveyStage stage);
+
 // The questions of a task of all, one by one.
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions);
 

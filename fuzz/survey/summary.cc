@@ -73,6 +73,7 @@ class Summarizer {
     row.op = i.name;
     row.variant = variant;
     row.emulated = i.emulated;
+    row.modelled = FindUnmodelled(i.name) == nullptr;
   }
 
   // The row of a task; that of the table's size for another size.

@@ -14,6 +14,7 @@ namespace mmadiff {
 struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
+  bool modelled = true;  // else layout, repeat and recording are all
   std::string layout = "not asked", repeat = "not asked";  // "agrees", or what is wrong
   std::vector<std::string> sizes;           // other sizes whose layout agrees: "m64n16k16"
   std::vector<SurveyAnswer> answers;        // to the questions about the arithmetic, without lines

@@ -120,7 +120,8 @@ class Survey {
         static_cast<double>(options_.max_bytes) / kLineShare / (rows * kAnswers * kLineBytes), 2.,
         64.));
     std::vector<const Operation*> ops;
-    for (const auto& i : manifest.instructions) ops.push_back(FindOperation(i.name));
+    for (const auto& i : manifest.instructions)
+      ops.push_back(FindOperation(i.name, Models::kOptional));
     const auto planned =
         PlanRawCases(ops, manifest.device_identity, kMostRawCases, options_.max_bytes / kRawShare);
     if (!planned.ok()) {

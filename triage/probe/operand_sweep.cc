@@ -73,7 +73,7 @@ class Domain {
 
 bool HasOperandSweep(const Operation& op) {
   const Format &a = *op.instruction->a, &b = *op.instruction->b;
-  return std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
+  return IsModelled(op) && std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
 }
 
 absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,

@@ -11,7 +11,7 @@
 
 namespace mmadiff {
 
-// Inputs of 16 bits or fewer.
+// Inputs of 16 bits or fewer, and a model to compare with.
 bool HasOperandSweep(const Operation& op);
 
 // a x b + c in the first term, everything else zero (scales 1.0), for every a, b and c: of inputs

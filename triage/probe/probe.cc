@@ -188,6 +188,14 @@ ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
   return answer;
 }
 
+// Of an operation without a model: the question has nothing to decide.
+ProbeAnswer NoModelAnswer(const Question& q) {
+  return {.question = &q,
+          .answer = "not asked",
+          .decides = "the tables have no model",
+          .agreement = Agreement::kOpen};
+}
+
 // Appends what the device answers.
 absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
@@ -226,7 +234,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     if (q->method == Method::kParameters && Applies(*q, op)) asked.push_back({q, {}});
   }
   // Again with cases that distinguish candidates from the model that was found.
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < kRounds && !asked.empty(); ++round) {
     for (Asked& a : asked) {
       const absl::Status s =
           Ask(device, op, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed);
@@ -238,9 +246,12 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     all.model = model;
   }
   for (const Question* q : questions) {
-    if (!Applies(*q, op)) continue;
     absl::StatusOr<ProbeAnswer> answer;
-    if (q->method == Method::kLayout) {
+    if (!IsModelled(op) && NeedsModel(*q)) {
+      answer = NoModelAnswer(*q);
+    } else if (!Applies(*q, op)) {
+      continue;
+    } else if (q->method == Method::kLayout) {
       const absl::Status s = ProbeLayout(device, op);
       // A device that found it first has disabled the instruction.
       const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(op).ok();

@@ -146,6 +146,10 @@ constexpr Question kQuestions[] = {
 
 }  // namespace
 
+bool NeedsModel(const Question& q) {
+  return q.method != Method::kLayout && q.method != Method::kRepeat;
+}
+
 std::span<const Question> Questions() { return kQuestions; }
 
 const Question* FindQuestion(std::string_view id) {

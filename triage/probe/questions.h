@@ -32,6 +32,9 @@ struct Question {
   bool nan_bits = false;  // NaNs are compared bit for bit even where the table promises none
 };
 
+// Whether the device's answers are held against a model.
+bool NeedsModel(const Question& question);
+
 // In the order in which they are asked. A value that an early one finds holds in the later ones.
 std::span<const Question> Questions();
 const Question* FindQuestion(std::string_view id);  // nullptr when there is none
