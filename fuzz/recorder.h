@@ -54,10 +54,9 @@ struct RecomputedUnit {
   std::optional<Digest> model;  // nothing when the operation has none
 };
 
-// Has the model compute every `every`-th recorded unit of a folder again; of operations without one
-// all are delivered as they are. Returns the damage of the
-// folder's digests. kDataLoss for digests that no recorder writes: of another operation's cases, or
-// of units too large.
+// Has the model, where there is one, compute every `every`-th recorded unit of a folder again.
+// Returns the damage of the folder's digests. kDataLoss for digests that no recorder writes: of
+// another operation's cases, or of units too large.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
     const std::function<absl::Status(const RecomputedUnit&)>& deliver);

@@ -76,6 +76,20 @@ done
 run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
   FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
+# Rows without a model: asked, recorded, surveyed, and never a pass.
+row=sm_90/mma.m8n8k4.f32.f16.f16.f32
+expect 0 'repeat +'$row' .*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
+expect 0 'width +'$row' +not asked: the tables have no model' -- probe --device=cuda:0 --question=width --instr=$row
+expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f32 \
+  -- probe --device=cuda:0 --question=layout --instr=$row
+expect 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
+expect 0 '^6144 answers of 1 instructions without a model were not compared, units of digests: 1$' -- replay some
+expect 0 '^1 instructions of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
+expect 3 'nothing was compared; that is no pass' -- replay none
+expect 2 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row
+expect 0 "^. $row .emulated. . agrees . agrees . no model . - . - . - . yes .$" \
+  -- survey --device=cuda:0 --instr="$row,$f16" --out=survey --cases=20 --max_total_time=0
+
 # A GPU that does not open: "auto" is the host then, and says why.
 fma=x86/vfmadd231ss
 for result in 803 100 999; do
