@@ -25,8 +25,10 @@ using testing::HasSubstr;
 
 // Some operation of the instruction: the architecture decides no bit.
 const Operation& OperationOf(const Instruction& instruction) {
-  for (const Operation& op : Operations()) {
-    if (op.instruction == &instruction) return op;
+  for (const auto& ops : {Operations(), UnmodelledOperations()}) {
+    for (const Operation& op : ops) {
+      if (op.instruction == &instruction) return op;
+    }
   }
   std::abort();
 }
