@@ -284,6 +284,14 @@ TEST_F(UnmodelledTest, TwoSurveysAreCompared) {
   EXPECT_EQ(other->rows[0].op, kName);
   EXPECT_THAT(other->rows[0].what, HasSubstr("common answers differ"));
   EXPECT_THAT(other->rows[0].line, testing::Not(IsEmpty()));
+  // Of a recording alone: its cases are named, and the line is made of them.
+  Survey("raw", [](const Operation&, std::vector<uint64_t>& d) {
+    if (d.size() == 256 * 256) d[1000] ^= 1;
+  });
+  const auto raw = CompareSurveys(Path("x"), Path("raw"));
+  ASSERT_TRUE(raw.ok()) << raw.status();
+  ASSERT_THAT(raw->rows, SizeIs(1));
+  EXPECT_THAT(raw->rows[0].line, testing::Not(IsEmpty()));
 }
 
 TEST(UnmodelledDeathTest, NothingIsCompared) {

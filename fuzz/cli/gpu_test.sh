@@ -80,6 +80,9 @@ run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
 row=sm_90/mma.m8n8k4.f32.f16.f16.f32
 expect 0 'repeat +'$row' .*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
 expect 0 'width +'$row' +not asked: the tables have no model' -- probe --device=cuda:0 --question=width --instr=$row
+expect 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$row,$f16
+[ "$(awk '$1 == "layout" { print $2 }' out.txt | tail -n 1)" = $row ] ||
+  { echo "FAILED: $row is not the last"; failures=$((failures + 1)); }
 expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f32 \
   -- probe --device=cuda:0 --question=layout --instr=$row
 expect 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
