@@ -58,8 +58,7 @@ class Summarizer {
 
  private:
   static bool IsExplained(const SurveyContradiction& c) {
-    return c.finding != nullptr && !c.finding->bucket.starts_with("unexplained") &&
-           c.finding->bucket != "flaky";
+    return c.finding != nullptr && !c.finding->bucket.starts_with("unexplained");
   }
   bool HasFinding(const SurveyContradiction& c) const {
     return std::any_of(differences_.begin(), differences_.end(), [&](const auto& other) {
@@ -142,7 +141,11 @@ class Summarizer {
         break;
       case kExplain:
         for (const SurveyFinding& f : result.findings) {
-          differences_.push_back({row.op, row.variant, f.text, &f});
+          if (f.bucket == "flaky") {
+            row.troubles.push_back("does not repeat: " + f.text);
+          } else {
+            differences_.push_back({row.op, row.variant, f.text, &f});
+          }
         }
         break;
       case kTrap:

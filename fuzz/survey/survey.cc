@@ -138,7 +138,7 @@ class Survey {
     while (!Stopped()) {
       const size_t before = outcome_.results.size();
       const absl::Status s = AskOnce(Job());
-      if (s.ok() || absl::IsCancelled(s)) break;
+      if (s.ok() || absl::IsCancelled(s) || Stopped()) break;
       if (outcome_.results.size() > before) failures = 0;
       if (begun_.has_value()) {
         const SurveyTask task = *begun_;
@@ -152,13 +152,11 @@ class Survey {
       std::this_thread::sleep_for(absl::ToChronoMilliseconds(failures * options_.patience));
     }
     outcome_.stopped_by = StopReason(limit_);
-    if (outcome_.stopped_by.empty() && full_) outcome_.stopped_by = "folder full";
+    if (outcome_.stopped_by.empty() && IsFull()) outcome_.stopped_by = "folder full";
   }
 
-  bool Stopped() {
-    full_ = log_->bytes() > options_.max_bytes / kLogShare;
-    return !outcome_.durable.ok() || full_ || !StopReason(limit_).empty();
-  }
+  bool IsFull() const { return log_->bytes() > options_.max_bytes / kLogShare; }
+  bool Stopped() const { return !outcome_.durable.ok() || IsFull() || !StopReason(limit_).empty(); }
 
   // What a task died of is asked once more, questions one by one. False if the device cannot be
   // asked at all.
@@ -172,13 +170,14 @@ class Survey {
       const std::vector<SurveyTask> rest(tasks.begin() + static_cast<std::ptrdiff_t>(next),
                                          tasks.end());
       absl::Status s = AskOnce(Job(rest));
-      if (s.ok() || absl::IsCancelled(s)) break;
+      if (s.ok() || absl::IsCancelled(s) || Stopped()) break;
       can = begun_.has_value();
       if (!can) break;
       next = std::find(tasks.begin(), tasks.end(), *begun_) - tasks.begin();
       const SurveyTask died = *begun_;
       if (whole) s = AskOnce(Job({died}));  // for the second time
-      if (!s.ok() && !absl::IsCancelled(s)) Trapped(died, s);
+      can = s.ok() || begun_.has_value();
+      if (can && !s.ok() && !absl::IsCancelled(s)) Trapped(died, s);
       ++next;
     }
     again_ = false;
@@ -186,7 +185,7 @@ class Survey {
       SurveyResult done;
       done.task = task;
       done.died_once = true;
-      outcome_.durable.Update(Keep(std::move(done)));
+      [[maybe_unused]] const absl::Status kept = Keep(std::move(done));
     }
     return can;
   }
@@ -206,7 +205,7 @@ class Survey {
     result.trap = SmallestTrap(input, survives);
     console_.Warn(
         absl::StrCat(task.Text(), ": ", why, " again; traps on ", result.trap.substr(0, 200)));
-    outcome_.durable.Update(Keep(std::move(result)));
+    [[maybe_unused]] const absl::Status kept = Keep(std::move(result));
   }
 
   SurveyJob Job(std::vector<SurveyTask> tasks = {}) const {
@@ -261,11 +260,13 @@ class Survey {
     return absl::OkStatus();
   }
 
+  // Not OK, so that the process that asks is ended, when nothing more can be kept.
   absl::Status Keep(SurveyResult result) {
     const absl::Status s = log_->Append(result);
-    outcome_.durable.Update(s);  // also where a child's message is refused
+    outcome_.durable.Update(s);
     schedule_->Done(result);
     outcome_.results.push_back(std::move(result));
+    if (s.ok() && IsFull()) return absl::ResourceExhaustedError("the folder is full");
     return s;
   }
 
@@ -281,7 +282,6 @@ class Survey {
   std::unique_ptr<SurveyLog> log_;
   std::optional<SurveySchedule> schedule_;
   SurveyOutcome outcome_;
-  bool full_ = false;
 
   // Of the process that asks now.
   SurveyManifest identity_;

@@ -101,6 +101,7 @@ class SurveyTest : public TestFolder {
     SurveyOptions options = {
         .folder = Path(folder), .device = "test", .cases = 600, .patience = absl::ZeroDuration()};
     options.globs = {kBf16, kTf32, kFma};
+    options.max_bytes = most_bytes;
     auto outcome = RunSurvey(options, Ask(), console);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok()) return {};
@@ -133,6 +134,7 @@ class SurveyTest : public TestFolder {
   std::vector<Fault> faults;
   std::function<bool()> gone;
   int calls = 0, processes = 0;
+  uint64_t most_bytes = 64'000'000;
 };
 
 TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
@@ -282,6 +284,28 @@ TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
   const SurveySummary summary = Summarize(Survey());
   EXPECT_THAT(RowOf(summary, kBf16).troubles, ElementsAre(StartsWith("does not repeat: ")));
   EXPECT_EQ(RowOf(summary, kBf16).cases, 0u);
+}
+
+TEST_F(SurveyTest, AFullFolderEndsTheSurvey) {
+  most_bytes = 300'000;
+  const SurveyOutcome outcome = Survey();
+  EXPECT_EQ(outcome.stopped_by, "folder full");
+  EXPECT_THAT(outcome.missing, testing::Not(IsEmpty()));
+  EXPECT_LT(std::filesystem::file_size(SurveyLogPath(Path("s"))), most_bytes);
+}
+
+// It answers otherwise to whole executions alone, and only the first time.
+TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
+  int left = 1;
+  faults = {{.op = kBf16}};
+  faults[0].before = [&](const Batch& batch, int) {
+    const bool unit = batch.count > 1 && !batch.stream.empty() && left > 0;
+    faults[0].change = unit && left-- > 0 ? "fraction_bits=23" : "";
+  };
+  const SurveySummary summary = Summarize(Survey());
+  EXPECT_THAT(RowOf(summary, kBf16).troubles,
+              Contains(HasSubstr("does not repeat: it did not differ when it was asked again")));
+  for (const SurveyContradiction& c : summary.contradictions) EXPECT_EQ(c.finding, nullptr);
 }
 
 TEST_F(SurveyTest, OtherFoldersAreRefused) {
