@@ -282,7 +282,7 @@ TEST_F(UnmodelledTest, TwoSurveysAreCompared) {
   ASSERT_TRUE(other.ok()) << other.status();
   ASSERT_THAT(other->rows, SizeIs(1));
   EXPECT_EQ(other->rows[0].op, kName);
-  EXPECT_THAT(other->rows[0].what, HasSubstr("common answers differ"));
+  EXPECT_GT(other->rows[0].differing, 0u);
   EXPECT_THAT(other->rows[0].line, testing::Not(IsEmpty()));
   // Of a recording alone: its cases are named, and the line is made of them.
   Survey("raw", [](const Operation&, std::vector<uint64_t>& d) {

@@ -77,6 +77,8 @@ Model ToyModel(Family family) {
     case Family::kPairwiseSum:
     case Family::kTwoStageSum:
       return {kToy, kFinitePower, kMiddle, kMiddle, 2, algorithm};
+    case Family::kNone:
+      break;
   }
   std::abort();
 }
