@@ -243,7 +243,8 @@ MMADIFF_HD constexpr uint64_t FusedSteps(const Model& m, Row a, Row b, uint64_t 
   const bool last_add = m.algorithm.addend_joins == AddendJoins::kLastAdd;
   int steps = 0;
   const uint64_t d = ChainSteps(m, last_add ? 0 : c, [&](const Step& s, uint64_t addend) {
-    const Format& format = s.number == 0 && !last_add ? m.c : m.d;
+    Format format = m.d;  // by value: the formats may be constants
+    if (s.number == 0 && !last_add) format = m.c;
     steps = s.number + 1;
     return FusedStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,
                      s.first, trace);

@@ -72,32 +72,45 @@ MMADIFF_HD constexpr int NarrowUp(const Model& m) {
   return up > 0 ? up : 0;
 }
 
-// `word` is a bit pattern of the floating-point format `f` of at most 32 bits, not kIeeeAllBits.
-// `scale`: added to the exponent of a finite operand.
-MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const Format& f, uint32_t word, int up, int scale) {
+// What decoding needs of a floating-point format of at most 32 bits, not kIeeeAllBits; found out
+// once, for otherwise a GPU finds it out for every word. Bits are those of a word without its
+// ignored ones.
+struct NarrowFormat {
+  int32_t fraction_bits, ignored_bits, min_exponent;
+  int32_t up;  // what values are shifted up
+  uint32_t sign, magnitude, fraction;
+  uint32_t least_normal;   // magnitude; 0: all are normal
+  uint32_t least_special;  // magnitude of the least infinity or NaN; ~0: none
+  uint32_t infinity;       // its magnitude; ~0: none
+  uint32_t minus_nan;      // the NaN in the place of -0; ~0: none
+};
+
+MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up) {
   const int width = f.fraction_bits + f.exponent_bits;
-  const uint32_t bits = word >> f.ignored_bits, all = (1u << width) - 1;
-  const uint32_t magnitude = bits & all;
-  const int field = static_cast<int>(magnitude >> f.fraction_bits);
-  const bool negative = f.is_signed && (bits >> width & 1) != 0;
-  const bool subnormal = f.has_zero && field == 0;
-  const uint32_t one = 1u << f.fraction_bits;
-  const uint32_t significand = (magnitude & (one - 1)) + (subnormal ? 0 : one);
-  int32_t exponent = f.min_exponent + scale + field - !subnormal;
+  const uint32_t one = 1u << f.fraction_bits, all = (1u << width) - 1, none = ~0u;
+  const uint32_t sign = f.is_signed ? 1u << width : 0;
+  const uint32_t infinity =
+      HasInfinity(f) ? static_cast<uint32_t>(MaxExponentField(f)) << f.fraction_bits : none;
+  const uint32_t least_special = f.nonfinite == Nonfinite::kNanAllOnes ? all : infinity;
+  const uint32_t minus_nan = f.nonfinite == Nonfinite::kNanMinusZero ? sign : none;
+  return {f.fraction_bits, f.ignored_bits,       f.min_exponent, up,       sign,     all,
+          one - 1,         f.has_zero ? one : 0, least_special,  infinity, minus_nan};
+}
+
+// `word` is a bit pattern of the format. `scale`: added to the exponent of a finite operand.
+MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const NarrowFormat& f, uint32_t word, int scale) {
+  const uint32_t bits = word >> f.ignored_bits, magnitude = bits & f.magnitude;
+  const bool negative = (bits & f.sign) != 0;
+  const bool normal = magnitude >= f.least_normal;
+  const uint32_t significand = (magnitude & f.fraction) + (normal ? f.fraction + 1 : 0);
+  const int32_t field = static_cast<int32_t>(magnitude >> f.fraction_bits);
+  int32_t exponent = f.min_exponent + scale + field - normal;
   if (significand == 0) exponent = kNarrowZero - negative;
-  bool special = false;
-  if (HasInfinity(f)) {
-    const uint32_t infinity = static_cast<uint32_t>(MaxExponentField(f)) << f.fraction_bits;
-    special = magnitude >= infinity;
-    if (special) exponent = magnitude == infinity ? kNarrowInfinity + negative : kNarrowNan;
-  } else if (f.nonfinite == Nonfinite::kNanAllOnes) {
-    special = magnitude == all;
-    if (special) exponent = kNarrowNan;
-  } else if (f.nonfinite == Nonfinite::kNanMinusZero) {
-    special = negative && magnitude == 0;
-    if (special) exponent = kNarrowNan;
+  int32_t value = static_cast<int32_t>(significand << f.up);
+  if (magnitude >= f.least_special || (bits & (f.sign | f.magnitude)) == f.minus_nan) {
+    exponent = magnitude == f.infinity ? kNarrowInfinity + negative : kNarrowNan;
+    value = 0;
   }
-  const int32_t value = special ? 0 : static_cast<int32_t>(significand << up);
   return {negative ? -value : value, exponent};
 }
 

@@ -21,7 +21,7 @@ bool IsNarrowFormat(const Format& f) {
 void ExpectSame(const Format& f, uint32_t word) {
   const Unpacked x = Decode(f, word);
   for (const int up : {0, 5}) {
-    const NarrowOperand narrow = DecodeNarrow(f, word, up, 0);
+    const NarrowOperand narrow = DecodeNarrow(NarrowFormatOf(f, up), word, 0);
     const Unpacked y = NarrowRow(&narrow, up)[0];
     ASSERT_EQ(x.kind, y.kind) << f.name << " " << word;
     if (x.kind != Kind::kNan) {
@@ -31,7 +31,7 @@ void ExpectSame(const Format& f, uint32_t word) {
     ASSERT_EQ(x.significand, y.significand) << f.name << " " << word;
     ASSERT_TRUE(x.significand == 0 || x.exponent == y.exponent) << f.name << " " << word;
     ASSERT_TRUE(x.significand == 0 ||
-                DecodeNarrow(f, word, up, 70).exponent == narrow.exponent + 70);
+                DecodeNarrow(NarrowFormatOf(f, up), word, 70).exponent == narrow.exponent + 70);
   }
 }
 
@@ -69,6 +69,7 @@ TEST(NarrowRow, SumsAsTheWideRow) {
     if (m.algorithm.family != Family::kFusedSum || !HasNarrowRows(m)) continue;
     ++models;
     const int up = NarrowUp(m);
+    const NarrowFormat format_a = NarrowFormatOf(m.a, up), format_b = NarrowFormatOf(m.b, 0);
     std::vector<Unpacked> a(m.k), b(m.k);
     std::vector<NarrowOperand> narrow_a(m.k), narrow_b(m.k);
     for (int i = 0; i < 600; ++i) {
@@ -82,8 +83,8 @@ TEST(NarrowRow, SumsAsTheWideRow) {
       }
       for (int position = 0; position < m.k; ++position) {
         const int k = GroupedK(m, position);
-        narrow_a[position] = DecodeNarrow(m.a, static_cast<uint32_t>(x[k]), up, 0);
-        narrow_b[position] = DecodeNarrow(m.b, static_cast<uint32_t>(y[k]), 0, 0);
+        narrow_a[position] = DecodeNarrow(format_a, static_cast<uint32_t>(x[k]), 0);
+        narrow_b[position] = DecodeNarrow(format_b, static_cast<uint32_t>(y[k]), 0);
       }
       const uint64_t c = RandomWord(m.c, random, kind);
       NullTrace trace;

@@ -182,7 +182,7 @@ MMADIFF_HD_CALL inline void SubnormalOperands(const Tile& t, Random& r) {
   const int which = r.Below(3);
   const int other = r.Coin() ? 0 : MaxExponent(*in.a) - 2;
   Aim(t, 0, r);
-  const auto fill = [&](const Format& f, bool subnormal, uint64_t* out, int count) {
+  const auto fill = [&](const Format& f, bool subnormal, Words out, int count) {
     int e[4] = {other, other, other, other};
     for (int i = 0; subnormal && i < 4; ++i) e[i] = r.Between(Lowest(f), f.min_exponent - 1);
     for (int x = 0; x < count; ++x) FillWords(f, e, false, out + x * t.stride(), t.k(), 1, r);
@@ -324,14 +324,14 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
   Aim(t, top, r);
   for (int k = 0; k < t.k(); ++k) FillProducts(t, k, top - r.Below(8), r);
   FillAddends(t, top, top - 8, r);
-  const auto plant = [&](const Format& f, uint64_t* out, int count, int stride, int one_in) {
+  const auto plant = [&](const Format& f, Words out, int count, int stride, int one_in) {
     if (kind != 0 && !HasInfinity(f)) return;
     for (int i = 0; i < count; ++i, out += stride) {
       const uint64_t word = kind == 0 ? Special(f, r) : InfinityWord(f, r.Coin());
       *out = r.OneIn(one_in) ? word : *out;
     }
   };
-  const auto zeros = [&](const Format& f, uint64_t* out, int count) {
+  const auto zeros = [&](const Format& f, Words out, int count) {
     for (int i = 0; i < count; ++i, out += t.stride()) {
       const uint64_t zero = Zero(f, r);
       *out = r.OneIn(3) ? zero : *out;

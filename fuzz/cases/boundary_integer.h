@@ -52,8 +52,8 @@ MMADIFF_HD void FillFactors(const Tile& t, Draw draw) {
 MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   if (r.OneIn(4)) {
     const uint64_t a = Edge(*t.instruction.a, r), b = Edge(*t.instruction.b, r);
-    std::fill_n(t.a, t.rows() * t.k(), a);
-    std::fill_n(t.b, t.columns() * t.k(), b);
+    for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = a;
+    for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = b;
     if (r.Coin()) t.a[r.Below(t.rows()) * t.k() + r.Below(t.k())] ^= 1;
     if (r.Coin()) t.b[r.Below(t.columns()) * t.k() + r.Below(t.k())] ^= 1;
   } else {
@@ -83,7 +83,7 @@ MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   const bool negate_a = !t.instruction.b->is_signed;
   const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
   const int distance = r.Coin() ? 1 : std::max(1, t.k() / 2);
-  const auto copy = [&](uint64_t* words, int count, bool negate) {
+  const auto copy = [&](Words words, int count, bool negate) {
     for (int i = 0; i < count; ++i, words += t.k()) {
       for (int k = distance; k < t.k(); ++k) {
         if (k / distance % 2 == 0) continue;

@@ -13,8 +13,7 @@
 namespace mmadiff {
 
 // `count` rows of A or columns of B.
-MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, uint64_t* out, int count,
-                                Random& r) {
+MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, Words out, int count, Random& r) {
   for (int i = 0; i < count; ++i, out += t.stride()) {
     for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
     for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(FieldBits(*t.instruction.scale));

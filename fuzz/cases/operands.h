@@ -27,26 +27,38 @@ struct Range {
 };
 
 // A number of an exponent, without sign and fraction.
+template <class Bits>
 struct Exponent {
-  uint64_t base;  // word of the exponent field less one: adding a significand gives the word
-  int shift;      // of the significand
+  Bits base;   // word of the exponent field less one: adding a significand gives the word
+  Bits shift;  // of the significand
 };
 
-MMADIFF_HD inline Exponent ExponentOf(const Format& f, int exponent) {
+template <class Bits>
+MMADIFF_HD inline Exponent<Bits> ExponentOf(const Format& f, int exponent) {
   exponent = std::max(Lowest(f), std::min(exponent, MaxExponent(f)));
   const int normal = std::max(exponent, f.min_exponent);
-  return {static_cast<uint64_t>(normal - f.min_exponent) << f.fraction_bits, normal - exponent};
+  return {static_cast<Bits>(normal - f.min_exponent) << f.fraction_bits,
+          static_cast<Bits>(normal - exponent)};
 }
 
 // Fractions are often all zeros, all ones, or the lowest or the highest bit alone: by style 0..7,
 // the random bits that are kept and the bits that are set.
+template <class Bits>
+struct Style {
+  Bits keep, set;
+};
+template <class Bits>
 struct Styles {
-  uint64_t keep[8], set[8];
+  Style<Bits> by_number[8];
 
-  MMADIFF_HD explicit Styles(const Format& f)
-      : keep{0, 0, 0, 0, LowBits(f.fraction_bits) & 0x5555555555555555},
-        set{0, LowBits(f.fraction_bits), 1, 1ull << (f.fraction_bits - 1)} {
-    for (int style = 5; style < 8; ++style) keep[style] = LowBits(f.fraction_bits);
+  MMADIFF_HD explicit Styles(const Format& f) {
+    const Bits ones = static_cast<Bits>(LowBits(f.fraction_bits));
+    by_number[0] = {0, 0};
+    by_number[1] = {0, ones};
+    by_number[2] = {0, 1};
+    by_number[3] = {0, Bits{1} << (f.fraction_bits - 1)};
+    by_number[4] = {ones & static_cast<Bits>(0x5555555555555555), 0};
+    for (int style = 5; style < 8; ++style) by_number[style] = {ones, 0};
   }
 };
 
@@ -91,11 +103,35 @@ MMADIFF_HD inline int ExponentOfScale(const Format& f, uint64_t word) {
 // number (all ones of e4m3) becomes the largest; below min_exponent the number is subnormal.
 MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int exponent,
                                         uint64_t fraction) {
-  const Exponent e = ExponentOf(f, exponent);
+  const auto e = ExponentOf<uint64_t>(f, exponent);
   const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
   const uint64_t significand = (fraction | 1ull << f.fraction_bits) >> e.shift;
   const uint64_t largest = MaxFiniteWord(f) >> f.ignored_bits;
   return (sign | std::min(e.base + significand, largest)) << f.ignored_bits;
+}
+
+// FillWords() in words that hold a draw of `draw` bits, and so a word of the format.
+template <class Bits>
+MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zeros, int draw,
+                            Words out, int count, int stride, Random& r) {
+  const Styles<Bits> styles(f);
+  const Exponent<Bits> by_code[4] = {
+      ExponentOf<Bits>(f, exponents[0]), ExponentOf<Bits>(f, exponents[1]),
+      ExponentOf<Bits>(f, exponents[2]), ExponentOf<Bits>(f, exponents[3])};
+  const int fb = f.fraction_bits, sign_shift = fb + f.exponent_bits, ignored = f.ignored_bits;
+  const Bits zero_code = zeros ? 0 : 8;  // 8 is no value of three bits
+  const Bits largest = static_cast<Bits>(MaxFiniteWord(f) >> ignored);
+  for (int i = 0; i < count; ++i, out += stride) {
+    // Sign 1, style 3, exponent 2, zero 3, fraction.
+    const Bits bits = sizeof(Bits) == 4 ? r.Bits32(draw) : static_cast<Bits>(r.Bits(draw));
+    const Style<Bits> style = styles.by_number[(bits >> 1) & 7];
+    const Exponent<Bits> e = by_code[(bits >> 4) & 3];
+    const Bits fraction = (bits >> 9 & style.keep) | style.set;
+    const Bits magnitude =
+        std::min<Bits>(e.base + ((fraction | Bits{1} << fb) >> e.shift), largest);
+    const Bits nonzero = -static_cast<Bits>(((bits >> 6) & 7) != zero_code);
+    *out = ((bits & 1) << sign_shift | (magnitude & nonzero)) << ignored;
+  }
 }
 
 // `count` words, `stride` apart, each of one of four exponents, one in eight zero if `zeros`. The
@@ -103,24 +139,10 @@ MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int expo
 // Without branches on random data, which no processor predicts: this makes most of the bits of a
 // run.
 MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4], bool zeros,
-                                      uint64_t* out, int count, int stride, Random& r) {
-  const Styles styles(f);
-  const Exponent by_code[4] = {ExponentOf(f, exponents[0]), ExponentOf(f, exponents[1]),
-                               ExponentOf(f, exponents[2]), ExponentOf(f, exponents[3])};
-  const int fb = f.fraction_bits, sign_shift = fb + f.exponent_bits, ignored = f.ignored_bits;
-  const int draw = fb + 9 <= 16 ? 16 : fb + 9 <= 32 ? 32 : 64;
-  const uint64_t zero_code = zeros ? 0 : 8;  // 8 is no value of three bits
-  const uint64_t largest = MaxFiniteWord(f) >> ignored;
-  for (int i = 0; i < count; ++i, out += stride) {
-    const uint64_t bits = r.Bits(draw);  // sign 1, style 3, exponent 2, zero 3, fraction
-    const int style = (bits >> 1) & 7;
-    const Exponent& e = by_code[(bits >> 4) & 3];
-    const uint64_t fraction = (bits >> 9 & styles.keep[style]) | styles.set[style];
-    const uint64_t magnitude =
-        std::min<uint64_t>(e.base + ((fraction | 1ull << fb) >> e.shift), largest);
-    const uint64_t nonzero = -static_cast<uint64_t>(((bits >> 6) & 7) != zero_code);
-    *out = ((bits & 1) << sign_shift | (magnitude & nonzero)) << ignored;
-  }
+                                      Words out, int count, int stride, Random& r) {
+  const int fb = f.fraction_bits;
+  if (fb + 9 > 32) return FillWordsOf<uint64_t>(f, exponents, zeros, 64, out, count, stride, r);
+  FillWordsOf<uint32_t>(f, exponents, zeros, fb + 9 <= 16 ? 16 : 32, out, count, stride, r);
 }
 
 // As FillWords with one exponent makes it.
@@ -136,7 +158,7 @@ MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
   return static_cast<uint64_t>(r.Coin() & sign) << SignBit(f);
 }
 
-MMADIFF_HD_CALL inline void FillZeros(const Format& f, uint64_t* out, int count, int stride,
+MMADIFF_HD_CALL inline void FillZeros(const Format& f, Words out, int count, int stride,
                                       Random& r) {
   for (int i = 0; i < count; ++i, out += stride) *out = Zero(f, r);
 }
@@ -162,7 +184,7 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
 }
 
 // `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
-MMADIFF_HD_CALL inline void FillEdges(const Format& f, bool specials, uint64_t* out, int count,
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, bool specials, Words out, int count,
                                       Random& r) {
   const uint64_t ones = LowBits(f.fraction_bits);
   const auto positive = [&f](int exponent, uint64_t fraction) {
@@ -231,7 +253,7 @@ MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, R
                                        int spread = 0) {
   const Format& f = *t.instruction.scale;
   const ExponentPair split = SplitExponent(f, f, exponent - spread / 2, r);
-  const auto fill = [&](uint64_t* out, int count, int e, int below) {
+  const auto fill = [&](Words out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
       const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
       out[i * t.stride()] = Compose(f, false, exponent_here, r.Bits(f.fraction_bits));

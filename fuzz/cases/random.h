@@ -16,40 +16,55 @@ class Random {
  public:
   MMADIFF_HD Random(uint64_t seed, uint32_t stream, uint64_t index)
       : counter_{{0, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream}},
-        key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {}
+        key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {
+    words_[kBytes / 4] = 0;
+  }
 
   // `n` fresh random bits, 0 <= n <= 64.
   MMADIFF_HD uint64_t Bits(int n) {
-    if (position_ > kBytes - 8) Refill();
-    // Eight bytes from any byte on: two aligned words, for GPUs have no other loads.
-    const int word = position_ / 8, shift = position_ % 8 * 8;
-    const uint64_t bits = words_[word] >> shift | words_[word + 1] << 1 << (63 - shift);
-    position_ += (n + 7) / 8;
-    return bits & (n == 64 ? ~0ull : (1ull << n) - 1);
+    if (n <= 32) return Bits32(n);
+    const int byte = Take(n), word = byte / 4, shift = byte % 4 * 8;
+    const uint64_t low = WordFrom(word, shift), high = WordFrom(word + 1, shift);
+    return (high << 32 | low) & (~0ull >> (64 - n));
+  }
+  // The same for 0 <= n <= 32.
+  MMADIFF_HD uint32_t Bits32(int n) {
+    const int byte = Take(n);
+    return WordFrom(byte / 4, byte % 4 * 8) & static_cast<uint32_t>((1ull << n) - 1);
   }
   // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
   MMADIFF_HD int Below(int n) {
-    return static_cast<int>((Bits(16) * static_cast<uint64_t>(n)) >> 16);
+    return static_cast<int>((Bits32(16) * static_cast<uint32_t>(n)) >> 16);
   }
   // low .. high, both included.
   MMADIFF_HD int Between(int low, int high) { return low + Below(high - low + 1); }
   // True once in n.
   MMADIFF_HD bool OneIn(int n) { return Below(n) == 0; }
-  MMADIFF_HD bool Coin() { return Bits(1); }
+  MMADIFF_HD bool Coin() { return Bits32(1) != 0; }
 
  private:
   // Blocks made at a time: independent work that hides the latency of the rounds.
   static constexpr int kBlocks = 4;
   static constexpr int kBytes = 16 * kBlocks;
 
+  // The first of the bytes that hold the next n bits.
+  MMADIFF_HD int Take(int n) {
+    if (position_ > kBytes - 8) Refill();
+    const int byte = position_;
+    position_ += (n + 7) / 8;
+    return byte;
+  }
+  // Four bytes from any byte on: two aligned words, for GPUs have no other loads.
+  MMADIFF_HD uint32_t WordFrom(int word, int shift) const {
+    const uint64_t both = static_cast<uint64_t>(words_[word + 1]) << 32 | words_[word];
+    return static_cast<uint32_t>(both >> shift);
+  }
+
   MMADIFF_HD_CALL void Refill() {
     r123::Philox4x32 philox;
     for (int i = 0; i < kBlocks; ++i) {
       const auto block = philox(counter_, key_);
-      for (int half = 0; half < 2; ++half) {
-        words_[2 * i + half] = block.v[2 * half] | static_cast<uint64_t>(block.v[2 * half + 1])
-                                                       << 32;
-      }
+      for (int word = 0; word < 4; ++word) words_[4 * i + word] = block.v[word];
       ++counter_[0];
     }
     position_ = 0;
@@ -58,7 +73,7 @@ class Random {
   r123::Philox4x32::ctr_type counter_;  // {block, case index low, high, stream}
   r123::Philox4x32::key_type key_;      // {seed low, high}
   int position_ = kBytes;
-  uint64_t words_[kBytes / 8 + 1] = {};  // the last one is only shifted out
+  uint32_t words_[kBytes / 4 + 1];  // the last one is only shifted out
 };
 
 }  // namespace mmadiff

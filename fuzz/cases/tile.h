@@ -23,14 +23,40 @@ struct TileKind {
       : TileKind(i.shape, i.d, i.a, i.b, i.c, i.scale) {}
 };
 
+// Tiles lie together in the memory of a GPU, word by word, this many of them: threads that fill
+// neighbouring tiles write side by side, and no more is fetched for one tile than two sectors a word.
+inline constexpr int kInterleaved = 8;
+
+// Words `step` apart. On a GPU this is always kInterleaved.
+class Words {
+ public:
+  MMADIFF_HD Words(uint64_t* words, int step = 1) : at_(words) {  // NOLINT: words of a batch
+#if defined(__CUDA_ARCH__)
+    (void)step;
+#else
+    step_ = step;
+#endif
+  }
+  MMADIFF_HD uint64_t& operator[](int i) const { return at_[i * step_]; }
+  MMADIFF_HD uint64_t& operator*() const { return *at_; }
+  MMADIFF_HD Words operator+(int i) const { return {at_ + i * step_, step_}; }
+  MMADIFF_HD Words& operator+=(int i) { return *this = *this + i; }
+
+ private:
+  uint64_t* at_;
+#if defined(__CUDA_ARCH__)
+  static constexpr int step_ = kInterleaved;
+#else
+  int step_;
+#endif
+};
+
 // One execution, to be filled: a[rows][stride], b[columns][stride], c[results], all blocks of it; a
 // row of A and a column of B are k elements and then their scales. The rows of A of all blocks
 // share one structure, and so do the columns of B; their values differ.
 struct Tile {
   TileKind instruction;
-  uint64_t* a;
-  uint64_t* b;
-  uint64_t* c;
+  Words a, b, c;
 
   MMADIFF_HD int rows() const { return instruction.shape.blocks * instruction.shape.m; }
   MMADIFF_HD int columns() const { return instruction.shape.blocks * instruction.shape.n; }

@@ -26,12 +26,21 @@ CompareKernel CompareKernelOf(Path path) {
       return {"compare_scaled_sum", SharedBytes<Path::kScaledSum>};
     case Path::kNarrowSum:
       return {"compare_narrow_sum", SharedBytes<Path::kNarrowSum>};
+    case Path::kNarrowF32:
+      return {"compare_narrow_f32", SharedBytes<Path::kNarrowF32>};
     case Path::kGroupSum:
       return {"compare_group_sum", SharedBytes<Path::kGroupSum>};
     case Path::kInteger:
       break;
   }
   return {"compare_integer_dot", SharedBytes<Path::kInteger>};
+}
+
+bool IsCutToF32(const Model& m) {
+  Model cut = m;
+  cut.c = cut.d = kF32;
+  CutToF32(cut);
+  return SameModel(cut, m);
 }
 
 // Which elements make up each word of an operand: the inverse of its slots.
@@ -61,7 +70,7 @@ size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
 }  // namespace
 
 Path PathOf(const Model& model) {
-  if (HasNarrowRows(model)) return Path::kNarrowSum;
+  if (HasNarrowRows(model)) return IsCutToF32(model) ? Path::kNarrowF32 : Path::kNarrowSum;
   if (HasNarrowGroups(model)) return Path::kGroupSum;
   switch (model.algorithm.family) {
     case Family::kFusedSum:
@@ -124,9 +133,10 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
 
 LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors) {
   if (kernel == "generate") return {(job.count + 127) / 128, 128, 0};
-  if (kernel == "pack") return {multiprocessors * 8, 256, 0};
+  if (kernel == "pack") return {(job.count + 31) / 32, 32 * kPackers, 0};
   const CompareKernel compare = CompareKernelOf(PathOf(job.model));
-  return {std::min<int64_t>(job.count, multiprocessors * kPatchBlocks), kPatchThreads,
+  const int64_t groups = (job.count + kInterleaved - 1) / kInterleaved;
+  return {std::min<int64_t>(groups, multiprocessors * kPatchBlocks), kPatchThreads,
           compare.shared_bytes(job.shape)};
 }
 
@@ -149,6 +159,10 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   if (!loaded.ok()) return loaded.status();
   const Kernel& kernel = (*loaded)->kernel;
   job.model = model;
+  if (HasNarrowRows(model)) {
+    job.narrow_a = NarrowFormatOf(model.a, NarrowUp(model));
+    job.narrow_b = NarrowFormatOf(model.b, 0);
+  }
   job.any_nan = stream.op->numerics->nan_verdict == NanVerdict::kAnyNan;
   job.shape = in.shape;
   job.seed = stream.seed;
@@ -168,9 +182,10 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   std::memcpy(&table[parts_at], parts.data(), 8 * parts.size());
   std::memcpy(&table[slots_at], kernel.d.slots.data(), 8 * kernel.d.slots.size());
 
-  const size_t sizes[kBuffers] = {8ull * cases * in.shape.a_words(),
-                                  8ull * cases * in.shape.b_words(),
-                                  8ull * cases * in.shape.d_words(),
+  const int64_t tiles = (cases + kInterleaved - 1) / kInterleaved * kInterleaved;
+  const size_t sizes[kBuffers] = {8ull * tiles * in.shape.a_words(),
+                                  8ull * tiles * in.shape.b_words(),
+                                  8ull * tiles * in.shape.d_words(),
                                   4ull * cases * kernel.a.words,
                                   4ull * cases * kernel.b.words,
                                   4ull * cases * kernel.c.words,
@@ -223,6 +238,7 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
   for (uint64_t done = 0; s.ok() && done < count; done += job.count) {
     job.first = first + done;
     job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
+    job.places = PlacesOf(job.count, ClassPeriod(job.strategy, BoundaryClassCount(job.kind())));
     s = Execute(**loaded, job);
     if (s.ok()) s = CheckOperands(stream, job);
   }
@@ -270,21 +286,27 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
   Batch right;
   // The last case, and one that no pattern of launches leaves out for ever.
   const uint64_t some = (job.first + 1) * 0x9e3779b97f4a7c15 >> 20;
-  for (const int64_t x : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
-    Generate(stream, job.first + x, 1, right);
-    std::vector<uint64_t> words;
-    const std::tuple<const uint64_t*, const std::vector<uint64_t>*> operands[] = {
-        {job.a + x * shape.a_words(), &right.a},
-        {job.b + x * shape.b_words(), &right.b},
-        {job.c + x * shape.d_words(), &right.c}};
-    for (const auto& [at, expected] : operands) {
-      words.assign(expected->size(), 0);
-      absl::Status s = driver.Check(
-          driver.to_host(words.data(), reinterpret_cast<uint64_t>(at), 8 * words.size()),
-          "reading operands");
+  for (const int64_t place : {job.count - 1, static_cast<int64_t>(some % job.count)}) {
+    const uint64_t index = job.first + CaseAt(job.places, static_cast<uint32_t>(place));
+    Generate(stream, index, 1, right);
+    std::vector<uint64_t> tiles, words;
+    const std::tuple<const uint64_t*, int, const std::vector<uint64_t>*> operands[] = {
+        {job.a, shape.a_words(), &right.a},
+        {job.b, shape.b_words(), &right.b},
+        {job.c, shape.d_words(), &right.c}};
+    for (const auto& [at, count, expected] : operands) {
+      // The tiles that lie together with this one.
+      const int64_t first = place / kInterleaved * kInterleaved;
+      tiles.resize(int64_t{count} * kInterleaved);
+      absl::Status s =
+          driver.Check(driver.to_host(tiles.data(), reinterpret_cast<uint64_t>(at + first * count),
+                                      8 * tiles.size()),
+                       "reading operands");
       if (!s.ok()) return s;
+      words.clear();
+      for (int i = 0; i < count; ++i) words.push_back(WordAt(&tiles[place - first], i));
       if (words == *expected) continue;
-      return absl::DataLossError(absl::StrCat(FormatCaseName({stream, job.first + x}),
+      return absl::DataLossError(absl::StrCat(FormatCaseName({stream, index}),
                                               ": its operands on the GPU are other than its name "
                                               "says; nothing that it finds can be trusted"));
     }

@@ -51,11 +51,11 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
     const int64_t count = nothing ? 0 : job.count;
     for (int64_t t = IsFault(job, "generate_part"); t < count; ++t) GenerateCase(job, t);
     for (int64_t x = 0; x < count && IsFault(job, "generate_wrong"); ++x) {
-      job.a[x * job.shape.a_words()] ^= 1;
+      job.a[TileAt(x, job.shape.a_words())] ^= 1;
     }
   } else if (kernel == "pack") {
-    for (int o = 0; o < 3; ++o) {
-      for (int64_t t = 0; t < job.count * job.packed[o].words_per_case; ++t) PackWord(job, o, t);
+    for (int64_t x = 0; x < job.count; ++x) {
+      for (int packer = 0; packer < kPackers; ++packer) PackCase(job, x, packer);
     }
   } else if (kernel == "compare_fma_chain") {
     Compare<Path::kFmaChain>(job);
@@ -65,6 +65,8 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
     Compare<Path::kScaledSum>(job);
   } else if (kernel == "compare_narrow_sum") {
     Compare<Path::kNarrowSum>(job);
+  } else if (kernel == "compare_narrow_f32") {
+    Compare<Path::kNarrowF32>(job);
   } else if (kernel == "compare_group_sum") {
     Compare<Path::kGroupSum>(job);
   } else if (kernel == "compare_integer_dot") {

@@ -59,9 +59,19 @@ void PrintRow(const std::string& operation, const std::string& kernel, const sas
 bool SameOperands(const CaseStream& stream, const ResidentJob& job) {
   Batch right;
   Generate(stream, job.first, job.count, right);
-  return std::equal(right.a.begin(), right.a.end(), job.a) &&
-         std::equal(right.b.begin(), right.b.end(), job.b) &&
-         std::equal(right.c.begin(), right.c.end(), job.c);
+  const auto same = [&job](const std::vector<uint64_t>& words, const uint64_t* tiles) {
+    const int64_t tile_words = static_cast<int64_t>(words.size()) / job.count;
+    for (int64_t place = 0; place < job.count; ++place) {
+      const uint64_t* const tile = tiles + TileAt(place, static_cast<int>(tile_words));
+      const uint64_t* const right =
+          &words[CaseAt(job.places, static_cast<uint32_t>(place)) * tile_words];
+      for (int i = 0; i < tile_words; ++i) {
+        if (WordAt(tile, i) != right[i]) return false;
+      }
+    }
+    return true;
+  };
+  return same(right.a, job.a) && same(right.b, job.b) && same(right.c, job.c);
 }
 
 // Whether the digests of `cases` cases are the host's. Fills in `counts`.

@@ -8,6 +8,7 @@
 #include "device/cuda/slot.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/observer.h"
+#include "sim/narrow_row.h"
 
 namespace mmadiff {
 
@@ -40,11 +41,40 @@ struct Gather {
   int element, shift;
 };
 struct PackedOperand {
-  uint32_t* words;      // [case][words_per_case]
+  uint32_t* words;      // [place][words_per_case]
   const int* starts;    // of the entries of a word, [words_per_case + 1]
   const Gather* parts;  // by word
   int words_per_case;
 };
+
+// Places of cases in the buffers, and of threads that make them: neighbours are of one class, so
+// that threads branch alike. The classes repeat after `period` cases; place p < period * runs has
+// the case p / runs of a class in order, in run p % runs.
+struct Places {
+  uint32_t period, runs;
+  uint64_t inverse;  // 2^36 / runs, rounded up beyond: divides exactly below 2^18
+};
+inline constexpr int64_t kMostPlaces = 1 << 18;
+
+inline Places PlacesOf(int64_t count, int period) {
+  const uint64_t runs = count / period;
+  return {static_cast<uint32_t>(period), static_cast<uint32_t>(runs),
+          runs == 0 ? 0 : (uint64_t{1} << 36) / runs + 1};
+}
+
+// The case, from 0, at a place below kMostPlaces.
+MMADIFF_HD inline uint32_t CaseAt(const Places& places, uint32_t place) {
+  if (place >= places.period * places.runs) return place;
+  const uint32_t number = static_cast<uint32_t>(place * places.inverse >> 36);
+  return (place - number * places.runs) * places.period + number;
+}
+
+// Where word 0 of a tile of `words` words begins; the others follow kInterleaved apart.
+MMADIFF_HD inline int64_t TileAt(int64_t place, int words) {
+  const uint64_t p = place, group = p / kInterleaved;
+  return static_cast<int64_t>(group * kInterleaved * words + p % kInterleaved);
+}
+MMADIFF_HD inline uint64_t WordAt(const uint64_t* tile, int i) { return tile[i * kInterleaved]; }
 
 // What the kernels are given, by value. Pointers are the GPU's.
 struct ResidentJob {
@@ -54,13 +84,15 @@ struct ResidentJob {
   uint64_t counted_from;  // case of bit 0 of `flags`
   uint32_t stream;
   StrategyKind strategy;
-  int64_t count;        // cases
-  uint64_t *a, *b, *c;  // tiles as in a Batch: [count][...]
+  int64_t count;        // cases, and places for them
+  Places places;        // which case has which place
+  uint64_t *a, *b, *c;  // words of tiles: WordAt()
   PackedOperand packed[3];
-  const uint32_t* d;      // what the instruction wrote: [count][d_words]
-  const uint32_t* where;  // the multiprocessor that wrote it: [count]
-  uint32_t* flags;        // a bit for each case: has a word that differs
-  const Slot* d_slots;    // [shape.d_words()]
+  const uint32_t* d;                // what the instruction wrote: [place][d_words]
+  const uint32_t* where;            // the multiprocessor that wrote it: [place]
+  uint32_t* flags;                  // a bit for each case: has a word that differs
+  const Slot* d_slots;              // [shape.d_words()]
+  NarrowFormat narrow_a, narrow_b;  // of a model with HasNarrowRows()
   int d_words;
   bool any_nan;  // two NaNs are equal (NanVerdict::kAnyNan)
   ResidentCounters* counters;
@@ -81,40 +113,58 @@ MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
 #endif
 }
 
-// Thread `t` of count: neighbours take cases of one class, so that they branch alike.
-MMADIFF_HD inline int64_t CaseOfThread(int64_t t, int64_t count, int period) {
-  const int64_t whole = count / period * period;
-  return t >= whole ? t : t % (count / period) * period + t / (count / period);
-}
-
-MMADIFF_HD inline void GenerateCase(const ResidentJob& job, int64_t t) {
+// The case at place `place`.
+MMADIFF_HD inline void GenerateCase(const ResidentJob& job, int64_t place) {
   const TileKind kind = job.kind();
   const int boundary = BoundaryClassCount(kind);
-  const int64_t x = CaseOfThread(t, job.count, ClassPeriod(job.strategy, boundary));
+  const uint64_t index = job.first + CaseAt(job.places, static_cast<uint32_t>(place));
   const Shape& s = job.shape;
-  const Tile tile = {kind, job.a + x * s.a_words(), job.b + x * s.b_words(),
-                     job.c + x * s.d_words()};
-  Random random(job.seed, job.stream, job.first + x);
-  FillTile(ClassNumber(job.strategy, boundary, job.first + x), tile, random);
+  const Tile tile = {kind,
+                     {job.a + TileAt(place, s.a_words()), kInterleaved},
+                     {job.b + TileAt(place, s.b_words()), kInterleaved},
+                     {job.c + TileAt(place, s.d_words()), kInterleaved}};
+  Random random(job.seed, job.stream, index);
+  FillTile(ClassNumber(job.strategy, boundary, index), tile, random);
   AddTo(&job.counters->generated, 1);
 }
 
-// Word number `t` of all cases of operand 0 (A), 1 (B) or 2 (C).
-MMADIFF_HD inline void PackWord(const ResidentJob& job, int operand, int64_t t) {
-  const PackedOperand& to = job.packed[operand];
-  const Shape& s = job.shape;
-  const uint64_t* const from[3] = {job.a, job.b, job.c};
-  const int elements[3] = {s.a_words(), s.b_words(), s.d_words()};
-  const int64_t x = t / to.words_per_case;
-  const int word = static_cast<int>(t % to.words_per_case);
-  const uint64_t* tile = from[operand] + x * elements[operand];
+// Words of an operand that are packed together, and the threads that share the words of a case.
+inline constexpr int kPackedWords = 4, kPackers = 8;
+struct alignas(16) PackedWords {
+  uint32_t word[kPackedWords];
+};
+
+MMADIFF_HD inline uint32_t PackWord(const PackedOperand& to, const uint64_t* tile, int word) {
   uint32_t packed = 0;
   for (int p = to.starts[word]; p < to.starts[word + 1]; ++p) {
     const Gather g = to.parts[p];
-    const uint64_t value = tile[g.element];
+    const uint64_t value = WordAt(tile, g.element);
     packed |= static_cast<uint32_t>(g.shift < 0 ? value >> -g.shift : value << g.shift);
   }
-  to.words[t] = packed;
+  return packed;
+}
+
+// What thread `packer` packs of an operand, whose tile has `elements` elements.
+MMADIFF_HD inline void PackOperand(const PackedOperand& to, const uint64_t* from, int elements,
+                                   int64_t place, int packer) {
+  const uint64_t* const tile = from + TileAt(place, elements);
+  uint32_t* const words = to.words + place * to.words_per_case;
+  const int whole = to.words_per_case % kPackedWords == 0 ? to.words_per_case : 0;
+  for (int w = kPackedWords * packer; w < whole; w += kPackedWords * kPackers) {
+    PackedWords packed;
+    for (int i = 0; i < kPackedWords; ++i) packed.word[i] = PackWord(to, tile, w + i);
+    *reinterpret_cast<PackedWords*>(words + w) = packed;
+  }
+  for (int w = whole + packer; w < to.words_per_case; w += kPackers) {
+    words[w] = PackWord(to, tile, w);
+  }
+}
+
+MMADIFF_HD inline void PackCase(const ResidentJob& job, int64_t place, int packer) {
+  const Shape& s = job.shape;
+  PackOperand(job.packed[0], job.a, s.a_words(), place, packer);
+  PackOperand(job.packed[1], job.b, s.b_words(), place, packer);
+  PackOperand(job.packed[2], job.c, s.d_words(), place, packer);
 }
 
 }  // namespace mmadiff

@@ -1,0 +1,203 @@
+// How operands are staged in shared memory, once for the results that share them. One text for the
+// GPU and for its twin on the host.
+#pragma once
+
+#include <cstdint>
+
+#include "fuzz/gpu/resident_kernels.h"
+#include "sim/dot_product.h"
+
+namespace mmadiff {
+
+// The results of a case are compared in patches of at most 16 rows and 8 columns, which share
+// decoded operands: one thread for a result.
+inline constexpr int kPatchRows = 16, kPatchColumns = 8;
+inline constexpr int kPatchThreads = kPatchRows * kPatchColumns;
+// Blocks that a multiprocessor holds at once: the grid is one round of them.
+inline constexpr int kPatchBlocks = 8;
+
+struct Patch {
+  int64_t x;        // place of the case
+  int block;        // of the instruction
+  int row, column;  // of the first result
+  int rows, columns;
+};
+
+// Calls `visit` for the patches of the first case.
+template <class Visit>
+MMADIFF_HD inline void ForEachPatch(const Shape& s, Visit visit) {
+  for (int block = 0; block < s.blocks; ++block) {
+    for (int row = 0; row < s.m; row += kPatchRows) {
+      for (int column = 0; column < s.n; column += kPatchColumns) {
+        visit(Patch{0, block, row, column, s.m - row < kPatchRows ? s.m - row : kPatchRows,
+                    s.n - column < kPatchColumns ? s.n - column : kPatchColumns});
+      }
+    }
+  }
+}
+
+// How a family's operands lie in shared memory, and so which kernel compares. Host and GPU must
+// take the same: PathOf().
+enum class Path : uint8_t {
+  kFmaChain,
+  kFusedSum,   // any model
+  kScaledSum,  // any model
+  kNarrowSum,  // HasNarrowRows()
+  kNarrowF32,  // HasNarrowRows(), and CutToF32() does not change it
+  kGroupSum,   // HasNarrowGroups()
+  kInteger,    // HasNarrowIntegers()
+};
+
+constexpr bool IsNarrowSum(Path path) {
+  return path == Path::kNarrowSum || path == Path::kNarrowF32;
+}
+
+// The most frequent models: what they agree in is a constant of their kernel. A format keeps its
+// name, which is of the host.
+MMADIFF_HD constexpr void SetToF32(Format& f) {
+  const char* const name = f.name;
+  f = kF32;
+  f.name = name;
+}
+MMADIFF_HD constexpr void CutToF32(Model& m) {
+  SetToF32(m.c);
+  SetToF32(m.d);
+  m.algorithm.addend_joins = AddendJoins::kFirstStep;
+  m.algorithm.addend_exponent = AddendExponent::kOwnFormat;
+  m.algorithm.align_rounding = Rounding::kTowardZero;
+  m.algorithm.output_rounding = Rounding::kTowardZero;
+  m.algorithm.range_overflow = RangeOverflow::kInfinity;
+  m.algorithm.output_subnormals = Subnormals::kKeep;
+}
+
+// As the kernel of a path knows the model.
+template <Path kPath>
+MMADIFF_HD decltype(auto) KnownModel(const Model& m) {
+  if constexpr (kPath == Path::kNarrowF32) {
+    Model known = m;
+    CutToF32(known);
+    return known;
+  } else {
+    return (m);
+  }
+}
+
+// As the family reads operands: `Word`s, `stride` of them for a row. Rows lie an odd number of
+// words apart, so that neighbouring columns are in different banks.
+template <Path kPath>
+struct Operands {
+  using Word = Unpacked;
+  MMADIFF_HD static int Words(const Shape& s) { return s.row_words(); }
+  MMADIFF_HD static int Stride(const Shape& s) { return Words(s) | 1; }
+};
+template <>
+struct Operands<Path::kNarrowSum> {
+  using Word = NarrowOperand;
+  MMADIFF_HD static int Words(const Shape& s) { return s.k; }
+  MMADIFF_HD static int Stride(const Shape& s) { return Words(s) | 1; }
+};
+template <>
+struct Operands<Path::kNarrowF32> : Operands<Path::kNarrowSum> {};
+template <>
+struct Operands<Path::kGroupSum> {
+  using Word = int32_t;
+  MMADIFF_HD static int Words(const Shape& s) { return s.k + s.scales; }
+  MMADIFF_HD static int Stride(const Shape& s) { return (s.k + 2 * s.scales) | 1; }
+};
+template <>
+struct Operands<Path::kInteger> {
+  using Word = int32_t;
+  MMADIFF_HD static int Words(const Shape& s) { return s.k; }
+  MMADIFF_HD static int Stride(const Shape& s) { return Words(s) | 1; }
+};
+
+template <Path kPath>
+MMADIFF_HD inline int StagedWords(const Shape& s) {
+  return (kPatchRows + kPatchColumns) * Operands<kPath>::Stride(s);
+}
+
+// Where operand k stands in the order of the steps: the inverse of GroupedK().
+MMADIFF_HD inline int PositionOfK(const Model& m, int k) {
+  if (m.algorithm.grouping == Grouping::kConsecutive) return k;
+  return k / 4 * 2 + k % 2 + k / 2 % 2 * (m.k / 2);
+}
+
+// Stages word `k` of a row of A or column of B, which begins at word `first` of its tile and at
+// `staged`.
+template <Path kPath>
+MMADIFF_HD void StageWord(const ResidentJob& job, bool is_a, const uint64_t* tile, int first, int k,
+                          typename Operands<kPath>::Word* staged) {
+  const Model& m = job.model;
+  constexpr bool kElements = kPath == Path::kInteger || IsNarrowSum(kPath);
+  const Format& f = !kElements && k >= m.k ? m.scale : is_a ? m.a : m.b;
+  if constexpr (kPath == Path::kInteger) {
+    staged[k] = static_cast<int32_t>(DecodeInteger(f, WordAt(tile, first + k)));
+  } else if constexpr (IsNarrowSum(kPath)) {
+    int scale = 0;
+    bool nan = false;
+    if (m.scale_block != 0) {
+      const Unpacked s = Decode(m.scale, WordAt(tile, first + m.k + k / m.scale_block));
+      scale = s.exponent;
+      nan = s.kind == Kind::kNan;
+    }
+    NarrowOperand x = DecodeNarrow(is_a ? job.narrow_a : job.narrow_b,
+                                   static_cast<uint32_t>(WordAt(tile, first + k)), scale);
+    if (nan) x = {0, kNarrowNan};
+    staged[PositionOfK(m, k)] = x;
+  } else if constexpr (kPath == Path::kGroupSum) {
+    const Unpacked x = Decode(f, WordAt(tile, first + k));
+    if (k < m.k) {
+      const int32_t magnitude =
+          static_cast<int32_t>(x.significand << (x.exponent - f.min_exponent));
+      staged[k] = x.negative ? -magnitude : magnitude;
+    } else {
+      staged[2 * k - m.k] = static_cast<int32_t>(x.significand);
+      staged[2 * k - m.k + 1] = x.kind == Kind::kNan ? kNarrowNan : x.exponent;
+    }
+  } else {
+    staged[k] = Decode(f, WordAt(tile, first + k));
+  }
+}
+
+// Which words of rows a thread stages: word k of row `row`, then those `rows` rows and `rest` words
+// further.
+struct StagePlan {
+  int row, k, rows, rest;
+};
+
+template <Path kPath>
+MMADIFF_HD StagePlan StagePlanOf(const Shape& s, int t, int threads) {
+  const int words = Operands<kPath>::Words(s);
+  return {t / words, t % words, threads / words, threads % words};
+}
+
+template <Path kPath>
+MMADIFF_HD void StageRows(const ResidentJob& job, bool is_a, const uint64_t* tile, int first,
+                          int count, const StagePlan& plan,
+                          typename Operands<kPath>::Word* staged) {
+  const Shape& s = job.shape;
+  const int row_words = s.row_words(), words = Operands<kPath>::Words(s);
+  const int stride = Operands<kPath>::Stride(s);
+  for (int row = plan.row, k = plan.k; row < count;) {
+    StageWord<kPath>(job, is_a, tile, (first + row) * row_words, k, staged + row * stride);
+    row += plan.rows;
+    k += plan.rest;
+    if (k >= words) {
+      k -= words;
+      ++row;
+    }
+  }
+}
+
+// A thread's part: rows of A, then columns of B.
+template <Path kPath>
+MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, const StagePlan& plan,
+                           typename Operands<kPath>::Word* staged) {
+  const Shape& s = job.shape;
+  StageRows<kPath>(job, true, job.a + TileAt(p.x, s.a_words()), p.block * s.m + p.row, p.rows, plan,
+                   staged);
+  StageRows<kPath>(job, false, job.b + TileAt(p.x, s.b_words()), p.block * s.n + p.column,
+                   p.columns, plan, staged + p.rows * Operands<kPath>::Stride(s));
+}
+
+}  // namespace mmadiff
