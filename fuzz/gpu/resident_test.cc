@@ -61,6 +61,7 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
                              "sm_80/fma.rn.f32",
                              "sm_75/fma.rp.f64",
                              "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
+                             "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
                              "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"};
   for (const char* name : ops) {
     SCOPED_TRACE(name);
