@@ -130,6 +130,7 @@ int Main(int argc, char** argv) {
   const int64_t cases = argc > 3 ? std::atoll(argv[3]) : 64;
   const char* const all[] = {
       "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+      "sm_90/mma.m16n8k16.f16.f16.f16.f16",
       "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
       "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
       "sm_90/mma.m16n8k32.s32.s8.s8.s32",
