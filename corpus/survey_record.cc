@@ -130,6 +130,7 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
   out.set_trap(result.trap);
   out.set_trapped(result.trapped);
   out.set_died_once(result.died_once);
+  out.set_differing_units(result.differing_units);
 }
 
 absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
@@ -179,6 +180,7 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   result.trap = in.trap();
   result.trapped = in.trapped();
   result.died_once = in.died_once();
+  result.differing_units = in.differing_units();
   return result;
 }
 
@@ -228,6 +230,7 @@ SurveyResult Outline(const SurveyResult& result) {
   outline.mismatches = result.mismatches;
   outline.first_mismatch = result.first_mismatch;
   outline.trapped = result.trapped;
+  outline.differing_units = result.differing_units;
   return outline;
 }
 

@@ -26,6 +26,9 @@ enum class SurveyStage : uint8_t {
   kExplain,    // which change of the model gives the device's answers
   kTrap,       // given inputs once, to see whether the device survives them
 };
+// SurveyTask::detail of a kTrap that is no trial but says: the device was gone after the row was
+// asked.
+inline constexpr char kDeviceGone[] = "gone";
 inline constexpr int kSurveyStages = static_cast<int>(SurveyStage::kTrap) + 1;
 const char* Name(SurveyStage stage);
 
@@ -121,6 +124,7 @@ struct SurveyResult {
   std::vector<SurveyLine> lines;
   uint64_t first_case = 0, cases = 0, dot_products = 0, mismatches = 0;  // of a run, or of lines
   std::string first_mismatch;                                            // case name
+  uint64_t differing_units = 0;  // of digests, from the model
   std::vector<SurveyOutputs> outputs;
   std::vector<SurveyDigests> digests;
   std::vector<SurveyFinding> findings;

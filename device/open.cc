@@ -1,9 +1,11 @@
 #include "device/open.h"
 
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -15,8 +17,14 @@
 namespace mmadiff {
 namespace {
 
-// Without a byte from the command. Long, for the sake of slow RTL simulators.
-constexpr absl::Duration kExecTimeout = absl::Minutes(1);
+// Without a byte from the command: a minute, for the sake of slow RTL simulators, or the seconds that
+// MMADIFF_EXEC_TIMEOUT says.
+absl::Duration ExecTimeout() {
+  const char* set = std::getenv("MMADIFF_EXEC_TIMEOUT");
+  double seconds;
+  const bool good = set != nullptr && absl::SimpleAtod(set, &seconds) && seconds > 0;
+  return good ? absl::Seconds(seconds) : absl::Minutes(1);
+}
 
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
@@ -26,7 +34,7 @@ constexpr DeviceKind kKinds[] = {
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",
      "an external program that speaks the line protocol on stdin and stdout",
-     [](absl::string_view command) { return OpenExec(command, kExecTimeout); }},
+     [](absl::string_view command) { return OpenExec(command, ExecTimeout()); }},
 };
 
 }  // namespace

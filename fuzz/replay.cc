@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/regression_case.h"
+#include "corpus/survey_log.h"
 #include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
@@ -57,6 +59,7 @@ class Replay {
       if (!vectors->empty()) return Vectors(argument);
       return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
     }
+    SurveyIn(argument);
     const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
     if (!folders.ok()) return folders.status();
     if (!files.ok()) return files.status();
@@ -94,6 +97,22 @@ class Replay {
     Batch inputs;
     Generate(name->stream, name->index, 1, inputs);
     return Live(*name->stream.op, inputs, argument);
+  }
+
+  // The log of a survey has no answers that its recording has not, but says what was asked.
+  void SurveyIn(const std::string& folder) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder + "/survey.json", ignored) &&
+        !std::filesystem::exists(folder + "/survey.md", ignored)) {
+      return;
+    }
+    const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
+    const std::string wrong =
+        !stored.ok() ? std::string(stored.status().message()) : stored->Damage();
+    const bool torn = stored.ok() && wrong.empty() && !stored->stats.damage.empty();
+    if (wrong.empty() && !torn) return;
+    console_.Warn(torn ? absl::StrCat(SurveyLogPath(folder), ": ends before its end") : wrong);
+    outcome_.damaged = true;
   }
 
   // But those below `recordings`: a recording has a text proto of its own.

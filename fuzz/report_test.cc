@@ -8,9 +8,9 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 void FillWithZeros(const Tile& t, Random&) {
-  std::fill_n(t.a, t.rows() * t.k(), 0);
-  std::fill_n(t.b, t.columns() * t.k(), 0);
-  std::fill_n(t.c, t.results(), 0);
+  for (int i = 0; i < t.rows() * t.k(); ++i) t.a[i] = 0;
+  for (int i = 0; i < t.columns() * t.k(); ++i) t.b[i] = 0;
+  for (int i = 0; i < t.results(); ++i) t.c[i] = 0;
 }
 constexpr InputClass kZeros = {"zeros", "nothing but zeros", FillWithZeros};
 constexpr Strategy kBlind = {

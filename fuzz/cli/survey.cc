@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "device/plain_text.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/survey/child.h"
@@ -45,6 +46,9 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   if (*timeout < absl::Seconds(1)) {
     return Fail(absl::InvalidArgumentError("--timeout must be at least one second"));
   }
+  if (PlainLine(flags.device) != flags.device) {
+    return Fail(absl::InvalidArgumentError("--device is no plain text: " + flags.device));
+  }
   if (flags.max_bytes < 1'000'000) {
     return Fail(absl::InvalidArgumentError("--max_bytes must be at least 1e6"));
   }
@@ -75,7 +79,9 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   if (!durable.ok()) return Fail(durable, kNotDurable);
   if (!outcome->device.ok()) console.Warn(outcome->device.message());
   const ExitCode code = CodeOf(*outcome, summary);
-  if (code == kStopped) {
+  if (outcome->stopped_by == "folder full") {
+    console.Warn("the folder is full: a survey with a larger --max_bytes needs another --out");
+  } else if (code == kStopped || !outcome->missing.empty()) {
     console.Warn(absl::StrCat("not everything was reached",
                               outcome->stopped_by.empty() ? "" : ": " + outcome->stopped_by,
                               "; nothing is lost, the same command line goes on"));

@@ -22,9 +22,12 @@ using Row = std::pair<std::string, std::string>;  // operation, variant
 
 // What one survey says of a row.
 struct Said {
-  std::map<std::string, std::string> answers;  // to a question; also "layout", "repeat", "trap"
+  std::map<std::string, std::string> answers;  // to a question; also "layout", "repeat"
   std::map<std::string, std::string> words;    // line without its last word -> that word
   std::map<std::string, std::string> outputs;  // stream -> packed words
+  std::map<std::string, std::string> stages;   // "answered", "fails", "traps"
+  std::map<std::tuple<std::string, uint64_t, size_t>, Digest> digests;  // stream, cases, unit
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> units;  // of a run: cases -> mismatches
 };
 
 std::map<Row, Said> Everything(const StoredSurvey& stored) {
@@ -35,7 +38,19 @@ std::map<Row, Said> Everything(const StoredSurvey& stored) {
       const size_t space = line.rfind(' ');
       if (space != line.npos) said.words.emplace(line.substr(0, space), line.substr(space + 1));
     };
-    if (result.trapped) said.answers["trap"] = "traps";
+    if (result.task.stage == SurveyStage::kTrap) continue;
+    std::string& stage = said.stages[Name(result.task.stage)];
+    if (result.trapped) stage = "traps";
+    if (!result.status.ok() && !result.trapped) stage = "fails";
+    if (stage.empty()) stage = "answered";
+    if (result.task.stage == SurveyStage::kRun) {
+      said.units[{result.first_case, result.cases}] = result.mismatches;
+    }
+    for (const SurveyDigests& d : result.digests) {
+      for (size_t u = 0; u < d.digests.size(); ++u) {
+        said.digests[{d.stream, d.unit_cases, u}] = d.digests[u];
+      }
+    }
     for (const SurveyAnswer& a : result.answers) {
       said.answers[a.question] = a.answer;
       for (const std::string& line : a.lines) add(line);
@@ -79,9 +94,33 @@ class Comparer {
       if (answer == other->second) continue;
       row_.what.push_back(absl::StrCat(question, ": ", answer, " | ", other->second));
     }
-    if (x.answers.contains("trap") != y.answers.contains("trap")) {
-      row_.what.push_back(x.answers.contains("trap") ? "traps | does not" : "does not | traps");
+    for (const auto& [stage, outcome] : x.stages) {
+      const auto other = y.stages.find(stage);
+      difference_.only_first_stages += other == y.stages.end();
+      if (other == y.stages.end() || outcome == other->second) continue;
+      row_.what.push_back(absl::StrCat(stage, ": ", outcome, " | ", other->second));
     }
+    for (const auto& [stage, outcome] : y.stages) {
+      difference_.only_second_stages += !x.stages.contains(stage);
+    }
+    for (const auto& [cases, mismatches] : x.units) {
+      const auto other = y.units.find(cases);
+      if (other == y.units.end()) continue;
+      ++difference_.compared;
+      if (mismatches == other->second) continue;
+      row_.what.push_back(absl::StrCat("run, ", cases.second, " cases from ", cases.first,
+                                       ": differ from the model: ", mismatches, " | ",
+                                       other->second));
+    }
+    uint64_t digests = 0;
+    for (const auto& [unit, digest] : x.digests) {
+      const auto other = y.digests.find(unit);
+      if (other == y.digests.end()) continue;
+      ++difference_.compared;
+      digests += digest != other->second;
+    }
+    if (digests > 0)
+      row_.what.push_back(absl::StrCat(digests, " digests of the same cases differ"));
     if (op != nullptr) {
       Words(*op, x, y);
       for (const auto& [stream, d] : x.outputs) {
@@ -159,6 +198,8 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
   SurveyDifference difference;
   difference.first = x->manifest.device_identity;
   difference.second = y->manifest.device_identity;
+  difference.torn_first = !x->stats.damage.empty();
+  difference.torn_second = !y->stats.damage.empty();
   const std::map<Row, Said> of_x = Everything(*x), of_y = Everything(*y);
   for (const auto& [row, said] : of_x) {
     const auto other = of_y.find(row);
@@ -184,7 +225,10 @@ std::string SurveyDifference::Text() const {
   }
   absl::StrAppend(&text, compared, " common answers, rows that differ: ", rows.size(),
                   ", of the first alone: ", only_first, ", of the second alone: ", only_second,
-                  "\n");
+                  "; stages of common rows that only the first reached: ", only_first_stages,
+                  ", only the second: ", only_second_stages, "\n");
+  if (torn_first) absl::StrAppend(&text, "the first was cut off while it was written\n");
+  if (torn_second) absl::StrAppend(&text, "the second was cut off while it was written\n");
   return text;
 }
 
@@ -200,9 +244,16 @@ std::string SurveyDifference::Json() const {
                    {"first", row.first},
                    {"second", row.second}});
   }
-  const Json json = {{"first", first},           {"second", second},
-                     {"compared", compared},     {"differences", all},
-                     {"only_first", only_first}, {"only_second", only_second}};
+  const Json json = {{"first", first},
+                     {"second", second},
+                     {"compared", compared},
+                     {"differences", all},
+                     {"only_first", only_first},
+                     {"only_second", only_second},
+                     {"only_first_stages", only_first_stages},
+                     {"only_second_stages", only_second_stages},
+                     {"torn_first", torn_first},
+                     {"torn_second", torn_second}};
   return JsonText(json, 1) + "\n";
 }
 

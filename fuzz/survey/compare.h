@@ -17,10 +17,12 @@ struct SurveyDifference {
     std::string line;               // the smallest dot product that shows it; "" if there is none
     std::string first, second;      // the two answers to it
   };
-  std::string first, second;                 // who answered
-  uint64_t compared = 0;                     // questions and answers that both have
-  uint64_t only_first = 0, only_second = 0;  // rows
-  std::vector<Row> rows;                     // that differ
+  std::string first, second;                               // who answered
+  uint64_t compared = 0;                                   // questions and answers that both have
+  uint64_t only_first = 0, only_second = 0;                // rows
+  uint64_t only_first_stages = 0, only_second_stages = 0;  // of rows that both have
+  bool torn_first = false, torn_second = false;            // the end of the log is lost
+  std::vector<Row> rows;                                   // that differ
 
   std::string Text() const;
   std::string Json() const;

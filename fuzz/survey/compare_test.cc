@@ -78,14 +78,45 @@ TEST_F(CompareTest, AnswersAndTrapsOfRows) {
   y.answers = {{"width", "24", "", 1, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
   SurveyResult trap = ResultOf(SurveyStage::kLayout, kDot);
   trap.trapped = true;
+  trap.status = absl::UnavailableError("signal 11");
   const auto d = CompareSurveys(Store("x", {x, ResultOf(SurveyStage::kLayout, kDot)}),
                                 Store("y", {y, trap, ResultOf(SurveyStage::kLayout, kFma)}));
   ASSERT_TRUE(d.ok()) << d.status();
   ASSERT_THAT(d->rows, SizeIs(2));
   EXPECT_THAT(d->rows[0].what, ElementsAre("width: 25 | 24"));
-  EXPECT_THAT(d->rows[1].what, ElementsAre("does not | traps"));
+  EXPECT_THAT(d->rows[1].what, ElementsAre("layout: answered | traps"));
   EXPECT_EQ(d->only_first, 0u);
   EXPECT_EQ(d->only_second, 1u);
+}
+
+TEST_F(CompareTest, DigestsRunsAndFailuresOfTheSameCases) {
+  SurveyResult x = ResultOf(SurveyStage::kRecording, kFma), y = x;
+  x.digests = y.digests = {{"s", 5, {1, 2, 3}}};
+  y.digests[0].digests[1] = 7;
+  SurveyResult run = ResultOf(SurveyStage::kRun, kFma), other = run;
+  run.cases = other.cases = 10;
+  other.mismatches = 3;
+  SurveyResult good = ResultOf(SurveyStage::kRun, kDot), fails = good;
+  fails.status = absl::DataLossError("no");
+  const auto d = CompareSurveys(Store("x", {x, run, good}), Store("y", {y, other, fails}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  ASSERT_THAT(d->rows, SizeIs(2));
+  EXPECT_THAT(d->rows[0].what, ElementsAre("run: answered | fails"));
+  EXPECT_THAT(d->rows[1].what, ElementsAre("run, 10 cases from 0: differ from the model: 0 | 3",
+                                           "1 digests of the same cases differ"));
+}
+
+TEST_F(CompareTest, WhatOneDidNotReachIsSaid) {
+  const SurveyResult run = ResultOf(SurveyStage::kRun, kFma);
+  const SurveyResult layout = ResultOf(SurveyStage::kLayout, kFma);
+  SurveyResult trap = run;
+  trap.trapped = true;
+  trap.status = absl::UnavailableError("signal 11");
+  const auto d = CompareSurveys(Store("x", {layout, trap}), Store("y", {layout}));
+  ASSERT_TRUE(d.ok()) << d.status();
+  EXPECT_THAT(d->rows, IsEmpty());
+  EXPECT_EQ(d->only_first_stages, 1u);
+  EXPECT_EQ(d->only_second_stages, 0u);
 }
 
 // NaNs of an operation whose NaN bits nobody knows are equal, as everywhere.

@@ -1,5 +1,6 @@
 #include "fuzz/survey/files.h"
 
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -123,19 +124,32 @@ class RecordingOf {
   bool any_ = false;
 };
 
-}  // namespace
-
-absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
-                              std::string& note) {
-  // What an earlier attempt wrote, or was killed while it wrote.
+// What an earlier attempt wrote, or was killed while it wrote; nothing else.
+void RemoveOld(const std::string& folder) {
   std::error_code ignored;
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    const bool torn = absl::StrContains(name, ".tmp");  // of corpus/durable_file.h
-    if (torn || name == "recording") old.push_back(entry.path());
+    for (const char* own : {"recording", "survey.md", "survey.json", "answers.log"}) {
+      const bool torn = name.starts_with(absl::StrCat(own, ".tmp")) &&
+                        name.size() == std::strlen(own) + 10;  // corpus/durable_file.h
+      if (torn || name == "recording") old.push_back(entry.path());
+    }
   }
-  for (const fs::path& path : old) fs::remove_all(path, ignored);
+  for (const fs::path& path : old) {
+    for (const char* file : {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log",
+                             "raw-5.log", "regressions.txt", "digests.log"}) {
+      fs::remove(path / file, ignored);
+    }
+    fs::remove(path, ignored);  // a folder only if it is empty
+  }
+}
+
+}  // namespace
+
+absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& summary,
+                              std::string& note) {
+  RemoveOld(folder);
   absl::Status s = RecordingOf(*summary.outcome, note).Write(folder + "/recording");
   if (s.ok()) s = WriteFileDurably(folder + "/survey.json", SurveyJson(summary));
   if (s.ok()) s = WriteFileDurably(folder + "/survey.md", SurveyPage(summary));

@@ -51,11 +51,13 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
     absl::StrAppend(&page, c.what, "\n");
     return;
   }
-  absl::StrAppend(&page, "`", c.finding->bucket, "`: ", c.what, "\n");
+  absl::StrAppend(&page, "`", c.finding->bucket, "`: ", c.what,
+                  c.others.empty() ? "" : absl::StrCat("; so with ", c.others.size(), " variants"),
+                  "\n");
   if (c.finding->cases.empty()) return;
   const SurveyFinding::Case& minimal = c.finding->cases.front();
-  absl::StrAppend(&page, "  the model says `", minimal.model, "`; the device, last word:\n\n",
-                  "      echo '", minimal.line, "' | ./mmadiff check ", c.op, "\n\n");
+  absl::StrAppend(&page, "  the model says `", minimal.model, "`, the device the last word:\n\n",
+                  "      echo '", minimal.line, "' | ./mmadiff check --expect=1 ", c.op, "\n\n");
 }
 
 std::string Cell(const std::string& text) {
@@ -81,8 +83,13 @@ std::string SurveyPage(const SurveySummary& summary) {
       summary.hardware.empty() ? "" : ", " + summary.hardware, "; mmadiff ", manifest.tool_version,
       ", model ", manifest.model_version, ", generator ", manifest.generator_version, ", seed ",
       manifest.seed, ". ", summary.rows.size(), " rows.\n\n## Contradictions with the tables\n\n");
-  if (summary.contradictions.empty()) absl::StrAppend(&page, "None.\n");
-  for (const SurveyContradiction& c : summary.contradictions) AddContradiction(c, page);
+  const auto troubles = summary.contradictions.begin() + summary.changed;
+  if (summary.changed == 0) absl::StrAppend(&page, "None.\n");
+  for (auto c = summary.contradictions.begin(); c != troubles; ++c) AddContradiction(*c, page);
+  if (troubles != summary.contradictions.end()) {
+    absl::StrAppend(&page, "\n## Rows that trap, fail, do not repeat or are elsewhere\n\n");
+  }
+  for (auto c = troubles; c != summary.contradictions.end(); ++c) AddContradiction(*c, page);
   absl::StrAppend(&page, "\n## Rows\n\n",
                   "| row | layout | repeats | questions | vectors | run, dot products | a second "
                   "| recorded |\n|---|---|---|---|---|---|---|---|\n");
@@ -120,7 +127,12 @@ std::string SurveyJson(const SurveySummary& summary) {
   Json contradictions = Json::array(), rows = Json::array(), missing = Json::array();
   for (const SurveyContradiction& c : summary.contradictions) {
     Json& added = contradictions.emplace_back(
-        Json{{"instruction", c.op}, {"variant", c.variant}, {"what", c.what}});
+        Json{{"kind", contradictions.size() < static_cast<size_t>(summary.changed) ? "difference"
+                                                                                   : "trouble"},
+             {"instruction", c.op},
+             {"variant", c.variant},
+             {"what", c.what},
+             {"also", c.others}});
     if (c.finding != nullptr) added["finding"] = JsonOf(*c.finding);
   }
   for (const SurveyRow& row : summary.rows) {

@@ -17,11 +17,12 @@ constexpr struct {
   SurveyStage stage;
   double share;
 } kShares[] = {{kLayout, .25}, {kRepeat, .32},    {kQuestions, .6}, {kVectors, .66},
-               {kRun, .86},    {kRecording, .96}, {kPairs, 1}};
+               {kRun, .78},    {kRecording, .96}, {kPairs, 1}};
 
 constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
 constexpr uint64_t kMostUnitDotProducts = 1 << 30;
-constexpr int kMostTraps = 3;  // of a row
+constexpr int kMostTraps = 3;   // of a row
+constexpr int kMostLosses = 2;  // of the device, after a row was asked
 
 // Operations with a model that none before has come first: what they say, the others likely say.
 std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManifest& manifest) {
@@ -113,7 +114,10 @@ void SurveySchedule::Done(const SurveyResult& result) {
   const SurveyTask& task = result.task;
   const Row row = {task.op, task.variant};
   done_.insert(task);
-  if (task.stage == kTrap) return;
+  if (task.stage == kTrap) {
+    if (task.detail == kDeviceGone && ++lost_[row] >= kMostLosses) excluded_.insert(row);
+    return;
+  }
   const bool elsewhere =
       task.stage == kLayout && !result.answers.empty() && result.answers.front().agreement != 0;
   const bool changing =
@@ -175,11 +179,12 @@ void SurveySchedule::Explain(const SurveyResult& result) {
   all.push_back({kExplain, task.op, task.variant, static_cast<uint64_t>(task.stage), subject});
 }
 
-std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage) const {
+std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage, bool lost) const {
   if (stage == kRun) {
     const std::pair<Row, Run>* next = nullptr;
     for (const auto& entry : runs_) {
       if (entry.second.ended || excluded_.contains(entry.first)) continue;
+      if (lost_.contains(entry.first) != lost) continue;
       if (next == nullptr || entry.second.seconds < next->second.seconds) next = &entry;
     }
     if (next == nullptr) return std::nullopt;
@@ -188,6 +193,7 @@ std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage) const {
   for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
     if (done_.contains(task)) continue;
     if (stage != kExplain && IsExcluded(task)) continue;
+    if (lost_.contains({task.op, task.variant}) != lost) continue;
     if (stage == kPairs && contradicted_.contains({task.op, task.variant})) continue;
     return task;
   }
@@ -196,11 +202,13 @@ std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage) const {
 
 std::optional<SurveyTask> SurveySchedule::Next(double elapsed, double total) const {
   if (total > 0 && elapsed >= total) return std::nullopt;
-  if (std::optional<SurveyTask> task = NextOf(kExplain)) return task;
-  for (const bool late : {false, true}) {
-    for (const auto& [stage, share] : kShares) {
-      if (!late && total > 0 && elapsed >= share * total) continue;
-      if (std::optional<SurveyTask> task = NextOf(stage)) return task;
+  for (const bool lost : {false, true}) {
+    if (std::optional<SurveyTask> task = NextOf(kExplain, lost)) return task;
+    for (const bool late : {false, true}) {
+      for (const auto& [stage, share] : kShares) {
+        if (!late && total > 0 && elapsed >= share * total) continue;
+        if (std::optional<SurveyTask> task = NextOf(stage, lost)) return task;
+      }
     }
   }
   return std::nullopt;
@@ -208,6 +216,9 @@ std::optional<SurveyTask> SurveySchedule::Next(double elapsed, double total) con
 
 std::vector<SurveyTask> SurveySchedule::Pending() const {
   std::vector<SurveyTask> pending;
+  for (const SurveyTask& task : tasks_[static_cast<int>(kExplain)]) {
+    if (!done_.contains(task)) pending.push_back(task);
+  }
   for (const auto& [stage, share] : kShares) {
     for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
       const bool skipped = stage == kPairs && contradicted_.contains({task.op, task.variant});

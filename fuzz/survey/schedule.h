@@ -62,7 +62,8 @@ class SurveySchedule {
     bool ended = false;
   };
 
-  std::optional<SurveyTask> NextOf(SurveyStage stage) const;
+  // `lost`: of a row after which the device was gone once.
+  std::optional<SurveyTask> NextOf(SurveyStage stage, bool lost) const;
   void Explain(const SurveyResult& result);
   void Count(const SurveyResult& result, Run& run) const;
 
@@ -71,6 +72,7 @@ class SurveySchedule {
   std::vector<std::pair<Row, Run>> runs_;                     // in the order of rows
   std::set<SurveyTask> done_;
   std::set<Row> excluded_, contradicted_;
+  std::map<Row, int> lost_;  // how often the device was gone after it was asked
   std::map<Row, int> traps_;
 };
 

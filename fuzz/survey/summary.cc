@@ -37,12 +37,21 @@ class Summarizer {
     // What one row says in several places is one contradiction.
     std::stable_sort(differences_.begin(), differences_.end(),
                      [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
-    std::set<std::tuple<std::string, std::string, std::string>> said;
+    std::map<std::pair<std::string, std::string>, size_t> said;  // of an operation, a bucket
     for (SurveyContradiction& c : differences_) {
-      if (c.finding != nullptr && !said.emplace(c.op, c.variant, c.finding->bucket).second) {
-        continue;
+      if (c.finding != nullptr) {
+        const auto [at, added] =
+            said.try_emplace({c.op, c.finding->bucket}, summary_.contradictions.size());
+        if (!added) {
+          std::vector<std::string>& others = summary_.contradictions[at->second].others;
+          const bool new_variant =
+              summary_.contradictions[at->second].variant != c.variant &&
+              std::find(others.begin(), others.end(), c.variant) == others.end();
+          if (new_variant) others.push_back(c.variant);
+          continue;
+        }
       }
-      const bool known = c.finding == nullptr && HasFinding(c);
+      const bool known = c.finding == nullptr && (HasFinding(c) || IsFlaky(c));
       if (known) continue;
       summary_.contradictions.push_back(std::move(c));
     }
@@ -59,6 +68,13 @@ class Summarizer {
  private:
   static bool IsExplained(const SurveyContradiction& c) {
     return c.finding != nullptr && !c.finding->bucket.starts_with("unexplained");
+  }
+  // What does not repeat says nothing of the tables.
+  bool IsFlaky(const SurveyContradiction& c) const {
+    const std::vector<std::string>& all = summary_.rows[at_.at({c.op, c.variant})].troubles;
+    return std::any_of(all.begin(), all.end(), [](const std::string& trouble) {
+      return trouble.starts_with("does not repeat");
+    });
   }
   bool HasFinding(const SurveyContradiction& c) const {
     return std::any_of(differences_.begin(), differences_.end(), [&](const auto& other) {
@@ -101,7 +117,7 @@ class Summarizer {
     if (result.trapped) {
       row.troubles.push_back(absl::StrCat("traps in ", Name(task.stage), size, ": ",
                                           result.status.message(), "; on ", result.trap));
-    } else if (!result.status.ok()) {
+    } else if (!result.status.ok() && task.stage != kTrap) {
       row.troubles.push_back(
           absl::StrCat("fails in ", Name(task.stage), size, ": ", result.status.message()));
     } else if (result.died_once && task.stage != kQuestions) {
@@ -138,6 +154,7 @@ class Summarizer {
         break;
       case kRecording:
         row.recorded = result.status.ok();
+        Differs(result, row);
         break;
       case kExplain:
         for (const SurveyFinding& f : result.findings) {
@@ -148,7 +165,10 @@ class Summarizer {
           }
         }
         break;
-      case kTrap:
+      case kTrap:  // the device was gone: once is not the row's fault
+        if (++gone_[{row.op, row.variant}] == 2) {
+          row.troubles.push_back("the device was gone, twice, after this row was asked");
+        }
         break;
     }
   }
@@ -178,6 +198,11 @@ class Summarizer {
   }
 
   void Differs(const SurveyResult& result, const SurveyRow& row) {
+    if (result.differing_units > 0) {
+      differences_.push_back(
+          {row.op, row.variant,
+           absl::StrCat(result.differing_units, " of the recorded digests differ")});
+    }
     if (result.mismatches == 0) return;
     differences_.push_back({row.op, row.variant,
                             absl::StrCat(Name(result.task.stage), ": ", result.mismatches, " of ",
@@ -186,6 +211,7 @@ class Summarizer {
 
   SurveySummary summary_;
   std::vector<SurveyContradiction> differences_;
+  std::map<std::pair<std::string, std::string>, int> gone_;
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
 

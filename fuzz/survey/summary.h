@@ -32,6 +32,7 @@ struct SurveyContradiction {
   std::string op, variant;
   std::string what;                        // "width: fraction_bits=24: contradicts the table: ..."
   const SurveyFinding* finding = nullptr;  // the change that explains it, with minimal cases
+  std::vector<std::string> others = {};    // variants of which the same is true
 };
 
 struct SurveySummary {

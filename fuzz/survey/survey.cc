@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
+#include "corpus/regression_case.h"
 #include "corpus/survey_log.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
@@ -64,6 +67,7 @@ class Survey {
     const absl::StatusOr<SurveyManifest> manifest = Identify();
     if (!manifest.ok()) return manifest.status();
     outcome_.manifest = *manifest;
+    if (absl::Status s = CheckRegressions(); !s.ok()) return s;
     if (!stored.ok()) return Begin();
     const std::string difference = ManifestDifference(stored->manifest, *manifest);
     if (!difference.empty()) {
@@ -75,6 +79,26 @@ class Survey {
     if (!log.ok()) return absl::AbortedError(log.status().message());
     log_ = *std::move(log);
     outcome_.results = std::move(stored->results);
+    return absl::OkStatus();
+  }
+
+  // A file that cannot be read would be missed by nobody later.
+  absl::Status CheckRegressions() const {
+    std::set<std::string> archs;
+    for (const auto& i : outcome_.manifest.instructions) {
+      archs.insert(i.name.substr(0, i.name.find('/')));
+    }
+    for (const std::string& arch : archs) {
+      const std::string folder = absl::StrCat(options_.regressions, "/", arch);
+      std::error_code ignored;
+      if (options_.regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
+      const auto files = ListCases(folder);
+      if (!files.ok()) return absl::AbortedError(files.status().message());
+      for (const std::string& file : *files) {
+        const absl::StatusOr<RegressionCase> c = ReadCase(file);
+        if (!c.ok()) return absl::AbortedError(c.status().message());
+      }
+    }
     return absl::OkStatus();
   }
 
@@ -135,18 +159,27 @@ class Survey {
 
   void AskAll() {
     int failures = 0;
+    std::optional<SurveyTask> asked;  // when the device was lost
     while (!Stopped()) {
       const size_t before = outcome_.results.size();
       const absl::Status s = AskOnce(Job());
       if (s.ok() || absl::IsCancelled(s) || Stopped()) break;
-      if (outcome_.results.size() > before) failures = 0;
+      if (outcome_.results.size() > before) failures = 0, asked.reset();
       if (begun_.has_value()) {
         const SurveyTask task = *begun_;
         console_.Warn(absl::StrCat(task.Text(), ": ", Why(s), "; asked again alone"));
         if (AskAgain(task)) continue;
+        asked = task;
       }
       if (++failures == kOpenTries) {
         outcome_.device = absl::UnavailableError(absl::StrCat("the device is gone: ", Why(s)));
+        if (asked
+                .has_value()) {  // which row it was asked last: if it happens again, it is the row's
+          SurveyResult gone;
+          gone.task = {kTrap, asked->op, asked->variant, 0, kDeviceGone};
+          gone.status = absl::UnavailableError(Why(s));
+          [[maybe_unused]] const absl::Status kept = Keep(std::move(gone));
+        }
         break;
       }
       std::this_thread::sleep_for(absl::ToChronoMilliseconds(failures * options_.patience));

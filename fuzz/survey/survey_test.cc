@@ -44,10 +44,11 @@ struct Fault {
 
 class TestDevice : public ChangedDevice {
  public:
-  TestDevice(const std::vector<Fault>& faults, int& calls)
-      : ChangedDevice(""), faults_(faults), calls_(calls) {}
+  TestDevice(std::vector<Fault>& faults, int& calls, const std::string& identity)
+      : ChangedDevice(""), faults_(faults), calls_(calls), identity_(identity) {}
 
   std::string name() const override { return "test"; }
+  std::string identity() const override { return identity_; }
   absl::Status Supports(const Operation& op) const override {
     const bool has = op.name == kBf16 || op.name == kTf32 || op.name == kFma;
     return has ? absl::OkStatus() : absl::NotFoundError("no");
@@ -65,8 +66,9 @@ class TestDevice : public ChangedDevice {
   }
 
  private:
-  const std::vector<Fault>& faults_;
+  std::vector<Fault>& faults_;
   int& calls_;
+  const std::string identity_;
 };
 
 bool HasNan(const Batch& batch) {
@@ -82,7 +84,7 @@ class SurveyTest : public TestFolder {
       ++processes;
       const auto open = [this](const std::string&) -> EngineOr {
         if (gone && gone()) return absl::NotFoundError("no such device");
-        return std::make_unique<HostEngine>(std::make_unique<TestDevice>(faults, calls));
+        return std::make_unique<HostEngine>(std::make_unique<TestDevice>(faults, calls, identity));
       };
       try {
         return AskSurvey(job, open, [&](const SurveyMessage& message) {
@@ -134,6 +136,7 @@ class SurveyTest : public TestFolder {
   std::vector<Fault> faults;
   std::function<bool()> gone;
   int calls = 0, processes = 0;
+  std::string identity = "test";
   uint64_t most_bytes = 64'000'000;
 };
 
@@ -202,7 +205,7 @@ TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
   const SurveySummary summary = Summarize(Survey());
   EXPECT_THAT(RowOf(summary, kTf32).troubles,
               ElementsAre(testing::MatchesRegex(
-                  "traps in layout: hangs; on 1536 dot products together, the first .*")));
+                  "traps in layout: hangs; on 1536 dot products, the first .*")));
   // Identity, all until it hangs, alone, zeros, all after it.
   EXPECT_EQ(processes, 5);
 }
@@ -287,11 +290,33 @@ TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
 }
 
 TEST_F(SurveyTest, AFullFolderEndsTheSurvey) {
-  most_bytes = 300'000;
+  most_bytes = 60'000;
   const SurveyOutcome outcome = Survey();
   EXPECT_EQ(outcome.stopped_by, "folder full");
   EXPECT_THAT(outcome.missing, testing::Not(IsEmpty()));
   EXPECT_LT(std::filesystem::file_size(SurveyLogPath(Path("s"))), most_bytes);
+}
+
+// What one stage alone sees is a contradiction too: here raw answers of another strategy.
+TEST_F(SurveyTest, RecordedAnswersAreComparedToo) {
+  faults = {{.op = kFma}};
+  faults[0].before = [&](const Batch& batch, int) {
+    const bool bits = batch.stream.find(":bits.") != std::string::npos;
+    faults[0].change = bits ? "output_rounding=toward_zero" : "";
+  };
+  const SurveySummary summary = Summarize(Survey());
+  EXPECT_THAT(summary.contradictions, testing::Not(IsEmpty())) << SurveyPage(summary);
+}
+
+TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
+  faults = {{kFma, [&](const Batch&, int call) {
+               if (call > 40 && identity == "test") {
+                 identity = "another";
+                 throw Died("exchanged");
+               }
+             }}};
+  const SurveyOutcome outcome = Survey();
+  EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("another device now: another"));
 }
 
 // It answers otherwise to whole executions alone, and only the first time.

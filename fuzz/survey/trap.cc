@@ -8,6 +8,9 @@
 namespace mmadiff {
 namespace {
 
+// Alone, in a new process.
+constexpr char kSurvived[] = "no input that is known: it survives zeros and, asked alone, the ";
+
 // The smallest part [first, first + count) that traps still; `traps` says so of a part. Halves, as
 // long as one of them does.
 template <typename Traps>
@@ -40,8 +43,8 @@ std::string SmallestTrap(const TrappedInput& input, const Survives& survives) {
     };
     auto [first, count] = input.unit;
     if (input.hangs || !part(first, count)) {
-      return absl::StrCat("the ", count, " cases from ", FormatCaseName({stream, first}),
-                          " on, together");
+      return absl::StrCat(input.hangs ? "" : kSurvived, count, " cases from ",
+                          FormatCaseName({stream, first}), " on");
     }
     Halve(first, count, part);
     return absl::StrCat(count == 1 ? "" : absl::StrCat(count, " cases from "),
@@ -55,7 +58,8 @@ std::string SmallestTrap(const TrappedInput& input, const Survives& survives) {
   };
   uint64_t first = 0, count = lines.size();
   if (input.hangs || !part(first, count)) {
-    return absl::StrCat(count, " dot products together, the first ", lines.front());
+    return absl::StrCat(input.hangs ? "" : kSurvived, count, " dot products, the first ",
+                        lines.front());
   }
   Halve(first, count, part);
   return absl::StrCat(count == 1 ? "" : absl::StrCat(count, " dot products, the first "),

@@ -1,0 +1,309 @@
+#include "fuzz/survey/ask_task.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "corpus/case_folder.h"
+#include "corpus/recordings/packed_words.h"
+#include "corpus/regression_case.h"
+#include "corpus/vector_file.h"
+#include "device/line_protocol.h"
+#include "device/plain_text.h"
+#include "fuzz/unit_runner.h"
+#include "triage/diagnosis/investigate.h"
+#include "triage/probe/operand_sweep.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+namespace {
+
+using enum SurveyStage;
+
+constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
+constexpr uint64_t kDigestUnits = 4;       // of a recording
+constexpr int64_t kRecordedAtOnce = 256;   // executions
+
+// The cases of "STREAM:FIRST:COUNT".
+struct NamedCases {
+  CaseName first;
+  uint64_t count = 0;
+};
+absl::StatusOr<NamedCases> ParseNamedCases(absl::string_view text) {
+  NamedCases cases;
+  const size_t colon = text.rfind(':');
+  if (colon == text.npos || !absl::SimpleAtoi(text.substr(colon + 1), &cases.count)) {
+    return absl::InvalidArgumentError(absl::StrCat("no cases: ", text));
+  }
+  const absl::StatusOr<CaseName> name = ParseCaseName(text.substr(0, colon), Models::kOptional);
+  if (!name.ok()) return name.status();
+  cases.first = *name;
+  return cases;
+}
+
+std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
+  std::vector<const Question*> questions;
+  for (const Question& q : Questions()) {
+    const bool own = q.method == Method::kParameters || q.method == Method::kPayloads;
+    if (own && (task.detail.empty() || task.detail == q.id)) questions.push_back(&q);
+  }
+  return questions;
+}
+
+// What differs from the model first, then some of the others, spread over all.
+void AddLines(const SurveyManifest& manifest, const Operation& op,
+              const std::vector<Observed>& observed, SurveyAnswer& answer) {
+  const uint64_t most = manifest.kept_lines;
+  std::vector<const Observed*> others;
+  for (const Observed& o : observed) {
+    if (!IsModelled(op) || Gives(op, op.model, o.dot, o.d)) {
+      others.push_back(&o);
+      continue;
+    }
+    ++answer.differing;
+    if (answer.lines.size() < most) {
+      answer.lines.push_back(FormatLine(*op.instruction, o.dot, o.d));
+    }
+  }
+  const size_t room = std::min<size_t>(most - answer.lines.size(), others.size());
+  for (size_t i = 0; i < room; ++i) {
+    const Observed& o = *others[i * others.size() / room];
+    answer.lines.push_back(FormatLine(*op.instruction, o.dot, o.d));
+  }
+}
+
+absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation& op,
+                 const std::vector<const Question*>& questions, SurveyResult& result) {
+  const absl::StatusOr<OperationAnswers> answers = ProbeOperation(device, op, questions);
+  if (!answers.ok()) return answers.status();
+  for (const ProbeAnswer& a : answers->answers) {
+    SurveyAnswer& added = result.answers.emplace_back();
+    added.question = a.question->id;
+    added.answer = PlainText(a.answer);
+    added.decides = PlainText(a.decides);
+    added.agreement = static_cast<uint32_t>(a.agreement);
+    added.cases = a.cases;
+    AddLines(manifest, op, a.observed, added);
+  }
+  return absl::OkStatus();
+}
+
+// Adds what the device answers to the inputs, a line for each dot product.
+absl::Status AddAnswers(Device& device, const Operation& op, const Batch& inputs,
+                        const std::string& name, SurveyResult& result) {
+  std::vector<uint64_t> d;
+  if (absl::Status s = device.Run(op, inputs, d); !s.ok()) return s;
+  const std::vector<int64_t> differing = Compare(op, inputs, d).differing;
+  for (int64_t i = 0; i < inputs.dot_products(); ++i) {
+    result.lines.push_back({name, FormatLine(*op.instruction, Extract(inputs, i), d[i]),
+                            std::binary_search(differing.begin(), differing.end(), i)});
+  }
+  result.dot_products += d.size();
+  result.mismatches += differing.size();
+  return absl::OkStatus();
+}
+
+absl::Status Vectors(const SurveyManifest& manifest, Device& device, const Operation& op,
+                     SurveyResult& result) {
+  std::vector<DotProductCase> asked;  // two sources may have the same
+  for (const VectorFile& file : EmbeddedVectors()) {
+    for (const Vector& v : file.vectors) {
+      for (const VectorCase& c : CasesOf(v)) {
+        if (c.op != &op || std::find(asked.begin(), asked.end(), c.dot) != asked.end()) continue;
+        asked.push_back(c.dot);
+        const Batch inputs = MakeDotProductBatch(op.shape(), {c.dot});
+        if (absl::Status s = AddAnswers(device, op, inputs, v.name, result); !s.ok()) return s;
+      }
+    }
+  }
+  const std::filesystem::path folder = std::filesystem::path(manifest.regressions) / op.arch();
+  std::error_code ignored;
+  if (manifest.regressions.empty() || !std::filesystem::exists(folder, ignored)) {
+    return absl::OkStatus();
+  }
+  const auto files = ListCases(folder.string());
+  if (!files.ok()) return files.status();
+  for (const std::string& file : *files) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(file);
+    if (!c.ok() || c->op != &op) continue;
+    const std::string name = std::filesystem::path(file).filename().string();
+    if (absl::Status s = AddAnswers(device, op, c->inputs, name, result); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit& unit,
+                     SurveyResult& result) {
+  UnitResult counted;
+  uint64_t mismatching = 0;
+  const auto found = [&](const CaseName& name, const Mismatch&) {
+    if (mismatching == 0) result.first_mismatch = FormatCaseName(name);
+    return ++mismatching < kMostMismatching ? absl::OkStatus()
+                                            : absl::ResourceExhaustedError("enough");
+  };
+  const absl::Status s = engine.Run(stream, unit.first, unit.count, counted, found);
+  result.first_case = unit.first;
+  result.cases = counted.cases;
+  result.dot_products = counted.dot_products;
+  result.mismatches = counted.mismatches;
+  return absl::IsResourceExhausted(s) && mismatching == kMostMismatching ? absl::OkStatus() : s;
+}
+
+// Counts what differs from the model, and names the first case that does.
+void CountDiffering(CaseName name, const Batch& batch, const std::vector<uint64_t>& d,
+                    SurveyResult& result) {
+  const Operation& op = *name.stream.op;
+  const std::vector<int64_t> differing = Compare(op, batch, d).differing;
+  result.dot_products += d.size();
+  result.mismatches += differing.size();
+  if (differing.empty() || !result.first_mismatch.empty()) return;
+  name.index += differing.front() / op.shape().d_words();
+  result.first_mismatch = FormatCaseName(name);
+}
+
+absl::Status Record(const SurveyManifest& manifest, Engine& engine, Device& device,
+                    const CaseStream& stream, SurveyResult& result) {
+  const Operation& op = *stream.op;
+  const auto& all = manifest.instructions;
+  const auto i =
+      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == op.name; });
+  if (i == all.end()) return absl::NotFoundError("not of this survey");
+  Batch batch;
+  for (const Strategy& strategy : Strategies()) {
+    const CaseStream of = {&op, &strategy, stream.seed};
+    SurveyOutputs outputs = {of.name(), i->raw_cases, ""};
+    for (uint64_t first = 0; first < i->raw_cases; first += batch.count) {
+      Generate(of, first, std::min<int64_t>(kRecordedAtOnce, i->raw_cases - first), batch);
+      std::vector<uint64_t> d;
+      if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
+      outputs.d += PackWords(*op.instruction->d, d);
+      if (IsModelled(op)) CountDiffering({of, first}, batch, d, result);
+    }
+    result.outputs.push_back(std::move(outputs));
+  }
+  SurveyDigests digests = {stream.name(), i->digest_cases, {}};
+  for (uint64_t u = 0; u < kDigestUnits; ++u) {
+    const auto digest = engine.AnswerDigest(stream, u * i->digest_cases, i->digest_cases);
+    if (!digest.ok()) return digest.status();
+    digests.digests.push_back(*digest);
+    if (!IsModelled(op)) continue;
+    const auto model =
+        AnswerDigest(stream, u * i->digest_cases, i->digest_cases, /*device=*/nullptr);
+    if (!model.ok()) return model.status();
+    if (*model != *digest) ++result.differing_units;
+  }
+  result.digests.push_back(std::move(digests));
+  return absl::OkStatus();
+}
+
+absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operation& op,
+                   SurveyResult& result) {
+  const absl::StatusOr<OperandSweep> sweep = SweepOperands(device, op, op.model, TimeLimit());
+  if (!sweep.ok()) return sweep.status();
+  SurveyAnswer& answer = result.answers.emplace_back();
+  answer.question = "pairs";
+  answer.answer = absl::StrCat(sweep->differing, " of ", sweep->done, " differ");
+  answer.agreement =
+      static_cast<uint32_t>(sweep->differing == 0 ? Agreement::kAgrees : Agreement::kContradicts);
+  answer.decides = sweep->differing == 0 ? "agrees" : "contradicts the table";
+  answer.cases = sweep->done;
+  AddLines(manifest, op, sweep->first, answer);
+  answer.differing = sweep->differing;
+  return absl::OkStatus();
+}
+
+// A case name, or a line with what the device answered.
+absl::Status Explain(Device& device, const CaseStream& stream, const std::string& subject,
+                     SurveyResult& result) {
+  const Operation& op = *stream.op;
+  Mismatch mismatch = {&op, {}, 0};
+  if (const absl::StatusOr<CaseName> name = ParseCaseName(subject); name.ok()) {
+    Generate(name->stream, name->index, 1, mismatch.inputs);
+  } else {
+    const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, subject);
+    if (!line.ok()) return line.status();
+    mismatch.inputs = MakeDotProductBatch(op.shape(), {line->dot});
+  }
+  if (absl::Status s = device.Run(op, mismatch.inputs, mismatch.device); !s.ok()) return s;
+  Comparison compared = Compare(op, mismatch.inputs, mismatch.device);
+  SurveyFinding& finding = result.findings.emplace_back();
+  if (compared.differing.empty()) {
+    finding = {"flaky", "it did not differ when it was asked again", {}};
+    return absl::OkStatus();
+  }
+  mismatch.element = compared.differing.front();
+  mismatch.model = std::move(compared.model);
+  const absl::StatusOr<Investigation> found = Investigate(device, mismatch, stream);
+  if (!found.ok()) return found.status();
+  finding.bucket = found->repeatability == Repeatability::kReproduced ? found->bucket : "flaky";
+  finding.text = found->Text();
+  for (const KeptCase& kept : found->cases) {
+    const Mismatch& m = kept.mismatch;
+    finding.cases.push_back(
+        {FormatLine(*op.instruction, Extract(m.inputs, m.element), m.device[m.element]),
+         HexWord(*op.instruction->d, m.model[m.element]), kept.why});
+  }
+  return absl::OkStatus();
+}
+
+// Whether the device survives the inputs: "zeros", "STREAM:FIRST:COUNT", or lines.
+absl::Status Trap(Device& device, const Operation& op, const std::string& detail) {
+  Batch batch;
+  std::vector<uint64_t> d;
+  if (detail == "zeros") {
+    batch.Resize(op.shape(), 1);
+    return device.Run(op, batch, d);
+  }
+  if (const absl::StatusOr<NamedCases> cases = ParseNamedCases(detail); cases.ok()) {
+    for (uint64_t done = 0; done < cases->count; done += batch.count) {
+      Generate(cases->first.stream, cases->first.index + done,
+               std::min<int64_t>(kRecordedAtOnce, cases->count - done), batch);
+      if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+  std::vector<DotProductCase> dots;
+  for (const absl::string_view text : absl::StrSplit(detail, '\n')) {
+    const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, text);
+    if (!line.ok()) return line.status();
+    dots.push_back(line->dot);
+  }
+  return device.Run(op, MakeDotProductBatch(op.shape(), dots), d);
+}
+
+}  // namespace
+
+absl::Status AskTask(const SurveyManifest& manifest, const SurveyTask& task, const SurveyUnit& unit,
+                     Engine& engine, Device& device, SurveyResult& result) {
+  const Operation* op =
+      FindOperation(task.op, NeedsModel(task.stage) ? Models::kRequired : Models::kOptional);
+  if (op == nullptr) return absl::NotFoundError(WhyNoOperation(task.op));
+  const CaseStream stream = {op, &Strategies().front(), manifest.seed};
+  switch (task.stage) {
+    case kLayout:
+      return Ask(manifest, device, *op, {FindQuestion("layout")}, result);
+    case kRepeat:
+      return Ask(manifest, device, *op, {FindQuestion("repeat")}, result);
+    case kQuestions:
+      return Ask(manifest, device, *op, QuestionsOf(task), result);
+    case kVectors:
+      return Vectors(manifest, device, *op, result);
+    case kRun:
+      return RunUnit(engine, stream, unit, result);
+    case kRecording:
+      return Record(manifest, engine, device, stream, result);
+    case kPairs:
+      return Pairs(manifest, device, *op, result);
+    case kExplain:
+      return Explain(device, stream, task.detail, result);
+    case kTrap:
+      return Trap(device, *op, task.detail);
+  }
+  return absl::InternalError("no stage of a survey");
+}
+
+}  // namespace mmadiff
