@@ -8,12 +8,17 @@ tool=${NVDISASM:-$(PATH=$PATH:/usr/local/cuda/bin:$CUDA_HOME/bin command -v nvdi
 [ -f "$2" ] || { echo "skipped: this build has no $2"; exit 77; }
 table=$("$1" "$tool" "$2" 32) || { echo "$table"; exit 1; }
 echo "$table"
-awk 'NR == FNR { if ($1 !~ /^#/) limit[$1 " " $2] = $3; next }
-     $(NF - 1) ~ /^[0-9]+$/ && $2 != "all" {
+awk 'NR == FNR { if ($1 ~ /^#/) next
+                  key = $1 " " $2
+                  if (key in limit) { print "two limits for " key; bad = 1 }
+                  limit[key] = $3; next }
+     $1 ~ /\// {
        key = $1 " " $2
+       cycles = $2 == "all" ? $NF : $(NF - 1)
+       if (cycles !~ /^[0-9]+$/) { print "no number of " key; bad = 1 }
        seen[key] = 1
        if (!(key in limit)) { print "no limit for " key; bad = 1 }
-       else if ($(NF - 1) + 0 > limit[key]) { print key ": " $(NF - 1) " cycles, more than " limit[key]; bad = 1 }
+       else if (cycles + 0 > limit[key]) { print key ": " cycles " cycles, more than " limit[key]; bad = 1 }
      }
      END { for (key in limit) if (!(key in seen)) { print "not measured: " key; bad = 1 }
            exit bad }' "$3" <(echo "$table")

@@ -290,7 +290,7 @@ TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
 }
 
 TEST_F(SurveyTest, AFullFolderEndsTheSurvey) {
-  most_bytes = 60'000;
+  most_bytes = 20'000;
   const SurveyOutcome outcome = Survey();
   EXPECT_EQ(outcome.stopped_by, "folder full");
   EXPECT_THAT(outcome.missing, testing::Not(IsEmpty()));
