@@ -1,7 +1,9 @@
 #include "fuzz/survey/files.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <vector>
 
@@ -124,22 +126,37 @@ class RecordingOf {
   bool any_ = false;
 };
 
+// Whether a file of this name is ours: one of `own`, or what a killed process left of it
+// (corpus/durable_file.h).
+bool IsOwn(const std::string& name, std::initializer_list<absl::string_view> own, bool whole) {
+  return std::any_of(own.begin(), own.end(), [&](absl::string_view file) {
+    const bool torn = absl::StartsWith(name, absl::StrCat(file, ".tmp")) &&
+                      name.size() == file.size() + std::strlen(".tmpXXXXXX");
+    return torn || (whole && name == file);
+  });
+}
+
+std::vector<fs::path> EntriesOf(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> entries;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) entries.push_back(entry.path());
+  return entries;
+}
+
 // What an earlier attempt wrote, or was killed while it wrote; nothing else.
 void RemoveOld(const std::string& folder) {
   std::error_code ignored;
-  std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    for (const char* own : {"recording", "survey.md", "survey.json", "answers.log"}) {
-      const bool torn = name.starts_with(absl::StrCat(own, ".tmp")) &&
-                        name.size() == std::strlen(own) + 10;  // corpus/durable_file.h
-      if (torn || name == "recording") old.push_back(entry.path());
-    }
-  }
-  for (const fs::path& path : old) {
-    for (const char* file : {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log",
-                             "raw-5.log", "regressions.txt", "digests.log"}) {
-      fs::remove(path / file, ignored);
+  for (const fs::path& path : EntriesOf(folder)) {
+    const std::string name = path.filename().string();
+    const bool recording = IsOwn(name, {"recording"}, true);
+    if (!recording && !IsOwn(name, {"survey.md", "survey.json", "answers.log"}, false)) continue;
+    for (const fs::path& file : EntriesOf(path)) {
+      if (IsOwn(file.filename().string(),
+                {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log", "raw-5.log",
+                 "regressions.txt", "digests.log"},
+                true)) {
+        fs::remove(file, ignored);
+      }
     }
     fs::remove(path, ignored);  // a folder only if it is empty
   }
