@@ -276,6 +276,7 @@ std::string SerializeMessage(const SurveyMessage& message) {
     case SurveyMessage::kFailed:
       out.set_failed(message.failed);
       out.set_usage(message.usage);
+      out.set_hangs(message.hangs);
       break;
     case SurveyMessage::kAlive:
       out.set_alive(true);
@@ -347,6 +348,7 @@ absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes) {
       message.kind = SurveyMessage::kFailed;
       message.failed = in->failed();
       message.usage = in->usage();
+      message.hangs = in->hangs();
       return message;
     case proto::SurveyMessage::kAlive:
       return message;

@@ -156,6 +156,7 @@ struct SurveyMessage {
   SurveyResult result = {};             // kResult
   std::string failed = {};              // kFailed: the device, for good; the process ends
   bool usage = false;                   // it failed because the device specification is none
+  bool hangs = false;                   // because the device gave no answer in time
 };
 
 std::string SerializeManifest(const SurveyManifest& manifest);

@@ -65,6 +65,15 @@ for file in empty.log noise.log good.log cut.log; do
   expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=damaged
   expect 5 survey --compare damaged survey
 done
+mkdir -p reg/x86; head -c 100 good.txtpb >reg/x86/cut.txtpb
+expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=s3 --regressions=reg; warns cut.txtpb
+cp -r survey edited; printf x | dd of=edited/answers.log bs=1 seek=3000 conv=notrunc 2>/dev/null
+expect 5 replay edited; rm edited/answers.log; expect 5 replay edited
+mkdir survey/recording.tmp survey/recording/mine; : >survey/my.tmpnotes
+expect 6 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey; warns 'recording'
+[ -f survey/my.tmpnotes ] && [ -d survey/recording/mine ] || fail 'files of others are gone'
+rm -r survey/recording.tmp survey/recording survey/my.tmpnotes
+expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 expect 2 survey; expect 2 survey --out=folder --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0
 expect 2 survey --out=survey --device=faulty:none=0 --instr=$fma --cases=51 --max_total_time=0
 expect 2 survey --out=s1 --device=nonesuch --instr=$fma; expect 2 survey --out=s1 --instr=none

@@ -110,6 +110,7 @@ class Asker {
     message.kind = SurveyMessage::kFailed;
     message.failed = PlainText(s.message());
     message.usage = absl::IsInvalidArgument(s);
+    message.hangs = absl::IsDeadlineExceeded(s);
     send_(message);
     return s;
   }

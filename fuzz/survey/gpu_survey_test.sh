@@ -38,7 +38,7 @@ twelve+=,sm_90/mma.m16n8k8.f16.f16.f16.f16,sm_90/mma.m16n8k16.f16.f16.f16.f16,sm
 expect 3 FAKE_CUDA_ROWS=trap@m16n8k8.f32.tf32,hang@m16n8k4.f32.tf32,lies@m16n8k8.f32.bf16,mislaid@m16n8k32.s32.u8 \
   -- four --instr=$twelve --cases=300 --timeout=20s
 count '^\* \*\*sm_90/mma.m16n8k8.f32.tf32.tf32.f32\*\*: traps in layout: .*CUDA error 719.*; on one execution with every operand \+0$' 1
-count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: traps in layout: .*for 20s; killed.*; on one execution' 1
+count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: hangs in layout: .*for 20s; killed.*; on one execution' 1
 count '^\* \*\*sm_90/mma.m16n8k8.f32.bf16.bf16.f32\*\*: ' 1
 count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
 [ "$(grep -m1 '^\* ' out.txt | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
@@ -72,6 +72,15 @@ expect 0 -- lost --instr=$two --cases=300  # it is back
 expect 0 -- never_lost --instr=$two --cases=300
 said() { grep -v '"seconds":' "$1/survey.json"; }
 cmp -s <(said lost) <(said never_lost) || fail "another survey after the GPU was lost"
+
+# A program that hangs in one of two rows.
+printf '%s\n' '#!/bin/sh' 'case $MMADIFF_INSTRUCTION in *m16n8k8*) exec sleep 1000;; esac' \
+  "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >half.sh
+"$m" survey --device='exec:sh half.sh' --instr=$two --cases=3 --max_total_time=0 --timeout=5s \
+  --quiet --out=half >out.txt 2>err.txt
+[ $? = 3 ] || fail "a program that hangs: $(tail -n 2 err.txt)"
+count 'm16n8k8.f32.f16.f16.f32\*\*: hangs in layout: .* for 5s; killed' 1
+count '^\| sm_90/mma.m16n8k16.* agrees .* 0 of ' 1
 
 # All operand sources and sizes of an instruction that has several.
 expect 0 -- wgmma --instr=sm_90/wgmma.m64n8k16.f32.f16.f16 --cases=20

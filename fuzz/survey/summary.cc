@@ -115,8 +115,9 @@ class Summarizer {
     if (!result.hardware.empty()) summary_.hardware = result.hardware;
     summary_.seconds += result.seconds;
     if (result.trapped) {
-      row.troubles.push_back(absl::StrCat("traps in ", Name(task.stage), size, ": ",
-                                          result.status.message(), "; on ", result.trap));
+      row.troubles.push_back(absl::StrCat(
+          absl::IsDeadlineExceeded(result.status) ? "hangs in " : "traps in ", Name(task.stage),
+          size, ": ", result.status.message(), "; on ", result.trap));
     } else if (!result.status.ok() && task.stage != kTrap) {
       row.troubles.push_back(
           absl::StrCat("fails in ", Name(task.stage), size, ": ", result.status.message()));

@@ -257,10 +257,11 @@ class Survey {
     begun_.reset();
     asked_.clear();
     failed_.clear();
-    usage_ = false;
+    usage_ = hangs_ = false;
     const auto stop = [this] { return StopSignal() != 0 || limit_.Left() < -kGrace; };
-    return ask_(
-        job, [this](const SurveyMessage& m) { return Take(m); }, stop);
+    const auto take = [this](const SurveyMessage& m) { return Take(m); };
+    const absl::Status s = ask_(job, take, stop);
+    return hangs_ && !s.ok() ? absl::DeadlineExceededError(failed_) : s;
   }
 
   absl::Status Take(const SurveyMessage& message) {
@@ -280,6 +281,7 @@ class Survey {
       case SurveyMessage::kFailed:
         failed_ = message.failed;
         usage_ = message.usage;
+        hangs_ = message.hangs;
         break;
       case SurveyMessage::kAlive:
         break;
@@ -321,7 +323,7 @@ class Survey {
   std::optional<SurveyTask> begun_;  // and has no result yet
   std::vector<std::string> asked_;   // last
   std::string failed_;
-  bool usage_ = false;
+  bool usage_ = false, hangs_ = false;
   bool again_ = false;  // after it died in a task
 };
 

@@ -205,7 +205,7 @@ TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
   const SurveySummary summary = Summarize(Survey());
   EXPECT_THAT(RowOf(summary, kTf32).troubles,
               ElementsAre(testing::MatchesRegex(
-                  "traps in layout: hangs; on 1536 dot products, the first .*")));
+                  "hangs in layout: hangs; on 1536 dot products, the first .*")));
   // Identity, all until it hangs, alone, zeros, all after it.
   EXPECT_EQ(processes, 5);
 }
