@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 
 #include "sim/operation.h"
@@ -165,6 +166,24 @@ TEST(Schedule, WhatTrapsLeavesTheOthersToTheThird) {
     schedule.Done(result);
   }
   EXPECT_TRUE(schedule.IsExcluded(single[0]));
+}
+
+TEST(Schedule, ARowAfterWhichTheDeviceWasGoneComesLastAndThenNotAtAll) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
+  SurveySchedule schedule(manifest);
+  SurveyResult gone;
+  gone.task = {kTrap, kF16, "", 0, kDeviceGone};
+  schedule.Done(gone);
+  std::vector<std::string> ops;
+  for (const SurveyTask& task : DoAll(schedule, 0)) ops.push_back(task.op);
+  EXPECT_EQ(ops.front(), kFp8);
+  EXPECT_EQ(ops.back(), kF16);
+  EXPECT_TRUE(std::is_sorted(ops.begin(), ops.end(),
+                             [](const auto& x, const auto& y) { return x == kFp8 && y == kF16; }));
+  SurveySchedule again(manifest);
+  again.Done(gone);
+  again.Done(gone);
+  for (const SurveyTask& task : DoAll(again, 0)) EXPECT_EQ(task.op, kFp8);
 }
 
 TEST(Schedule, WhatDiffersIsExplainedNextAndOncePerStage) {
