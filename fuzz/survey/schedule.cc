@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "sim/operation.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/questions.h"

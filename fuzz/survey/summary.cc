@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -91,10 +90,10 @@ class Summarizer {
     row.modelled = FindUnmodelled(i.name) == nullptr;
   }
 
-  // The row of a task; that of the table's size for another size.
-  SurveyRow& RowOf(const SurveyTask& task) {
+  // The row of a task; that of the table's size for another size; nullptr if the survey has none.
+  SurveyRow* RowOf(const SurveyTask& task) {
     const auto at = at_.find({task.op, task.variant});
-    if (at != at_.end()) return summary_.rows[at->second];
+    if (at != at_.end()) return &summary_.rows[at->second];
     const Operation* sized = FindOperation(task.op);
     for (SurveyRow& row : summary_.rows) {
       const Operation* op = FindOperation(row.op);
@@ -102,15 +101,17 @@ class Summarizer {
           op->numerics == sized->numerics &&
           WithSize(*op->instruction, sized->shape().m, sized->shape().n).name ==
               sized->instruction->name) {
-        return row;
+        return &row;
       }
     }
-    return summary_.rows.front();
+    return nullptr;
   }
 
   void Add(const SurveyResult& result) {
     const SurveyTask& task = result.task;
-    SurveyRow& row = RowOf(task);
+    SurveyRow* const found = RowOf(task);
+    if (found == nullptr) return;
+    SurveyRow& row = *found;
     const std::string size = row.op == task.op ? "" : absl::StrCat(" of ", SizeOf(task.op));
     if (!result.hardware.empty()) summary_.hardware = result.hardware;
     summary_.seconds += result.seconds;

@@ -82,7 +82,7 @@ class Survey {
     return absl::OkStatus();
   }
 
-  // A file that cannot be read would be missed by nobody later.
+  // Later nobody would notice that a file cannot be read.
   absl::Status CheckRegressions() const {
     std::set<std::string> archs;
     for (const auto& i : outcome_.manifest.instructions) {

@@ -308,6 +308,19 @@ TEST_F(SurveyTest, RecordedAnswersAreComparedToo) {
   EXPECT_THAT(summary.contradictions, testing::Not(IsEmpty())) << SurveyPage(summary);
 }
 
+// Of cases that nothing but the digests asks about.
+TEST_F(SurveyTest, RecordedDigestsAreComparedToo) {
+  faults = {{.op = kFma}};
+  faults[0].before = [&](const Batch& batch, int) {
+    faults[0].change = batch.first > 2000 ? "output_rounding=toward_zero" : "";
+  };
+  const SurveySummary summary = Summarize(Survey());
+  ASSERT_THAT(summary.contradictions, SizeIs(1)) << SurveyPage(summary);
+  EXPECT_EQ(summary.contradictions[0].op, kFma);
+  EXPECT_THAT(summary.contradictions[0].what,
+              testing::MatchesRegex("[1-4] of the recorded digests differ"));
+}
+
 TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
   faults = {{kFma, [&](const Batch&, int call) {
                if (call > 40 && identity == "test") {
