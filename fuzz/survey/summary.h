@@ -49,5 +49,6 @@ struct SurveySummary {
 
 // Points into `outcome`.
 SurveySummary Summarize(const SurveyOutcome& outcome);
+SurveySummary Summarize(SurveyOutcome&& outcome) = delete;
 
 }  // namespace mmadiff

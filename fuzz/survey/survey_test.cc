@@ -183,7 +183,8 @@ TEST_F(SurveyTest, TheSmallestInputThatTrapsIsFound) {
   faults = {{kBf16, [](const Batch& batch, int) {
                if (HasNan(batch)) throw Died("signal 11");
              }}};
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   const SurveyRow& row = RowOf(summary, kBf16);
   ExpectComplete(RowOf(summary, kTf32));
   EXPECT_EQ(row.layout, "agrees");
@@ -202,7 +203,8 @@ TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
                    std::all_of(batch.a.begin(), batch.a.end(), [](uint64_t a) { return a == 0; });
                if (!zeros) throw Died("hangs");
              }}};
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(RowOf(summary, kTf32).troubles,
               ElementsAre(testing::MatchesRegex(
                   "hangs in layout: hangs; on 1536 dot products, the first .*")));
@@ -215,7 +217,8 @@ TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
   faults = {{kTf32, [&](const Batch&, int) {
                if (!std::exchange(died, true)) throw Died("signal 7");
              }}};
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(RowOf(summary, kTf32).troubles,
               ElementsAre("died once in layout, and answered when asked again"));
   EXPECT_EQ(RowOf(summary, kTf32).cases, 600u);
@@ -284,7 +287,8 @@ TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
   faults[0].before = [&](const Batch&, int) {
     faults[0].change = ++flips % 2 ? "" : "fraction_bits=23";
   };
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(RowOf(summary, kBf16).troubles, ElementsAre(StartsWith("does not repeat: ")));
   EXPECT_EQ(RowOf(summary, kBf16).cases, 0u);
 }
@@ -304,7 +308,8 @@ TEST_F(SurveyTest, RecordedAnswersAreComparedToo) {
     const bool bits = batch.stream.find(":bits.") != std::string::npos;
     faults[0].change = bits ? "output_rounding=toward_zero" : "";
   };
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(summary.contradictions, testing::Not(IsEmpty())) << SurveyPage(summary);
 }
 
@@ -314,7 +319,8 @@ TEST_F(SurveyTest, RecordedDigestsAreComparedToo) {
   faults[0].before = [&](const Batch& batch, int) {
     faults[0].change = batch.first > 2000 ? "output_rounding=toward_zero" : "";
   };
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   ASSERT_THAT(summary.contradictions, SizeIs(1)) << SurveyPage(summary);
   EXPECT_EQ(summary.contradictions[0].op, kFma);
   EXPECT_THAT(summary.contradictions[0].what,
@@ -340,7 +346,8 @@ TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
     const bool unit = batch.count > 1 && !batch.stream.empty() && left > 0;
     faults[0].change = unit && left-- > 0 ? "fraction_bits=23" : "";
   };
-  const SurveySummary summary = Summarize(Survey());
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(RowOf(summary, kBf16).troubles,
               Contains(HasSubstr("does not repeat: it did not differ when it was asked again")));
   for (const SurveyContradiction& c : summary.contradictions) EXPECT_EQ(c.finding, nullptr);
