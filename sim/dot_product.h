@@ -13,9 +13,8 @@
 
 namespace mmadiff {
 
-template <class Trace>
-MMADIFF_HD constexpr uint64_t FmaChainOf(const Model& m, const Unpacked* a, const Unpacked* b,
-                                         uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t FmaChainOf(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return m.a.fraction_bits + m.b.fraction_bits > 46 ? FmaChain<unsigned __int128>(m, a, b, c, trace)
                                                     : FmaChain<uint64_t>(m, a, b, c, trace);
 }

@@ -156,9 +156,9 @@ MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_wo
 }
 
 // The chain over every `stride`-th k from `first` on, starting with the word c. `step` counts.
-template <class Wide, class Trace>
-MMADIFF_HD constexpr uint64_t Chain(const Model& m, const Unpacked* a, const Unpacked* b,
-                                    uint64_t c, int first, int stride, int& step, Trace& trace) {
+template <class Wide, class Row, class Trace>
+MMADIFF_HD constexpr uint64_t Chain(const Model& m, Row a, Row b, uint64_t c, int first, int stride,
+                                    int& step, Trace& trace) {
   const int count = (m.k - first + stride - 1) / stride;
   for (int i = 0; i < count; ++i, ++step) {
     const int k = first + stride * (m.algorithm.order == Order::kAscending ? i : count - 1 - i);
@@ -168,9 +168,8 @@ MMADIFF_HD constexpr uint64_t Chain(const Model& m, const Unpacked* a, const Unp
 }
 
 // a and b hold m.k decoded operands; c is a word of the output format.
-template <class Wide, class Trace>
-MMADIFF_HD constexpr uint64_t FmaChain(const Model& m, const Unpacked* a, const Unpacked* b,
-                                       uint64_t c, Trace& trace) {
+template <class Wide, class Row, class Trace>
+MMADIFF_HD constexpr uint64_t FmaChain(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   int step = 0;
   if (m.algorithm.addend_joins == AddendJoins::kFirstStep) {
     return Chain<Wide>(m, a, b, c, 0, 1, step, trace);

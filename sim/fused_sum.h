@@ -124,10 +124,18 @@ MMADIFF_HD constexpr int AddendAlignment(const Model& m, const Format& c_format,
 MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                            int terms, const Format& c_format, const Unpacked& c) {
   int align = AddendAlignment(m, c_format, c);
-  for (int i = 0; i < terms; ++i) {
+  const auto raise = [&](int i) {
     const int e = a.at(i).exponent + b.at(i).exponent;
     align = e > align ? e : align;
+  };
+  int i = 0;
+  MMADIFF_UNROLL(1)
+  for (; i + kNarrowTerms <= terms; i += kNarrowTerms) {
+    MMADIFF_UNROLL(kNarrowTerms)
+    for (int j = 0; j < kNarrowTerms; ++j) raise(i + j);
   }
+  MMADIFF_UNROLL(1)
+  for (; i < terms; ++i) raise(i);
   return {align, align >= kLeastNarrowSpecial || c.kind != Kind::kFinite};
 }
 
@@ -162,11 +170,22 @@ MMADIFF_HD constexpr int64_t AlignedAddend(const Model& m, const Format& c_forma
   return c.negative ? -magnitude : magnitude;
 }
 
+// The same with narrow rows: the exponent of the addend is not above that of the alignment, so that
+// 32 bits hold it.
+MMADIFF_HD constexpr int32_t NarrowAddend(const Format& c_format, const Unpacked& c, int lsb) {
+  if (c.significand == 0) return 0;
+  const int down = lsb - c.exponent + c_format.fraction_bits;
+  const int32_t significand = static_cast<int32_t>(c.significand);
+  const int32_t magnitude =
+      down <= 0 ? significand << -down : ShiftDown(significand, static_cast<uint32_t>(down));
+  return c.negative ? -magnitude : magnitude;
+}
+
 // The exact sum of all terms cut to multiples of 2^lsb, in units of 2^lsb.
 MMADIFF_HD constexpr int64_t AlignedSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                         int terms, const Format& c_format, const Unpacked& c,
-                                        int lsb, int step, int, NullTrace& trace) {
-  return AlignedAddend(m, c_format, c, lsb, step, trace) + NarrowSum(m, a, b, terms, lsb);
+                                        int lsb, int, int, NullTrace&) {
+  return NarrowAddend(c_format, c, lsb) + NarrowSum(m, a, b, terms, lsb);
 }
 
 template <class Row, class Trace>
@@ -207,6 +226,26 @@ MMADIFF_HD constexpr uint64_t RoundSum(const Model& m, bool negative, uint64_t m
   return word;
 }
 
+// The same for a step over `a`.
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const Row&, bool negative,
+                                        uint64_t magnitude, int lsb, int step, Trace& trace) {
+  return RoundSum(m, negative, magnitude, lsb, step, trace);
+}
+// With narrow rows, whose sums have at most 38 bits: where there are more than 32, the last six say
+// no more than whether there is something left.
+MMADIFF_HD constexpr uint64_t RoundStep(const Model& m, const NarrowRow&, bool negative,
+                                        uint64_t magnitude, int lsb, int, NullTrace&) {
+  uint32_t kept = static_cast<uint32_t>(magnitude);
+  if (magnitude >> 32 != 0) {
+    kept = static_cast<uint32_t>(magnitude >> 6) | ((kept & 63) != 0);
+    lsb += 6;
+  }
+  bool inexact = false;
+  const uint64_t word = RoundPack<uint32_t>(m.d, m.algorithm, negative, kept, lsb, &inexact);
+  return m.algorithm.zero_sign == ZeroSign::kPositive && word == 1ull << SignBit(m.d) ? 0 : word;
+}
+
 MMADIFF_HD constexpr uint64_t Magnitude(int64_t x) {
   return x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }
@@ -234,7 +273,7 @@ MMADIFF_HD constexpr uint64_t FusedStep(const Model& m, Row a, Row b, int terms,
   const int64_t sum = AlignedSum(m, a, b, terms, c_format, c, lsb, step, first_k, trace);
   const bool negative =
       sum == 0 ? alg.zero_sign == ZeroSign::kIeee && AllNegativeZeros(a, b, terms, c) : sum < 0;
-  return RoundSum(m, negative, Magnitude(sum), lsb, step, trace);
+  return RoundStep(m, a, negative, Magnitude(sum), lsb, step, trace);
 }
 
 // a and b hold m.k decoded operands in the order of the steps; c is a word of m.c.

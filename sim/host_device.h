@@ -7,6 +7,13 @@
 #else
 #define MMADIFF_HD
 #endif
+// Before a loop: how often its body is written out. Compilers for the host decide for themselves.
+#if defined(__CUDA_ARCH__)
+#define MMADIFF_UNROLL(times) _Pragma(MMADIFF_TEXT(unroll times))
+#define MMADIFF_TEXT(text) #text
+#else
+#define MMADIFF_UNROLL(times)
+#endif
 // A function called from many places: a GPU compiler would spend minutes on copies of it.
 #if defined(__CUDA_ARCH__)
 #define MMADIFF_HD_CALL __host__ __device__ __noinline__

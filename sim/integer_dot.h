@@ -21,12 +21,10 @@ constexpr bool HasNarrowIntegers(const Model& m) {
   return m.a.bits <= 8 && m.b.bits <= 8 && m.k <= 1 << 14;
 }
 
-// c is a word, and so are the elements of a and b (const uint64_t*), or they are decoded (const
-// int32_t*) and the model HasNarrowIntegers(); m.d is a signed format of at most 32 bits, so 64-bit
-// sums are exact.
-template <class Element, class Trace>
-MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, const Element* a, const Element* b,
-                                         uint64_t c, Trace& trace) {
+// c is a word, and so are the elements of a and b (uint64_t), or they are decoded (int32_t) and the
+// model HasNarrowIntegers(); m.d is a signed format of at most 32 bits, so 64-bit sums are exact.
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t IntegerDot(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   using Exact = decltype(IntegerAt(m.a, a[0]));
   const bool exclusive = m.algorithm.bit_operation == BitOperation::kXor;
   const int64_t max = static_cast<int64_t>(LowBits(m.d.bits - 1));

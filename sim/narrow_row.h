@@ -1,5 +1,5 @@
 // Rows of decoded operands for processors with 32-bit registers: 8 bytes an operand, products and
-// sums of eight products in 32 bits. Bits equal those of the wide arithmetic (narrow_row_test).
+// sums of four products in 32 bits. Bits equal those of the wide arithmetic (narrow_row_test).
 #pragma once
 
 #include <cstdint>
@@ -114,8 +114,11 @@ MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const NarrowFormat& f, uint32_t 
   return {negative ? -value : value, exponent};
 }
 
-// Products added in 32 bits before they join a sum of 64.
-inline constexpr int kNarrowTerms = 8;
+// Products added in 32 bits before they join a sum of 64. Most steps have a multiple of it.
+inline constexpr int kNarrowTerms = 4;
+
+// Fraction bits of an addend or a result, at most.
+inline constexpr int kNarrowFraction = 23;
 
 // Whether NarrowRow serves a model of kFusedSum, or one of kScaledSum whose scales are powers of
 // two, each product aligned on its own: their exponents join those of the row of A or column of B.
@@ -128,7 +131,8 @@ constexpr bool HasNarrowRows(const Model& m) {
                       alg.group_exponent == GroupExponent::kProducts &&
                       m.scale.fraction_bits == 0 && !m.scale.has_zero;
   return (alg.family == Family::kFusedSum || (alg.family == Family::kScaledSum && powers)) &&
-         bits + 2 + 3 <= 31 && m.a.nonfinite != Nonfinite::kIeeeAllBits &&
+         bits + 2 + 2 <= 31 && m.c.fraction_bits <= kNarrowFraction &&
+         m.d.fraction_bits <= kNarrowFraction && m.a.nonfinite != Nonfinite::kIeeeAllBits &&
          m.b.nonfinite != Nonfinite::kIeeeAllBits &&
          alg.product_exponent == ProductExponent::kRaw && alg.zero_term == ZeroTerm::kIgnored &&
          alg.align_rounding == Rounding::kTowardZero;
@@ -170,21 +174,26 @@ constexpr bool HasNarrowGroups(const Model& m) {
 MMADIFF_HD constexpr int64_t NarrowSum(const Model& m, const NarrowRow& a, const NarrowRow& b,
                                        int terms, int lsb) {
   const int down = lsb + m.a.fraction_bits + m.b.fraction_bits + NarrowUp(m);
+  const auto cut = [&](int i) {
+    const NarrowOperand x = a.at(i), y = b.at(i);
+    const int32_t product = x.value * y.value;
+    // Toward zero: of a negative one, the product of the magnitudes less one, rounded down, and
+    // one again.
+    const int32_t sign = product >> 31;
+    const uint32_t shift = static_cast<uint32_t>(down - x.exponent - y.exponent);
+    return ShiftDown(product + sign, shift) - sign;
+  };
   int64_t sum = 0;
-  for (int first = 0; first < terms; first += kNarrowTerms) {
-    const int end = first + kNarrowTerms < terms ? first + kNarrowTerms : terms;
+  int i = 0;
+  MMADIFF_UNROLL(1)
+  for (; i + kNarrowTerms <= terms; i += kNarrowTerms) {
     int32_t part = 0;
-    for (int i = first; i < end; ++i) {
-      const NarrowOperand x = a.at(i), y = b.at(i);
-      const int32_t product = x.value * y.value;
-      // Toward zero: of a negative one, the product of the magnitudes less one, rounded down, and
-      // one again.
-      const int32_t sign = product >> 31;
-      const uint32_t shift = static_cast<uint32_t>(down - x.exponent - y.exponent);
-      part += ShiftDown(product + sign, shift) - sign;
-    }
+    MMADIFF_UNROLL(kNarrowTerms)
+    for (int j = 0; j < kNarrowTerms; ++j) part += cut(i + j);
     sum += part;
   }
+  MMADIFF_UNROLL(1)
+  for (; i < terms; ++i) sum += cut(i);
   return sum;
 }
 

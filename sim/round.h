@@ -1,5 +1,5 @@
-// Rounding and packing of an exact magnitude into a format. `Wide` is uint64_t or unsigned
-// __int128.
+// Rounding and packing of an exact magnitude into a format. `Wide` is uint32_t (for formats of fewer
+// bits), uint64_t or unsigned __int128.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,20 @@ MMADIFF_HD constexpr int BitWidth(Wide x) {
     const uint64_t high = static_cast<uint64_t>(x >> 64);
     if (high != 0) return 128 - __builtin_clzll(high);
   }
+  if constexpr (sizeof(Wide) == 4) return x == 0 ? 0 : 32 - __builtin_clz(x);
   const uint64_t low = static_cast<uint64_t>(x);
   return low == 0 ? 0 : 64 - __builtin_clzll(low);
 }
+
+// What holds a rounded magnitude.
+template <class Wide>
+struct RoundedBits {
+  using Type = uint64_t;
+};
+template <>
+struct RoundedBits<uint32_t> {
+  using Type = uint32_t;
+};
 
 template <class Wide>
 struct Shifted {
@@ -96,25 +107,23 @@ MMADIFF_HD constexpr uint64_t RoundPack(const Format& f, const Algorithm& alg, b
   if (magnitude == 0) return zero;
   const int leading = BitWidth(magnitude) - 1 + lsb_exponent;
   const bool small = leading < f.min_exponent;
-  int exponent = small ? f.min_exponent : leading;
+  const int exponent = small ? f.min_exponent : leading;
   const Shifted<Wide> r =
       ShiftRight<Wide>(magnitude, exponent - digits - lsb_exponent, alg.output_rounding, negative);
   *inexact = r.inexact;
-  uint64_t significand = static_cast<uint64_t>(r.magnitude);
-  if (significand >> (digits + 1)) {
-    significand >>= 1;
-    ++exponent;
-  }
-  if (exponent > MaxExponent(f)) return OverflowWord(f, alg, negative);
+  using Bits = typename RoundedBits<Wide>::Type;
+  const Bits significand = static_cast<Bits>(r.magnitude);
+  const int carry = static_cast<int>(significand >> (digits + 1));
+  if (exponent + carry > MaxExponent(f)) return OverflowWord(f, alg, negative);
   if (small && alg.output_subnormals != Subnormals::kKeep &&
       IsTiny(f, alg, negative, magnitude, lsb_exponent, leading)) {
     return zero;
   }
   if (significand == 0) return zero;
-  const bool normal = significand >> digits;
-  const uint64_t field = normal ? static_cast<uint64_t>(exponent - f.min_exponent + 1) : 0;
-  const uint64_t fraction = (significand & LowBits(digits)) << (f.fraction_bits - digits);
-  return (sign | field << f.fraction_bits | fraction) << f.ignored_bits;
+  // The leading one of a normal number adds one to the field, a carry another.
+  const Bits field = static_cast<Bits>(exponent - f.min_exponent) << f.fraction_bits;
+  const uint64_t rest = field + (significand << (f.fraction_bits - digits));
+  return (sign | rest) << f.ignored_bits;
 }
 
 // The NaN that an invalid operation makes.

@@ -53,6 +53,7 @@ absl::StatusOr<const CudaDriver*> Load() {
       symbol("cuMemcpyHtoD_v2", driver.to_device) && symbol("cuMemcpyDtoH_v2", driver.to_host) &&
       symbol("cuMemsetD32_v2", driver.fill) && symbol("cuLaunchKernel", driver.launch) &&
       symbol("cuCtxSynchronize", driver.synchronize) &&
+      symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.blocks_at_once) &&
       symbol("cuGetErrorString", driver.error_string);
   if (!complete) {
     return absl::NotFoundError(absl::StrCat(path, " lacks functions of the CUDA driver"));

@@ -35,6 +35,7 @@ struct CudaDriver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**);
   int (*synchronize)();
+  int (*blocks_at_once)(int*, void*, int, size_t);  // of a multiprocessor: threads, shared bytes
   int (*error_string)(int, const char**);
 
   // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no

@@ -217,9 +217,11 @@ int cuDeviceGetName(char* name, int size, int) {
   return std::snprintf(name, size, "%s", text == nullptr ? "Fake" : text), 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  constexpr int kMultiprocessorCount = 16;
-  return *value = attribute == kMultiprocessorCount ? kMultiprocessors : Capability(attribute - 75),
-         0;
+  constexpr int kMultiprocessorCount = 16, kClockRate = 13;
+  *value = attribute == kMultiprocessorCount ? kMultiprocessors
+           : attribute == kClockRate         ? 1000000
+                                             : Capability(attribute - 75);
+  return 0;
 }
 int cuDeviceGetUuid_v2(void* uuid, int) {
   for (int i = 0; i < 16; ++i) static_cast<unsigned char*>(uuid)[i] = i + 1;
@@ -292,6 +294,9 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
   Spoil(*kernel.op, grid, words, before, d);
   SpoilRow(row_fault, grid, words, d);
   return 0;
+}
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) {
+  return *blocks = 4, 0;
 }
 int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }
 int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }

@@ -44,19 +44,25 @@ bool IsCutToF32(const Model& m) {
 }
 
 // Which elements make up each word of an operand: the inverse of its slots.
-void AppendGathers(const OperandWords& operand, int bits, std::vector<int>& starts,
-                   std::vector<Gather>& parts) {
-  std::vector<std::vector<Gather>> by_word(operand.words);
+std::vector<Gathers> GathersOf(const OperandWords& operand, int bits, int& parts_per_word) {
+  const int groups = (operand.words + kPackedWords - 1) / kPackedWords;
+  std::vector<std::vector<Gather>> by_word(groups * kPackedWords);
   for (size_t e = 0; e < operand.slots.size(); ++e) {
     const auto [word, bit] = operand.slots[e];
-    by_word[word].push_back({static_cast<int>(e), bit});
-    if (bit + bits > 32) by_word[word + 1].push_back({static_cast<int>(e), bit - 32});
+    const uint16_t element = static_cast<uint16_t>(e);
+    by_word[word].push_back({element, static_cast<int16_t>(bit)});
+    if (bit + bits > 32) by_word[word + 1].push_back({element, static_cast<int16_t>(bit - 32)});
   }
-  for (const std::vector<Gather>& word : by_word) {
-    starts.push_back(static_cast<int>(parts.size()));
-    parts.insert(parts.end(), word.begin(), word.end());
+  size_t parts = 0;
+  for (const std::vector<Gather>& word : by_word) parts = std::max(parts, word.size());
+  std::vector<Gathers> gathers(groups * parts);
+  for (size_t i = 0; i < gathers.size() * kPackedWords; ++i) {
+    const size_t group = i / (parts * kPackedWords), part = i / kPackedWords % parts;
+    const std::vector<Gather>& word = by_word[group * kPackedWords + i % kPackedWords];
+    gathers[i / kPackedWords].of[i % kPackedWords] = part < word.size() ? word[part] : kNoPart;
   }
-  starts.push_back(static_cast<int>(parts.size()));
+  parts_per_word = static_cast<int>(parts);
+  return gathers;
 }
 
 Digest DigestOfLimbs(const uint64_t (&limbs)[4]) {
@@ -86,8 +92,10 @@ Path PathOf(const Model& model) {
 
 bool GpuCounter::Supports(const CaseStream& stream) {
   const Model& model = stream.op->model;
+  const Shape& shape = stream.op->shape();
   const Family family = model.algorithm.family;
   return stream.version == kGeneratorVersion &&
+         std::max({shape.a_words(), shape.b_words(), shape.d_words()}) <= kMostPacked &&
          (family == Family::kFmaChain || family == Family::kFusedSum ||
           family == Family::kScaledSum ||
           (family == Family::kIntegerDot && HasNarrowIntegers(model)));
@@ -131,25 +139,44 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   return function;
 }
 
-LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors) {
+LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job,
+                          int64_t blocks_at_once) {
   if (kernel == "generate") return {(job.count + 127) / 128, 128, 0};
-  if (kernel == "pack") return {(job.count + 31) / 32, 32 * kPackers, 0};
+  constexpr int64_t kTracedByBlock = 32 * kTraceEvery;
+  if (kernel == "trace") return {job.count / kTracedByBlock + 1, 32, 0};
   const CompareKernel compare = CompareKernelOf(PathOf(job.model));
   const int64_t groups = (job.count + kInterleaved - 1) / kInterleaved;
-  return {std::min<int64_t>(groups, multiprocessors * kPatchBlocks), kPatchThreads,
+  return {std::min<int64_t>(groups, blocks_at_once), kPatchThreads,
           compare.shared_bytes(job.shape)};
 }
 
 absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
-  const LaunchShape shape = LaunchShapeOf(kernel, job, multiprocessors_);
   const absl::StatusOr<void*> function = Function(kernel);
   if (!function.ok()) return function.status();
-  void* arguments[] = {&job};
+  LaunchShape shape = LaunchShapeOf(kernel, job, 1);
   const CudaDriver& driver = device_.driver();
-  return driver.Check(
+  int blocks = 0;
+  absl::Status s =
+      driver.Check(driver.blocks_at_once(&blocks, *function, shape.threads, shape.shared_bytes),
+                   absl::StrCat("asking how many blocks of the kernel ", kernel, " fit"));
+  if (!s.ok()) return s;
+  shape = LaunchShapeOf(kernel, job, int64_t{multiprocessors_} * std::max(1, blocks));
+  void* arguments[] = {&job};
+  s = driver.Check(
       driver.launch(*function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
                     static_cast<unsigned>(shape.shared_bytes), nullptr, arguments, nullptr),
       absl::StrCat("launching the kernel ", kernel));
+  return Timed(kernel, s);
+}
+
+absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched) {
+  if (seconds_ == nullptr || !launched.ok()) return launched;
+  const CudaDriver& driver = device_.driver();
+  const absl::Status s = driver.Check(driver.synchronize(), "running on the GPU");
+  const auto now = std::chrono::steady_clock::now();
+  (*seconds_)[kernel] += std::chrono::duration<double>(now - timed_).count();
+  timed_ = now;
+  return s;
 }
 
 absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, int64_t cases,
@@ -162,6 +189,7 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   if (HasNarrowRows(model)) {
     job.narrow_a = NarrowFormatOf(model.a, NarrowUp(model));
     job.narrow_b = NarrowFormatOf(model.b, 0);
+    job.narrow_scale = NarrowFormatOf(model.scale, 0);
   }
   job.any_nan = stream.op->numerics->nan_verdict == NanVerdict::kAnyNan;
   job.shape = in.shape;
@@ -172,15 +200,19 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
 
   const OperandWords* const operands[3] = {&kernel.a, &kernel.b, &kernel.c};
   const int bits[3] = {in.a->bits, in.b->bits, in.c->bits};
-  std::vector<int> starts;
-  std::vector<Gather> parts;
-  for (int o = 0; o < 3; ++o) AppendGathers(*operands[o], bits[o], starts, parts);
-  // One table: starts of A, B and C, then the parts, then the slots of D; all of whole ints.
-  std::vector<uint32_t> table(starts.size() + 2 * (parts.size() + kernel.d.slots.size()));
-  const size_t parts_at = starts.size(), slots_at = parts_at + 2 * parts.size();
-  std::memcpy(&table[0], starts.data(), 4 * starts.size());
-  std::memcpy(&table[parts_at], parts.data(), 8 * parts.size());
-  std::memcpy(&table[slots_at], kernel.d.slots.data(), 8 * kernel.d.slots.size());
+  // One table: the parts of A, B and C, then the slots of D.
+  std::vector<Gathers> parts;
+  size_t parts_at[3];
+  for (int o = 0; o < 3; ++o) {
+    parts_at[o] = parts.size();
+    const std::vector<Gathers> more =
+        GathersOf(*operands[o], bits[o], job.packed[o].parts_per_word);
+    parts.insert(parts.end(), more.begin(), more.end());
+  }
+  const size_t slots_at = sizeof(Gathers) * parts.size();
+  std::vector<char> table(slots_at + sizeof(Slot) * kernel.d.slots.size());
+  std::memcpy(table.data(), parts.data(), slots_at);
+  std::memcpy(&table[slots_at], kernel.d.slots.data(), table.size() - slots_at);
 
   const int64_t tiles = (cases + kInterleaved - 1) / kInterleaved * kInterleaved;
   const size_t sizes[kBuffers] = {8ull * tiles * in.shape.a_words(),
@@ -192,7 +224,7 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
                                   4ull * cases * kernel.d.words,
                                   4ull * cases,
                                   4 * FlagWords(counted),
-                                  4 * table.size(),
+                                  table.size(),
                                   sizeof(ResidentCounters)};
   uint64_t at[kBuffers];
   for (int b = 0; b < kBuffers; ++b) {
@@ -207,16 +239,14 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   job.where = reinterpret_cast<const uint32_t*>(at[kWhere]);
   job.flags = reinterpret_cast<uint32_t*>(at[kFlags]);
   job.counters = reinterpret_cast<ResidentCounters*>(at[kCounters]);
-  const int* starts_at = reinterpret_cast<const int*>(at[kTables]);
   for (int o = 0; o < 3; ++o) {
-    job.packed[o] = {reinterpret_cast<uint32_t*>(at[kPackedA + o]), starts_at,
-                     reinterpret_cast<const Gather*>(at[kTables] + 4 * parts_at),
-                     operands[o]->words};
-    starts_at += operands[o]->words + 1;
+    job.packed[o].words = reinterpret_cast<uint32_t*>(at[kPackedA + o]);
+    job.packed[o].parts = reinterpret_cast<const Gathers*>(at[kTables]) + parts_at[o];
+    job.packed[o].words_per_case = operands[o]->words;
   }
-  job.d_slots = reinterpret_cast<const Slot*>(at[kTables] + 4 * slots_at);
+  job.d_slots = reinterpret_cast<const Slot*>(at[kTables] + slots_at);
   const CudaDriver& driver = device_.driver();
-  return driver.Check(driver.to_device(at[kTables], table.data(), 4 * table.size()),
+  return driver.Check(driver.to_device(at[kTables], table.data(), table.size()),
                       "copying tables to the GPU");
 }
 
@@ -263,12 +293,13 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
   const CudaDriver& driver = device_.driver();
   const uint64_t d = reinterpret_cast<uint64_t>(job.d),
                  where = reinterpret_cast<uint64_t>(job.where);
-  absl::Status s = Launch("generate", job);
-  if (s.ok()) s = Launch("pack", job);
+  absl::Status s = Timed("before", absl::OkStatus());
+  if (s.ok()) s = Launch("generate", job);
   if (s.ok()) {
     s = driver.Check(driver.fill(d, FillPattern(), job.count * job.d_words), "filling results");
   }
   if (s.ok()) s = driver.Check(driver.fill(where, kNowhere, job.count), "filling numbers");
+  if (s.ok()) s = Timed("fill", s);
   void* arguments[] = {&job.packed[0].words, &job.packed[1].words, &job.packed[2].words, &job.d,
                        &job.where};
   if (s.ok()) {
@@ -276,8 +307,9 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
                                    loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
                      "launching the instruction");
   }
-  if (!s.ok()) return s;
-  return Launch(CompareKernelOf(PathOf(job.model)).name, job);
+  s = Timed("instruction", s);
+  if (s.ok()) s = Launch(CompareKernelOf(PathOf(job.model)).name, job);
+  return s.ok() ? Launch("trace", job) : s;
 }
 
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {

@@ -2,6 +2,7 @@
 // home what it says, checked against itself.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,8 +35,9 @@ struct LaunchShape {
   size_t shared_bytes;
 };
 
-// Of "generate", "pack" or the kernel that compares.
-LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int multiprocessors);
+// Of "generate", "trace" or the kernel that compares.
+// `blocks_at_once`: so many blocks the GPU holds at once; what compares takes one round of them.
+LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job, int64_t blocks_at_once);
 
 // One object serves one thread, as its device.
 class GpuCounter {
@@ -50,6 +52,9 @@ class GpuCounter {
   static bool Supports(const CaseStream& stream);
 
   CudaDevice& device() const { return device_; }
+  // From now on kernels run one after the other, and their seconds are added up here by name; those
+  // of the instruction's own as "instruction", and of what clears its results as "fill".
+  void set_seconds(std::map<std::string, double>* seconds) { seconds_ = seconds; }
   // Cases first .. first+count-1 against `model`, at most `most_at_once` in a launch. kDataLoss if
   // counts, flags and digests contradict each other, not all was made or compared, or operands are
   // others than their names say.
@@ -82,6 +87,8 @@ class GpuCounter {
   absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
   absl::StatusOr<void*> Function(const std::string& name);
   absl::Status Launch(const std::string& kernel, ResidentJob& job);
+  // If kernels are timed, what was launched since the last call is `kernel`.
+  absl::Status Timed(const std::string& kernel, absl::Status launched);
   // Fills in what does not change from launch to launch.
   absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                        uint64_t counted, ResidentJob& job);
@@ -98,6 +105,8 @@ class GpuCounter {
   const int multiprocessors_;
   Buffer buffers_[kBuffers];
   std::map<std::string, void*> functions_;
+  std::map<std::string, double>* seconds_ = nullptr;
+  std::chrono::steady_clock::time_point timed_;  // the last call of Timed()
 };
 
 }  // namespace mmadiff

@@ -3,12 +3,14 @@
 // ResidentImage() is that module. FAKE_CUDA_FAULT is also of these, in launches of more than 64
 // cases: "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest
 // bit of every first operand), "compare_part".
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "fuzz/gpu/resident.h"
 #include "fuzz/gpu/resident_image.h"
+#include "fuzz/gpu/resident_trace.h"
 
 namespace mmadiff {
 namespace {
@@ -25,12 +27,14 @@ void Compare(const ResidentJob& job) {
   std::vector<Tally> tallies(kPatchThreads);
   const int64_t count = job.count / (IsFault(job, "compare_part") ? 2 : 1);
   ForEachPatch(job.shape, [&](Patch patch) {
-    for (; patch.x < count; ++patch.x) {
+    const int cases = CasesAtOnce<kPath>(job.shape);
+    for (; patch.x < count; patch.x += cases) {
+      patch.cases = static_cast<int>(std::min<int64_t>(count - patch.x, cases));
       for (int t = 0; t < kPatchThreads; ++t) {
-        StagePatch<kPath>(job, patch, StagePlanOf<kPath>(job.shape, t, kPatchThreads), staged);
+        StagePatch<kPath>(job, patch, StagePlanOf<kPath>(job.shape, t), staged);
       }
       for (int t = 0; t < kPatchThreads; ++t) {
-        CompareResult<kPath>(job, patch, t, staged, tallies[t]);
+        CompareResults<kPath>(job, patch, t, staged, tallies[t]);
       }
     }
   });
@@ -49,14 +53,13 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
   if (kernel == "generate") {
     const bool nothing = IsFault(job, "generate_nothing");
     const int64_t count = nothing ? 0 : job.count;
-    for (int64_t t = IsFault(job, "generate_part"); t < count; ++t) GenerateCase(job, t);
-    for (int64_t x = 0; x < count && IsFault(job, "generate_wrong"); ++x) {
-      job.a[TileAt(x, job.shape.a_words())] ^= 1;
+    for (int64_t x = IsFault(job, "generate_part"); x < count; ++x) {
+      GenerateCase(job, x);
+      if (IsFault(job, "generate_wrong")) job.a[TileAt(x, job.shape.a_words())] ^= 1;
+      PackCase(job, x);
     }
-  } else if (kernel == "pack") {
-    for (int64_t x = 0; x < job.count; ++x) {
-      for (int packer = 0; packer < kPackers; ++packer) PackCase(job, x, packer);
-    }
+  } else if (kernel == "trace") {
+    for (int64_t n = 0; n * int64_t{kTraceEvery} <= job.count; ++n) TraceCase(job, n);
   } else if (kernel == "compare_fma_chain") {
     Compare<Path::kFmaChain>(job);
   } else if (kernel == "compare_fused_sum") {

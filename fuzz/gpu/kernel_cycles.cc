@@ -3,8 +3,11 @@
 // count of something else than the kernels would be worth nothing.
 //
 //   kernel_cycles NVDISASM CUBIN [CASES [OPERATION [LISTING]]]
+//   kernel_cycles gpu [CASES]
 //
-// OPERATION: rows with this text alone. LISTING: how often each instruction of this kernel was
+// "gpu": what the GPU here takes for the same, one kernel after the other, in cycles of the clock
+// rate that its driver states.
+// OPERATION: rows with this text alone, or any operation of this name. LISTING: how often each instruction of this kernel was
 // executed goes to the standard error. CUBIN is for sm_90 (build/fuzz/resident.90.cubin). Cycles are of one multiprocessor that always
 // has a warp to issue from, and whose slowest unit is always busy: a bound, not a forecast. Rates
 // of units: CUDA C++ Programming Guide, "Arithmetic Instructions", capability 9.0; those of the
@@ -18,6 +21,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/cuda/cuda.h"
 #include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/resident_image.h"
 #include "fuzz/gpu/sass/machine.h"
 #include "fuzz/unit_runner.h"
 
@@ -26,12 +30,37 @@ namespace {
 
 constexpr int kMultiprocessors = 1;  // of the grid: shared by all cases, as on a busy GPU
 
+constexpr const char* kOperations[] = {
+    "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+    "sm_90/mma.m16n8k16.f16.f16.f16.f16",
+    "sm_90/mma.m16n8k8.f16.f16.f16.f16",
+    "sm_90/mma.m16n8k8.f32.bf16.bf16.f32",
+    "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
+    "sm_90/mma.m16n8k4.f32.tf32.tf32.f32",
+    "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
+    "sm_90/mma.m16n8k32.s32.s8.s8.s32",
+    "sm_90/mma.m16n8k256.s32.b1.b1.s32.and.popc",
+    "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
+    "sm_80/mma.m16n8k8.f32.tf32.tf32.f32",
+    "sm_75/mma.m16n8k8.f16.f16.f16.f16",
+    "sm_75/mma.m8n8k4.f32.f16.f16.f32",
+    "sm_75/mma.m8n8k16.s32.s8.s8.s32",
+    "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
+    "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x",
+};
+
 std::map<std::string, sass::Program> programs;
 std::map<std::string, sass::Counts> counts;
 std::string listing;  // a kernel
 std::vector<uint64_t> executed;
 const CaseStream* current = nullptr;
-bool generate_alone = false, wrong_operands = false;
+bool many_cases = false, wrong_operands = false;
+
+// Kernels whose cost is counted over more cases than the others', and alone.
+constexpr const char* kOfManyCases[] = {"generate", "trace"};
+bool NeedsManyCases(const std::string& kernel) {
+  return std::count(std::begin(kOfManyCases), std::end(kOfManyCases), kernel) != 0;
+}
 
 std::string Disassembly(const std::string& nvdisasm, const std::string& cubin) {
   std::string text;
@@ -54,6 +83,9 @@ void PrintRow(const std::string& operation, const std::string& kernel, const sas
               static_cast<double>(c.global_sectors) / cases, static_cast<double>(c.atomics) / cases,
               c.cycles() / cases, c.busiest());
 }
+
+// Work of a case, in that of m16n8k16.
+double TilesOf(const Operation& op) { return op.shape().d_words() / 128.0 * (op.shape().k / 16.0); }
 
 // Launches of "generate" for `stream` give the operands that the host makes.
 bool SameOperands(const CaseStream& stream, const ResidentJob& job) {
@@ -89,24 +121,21 @@ bool Measure(const Operation& op, int64_t cases) {
   Counted counted;
   const absl::Status s =
       (*counter)->Count(stream, op.model, 0, cases, GpuCounter::kMostCases, counted);
-  // Lanes of a warp take cases of one class if there are enough of them.
+  // Lanes of a warp take cases of one class if there are enough of them, and all have a traced one.
   const int64_t many = 32 * ClassPeriod(stream.strategy->kind, BoundaryClassCount(*op.instruction));
-  counts["generate"] = {};
-  generate_alone = true;
+  for (const char* kernel : kOfManyCases) counts[kernel] = {};
+  many_cases = true;
   Counted nothing;
   (*counter)->Count(stream, op.model, 0, many, GpuCounter::kMostCases, nothing).IgnoreError();
-  generate_alone = false;
+  many_cases = false;
   UnitResult host;
   const auto ignore = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
   const absl::Status h = UnitRunner(**device, stream).Run(0, cases, host, ignore);
   const bool same = s.ok() && h.ok() && counted.model == host.model_digest &&
                     counted.device == host.device_digest && !wrong_operands;
-  // Work as that of m16n8k16.
-  const double tiles = op.shape().d_words() / 128.0 * (op.shape().k / 16.0);
-  sass::Counts all;
   double cycles = 0;
   for (const auto& [kernel, c] : counts) {
-    const double of = tiles * static_cast<double>(kernel == "generate" ? many : cases);
+    const double of = TilesOf(op) * static_cast<double>(NeedsManyCases(kernel) ? many : cases);
     PrintRow(op.name, kernel, c, of);
     cycles += c.cycles() / of;
   }
@@ -116,7 +145,47 @@ bool Measure(const Operation& op, int64_t cases) {
   return same;
 }
 
+absl::Status MeasureOnGpu(int64_t cases) {
+  const auto device = OpenCuda("0");
+  if (!device.ok()) return device.status();
+  const auto counter = GpuCounter::Create(**device, ResidentImage());
+  if (!counter.ok()) return counter.status();
+  int kilohertz = 0;
+  constexpr int kClockRate = 13;
+  (*device)->driver().device_attribute(&kilohertz, kClockRate, 0);
+  for (const char* name : kOperations) {
+    const Operation& op = *FindOperation(name);
+    if (absl::Status s = (*device)->Supports(op); !s.ok()) continue;
+    const CaseStream stream = {&op, &Strategies().front(), 1};
+    std::map<std::string, double> seconds;
+    Counted counted;
+    const auto count = [&] {
+      return (*counter)->Count(stream, op.model, 0, cases, GpuCounter::kMostCases, counted);
+    };
+    absl::Status s = count();  // memory, modules and the layout are there after the first
+    (*counter)->set_seconds(&seconds);
+    if (s.ok()) s = count();
+    (*counter)->set_seconds(nullptr);
+    if (!s.ok()) return s;
+    seconds.erase("before");
+    double all = 0;
+    for (const auto& [kernel, passed] : seconds) {
+      const double cycles = passed * kilohertz * 1e3 * (*device)->multiprocessors() /
+                            (TilesOf(op) * static_cast<double>(cases));
+      std::printf("%-46s %-20s %8.0f\n", name, kernel.c_str(), cycles);
+      all += cycles;
+    }
+    std::printf("%-46s %-20s %8.0f\n", name, "all", all);
+  }
+  return absl::OkStatus();
+}
+
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "gpu") {
+    const absl::Status s = MeasureOnGpu(argc > 2 ? std::atoll(argv[2]) : 4 << 20);
+    if (!s.ok()) std::fprintf(stderr, "%s\n", s.ToString().c_str());
+    return s.ok() ? 0 : 4;
+  }
   if (argc < 3)
     return std::fprintf(stderr, "kernel_cycles NVDISASM CUBIN [CASES [OPERATION [LISTING]]]\n"), 2;
   const std::string text = Disassembly(argv[1], argv[2]);
@@ -128,22 +197,14 @@ int Main(int argc, char** argv) {
   setenv("MMADIFF_LIBCUDA", "", 1);
   if (argc > 5) listing = argv[5];
   const int64_t cases = argc > 3 ? std::atoll(argv[3]) : 64;
-  const char* const all[] = {
-      "sm_90/mma.m16n8k16.f32.f16.f16.f32",
-      "sm_90/mma.m16n8k16.f16.f16.f16.f16",
-      "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
-      "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
-      "sm_90/mma.m16n8k32.s32.s8.s8.s32",
-      "sm_90/mma.m16n8k256.s32.b1.b1.s32.and.popc",
-      "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
-      "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
-      "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x",
-  };
   std::printf("%-46s %-20s %7s %7s %7s %7s %7s %7s %7s %7s %7s %8s\n",
               "cycles for 16 x 8 x 16 products", "kernel", "alu", "imad", "slow", "uniform",
               "memory", "issue", "shared", "sectors", "atomics", "bound");
   int wrong = 0;
-  for (const char* name : all) {
+  bool last = false;
+  for (const char* name : kOperations) {
+    if (last) break;
+    if (argc > 4 && FindOperation(argv[4]) != nullptr) name = argv[4], last = true;
     if (argc > 4 && std::string(name).find(argv[4]) == std::string::npos) continue;
     const Operation* op = FindOperation(name);
     if (op == nullptr) {
@@ -166,8 +227,9 @@ int Main(int argc, char** argv) {
 extern "C" int LaunchTwin(const char* name, void* argument) {
   const ResidentJob& job = *static_cast<const ResidentJob*>(argument);
   const auto program = programs.find(name);
-  if (program == programs.end() || (generate_alone && program->first != "generate")) return 500;
-  const LaunchShape shape = LaunchShapeOf(name, job, kMultiprocessors);
+  if (program == programs.end()) return 500;
+  if (many_cases && !NeedsManyCases(name)) return 0;
+  const LaunchShape shape = LaunchShapeOf(name, job, kMultiprocessors * kPatchBlocks);
   const absl::Status s = sass::Execute(
       program->second, {shape.blocks, shape.threads, shape.shared_bytes, &job, sizeof(job)},
       counts[name], listing == name ? &executed : nullptr);

@@ -7,7 +7,12 @@ tool=${NVDISASM:-$(PATH=$PATH:/usr/local/cuda/bin:$CUDA_HOME/bin command -v nvdi
 [ -x "$tool" ] || { echo 'skipped: no nvdisasm of the CUDA Toolkit here'; exit 77; }
 [ -f "$2" ] || { echo "skipped: this build has no $2"; exit 77; }
 table=$("$1" "$tool" "$2" 32) || { echo "$table"; exit 1; }
-echo "$table"
+if measured=$("$1" gpu 2>/dev/null); then  # a GPU: what it takes stands beside what was counted
+  awk 'NR == FNR { took[$1 " " $2] = $3; next }
+       { print $0, (FNR == 1 ? "measured" : took[$1 " " $2]) }' <(echo "$measured") <(echo "$table")
+else
+  echo "$table"
+fi
 awk 'NR == FNR { if ($1 ~ /^#/) next
                   key = $1 " " $2
                   if (key in limit) { print "two limits for " key; bad = 1 }

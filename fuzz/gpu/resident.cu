@@ -1,19 +1,15 @@
-// The kernels of a GPU-resident run: thin wrappers of resident_kernels.h and
-// resident_compare.h. Names are C names, looked
-// up by resident.cc.
+// The kernels of a GPU-resident run: thin wrappers of resident_kernels.h, resident_compare.h and
+// resident_trace.h. Names are C names, looked up by counter.cc.
 #include "fuzz/gpu/resident_compare.h"
+#include "fuzz/gpu/resident_trace.h"
 
 using namespace mmadiff;  // NOLINT: kernels only
 
 extern "C" __global__ void generate(const __grid_constant__ ResidentJob job) {
   const int64_t t = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (t < job.count) GenerateCase(job, t);
-}
-
-extern "C" __global__ void pack(const __grid_constant__ ResidentJob job) {
-  // A warp packs the same words of 32 cases.
-  const int64_t place = static_cast<int64_t>(blockIdx.x) * 32 + threadIdx.x % 32;
-  if (place < job.count) PackCase(job, place, threadIdx.x / 32);
+  if (t >= job.count) return;
+  GenerateCase(job, t);
+  PackCase(job, t);
 }
 
 template <Path kPath>
@@ -21,7 +17,8 @@ __device__ void Compare(const ResidentJob& job) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto* staged = reinterpret_cast<typename Operands<kPath>::Word*>(shared);
   const int t = static_cast<int>(threadIdx.x);
-  const StagePlan plan = StagePlanOf<kPath>(job.shape, t, kPatchThreads);
+  const StagePlan plan = StagePlanOf<kPath>(job.shape, t);
+  const int cases = CasesAtOnce<kPath>(job.shape);
   Tally tally;
   // Cases within patches: most instructions have one patch, and what it needs is found out once. A
   // block takes the cases that lie together, one after the other.
@@ -29,17 +26,22 @@ __device__ void Compare(const ResidentJob& job) {
   const int64_t far = static_cast<int64_t>(gridDim.x - 1) * kInterleaved;
   ForEachPatch(job.shape, [&](Patch patch) {
     for (patch.x = first; patch.x < job.count; patch.x += patch.x % kInterleaved == 0 ? far : 0) {
+      patch.cases = job.count - patch.x < cases ? static_cast<int>(job.count - patch.x) : cases;
       StagePatch<kPath>(job, patch, plan, staged);
       __syncthreads();
-      CompareResult<kPath>(job, patch, t, staged, tally);
+      CompareResults<kPath>(job, patch, t, staged, tally);
       __syncthreads();
-      ++patch.x;
+      patch.x += cases;
     }
   });
   auto* limbs = reinterpret_cast<uint32_t*>(shared);
   PutTally(tally, t, kPatchThreads, limbs);
   __syncthreads();
   AddTallies(job, t, kPatchThreads, limbs);
+}
+
+extern "C" __global__ void trace(const __grid_constant__ ResidentJob job) {
+  TraceCase(job, static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x);
 }
 
 #define MMADIFF_COMPARE(name, path)                                         \

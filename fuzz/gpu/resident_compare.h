@@ -7,7 +7,6 @@
 
 #include "fuzz/digest.h"
 #include "fuzz/gpu/resident_stage.h"
-#include "fuzz/observer.h"
 #include "sim/dot_product.h"
 
 namespace mmadiff {
@@ -32,42 +31,11 @@ MMADIFF_HD uint64_t SimulateStaged(const Model& m, const typename Operands<kPath
   }
 }
 
-// A row that begins at word `first` of a tile, decoded where it is read.
-class WordRow {
- public:
-  MMADIFF_HD WordRow(const Model& m, const Format& element, const uint64_t* tile, int first)
-      : model_(m), element_(element), tile_(tile), first_(first), at_(first) {}
-  MMADIFF_HD Unpacked operator[](int i) const {
-    return Decode(at_ + i - first_ < model_.k ? element_ : model_.scale, WordAt(tile_, at_ + i));
-  }
-  MMADIFF_HD WordRow operator+(int i) const {
-    WordRow row = *this;
-    row.at_ += i;
-    return row;
-  }
-
- private:
-  const Model& model_;
-  const Format& element_;
-  const uint64_t* tile_;
-  int first_, at_;
-};
-
 // What a thread has found. Digests: of all words of the model, and what those of the device add.
 struct Tally {
   unsigned __int128 model = 0, beyond = 0;
   uint32_t compared = 0, differing = 0;
 };
-
-// What the instruction wrote for an element of the case at place `x`.
-MMADIFF_HD inline uint64_t DeviceWord(const ResidentJob& job, const Format& f, int64_t x,
-                                      int element) {
-  const Slot slot = job.d_slots[element];
-  const uint32_t* d = job.d + x * job.d_words + slot.word;
-  uint64_t word = d[0] >> slot.bit;
-  if (f.bits == 64) word |= static_cast<uint64_t>(d[1]) << 32;
-  return word & LowBits(f.bits);
-}
 
 // Sets bits and returns the word before.
 MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
@@ -103,58 +71,41 @@ MMADIFF_HD inline void NoteMultiprocessor(const ResidentJob& job, int64_t x) {
   if ((*word & mask) == 0) SetBits(word, mask);  // seldom: an atomic for each case would be slow
 }
 
-// The stage events of a result, sums of floating-point numbers in the wide arithmetic from the words
-// themselves. `row` and `column` are those of A and B.
+// The result of thread `t` of a patch, if it has one, in the cases that are staged.
 template <Path kPath>
-MMADIFF_HD void TraceResult(const ResidentJob& job, int64_t x, int row, int column, uint64_t c,
-                            const typename Operands<kPath>::Word* staged_a,
-                            const typename Operands<kPath>::Word* staged_b) {
-  const Model& m = job.model;
-  Observer observer(m, c);
-  if constexpr (IsNarrowSum(kPath) || kPath == Path::kGroupSum) {
-    const Shape& s = job.shape;
-    const WordRow row_a(m, m.a, job.a + TileAt(x, s.a_words()), row * s.row_words());
-    const WordRow row_b(m, m.b, job.b + TileAt(x, s.b_words()), column * s.row_words());
-    m.algorithm.family == Family::kFusedSum ? FusedSum(m, row_a, row_b, c, observer)
-                                            : ScaledSum(m, row_a, row_b, c, observer);
-  } else {
-    SimulateStaged<kPath>(m, staged_a, staged_b, c, observer);
-  }
-  for (int e = 0; e < kStageEvents; ++e) {
-    AddTo(&job.counters->events[e], observer.seen() >> e & 1);
-  }
-  AddTo(&job.counters->traced, 1);
-}
-
-// The result of thread `t` of a patch, if it has one.
-template <Path kPath>
-MMADIFF_HD void CompareResult(const ResidentJob& job, const Patch& p, int t,
-                              const typename Operands<kPath>::Word* staged, Tally& tally) {
+MMADIFF_HD void CompareResults(const ResidentJob& job, const Patch& p, int t,
+                               const typename Operands<kPath>::Word* staged, Tally& tally) {
   const Shape& s = job.shape;
   const int stride = Operands<kPath>::Stride(s), i = t / kPatchColumns, j = t % kPatchColumns;
   if (i >= p.rows || j >= p.columns) return;
-  const typename Operands<kPath>::Word* a = staged + i * stride;
-  const typename Operands<kPath>::Word* b = staged + (p.rows + j) * stride;
-  const int row = p.block * s.m + p.row + i, column = p.block * s.n + p.column + j;
-  const int element = row * s.n + p.column + j;
-  const uint64_t index = job.first + CaseAt(job.places, static_cast<uint32_t>(p.x));
-  const uint64_t c = WordAt(job.c + TileAt(p.x, s.d_words()), element);
-  NullTrace trace;
-  const auto& m = KnownModel<kPath>(job.model);
-  const uint64_t model = ComparedWord(m.d, job.any_nan, SimulateStaged<kPath>(m, a, b, c, trace));
-  const uint64_t device = ComparedWord(m.d, job.any_nan, DeviceWord(job, m.d, p.x, element));
-  const uint64_t number = index * s.d_words() + element;
-  const unsigned __int128 hash = HashOfResult(model, number);
-  ++tally.compared;
-  tally.model += hash;
-  if (model != device) {
-    ++tally.differing;
-    tally.beyond += HashOfResult(device, number) - hash;
-    Flag(job, {index, DeviceWord(job, m.d, p.x, element), element, job.where[p.x]});
-  }
-  if (element == 0) NoteMultiprocessor(job, p.x);
-  if (IsTraced(index) && TracedElement(index, s.d_words()) == static_cast<uint64_t>(element)) {
-    TraceResult<kPath>(job, p.x, row, column, c, a, b);
+  const int element = (p.block * s.m + p.row + i) * s.n + p.column + j;
+  const Slot slot = job.d_slots[element];
+  const uint32_t* d = job.d + p.x * job.d_words + slot.word;
+  const uint64_t* const c = job.c + TileAt(p.x, s.d_words()) + element * kInterleaved;
+  for (int number = 0; number < p.cases; ++number) {
+    const typename Operands<kPath>::Word* a = staged + number * CaseStride<kPath>(s) + i * stride;
+    const typename Operands<kPath>::Word* b = a + (p.rows + j - i) * stride;
+    const uint32_t place = static_cast<uint32_t>(p.x) + number;
+    const uint64_t index = job.first + CaseAt(job.places, place);
+    NullTrace trace;
+    const auto& m = KnownModel<kPath>(job.model);
+    uint64_t wrote = d[0] >> slot.bit;
+    if (m.d.bits == 64) wrote |= static_cast<uint64_t>(d[1]) << 32;
+    wrote &= LowBits(m.d.bits);
+    d += job.d_words;
+    const uint64_t model =
+        ComparedWord(m.d, job.any_nan, SimulateStaged<kPath>(m, a, b, c[number], trace));
+    const uint64_t device = ComparedWord(m.d, job.any_nan, wrote);
+    const uint64_t result = index * s.d_words() + element;
+    const unsigned __int128 hash = HashOfResult(model, result);
+    ++tally.compared;
+    tally.model += hash;
+    if (model != device) {
+      ++tally.differing;
+      tally.beyond += HashOfResult(device, result) - hash;
+      Flag(job, {index, wrote, element, job.where[place]});
+    }
+    if (element == 0) NoteMultiprocessor(job, place);
   }
 }
 
@@ -189,7 +140,8 @@ MMADIFF_HD inline void AddTallies(const ResidentJob& job, int t, int threads,
 // Bytes of shared memory: the operands, then the tallies in their place.
 template <Path kPath>
 MMADIFF_HD inline size_t SharedBytes(const Shape& s) {
-  const size_t staged = StagedWords<kPath>(s) * sizeof(typename Operands<kPath>::Word);
+  const size_t staged =
+      CasesAtOnce<kPath>(s) * CaseStride<kPath>(s) * sizeof(typename Operands<kPath>::Word);
   const size_t limbs = kTallyLimbs * kPatchThreads * sizeof(uint32_t);
   return staged > limbs ? staged : limbs;
 }

@@ -38,13 +38,24 @@ struct ResidentCounters {
 // An operand in the words of the kernel: element `element` of the tile, shifted left by `shift`, or
 // right if that is negative (the part of an element that lies in the next word), is part of a word.
 struct Gather {
-  int element, shift;
+  uint16_t element;
+  int16_t shift;
+};
+inline constexpr int kMostPacked = 1 << 16;  // elements
+inline constexpr Gather kNoPart = {0, 32};
+
+// Words are packed four at a time: the first part of each of four, the second of each, ...
+inline constexpr int kPackedWords = 4;
+struct alignas(16) Gathers {
+  Gather of[kPackedWords];
+};
+struct alignas(16) PackedWords {
+  uint32_t word[kPackedWords];
 };
 struct PackedOperand {
-  uint32_t* words;      // [place][words_per_case]
-  const int* starts;    // of the entries of a word, [words_per_case + 1]
-  const Gather* parts;  // by word
-  int words_per_case;
+  uint32_t* words;       // [place][words_per_case]
+  const Gathers* parts;  // [words_per_case / kPackedWords, rounded up][parts_per_word]
+  int words_per_case, parts_per_word;
 };
 
 // Places of cases in the buffers, and of threads that make them: neighbours are of one class, so
@@ -69,6 +80,12 @@ MMADIFF_HD inline uint32_t CaseAt(const Places& places, uint32_t place) {
   return (place - number * places.runs) * places.period + number;
 }
 
+// The place of a case: the inverse.
+MMADIFF_HD inline uint32_t PlaceOf(const Places& places, uint32_t number) {
+  if (number >= places.period * places.runs) return number;
+  return number % places.period * places.runs + number / places.period;
+}
+
 // Where word 0 of a tile of `words` words begins; the others follow kInterleaved apart.
 MMADIFF_HD inline int64_t TileAt(int64_t place, int words) {
   const uint64_t p = place, group = p / kInterleaved;
@@ -88,11 +105,11 @@ struct ResidentJob {
   Places places;        // which case has which place
   uint64_t *a, *b, *c;  // words of tiles: WordAt()
   PackedOperand packed[3];
-  const uint32_t* d;                // what the instruction wrote: [place][d_words]
-  const uint32_t* where;            // the multiprocessor that wrote it: [place]
-  uint32_t* flags;                  // a bit for each case: has a word that differs
-  const Slot* d_slots;              // [shape.d_words()]
-  NarrowFormat narrow_a, narrow_b;  // of a model with HasNarrowRows()
+  const uint32_t* d;                              // what the instruction wrote: [place][d_words]
+  const uint32_t* where;                          // the multiprocessor that wrote it: [place]
+  uint32_t* flags;                                // a bit for each case: has a word that differs
+  const Slot* d_slots;                            // [shape.d_words()]
+  NarrowFormat narrow_a, narrow_b, narrow_scale;  // of a model with HasNarrowRows()
   int d_words;
   bool any_nan;  // two NaNs are equal (NanVerdict::kAnyNan)
   ResidentCounters* counters;
@@ -128,43 +145,38 @@ MMADIFF_HD inline void GenerateCase(const ResidentJob& job, int64_t place) {
   AddTo(&job.counters->generated, 1);
 }
 
-// Words of an operand that are packed together, and the threads that share the words of a case.
-inline constexpr int kPackedWords = 4, kPackers = 8;
-struct alignas(16) PackedWords {
-  uint32_t word[kPackedWords];
-};
-
-MMADIFF_HD inline uint32_t PackWord(const PackedOperand& to, const uint64_t* tile, int word) {
-  uint32_t packed = 0;
-  for (int p = to.starts[word]; p < to.starts[word + 1]; ++p) {
-    const Gather g = to.parts[p];
-    const uint64_t value = WordAt(tile, g.element);
-    packed |= static_cast<uint32_t>(g.shift < 0 ? value >> -g.shift : value << g.shift);
-  }
-  return packed;
-}
-
-// What thread `packer` packs of an operand, whose tile has `elements` elements.
+// Packs the operand of the case at place `place`, whose tile has `elements` elements.
 MMADIFF_HD inline void PackOperand(const PackedOperand& to, const uint64_t* from, int elements,
-                                   int64_t place, int packer) {
+                                   int64_t place) {
   const uint64_t* const tile = from + TileAt(place, elements);
   uint32_t* const words = to.words + place * to.words_per_case;
-  const int whole = to.words_per_case % kPackedWords == 0 ? to.words_per_case : 0;
-  for (int w = kPackedWords * packer; w < whole; w += kPackedWords * kPackers) {
-    PackedWords packed;
-    for (int i = 0; i < kPackedWords; ++i) packed.word[i] = PackWord(to, tile, w + i);
-    *reinterpret_cast<PackedWords*>(words + w) = packed;
-  }
-  for (int w = whole + packer; w < to.words_per_case; w += kPackers) {
-    words[w] = PackWord(to, tile, w);
+  const Gathers* parts = to.parts;
+  const bool whole = to.words_per_case % kPackedWords == 0;
+  for (int first = 0; first < to.words_per_case; first += kPackedWords) {
+    PackedWords packed = {};
+    for (int p = 0; p < to.parts_per_word; ++p) {
+      const Gathers gathers = *parts++;
+      for (int i = 0; i < kPackedWords; ++i) {
+        const Gather g = gathers.of[i];
+        const uint64_t value = WordAt(tile, g.element);
+        packed.word[i] |= static_cast<uint32_t>(g.shift < 0 ? value >> -g.shift : value << g.shift);
+      }
+    }
+    if (whole) {
+      *reinterpret_cast<PackedWords*>(words + first) = packed;
+    } else {
+      for (int i = 0; i < to.words_per_case - first && i < kPackedWords; ++i) {
+        words[first + i] = packed.word[i];
+      }
+    }
   }
 }
 
-MMADIFF_HD inline void PackCase(const ResidentJob& job, int64_t place, int packer) {
+MMADIFF_HD inline void PackCase(const ResidentJob& job, int64_t place) {
   const Shape& s = job.shape;
-  PackOperand(job.packed[0], job.a, s.a_words(), place, packer);
-  PackOperand(job.packed[1], job.b, s.b_words(), place, packer);
-  PackOperand(job.packed[2], job.c, s.d_words(), place, packer);
+  PackOperand(job.packed[0], job.a, s.a_words(), place);
+  PackOperand(job.packed[1], job.b, s.b_words(), place);
+  PackOperand(job.packed[2], job.c, s.d_words(), place);
 }
 
 }  // namespace mmadiff

@@ -17,19 +17,20 @@ inline constexpr int kPatchThreads = kPatchRows * kPatchColumns;
 inline constexpr int kPatchBlocks = 8;
 
 struct Patch {
-  int64_t x;        // place of the case
+  int64_t x;        // place of the first case
+  int cases;        // that are staged together, in places one after the other
   int block;        // of the instruction
   int row, column;  // of the first result
   int rows, columns;
 };
 
-// Calls `visit` for the patches of the first case.
+// Calls `visit` for the patches of no case yet.
 template <class Visit>
 MMADIFF_HD inline void ForEachPatch(const Shape& s, Visit visit) {
   for (int block = 0; block < s.blocks; ++block) {
     for (int row = 0; row < s.m; row += kPatchRows) {
       for (int column = 0; column < s.n; column += kPatchColumns) {
-        visit(Patch{0, block, row, column, s.m - row < kPatchRows ? s.m - row : kPatchRows,
+        visit(Patch{0, 0, block, row, column, s.m - row < kPatchRows ? s.m - row : kPatchRows,
                     s.n - column < kPatchColumns ? s.n - column : kPatchColumns});
       }
     }
@@ -111,9 +112,25 @@ struct Operands<Path::kInteger> {
   MMADIFF_HD static int Stride(const Shape& s) { return Words(s) | 1; }
 };
 
+// Bytes that a block stages at once: eight blocks fit a multiprocessor of capability 9.0.
+inline constexpr int kStagedBytes = 27 << 10;
+
+// From the words of a staged case to those of the next. The same word of neighbouring cases is in
+// different banks of shared memory, which are 128 bytes in all.
 template <Path kPath>
-MMADIFF_HD inline int StagedWords(const Shape& s) {
-  return (kPatchRows + kPatchColumns) * Operands<kPath>::Stride(s);
+MMADIFF_HD inline int CaseStride(const Shape& s) {
+  constexpr int kBanks = 128 / sizeof(typename Operands<kPath>::Word);
+  const int words = (kPatchRows + kPatchColumns) * Operands<kPath>::Stride(s);
+  return (words + kBanks - 1) / kBanks * kBanks + kBanks / kInterleaved;
+}
+
+// Cases that are staged together: those that lie together, or fewer of many words.
+template <Path kPath>
+MMADIFF_HD inline int CasesAtOnce(const Shape& s) {
+  const int bytes = CaseStride<kPath>(s) * static_cast<int>(sizeof(typename Operands<kPath>::Word));
+  int cases = kInterleaved;
+  while (cases > 1 && cases * bytes > kStagedBytes) cases /= 2;
+  return cases;
 }
 
 // Where operand k stands in the order of the steps: the inverse of GroupedK().
@@ -134,15 +151,13 @@ MMADIFF_HD void StageWord(const ResidentJob& job, bool is_a, const uint64_t* til
     staged[k] = static_cast<int32_t>(DecodeInteger(f, WordAt(tile, first + k)));
   } else if constexpr (IsNarrowSum(kPath)) {
     int scale = 0;
-    bool nan = false;
     if (m.scale_block != 0) {
-      const Unpacked s = Decode(m.scale, WordAt(tile, first + m.k + k / m.scale_block));
-      scale = s.exponent;
-      nan = s.kind == Kind::kNan;
+      const uint64_t word = WordAt(tile, first + m.k + k / m.scale_block);
+      scale = DecodeNarrow(job.narrow_scale, static_cast<uint32_t>(word), 0).exponent;
     }
     NarrowOperand x = DecodeNarrow(is_a ? job.narrow_a : job.narrow_b,
                                    static_cast<uint32_t>(WordAt(tile, first + k)), scale);
-    if (nan) x = {0, kNarrowNan};
+    if (scale == kNarrowNan) x = {0, kNarrowNan};
     staged[PositionOfK(m, k)] = x;
   } else if constexpr (kPath == Path::kGroupSum) {
     const Unpacked x = Decode(f, WordAt(tile, first + k));
@@ -159,16 +174,17 @@ MMADIFF_HD void StageWord(const ResidentJob& job, bool is_a, const uint64_t* til
   }
 }
 
-// Which words of rows a thread stages: word k of row `row`, then those `rows` rows and `rest` words
-// further.
+// Which words of rows a thread stages: of one of the cases that are staged together, word k of row
+// `row`, then those `rows` rows and `rest` words further.
 struct StagePlan {
-  int row, k, rows, rest;
+  int number, row, k, rows, rest;
 };
 
 template <Path kPath>
-MMADIFF_HD StagePlan StagePlanOf(const Shape& s, int t, int threads) {
-  const int words = Operands<kPath>::Words(s);
-  return {t / words, t % words, threads / words, threads % words};
+MMADIFF_HD StagePlan StagePlanOf(const Shape& s, int t) {
+  const int cases = CasesAtOnce<kPath>(s), words = Operands<kPath>::Words(s);
+  const int first = t / cases, threads = kPatchThreads / cases;
+  return {t % cases, first / words, first % words, threads / words, threads % words};
 }
 
 template <Path kPath>
@@ -189,15 +205,18 @@ MMADIFF_HD void StageRows(const ResidentJob& job, bool is_a, const uint64_t* til
   }
 }
 
-// A thread's part: rows of A, then columns of B.
+// A thread's part: rows of A, then columns of B. Tiles hold whole groups of kInterleaved cases, so
+// that there is something to read for every thread.
 template <Path kPath>
 MMADIFF_HD void StagePatch(const ResidentJob& job, const Patch& p, const StagePlan& plan,
                            typename Operands<kPath>::Word* staged) {
   const Shape& s = job.shape;
-  StageRows<kPath>(job, true, job.a + TileAt(p.x, s.a_words()), p.block * s.m + p.row, p.rows, plan,
+  const int64_t x = p.x + plan.number;
+  staged += plan.number * CaseStride<kPath>(s);
+  StageRows<kPath>(job, true, job.a + TileAt(x, s.a_words()), p.block * s.m + p.row, p.rows, plan,
                    staged);
-  StageRows<kPath>(job, false, job.b + TileAt(p.x, s.b_words()), p.block * s.n + p.column,
-                   p.columns, plan, staged + p.rows * Operands<kPath>::Stride(s));
+  StageRows<kPath>(job, false, job.b + TileAt(x, s.b_words()), p.block * s.n + p.column, p.columns,
+                   plan, staged + p.rows * Operands<kPath>::Stride(s));
 }
 
 }  // namespace mmadiff

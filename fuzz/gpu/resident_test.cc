@@ -212,6 +212,24 @@ TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
   EXPECT_THAT(device->Hardware(), HasSubstr("14 of 14 multiprocessors answered"));
 }
 
+TEST_F(ResidentTest, TimesEachKernel) {
+  auto gpu = OpenCuda("0");
+  ASSERT_TRUE(gpu.ok());
+  const auto counter = GpuCounter::Create(**gpu, "twin");
+  std::map<std::string, double> seconds;
+  (*counter)->set_seconds(&seconds);
+  const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
+  Counted counted;
+  ASSERT_TRUE((*counter)->Count(stream, stream.op->model, 0, 64, 32, counted).ok());
+  std::vector<std::string> kernels;
+  for (const auto& [kernel, passed] : seconds) {
+    EXPECT_GT(passed, 0) << kernel;
+    kernels.push_back(kernel);
+  }
+  EXPECT_THAT(kernels, testing::ElementsAre("before", "compare_narrow_f32", "fill", "generate",
+                                            "instruction", "trace"));
+}
+
 TEST_F(ResidentTest, WhereItDoesNotRun) {
   const EngineOr faulty = OpenEngine("faulty:none=0");
   ASSERT_TRUE(faulty.ok());
