@@ -19,15 +19,15 @@ RunId RunOf(const SurveyManifest& manifest) {
   return ParseRunId(Xxh3Hex(SerializeManifest(manifest))).value();
 }
 
-// Records that hold the bytes of a manifest or a result.
-std::vector<std::string> Parts(const std::string& bytes, bool manifest) {
+// Records that hold the bytes of a message.
+std::vector<std::string> Parts(const std::string& bytes, proto::SurveyPart::Kind kind) {
   const size_t count = std::max<size_t>(1, (bytes.size() + kPartBytes - 1) / kPartBytes);
   std::vector<std::string> parts;
   for (size_t i = 0; i < count; ++i) {
     proto::SurveyPart part;
     part.set_number(static_cast<uint32_t>(i));
     part.set_of(static_cast<uint32_t>(count));
-    part.set_manifest(manifest);
+    part.set_kind(kind);
     part.set_bytes(bytes.substr(i * kPartBytes, kPartBytes));
     parts.push_back(part.SerializeAsString());
   }
@@ -44,7 +44,8 @@ class Reader {
     if (!part.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
       return absl::DataLossError("a record that is no part of a survey");
     }
-    if (!begun_ && !part.manifest()) {
+    const bool manifest = part.kind() == proto::SurveyPart::KIND_MANIFEST;
+    if (!begun_ && !manifest) {
       return absl::DataLossError("it does not begin with a manifest");
     }
     if (part.number() == 0) joined_.clear(), next_ = 0;
@@ -53,7 +54,8 @@ class Reader {
     joined_ += part.bytes();
     if (++next_ < part.of()) return absl::OkStatus();
     next_ = ~0u;
-    if (part.manifest()) return TakeManifest();
+    if (manifest) return TakeManifest();
+    if (part.kind() == proto::SurveyPart::KIND_END) return TakeEnd();
     absl::StatusOr<SurveyResult> result = ParseSurveyResult(joined_);
     if (!result.ok()) return result.status();
     stored_.results.push_back(*std::move(result));
@@ -67,6 +69,12 @@ class Reader {
     const absl::StatusOr<SurveyManifest> manifest = ParseSurveyManifest(joined_);
     if (manifest.ok()) stored_.manifest = *manifest;
     return manifest.status();
+  }
+
+  absl::Status TakeEnd() {
+    absl::StatusOr<SurveyEnd> end = ParseSurveyEnd(joined_);
+    if (end.ok()) stored_.ends.push_back({*std::move(end), stored_.results.size()});
+    return end.status();
   }
 
   StoredSurvey& stored_;
@@ -108,7 +116,8 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
 absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& folder,
                                                              const SurveyManifest& manifest) {
   // The manifest is there as soon as the file is.
-  const std::string log = EncodeRecords(Parts(SerializeManifest(manifest), true), RunOf(manifest));
+  const std::string log = EncodeRecords(
+      Parts(SerializeManifest(manifest), proto::SurveyPart::KIND_MANIFEST), RunOf(manifest));
   absl::Status s = CreateFileDurably(SurveyLogPath(folder), log);
   if (!s.ok()) return absl::DataLossError(s.message());
   const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
@@ -126,12 +135,22 @@ absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Continue(const std::string
 }
 
 absl::Status SurveyLog::Append(const SurveyResult& result) {
-  for (const std::string& part : Parts(SerializeResult(result), false)) {
-    if (absl::Status s = log_->Append(part); !s.ok()) return absl::DataLossError(s.message());
-    bytes_ += part.size();
-  }
-  if (std::chrono::steady_clock::now() - flushed_ < kFlushEvery) return absl::OkStatus();
+  absl::Status s = Add(Parts(SerializeResult(result), proto::SurveyPart::KIND_RESULT));
+  if (!s.ok() || std::chrono::steady_clock::now() - flushed_ < kFlushEvery) return s;
   return Flush();
+}
+
+absl::Status SurveyLog::Append(const SurveyEnd& end) {
+  absl::Status s = Add(Parts(SerializeEnd(end), proto::SurveyPart::KIND_END));
+  return s.ok() ? Flush() : s;
+}
+
+absl::Status SurveyLog::Add(const std::vector<std::string>& records) {
+  for (const std::string& record : records) {
+    if (absl::Status s = log_->Append(record); !s.ok()) return absl::DataLossError(s.message());
+    bytes_ += record.size();
+  }
+  return absl::OkStatus();
 }
 
 absl::Status SurveyLog::Flush() {

@@ -1,5 +1,5 @@
-// The durable memory of a survey, FOLDER/answers.log: a block log of its manifest and of every
-// result, each whole or not there.
+// The durable memory of a survey, FOLDER/answers.log: a block log of its manifest, of every result
+// and of the ends of attempts, each whole or not there.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,13 @@ namespace mmadiff {
 struct StoredSurvey {
   SurveyManifest manifest;
   std::vector<SurveyResult> results;  // in the order in which they were obtained
-  BlockLogStats stats;                // of the file; a torn end is damage only here
-  bool damaged = false;               // what was written whole is lost
+  struct End {
+    SurveyEnd end;
+    size_t results;  // that there were
+  };
+  std::vector<End> ends;  // of attempts
+  BlockLogStats stats;    // of the file; a torn end is damage only here
+  bool damaged = false;   // what was written whole is lost
 
   std::string Damage() const;  // the first, in words; "" if there is none
 };
@@ -42,11 +47,14 @@ class SurveyLog {
 
   // Durable at the latest half a second and one call later, or after Flush().
   absl::Status Append(const SurveyResult& result);
+  absl::Status Append(const SurveyEnd& end);  // durable
   absl::Status Flush();
   uint64_t bytes() const { return bytes_; }  // about: of all records
 
  private:
   explicit SurveyLog(std::unique_ptr<BlockLogWriter> log) : log_(std::move(log)) {}
+
+  absl::Status Add(const std::vector<std::string>& records);
 
   std::unique_ptr<BlockLogWriter> log_;
   uint64_t bytes_ = 0;

@@ -33,11 +33,13 @@ SurveyResult Result(uint64_t number) {
   result.dot_products = 3;
   result.mismatches = 4;
   result.first_mismatch = "sm_90/x@g3:1:0";
-  result.outputs = {{"stream", 2, std::string("\0\xff", 2)}};
+  result.outputs = {{"stream", 2, std::string("\0\xff", 2), 5}};
   result.digests = {{"stream", 9, {Digest{1} << 100, 7}}};
   result.findings = {{"bucket", "text", {{"00", "01", "why"}}}};
   result.trap = "zeros";
-  result.trapped = result.died_once = true;
+  result.trapped = result.died_once = result.unfinished = true;
+  result.next = 6;
+  result.pace = .25;
   return result;
 }
 
@@ -109,6 +111,23 @@ TEST_F(SurveyLogTest, AKillAtAnyByteLeavesWholeResultsAndTheLogGoesOn) {
   EXPECT_EQ(most, 2u);
 }
 
+TEST_F(SurveyLogTest, EndsOfAttemptsComeBack) {
+  const SurveyEnd first = {"time limit", ""}, second = {"", "the device is gone"};
+  auto log = SurveyLog::Create(Path("."), Manifest());
+  ASSERT_TRUE(log.ok()) << log.status();
+  EXPECT_TRUE((*log)->Append(Result(0)).ok());
+  EXPECT_TRUE((*log)->Append(first).ok());
+  EXPECT_TRUE((*log)->Append(Result(1)).ok());
+  EXPECT_TRUE((*log)->Append(second).ok());
+  const auto stored = ReadSurvey(Path("."));
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  ASSERT_EQ(stored->ends.size(), 2u);
+  EXPECT_EQ(stored->ends[0].end, first);
+  EXPECT_EQ(stored->ends[0].results, 1u);
+  EXPECT_EQ(stored->ends[1].end, second);
+  EXPECT_EQ(stored->ends[1].results, 2u);
+}
+
 TEST_F(SurveyLogTest, DamageIsSaidAndNotContinued) {
   const std::string first = Written(0);
   std::filesystem::remove(SurveyLogPath(Path(".")));
@@ -130,6 +149,14 @@ TEST_F(SurveyLogTest, AnotherFileIsRefused) {
     Put("answers.log", bytes);
     EXPECT_EQ(ReadSurvey(Path(".")).status().code(), absl::StatusCode::kDataLoss) << bytes;
   }
+}
+
+TEST_F(SurveyLogTest, AnotherFormatIsRefused) {
+  std::string bytes = SerializeManifest(Manifest());
+  EXPECT_TRUE(ParseSurveyManifest(bytes).ok());
+  bytes += std::string("\x60\x01", 2);  // the field again: the last one counts
+  EXPECT_THAT(std::string(ParseSurveyManifest(bytes).status().message()),
+              HasSubstr("a survey of format 1"));
 }
 
 TEST_F(SurveyLogTest, AStageThatThereIsNotIsRefused) {

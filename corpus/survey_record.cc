@@ -40,6 +40,7 @@ void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
   out.set_regressions(manifest.regressions);
   out.set_max_bytes(manifest.max_bytes);
   out.set_kept_lines(manifest.kept_lines);
+  out.set_format(kSurveyFormat);
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     proto::SurveyManifest::Instruction& added = *out.add_instruction();
     added.set_name(i.name);
@@ -51,7 +52,11 @@ void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
   }
 }
 
-SurveyManifest Get(const proto::SurveyManifest& in) {
+absl::StatusOr<SurveyManifest> Get(const proto::SurveyManifest& in) {
+  if (in.format() != kSurveyFormat) {
+    return absl::DataLossError(
+        absl::StrCat("a survey of format ", in.format(), "; this program reads ", kSurveyFormat));
+  }
   SurveyManifest manifest = {in.tool_version(),
                              in.model_version(),
                              in.generator_version(),
@@ -106,14 +111,16 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
     added.set_stream(o.stream);
     added.set_count(o.count);
     added.set_d(o.d);
+    added.set_first(o.first);
   }
   for (const SurveyDigests& d : result.digests) {
     proto::SurveyDigests& added = *out.add_digests();
     added.set_stream(d.stream);
     added.set_unit_cases(d.unit_cases);
     for (const Digest digest : d.digests) {
-      added.add_half(static_cast<uint64_t>(digest));
-      added.add_half(static_cast<uint64_t>(digest >> 64));
+      proto::Digest128& halves = *added.add_digest();
+      halves.set_low(static_cast<uint64_t>(digest));
+      halves.set_high(static_cast<uint64_t>(digest >> 64));
     }
   }
   for (const SurveyFinding& f : result.findings) {
@@ -131,6 +138,9 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
   out.set_trapped(result.trapped);
   out.set_died_once(result.died_once);
   out.set_differing_units(result.differing_units);
+  out.set_unfinished(result.unfinished);
+  out.set_next(result.next);
+  out.set_pace(result.pace);
 }
 
 absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
@@ -159,15 +169,14 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   result.mismatches = in.mismatches();
   result.first_mismatch = in.first_mismatch();
   for (const proto::SurveyOutputs& o : in.outputs()) {
-    result.outputs.push_back({o.stream(), o.count(), o.d()});
+    result.outputs.push_back({o.stream(), o.count(), o.d(), o.first()});
   }
   for (const proto::SurveyDigests& d : in.digests()) {
-    if (d.half_size() % 2 != 0) return absl::DataLossError("half a digest");
     SurveyDigests& added = result.digests.emplace_back();
     added.stream = d.stream();
     added.unit_cases = d.unit_cases();
-    for (int i = 0; i < d.half_size(); i += 2) {
-      added.digests.push_back(Digest{d.half(i + 1)} << 64 | d.half(i));
+    for (const proto::Digest128& digest : d.digest()) {
+      added.digests.push_back(Digest{digest.high()} << 64 | digest.low());
     }
   }
   for (const proto::SurveyFinding& f : in.finding()) {
@@ -181,6 +190,9 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   result.trapped = in.trapped();
   result.died_once = in.died_once();
   result.differing_units = in.differing_units();
+  result.unfinished = in.unfinished();
+  result.next = in.next();
+  result.pace = in.pace();
   return result;
 }
 
@@ -200,10 +212,15 @@ const char* Name(SurveyStage stage) {
   return kNames[static_cast<int>(stage)];
 }
 
+bool HasParts(SurveyStage stage) {
+  return stage == SurveyStage::kVectors || stage == SurveyStage::kRecording;
+}
+
 std::string SurveyTask::Text() const {
-  const bool unit = stage == SurveyStage::kRun;
+  const bool part = HasParts(stage) && number > 0;
   return absl::StrCat(Name(stage), " of ", op, variant.empty() ? "" : " with " + variant.substr(1),
-                      unit ? absl::StrCat(", unit ", number) : "",
+                      stage == SurveyStage::kRun ? absl::StrCat(", unit ", number) : "",
+                      part ? absl::StrCat(", part ", number) : "",
                       stage == SurveyStage::kQuestions && !detail.empty() ? ": " + detail : "");
 }
 
@@ -231,6 +248,9 @@ SurveyResult Outline(const SurveyResult& result) {
   outline.first_mismatch = result.first_mismatch;
   outline.trapped = result.trapped;
   outline.differing_units = result.differing_units;
+  outline.unfinished = result.unfinished;
+  outline.next = result.next;
+  outline.pace = result.pace;
   return outline;
 }
 
@@ -243,6 +263,13 @@ std::string SerializeManifest(const SurveyManifest& manifest) {
 std::string SerializeResult(const SurveyResult& result) {
   proto::SurveyResult message;
   Set(result, message);
+  return message.SerializeAsString();
+}
+
+std::string SerializeEnd(const SurveyEnd& end) {
+  proto::SurveyEnd message;
+  message.set_stopped_by(end.stopped_by);
+  message.set_device(end.device);
   return message.SerializeAsString();
 }
 
@@ -296,11 +323,19 @@ absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
   return Get(*message);
 }
 
+absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
+  const auto message = Parse<proto::SurveyEnd>(bytes, "end of a survey");
+  if (!message.ok()) return message.status();
+  return SurveyEnd{message->stopped_by(), message->device()};
+}
+
 absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes) {
   const auto message = Parse<proto::SurveyJob>(bytes, "job of a survey");
   if (!message.ok()) return message.status();
   SurveyJob job;
-  job.manifest = Get(message->manifest());
+  absl::StatusOr<SurveyManifest> manifest = Get(message->manifest());
+  if (!manifest.ok()) return manifest.status();
+  job.manifest = *std::move(manifest);
   for (const proto::SurveyTask& task : message->task()) {
     const absl::StatusOr<SurveyTask> got = Get(task);
     if (!got.ok()) return got.status();
@@ -322,10 +357,13 @@ absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes) {
   if (!in.ok()) return in.status();
   SurveyMessage message;
   switch (in->content_case()) {
-    case proto::SurveyMessage::kIdentity:
+    case proto::SurveyMessage::kIdentity: {
       message.kind = SurveyMessage::kIdentity;
-      message.identity = Get(in->identity());
+      absl::StatusOr<SurveyManifest> identity = Get(in->identity());
+      if (!identity.ok()) return identity.status();
+      message.identity = *std::move(identity);
       return message;
+    }
     case proto::SurveyMessage::kBegun: {
       message.kind = SurveyMessage::kBegun;
       const absl::StatusOr<SurveyTask> task = Get(in->begun());

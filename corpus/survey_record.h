@@ -37,7 +37,9 @@ struct SurveyTask {
   SurveyStage stage = SurveyStage::kLayout;
   std::string op;       // ARCH/INSTRUCTION; its size may be another than the table's
   std::string variant;  // appended to the device specification
-  uint64_t number = 0;  // kRun: of the unit; kExplain: the stage whose answer it explains
+  // kRun: of the unit; kVectors, kRecording: of the part; kExplain: the stage whose answer it
+  // explains.
+  uint64_t number = 0;
   std::string detail =
       "";  // kQuestions: one question alone; kExplain: a case name or a line of the
            // line protocol; kTrap: the same, line by line, or "zeros"
@@ -45,6 +47,9 @@ struct SurveyTask {
   std::string Text() const;  // one line, for people
   friend auto operator<=>(const SurveyTask&, const SurveyTask&) = default;
 };
+
+// Of what is stored.
+inline constexpr uint32_t kSurveyFormat = 2;
 
 // The facts of a survey: the first record of its log. A survey with other facts is refused in the
 // same folder.
@@ -89,8 +94,9 @@ struct SurveyLine {
 
 struct SurveyOutputs {
   std::string stream;
-  uint64_t count = 0;  // executions, from case 0 on
+  uint64_t count = 0;  // executions
   std::string d;       // PackWords() of their results
+  uint64_t first = 0;  // case
   friend bool operator==(const SurveyOutputs&, const SurveyOutputs&) = default;
 };
 
@@ -131,6 +137,21 @@ struct SurveyResult {
   std::string trap;        // the smallest input known to trap
   bool trapped = false;    // the device died or hung in it, twice
   bool died_once = false;  // it died or hung, was asked again, and answered
+  // The task is not done: what it had answered until its time was over or the device failed. Its
+  // next part goes on at `next`; a task that has no parts is asked again.
+  bool unfinished = false;
+  uint64_t next = 0;
+  double pace = 0;  // seconds for a dot product, of the fastest batch; 0: unknown
+};
+
+// Whether tasks of a slow device are cut into parts.
+bool HasParts(SurveyStage stage);
+
+// Why an attempt ended, before it wrote its pages.
+struct SurveyEnd {
+  std::string stopped_by;  // "time limit", "signal 2"; empty at the natural end
+  std::string device;      // why it is gone; empty if it is not
+  friend bool operator==(const SurveyEnd&, const SurveyEnd&) = default;
 };
 
 // What the asking process is told.
@@ -161,11 +182,13 @@ struct SurveyMessage {
 
 std::string SerializeManifest(const SurveyManifest& manifest);
 std::string SerializeResult(const SurveyResult& result);
+std::string SerializeEnd(const SurveyEnd& end);
 std::string SerializeJob(const SurveyJob& job);
 std::string SerializeMessage(const SurveyMessage& message);
 // kDataLoss when the bytes are no such thing.
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes);
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes);
+absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes);
 absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes);
 absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes);
 

@@ -127,8 +127,9 @@ absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang) {
   if (silent < command_.timeout) {
     overdue_ = false;
   } else if (std::exchange(overdue_, true)) {
-    return absl::DeadlineExceededError(
-        absl::StrCat(hang, " for ", absl::FormatDuration(command_.timeout), "; killed"));
+    return absl::DeadlineExceededError(absl::StrCat(
+        hang, " for ", absl::FormatDuration(command_.timeout),
+        watcher_.Stopped() ? ", and the process that watches it was stopped" : "", "; killed"));
   }
   if (absl::FromChrono(now - asked_) >= kQuestions) {
     if (stop_()) return absl::CancelledError("stopped before its last answer");

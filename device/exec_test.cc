@@ -286,6 +286,22 @@ TEST_F(Exec, EverythingDiesWithThisProcess) {
   for (const std::string& pid : pids) ExpectGone(pid);
 }
 
+// Whoever stops the watcher does not stop this process.
+TEST_F(Exec, AWatcherThatIsStopped) {
+  alarm(600);  // else a hang here would be one
+  const auto d = Answers("kill -STOP $PPID; kill -CONT $PPID; " + Helper("line"), 3);
+  EXPECT_TRUE(d.ok()) << d.status();
+  EXPECT_TRUE(HoldsForSomeTimeout([](absl::Duration timeout) {
+    const std::string command = "kill -STOP $PPID; " + Helper("line");
+    return absl::StrContains(Error(absl::StatusCode::kDeadlineExceeded, command, 3, timeout),
+                             "closed its output but does not exit for ");
+  }));
+  EXPECT_THAT(Error(absl::StatusCode::kDeadlineExceeded, "kill -STOP $PPID; sleep 1000", 3,
+                    absl::Seconds(1)),
+              HasSubstr("and the process that watches it was stopped; killed"));
+  alarm(0);
+}
+
 TEST_F(Exec, ManyAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -41,13 +43,31 @@ bool Coded(int64_t index, int code, int bits) {
 
 class LayoutProbe {
  public:
-  LayoutProbe(Device& device, const Operation& op)
-      : device_(device),
-        op_(op),
-        shape_(op.shape()),
-        xor_(op.model.algorithm.bit_operation == BitOperation::kXor) {}
+  LayoutProbe(const Operation& op, const Shape& shape)
+      : op_(op), shape_(shape), xor_(op.model.algorithm.bit_operation == BitOperation::kXor) {
+    all_.shape = shape;
+  }
 
-  absl::Status Run() {
+  // A batch for each pair of operands.
+  absl::Status Run(Device& device) {
+    device_ = &device;
+    return Probe();
+  }
+
+  absl::Status RunAtOnce(Device& device) {
+    absl::Status s = Probe();
+    device_ = &device;
+    if (s.ok()) s = Ask();
+    return s;
+  }
+
+  int64_t DotProducts() {
+    [[maybe_unused]] const absl::Status s = Probe();
+    return all_.dot_products();
+  }
+
+ private:
+  absl::Status Probe() {
     const Instruction& i = *op_.instruction;
     const Side a = {"A", "the scales of A", &Batch::a, shape_.blocks * shape_.m, shape_.m, i.a};
     const Side b = {"B", "the scales of B", &Batch::b, shape_.blocks * shape_.n, shape_.n, i.b};
@@ -59,7 +79,6 @@ class LayoutProbe {
     return s;
   }
 
- private:
   // Sums of xor give the elements together with those without the code and without the partner.
   int CodeCount(int bits) const { return 2 * bits + xor_; }
 
@@ -142,9 +161,24 @@ class LayoutProbe {
     return c;
   }
 
+  // Asks the executions, or, while there is no device, collects them.
   absl::Status Check(const Batch& values, const std::string& operand) {
+    operands_.push_back({all_.dot_products(), operand});
+    for (const auto words : {&Batch::a, &Batch::b, &Batch::c}) {
+      (all_.*words).insert((all_.*words).end(), (values.*words).begin(), (values.*words).end());
+    }
+    all_.count += values.count;
+    return device_ == nullptr ? absl::OkStatus() : Ask();
+  }
+
+  // Asks what was collected.
+  absl::Status Ask() {
     const Instruction& in = *op_.instruction;
     const int stride = shape_.row_words();
+    Batch none;
+    none.shape = shape_;
+    const Batch values = std::exchange(all_, std::move(none));
+    const auto operands = std::exchange(operands_, {});
     Batch words = values;
     for (size_t i = 0; i < words.a.size(); ++i) {
       words.a[i] = IntegerWord(in.a_format(i % stride), values.a[i]);
@@ -153,7 +187,7 @@ class LayoutProbe {
       words.b[i] = IntegerWord(in.b_format(i % stride), values.b[i]);
     }
     for (uint64_t& c : words.c) c = IntegerWord(*in.c, c);
-    const absl::StatusOr<std::vector<uint64_t>> d = device_.Run(op_, words);
+    const absl::StatusOr<std::vector<uint64_t>> d = device_->Run(op_, words);
     if (!d.ok()) return d.status();
     for (size_t i = 0; i < d->size(); ++i) {
       const Position p = PositionOf(shape_, static_cast<int64_t>(i) % shape_.d_words());
@@ -161,7 +195,11 @@ class LayoutProbe {
       const uint64_t expected =
           IntegerWord(*in.d, Expected(&values.a[(block * shape_.m + p.i) * stride],
                                       &values.b[(block * shape_.n + p.j) * stride], values.c[i]));
-      if ((*d)[i] != expected) return Misplaced(operand, p, (*d)[i], expected);
+      if ((*d)[i] == expected) continue;
+      const auto later = std::find_if(operands.begin(), operands.end(), [&](const auto& o) {
+        return o.first > static_cast<int64_t>(i);
+      });
+      return Misplaced(std::prev(later)->second, p, (*d)[i], expected);
     }
     return absl::OkStatus();
   }
@@ -176,16 +214,26 @@ class LayoutProbe {
         "; this instruction is disabled on this device: compare `mmadiff layout` with the manual"));
   }
 
-  Device& device_;
+  Device* device_ = nullptr;
   const Operation& op_;
   const Shape shape_;
   const bool xor_;
+  Batch all_;                                              // collected, not yet asked: values
+  std::vector<std::pair<int64_t, std::string>> operands_;  // first dot product, what is under probe
 };
 
 }  // namespace
 
 absl::Status ProbeLayout(Device& device, const Operation& op) {
-  return LayoutProbe(device, op).Run();
+  return LayoutProbe(op, op.shape()).Run(device);
+}
+
+absl::Status ProbeDotProduct(Device& device, const Operation& op) {
+  return LayoutProbe(op, DotProductShape(op.shape())).RunAtOnce(device);
+}
+
+int64_t LayoutDotProducts(const Operation& op, const Shape& shape) {
+  return LayoutProbe(op, shape).DotProducts();
 }
 
 uint64_t CodeWord(const Format& f) {

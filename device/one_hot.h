@@ -19,6 +19,12 @@ namespace mmadiff {
 // D. Any other error is the device's own.
 absl::Status ProbeLayout(Device& device, const Operation& op);
 
+// The same of a dot product alone: its elements of A and B, its addend and its scales, in one batch.
+absl::Status ProbeDotProduct(Device& device, const Operation& op);
+
+// Dot products that ProbeLayout() asks with executions of this shape.
+int64_t LayoutDotProducts(const Operation& op, const Shape& shape);
+
 // What stands for "one" in an operand under probe: an integer whose word has bytes that differ in
 // pairs, as far as they lie in its leading 11 bits, in f64 53: more would ask how many bits a sum
 // keeps.

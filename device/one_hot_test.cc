@@ -233,6 +233,38 @@ TEST(ProbeLayout, SaysWhere) {
   }
 }
 
+TEST(ProbeDotProduct, EveryTransposition) {
+  for (const char* name : {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", "x86/vpdpbusd",
+                           "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0"}) {
+    const Operation& op = *FindOperation(name);
+    for (const auto words : {&Batch::a, &Batch::b}) {
+      const auto probe = [&](int x, int y) {
+        Misplacing device([&](Batch& one) { std::swap((one.*words)[x], (one.*words)[y]); },
+                          nullptr);
+        return ProbeDotProduct(device, op);
+      };
+      EXPECT_TRUE(probe(0, 0).ok()) << probe(0, 0);
+      for (int x = 0; x < op.shape().k; ++x) {
+        for (int y = x + 1; y < op.shape().k; ++y) {
+          EXPECT_EQ(probe(x, y).code(), StatusCode::kFailedPrecondition) << x << " and " << y;
+        }
+      }
+    }
+  }
+}
+
+TEST(LayoutDotProducts, AreThoseThatAreAsked) {
+  for (const char* name : {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", "x86/vfmadd231ss"}) {
+    const Operation& op = *FindOperation(name);
+    int64_t asked = 0;
+    Misplacing device([&](Batch& one) { asked += one.dot_products(); }, nullptr);
+    EXPECT_TRUE(ProbeLayout(device, op).ok());
+    EXPECT_EQ(LayoutDotProducts(op, op.shape()), std::exchange(asked, 0));
+    EXPECT_TRUE(ProbeDotProduct(device, op).ok());
+    EXPECT_EQ(LayoutDotProducts(op, DotProductShape(op.shape())), asked);
+  }
+}
+
 TEST(ProbeLayout, AFailingDeviceIsNoWrongLayout) {
   const auto device = OpenFaulty("dead=3");
   ASSERT_TRUE(device.ok());

@@ -138,11 +138,23 @@ CommandEnd Watcher::TakeEnd() {
   return end;
 }
 
+bool Watcher::Stopped() const {
+  siginfo_t info;
+  info.si_pid = 0;
+  return pid_ > 0 && waitid(P_PID, pid_, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid != 0;
+}
+
 void Watcher::Kill() {
   alive_.Close();
   ended_.Close();
   if (pid_ <= 0) return;
-  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  // One that is stopped (SIGSTOP) would not see the order.
+  for (;;) {
+    kill(pid_, SIGCONT);
+    siginfo_t info;
+    const int failed = waitid(P_PID, pid_, &info, WEXITED | WSTOPPED);
+    if (failed != 0 ? errno != EINTR : info.si_code != CLD_STOPPED) break;
   }
   pid_ = 0;
 }

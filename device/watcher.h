@@ -69,6 +69,8 @@ class Watcher {
   int ended() const { return ended_.get(); }
   // To be called once ended() is readable.
   CommandEnd TakeEnd();
+  // Whether somebody has stopped the small process (SIGSTOP): nothing ends then but by Kill().
+  bool Stopped() const;
   // Kills what is left of the group; returns when it is dead. Does nothing the second time.
   void Kill();
 

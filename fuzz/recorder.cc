@@ -1,22 +1,18 @@
 #include "fuzz/recorder.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "corpus/case_folder.h"
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
-#include "corpus/regression_case.h"
-#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "fuzz/campaign.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
+#include "fuzz/known_cases.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {
@@ -135,36 +131,11 @@ class Recorder {
 
   absl::Status Regressions() {
     std::map<const Operation*, size_t> index;
-    std::set<std::string_view> archs;
-    for (size_t r = 0; r < ops_.size(); ++r) {
-      index[ops_[r]] = r;
-      archs.insert(ops_[r]->arch());
-    }
-    for (const std::string_view arch : archs) {
-      const std::filesystem::path folder = std::filesystem::path(options_.regressions) / arch;
-      std::error_code ignored;
-      if (options_.regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
-      const auto files = ListCases(folder.string());
-      if (!files.ok()) return files.status();
-      for (const std::string& file : *files) {
-        const absl::StatusOr<RegressionCase> c = ReadCase(file);
-        if (!c.ok()) return c.status();
-        const auto op = index.find(c->op);
-        if (op == index.end()) continue;
-        const std::string name = std::filesystem::path(file).filename().string();
-        if (absl::Status s = Regression(op->second, c->inputs, name); !s.ok()) return s;
-      }
-    }
-    std::set<std::pair<const Operation*, DotProductCase>> asked;  // two sources may have the same
-    for (const VectorFile& file : EmbeddedVectors()) {
-      for (const Vector& v : file.vectors) {
-        for (const VectorCase& c : CasesOf(v)) {
-          const auto op = index.find(c.op);
-          if (op == index.end() || !asked.emplace(c.op, c.dot).second) continue;
-          const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
-          if (absl::Status s = Regression(op->second, inputs, v.name); !s.ok()) return s;
-        }
-      }
+    for (size_t r = 0; r < ops_.size(); ++r) index[ops_[r]] = r;
+    const auto cases = KnownCases(ops_, options_.regressions);
+    if (!cases.ok()) return cases.status();
+    for (const KnownCase& c : *cases) {
+      if (absl::Status s = Regression(index[c.op], c.inputs, c.name); !s.ok()) return s;
     }
     if (regressions_.size() > kMaxRecordingFileBytes) {
       return absl::InvalidArgumentError(

@@ -21,8 +21,10 @@
 #include "fuzz/asked_device.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/recorder.h"
+#include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
 #include "fuzz/report.h"
+#include "fuzz/survey/verify.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -43,7 +45,8 @@ class Replay {
         device_(device),
         console_(console),
         mismatches_(report, options.max_reports),
-        vectors_(device, options.verbose, console.color(), report, mismatches_) {}
+        vectors_(device, options.verbose, console.color(), report, mismatches_),
+        unmodelled_(device, options.test_results, mismatches_, outcome_) {}
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
@@ -99,7 +102,8 @@ class Replay {
     return Live(*name->stream.op, inputs, argument);
   }
 
-  // The log of a survey has no answers that its recording has not, but says what was asked.
+  // The log of a survey has no answers that its recording has not, but says what was asked, and the
+  // pages say what the log says.
   void SurveyIn(const std::string& folder) {
     std::error_code ignored;
     if (!std::filesystem::exists(folder + "/survey.json", ignored) &&
@@ -109,6 +113,12 @@ class Replay {
     const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
     const std::string wrong =
         !stored.ok() ? std::string(stored.status().message()) : stored->Damage();
+    if (stored.ok()) {
+      for (const std::string& page : WrongPages(folder, *stored)) {
+        console_.Warn(page);
+        outcome_.damaged = true;
+      }
+    }
     const bool torn = stored.ok() && wrong.empty() && !stored->stats.damage.empty();
     if (wrong.empty() && !torn) return;
     console_.Warn(torn ? absl::StrCat(SurveyLogPath(folder), ": ends before its end") : wrong);
@@ -164,7 +174,7 @@ class Replay {
   absl::Status Folder(const std::string& path) {
     RecordingStats stats;
     const auto answers = [this](const Recording& recording) -> absl::Status {
-      if (IsWithoutModel(recording)) return absl::OkStatus();
+      if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
       Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
@@ -184,20 +194,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Counts answers that nothing can be compared with.
-  bool IsWithoutModel(const Recording& recording) {
-    if (IsModelled(*recording.op)) return false;
-    outcome_.unmodelled += recording.d.size();
-    outcome_.unmodelled_ops.insert(recording.op->name);
-    return true;
-  }
-
   absl::Status AddUnit(const RecomputedUnit& unit) {
-    if (!unit.model.has_value()) {
-      ++outcome_.unmodelled_units;
-      outcome_.unmodelled_ops.insert(unit.stream.op->name);
-      return absl::OkStatus();
-    }
+    if (!unit.model.has_value()) return unmodelled_.Compare(unit);
     CompareUnit(unit, unit.recorded, unit.identity);
     absl::Status s;
     if (device_ != nullptr && device_->Lacks(*unit.stream.op)) {
@@ -244,7 +242,7 @@ class Replay {
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
     const auto deliver = [&](const Recording& recording) -> absl::Status {
-      if (IsWithoutModel(recording)) return absl::OkStatus();
+      if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
       if (device_ != nullptr && in_folder && device_->Lacks(*recording.op)) {
@@ -334,6 +332,7 @@ class Replay {
   FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
+  UnmodelledReplay unmodelled_;
 };
 
 }  // namespace

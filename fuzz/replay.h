@@ -44,8 +44,12 @@ struct ReplayOutcome {
   // Dot products and units that make this a comparison, without what is flaky: those that the
   // device answered; all if there is no device.
   uint64_t answered = 0;
-  // Stored answers of operations without a model: not compared, whatever device there is.
-  uint64_t unmodelled = 0, unmodelled_units = 0;  // dot products, units of digests
+  // Stored answers of operations without a model, which are never compared with one: dot products,
+  // units of digests; of these those that the device was asked for again, and those that are not,
+  // bit for bit, what it said (digests do not tell NaNs apart).
+  uint64_t unmodelled = 0, unmodelled_units = 0;
+  uint64_t repeated = 0, repeated_units = 0;
+  uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
   std::vector<absl::Status> dropped;           // operations that failed alone; the others went on
   bool damaged = false;                        // data that was skipped, which was warned of

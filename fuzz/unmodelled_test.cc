@@ -13,12 +13,8 @@
 #include "fuzz/prober.h"
 #include "fuzz/recorder.h"
 #include "fuzz/replay.h"
-#include "fuzz/survey/asker.h"
 #include "fuzz/survey/compare.h"
-#include "fuzz/survey/files.h"
-#include "fuzz/survey/page.h"
-#include "fuzz/survey/summary.h"
-#include "fuzz/survey/survey.h"
+#include "fuzz/survey/testing_survey.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -31,7 +27,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-constexpr char kName[] = "sm_90/mma.m8n8k4.f32.f16.f16.f16", kFma[] = "x86/vfmadd231ss";
+constexpr char kName[] = "sm_90/mma.m8n8k4.f32.f16.f16.f16";
 
 const Operation& Op() { return *FindUnmodelled(kName); }
 
@@ -102,12 +98,9 @@ class UnmodelledTest : public TestFolder {
   }
 
   SurveyOutcome Survey(const std::string& folder, const SumsDevice::Change& change = {}) {
-    const auto open = [&change](const std::string&) -> EngineOr {
+    const AskProcess ask = AskHere([&change](const std::string&) -> EngineOr {
       return std::make_unique<HostEngine>(std::make_unique<SumsDevice>(change));
-    };
-    const AskProcess ask = [&open](const SurveyJob& job, const TakeMessage& take, const auto&) {
-      return AskSurvey(job, open, [&](const SurveyMessage& m) { EXPECT_TRUE(take(m).ok()); });
-    };
+    });
     SurveyOptions options = {.folder = Path(folder), .device = "sums", .cases = 100};
     options.globs = {"sm_90/mma.m8n8k4.f32.*", kFma};
     const auto outcome = RunSurvey(options, ask, console_);
@@ -175,11 +168,35 @@ TEST_F(UnmodelledTest, WhatIsRecordedIsCountedAndNotCompared) {
     EXPECT_EQ(outcome.unmodelled, raw);
     EXPECT_EQ(outcome.unmodelled_units, 1u);
     EXPECT_THAT(outcome.unmodelled_ops, ElementsAre(kName));
+    EXPECT_EQ(outcome.repeated, asked == nullptr ? 0 : raw);
+    EXPECT_EQ(outcome.repeated_units, asked == nullptr ? 0u : 1u);
+    EXPECT_EQ(outcome.changed + outcome.changed_units, 0u);
     EXPECT_GT(outcome.compared, 0u);
     EXPECT_EQ(outcome.units, asked == nullptr ? 1u : 2u);
     EXPECT_EQ(outcome.differing + outcome.differing_units + outcome.unsupported, 0u);
     EXPECT_FALSE(outcome.damaged);
     for (const auto& [who, tally] : outcome.tallies) EXPECT_THAT(tally.ops, ElementsAre(kFma));
+  }
+}
+
+// Bit for bit, but for digests also of a NaN; and nothing of it is a comparison with a model.
+TEST_F(UnmodelledTest, ADeviceThatAnswersOtherwiseNowIsSeen) {
+  Record({&Op()});
+  for (const bool nans : {true, false}) {
+    SumsDevice device([nans](const Operation& op, std::vector<uint64_t>& d) {
+      for (uint64_t& word : d) word ^= IsNan(op.model.d, word) == nans;
+    });
+    HostEngine engine(device);
+    std::vector<std::string> reports;
+    const auto report = [&](const std::string& text) { reports.push_back(text); };
+    const auto outcome = ReplaySubjects({.subjects = {Path("out")}}, &engine, report, console_);
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_GT(outcome->repeated, outcome->changed);
+    EXPECT_GT(outcome->changed, 0u);
+    EXPECT_EQ(outcome->changed_units, nans ? 0u : 1u);
+    EXPECT_EQ(outcome->answered + outcome->compared + outcome->differing, 0u);
+    ASSERT_THAT(reports, testing::Not(IsEmpty()));
+    EXPECT_THAT(reports[0], testing::StartsWith(absl::StrCat("CHANGED ", kName)));
   }
 }
 

@@ -53,7 +53,18 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
   if (!outcome.unmodelled_ops.empty()) {
     console.Print(absl::StrCat(outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
                                " instructions without a model were not compared",
+                               outcome.repeated > 0 ? " with one" : "",
                                Counted(", units of digests: ", outcome.unmodelled_units), "\n"));
+  }
+  if (outcome.repeated + outcome.repeated_units > 0) {
+    console.Print(absl::StrCat(
+        outcome.repeated - outcome.changed, " of ", outcome.repeated,
+        " of these answers are the device's again",
+        outcome.repeated_units == 0
+            ? ""
+            : absl::StrCat(", units of digests: ", outcome.repeated_units - outcome.changed_units,
+                           " of ", outcome.repeated_units),
+        "\n"));
   }
   if (const std::string counts = VectorCounts(outcome); !counts.empty()) console.Print(counts);
 }
@@ -68,8 +79,9 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
   }
   const bool flaky = outcome.flaky > 0;
   if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
-  const bool nothing = outcome.answered == 0;
-  const bool differs = outcome.differing + outcome.differing_units != 0;
+  const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
+  const bool differs =
+      outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units != 0;
   if (!outcome.dropped.empty()) return CodeOfDropped(outcome.dropped, !nothing);
   if (nothing && differs) return kMismatch;  // of a folder's own answers
   if (nothing && (outcome.damaged || flaky)) return kDamaged;

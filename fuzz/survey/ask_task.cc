@@ -1,20 +1,15 @@
 #include "fuzz/survey/ask_task.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "corpus/case_folder.h"
-#include "corpus/recordings/packed_words.h"
-#include "corpus/regression_case.h"
-#include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
-#include "fuzz/unit_runner.h"
+#include "fuzz/survey/ask_parts.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/probe.h"
@@ -25,8 +20,8 @@ namespace {
 using enum SurveyStage;
 
 constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
-constexpr uint64_t kDigestUnits = 4;       // of a recording
-constexpr int64_t kRecordedAtOnce = 256;   // executions
+constexpr int64_t kTriedAtOnce = 256;      // executions
+constexpr double kPairParts = 10;          // of a slow device: its pairs are a sample
 
 // The cases of "STREAM:FIRST:COUNT".
 struct NamedCases {
@@ -92,50 +87,6 @@ absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation
   return absl::OkStatus();
 }
 
-// Adds what the device answers to the inputs, a line for each dot product.
-absl::Status AddAnswers(Device& device, const Operation& op, const Batch& inputs,
-                        const std::string& name, SurveyResult& result) {
-  std::vector<uint64_t> d;
-  if (absl::Status s = device.Run(op, inputs, d); !s.ok()) return s;
-  const std::vector<int64_t> differing = Compare(op, inputs, d).differing;
-  for (int64_t i = 0; i < inputs.dot_products(); ++i) {
-    result.lines.push_back({name, FormatLine(*op.instruction, Extract(inputs, i), d[i]),
-                            std::binary_search(differing.begin(), differing.end(), i)});
-  }
-  result.dot_products += d.size();
-  result.mismatches += differing.size();
-  return absl::OkStatus();
-}
-
-absl::Status Vectors(const SurveyManifest& manifest, Device& device, const Operation& op,
-                     SurveyResult& result) {
-  std::vector<DotProductCase> asked;  // two sources may have the same
-  for (const VectorFile& file : EmbeddedVectors()) {
-    for (const Vector& v : file.vectors) {
-      for (const VectorCase& c : CasesOf(v)) {
-        if (c.op != &op || std::find(asked.begin(), asked.end(), c.dot) != asked.end()) continue;
-        asked.push_back(c.dot);
-        const Batch inputs = MakeDotProductBatch(op.shape(), {c.dot});
-        if (absl::Status s = AddAnswers(device, op, inputs, v.name, result); !s.ok()) return s;
-      }
-    }
-  }
-  const std::filesystem::path folder = std::filesystem::path(manifest.regressions) / op.arch();
-  std::error_code ignored;
-  if (manifest.regressions.empty() || !std::filesystem::exists(folder, ignored)) {
-    return absl::OkStatus();
-  }
-  const auto files = ListCases(folder.string());
-  if (!files.ok()) return files.status();
-  for (const std::string& file : *files) {
-    const absl::StatusOr<RegressionCase> c = ReadCase(file);
-    if (!c.ok() || c->op != &op) continue;
-    const std::string name = std::filesystem::path(file).filename().string();
-    if (absl::Status s = AddAnswers(device, op, c->inputs, name, result); !s.ok()) return s;
-  }
-  return absl::OkStatus();
-}
-
 absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit& unit,
                      SurveyResult& result) {
   UnitResult counted;
@@ -153,56 +104,11 @@ absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit&
   return absl::IsResourceExhausted(s) && mismatching == kMostMismatching ? absl::OkStatus() : s;
 }
 
-// Counts what differs from the model, and names the first case that does.
-void CountDiffering(CaseName name, const Batch& batch, const std::vector<uint64_t>& d,
-                    SurveyResult& result) {
-  const Operation& op = *name.stream.op;
-  const std::vector<int64_t> differing = Compare(op, batch, d).differing;
-  result.dot_products += d.size();
-  result.mismatches += differing.size();
-  if (differing.empty() || !result.first_mismatch.empty()) return;
-  name.index += differing.front() / op.shape().d_words();
-  result.first_mismatch = FormatCaseName(name);
-}
-
-absl::Status Record(const SurveyManifest& manifest, Engine& engine, Device& device,
-                    const CaseStream& stream, SurveyResult& result) {
-  const Operation& op = *stream.op;
-  const auto& all = manifest.instructions;
-  const auto i =
-      std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.name == op.name; });
-  if (i == all.end()) return absl::NotFoundError("not of this survey");
-  Batch batch;
-  for (const Strategy& strategy : Strategies()) {
-    const CaseStream of = {&op, &strategy, stream.seed};
-    SurveyOutputs outputs = {of.name(), i->raw_cases, ""};
-    for (uint64_t first = 0; first < i->raw_cases; first += batch.count) {
-      Generate(of, first, std::min<int64_t>(kRecordedAtOnce, i->raw_cases - first), batch);
-      std::vector<uint64_t> d;
-      if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
-      outputs.d += PackWords(*op.instruction->d, d);
-      if (IsModelled(op)) CountDiffering({of, first}, batch, d, result);
-    }
-    result.outputs.push_back(std::move(outputs));
-  }
-  SurveyDigests digests = {stream.name(), i->digest_cases, {}};
-  for (uint64_t u = 0; u < kDigestUnits; ++u) {
-    const auto digest = engine.AnswerDigest(stream, u * i->digest_cases, i->digest_cases);
-    if (!digest.ok()) return digest.status();
-    digests.digests.push_back(*digest);
-    if (!IsModelled(op)) continue;
-    const auto model =
-        AnswerDigest(stream, u * i->digest_cases, i->digest_cases, /*device=*/nullptr);
-    if (!model.ok()) return model.status();
-    if (*model != *digest) ++result.differing_units;
-  }
-  result.digests.push_back(std::move(digests));
-  return absl::OkStatus();
-}
-
 absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operation& op,
-                   SurveyResult& result) {
-  const absl::StatusOr<OperandSweep> sweep = SweepOperands(device, op, op.model, TimeLimit());
+                   double seconds, SurveyResult& result) {
+  const TimeLimit limit =
+      seconds > 0 ? TimeLimit::After(absl::Seconds(kPairParts * seconds)) : TimeLimit();
+  const absl::StatusOr<OperandSweep> sweep = SweepOperands(device, op, op.model, limit);
   if (!sweep.ok()) return sweep.status();
   SurveyAnswer& answer = result.answers.emplace_back();
   answer.question = "pairs";
@@ -261,7 +167,7 @@ absl::Status Trap(Device& device, const Operation& op, const std::string& detail
   if (const absl::StatusOr<NamedCases> cases = ParseNamedCases(detail); cases.ok()) {
     for (uint64_t done = 0; done < cases->count; done += batch.count) {
       Generate(cases->first.stream, cases->first.index + done,
-               std::min<int64_t>(kRecordedAtOnce, cases->count - done), batch);
+               std::min<int64_t>(kTriedAtOnce, cases->count - done), batch);
       if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
     }
     return absl::OkStatus();
@@ -291,13 +197,13 @@ absl::Status AskTask(const SurveyManifest& manifest, const SurveyTask& task, con
     case kQuestions:
       return Ask(manifest, device, *op, QuestionsOf(task), result);
     case kVectors:
-      return Vectors(manifest, device, *op, result);
+      return AskVectors(manifest, unit, device, *op, result);
     case kRun:
       return RunUnit(engine, stream, unit, result);
     case kRecording:
-      return Record(manifest, engine, device, stream, result);
+      return AskRecording(manifest, unit, engine, device, stream, result);
     case kPairs:
-      return Pairs(manifest, device, *op, result);
+      return Pairs(manifest, device, *op, unit.seconds, result);
     case kExplain:
       return Explain(device, stream, task.detail, result);
     case kTrap:

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -12,6 +15,8 @@
 #include "device/plain_text.h"
 #include "fuzz/survey/ask_task.h"
 #include "fuzz/survey/schedule.h"
+#include "triage/explain.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -33,10 +38,13 @@ std::string IdentityOf(const Device& device) {
   return PlainLine(device.identity() + (fingerprint.empty() ? "" : ", " + fingerprint));
 }
 
-// Says what the device is asked before it is asked.
-class AnnouncingDevice : public Device {
+// Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
+// people are to know on what it dies, what it is asked before it is asked.
+class ObservedDevice : public Device {
  public:
-  AnnouncingDevice(Device& device, const SendMessage& send) : device_(device), send_(send) {}
+  // `send` may be nullptr. `name`: of the lines.
+  ObservedDevice(Device& device, const SendMessage* send, std::string name)
+      : device_(device), send_(send), name_(std::move(name)) {}
 
   std::string name() const override { return device_.name(); }
   std::string identity() const override { return device_.identity(); }
@@ -44,20 +52,47 @@ class AnnouncingDevice : public Device {
   bool Emulates(const Operation& op) const override { return device_.Emulates(op); }
   absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
 
+  double pace() const { return pace_; }
+  // Of slow batches, each dot product once.
+  std::vector<SurveyLine>& lines() { return lines_; }
+
  private:
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (send_ != nullptr) Announce(op, batch);
+    const Clock::time_point begun = Clock::now();
+    absl::Status s = device_.Run(op, batch, d);
+    if (d.empty()) return s;
+    const double pace = Seconds(begun) / static_cast<double>(d.size());
+    if (s.ok()) pace_ = pace_ == 0 ? pace : std::min(pace, pace_);
+    if (pace > kSlowPace) Keep(op, batch, d);
+    return s;
+  }
+
+  void Announce(const Operation& op, const Batch& batch) {
     SurveyMessage message;
     message.kind = SurveyMessage::kAsked;
     const int64_t lines = std::min<int64_t>(batch.dot_products(), kAskedLines);
     for (int64_t i = 0; i < lines; ++i) {
       message.asked.push_back(FormatLine(*op.instruction, Extract(batch, i)));
     }
-    send_(message);
-    return device_.Run(op, batch, d);
+    (*send_)(message);
+  }
+
+  void Keep(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d) {
+    for (size_t i = 0; i < d.size() && lines_.size() < kAskedLines; ++i) {
+      const DotProductCase dot = Extract(batch, static_cast<int64_t>(i));
+      if (!kept_.insert(dot).second) continue;
+      const bool differs = IsModelled(op) && !Gives(op, op.model, dot, d[i]);
+      lines_.push_back({name_, FormatLine(*op.instruction, dot, d[i]), differs});
+    }
   }
 
   Device& device_;
-  const SendMessage& send_;
+  const SendMessage* send_;
+  const std::string name_;
+  double pace_ = 0;
+  std::vector<SurveyLine> lines_;
+  std::set<DotProductCase> kept_;
 };
 
 class Asker {
@@ -89,12 +124,17 @@ class Asker {
       send_(message);
       const auto begun = Clock::now();
       message.result.task = *task;
-      absl::Status s = Do(*task, **engine, message.result);
-      if (absl::IsCancelled(s) && IsOver()) return absl::OkStatus();
-      if (!s.ok() && !IsOfOperation(s)) return Fail(s);
+      ObservedDevice device((*engine)->device(), job_.tasks.empty() ? nullptr : &send_,
+                            Name(task->stage));
+      absl::Status s = Do(*task, **engine, device, message.result);
+      message.result.seconds = Seconds(begun);
+      const bool over = absl::IsCancelled(s) && IsOver();
+      if (over || (!s.ok() && !IsOfOperation(s))) {
+        KeepUnfinished(message.result, std::move(device.lines()));
+        return over ? absl::OkStatus() : Fail(s);
+      }
       message.kind = SurveyMessage::kResult;
       message.result.status = absl::Status(s.code(), PlainText(s.message()));
-      message.result.seconds = Seconds(begun);
       send_(message);
       schedule_.Done(message.result);
     }
@@ -104,6 +144,28 @@ class Asker {
   double Left() const { return job_.left - Seconds(start_); }
   // Whether a task that has begun must end.
   bool IsOver() const { return job_.total > 0 && Left() < -kGrace; }
+
+  // What was answered of a task that ends before its end.
+  void KeepUnfinished(SurveyResult result, std::vector<SurveyLine> lines) {
+    const SurveyStage stage = result.task.stage;
+    // Where the elements are, and what traps, single lines do not say.
+    if (stage == SurveyStage::kLayout || stage == SurveyStage::kTrap) return;
+    if (!HasParts(stage)) {
+      SurveyResult part;
+      part.task = std::move(result.task);
+      part.seconds = result.seconds;
+      part.dot_products = lines.size();
+      part.mismatches = std::ranges::count(lines, true, &SurveyLine::differs);
+      part.lines = std::move(lines);
+      result = std::move(part);
+    }
+    if (result.lines.empty() && result.outputs.empty()) return;
+    result.unfinished = true;
+    SurveyMessage message;
+    message.kind = SurveyMessage::kResult;
+    message.result = std::move(result);
+    send_(message);
+  }
 
   absl::Status Fail(const absl::Status& s) {
     SurveyMessage message;
@@ -173,12 +235,13 @@ class Asker {
     return absl::OkStatus();
   }
 
-  absl::Status Do(const SurveyTask& task, Engine& engine, SurveyResult& result) {
-    AnnouncingDevice announcing(engine.device(), send_);
-    // Alone, so that it is known on what the device died.
-    Device& device = job_.tasks.empty() ? engine.device() : announcing;
+  absl::Status Do(const SurveyTask& task, Engine& engine, ObservedDevice& device,
+                  SurveyResult& result) {
+    HostEngine observed(device);
+    Engine& asked = engine.resident() ? engine : observed;
     const absl::Status s =
-        AskTask(job_.manifest, task, schedule_.UnitOf(task), engine, device, result);
+        AskTask(job_.manifest, task, schedule_.UnitOf(task), asked, device, result);
+    result.pace = device.pace();
     std::string hardware = PlainLine(engine.device().Hardware());
     if (hardware != hardware_) result.hardware = hardware_ = std::move(hardware);
     return s;

@@ -13,6 +13,7 @@
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/json_text.h"
+#include "fuzz/survey/verify.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -22,10 +23,10 @@ using Row = std::pair<std::string, std::string>;  // operation, variant
 
 // What one survey says of a row.
 struct Said {
-  std::map<std::string, std::string> answers;  // to a question; also "layout", "repeat"
-  std::map<std::string, std::string> words;    // line without its last word -> that word
-  std::map<std::string, std::string> outputs;  // stream -> packed words
-  std::map<std::string, std::string> stages;   // "answered", "fails", "traps"
+  std::map<std::string, std::string> answers;    // to a question; also "layout", "repeat"
+  std::map<std::string, std::string> words;      // line without its last word -> that word
+  std::map<std::string, SurveyOutputs> outputs;  // by stream: of all parts
+  std::map<std::string, std::string> stages;     // "answered", "fails", "traps"
   std::map<std::tuple<std::string, uint64_t, size_t>, Digest> digests;  // stream, cases, unit
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> units;  // of a run: cases -> mismatches
 };
@@ -39,11 +40,13 @@ std::map<Row, Said> Everything(const StoredSurvey& stored) {
       if (space != line.npos) said.words.emplace(line.substr(0, space), line.substr(space + 1));
     };
     if (result.task.stage == SurveyStage::kTrap) continue;
-    std::string& stage = said.stages[Name(result.task.stage)];
-    if (result.trapped) stage = "traps";
-    if (!result.status.ok() && !result.trapped) stage = "fails";
-    if (stage.empty()) stage = "answered";
-    if (result.task.stage == SurveyStage::kRun) {
+    if (!result.unfinished || HasParts(result.task.stage)) {
+      std::string& stage = said.stages[Name(result.task.stage)];
+      if (result.trapped) stage = "traps";
+      if (!result.status.ok() && !result.trapped) stage = "fails";
+      if (stage.empty()) stage = "answered";
+    }
+    if (result.task.stage == SurveyStage::kRun && !result.unfinished) {
       said.units[{result.first_case, result.cases}] = result.mismatches;
     }
     for (const SurveyDigests& d : result.digests) {
@@ -59,7 +62,12 @@ std::map<Row, Said> Everything(const StoredSurvey& stored) {
     for (const SurveyFinding& f : result.findings) {
       for (const SurveyFinding::Case& c : f.cases) add(c.line);
     }
-    for (const SurveyOutputs& o : result.outputs) said.outputs[o.stream] = o.d;
+    for (const SurveyOutputs& o : result.outputs) {
+      SurveyOutputs& outputs = said.outputs[o.stream];
+      if (o.first != outputs.count) continue;
+      outputs.count += o.count;
+      outputs.d += o.d;
+    }
   }
   return all;
 }
@@ -123,9 +131,9 @@ class Comparer {
       row_.what.push_back(absl::StrCat(digests, " digests of the same cases differ"));
     if (op != nullptr) {
       Words(*op, x, y);
-      for (const auto& [stream, d] : x.outputs) {
+      for (const auto& [stream, outputs] : x.outputs) {
         const auto other = y.outputs.find(stream);
-        if (other != y.outputs.end()) Outputs(*op, stream, d, other->second);
+        if (other != y.outputs.end()) Outputs(*op, stream, outputs.d, other->second.d);
       }
     }
     if (row_.differing > 0 || !row_.what.empty()) difference_.rows.push_back(std::move(row_));
@@ -185,6 +193,9 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
   if (stored.ok() && stored->damaged) {
     return absl::AbortedError(absl::StrCat(SurveyLogPath(folder), ": ", stored->Damage()));
   }
+  if (!stored.ok()) return stored;
+  const std::vector<std::string> wrong = WrongPages(folder, *stored);
+  if (!wrong.empty()) return absl::AbortedError(wrong.front());
   return stored;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <initializer_list>
 #include <map>
+#include <ranges>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -13,6 +14,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
+#include "fuzz/cases/case_name.h"
 #include "fuzz/findings.h"
 #include "fuzz/survey/page.h"
 #include "sim/operation.h"
@@ -86,12 +88,17 @@ class RecordingOf {
       batch.shape = op->shape();
       batch.count = static_cast<int64_t>(o.count);
       batch.stream = o.stream;
+      batch.first = o.first;
       if (o.count == 0) continue;
       absl::Status s =
           writer.AppendRaw(*op, batch, UnpackWords(*op->instruction->d, o.d), identity);
       if (!s.ok()) return s;
-      i.raw_cases = o.count;
+      raw_[i.name][o.stream] += o.count;
       any_ = true;
+    }
+    // Of each strategy: of a slow device some may have more.
+    if (const auto& raw = raw_[i.name]; raw.size() == Strategies().size()) {
+      i.raw_cases = std::ranges::min(raw | std::views::values);
     }
     for (const SurveyDigests& d : result.digests) {
       digests_.push_back({op, d.stream, 0, d.unit_cases, d.digests, identity});
@@ -120,6 +127,7 @@ class RecordingOf {
   std::string& note_;
   RecordingManifest manifest_;
   std::map<std::string, size_t> index_;
+  std::map<std::string, std::map<std::string, uint64_t>> raw_;  // operation, stream: executions
   std::vector<std::string> identities_;
   std::string lines_;
   std::vector<RecordedDigests> digests_;

@@ -82,6 +82,43 @@ printf '%s\n' '#!/bin/sh' 'case $MMADIFF_INSTRUCTION in *m16n8k8*) exec sleep 10
 count 'm16n8k8.f32.f16.f16.f32\*\*: hangs in layout: .* for 5s; killed' 1
 count '^\| sm_90/mma.m16n8k16.* agrees .* 0 of ' 1
 
+# A program that takes 20 ms for a line: something of every stage.
+cat >slow.sh <<EOF
+"$m" eval "\$MMADIFF_INSTRUCTION" | while read -r line; do
+  case \$line in \#*) ;; *) sleep 0.02;; esac
+  echo "\$line"
+done
+EOF
+"$m" survey --device='exec:sh slow.sh' --instr=$f16 --max_total_time=60s --quiet --out=slow >out.txt 2>err.txt
+[ $? = 75 ] || fail "a slow program: $(tail -n 2 err.txt)"
+count '^\| sm_90/mma.m16n8k16.* \| agrees \| agrees \| all ([3-9]|1[0-9]) agree \| all [0-9]+ equal \| 0 of ' 1
+"$m" replay slow >replayed.txt 2>&1 || fail "replay of a slow survey: $(tail -n 3 replayed.txt)"
+
+# A process between a survey and its device is stopped for good.
+printf '%s\n' '#!/bin/sh' 'kill -STOP $PPID' "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh
+timeout 300 "$m" survey --device='exec:exec sh stops.sh' --instr=$f16 --cases=3 --max_total_time=0 \
+  --timeout=2s --quiet --out=stopped >out.txt 2>err.txt
+[ $? = 3 ] || fail "a watcher that is stopped: $(tail -n 2 err.txt)"
+count 'm16n8k16.f32.f16.f16.f32\*\*: hangs in layout: .* the process that watches it was stopped' 1
+
+printf '%s\n' '#!/bin/sh' 'kill -STOP $(ps -o ppid= -p $(ps -o ppid= -p $PPID))' \
+  "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh  # the one above the process that asks
+timeout 300 "$m" survey --device='exec:exec sh stops.sh' --instr=$f16 --cases=3 --max_total_time=0 \
+  --timeout=2s --quiet --out=stopped_above >out.txt 2>err.txt
+[ $? = 0 ] || fail "the watcher above is stopped: $(tail -n 2 err.txt)"
+grep -q 'the process that watches it was stopped.*a new one goes on' err.txt || fail "who is stopped: $(cat err.txt)"
+
+# Rows without a model: what was recorded against what the device answers now.
+expect 0 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20
+"$m" replay unmodelled >replayed.txt 2>&1
+[ $? = 3 ] || fail "a recording without a model is a pass"
+"$gpu" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
+[ $? = 0 ] || fail "a device repeats what it said: $(tail -n 3 replayed.txt)"
+grep -qE '^([0-9]+) of \1 of these answers are the device.s again, units of digests: 4 of 4$' replayed.txt ||
+  fail "what is not compared again: $(cat replayed.txt)"
+FAKE_CUDA_ROWS=lies@m8n8k4 "$gpu" replay unmodelled --device=cuda:0 >replayed.txt 2>&1
+[ $? = 1 ] || fail "a device that answers otherwise now: $(tail -n 3 replayed.txt)"
+
 # All operand sources and sizes of an instruction that has several.
 expect 0 -- wgmma --instr=sm_90/wgmma.m64n8k16.f32.f16.f16 --cases=20
 count 'wgmma.* \| agrees, also m64n16k16 m64n24k16 m64n64k16 m64n128k16 m64n256k16 ' 2
@@ -97,6 +134,14 @@ printf x | dd of=lost/answers.log bs=1 seek=2000 conv=notrunc 2>/dev/null
 expect 5 -- lost --instr=$two --cases=300
 "$m" survey --compare lost good >out.txt 2>&1
 [ $? = 5 ] || fail "a damaged folder is compared"
+
+# Pages that were edited are damage.
+sed -i 's/None\./Nothing at all./' good/survey.md
+"$m" replay good >replayed.txt 2>&1
+[ $? = 5 ] || fail "an edited page is no damage"
+grep -q 'survey.md: not what' replayed.txt || fail "nobody says which page was edited"
+"$m" survey --compare good four >differ.txt 2>&1
+[ $? = 5 ] || fail "an edited survey is compared"
 
 echo "$failures failures"
 [ $failures = 0 ]

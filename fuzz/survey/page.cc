@@ -145,6 +145,8 @@ std::string SurveyJson(const SurveySummary& summary) {
                          {"cases", a.cases},
                          {"differing", a.differing}});
     }
+    Json troubles = Json::array();
+    for (const SurveyTrouble& trouble : row.troubles) troubles.push_back(trouble.Text());
     rows.push_back({{"instruction", row.op},
                     {"variant", row.variant},
                     {"emulated", row.emulated},
@@ -160,7 +162,7 @@ std::string SurveyJson(const SurveySummary& summary) {
                     {"mismatches", row.mismatches},
                     {"seconds", row.seconds},
                     {"recorded", row.recorded},
-                    {"troubles", row.troubles}});
+                    {"troubles", troubles}});
   }
   for (const SurveyTask& task : summary.outcome->missing) missing.push_back(task.Text());
   const Json all = {{"device", manifest.device},

@@ -20,8 +20,9 @@ constexpr struct {
 
 constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
 constexpr uint64_t kMostUnitDotProducts = 1 << 30;
-constexpr int kMostTraps = 3;   // of a row
-constexpr int kMostLosses = 2;  // of the device, after a row was asked
+constexpr double kPartSeconds = 3;  // of a slow device
+constexpr int kMostTraps = 3;       // of a row
+constexpr int kMostLosses = 2;      // of the device, after a row was asked
 
 // Operations with a model that none before has come first: what they say, the others likely say.
 std::vector<const SurveyManifest::Instruction*> InOrderOfValue(const SurveyManifest& manifest) {
@@ -112,7 +113,10 @@ SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manif
 void SurveySchedule::Done(const SurveyResult& result) {
   const SurveyTask& task = result.task;
   const Row row = {task.op, task.variant};
+  if (result.unfinished && !HasParts(task.stage)) return Explain(result);
   done_.insert(task);
+  if (result.unfinished) AddPart(result);
+  if (task.stage == kLayout && result.pace > kSlowPace) SetSlow(row, result.pace);
   if (task.stage == kTrap) {
     if (task.detail == kDeviceGone && ++lost_[row] >= kMostLosses) excluded_.insert(row);
     return;
@@ -133,6 +137,37 @@ void SurveySchedule::Done(const SurveyResult& result) {
   if (!elsewhere && !changing) Explain(result);
 }
 
+void SurveySchedule::SetSlow(const Row& row, double pace) {
+  slow_.insert(row);
+  for (auto& [run_row, run] : runs_) {
+    const Operation* op = FindOperation(run.instruction->name);
+    if (run_row != row || run.number > 0 || op == nullptr) continue;
+    const double each = pace * static_cast<double>(op->shape().d_words());
+    const auto most = static_cast<double>(run.count);
+    run.count = static_cast<uint64_t>(std::clamp(kPartSeconds / each, 1., std::max(1., most)));
+  }
+  std::vector<SurveyTask>& all = tasks_[static_cast<int>(kQuestions)];
+  const SurveyTask whole = {kQuestions, row.first, row.second};
+  if (done_.contains(whole) || std::erase(all, whole) == 0) return;
+  for (SurveyTask& single : SingleQuestions(whole)) {
+    // Thousands of dot products, as pairs are.
+    const bool last = FindQuestion(single.detail)->method == Method::kPayloads;
+    (last ? tasks_[static_cast<int>(kPairs)] : all).push_back(std::move(single));
+  }
+  const auto number = [](const SurveyTask& t) {
+    return t.detail.empty() ? 0 : FindQuestion(t.detail) - Questions().data() + 1;
+  };
+  std::ranges::stable_sort(all, {}, number);
+}
+
+// After the parts of other rows.
+void SurveySchedule::AddPart(const SurveyResult& result) {
+  SurveyTask part = result.task;
+  ++part.number;
+  begin_[part] = result.next;
+  tasks_[static_cast<int>(part.stage)].push_back(std::move(part));
+}
+
 void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
   run.number = std::max(run.number, result.task.number + 1);
   run.first = result.first_case + result.cases;
@@ -149,6 +184,11 @@ void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
 }
 
 SurveyUnit SurveySchedule::UnitOf(const SurveyTask& task) const {
+  if (task.stage != kRun) {
+    const auto begin = begin_.find(task);
+    const bool slow = slow_.contains({task.op, task.variant});
+    return {begin == begin_.end() ? 0 : begin->second, 0, slow ? kPartSeconds : 0};
+  }
   for (const auto& [row, run] : runs_) {
     if (row != Row(task.op, task.variant)) continue;
     if (manifest_.cases == 0) return {run.first, run.count};
@@ -193,7 +233,7 @@ std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage, bool lost) c
     if (done_.contains(task)) continue;
     if (stage != kExplain && IsExcluded(task)) continue;
     if (lost_.contains({task.op, task.variant}) != lost) continue;
-    if (stage == kPairs && contradicted_.contains({task.op, task.variant})) continue;
+    if (task.stage == kPairs && contradicted_.contains({task.op, task.variant})) continue;
     return task;
   }
   return std::nullopt;
@@ -220,7 +260,7 @@ std::vector<SurveyTask> SurveySchedule::Pending() const {
   }
   for (const auto& [stage, share] : kShares) {
     for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
-      const bool skipped = stage == kPairs && contradicted_.contains({task.op, task.variant});
+      const bool skipped = task.stage == kPairs && contradicted_.contains({task.op, task.variant});
       if (!done_.contains(task) && !IsExcluded(task) && !skipped) pending.push_back(task);
     }
   }

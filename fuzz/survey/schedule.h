@@ -18,10 +18,16 @@ namespace mmadiff {
 // Values of n that show what the table's n does not: the second stride of B, higher columns of D.
 inline constexpr int kSurveySizes[] = {16, 24, 64, 128, 256};
 
-// Executions [first, first + count) of a unit of a run.
+// What of a task is asked at once: executions [first, first + count) of a unit of a run; of vectors
+// and recordings the part from `first` on, which ends after so many seconds (0: at its natural end).
 struct SurveyUnit {
   uint64_t first = 0, count = 0;
+  double seconds = 0;
 };
+
+// A device that takes longer for a dot product is slow: its tasks are cut into what it answers in a
+// few seconds. Of the fastest batch of a row's layout.
+inline constexpr double kSlowPace = 500e-6;  // seconds
 
 // Whether what is asked is held against a model. Operations without one are not asked it.
 bool NeedsModel(SurveyStage stage);
@@ -33,15 +39,16 @@ class SurveySchedule {
  public:
   explicit SurveySchedule(const SurveyManifest& manifest);
 
-  // Takes the result, or its Outline(), into account: the task is done; what differs is to be
-  // explained next; a row that is elsewhere, fails or traps is asked nothing more.
+  // Takes the result, or its Outline(), into account: the task is done, or its next part is to be
+  // done; what differs is to be explained next; a row that is elsewhere, fails or traps is asked
+  // nothing more; of a slow row questions are tasks of their own, and parts end early.
   void Done(const SurveyResult& result);
 
   // When `elapsed` of `total` seconds are over (total 0: no limit). A stage ends at its share of
   // the time, and gets what later stages leave. Nothing: all is done, or the time is up.
   std::optional<SurveyTask> Next(double elapsed, double total) const;
 
-  // The next unit of a row's run: of a run with an end, units of one size; else twice as many cases
+  // The next part of vectors or a recording, or the next unit of a row's run: of a run with an end, units of one size; else twice as many cases
   // as before while a unit takes less than half a second, and half as many when it takes more than
   // two. `count` is 0 beyond the end.
   SurveyUnit UnitOf(const SurveyTask& task) const;
@@ -65,6 +72,8 @@ class SurveySchedule {
   // `lost`: of a row after which the device was gone once.
   std::optional<SurveyTask> NextOf(SurveyStage stage, bool lost) const;
   void Explain(const SurveyResult& result);
+  void SetSlow(const Row& row, double pace);
+  void AddPart(const SurveyResult& result);
   void Count(const SurveyResult& result, Run& run) const;
 
   const SurveyManifest& manifest_;
@@ -74,6 +83,8 @@ class SurveySchedule {
   std::set<Row> excluded_, contradicted_;
   std::map<Row, int> lost_;  // how often the device was gone after it was asked
   std::map<Row, int> traps_;
+  std::set<Row> slow_;
+  std::map<SurveyTask, uint64_t> begin_;  // of parts but the first
 };
 
 }  // namespace mmadiff

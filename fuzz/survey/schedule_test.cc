@@ -210,6 +210,73 @@ TEST(Schedule, WhatDiffersIsExplainedNextAndOncePerStage) {
   for (const SurveyTask& task : rest) EXPECT_FALSE(task.stage == kRun && task.op == kF16);
 }
 
+SurveyResult LaidOut(const std::string& op, double pace) {
+  SurveyResult result = Answered({kLayout, op, ""});
+  result.pace = pace;
+  return result;
+}
+
+// Question by question, the rows in turn; a unit takes a few seconds.
+TEST(Schedule, ASlowRowIsAskedInSmallPieces) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8});
+  SurveySchedule schedule(manifest);
+  for (const char* op : {kF16, kFp8}) schedule.Done(LaidOut(op, .02));
+  std::vector<SurveyTask> questions;
+  for (const SurveyTask& task : DoAll(schedule, 0, 60)) {
+    if (task.stage == kQuestions) questions.push_back(task);
+  }
+  const size_t single = SingleQuestions({kQuestions, kF16, ""}).size();
+  ASSERT_EQ(questions.size(), 2 * single - 2);  // the long ones come last
+  for (size_t i = 0; i < questions.size(); i += 2) {
+    EXPECT_NE(questions[i].op, questions[i + 1].op);
+    EXPECT_EQ(questions[i].detail, questions[i + 1].detail);
+  }
+  // 128 dot products an execution: 2.56 seconds.
+  SurveySchedule slow(manifest), fast(manifest);
+  slow.Done(LaidOut(kF16, .02));
+  fast.Done(LaidOut(kF16, 1e-4));
+  EXPECT_EQ(slow.UnitOf({kRun, kF16, ""}).count, 1u);
+  EXPECT_EQ(slow.UnitOf({kRun, kFp8, ""}).count, 10u);
+  EXPECT_EQ(fast.UnitOf({kRun, kF16, ""}).count, 10u);
+  EXPECT_GT(slow.UnitOf({kVectors, kF16, ""}).seconds, 0);
+  EXPECT_EQ(fast.UnitOf({kVectors, kF16, ""}).seconds, 0);
+  for (const SurveyTask& task : DoAll(fast, 0, 20)) EXPECT_EQ(task.detail, "");
+}
+
+TEST(Schedule, PartsFollowEachOtherBehindThoseOfOtherRows) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
+  SurveySchedule schedule(manifest);
+  std::vector<std::pair<std::string, uint64_t>> parts;  // operation, where it begins
+  for (int i = 0; i < 1000; ++i) {
+    const auto task = schedule.Next(i, 0);
+    if (!task.has_value()) break;
+    SurveyResult result = Answered(*task);
+    result.first_case = schedule.UnitOf(*task).first;
+    result.cases = schedule.UnitOf(*task).count;
+    if (task->stage == kVectors) {
+      parts.emplace_back(task->op, result.first_case);
+      result.unfinished = task->number < 2;
+      result.next = result.first_case + 7;
+    }
+    schedule.Done(Outline(result));
+  }
+  EXPECT_THAT(parts, ElementsAre(std::pair(kF16, 0), std::pair(kFp8, 0), std::pair(kF16, 7),
+                                 std::pair(kFp8, 7), std::pair(kF16, 14), std::pair(kFp8, 14)));
+  EXPECT_THAT(schedule.Pending(), IsEmpty());
+}
+
+TEST(Schedule, WhatIsLeftOfAQuestionIsNoAnswer) {
+  const SurveyManifest manifest = Manifest({kF16}, 10);
+  SurveySchedule schedule(manifest);
+  SurveyResult result = Answered({kQuestions, kF16, ""});
+  result.answers.clear();
+  result.unfinished = true;
+  result.lines = {{"questions", "00", true}};
+  schedule.Done(result);
+  EXPECT_THAT(schedule.Pending(), Contains(SurveyTask{kQuestions, kF16, ""}));
+  EXPECT_EQ(schedule.Next(0, 0)->stage, kExplain);
+}
+
 // The process that asks computes what comes next from the outlines alone.
 TEST(Schedule, OutlinesSayAsMuchAsResults) {
   const SurveyManifest manifest = Manifest({kF16, kFp8, kWgmma}, 40);
@@ -225,6 +292,9 @@ TEST(Schedule, OutlinesSayAsMuchAsResults) {
     result.lines = {{"x", "02", false}, {"y", "03", i % 7 == 0}};
     if (i % 11 == 3) result.status = absl::InternalError("a long text");
     result.trapped = i % 13 == 4;
+    result.unfinished = i % 19 == 3;
+    result.next = i;
+    result.pace = i % 3 * .001;
     full.Done(result);
     outlined.Done(Outline(result));
   }

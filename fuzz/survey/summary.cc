@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,10 @@ class Summarizer {
 
   SurveySummary Run() {
     for (const SurveyResult& result : summary_.outcome->results) Add(result);
+    for (const auto& [row, counts] : parts_) {
+      const auto& [op, variant, stage] = row;
+      if (counts.differing > 0) AddDiffering(op, variant, stage, counts);
+    }
     // What one row says in several places is one contradiction.
     std::stable_sort(differences_.begin(), differences_.end(),
                      [](const auto& x, const auto& y) { return IsExplained(x) > IsExplained(y); });
@@ -56,8 +61,8 @@ class Summarizer {
     }
     summary_.changed = static_cast<int>(summary_.contradictions.size());
     for (const SurveyRow& row : summary_.rows) {
-      for (const std::string& trouble : row.troubles) {
-        summary_.contradictions.push_back({row.op, row.variant, trouble});
+      for (const SurveyTrouble& trouble : row.troubles) {
+        summary_.contradictions.push_back({row.op, row.variant, trouble.Text()});
       }
       summary_.troubled += !row.troubles.empty();
     }
@@ -70,10 +75,8 @@ class Summarizer {
   }
   // What does not repeat says nothing of the tables.
   bool IsFlaky(const SurveyContradiction& c) const {
-    const std::vector<std::string>& all = summary_.rows[at_.at({c.op, c.variant})].troubles;
-    return std::any_of(all.begin(), all.end(), [](const std::string& trouble) {
-      return trouble.starts_with("does not repeat");
-    });
+    const std::vector<SurveyTrouble>& all = summary_.rows[at_.at({c.op, c.variant})].troubles;
+    return std::ranges::count(all, SurveyTrouble::kDoesNotRepeat, &SurveyTrouble::kind) > 0;
   }
   bool HasFinding(const SurveyContradiction& c) const {
     return std::any_of(differences_.begin(), differences_.end(), [&](const auto& other) {
@@ -113,29 +116,34 @@ class Summarizer {
     if (found == nullptr) return;
     SurveyRow& row = *found;
     const std::string size = row.op == task.op ? "" : absl::StrCat(" of ", SizeOf(task.op));
+    const std::string where = Name(task.stage) + size;
     if (!result.hardware.empty()) summary_.hardware = result.hardware;
     summary_.seconds += result.seconds;
+    const std::string message(result.status.message());
     if (result.trapped) {
-      row.troubles.push_back(absl::StrCat(
-          absl::IsDeadlineExceeded(result.status) ? "hangs in " : "traps in ", Name(task.stage),
-          size, ": ", result.status.message(), "; on ", result.trap));
+      const bool hangs = absl::IsDeadlineExceeded(result.status);
+      row.troubles.push_back({hangs ? SurveyTrouble::kHangs : SurveyTrouble::kTraps, where,
+                              absl::StrCat(message, "; on ", result.trap)});
     } else if (!result.status.ok() && task.stage != kTrap) {
-      row.troubles.push_back(
-          absl::StrCat("fails in ", Name(task.stage), size, ": ", result.status.message()));
+      row.troubles.push_back({SurveyTrouble::kFails, where, message});
     } else if (result.died_once && task.stage != kQuestions) {
-      row.troubles.push_back(
-          absl::StrCat("died once in ", Name(task.stage), size, ", and answered when asked again"));
+      row.troubles.push_back({SurveyTrouble::kDiedOnce, where});
+    }
+    if (result.unfinished && !HasParts(task.stage)) {
+      AddLines(result, row);
+      return;
     }
     switch (task.stage) {
       case kLayout:
-        if (!result.answers.empty()) Layout(result, size, row);
+        if (!result.answers.empty()) Layout(result, where, row);
         break;
       case kRepeat:
         if (result.answers.empty()) break;
         row.repeat = result.answers[0].agreement == 0 ? "agrees" : result.answers[0].answer;
         if (result.answers[0].agreement != 0) {
-          row.troubles.push_back(absl::StrCat("does not repeat: ", result.answers[0].answer, ": ",
-                                              result.answers[0].decides));
+          row.troubles.push_back(
+              {SurveyTrouble::kDoesNotRepeat, where,
+               absl::StrCat(result.answers[0].answer, ": ", result.answers[0].decides)});
         }
         break;
       case kQuestions:
@@ -143,9 +151,7 @@ class Summarizer {
         for (const SurveyAnswer& a : result.answers) Answer(a, row);
         break;
       case kVectors:
-        row.lines += result.dot_products;
-        row.lines_differing += result.mismatches;
-        Differs(result, row);
+        AddLines(result, row);
         break;
       case kRun:
         row.cases += result.cases;
@@ -155,13 +161,13 @@ class Summarizer {
         Differs(result, row);
         break;
       case kRecording:
-        row.recorded = result.status.ok();
+        row.recorded |= result.status.ok();
         Differs(result, row);
         break;
       case kExplain:
         for (const SurveyFinding& f : result.findings) {
           if (f.bucket == "flaky") {
-            row.troubles.push_back("does not repeat: " + f.text);
+            row.troubles.push_back({SurveyTrouble::kDoesNotRepeat, where, f.text});
           } else {
             differences_.push_back({row.op, row.variant, f.text, &f});
           }
@@ -169,24 +175,31 @@ class Summarizer {
         break;
       case kTrap:  // the device was gone: once is not the row's fault
         if (++gone_[{row.op, row.variant}] == 2) {
-          row.troubles.push_back("the device was gone, twice, after this row was asked");
+          row.troubles.push_back({SurveyTrouble::kGone});
         }
         break;
     }
   }
 
-  static void Layout(const SurveyResult& result, const std::string& size, SurveyRow& row) {
+  void AddLines(const SurveyResult& result, SurveyRow& row) {
+    row.lines += result.dot_products;
+    row.lines_differing += result.mismatches;
+    Differs(result, row);
+  }
+
+  static void Layout(const SurveyResult& result, const std::string& where, SurveyRow& row) {
     const SurveyAnswer& a = result.answers.front();
+    const bool own = row.op == result.task.op;
     if (a.agreement == 0) {
-      if (size.empty()) {
+      if (own) {
         row.layout = "agrees";
       } else {
         row.sizes.push_back(SizeOf(result.task.op));
       }
       return;
     }
-    if (size.empty()) row.layout = "another";
-    row.troubles.push_back(absl::StrCat("another layout", size, ": ", a.decides));
+    if (own) row.layout = "another";
+    row.troubles.push_back({SurveyTrouble::kElsewhere, where, a.decides});
   }
 
   void Answer(const SurveyAnswer& a, SurveyRow& row) {
@@ -205,19 +218,55 @@ class Summarizer {
           {row.op, row.variant,
            absl::StrCat(result.differing_units, " of the recorded digests differ")});
     }
-    if (result.mismatches == 0) return;
-    differences_.push_back({row.op, row.variant,
-                            absl::StrCat(Name(result.task.stage), ": ", result.mismatches, " of ",
-                                         result.dot_products, " dot products differ")});
+    const SurveyStage stage = result.task.stage;
+    const Counts counts = {result.mismatches, result.dot_products};
+    if (HasParts(stage) || result.unfinished) {
+      Counts& all = parts_[{row.op, row.variant, stage}];
+      all.differing += counts.differing;
+      all.dot_products += counts.dot_products;
+    } else if (counts.differing > 0) {
+      AddDiffering(row.op, row.variant, stage, counts);
+    }
+  }
+
+  struct Counts {
+    uint64_t differing = 0, dot_products = 0;
+  };
+  void AddDiffering(const std::string& op, const std::string& variant, SurveyStage stage,
+                    const Counts& counts) {
+    differences_.push_back({op, variant,
+                            absl::StrCat(Name(stage), ": ", counts.differing, " of ",
+                                         counts.dot_products, " dot products differ")});
   }
 
   SurveySummary summary_;
   std::vector<SurveyContradiction> differences_;
+  std::map<std::tuple<std::string, std::string, SurveyStage>, Counts> parts_;  // together
   std::map<std::pair<std::string, std::string>, int> gone_;
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
 
 }  // namespace
+
+std::string SurveyTrouble::Text() const {
+  switch (kind) {
+    case kTraps:
+      return absl::StrCat("traps in ", where, ": ", what);
+    case kHangs:
+      return absl::StrCat("hangs in ", where, ": ", what);
+    case kFails:
+      return absl::StrCat("fails in ", where, ": ", what);
+    case kDiedOnce:
+      return absl::StrCat("died once in ", where, ", and answered when asked again");
+    case kDoesNotRepeat:
+      return absl::StrCat("does not repeat: ", what);
+    case kElsewhere:
+      return absl::StrCat("another ", where, ": ", what);
+    case kGone:
+      return "the device was gone, twice, after this row was asked";
+  }
+  return "";
+}
 
 SurveySummary Summarize(const SurveyOutcome& outcome) { return Summarizer(outcome).Run(); }
 

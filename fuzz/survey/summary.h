@@ -10,19 +10,29 @@
 
 namespace mmadiff {
 
+// What is wrong with a row, whatever the tables say.
+struct SurveyTrouble {
+  enum Kind { kTraps, kHangs, kFails, kDiedOnce, kDoesNotRepeat, kElsewhere, kGone };
+  Kind kind;
+  std::string where = {};  // "layout of m64n16k16"
+  std::string what = {};
+  std::string Text() const;  // one line
+};
+
 // One operation behind one operand source.
 struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
   bool modelled = true;  // else layout, repeat and recording are all
   std::string layout = "not asked", repeat = "not asked";  // "agrees", or what is wrong
-  std::vector<std::string> sizes;           // other sizes whose layout agrees: "m64n16k16"
-  std::vector<SurveyAnswer> answers;        // to the questions about the arithmetic, without lines
-  uint64_t lines = 0, lines_differing = 0;  // of vectors and regression cases
+  std::vector<std::string> sizes;     // other sizes whose layout agrees: "m64n16k16"
+  std::vector<SurveyAnswer> answers;  // to the questions about the arithmetic, without lines
+  // Of vectors and regression cases, and of what was not answered to its end.
+  uint64_t lines = 0, lines_differing = 0;
   uint64_t cases = 0, dot_products = 0, mismatches = 0;  // of the run
   double seconds = 0;                                    // of the run
-  bool recorded = false;
-  std::vector<std::string> troubles;  // traps, failures, other layouts: a line each
+  bool recorded = false;                                 // of a slow row perhaps a part
+  std::vector<SurveyTrouble> troubles;
 
   std::string Name() const { return variant.empty() ? op : op + " with " + variant.substr(1); }
 };

@@ -5,17 +5,15 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
-#include "corpus/regression_case.h"
 #include "corpus/survey_log.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/known_cases.h"
 #include "fuzz/recorder.h"
 #include "fuzz/survey/schedule.h"
 #include "fuzz/survey/trap.h"
@@ -44,7 +42,7 @@ class Survey {
     schedule_.emplace(outcome_.manifest);
     for (const SurveyResult& result : outcome_.results) schedule_->Done(result);
     AskAll();
-    if (log_ != nullptr) outcome_.durable.Update(log_->Flush());
+    KeepEnd();
     console_.Clear();
     outcome_.missing = schedule_->Pending();
     return std::move(outcome_);
@@ -79,27 +77,27 @@ class Survey {
     if (!log.ok()) return absl::AbortedError(log.status().message());
     log_ = *std::move(log);
     outcome_.results = std::move(stored->results);
+    ends_ = std::move(stored->ends);
     return absl::OkStatus();
   }
 
   // Later nobody would notice that a file cannot be read.
   absl::Status CheckRegressions() const {
-    std::set<std::string> archs;
+    std::vector<const Operation*> ops;
     for (const auto& i : outcome_.manifest.instructions) {
-      archs.insert(i.name.substr(0, i.name.find('/')));
+      ops.push_back(FindOperation(i.name, Models::kOptional));
     }
-    for (const std::string& arch : archs) {
-      const std::string folder = absl::StrCat(options_.regressions, "/", arch);
-      std::error_code ignored;
-      if (options_.regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
-      const auto files = ListCases(folder);
-      if (!files.ok()) return absl::AbortedError(files.status().message());
-      for (const std::string& file : *files) {
-        const absl::StatusOr<RegressionCase> c = ReadCase(file);
-        if (!c.ok()) return absl::AbortedError(c.status().message());
-      }
-    }
-    return absl::OkStatus();
+    const auto cases = KnownCases(ops, options_.regressions);
+    return cases.ok() ? absl::OkStatus() : absl::AbortedError(cases.status().message());
+  }
+
+  // What the pages say beside the results.
+  void KeepEnd() {
+    const SurveyEnd end = {outcome_.stopped_by, std::string(outcome_.device.message())};
+    const StoredSurvey::End* last = ends_.empty() ? nullptr : &ends_.back();
+    const bool known =
+        last != nullptr && last->end == end && last->results == outcome_.results.size();
+    outcome_.durable.Update(known ? log_->Flush() : log_->Append(end));
   }
 
   absl::Status Begin() {
@@ -170,6 +168,9 @@ class Survey {
         console_.Warn(absl::StrCat(task.Text(), ": ", Why(s), "; asked again alone"));
         if (AskAgain(task)) continue;
         asked = task;
+      } else if (absl::IsDeadlineExceeded(s)) {
+        console_.Warn(
+            absl::StrCat("the process that asks the device: ", Why(s), "; a new one goes on"));
       }
       if (++failures == kOpenTries) {
         outcome_.device = absl::UnavailableError(absl::StrCat("the device is gone: ", Why(s)));
@@ -286,10 +287,12 @@ class Survey {
       case SurveyMessage::kAlive:
         break;
       case SurveyMessage::kResult:
-        begun_.reset();
+        // What follows an unfinished task is the rest of it, until the next one begins.
+        if (!message.result.unfinished) begun_.reset();
+        if (begun_.has_value()) begun_->number += HasParts(begun_->stage);
         if (message.result.task.stage == kTrap) break;
         SurveyResult result = message.result;
-        result.died_once = again_;
+        result.died_once = again_ && (!result.unfinished || HasParts(result.task.stage));
         return Keep(std::move(result));
     }
     return absl::OkStatus();
@@ -317,6 +320,7 @@ class Survey {
   std::unique_ptr<SurveyLog> log_;
   std::optional<SurveySchedule> schedule_;
   SurveyOutcome outcome_;
+  std::vector<StoredSurvey::End> ends_;  // of earlier attempts
 
   // Of the process that asks now.
   SurveyManifest identity_;

@@ -2,20 +2,18 @@
 // what is said, and that a survey that was interrupted ends as one that was not.
 #include "fuzz/survey/survey.h"
 
-#include <gmock/gmock.h>
-
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <stdexcept>
 
+#include "absl/strings/str_replace.h"
+#include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/survey_log.h"
-#include "corpus/test_folder.h"
-#include "fuzz/survey/asker.h"
-#include "fuzz/survey/files.h"
+#include "fuzz/replay.h"
+#include "fuzz/survey/compare.h"
 #include "fuzz/survey/page.h"
-#include "fuzz/survey/summary.h"
-#include "triage/testing_device.h"
+#include "fuzz/survey/testing_survey.h"
+#include "fuzz/survey/trap.h"
+#include "fuzz/survey/verify.h"
 
 namespace mmadiff {
 namespace {
@@ -26,119 +24,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
-
-constexpr char kBf16[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32",
-               kTf32[] = "sm_80/mma.m16n8k4.f32.tf32.tf32.f32", kFma[] = "x86/vfmadd231ss";
-
-struct Died : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// What goes wrong with one operation; `says` decides by the inputs, and the number of the call.
-struct Fault {
-  std::string op;
-  std::function<void(const Batch&, int call)> before = {};
-  std::string change = {};  // of the model
-  bool swap = false;        // the first two results of an execution
-};
-
-class TestDevice : public ChangedDevice {
- public:
-  TestDevice(std::vector<Fault>& faults, int& calls, const std::string& identity)
-      : ChangedDevice(""), faults_(faults), calls_(calls), identity_(identity) {}
-
-  std::string name() const override { return "test"; }
-  std::string identity() const override { return identity_; }
-  absl::Status Supports(const Operation& op) const override {
-    const bool has = op.name == kBf16 || op.name == kTf32 || op.name == kFma;
-    return has ? absl::OkStatus() : absl::NotFoundError("no");
-  }
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    ++calls_;
-    for (const Fault& fault : faults_) {
-      if (fault.op != op.name) continue;
-      if (fault.before) fault.before(batch, calls_);
-      if (absl::Status s = ChangedDevice(fault.change).Run(op, batch, d); !s.ok()) return s;
-      if (fault.swap && batch.shape == op.shape() && d.size() > 1) std::swap(d[0], d[1]);
-      return absl::OkStatus();
-    }
-    return ChangedDevice::Execute(op, batch, d);
-  }
-
- private:
-  std::vector<Fault>& faults_;
-  int& calls_;
-  const std::string identity_;
-};
-
-bool HasNan(const Batch& batch) {
-  return std::any_of(batch.a.begin(), batch.a.end(),
-                     [](uint64_t a) { return (a & 0x7fff) > 0x7f80; });
-}
-
-class SurveyTest : public TestFolder {
- protected:
-  // A process that asks is a call here, and its death an exception.
-  AskProcess Ask() {
-    return [this](const SurveyJob& job, const TakeMessage& take, const std::function<bool()>&) {
-      ++processes;
-      const auto open = [this](const std::string&) -> EngineOr {
-        if (gone && gone()) return absl::NotFoundError("no such device");
-        return std::make_unique<HostEngine>(std::make_unique<TestDevice>(faults, calls, identity));
-      };
-      try {
-        return AskSurvey(job, open, [&](const SurveyMessage& message) {
-          const absl::Status s = take(message);
-          if (!s.ok()) throw Died(std::string(s.message()));
-        });
-      } catch (const Died& died) {
-        const bool hangs = absl::string_view(died.what()) == "hangs";
-        return hangs ? absl::DeadlineExceededError("hangs") : absl::UnavailableError(died.what());
-      }
-    };
-  }
-
-  SurveyOutcome Survey(const std::string& folder = "s") {
-    Console console(Color::kNever, true);
-    SurveyOptions options = {
-        .folder = Path(folder), .device = "test", .cases = 600, .patience = absl::ZeroDuration()};
-    options.globs = {kBf16, kTf32, kFma};
-    options.max_bytes = most_bytes;
-    auto outcome = RunSurvey(options, Ask(), console);
-    EXPECT_TRUE(outcome.ok()) << outcome.status();
-    if (!outcome.ok()) return {};
-    std::string note;
-    EXPECT_TRUE(WriteSurveyFiles(Path(folder), Summarize(*outcome), note).ok());
-    return *std::move(outcome);
-  }
-
-  // All that survey.json says but for times.
-  static std::string Said(const SurveyOutcome& outcome) {
-    auto json = nlohmann::ordered_json::parse(SurveyJson(Summarize(outcome)));
-    json.erase("seconds");
-    for (auto& row : json["rows"]) row.erase("seconds");
-    return json.dump(1);
-  }
-
-  static const SurveyRow& RowOf(const SurveySummary& summary, const std::string& op) {
-    return *std::find_if(summary.rows.begin(), summary.rows.end(),
-                         [&](const SurveyRow& row) { return row.op == op; });
-  }
-  static void ExpectComplete(const SurveyRow& row) {
-    EXPECT_EQ(row.layout, "agrees") << row.op;
-    EXPECT_EQ(row.repeat, "agrees") << row.op;
-    EXPECT_THAT(row.answers, SizeIs(testing::Ge(4u))) << row.op;
-    EXPECT_EQ(row.cases, 600u) << row.op;
-    EXPECT_TRUE(row.recorded) << row.op;
-    EXPECT_THAT(row.troubles, IsEmpty()) << row.op;
-  }
-
-  std::vector<Fault> faults;
-  std::function<bool()> gone;
-  int calls = 0, processes = 0;
-  std::string identity = "test";
-  uint64_t most_bytes = 64'000'000;
-};
 
 TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
   const SurveyOutcome outcome = Survey();
@@ -165,14 +50,14 @@ TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
 }
 
 TEST_F(SurveyTest, ARowThatTrapsTakesNothingWithIt) {
-  faults = {{kTf32, [](const Batch&, int) { throw Died("signal 11"); }}};
+  faults = {{kTf32Mma, [](const Batch&, int) { throw Died("signal 11"); }}};
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  ExpectComplete(RowOf(summary, kBf16));
+  ExpectComplete(RowOf(summary, kBf16Mma));
   ExpectComplete(RowOf(summary, kFma));
   ASSERT_THAT(summary.contradictions, SizeIs(1));
   EXPECT_EQ(summary.troubled, 1);
-  EXPECT_EQ(summary.contradictions[0].op, kTf32);
+  EXPECT_EQ(summary.contradictions[0].op, kTf32Mma);
   EXPECT_EQ(summary.contradictions[0].what,
             "traps in layout: signal 11; on one execution with every operand +0");
   EXPECT_THAT(outcome.missing, IsEmpty());
@@ -180,17 +65,17 @@ TEST_F(SurveyTest, ARowThatTrapsTakesNothingWithIt) {
 }
 
 TEST_F(SurveyTest, TheSmallestInputThatTrapsIsFound) {
-  faults = {{kBf16, [](const Batch& batch, int) {
+  faults = {{kBf16Mma, [](const Batch& batch, int) {
                if (HasNan(batch)) throw Died("signal 11");
              }}};
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  const SurveyRow& row = RowOf(summary, kBf16);
-  ExpectComplete(RowOf(summary, kTf32));
+  const SurveyRow& row = RowOf(summary, kBf16Mma);
+  ExpectComplete(RowOf(summary, kTf32Mma));
   EXPECT_EQ(row.layout, "agrees");
   EXPECT_THAT(row.answers, Contains(testing::Field(&SurveyAnswer::question, "zero_sign")));
   EXPECT_THAT(row.troubles, SizeIs(3));
-  for (const std::string& trouble : row.troubles) {
+  for (const std::string& trouble : Texts(row)) {
     const std::string line = trouble.substr(trouble.find("; on ") + 5);
     EXPECT_THAT(line, testing::MatchesRegex("([0-9a-f]{4} ){16}[0-9a-f]{8}")) << trouble;
     EXPECT_THAT(line, testing::ContainsRegex("(7f|ff)[89a-f]")) << trouble;
@@ -198,14 +83,14 @@ TEST_F(SurveyTest, TheSmallestInputThatTrapsIsFound) {
 }
 
 TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
-  faults = {{kTf32, [](const Batch& batch, int) {
+  faults = {{kTf32Mma, [](const Batch& batch, int) {
                const bool zeros =
                    std::all_of(batch.a.begin(), batch.a.end(), [](uint64_t a) { return a == 0; });
                if (!zeros) throw Died("hangs");
              }}};
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  EXPECT_THAT(RowOf(summary, kTf32).troubles,
+  EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
               ElementsAre(testing::MatchesRegex(
                   "hangs in layout: hangs; on 1536 dot products, the first .*")));
   // Identity, all until it hangs, alone, zeros, all after it.
@@ -214,14 +99,14 @@ TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
 
 TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
   bool died = false;
-  faults = {{kTf32, [&](const Batch&, int) {
+  faults = {{kTf32Mma, [&](const Batch&, int) {
                if (!std::exchange(died, true)) throw Died("signal 7");
              }}};
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  EXPECT_THAT(RowOf(summary, kTf32).troubles,
+  EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
               ElementsAre("died once in layout, and answered when asked again"));
-  EXPECT_EQ(RowOf(summary, kTf32).cases, 600u);
+  EXPECT_EQ(RowOf(summary, kTf32Mma).cases, 600u);
 }
 
 TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
@@ -230,11 +115,11 @@ TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
   for (const int last : {all / 8, all / 3, all - 2}) {
     const std::string folder = "gone" + std::to_string(last);
     calls = 0;
-    faults = {{kBf16,
+    faults = {{kBf16Mma,
                [&](const Batch&, int call) {
                  if (call > last) throw Died("lost");
                }},
-              {kTf32,
+              {kTf32Mma,
                [&](const Batch&, int call) {
                  if (call > last) throw Died("lost");
                }},
@@ -253,7 +138,7 @@ TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
 }
 
 TEST_F(SurveyTest, ASurveyThatWasKilledEndsAsOneThatWasNot) {
-  faults = {{.op = kBf16, .change = "fraction_bits=23"}, {.op = kTf32, .swap = true}};
+  faults = {{.op = kBf16Mma, .change = "fraction_bits=23"}, {.op = kTf32Mma, .swap = true}};
   const std::string whole = Said(Survey("whole"));
   const std::string bytes = Get(SurveyLogPath(Path("whole")));
   std::filesystem::create_directory(Path("cut"));
@@ -264,14 +149,14 @@ TEST_F(SurveyTest, ASurveyThatWasKilledEndsAsOneThatWasNot) {
 }
 
 TEST_F(SurveyTest, AChangeOfTheModelComesFirstWithItsMinimalCase) {
-  faults = {{.op = kTf32, .swap = true}, {.op = kBf16, .change = "fraction_bits=23"}};
+  faults = {{.op = kTf32Mma, .swap = true}, {.op = kBf16Mma, .change = "fraction_bits=23"}};
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   ASSERT_THAT(summary.contradictions, SizeIs(2));
   EXPECT_EQ(summary.changed, 1);
   EXPECT_EQ(summary.troubled, 1);
   const SurveyContradiction& first = summary.contradictions[0];
-  EXPECT_EQ(first.op, kBf16);
+  EXPECT_EQ(first.op, kBf16Mma);
   ASSERT_NE(first.finding, nullptr);
   EXPECT_EQ(first.finding->bucket, "aligned_term:fraction_bits=23");
   ASSERT_THAT(first.finding->cases, SizeIs(testing::Ge(1u)));
@@ -283,14 +168,14 @@ TEST_F(SurveyTest, AChangeOfTheModelComesFirstWithItsMinimalCase) {
 
 TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
   int flips = 0;
-  faults = {{.op = kBf16}};
+  faults = {{.op = kBf16Mma}};
   faults[0].before = [&](const Batch&, int) {
     faults[0].change = ++flips % 2 ? "" : "fraction_bits=23";
   };
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  EXPECT_THAT(RowOf(summary, kBf16).troubles, ElementsAre(StartsWith("does not repeat: ")));
-  EXPECT_EQ(RowOf(summary, kBf16).cases, 0u);
+  EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)), ElementsAre(StartsWith("does not repeat: ")));
+  EXPECT_EQ(RowOf(summary, kBf16Mma).cases, 0u);
 }
 
 TEST_F(SurveyTest, AFullFolderEndsTheSurvey) {
@@ -341,16 +226,72 @@ TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
 // It answers otherwise to whole executions alone, and only the first time.
 TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
   int left = 1;
-  faults = {{.op = kBf16}};
+  faults = {{.op = kBf16Mma}};
   faults[0].before = [&](const Batch& batch, int) {
     const bool unit = batch.count > 1 && !batch.stream.empty() && left > 0;
     faults[0].change = unit && left-- > 0 ? "fraction_bits=23" : "";
   };
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
-  EXPECT_THAT(RowOf(summary, kBf16).troubles,
+  EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
               Contains(HasSubstr("does not repeat: it did not differ when it was asked again")));
   for (const SurveyContradiction& c : summary.contradictions) EXPECT_EQ(c.finding, nullptr);
+}
+
+TEST_F(SurveyTest, PagesThatWereEditedAreDamage) {
+  faults = {{.op = kBf16Mma, .change = "fraction_bits=23"}};
+  int last = 100;  // calls, after which the device is gone
+  gone = [&] { return calls > last; };
+  faults.push_back({kFma, [&](const Batch&, int call) {
+                      if (call > last) throw Died("lost");
+                    }});
+  Survey();
+  const std::string gone_page = Get(Path("s/survey.md"));
+  EXPECT_THAT(WrongPages(Path("s"), *ReadSurvey(Path("s"))), IsEmpty());
+  last = 1'000'000;
+  Survey();
+  const std::string page = Get(Path("s/survey.md")), json = Get(Path("s/survey.json"));
+  EXPECT_NE(page, gone_page);
+  const auto wrong = [this] { return WrongPages(Path("s"), *ReadSurvey(Path("s"))); };
+  EXPECT_THAT(wrong(), IsEmpty());
+  Put("s/survey.md", gone_page);  // killed before it wrote the later one
+  EXPECT_THAT(wrong(), IsEmpty());
+  std::filesystem::remove(Path("s/survey.md"));
+  EXPECT_THAT(wrong(), IsEmpty());
+  Put("s/survey.md", absl::StrReplaceAll(page, {{"agrees", "contradicts"}}));
+  EXPECT_THAT(wrong(), ElementsAre(HasSubstr("survey.md: not what ")));
+  Put("s/survey.json", json.substr(0, json.size() / 2));
+  EXPECT_THAT(wrong(), SizeIs(2));
+  EXPECT_EQ(CompareSurveys(Path("s"), Path("s")).status().code(), absl::StatusCode::kAborted);
+  Console console(Color::kNever, true);
+  const auto replayed = ReplaySubjects(
+      {.subjects = {Path("s")}}, nullptr, [](const std::string&) {}, console);
+  ASSERT_TRUE(replayed.ok()) << replayed.status();
+  EXPECT_TRUE(replayed->damaged);
+  Put("s/survey.md", page);
+  Put("s/survey.json", json);
+  EXPECT_FALSE(ReplaySubjects(
+                   {.subjects = {Path("s")}}, nullptr, [](const std::string&) {}, console)
+                   ->damaged);
+}
+
+TEST_F(SurveyTest, TheFolderIsARecordedDevice) {
+  Survey();
+  const DeviceOr folder = OpenRecorded(Path("s")), recording = OpenRecorded(Path("s/recording"));
+  ASSERT_TRUE(folder.ok() && recording.ok()) << folder.status();
+  EXPECT_EQ((*folder)->Fingerprint(), (*recording)->Fingerprint());
+  std::filesystem::remove_all(Path("s/recording"));
+  EXPECT_FALSE(OpenRecorded(Path("s")).ok());
+}
+
+TEST(SmallestTrap, OfNoKnownInputIsSaid) {
+  const auto survives = [](const SurveyTask&) { return true; };
+  EXPECT_EQ(SmallestTrap({{SurveyStage::kVectors, kTf32Mma, ""}, 1, {}, {"00", "01"}}, survives),
+            "no input that is known: it survives zeros and, asked alone, the 2 dot products, the "
+            "first 00");
+  EXPECT_EQ(SmallestTrap({{SurveyStage::kRun, kFma, ""}, 1, {5, 3}, {}}, survives),
+            "no input that is known: it survives zeros and, asked alone, the 3 cases from "
+            "x86/vfmadd231ss@g3:1:5 on");
 }
 
 TEST_F(SurveyTest, OtherFoldersAreRefused) {

@@ -41,7 +41,7 @@ std::string SmallestTrap(const TrappedInput& input, const Survives& survives) {
     const auto part = [&](uint64_t first, uint64_t count) {
       return traps(absl::StrCat(FormatCaseName({stream, first}), ":", count));
     };
-    auto [first, count] = input.unit;
+    uint64_t first = input.unit.first, count = input.unit.count;
     if (input.hangs || !part(first, count)) {
       return absl::StrCat(input.hangs ? "" : kSurvived, count, " cases from ",
                           FormatCaseName({stream, first}), " on");

@@ -81,19 +81,22 @@ absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, 
   const Domain domain(*op.instruction);
   const Shape& s = op.shape();
   const int64_t most = std::max<int64_t>(1, (1 << 18) / s.d_words());  // executions at a time
+  int64_t at_once = device.IsSlow() ? 1 : most;
   OperandSweep result = {.of = domain.triples()};
   Comparison comparison;
   uint64_t tile = 0;
   while (tile < domain.tiles()) {
     const uint64_t left = domain.tiles() - tile;
     const int64_t count =
-        std::min<int64_t>(most, static_cast<int64_t>((left + s.blocks - 1) / s.blocks));
+        std::min<int64_t>(at_once, static_cast<int64_t>((left + s.blocks - 1) / s.blocks));
     Batch batch = NeutralBatch(model, s, count);
     for (int64_t block = 0; block < count * s.blocks; ++block)
       domain.Fill(tile + block, block, batch);
     tile = std::min(tile + count * s.blocks, domain.tiles());
+    const TimeLimit quick = TimeLimit::After(absl::Milliseconds(500));
     const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
     if (!d.ok()) return d.status();
+    if (!quick.Reached()) at_once = std::min(2 * at_once, most);
     Compare(op, model, batch, *d, comparison);
     const std::vector<int64_t>& differing = comparison.differing;
     result.differing += differing.size();

@@ -8,12 +8,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
-#include "device/one_hot.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/probe/candidates.h"
+#include "triage/probe/layout.h"
 #include "triage/probe/nan_payloads.h"
 #include "triage/probe/repeat.h"
 #include "triage/verdict.h"
@@ -179,15 +179,6 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   return answer;
 }
 
-ProbeAnswer LayoutAnswer(const Question& q, const absl::Status& s) {
-  ProbeAnswer answer = {.question = &q, .answer = "as the tables say", .decides = "agrees"};
-  if (s.ok()) return answer;
-  answer.answer = "another";
-  answer.decides = std::string(s.message());
-  answer.agreement = Agreement::kContradicts;
-  return answer;
-}
-
 // Of an operation without a model: the question has nothing to decide.
 ProbeAnswer NoModelAnswer(const Question& q) {
   return {.question = &q,
@@ -252,11 +243,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     } else if (!Applies(*q, op)) {
       continue;
     } else if (q->method == Method::kLayout) {
-      const absl::Status s = ProbeLayout(device, op);
-      // A device that found it first has disabled the instruction.
-      const bool wrong = absl::IsFailedPrecondition(s) || !device.Supports(op).ok();
-      if (!s.ok() && !wrong) return s;
-      answer = LayoutAnswer(*q, s);
+      answer = AskLayout(device, op, *q);
     } else if (q->method == Method::kRepeat) {
       answer = AskRepeat(device, op, *q);
     } else if (q->method == Method::kPayloads) {

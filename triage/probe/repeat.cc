@@ -1,13 +1,17 @@
 #include "triage/probe/repeat.h"
 
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
+#include "triage/probe/layout.h"
 
 namespace mmadiff {
 namespace {
+
+constexpr int64_t kCases = 16, kRuns = 2, kExecutions = 2;
 
 // Every element of `count` executions computes the one dot product.
 Batch Everywhere(const Operation& op, const DotProductCase& dot, int64_t count) {
@@ -22,35 +26,77 @@ Batch Everywhere(const Operation& op, const DotProductCase& dot, int64_t count) 
   return batch;
 }
 
+std::vector<DotProductCase> Cases(const Operation& op) {
+  std::vector<DotProductCase> cases;
+  Batch tile;
+  for (int64_t index = 0; index < kCases && GenerateClass(op, "*", index, tile); ++index) {
+    cases.push_back(Extract(tile, index % tile.dot_products()));
+  }
+  return cases;
+}
+
+// Asks a batch of which `each` consecutive elements compute each of the dot products. False when
+// one has two answers.
+absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch,
+                         std::span<const DotProductCase> dots, size_t each, ProbeAnswer& answer) {
+  std::vector<uint64_t> first;
+  for (int run = 0; run < kRuns; ++run) {
+    const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
+    if (!d.ok()) return d.status();
+    if (run == 0) {
+      for (size_t i = 0; i < dots.size(); ++i) {
+        first.push_back((*d)[i * each]);
+        answer.observed.push_back({dots[i], first.back()});
+      }
+    }
+    answer.cases += d->size();
+    for (size_t i = 0; i < d->size(); ++i) {
+      if ((*d)[i] == first[i / each]) continue;
+      const Format& f = *op.instruction->d;
+      const Position p = PositionOf(batch.shape, static_cast<int64_t>(i) % batch.shape.d_words());
+      answer.answer =
+          absl::StrCat("two answers: ", HexWord(f, first[i / each]), " and ", HexWord(f, (*d)[i]),
+                       " in block ", p.block, ", row ", p.i, ", column ", p.j, ", run ", run);
+      answer.agreement = Agreement::kContradicts;
+      answer.decides = "not a function of the operands: what else it says is in doubt";
+      answer.refuting = {dots[i / each], (*d)[i]};
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
                                       const Question& question) {
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
-  Batch tile;
-  for (uint64_t index = 0; index < 16 && GenerateClass(op, "*", index, tile); ++index) {
-    const DotProductCase dot = Extract(tile, static_cast<int64_t>(index) % tile.dot_products());
-    const Batch batch = Everywhere(op, dot, 2);
-    std::optional<uint64_t> first;
-    for (int run = 0; run < 2; ++run) {
-      const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
-      if (!d.ok()) return d.status();
-      if (!first.has_value()) answer.observed.push_back({dot, *(first = d->front())});
-      answer.cases += d->size();
-      for (size_t i = 0; i < d->size(); ++i) {
-        if ((*d)[i] == *first) continue;
-        const Position p = PositionOf(op.shape(), static_cast<int64_t>(i) % op.shape().d_words());
-        answer.answer = absl::StrCat("two answers: ", HexWord(*op.instruction->d, *first), " and ",
-                                     HexWord(*op.instruction->d, (*d)[i]), " in block ", p.block,
-                                     ", row ", p.i, ", column ", p.j, ", run ", run);
-        answer.agreement = Agreement::kContradicts;
-        answer.decides = "not a function of the operands: what else it says is in doubt";
-        answer.refuting = {dot, (*d)[i]};
-        return answer;
-      }
-    }
-  }
-  answer.answer = absl::StrCat("one answer at ", op.shape().d_words(), " places, four times");
+  const std::vector<DotProductCase> cases = Cases(op);
+  const auto alone = static_cast<int64_t>(cases.size()) * kExecutions * kRuns;
+  bool one = true;  // answer
+  const auto asked = AskShapes(
+      device, op, alone, alone * op.shape().d_words(), [&](const Shape& shape) -> absl::Status {
+        if (shape != op.shape()) {
+          std::vector<DotProductCase> lines;
+          for (const DotProductCase& dot : cases) lines.insert(lines.end(), kExecutions, dot);
+          const auto same =
+              Ask(device, op, MakeDotProductBatch(op.shape(), lines), cases, kExecutions, answer);
+          one = same.ok() && *same;
+          return same.status();
+        }
+        for (size_t i = 0; i < cases.size() && one; ++i) {
+          const Batch batch = Everywhere(op, cases[i], kExecutions);
+          const auto same = Ask(device, op, batch, {&cases[i], 1}, batch.dot_products(), answer);
+          if (!same.ok()) return same.status();
+          one = *same;
+        }
+        return absl::OkStatus();
+      });
+  if (!asked.ok()) return asked.status();
+  if (!one) return answer;
+  answer.answer = *asked
+                      ? absl::StrCat("one answer at ", op.shape().d_words(), " places, four times")
+                      : "one answer to a dot product alone, four times";
   return answer;
 }
 

@@ -7,8 +7,8 @@
 
 namespace mmadiff {
 
-// Up to 16 dot products, each at every place of an execution, in two executions of two runs. Errors
-// are the device's.
+// Up to 16 dot products, each at every place of an execution, in two executions of two runs; what a
+// slow device is asked is in triage/probe/layout.h. Errors are the device's.
 absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
                                       const Question& question);
 

@@ -1,0 +1,162 @@
+// Surveys for tests, whose processes are calls here, of a device that goes wrong as they say.
+#pragma once
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "corpus/test_folder.h"
+#include "fuzz/survey/asker.h"
+#include "fuzz/survey/files.h"
+#include "fuzz/survey/page.h"
+#include "fuzz/survey/summary.h"
+#include "fuzz/survey/survey.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+
+inline constexpr char kBf16Mma[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32",
+                      kTf32Mma[] = "sm_80/mma.m16n8k4.f32.tf32.tf32.f32",
+                      kFma[] = "x86/vfmadd231ss";
+
+struct Died : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// What goes wrong with one operation.
+struct Fault {
+  std::string op;
+  std::function<void(const Batch&, int call)> before = {};
+  std::function<absl::Status(const Batch&, std::vector<uint64_t>& d)> fails = {};  // after it
+  std::string change = {};                                                         // of the model
+  bool swap = false;  // the first two results of an execution
+};
+
+class TestDevice : public ChangedDevice {
+ public:
+  // `slow`: of each dot product.
+  TestDevice(std::vector<Fault>& faults, int& calls, const std::string& identity,
+             absl::Duration slow)
+      : ChangedDevice(""), faults_(faults), calls_(calls), identity_(identity), slow_(slow) {}
+
+  std::string name() const override { return "test"; }
+  std::string identity() const override { return identity_; }
+  bool IsSlow() const override { return slow_ > absl::ZeroDuration(); }
+  absl::Status Supports(const Operation& op) const override {
+    const bool has = op.name == kBf16Mma || op.name == kTf32Mma || op.name == kFma;
+    return has ? absl::OkStatus() : absl::NotFoundError("no");
+  }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    ++calls_;
+    if (IsSlow()) absl::SleepFor(batch.dot_products() * slow_);
+    for (const Fault& fault : faults_) {
+      if (fault.op != op.name) continue;
+      if (fault.before) fault.before(batch, calls_);
+      if (absl::Status s = ChangedDevice(fault.change).Run(op, batch, d); !s.ok()) return s;
+      if (fault.fails) return fault.fails(batch, d);
+      if (fault.swap && batch.shape == op.shape() && d.size() > 1) std::swap(d[0], d[1]);
+      return absl::OkStatus();
+    }
+    return ChangedDevice::Execute(op, batch, d);
+  }
+
+ private:
+  std::vector<Fault>& faults_;
+  int& calls_;
+  const std::string identity_;
+  const absl::Duration slow_;
+};
+
+inline bool HasNan(const Batch& batch) {
+  return std::any_of(batch.a.begin(), batch.a.end(),
+                     [](uint64_t a) { return (a & 0x7fff) > 0x7f80; });
+}
+
+// A process that asks is a call here, and its death an exception.
+inline AskProcess AskHere(OpenSpec open) {
+  return [open](const SurveyJob& job, const TakeMessage& take, const std::function<bool()>&) {
+    try {
+      return AskSurvey(job, open, [&](const SurveyMessage& message) {
+        const absl::Status s = take(message);
+        if (!s.ok()) throw Died(std::string(s.message()));
+      });
+    } catch (const Died& died) {
+      const bool hangs = absl::string_view(died.what()) == "hangs";
+      return hangs ? absl::DeadlineExceededError("hangs") : absl::UnavailableError(died.what());
+    }
+  };
+}
+
+class SurveyTest : public TestFolder {
+ protected:
+  AskProcess Ask() {
+    const AskProcess ask = AskHere([this](const std::string&) -> EngineOr {
+      if (gone && gone()) return absl::NotFoundError("no such device");
+      return std::make_unique<HostEngine>(
+          std::make_unique<TestDevice>(faults, calls, identity, slow));
+    });
+    return [this, ask](const SurveyJob& job, const TakeMessage& take, const auto& stop) {
+      ++processes;
+      return ask(job, take, stop);
+    };
+  }
+
+  SurveyOutcome Survey(const std::string& folder = "s") {
+    Console console(Color::kNever, true);
+    SurveyOptions options = {
+        .folder = Path(folder), .device = "test", .cases = cases, .patience = absl::ZeroDuration()};
+    options.globs = globs;
+    options.max_bytes = most_bytes;
+    options.time = time;
+    auto outcome = RunSurvey(options, Ask(), console);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    if (!outcome.ok()) return {};
+    std::string note;
+    EXPECT_TRUE(WriteSurveyFiles(Path(folder), Summarize(*outcome), note).ok());
+    return *std::move(outcome);
+  }
+
+  // All that survey.json says but for times.
+  static std::string Said(const SurveyOutcome& outcome) {
+    auto json = nlohmann::ordered_json::parse(SurveyJson(Summarize(outcome)));
+    json.erase("seconds");
+    for (auto& row : json["rows"]) row.erase("seconds");
+    return json.dump(1);
+  }
+
+  static const SurveyRow& RowOf(const SurveySummary& summary, const std::string& op) {
+    return *std::find_if(summary.rows.begin(), summary.rows.end(),
+                         [&](const SurveyRow& row) { return row.op == op; });
+  }
+  static std::vector<std::string> Texts(const SurveyRow& row) {
+    std::vector<std::string> texts;
+    for (const SurveyTrouble& trouble : row.troubles) texts.push_back(trouble.Text());
+    return texts;
+  }
+  static void ExpectComplete(const SurveyRow& row) {
+    EXPECT_EQ(row.layout, "agrees") << row.op;
+    EXPECT_EQ(row.repeat, "agrees") << row.op;
+    EXPECT_THAT(row.answers, testing::SizeIs(testing::Ge(4u))) << row.op;
+    EXPECT_EQ(row.cases, 600u) << row.op;
+    EXPECT_TRUE(row.recorded) << row.op;
+    EXPECT_THAT(Texts(row), testing::IsEmpty()) << row.op;
+  }
+
+  std::vector<Fault> faults;
+  std::function<bool()> gone;
+  int calls = 0, processes = 0;
+  std::string identity = "test";
+  uint64_t most_bytes = 64'000'000, cases = 600;
+  std::vector<std::string> globs = {kBf16Mma, kTf32Mma, kFma};
+  absl::Duration time = absl::InfiniteDuration(), slow = absl::ZeroDuration();
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,60 @@
+#include "fuzz/survey/verify.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/survey/page.h"
+#include "fuzz/survey/schedule.h"
+#include "fuzz/survey/summary.h"
+#include "fuzz/survey/survey.h"
+#include "sim/numerics.h"
+
+namespace mmadiff {
+namespace {
+
+struct Pages {
+  std::string markdown, json;
+};
+
+// What an attempt wrote at its end.
+Pages PagesOf(const StoredSurvey& stored, const StoredSurvey::End& end) {
+  SurveyOutcome outcome;
+  outcome.manifest = stored.manifest;
+  const auto first = stored.results.begin();
+  outcome.results.assign(first, first + static_cast<std::ptrdiff_t>(end.results));
+  SurveySchedule schedule(outcome.manifest);
+  for (const SurveyResult& result : outcome.results) schedule.Done(result);
+  outcome.missing = schedule.Pending();
+  outcome.stopped_by = end.end.stopped_by;
+  if (!end.end.device.empty()) outcome.device = absl::UnavailableError(end.end.device);
+  const SurveySummary summary = Summarize(outcome);
+  return {SurveyPage(summary), SurveyJson(summary)};
+}
+
+}  // namespace
+
+std::vector<std::string> WrongPages(const std::string& folder, const StoredSurvey& stored) {
+  std::vector<std::string> wrong;
+  const bool whole = !stored.damaged && stored.stats.damage.empty();
+  if (!whole || stored.manifest.tool_version != MMADIFF_VERSION ||
+      stored.manifest.model_version != absl::StrCat(kModelVersion)) {
+    return wrong;
+  }
+  std::vector<Pages> right;
+  for (const StoredSurvey::End& end : stored.ends) right.push_back(PagesOf(stored, end));
+  for (const auto& [name, page] :
+       {std::pair("survey.md", &Pages::markdown), std::pair("survey.json", &Pages::json)}) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    std::ifstream file(path, std::ios::binary);
+    if (!file && !std::filesystem::exists(path)) continue;
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    const bool same = std::ranges::find(right, text, page) != right.end();
+    if (!same) wrong.push_back(absl::StrCat(path, ": not what ", SurveyLogPath(folder), " says"));
+  }
+  return wrong;
+}
+
+}  // namespace mmadiff

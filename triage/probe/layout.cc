@@ -1,0 +1,51 @@
+#include "triage/probe/layout.h"
+
+#include <chrono>
+#include <string>
+
+#include "device/one_hot.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr double kMostSeconds = 10;  // of whole executions on a slow device
+
+}  // namespace
+
+absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_t alone,
+                               int64_t whole, absl::FunctionRef<absl::Status(const Shape&)> ask) {
+  if (device.IsSlow() && op.shape() != DotProductShape(op.shape())) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begun = Clock::now();
+    if (absl::Status s = ask(DotProductShape(op.shape())); !s.ok()) return s;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begun).count();
+    const double each = seconds / static_cast<double>(alone);
+    if (each * static_cast<double>(whole) > kMostSeconds) return false;
+  }
+  if (absl::Status s = ask(op.shape()); !s.ok()) return s;
+  return true;
+}
+
+absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
+                                      const Question& question) {
+  const Shape one = DotProductShape(op.shape());
+  const auto asked =
+      AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()),
+                [&](const Shape& s) {
+                  return s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
+                });
+  // A device that found it first has disabled the instruction.
+  const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
+  if (!asked.ok() && !wrong) return asked.status();
+  ProbeAnswer answer = {.question = &question, .decides = "agrees"};
+  if (asked.ok()) {
+    answer.answer = *asked ? "as the tables say" : "as the tables say, of dot products alone";
+    return answer;
+  }
+  answer.answer = "another";
+  answer.decides = std::string(asked.status().message());
+  answer.agreement = Agreement::kContradicts;
+  return answer;
+}
+
+}  // namespace mmadiff
