@@ -145,10 +145,10 @@ class Recorder {
       std::error_code ignored;
       if (options_.regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
       const auto files = ListCases(folder.string());
-      if (!files.ok()) return files.status();
+      if (!files.ok()) return absl::AbortedError(files.status().message());
       for (const std::string& file : *files) {
         const absl::StatusOr<RegressionCase> c = ReadCase(file);
-        if (!c.ok()) return c.status();
+        if (!c.ok()) return absl::AbortedError(c.status().message());
         const auto op = index.find(c->op);
         if (op == index.end()) continue;
         const std::string name = std::filesystem::path(file).filename().string();
