@@ -12,7 +12,8 @@ mv "$tmp/first" "$tmp/moved"
 mkdir "$tmp/elsewhere"; cd "$tmp/elsewhere"
 m=$tmp/moved/bin/mmadiff fma=x86/vfmadd231ss
 
-for file in share/man/man1/mmadiff.1 share/bash-completion/completions/mmadiff; do
+for file in share/man/man1/mmadiff.1 share/bash-completion/completions/mmadiff \
+  share/fish/vendor_completions.d/mmadiff.fish share/zsh/site-functions/_mmadiff; do
   [ -s "$tmp/moved/$file" ] || fail "no $file"
 done
 

@@ -49,6 +49,19 @@ _mmadiff() {
 complete -o default -F _mmadiff mmadiff ./mmadiff
 )sh";
 
+constexpr char kZsh[] = R"sh(#compdef mmadiff
+# Completion of mmadiff for zsh, made by `mmadiff help --completion=zsh`.
+_mmadiff_instructions() { compadd -- ${(f)"$(mmadiff list 2>/dev/null)"} }
+_mmadiff() {
+  local curcontext=$curcontext state line
+  local -a global=(@GLOBAL@)
+  _arguments -C $global '1:verb:((@VERBS@))' '*::argument:->argument'
+  case $line[1] in
+@CASES@  esac
+}
+_mmadiff "$@"
+)sh";
+
 std::string FlagWords(const std::vector<FlagDoc>& docs) {
   std::vector<std::string> words;
   for (const FlagDoc& doc : docs) {
@@ -80,21 +93,52 @@ std::string Quoted(const std::string& text, const char* quote_inside) {
   return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", quote_inside}}), "'");
 }
 
+constexpr char kInstructions[] = "(mmadiff list)";
+
+// The values of a flag or an argument, separated by spaces; empty for files and numbers.
+std::string Values(const FlagDoc& doc) {
+  if (doc.value == "GLOBS" || doc.value == "instruction") return kInstructions;
+  return absl::StrJoin(doc.value == "DEVICE" ? DeviceWords() : doc.choices, " ");
+}
+
+bool IsFile(const FlagDoc& doc) { return doc.value == "FILE" || doc.value == "FOLDER"; }
+
 // A line of fish for each flag or argument, under the condition.
 void AddFish(const std::string& condition, const std::vector<FlagDoc>& docs, std::string& script) {
   for (const FlagDoc& doc : docs) {
-    const bool instructions = doc.value == "GLOBS" || doc.value == "instruction";
-    const std::string values = instructions            ? "(mmadiff list)"
-                               : doc.value == "DEVICE" ? absl::StrJoin(DeviceWords(), " ")
-                                                       : absl::StrJoin(doc.choices, " ");
-    const bool files = doc.value == "FILE" || doc.value == "FOLDER";
+    const std::string values = Values(doc);
     if (doc.names.empty() && values.empty()) continue;  // files, as by default
     absl::StrAppend(&script, "complete -c mmadiff", condition);
     if (!doc.names.empty()) absl::StrAppend(&script, " -l ", doc.names.back().substr(2));
-    if (files) absl::StrAppend(&script, " -r");
-    if (!files && !doc.value.empty()) absl::StrAppend(&script, doc.names.empty() ? " -f" : " -x");
+    if (!doc.value.empty()) {
+      absl::StrAppend(&script, doc.names.empty() ? " -f" : IsFile(doc) ? " -r" : " -x");
+    }
     if (!values.empty()) absl::StrAppend(&script, " -a ", Quoted(values, "\\'"));
     absl::StrAppend(&script, " -d ", Quoted(doc.text, "\\'"), "\n");
+  }
+}
+
+// What _arguments of zsh takes for each flag or argument; an argument that none follows may be
+// given several times.
+void AddZsh(const std::vector<FlagDoc>& docs, std::string& script) {
+  const auto escaped = [](const std::string& text) {
+    return absl::StrReplaceAll(text, {{"[", "\\["}, {"]", "\\]"}, {":", "\\:"}});
+  };
+  int position = 0;
+  for (const FlagDoc& doc : docs) {
+    const std::string values = Values(doc);
+    const std::string action = values == kInstructions ? "_mmadiff_instructions"
+                               : !values.empty()       ? absl::StrCat("(", escaped(values), ")")
+                               : doc.names.empty() || IsFile(doc) ? "_files"
+                                                                  : " ";
+    const bool last = &doc == &docs.back() || !(&doc)[1].names.empty();
+    std::string spec = !doc.names.empty() ? doc.names.back()
+                       : last             ? "*"
+                                          : absl::StrCat(++position);
+    if (!doc.names.empty())
+      absl::StrAppend(&spec, doc.value.empty() ? "[" : "=[", escaped(doc.text), "]");
+    if (!doc.value.empty()) absl::StrAppend(&spec, ":", doc.value, ":", action);
+    absl::StrAppend(&script, " ", Quoted(spec, "'\\''"));
   }
 }
 
@@ -144,6 +188,21 @@ std::string FishCompletion(const CLI::App& program) {
             FlagsOf(*program.get_subcommand(verb.name)), script);
   }
   return script;
+}
+
+std::string ZshCompletion(const CLI::App& program) {
+  std::string verbs, cases, global;
+  AddZsh(FlagsOf(program), global);
+  for (const Verb& verb : Verbs()) {
+    if (verb.hidden) continue;
+    absl::StrAppend(&verbs, " ", verb.name, "\\:", "\"", verb.what, "\"");
+    absl::StrAppend(&cases, "    ", verb.name, ") _arguments $global");
+    AddZsh(FlagsOf(*program.get_subcommand(verb.name)), cases);
+    absl::StrAppend(&cases, " ;;\n");
+  }
+  return absl::StrReplaceAll(kZsh, {{"@GLOBAL@", global},
+                                    {"@VERBS@", absl::StrReplaceAll(verbs, {{"'", "'\\''"}})},
+                                    {"@CASES@", cases}});
 }
 
 }  // namespace mmadiff

@@ -10,5 +10,6 @@ namespace mmadiff {
 // Scripts; names of instructions are those that the program lists when they run.
 std::string BashCompletion(const CLI::App& program);
 std::string FishCompletion(const CLI::App& program);
+std::string ZshCompletion(const CLI::App& program);
 
 }  // namespace mmadiff

@@ -185,7 +185,7 @@ for path in /proc/none/x good.txtpb/x; do
   expect 6 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=$path
   expect 6 probe --device=faulty:none=0 --instr=$mma --question=floor --out=$path
 done
-for verb in "gen $fma" "eval $fma" "check $fma" "replay good.log" list "list --json" "layout $mma"; do
+for verb in "gen $fma" "eval $fma" "check $fma" "replay good.log" list "list --json" "layout $mma" help "run --help" --version; do
   checks=$((checks + 1))
   "$m" $verb <lines.txt >/dev/full 2>"$err"; [ $? = 6 ] || fail "/dev/full: $verb"
   [ -s "$err" ] || fail "no message: $verb"

@@ -19,7 +19,7 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
 verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 15
 lacks whole survey-ask
-"$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish
+"$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
   expect 0 $verb --help; cp out help; expect 0 help $verb; is "$(cmp out help && wc -c <err)" 0
   for title in Usage Example 'Global flags' 'Exit codes'; do has help "$title:"; done
@@ -29,6 +29,7 @@ for verb in $verbs; do
   for flag in $(flags_of help); do
     has man "${flag//-/\\-}"; is "$(grep -c "^    $verb) flags='.*$flag[=' ]" completion)" 1
     is "$(grep -cE "__fish_seen_subcommand_from $verb' -l ${flag#--} " fish)" 1
+    is "$(grep -cE "^    $verb\) _arguments .* '$flag(=)?\[" zsh)" 1
   done
   # --json where it works.
   if grep -q -- --json help; then continue; fi
@@ -90,6 +91,7 @@ is "$(complete_words mmadiff run --strategy =)" 'mixed boundary bits'
 is "$(complete_words mmadiff run --strategy b)" 'boundary bits'
 is "$(complete_words mmadiff list fo)" formats
 is "$(complete_words mmadiff replay co)" ''  # files, by bash
+if command -v zsh >/dev/null; then is "$(zsh -f -n zsh 2>&1)" ''; fi
 if command -v fish >/dev/null; then
   ln -s "$m" mmadiff
   of_fish() { PATH=$PWD:$PATH HOME=$PWD fish -c "source fish; complete -C '$1'" | cut -f 1 | sort | xargs; }

@@ -19,8 +19,10 @@ int RunHelp(const HelpFlags& flags, const CLI::App& program) {
   if (flags.man) {
     std::fputs(ManPage(program).c_str(), stdout);
   } else if (!flags.completion.empty()) {
-    const bool fish = flags.completion == "fish";
-    std::fputs((fish ? FishCompletion(program) : BashCompletion(program)).c_str(), stdout);
+    const auto script = flags.completion == "fish"  ? FishCompletion
+                        : flags.completion == "zsh" ? ZshCompletion
+                                                    : BashCompletion;
+    std::fputs(script(program).c_str(), stdout);
   } else if (flags.verb.empty()) {
     PrintPaged(HelpText(program));
   } else {
@@ -37,7 +39,7 @@ std::function<int()> AddHelp(CLI::App& command, const Globals&) {
   command.add_option("verb", flags->verb, "of which verb [the program]");
   command.add_flag("--man", flags->man, "the man page, in roff");
   command.add_option("--completion", flags->completion, "the script for a shell")
-      ->check(CLI::IsMember({"bash", "fish"}))
+      ->check(CLI::IsMember({"bash", "fish", "zsh"}))
       ->type_name("SHELL");
   return [flags, program = command.get_parent()] { return RunHelp(*flags, *program); };
 }
