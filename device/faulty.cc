@@ -212,10 +212,13 @@ std::string AllowedValues(const Parameter& p) {
   return absl::StrCat(least, ", or a number ", p.min + 1, "..", p.max);
 }
 
+std::string AllowedValues(const TransportFault& f) {
+  return f.max == 0 ? "0" : absl::StrCat("a number ", f.min, "..", f.max);
+}
+
 absl::Status UnknownName(absl::string_view name) {
   std::vector<std::string> names;
-  for (const Parameter& p : Parameters()) names.push_back(p.name);
-  for (const TransportFault& f : kTransportFaults) names.push_back(f.name);
+  for (const FaultUsage& usage : FaultUsages()) names.push_back(usage.name);
   return absl::InvalidArgumentError(absl::StrCat(
       "faulty:", name,
       ": no such fault; nearest: ", absl::StrJoin(Nearest(StdView(name), names, 3), ", "),
@@ -223,6 +226,13 @@ absl::Status UnknownName(absl::string_view name) {
 }
 
 }  // namespace
+
+std::vector<FaultUsage> FaultUsages() {
+  std::vector<FaultUsage> usages;
+  for (const Parameter& p : Parameters()) usages.push_back({p.name, AllowedValues(p)});
+  for (const TransportFault& f : kTransportFaults) usages.push_back({f.name, AllowedValues(f)});
+  return usages;
+}
 
 DeviceOr OpenFaulty(absl::string_view name_value) {
   const size_t equals = name_value.find('=');
@@ -238,8 +248,7 @@ DeviceOr OpenFaulty(absl::string_view name_value) {
     if (name != f.name) continue;
     int64_t number;
     if (!absl::SimpleAtoi(value, &number) || number < f.min || number > f.max) {
-      return BadValue(name, value,
-                      f.max == 0 ? "0" : absl::StrCat("a number ", f.min, "..", f.max));
+      return BadValue(name, value, AllowedValues(f));
     }
     return f.open(name_value, number);
   }

@@ -1,6 +1,9 @@
 // Device `faulty:NAME=VALUE`: the simulator with one thing wrong, to test the harness itself.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/strings/string_view.h"
 #include "device/device.h"
 
@@ -17,5 +20,11 @@ namespace mmadiff {
 // lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()
 // expects Supports().
 DeviceOr OpenFaulty(absl::string_view name_value);
+
+// A name that OpenFaulty() takes, and its values in words: "toward_zero, down, up", "a number 1..37".
+struct FaultUsage {
+  std::string name, values;
+};
+std::vector<FaultUsage> FaultUsages();
 
 }  // namespace mmadiff

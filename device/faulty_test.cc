@@ -11,8 +11,10 @@ namespace mmadiff {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 
 constexpr char kVdpbf16ps[] = "x86/vdpbf16ps";
@@ -199,6 +201,16 @@ TEST(Faulty, DeadFromTheGivenRunOn) {
   EXPECT_TRUE(device->Run(op, batch).ok());
   EXPECT_EQ(device->Run(op, batch).status().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(device->Run(op, batch).status().code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(Faulty, UsagesAreOfEveryFault) {
+  std::vector<std::string> names;
+  for (const FaultUsage& usage : FaultUsages()) {
+    names.push_back(usage.name);
+    EXPECT_THAT(Error(usage.name + "=?"), HasSubstr("; allowed: " + usage.values));
+  }
+  for (const Parameter& p : Parameters()) EXPECT_THAT(names, Contains(p.name));
+  EXPECT_THAT(names, IsSupersetOf({"wrong_lane", "lost_batch", "flaky_bit", "dead", "none"}));
 }
 
 }  // namespace

@@ -19,11 +19,14 @@ namespace {
 
 // Without a byte from the command: a minute, for the sake of slow RTL simulators, or the seconds that
 // MMADIFF_EXEC_TIMEOUT says.
-absl::Duration ExecTimeout() {
+DeviceOr OpenExecWithTimeout(absl::string_view command) {
   const char* set = std::getenv("MMADIFF_EXEC_TIMEOUT");
-  double seconds;
-  const bool good = set != nullptr && absl::SimpleAtod(set, &seconds) && seconds > 0;
-  return good ? absl::Seconds(seconds) : absl::Minutes(1);
+  double seconds = 60;
+  if (set != nullptr && !(absl::SimpleAtod(set, &seconds) && seconds > 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("MMADIFF_EXEC_TIMEOUT: '", set, "' is no number of seconds above 0"));
+  }
+  return OpenExec(command, absl::Seconds(seconds));
 }
 
 constexpr DeviceKind kKinds[] = {
@@ -33,8 +36,7 @@ constexpr DeviceKind kKinds[] = {
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",
-     "an external program that speaks the line protocol on stdin and stdout",
-     [](absl::string_view command) { return OpenExec(command, ExecTimeout()); }},
+     "an external program that speaks the line protocol on stdin and stdout", OpenExecWithTimeout},
 };
 
 }  // namespace

@@ -133,7 +133,7 @@ class Recorder {
     std::map<const Operation*, size_t> index;
     for (size_t r = 0; r < ops_.size(); ++r) index[ops_[r]] = r;
     const auto cases = KnownCases(ops_, options_.regressions);
-    if (!cases.ok()) return cases.status();
+    if (!cases.ok()) return absl::AbortedError(cases.status().message());
     for (const KnownCase& c : *cases) {
       if (absl::Status s = Regression(index[c.op], c.inputs, c.name); !s.ok()) return s;
     }

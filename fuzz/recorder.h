@@ -39,7 +39,7 @@ struct RecorderOutcome {
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
 // cases of each operation, with the number needed; kDataLoss when a file could not be made durable;
-// kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
+// kAborted for a damaged regression case; kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
 // operation that fails alone (IsOfOperation) in its first answer, layout and self-test among it,
 // has no part in the recording; one that fails later keeps what was recorded of it before.
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,

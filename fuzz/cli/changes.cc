@@ -18,7 +18,7 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   const std::vector<ModelDigest> now = ComputeModelDigests();
   std::vector<ModelDigest> stored;
-  absl::StatusOr<std::string> text = ReadFile(flags.file);
+  absl::StatusOr<std::string> text = ReadFile(flags.update ? flags.file : DataPath(flags.file));
   if (text.ok()) {
     auto parsed = ParseModelDigests(*text, flags.file);
     if (parsed.ok()) {
@@ -48,7 +48,7 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
 
 std::function<int()> AddChanges(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ChangesFlags>();
-  command.add_option("--file", flags->file, "the digests [corpus/model_digests.txt]");
+  command.add_option("--file", flags->file, "the digests")->type_name("FILE");
   command.add_flag("--update", flags->update, "write the digests of now, after the changes");
   return [flags, &globals] { return RunChanges(*flags, globals); };
 }

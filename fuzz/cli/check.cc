@@ -69,11 +69,14 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
 
 std::function<int()> AddCheck(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CheckFlags>();
-  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
-  command.add_option("--max_reports", flags->max_reports, "differing lines to print [20]")
-      ->transform(Count());
-  command.add_option("--expect", flags->expect,
-                     "lines that must come, or `any` [the sum of the stream's `# lines: N`]");
+  AddInstruction(command, flags->op);
+  command.add_option("--max_reports", flags->max_reports, "differing lines to print")
+      ->transform(Count())
+      ->type_name("COUNT");
+  command
+      .add_option("--expect", flags->expect,
+                  "lines that must come, or `any` [the sum of the stream's `# lines: N`]")
+      ->type_name("COUNT");
   return [flags, &globals] { return RunCheck(*flags, globals); };
 }
 

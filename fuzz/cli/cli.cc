@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -12,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
+#include "fuzz/cases/strategy.h"
 #include "fuzz/devices.h"
 
 namespace mmadiff {
@@ -21,6 +23,20 @@ Console Globals::MakeConsole() const {
                  : color == "never" ? Color::kNever
                                     : Color::kAuto,
                  quiet);
+}
+
+std::span<const ExitCodeMeaning> ExitCodes() {
+  static constexpr ExitCodeMeaning kCodes[] = {
+      {kClean, "clean"},
+      {kMismatch, "mismatches"},
+      {kUsage, "usage"},
+      {kInternal, "internal error, or nothing was compared"},
+      {kNoDevice, "no such device or instruction here"},
+      {kDamaged, "damaged data (the good records were used), or answers that do not repeat"},
+      {kNotDurable, "results could not be written"},
+      {kStopped, "stopped early: nothing is lost, run again"},
+  };
+  return kCodes;
 }
 
 int Fail(const absl::Status& status, ExitCode data_loss) {
@@ -102,15 +118,57 @@ CLI::Validator Count() {
       "COUNT", "count");
 }
 
-CLI::Validator Seed() {
-  return CLI::Validator(
-      [](std::string& text) {
-        uint64_t ignored;
-        const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
-        if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
-        return absl::StrCat("'", text, "' is no number below 2^64");
-      },
-      "SEED", "seed");
+CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs) {
+  return command
+      .add_option("--instr", globs, "globs of ARCH/INSTRUCTION, comma separated; several add up")
+      ->delimiter(',')
+      ->type_name("GLOBS");
+}
+
+CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of) {
+  std::vector<std::string> names;
+  for (const Strategy& s : Strategies()) names.push_back(s.name);
+  return command.add_option("--strategy", strategy, "where the inputs" + of + " come from")
+      ->check(CLI::IsMember(names))
+      ->type_name("NAME");
+}
+
+CLI::Option* AddSeed(CLI::App& command, uint64_t& seed) {
+  const auto check = [](const std::string& text) {
+    uint64_t ignored;
+    const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
+    if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
+    return absl::StrCat("'", text, "' is no number below 2^64");
+  };
+  return command.add_option("--seed", seed, "of the generator")->check(check)->type_name("N");
+}
+
+CLI::Option* AddDevice(CLI::App& command, std::string& spec, const std::string& what) {
+  return command.add_option("--device", spec, what)->type_name("DEVICE");
+}
+
+CLI::Option* AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
+                         const std::string& what) {
+  return command.add_option(flag, duration, what + " (90s, 30m, 8h)")->type_name("TIME");
+}
+
+CLI::Option* AddThreads(CLI::App& command, int& threads) {
+  return command.add_option("--threads", threads, "[all cores]")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+}
+
+CLI::Option* AddInstruction(CLI::App& command, std::string& name) {
+  return command.add_option("instruction", name, "ARCH/INSTRUCTION")->required();
+}
+
+std::string DataPath(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::exists(path, error)) return path;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path installed =
+      program.parent_path().parent_path() / "share/mmadiff" / path;
+  return std::filesystem::exists(installed, error) ? installed.string() : path;
 }
 
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {

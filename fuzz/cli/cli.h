@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ enum ExitCode : int {
   kStopped = 75,    // nothing lost, run again
 };
 
+// "0 clean", "1 mismatches", ...: what a script may rely on.
+struct ExitCodeMeaning {
+  ExitCode code;
+  const char* what;
+};
+std::span<const ExitCodeMeaning> ExitCodes();
+
 struct Globals {
   bool json = false;
   bool quiet = false;
@@ -47,9 +55,19 @@ struct Verb {
   // Registers flags on the subcommand; what it returns is called once they are parsed, and gives
   // the exit code.
   std::function<int()> (*add)(CLI::App& command, const Globals& globals);
-  bool json = false;    // knows --json
-  bool hidden = false;  // not for people: no help lists it
+  const char* example = "";  // what follows "mmadiff "
+  const char* codes = "";    // exit codes beside those of all verbs: "1 4 75"
+  const char* differs = "";  // what exit code 1 says here, if not "mismatches"
+  bool json = false;         // knows --json
+  bool hidden = false;       // not for people: no help lists it
 };
+
+// The table of verbs, in main.cc.
+std::span<const Verb> Verbs();
+// nullptr when there is none.
+const Verb* FindVerb(absl::string_view name);
+// kInvalidArgument, with the nearest verb.
+absl::Status NoVerb(const std::string& name);
 
 std::function<int()> AddRun(CLI::App& command, const Globals& globals);
 std::function<int()> AddReplay(CLI::App& command, const Globals& globals);
@@ -66,6 +84,7 @@ std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurvey(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurveyAsk(CLI::App& command, const Globals& globals);
+std::function<int()> AddHelp(CLI::App& command, const Globals& globals);
 
 // Prints "mmadiff: MESSAGE", control characters escaped, and returns the exit code for the status:
 // usage for kInvalidArgument, kFailedPrecondition and kAlreadyExists, no device for kNotFound,
@@ -84,8 +103,24 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
 // A CLI11 check-and-convert for counts.
 CLI::Validator Count();
-// A check for seeds: digits only (CLI11 alone takes -1 for 2^64 - 1).
-CLI::Validator Seed();
+
+// Flags that several verbs have. Each returns the option, for more checks. `globs`: each use of
+// --instr adds to those before, in place of the default.
+CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs);
+CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "");
+// Digits only (CLI11 alone takes -1 for 2^64 - 1).
+CLI::Option* AddSeed(CLI::App& command, uint64_t& seed);
+CLI::Option* AddDevice(CLI::App& command, std::string& spec, const std::string& what);
+// For ParseDuration().
+CLI::Option* AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
+                         const std::string& what);
+CLI::Option* AddThreads(CLI::App& command, int& threads);
+// The instruction of a verb that takes one.
+CLI::Option* AddInstruction(CLI::App& command, std::string& name);
+
+// `path` of the repository's data, "corpus/...": as it is if that is there, else below share/mmadiff
+// beside an installed program if that is, else as it is.
+std::string DataPath(const std::string& path);
 
 // OpenDevice() and OpenEngine(), whose warnings are printed.
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);

@@ -71,8 +71,8 @@ std::function<int()> AddEval(CLI::App& command, const Globals& globals) {
     std::string op, device;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
-  command.add_option("--device", flags->device, "who answers [the simulator]");
+  AddInstruction(command, flags->op);
+  AddDevice(command, flags->device, "who answers [the simulator]");
   return [flags, &globals] { return RunEval(flags->op, flags->device, globals.MakeConsole()); };
 }
 

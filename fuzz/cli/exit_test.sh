@@ -18,6 +18,11 @@ fail() {
   sed 's/^/    stdout: /' "$out" | head -4
   sed 's/^/    stderr: /' "$err" | head -4
 }
+# Whether the help of a verb, if it is one, has the exit code.
+documented() {
+  [ -e "codes.$2" ] || "$m" help "$2" 2>/dev/null | sed -n '/^Exit codes/,$p' >"codes.$2"
+  [ ! -s "codes.$2" ] || grep -q "^  $1 " "codes.$2"
+}
 # expect CODE ARGUMENTS...: and never output that is not plain text.
 expect() {
   local wanted=$1 code
@@ -27,6 +32,7 @@ expect() {
   checks=$((checks + 1))
   [ "$code" = "$wanted" ] || fail "exit code $code, not $wanted: mmadiff $*"
   if LC_ALL=C grep -q $'[\001-\010\013-\037\177]' "$out" "$err"; then fail "control characters: mmadiff $*"; fi
+  documented $code "$1" || fail "no exit code $code in: mmadiff help $1"
   if [ "$code" != 0 ] && [ "$code" != 1 ] && [ ! -s "$err" ]; then fail "no message: mmadiff $*"; fi
 }
 says() { checks=$((checks + 1)); grep -qF -- "$1" "$out" || fail "stdout lacks '$1'"; }
@@ -67,6 +73,8 @@ for file in empty.log noise.log good.log cut.log; do
 done
 mkdir -p reg/x86; head -c 100 good.txtpb >reg/x86/cut.txtpb
 expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=s3 --regressions=reg; warns cut.txtpb
+expect 5 record new --device=faulty:none=0 --instr=$fma --cases=5 --max_total_time=0 --regressions=reg; warns cut.txtpb
+[ ! -e new ] || fail 'a recording beside damaged cases'
 cp -r survey edited; printf x | dd of=edited/answers.log bs=1 seek=3000 conv=notrunc 2>/dev/null
 expect 5 replay edited; rm edited/answers.log; expect 5 replay edited
 mkdir survey/recording.tmp survey/recording/mine; : >survey/my.tmpnotes
@@ -79,6 +87,7 @@ expect 2 survey --out=survey --device=faulty:none=0 --instr=$fma --cases=51 --ma
 expect 2 survey --out=s1 --device=nonesuch --instr=$fma; expect 2 survey --out=s1 --instr=none
 expect 2 survey --out=s1 --max_total_time=0; expect 2 survey --out=s1 --timeout=0; expect 2 survey --out=s1 --max_bytes=1
 expect 2 survey --compare survey; expect 2 survey --compare survey none; expect 2 survey --out=s1 --regressions=none
+expect 4 survey --out=s1 --device=exec:/no/such/program --instr=$fma --cases=5
 expect 4 survey --out=s1 --device=cuda:0 --instr=$fma; expect 4 survey --out=s2 --device=host --instr=$mma
 expect 1 replay bad; warns cut.txtpb; expect 5 replay bad --device=faulty:none=0
 # Nothing there, or nothing in it.
@@ -137,6 +146,9 @@ device 5 'echo x >>changed; cat changed >/dev/null'
 expect 4 run --instr=$fma --cases=10 --workdir=none1 --device=exec:/no/such/program
 expect 3 run --instr=$fma --cases=10 --workdir=none2 --device='exec:exit 1'
 expect 5 run --instr=$fma --cases=10 --workdir=none3 --device='exec:echo garbage'
+for seconds in -5 0 x nan; do
+  MMADIFF_EXEC_TIMEOUT=$seconds expect 2 replay good.txtpb --device=exec:cat; warns 'above 0'
+done
 expect 2 replay good.txtpb --device=exec:; expect 2 replay good.txtpb --device='exec:  '
 
 # ---- Usage
@@ -173,7 +185,7 @@ for path in /proc/none/x good.txtpb/x; do
   expect 6 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=$path
   expect 6 probe --device=faulty:none=0 --instr=$mma --question=floor --out=$path
 done
-for verb in "gen $fma" "eval $fma" "check $fma" "replay good.log" list "list --json" "layout $mma"; do
+for verb in "gen $fma" "eval $fma" "check $fma" "replay good.log" list "list --json" "layout $mma" help "run --help" --version; do
   checks=$((checks + 1))
   "$m" $verb <lines.txt >/dev/full 2>"$err"; [ $? = 6 ] || fail "/dev/full: $verb"
   [ -s "$err" ] || fail "no message: $verb"

@@ -145,8 +145,8 @@ std::function<int()> AddExplain(CLI::App& command, const Globals& globals) {
                   "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
                   "them; a case name")
       ->required();
-  command.add_option("--device", flags->device,
-                     "ask this device instead of the answer in the file [auto for a case name]");
+  AddDevice(command, flags->device,
+            "ask this device instead of the answer in the file [auto for a case name]");
   return [flags, &globals] { return RunExplain(flags->subject, flags->device, globals); };
 }
 

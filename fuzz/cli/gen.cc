@@ -40,15 +40,15 @@ int RunGen(const GenFlags& flags) {
 
 std::function<int()> AddGen(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<GenFlags>();
-  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
-  command
-      .add_option("--cases", flags->cases, "executions; each prints all its dot products [1000]")
-      ->transform(Count());
-  command.add_option("--first", flags->first, "index of the first case [0]")->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
-  std::vector<std::string> names;
-  for (const Strategy& s : Strategies()) names.push_back(s.name);
-  command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));
+  AddInstruction(command, flags->op);
+  command.add_option("--cases", flags->cases, "executions; each prints all its dot products")
+      ->transform(Count())
+      ->type_name("COUNT");
+  command.add_option("--first", flags->first, "index of the first case")
+      ->transform(Count())
+      ->type_name("COUNT");
+  AddSeed(command, flags->seed);
+  AddStrategy(command, flags->strategy);
   return [flags] { return RunGen(*flags); };
 }
 

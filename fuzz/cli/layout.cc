@@ -57,7 +57,7 @@ std::function<int()> AddLayout(CLI::App& command, const Globals&) {
     bool csv = false;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("instruction", flags->op, "ARCH/INSTRUCTION")->required();
+  AddInstruction(command, flags->op);
   command.add_flag("--csv", flags->csv, "comma separated");
   return [flags] { return RunLayout(flags->op, flags->csv); };
 }

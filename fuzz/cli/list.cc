@@ -1,4 +1,6 @@
 // mmadiff list: the tables, one name a line.
+#include <fnmatch.h>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -8,6 +10,7 @@
 #include "fuzz/cases/generate.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/pager.h"
 #include "fuzz/devices.h"
 #include "fuzz/json_text.h"
 #include "sim/parameter.h"
@@ -230,18 +233,42 @@ constexpr List kLists[] = {{"instructions", ListInstructions, false},
                            {"vectors", ListVectors, true},
                            {"differences", ListDifferences, true}};
 
-int RunList(const std::string& what, bool evidence, const Globals& globals) {
+struct ListFlags {
+  std::string what = "instructions", glob = "*";
+  bool evidence = false;
+};
+
+void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, bool lines) {
+  std::vector<std::string> names;
+  std::string text;
+  for (const Entry& entry : entries) {
+    names.push_back(entry.name);
+    absl::StrAppend(&text, PlainText(entry.line), "\n");
+  }
+  PrintPaged(lines || flags.evidence ? text : InColumns(names));
+}
+
+int RunList(const ListFlags& flags, const Globals& globals) {
+  const std::string glob = ResolveAlias(flags.glob);
   for (const List& list : kLists) {
-    if (what != list.name) continue;
-    Json all = Json::array();
-    for (const Entry& entry : list.make()) {
-      all.push_back(entry.json);
-      if (!globals.json && (entry.usable || evidence)) {
-        const std::string& text = evidence || list.long_by_default ? entry.line : entry.name;
-        std::printf("%s\n", PlainText(text).c_str());
-      }
+    if (flags.what != list.name) continue;
+    std::vector<Entry> entries = list.make();
+    std::erase_if(entries, [&](const Entry& entry) {
+      const bool shown = entry.usable || flags.evidence || globals.json;
+      return !shown || fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
+    });
+    if (entries.empty()) {
+      return Fail(absl::InvalidArgumentError(
+          flags.what == kLists[0].name ? WhyNoOperation(flags.glob)
+                                       : absl::StrCat("no ", flags.what, " '", flags.glob, "'")));
     }
-    if (globals.json) std::printf("%s\n", JsonText(all, 1).c_str());
+    if (!globals.json) {
+      PrintEntries(entries, flags, list.long_by_default);
+      continue;
+    }
+    Json all = Json::array();
+    for (const Entry& entry : entries) all.push_back(entry.json);
+    std::printf("%s\n", JsonText(all, 1).c_str());
   }
   return kClean;
 }
@@ -249,18 +276,15 @@ int RunList(const std::string& what, bool evidence, const Globals& globals) {
 }  // namespace
 
 std::function<int()> AddList(CLI::App& command, const Globals& globals) {
-  struct Flags {
-    std::string what = "instructions";
-    bool evidence = false;
-  };
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
-  command.add_option("what", flags->what, absl::StrJoin(names, ", "))->check(CLI::IsMember(names));
+  command.add_option("what", flags->what, "what to list")->check(CLI::IsMember(names));
+  command.add_option("glob", flags->glob, "only names that match");
   command.add_flag("--evidence", flags->evidence,
                    "with algorithm, parameters and evidence; also the instructions "
                    "that nobody can simulate");
-  return [flags, &globals] { return RunList(flags->what, flags->evidence, globals); };
+  return [flags, &globals] { return RunList(*flags, globals); };
 }
 
 }  // namespace mmadiff

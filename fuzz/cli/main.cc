@@ -6,33 +6,96 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "device/plain_text.h"
-#include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/help.h"
+#include "fuzz/cli/pager.h"
+#include "fuzz/cli/version.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr Verb kVerbs[] = {
-    {"run", "differential run of a device against the model", AddRun, true},
-    {"replay", "regression cases, vectors, recordings or one case name, with or without a device",
-     AddReplay},
-    {"minimize", "shrink one mismatch to its essence", AddMinimize, true},
-    {"explain", "show one mismatch stage by stage, and what would reproduce it", AddExplain, true},
-    {"list", "instructions, devices, strategies, formats, vectors, differences; one a line",
-     AddList, true},
-    {"gen", "print cases in the line protocol", AddGen},
-    {"eval", "simulate cases from stdin, print them with their results", AddEval},
-    {"check", "compare cases with results from stdin with the model", AddCheck},
-    {"layout", "lane and register of each matrix element", AddLayout},
-    {"mutants", "seeded faults: which neighbours of the model the generator finds", AddMutants,
-     true},
-    {"probe", "ask a device the questions that only hardware answers", AddProbe, true},
-    {"changes", "which instructions answer otherwise than the digests in the repository",
-     AddChanges},
-    {"record", "write a device's answers to a file", AddRecord},
-    {"survey", "everything that a device can say, in one folder", AddSurvey, true},
-    {"survey-ask", "what `survey` runs", AddSurveyAsk, false, true},
+    {.name = "run",
+     .what = "differential run of a device against the model",
+     .add = AddRun,
+     .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h",
+     .codes = "1 4 5 75",
+     .json = true},
+    {.name = "replay",
+     .what = "regression cases, vectors, recordings or one case name, with or without a device",
+     .add = AddReplay,
+     .example = "replay corpus/regressions --device=host",
+     .codes = "1 4 5 75"},
+    {.name = "minimize",
+     .what = "shrink one mismatch to its essence",
+     .add = AddMinimize,
+     .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
+     .codes = "1 4 5 75",
+     .json = true},
+    {.name = "explain",
+     .what = "show one mismatch stage by stage, and what would reproduce it",
+     .add = AddExplain,
+     .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
+     .codes = "1 4 5 75",
+     .json = true},
+    {.name = "list",
+     .what = "instructions, devices, strategies, formats, vectors, differences; one a line",
+     .add = AddList,
+     .example = "list instructions 'hopper/wgmma*' --evidence",
+     .json = true},
+    {.name = "gen",
+     .what = "print cases in the line protocol",
+     .add = AddGen,
+     .example = "gen x86/vdpbf16ps --cases=10"},
+    {.name = "eval",
+     .what = "simulate cases from stdin, print them with their results",
+     .add = AddEval,
+     .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps",
+     .codes = "4 5 75"},
+    {.name = "check",
+     .what = "compare cases with results from stdin with the model",
+     .add = AddCheck,
+     .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps",
+     .codes = "1 5"},
+    {.name = "layout",
+     .what = "lane and register of each matrix element",
+     .add = AddLayout,
+     .example = "layout sm_80/mma.m16n8k16.f32.f16.f16.f32 --csv"},
+    {.name = "mutants",
+     .what = "seeded faults: which neighbours of the model the generator finds",
+     .add = AddMutants,
+     .example = "mutants --instr='sm_80/*'",
+     .codes = "1",
+     .differs = "a fault was not found",
+     .json = true},
+    {.name = "probe",
+     .what = "ask a device the questions that only hardware answers",
+     .add = AddProbe,
+     .example = "probe --device=cuda:0 --all --out=answers",
+     .codes = "1 4 5 75",
+     .differs = "an answer contradicts the table",
+     .json = true},
+    {.name = "changes",
+     .what = "which instructions answer otherwise than the digests in the repository",
+     .add = AddChanges,
+     .example = "changes",
+     .codes = "1 5",
+     .differs = "there are changes"},
+    {.name = "record",
+     .what = "write a device's answers to a file",
+     .add = AddRecord,
+     .example = "record h100 --device=cuda:0",
+     .codes = "4 5 75"},
+    {.name = "survey",
+     .what = "everything that a device can say, in one folder",
+     .add = AddSurvey,
+     .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m",
+     .codes = "1 4 5 75",
+     .json = true},
+    {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
+    {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk, .hidden = true},
 };
 
 // "--max-total-time" is "--max_total_time"; what follows "=" is left alone.
@@ -44,33 +107,81 @@ std::string WithUnderscores(std::string arg) {
   return arg;
 }
 
+std::string NearestOf(absl::string_view word, const std::vector<std::string>& candidates) {
+  return Nearest({word.data(), word.size()}, candidates, 1).front();
+}
+
+std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::string& word) {
+  std::vector<std::string> names = {"--help"};
+  for (const CLI::App* app : {&program, verb}) {
+    if (app == nullptr) continue;
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  const std::string flag = word.substr(0, word.find('='));
+  return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag,
+                      "'; did you mean '", NearestOf(flag, names), "'?");
+}
+
+// What is wrong with the first word that nothing took; else what CLI11 says.
+std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
+                         const CLI::ParseError& error) {
+  const std::vector<std::string> words = program.remaining(true);
+  if (!words.empty() && words.front().rfind('-', 0) == 0) {
+    return WhyNoFlag(program, verb, words.front());
+  }
+  if (verb != nullptr) return error.what();
+  return words.empty() ? "no verb" : std::string(NoVerb(words.front()).message());
+}
+
+// Help, the version, or what is wrong with the command line.
+int HelpOrFail(const CLI::App& program, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
+    PrintPaged(program.help());
+    return kClean;
+  }
+  if (error.get_exit_code() == 0) return program.exit(error);  // --version
+  const std::vector<CLI::App*> chosen = program.get_subcommands();
+  const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
+  const int code = Fail(absl::InvalidArgumentError(WhyNotParsed(program, verb, error)));
+  std::fprintf(stderr, "`mmadiff help%s` says more\n",
+               verb == nullptr ? "" : (" " + verb->get_name()).c_str());
+  return code;
+}
+
+void AddGlobals(CLI::App& app, Globals& globals) {
+  app.set_version_flag("--version", VersionText(), "version, commit and build options");
+  app.add_flag("--json", globals.json, "results as JSON on stdout");
+  app.add_flag("--quiet,-q", globals.quiet, "no progress");
+  app.add_option("--color", globals.color, "colours")
+      ->check(CLI::IsMember({"auto", "always", "never"}))
+      ->type_name("WHEN");
+  app.add_option("--workdir", globals.workdir, "for checkpoints and findings [below mmadiff-runs]")
+      ->type_name("FOLDER");
+  app.add_option("--error_exitcode", globals.error_exitcode,
+                 "exit code for mismatches instead of 1")
+      ->check(CLI::Range(1, 255))
+      ->type_name("N");
+}
+
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
   Globals globals;
-  CLI::App app(
-      "mmadiff: matrix-multiply instructions of real hardware against a bit-exact simulator",
-      "mmadiff");
-  app.set_version_flag("--version", std::string("mmadiff " MMADIFF_VERSION " (model ") +
-                                        std::to_string(kModelVersion) + ", generator " +
-                                        std::to_string(kGeneratorVersion) + ")");
+  CLI::App app("", "mmadiff");
   app.fallthrough();
   app.require_subcommand(1);
-  app.add_flag("--json", globals.json, "results as JSON on stdout");
-  app.add_flag("--quiet,-q", globals.quiet, "no progress");
-  app.add_option("--color", globals.color, "auto, always or never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_option("--workdir", globals.workdir, "folder for checkpoints and findings");
-  app.add_option("--error_exitcode", globals.error_exitcode,
-                 "exit code for mismatches instead of 1")
-      ->check(CLI::Range(1, 255));
+  app.option_defaults()->always_capture_default();
+  app.formatter_fn(
+      [](const CLI::App* of, const std::string&, CLI::AppFormatMode) { return HelpText(*of); });
+  AddGlobals(app, globals);
 
   std::function<int()> chosen;
   const Verb* chosen_verb = nullptr;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
     command->fallthrough();
-    if (verb.hidden) command->group("");
     command->callback([&, verb = &verb, action = verb.add(*command, globals)] {
       chosen = action;
       chosen_verb = verb;
@@ -78,16 +189,16 @@ int Main(int argc, char** argv) {
   }
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
+  int code;
   try {
     app.parse(args);
+    if (globals.json && !chosen_verb->json) {
+      return Fail(absl::InvalidArgumentError(absl::StrCat(chosen_verb->name, " has no --json")));
+    }
+    code = chosen();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kClean : kUsage;
+    code = HelpOrFail(app, error);
   }
-  if (globals.json && !chosen_verb->json) {
-    std::fprintf(stderr, "mmadiff: %s has no --json\n", chosen_verb->name);
-    return kUsage;
-  }
-  const int code = chosen();
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     std::fprintf(stderr, "mmadiff: standard output could not be written\n");
     return kNotDurable;
@@ -96,6 +207,25 @@ int Main(int argc, char** argv) {
 }
 
 }  // namespace
+
+std::span<const Verb> Verbs() { return kVerbs; }
+
+const Verb* FindVerb(absl::string_view name) {
+  for (const Verb& verb : kVerbs) {
+    if (name == verb.name) return &verb;
+  }
+  return nullptr;
+}
+
+absl::Status NoVerb(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) {
+    if (!verb.hidden) names.push_back(verb.name);
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no verb '", name, "'; did you mean '", NearestOf(name, names), "'?"));
+}
+
 }  // namespace mmadiff
 
 int main(int argc, char** argv) {

@@ -39,11 +39,12 @@ std::function<int()> AddMinimize(CLI::App& command, const Globals& globals) {
   };
   const auto flags = std::make_shared<Flags>();
   command.add_option("case", flags->subject, "a filed case (*.txtpb) or a case name")->required();
-  command.add_option("--device", flags->device, "the device that differs [auto]");
+  AddDevice(command, flags->device, "the device that differs");
   command
       .add_option("--max_calls", flags->max_calls,
                   "executions of the device to spend, about [20000; of a slow device 500]")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
   return [flags, &globals] {
     return RunMinimize(flags->subject, flags->device, flags->max_calls, globals);
   };

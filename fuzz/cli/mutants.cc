@@ -92,17 +92,16 @@ int RunMutants(const MutantsFlags& flags, const Globals& globals) {
 
 std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<MutantsFlags>();
-  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
-  command.add_option("--cases", flags->cases, "cases in which a mutant must die [1e5]")
-      ->transform(Count());
+  AddInstr(command, flags->instr);
+  command.add_option("--cases", flags->cases, "cases in which a mutant must die")
+      ->transform(Count())
+      ->type_name("COUNT");
   command.add_flag("--equivalent", flags->equivalent,
                    "also list the neighbours that no input can distinguish, with the reason");
   command.add_flag("--list", flags->list, "also list every mutant with its cases");
-  command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
-  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
-  std::vector<std::string> names;
-  for (const Strategy& s : Strategies()) names.push_back(s.name);
-  command.add_option("--strategy", flags->strategy, "[mixed]")->check(CLI::IsMember(names));
+  AddThreads(command, flags->threads);
+  AddSeed(command, flags->seed);
+  AddStrategy(command, flags->strategy);
   return [flags, &globals] { return RunMutants(*flags, globals); };
 }
 

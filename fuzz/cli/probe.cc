@@ -127,17 +127,20 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
 std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ProbeFlags>();
   command.add_flag("--all", flags->all, "every question");
-  command.add_option("--question", flags->question, "ids, comma separated")->delimiter(',');
+  command.add_option("--question", flags->question, "ids, comma separated")
+      ->delimiter(',')
+      ->type_name("IDS");
   command.add_flag("--list", flags->list, "the questions");
-  command.add_option("--device", flags->device, "[auto]");
-  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
-  command.add_option(
-      "--max_total_time", flags->max_total_time,
-      "begin no further instruction after that; `pairs` gets what the other questions "
-      "leave: 90s, 30m [10m]");
-  command.add_option("--out", flags->out,
-                     "folder for every case with its answer (for replay and recorded:) and for "
-                     "the cases that nothing explains");
+  AddDevice(command, flags->device, "who is asked");
+  AddInstr(command, flags->instr);
+  AddDuration(
+      command, "--max_total_time", flags->max_total_time,
+      "begin no further instruction after that; `pairs` gets what the other questions leave");
+  command
+      .add_option("--out", flags->out,
+                  "folder for every case with its answer (for replay and recorded:) and for the "
+                  "cases that nothing explains")
+      ->type_name("FOLDER");
   return [flags, &globals] { return RunProbe(*flags, globals); };
 }
 

@@ -42,7 +42,8 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return Fail(limit.status());
-  const bool missing = !std::filesystem::exists(flags.regressions);
+  const std::string regressions = DataPath(flags.regressions);
+  const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != RecordFlags().regressions) {
     return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
   }
@@ -53,7 +54,7 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                                    .strategy = FindStrategy(flags.strategy),
                                    .max_bytes = flags.max_bytes,
                                    .limit = TimeLimit::After(*limit),
-                                   .regressions = missing ? "" : flags.regressions};
+                                   .regressions = missing ? "" : regressions};
   const auto outcome = RecordFolder(options, engine, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   if (outcome->without_digests > 0) {
@@ -94,23 +95,23 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
   command
       .add_option("out", flags->out, "folder to create; a name that ends in .log: one block log")
       ->required();
-  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
-  command.add_option("--device", flags->device, "[auto]");
+  AddInstr(command, flags->instr);
+  AddDevice(command, flags->device, "who answers");
   command
       .add_option("--cases", flags->cases,
-                  "executions per instruction; in a folder at most, of each strategy [4096]")
-      ->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
-  std::vector<std::string> names;
-  for (const Strategy& s : Strategies()) names.push_back(s.name);
+                  "executions per instruction; in a folder at most, of each strategy")
+      ->transform(Count())
+      ->type_name("COUNT");
+  AddSeed(command, flags->seed);
+  AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
+  command.add_option("--max_bytes", flags->max_bytes, "of a folder")
+      ->transform(Count())
+      ->type_name("COUNT");
   command
-      .add_option("--strategy", flags->strategy, "of a log, and of the digests of a folder [mixed]")
-      ->check(CLI::IsMember(names));
-  command.add_option("--max_total_time", flags->max_total_time, "of a folder's digests [8m]");
-  command.add_option("--max_bytes", flags->max_bytes, "of a folder [128e6]")->transform(Count());
-  command.add_option(
-      "--regressions", flags->regressions,
-      "folder of cases whose answers a folder has too [corpus/regressions if there]");
+      .add_option("--regressions", flags->regressions,
+                  "folder of cases whose answers a folder has too [corpus/regressions if there]")
+      ->type_name("FOLDER");
   return [flags, &globals] { return RunRecord(*flags, globals); };
 }
 

@@ -121,19 +121,21 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
                   "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
                   "line protocol, which may be gzip), folders of them, or case names")
       ->required();
-  command.add_option(
-      "--device", flags->device,
-      "compare with this device instead of the stored answers [auto for a case name]");
-  command.add_option("--instr", flags->options.instr, "ARCH/INSTRUCTION of a line-protocol file");
+  AddDevice(command, flags->device,
+            "compare with this device instead of the stored answers [auto for a case name]");
+  command.add_option("--instr", flags->options.instr, "of a line-protocol file that does not say")
+      ->type_name("ARCH/INSTRUCTION");
   command.add_flag("--verbose", flags->options.verbose, "a line for each answer of a vector");
-  command.add_option("--max_reports", flags->options.max_reports, "mismatches to print [20]")
-      ->transform(Count());
+  command.add_option("--max_reports", flags->options.max_reports, "mismatches to print")
+      ->transform(Count())
+      ->type_name("COUNT");
   command
       .add_option("--every", flags->options.every,
-                  "of the digests in a recording folder verify those of every N-th unit [1]")
+                  "of the digests in a recording folder verify those of every N-th unit")
       ->transform(Count())
-      ->check(CLI::Range(uint64_t{1}, UINT64_MAX));
-  command.add_option("--junit", flags->junit, "write a JUnit report to this file");
+      ->check(CLI::PositiveNumber)
+      ->type_name("N");
+  command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
   return [flags, &globals] { return RunReplay(*flags, globals); };
 }
 

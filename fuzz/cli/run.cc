@@ -25,7 +25,7 @@ namespace {
 struct RunFlags {
   std::vector<std::string> instr = {"*"};
   std::string device = "auto";
-  std::string strategy;
+  std::string strategy = Strategies().front().name;
   std::string max_total_time, stop_at, shard;
   std::optional<uint64_t> cases;
   uint64_t seed = 1, max_mismatches = 20;
@@ -179,7 +179,7 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
 
 int Run(const RunFlags& flags, const Globals& globals) {
   CampaignOptions options;
-  options.strategy = flags.strategy.empty() ? &Strategies().front() : FindStrategy(flags.strategy);
+  options.strategy = FindStrategy(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
   options.max_mismatches = flags.max_mismatches;
@@ -230,28 +230,28 @@ int Run(const RunFlags& flags, const Globals& globals) {
 
 std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RunFlags>();
-  command.add_option("--instr", flags->instr, "globs of ARCH/INSTRUCTION, comma separated")
-      ->delimiter(',');
-  command.add_option("--device", flags->device, "what to run on (mmadiff list devices)");
+  AddInstr(command, flags->instr);
+  AddDevice(command, flags->device, "what to run on");
   command
       .add_option(
           "--cases", flags->cases,
           "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
           "1e9 dot products where the GPU makes the cases itself]")
-      ->transform(Count());
-  std::vector<std::string> names;
-  for (const Strategy& s : Strategies()) names.push_back(s.name);
-  command.add_option("--strategy", flags->strategy, "where the inputs come from [mixed]")
-      ->check(CLI::IsMember(names));
-  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
-  command.add_option("--threads", flags->threads, "[all cores]")->check(CLI::Range(1, 1024));
+      ->transform(Count())
+      ->type_name("COUNT");
+  AddStrategy(command, flags->strategy);
+  AddSeed(command, flags->seed);
+  AddThreads(command, flags->threads);
   command
       .add_option("--max_mismatches", flags->max_mismatches,
-                  "mismatching cases after which an instruction stops, 0 never [20]")
-      ->transform(Count());
-  command.add_option("--shard", flags->shard, "I/N: run only every N-th unit, from the I-th");
-  command.add_option("--max_total_time", flags->max_total_time, "90s, 30m, 8h");
-  command.add_option("--stop_at", flags->stop_at, "RFC 3339 time");
+                  "mismatching cases after which an instruction stops, 0 never")
+      ->transform(Count())
+      ->type_name("COUNT");
+  command.add_option("--shard", flags->shard, "run only every N-th unit, from the I-th")
+      ->type_name("I/N");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
+  command.add_option("--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
+      ->type_name("TIME");
   command.add_flag("--forever", flags->forever, "until a time limit or a signal");
   command.add_flag("--dry_run", flags->dry_run, "print what would run");
   return [flags, &globals] { return Run(*flags, globals); };

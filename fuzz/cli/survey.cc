@@ -1,6 +1,7 @@
 // mmadiff survey: everything that a device can say, in one folder; and two such folders compared.
 #include "fuzz/survey/survey.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
@@ -25,9 +26,17 @@ struct SurveyFlags {
   uint64_t cases = 0, seed = 1, max_bytes = 64'000'000;
 };
 
+// Whether there is no program or device behind any of the answers.
+bool NobodyAnswered(const SurveyOutcome& outcome) {
+  return !outcome.results.empty() &&
+         std::all_of(outcome.results.begin(), outcome.results.end(),
+                     [](const SurveyResult& r) { return absl::IsNotFound(r.status); });
+}
+
 ExitCode CodeOf(const SurveyOutcome& outcome, const SurveySummary& summary) {
   const bool stopped = !outcome.stopped_by.empty() && outcome.stopped_by != "time limit";
   if (!outcome.device.ok() || stopped) return kStopped;
+  if (NobodyAnswered(outcome)) return kNoDevice;
   if (summary.troubled > 0) return kInternal;
   if (summary.changed > 0) return kMismatch;
   return outcome.missing.empty() ? kClean : kStopped;
@@ -54,7 +63,8 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   }
   if (const auto ops = OperationsMatching(flags.instr, Models::kOptional); !ops.ok())
     return Fail(ops.status());
-  const bool missing = !std::filesystem::exists(flags.regressions);
+  const std::string regressions = DataPath(flags.regressions);
+  const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
     return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
   }
@@ -65,7 +75,7 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
                            .seed = flags.seed,
                            .cases = flags.cases,
                            .max_bytes = flags.max_bytes,
-                           .regressions = missing ? "" : flags.regressions};
+                           .regressions = missing ? "" : regressions};
   if (*time > absl::ZeroDuration()) options.time = *time;
   const auto outcome = RunSurvey(options, AskInChild(kAskVerb, *timeout), console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
@@ -104,23 +114,28 @@ int CompareFolders(const SurveyFlags& flags, const Globals& globals) {
 
 std::function<int()> AddSurvey(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<SurveyFlags>();
-  command.add_option("--device", flags->device, "[auto]");
-  command.add_option("--out", flags->out, "the folder; one that is there goes on");
-  command.add_option("--max_total_time", flags->max_total_time,
-                     "90s, 25m, 8h; 0: until all is done [25m]");
-  command.add_option("--instr", flags->instr, "globs, comma separated [*]")->delimiter(',');
+  AddDevice(command, flags->device, "who is asked");
+  command.add_option("--out", flags->out, "one that is there goes on")->type_name("FOLDER");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "in all, 0 for no end");
+  AddInstr(command, flags->instr);
   command
       .add_option("--cases", flags->cases,
                   "executions of each instruction's run [until the time is up]")
-      ->transform(Count());
-  command.add_option("--seed", flags->seed, "of the generator [1]")->check(Seed());
-  command.add_option("--timeout", flags->timeout,
-                     "without a sign of life for so long, the device hangs [60s]");
-  command.add_option("--max_bytes", flags->max_bytes, "of all files [64e6]")->transform(Count());
-  command.add_option("--regressions", flags->regressions,
-                     "folder of cases to ask too [corpus/regressions if there]");
+      ->transform(Count())
+      ->type_name("COUNT");
+  AddSeed(command, flags->seed);
+  AddDuration(command, "--timeout", flags->timeout,
+              "without a sign of life for so long, the device hangs");
+  command.add_option("--max_bytes", flags->max_bytes, "of all files")
+      ->transform(Count())
+      ->type_name("COUNT");
+  command
+      .add_option("--regressions", flags->regressions,
+                  "folder of cases to ask too [corpus/regressions if there]")
+      ->type_name("FOLDER");
   command.add_option("--compare", flags->compare, "two folders: where do their answers differ?")
-      ->expected(2);
+      ->expected(2)
+      ->type_name("FOLDER");
   return [flags, &globals] {
     if (!flags->compare.empty()) return CompareFolders(*flags, globals);
     if (flags->out.empty()) {

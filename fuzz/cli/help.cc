@@ -1,0 +1,124 @@
+#include "fuzz/cli/help.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "fuzz/cli/help_sections.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kWidth = 79, kTermWidth = 24;
+
+// Appends words from `column` on; further lines begin at `indent`.
+void AppendWords(const std::string& text, size_t column, size_t indent, std::string& out) {
+  bool first = true;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    if (!first && column + 1 + word.size() > kWidth) {
+      absl::StrAppend(&out, "\n", std::string(indent, ' '));
+      column = indent;
+    } else if (!first) {
+      out += ' ';
+      ++column;
+    }
+    absl::StrAppend(&out, word);
+    column += word.size();
+    first = false;
+  }
+  out += '\n';
+}
+
+std::string Text(const HelpSection& section) {
+  std::string out = section.title + ":\n";
+  for (const HelpRow& row : section.rows) {
+    absl::StrAppend(&out, "  ", row.term);
+    if (row.term.empty()) {
+      AppendWords(row.text, 2, 6, out);
+    } else if (row.text.empty()) {
+      out += '\n';
+    } else {
+      const bool fits = row.term.size() + 2 <= kTermWidth;
+      out += fits ? std::string(kTermWidth - row.term.size(), ' ')
+                  : absl::StrCat("\n", std::string(kTermWidth + 2, ' '));
+      AppendWords(row.text, kTermWidth + 2, kTermWidth + 2, out);
+    }
+  }
+  return out;
+}
+
+// As roff shows it: nothing in it is a request, a dash is no hyphen.
+std::string Roff(const std::string& text) {
+  return absl::StrReplaceAll(text, {{"\\", "\\e"}, {"-", "\\-"}, {"'", "\\(aq"}, {".", "\\&."}});
+}
+
+std::string Roff(const HelpSection& section, const char* heading) {
+  std::string out = absl::StrCat(heading, Roff(section.title), "\n");
+  for (const HelpRow& row : section.rows) {
+    if (row.term.empty()) {
+      absl::StrAppend(&out, ".PP\n", Roff(row.text), "\n");
+    } else {
+      absl::StrAppend(&out, ".TP\n.B ", Roff(row.term), "\n", Roff(row.text), "\n");
+    }
+  }
+  return out;
+}
+
+constexpr char kAbout[] =
+    "Matrix-multiply instructions of real hardware against a bit-exact simulator.";
+
+std::string VerbHelp(const CLI::App& command, const Verb& verb) {
+  std::vector<HelpSection> sections = SectionsOf(command, verb);
+  sections.push_back(GlobalFlags(*command.get_parent(), verb.json));
+  if (HasDevice(command)) {
+    for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
+  }
+  sections.push_back(SectionOfExitCodes(&verb));
+  std::string out = absl::StrCat("mmadiff ", verb.name, ": ", verb.what, "\n");
+  for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
+  return out;
+}
+
+}  // namespace
+
+std::string HelpText(const CLI::App& app) {
+  const Verb* verb = FindVerb(app.get_name());
+  if (app.get_parent() != nullptr && verb != nullptr) return VerbHelp(app, *verb);
+  std::string out = absl::StrCat("mmadiff: ", kAbout, "\n");
+  for (const HelpSection& section :
+       {HelpSection{"Usage", {{"", "mmadiff VERB [ARGUMENTS] [FLAGS]"}, {"", "mmadiff help VERB"}}},
+        ListOfVerbs(), GlobalFlags(app, true), SectionOfExitCodes(nullptr),
+        SectionOfEnvironment()}) {
+    absl::StrAppend(&out, "\n", Text(section));
+  }
+  return out;
+}
+
+std::string ManPage(const CLI::App& program) {
+  std::string out = absl::StrCat(
+      ".TH MMADIFF 1 \"\" \"mmadiff ", MMADIFF_VERSION, "\" \"User Commands\"\n",
+      ".SH NAME\nmmadiff \\- differential fuzzing of matrix instructions\n", ".SH SYNOPSIS\n",
+      ".B mmadiff\n", Roff("VERB [ARGUMENTS] [FLAGS]"), "\n.SH DESCRIPTION\n", Roff(kAbout),
+      "\nIdentical inputs go to both, and results are compared bit for bit.\n.SH VERBS\n");
+  for (const Verb& verb : Verbs()) {
+    if (verb.hidden) continue;
+    absl::StrAppend(&out, ".SS ", Roff(verb.name), "\n", Roff(verb.what), "\n");
+    for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
+      absl::StrAppend(&out, Roff(section, ".PP\n.I "));
+    }
+    if (*verb.differs != '\0')
+      absl::StrAppend(&out, ".PP\nExit code 1: ", Roff(verb.differs), "\n");
+  }
+  std::vector<HelpSection> sections = {GlobalFlags(program, true)};
+  for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
+  sections.push_back(SectionOfExitCodes(nullptr));
+  sections.back().title = "Exit status";  // as other pages call it
+  sections.push_back(SectionOfEnvironment());
+  for (HelpSection& section : sections) {
+    if (section.title.find(':') == std::string::npos) absl::AsciiStrToUpper(&section.title);
+    absl::StrAppend(&out, Roff(section, ".SH "));
+  }
+  return out;
+}
+
+}  // namespace mmadiff

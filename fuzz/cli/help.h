@@ -1,0 +1,16 @@
+// --help, and the man page.
+#pragma once
+
+#include <string>
+
+#include "fuzz/cli/cli.h"
+
+namespace mmadiff {
+
+// Of the program, or of one of its verbs, in 80 columns.
+std::string HelpText(const CLI::App& app);
+
+// mmadiff(1), in roff with the macros of man(7).
+std::string ManPage(const CLI::App& program);
+
+}  // namespace mmadiff

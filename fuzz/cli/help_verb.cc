@@ -1,0 +1,47 @@
+// mmadiff help: what --help says; the man page and the completions that are installed.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/cli/completion.h"
+#include "fuzz/cli/help.h"
+#include "fuzz/cli/pager.h"
+
+namespace mmadiff {
+namespace {
+
+struct HelpFlags {
+  std::string verb, completion;
+  bool man = false;
+};
+
+int RunHelp(const HelpFlags& flags, const CLI::App& program) {
+  if (flags.man) {
+    std::fputs(ManPage(program).c_str(), stdout);
+  } else if (!flags.completion.empty()) {
+    const auto script = flags.completion == "fish"  ? FishCompletion
+                        : flags.completion == "zsh" ? ZshCompletion
+                                                    : BashCompletion;
+    std::fputs(script(program).c_str(), stdout);
+  } else if (flags.verb.empty()) {
+    PrintPaged(HelpText(program));
+  } else {
+    if (FindVerb(flags.verb) == nullptr) return Fail(NoVerb(flags.verb));
+    PrintPaged(HelpText(*program.get_subcommand(flags.verb)));
+  }
+  return kClean;
+}
+
+}  // namespace
+
+std::function<int()> AddHelp(CLI::App& command, const Globals&) {
+  const auto flags = std::make_shared<HelpFlags>();
+  command.add_option("verb", flags->verb, "of which verb [the program]");
+  command.add_flag("--man", flags->man, "the man page, in roff");
+  command.add_option("--completion", flags->completion, "the script for a shell")
+      ->check(CLI::IsMember({"bash", "fish", "zsh"}))
+      ->type_name("SHELL");
+  return [flags, program = command.get_parent()] { return RunHelp(*flags, *program); };
+}
+
+}  // namespace mmadiff
