@@ -1,10 +1,13 @@
 // mmadiff list: the tables, one name a line.
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
-#include "device/plain_text.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/cli/cli.h"
@@ -57,6 +60,7 @@ std::vector<Entry> ListInstructions() {
           {"scale", i.scale == nullptr ? "" : i.scale->name},
           {"scales", i.shape.scales},
           {"algorithm", algorithm},
+          {"parameters", ParametersJson(algorithm)},
           {"nan_bits", !any_nan},
           {"grade", Name(e.grade)},
           {"evidence", e.text},
@@ -101,8 +105,8 @@ std::vector<Entry> ListDevices() {
       for (const Operation& op : Operations()) {
         const absl::Status supported = (*host)->Supports(op);
         if (op.arch() != "x86") continue;
-        absl::StrAppend(&line, "\n  ", op.name,
-                        supported.ok() ? "  native" : absl::StrCat("  ", supported.message()));
+        // The message begins with the name.
+        absl::StrAppend(&line, "\n  ", supported.ok() ? op.name + "  native" : supported.message());
         json["instructions"].push_back({{"name", op.name}, {"native", supported.ok()}});
       }
     }
@@ -230,7 +234,21 @@ constexpr List kLists[] = {{"instructions", ListInstructions, false},
                            {"vectors", ListVectors, true},
                            {"differences", ListDifferences, true}};
 
+// What follows a break stands below the second column of its line, if that has columns.
+std::string Wrapped(absl::string_view text, size_t width) {
+  constexpr size_t kWidest = 24;
+  std::string wrapped;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const size_t own = std::min(line.find_first_not_of(' '), line.size());
+    const size_t second = line.find_first_not_of(' ', line.find("  ", own));
+    const bool columns = line.find("  ", own) != line.npos && second - own <= kWidest;
+    absl::StrAppend(&wrapped, Wrap(line, width, columns ? second - own : 4), "\n");
+  }
+  return wrapped;
+}
+
 int RunList(const std::string& what, bool evidence, const Globals& globals) {
+  Console console = globals.MakeConsole();
   for (const List& list : kLists) {
     if (what != list.name) continue;
     Json all = Json::array();
@@ -238,7 +256,7 @@ int RunList(const std::string& what, bool evidence, const Globals& globals) {
       all.push_back(entry.json);
       if (!globals.json && (entry.usable || evidence)) {
         const std::string& text = evidence || list.long_by_default ? entry.line : entry.name;
-        std::printf("%s\n", PlainText(text).c_str());
+        console.Print(Wrapped(text, console.style().width));
       }
     }
     if (globals.json) std::printf("%s\n", JsonText(all, 1).c_str());
