@@ -67,14 +67,19 @@ std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome
                   const TextStyle& style) {
   const bool narrow = style.width != kAnyWidth;
   TextTable table({{"instruction"},
-                   {"cases", true, 2},
-                   {"dot products", true, 1},
+                   {"cases", true, 3},
+                   {"dot products", true, 2},
                    {"mismatches", true},
-                   {"rate/s", true, 3},
-                   {narrow ? "differences, model" : "evidence"}});
+                   {"rate/s", true, 4},
+                   {.title = narrow ? "differences, model" : "evidence", .drop = 1}});
   for (const OperationOutcome& op : outcome.ops) {
     std::string evidence = EvidenceText(outcome, op);
-    if (narrow) evidence = absl::StrReplaceAll(evidence, {{"rate <", "<"}, {" model ", " "}});
+    if (narrow) {
+      evidence = absl::StrReplaceAll(evidence, {{"rate <", "<"},
+                                                {" model ", " "},
+                                                {" from the device", ""},
+                                                {" after so many (--max_mismatches)", ""}});
+    }
     table.Add({op.op->name, absl::StrCat(op.total.cases), absl::StrCat(op.total.dot_products),
                absl::StrCat(op.total.mismatches), HumanCount(OperationRate(op, options.threads)),
                evidence},

@@ -81,6 +81,13 @@ def check_width(args):
         fail(f'cut words: {args}\n  {sorted(cut)}')
 
 
+def check_table():
+    """However long a name is, its row is one line."""
+    rows = [line.split() for line in screen(OUTPUTS[0], 80)]
+    if not any(row[0] == LONG and '0' in row[1:] for row in rows if row):
+        fail(f'no row of {LONG}')
+
+
 def check_verdict():
     args = OUTPUTS[1]
     last = screen(args, 80)[-24:]
@@ -101,6 +108,7 @@ with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for output in OUTPUTS:
         check_width(output)
+    check_table()
     check_verdict()
     os.chdir('/')
 print(f'{len(OUTPUTS)} outputs, {failures} failures')
