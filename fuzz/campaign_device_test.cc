@@ -123,7 +123,7 @@ TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
     EXPECT_FALSE(outcome.ops[1].finished);
     EXPECT_EQ(outcome.ops[1].dropped, s);
     EXPECT_TRUE(outcome.device.ok());
-    const std::string report = FormatReport(options, outcome);
+    const std::string report = FormatReport(options, outcome) + FormatStats(outcome);
     EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
     EXPECT_THAT(report, HasSubstr(absl::StrCat("dropped:  ", kHopper, ": ", s.message())));
     EXPECT_THAT(report, testing::Not(HasSubstr("stat::digest")));

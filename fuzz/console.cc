@@ -1,10 +1,13 @@
 #include "fuzz/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "device/plain_text.h"
 
@@ -17,6 +20,19 @@ bool WantsColor(Color color) {
   return isatty(STDOUT_FILENO) && (no_color == nullptr || *no_color == '\0');
 }
 
+// Of a terminal.
+size_t WidthOf(int file) {
+  constexpr int kLeast = 20;
+  const char* columns = std::getenv("COLUMNS");
+  int width = 0;
+  winsize size = {};
+  if ((columns == nullptr || !absl::SimpleAtoi(columns, &width) || width <= 0) &&
+      ioctl(file, TIOCGWINSZ, &size) == 0) {
+    width = size.ws_col;
+  }
+  return width <= 0 ? 80 : std::max(width, kLeast);
+}
+
 void Write(FILE* file, absl::string_view text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
@@ -24,8 +40,11 @@ void Write(FILE* file, absl::string_view text) {
 
 }  // namespace
 
+Console::Stream::Stream(int file)
+    : terminal(isatty(file)), width(terminal ? WidthOf(file) : kAnyWidth) {}
+
 Console::Console(Color color, bool quiet)
-    : color_(WantsColor(color)), quiet_(quiet), terminal_(isatty(STDERR_FILENO)) {}
+    : stdout_(STDOUT_FILENO), stderr_(STDERR_FILENO), color_(WantsColor(color)), quiet_(quiet) {}
 
 void Console::Print(absl::string_view text) {
   std::lock_guard lock(mutex_);
@@ -36,16 +55,18 @@ void Console::Print(absl::string_view text) {
 void Console::Warn(absl::string_view message) {
   std::lock_guard lock(mutex_);
   ClearLocked();
-  Write(stderr, absl::StrCat("mmadiff: ", PlainText(message), "\n"));
+  const std::string text = absl::StrCat("mmadiff: ", PlainText(message));
+  Write(stderr, Wrap(text, stderr_.width, 2) + "\n");
 }
 
 void Console::Status(absl::string_view line, bool milestone) {
   if (quiet_) return;
   std::lock_guard lock(mutex_);
   const Clock::time_point now = Clock::now();
-  if (terminal_) {
+  if (stderr_.terminal) {
     if (now - last_ < std::chrono::milliseconds(200)) return;
-    Write(stderr, absl::StrCat("\r\x1b[K", PlainLine(line)));
+    const std::string wrapped = Wrap(PlainLine(line), stderr_.width - 1, 0);
+    Write(stderr, absl::StrCat("\r\x1b[K", wrapped.substr(0, wrapped.find('\n'))));
     drawn_ = true;
   } else {
     if (!milestone && now - last_ < std::chrono::minutes(1)) return;

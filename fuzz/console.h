@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
@@ -17,11 +18,14 @@ class Console {
  public:
   Console(Color color, bool quiet);
 
-  bool color() const { return color_; }  // of stdout
+  bool terminal() const { return stdout_.terminal; }
+  // Of what is printed: a terminal has the width that COLUMNS says, or its own.
+  TextStyle style() const { return {color_, stdout_.width}; }
 
   void Print(absl::string_view text);    // stdout, flushed
   void Warn(absl::string_view message);  // stderr, prefixed "mmadiff: "; also when quiet
-  // Progress. On a terminal: redrawn in place, at most five times a second. Otherwise a line of its
+  // Progress. On a terminal: redrawn in place, at most five times a second, words that do not fit
+  // left out. Otherwise a line of its
   // own when `milestone`, and once a minute.
   void Status(absl::string_view line, bool milestone);
   // Removes the status line.
@@ -30,10 +34,17 @@ class Console {
  private:
   using Clock = std::chrono::steady_clock;
 
+  struct Stream {
+    explicit Stream(int file);
+    bool terminal;
+    size_t width;
+  };
+
   void ClearLocked();
 
   std::mutex mutex_;
-  const bool color_, quiet_, terminal_;
+  const Stream stdout_, stderr_;
+  const bool color_, quiet_;
   bool drawn_ = false;
   Clock::time_point last_;
 };

@@ -14,7 +14,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "corpus/case_folder.h"
-#include "device/line_protocol.h"
+#include "fuzz/finding_text.h"
 #include "triage/explain.h"
 #include "triage/verdict.h"
 
@@ -27,21 +27,6 @@ std::string Slug(absl::string_view signature) {
   std::string slug;
   for (const char c : signature) slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
   return slug;
-}
-
-// A line that says which element's word of the model the device gave instead; "" if not one's.
-std::string DescribePlace(const Mismatch& minimal) {
-  const int64_t element = minimal.element;
-  std::string line;
-  int others = 0;
-  for (size_t i = 0; i < minimal.model.size(); ++i) {
-    if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
-    const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
-    line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
-                        p.i, " column ", p.j, "\n");
-    ++others;
-  }
-  return others == 1 ? line : "";
 }
 
 }  // namespace
@@ -68,41 +53,6 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
   c.position = PositionOf(c.inputs.shape, m.element);
   c.why = kept.why;
   return c;
-}
-
-std::string DescribeFinding(const Mismatch& minimal, const Finding& finding, bool color) {
-  const Operation& op = *minimal.op;
-  const int64_t element = minimal.element;
-  const Position p = PositionOf(minimal.inputs.shape, element);
-  const DotProductCase dot = Extract(minimal.inputs, element);
-  const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
-  std::string text = absl::StrCat(
-      finding.flaky                                       ? "FLAKY "
-      : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
-                                                          : "MISMATCH ",
-      op.name, "\n  bucket     ", finding.signature, "\n  first case ", finding.case_name,
-      "\n  minimal    ",
-      alone ? "one dot product"
-            : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j),
-      "\n  operands   ", FormatLine(*op.instruction, dot), "\n",
-      DescribeDifference(*op.instruction->d, minimal.model[element], minimal.device[element],
-                         color));
-  if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
-  if (!finding.diagnosis.empty()) {
-    absl::StrAppend(&text, "  diagnosis  ", finding.diagnosis, "\n");
-  }
-  if (!finding.replaces.empty()) {
-    absl::StrAppend(&text, "  replaces   ", absl::StrJoin(finding.replaces, ", "),
-                    ", refuted by later answers; their files are gone\n");
-  }
-  if (!finding.path.empty()) {
-    absl::StrAppend(
-        &text, "  filed      ", finding.path,
-        finding.beside.empty() ? "" : absl::StrCat(", ", finding.beside.size(), " cases beside it"),
-        "\n  reproduce  ./mmadiff replay ", finding.path, "\n  explain    ./mmadiff explain ",
-        finding.path, "\n");
-  }
-  return text;
 }
 
 absl::Status Findings::Add(Device& device, const CaseName& name, const Mismatch& found) {
@@ -198,7 +148,7 @@ absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const Cas
     of_op.observed = result->diagnosis.observed;
   }
   const absl::Status filed = FileCases(kept, device, folder_, finding);
-  if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.color()));
+  if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
   return filed.ok() ? asked : filed;
 }
 

@@ -108,9 +108,6 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
 // kDataLoss: a file could not be written.
 absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
                        const std::string& folder, Finding& finding);
-// The report of one finding: both values bit by bit, the bucket, the operands, how to reproduce it.
-std::string DescribeFinding(const Mismatch& minimal, const Finding& finding, bool color);
-
 std::string Now();  // RFC 3339, UTC
 
 }  // namespace mmadiff

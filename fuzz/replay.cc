@@ -45,7 +45,7 @@ class Replay {
         device_(device),
         console_(console),
         mismatches_(report, options.max_reports),
-        vectors_(device, options.verbose, console.color(), report, mismatches_),
+        vectors_(device, options.verbose, console.style(), report, mismatches_),
         unmodelled_(device, options.test_results, mismatches_, outcome_) {}
 
   absl::Status Subject(const std::string& argument) {
@@ -312,10 +312,12 @@ class Replay {
       const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
       const std::string text =
           flaky ? DescribeFlaky(op, inputs, answers, element, title)
-                : absl::StrCat("MISMATCH ", op.name, "  ", title, "\n  operands   ",
-                               FormatLine(*op.instruction, Extract(inputs, element)), "\n",
+                : absl::StrCat("MISMATCH ", op.name, "  ", title, "\n",
+                               Labelled("  operands   ",
+                                        FormatLine(*op.instruction, Extract(inputs, element)),
+                                        console_.style().width),
                                DescribeDifference(*op.instruction->d, model[element],
-                                                  answers.d[element], console_.color()));
+                                                  answers.d[element], console_.style()));
       mismatches_.Add(text);
       absl::StrAppend(&result.failure, text);
     };

@@ -84,13 +84,13 @@ std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, co
     return absl::StrCat(head, "  no longer differs: remove or regrade it\n");
   }
   const std::string operands =
-      absl::StrCat("  operands   ", FormatLine(*c.op->instruction, c.dot), "\n");
+      Labelled("  operands   ", FormatLine(*c.op->instruction, c.dot), style_.width);
   if (contested) {
     return absl::StrCat(head, operands,
-                        DescribeDifference(*v.d, Simulate(c.op->model, c.dot), given, color_));
+                        DescribeDifference(*v.d, Simulate(c.op->model, c.dot), given, style_));
   }
   const std::string lines =
-      DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, color_);
+      DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_);
   return absl::StrCat(head, operands,
                       absl::StrReplaceAll(lines, {{model ? "device  " : "model   ", "answer  "}}));
 }

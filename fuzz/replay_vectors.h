@@ -19,11 +19,11 @@ class VectorReplay {
  public:
   // `device` is nullptr for the model. `mismatches` gets what differs or is flaky, differing bits
   // marked if `color`; `report` the contested answers and, if `verbose`, every other.
-  VectorReplay(AskedDevice* device, bool verbose, bool color, const OnReport& report,
+  VectorReplay(AskedDevice* device, bool verbose, const TextStyle& style, const OnReport& report,
                FirstReports& mismatches)
       : device_(device),
         verbose_(verbose),
-        color_(color),
+        style_(style),
         report_(report),
         mismatches_(mismatches) {}
 
@@ -49,7 +49,8 @@ class VectorReplay {
                        uint64_t given) const;
 
   AskedDevice* const device_;
-  const bool verbose_, color_;
+  const bool verbose_;
+  const TextStyle style_;
   const OnReport& report_;
   FirstReports& mismatches_;
   uint64_t compared_ = 0, differing_ = 0;

@@ -6,7 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "device/plain_text.h"
+#include "fuzz/case_json.h"
+#include "fuzz/finding_text.h"
 #include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
 #include "fuzz/progress.h"
 
 namespace mmadiff {
@@ -34,7 +39,7 @@ double Rate(const CampaignOutcome& outcome) {
                              : 0;
 }
 
-std::string Evidence(const CampaignOutcome& outcome, const OperationOutcome& op) {
+std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op) {
   const UnitResult& t = op.total;
   uint64_t flaky = 0, confirmed = 0;
   for (const Finding& f : outcome.findings) {
@@ -58,18 +63,29 @@ double OperationRate(const OperationOutcome& op, int threads) {
              : 0;
 }
 
-std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome) {
-  size_t width = 11;
-  for (const OperationOutcome& op : outcome.ops) width = std::max(width, op.op->name.size());
-  std::string text =
-      absl::StrFormat("%-*s  %10s  %12s  %10s  %8s  %s\n", static_cast<int>(width), "instruction",
-                      "cases", "dot products", "mismatches", "rate/s", "evidence");
+std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome,
+                  const TextStyle& style) {
+  const bool narrow = style.width != kAnyWidth;
+  TextTable table({{"instruction"},
+                   {"cases", true, 3},
+                   {"dot products", true, 2},
+                   {"mismatches", true},
+                   {"rate/s", true, 4},
+                   {.title = narrow ? "differences, model" : "evidence", .drop = 1}});
   for (const OperationOutcome& op : outcome.ops) {
-    text += absl::StrFormat("%-*s  %10d  %12d  %10d  %8s  %s\n", static_cast<int>(width),
-                            op.op->name, op.total.cases, op.total.dot_products, op.total.mismatches,
-                            HumanCount(OperationRate(op, options.threads)), Evidence(outcome, op));
+    std::string evidence = EvidenceText(outcome, op);
+    if (narrow) {
+      evidence = absl::StrReplaceAll(evidence, {{"rate <", "<"},
+                                                {" model ", " "},
+                                                {" from the device", ""},
+                                                {" after so many (--max_mismatches)", ""}});
+    }
+    table.Add({op.op->name, absl::StrCat(op.total.cases), absl::StrCat(op.total.dot_products),
+               absl::StrCat(op.total.mismatches), HumanCount(OperationRate(op, options.threads)),
+               evidence},
+              op.total.mismatches > 0);
   }
-  return text;
+  return table.Text(style);
 }
 
 int64_t Dropped(const CampaignOutcome& outcome) {
@@ -82,10 +98,84 @@ bool NothingExecuted(const CampaignOutcome& outcome) {
   return outcome.attempt_dot_products == 0 && outcome.resumed_units > 0;
 }
 
+std::string Counted(uint64_t n, absl::string_view what) {
+  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+}
+
+std::string CasesText(const Finding& f) {
+  return f.cases == 0 ? "of an earlier attempt" : Counted(f.cases, "case");
+}
+
+// What the numbers do not say.
+std::string Notes(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  std::string text;
+  for (const OperationOutcome& op : outcome.ops) {
+    if (op.dropped.ok()) continue;
+    absl::StrAppend(&text, "dropped:  ", op.op->name, ": ", op.dropped.message(), "\n");
+  }
+  for (const std::string& line : outcome.distrusted) {
+    absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
+  }
+  for (const std::string& hardware : outcome.hardware) {
+    absl::StrAppend(&text, "hardware: ", hardware, "\n");
+  }
+  if (NothingExecuted(outcome)) {
+    absl::StrAppend(&text, "note: ", outcome.resumed_units, " of ",
+                    std::max(outcome.units, outcome.resumed_units),
+                    " units from earlier attempts, nothing executed\n");
+  }
+  const auto emulated = std::count_if(outcome.ops.begin(), outcome.ops.end(),
+                                      [](const OperationOutcome& op) { return op.emulated; });
+  if (emulated > 0) {
+    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.ops.size(),
+                    " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
+                    "instructions --evidence)\n");
+  }
+  for (const OperationOutcome& op : outcome.ops) {
+    const std::vector<std::string> empty = EmptyClasses(options, op);
+    if (empty.empty()) continue;
+    absl::StrAppend(&text, "incomplete: ", op.op->name, " has no case of class ",
+                    absl::StrJoin(empty, ", "), "\n");
+  }
+  return text;
+}
+
+// "differs", and what; with many findings not all, so that the last screen holds them.
+template <class Add>
+void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const TextStyle& style,
+                    Add add) {
+  constexpr size_t kMost = 5;
+  const auto mark = [&style](const std::string& text) {
+    return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
+  };
+  if (outcome.findings.empty()) {
+    add("differs", totals.mismatches > 0     ? mark(Counted(totals.mismatches, "case"))
+                   : totals.dot_products > 0 ? "nothing; the rate of differences is below that "
+                                               "of the table (95 %, of this generator)"
+                                             : "nothing was compared");
+  }
+  for (size_t i = 0; i < std::min(kMost, outcome.findings.size()); ++i) {
+    const Finding& f = outcome.findings[i];
+    add(f.flaky ? "flaky" : "differs", absl::StrCat(mark(f.op), ", ", CasesText(f)));
+    add("", f.signature);
+    if (outcome.findings.size() == 1) add("", f.diagnosis);
+  }
+  if (outcome.findings.size() > kMost) {
+    add("", absl::StrCat("and ", outcome.findings.size() - kMost, " more"));
+  }
+}
+
 nlohmann::ordered_json JsonOf(const Finding& f) {
-  return {{"instruction", f.op}, {"bucket", f.signature},    {"first_case", f.case_name},
-          {"cases", f.cases},    {"flaky", f.flaky},         {"path", f.path},
-          {"beside", f.beside},  {"diagnosis", f.diagnosis}, {"replaces", f.replaces}};
+  return {{"instruction", f.op},
+          {"bucket", f.signature},
+          {"first_case", f.case_name},
+          {"cases", f.cases},
+          {"flaky", f.flaky},
+          {"path", f.path},
+          {"beside", f.beside},
+          {"diagnosis", f.diagnosis},
+          {"replaces", f.replaces},
+          {"parameters", ParametersJson(f.signature.substr(f.signature.rfind(':') + 1))}};
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
@@ -117,52 +207,60 @@ std::vector<std::string> EmptyClasses(const CampaignOptions& options, const Oper
 }
 
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
-  const Totals totals = Sum(outcome);
-  std::string text = Table(options, outcome);
+  std::string text = Table(options, outcome, {});
   for (const Finding& f : outcome.findings) {
     absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.op, "  ", f.signature, "  ",
-                    f.cases == 0 ? "of an earlier attempt" : absl::StrCat(f.cases, " cases"), "  ",
-                    f.path, "\n");
+                    CasesText(f), "  ", f.path, "\n");
   }
-  for (const OperationOutcome& op : outcome.ops) {
-    if (op.dropped.ok()) continue;
-    absl::StrAppend(&text, "dropped:  ", op.op->name, ": ", op.dropped.message(), "\n");
-  }
-  for (const std::string& line : outcome.distrusted) {
-    absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
-  }
-  for (const std::string& hardware : outcome.hardware) {
-    absl::StrAppend(&text, "hardware: ", hardware, "\n");
-  }
-  if (NothingExecuted(outcome)) {
-    absl::StrAppend(&text, "note: ", outcome.resumed_units, " of ",
-                    std::max(outcome.units, outcome.resumed_units),
-                    " units from earlier attempts, nothing executed\n");
-  }
-  const auto emulated = std::count_if(outcome.ops.begin(), outcome.ops.end(),
-                                      [](const OperationOutcome& op) { return op.emulated; });
-  if (emulated > 0) {
-    absl::StrAppend(&text, "note: ", emulated, " of ", outcome.ops.size(),
-                    " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
-                    "instructions --evidence)\n");
-  }
-  for (const OperationOutcome& op : outcome.ops) {
-    const std::vector<std::string> empty = EmptyClasses(options, op);
-    if (empty.empty()) continue;
-    absl::StrAppend(&text, "incomplete: ", op.op->name, " has no case of class ",
-                    absl::StrJoin(empty, ", "), "\n");
-  }
-  absl::StrAppend(&text, Stat("cases", totals.cases), Stat("dot_products", totals.dot_products),
-                  Stat("mismatches", totals.mismatches), Stat("flaky", totals.flaky),
-                  Stat("buckets", outcome.findings.size()), Stat("dropped", Dropped(outcome)),
-                  Stat("seconds", absl::StrFormat("%.2f", outcome.seconds)),
-                  Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(outcome))),
-                  Stat("resumed_units", outcome.resumed_units));
+  return text + Notes(options, outcome);
+}
+
+std::string FormatStats(const CampaignOutcome& outcome) {
+  const Totals totals = Sum(outcome);
+  std::string text =
+      absl::StrCat(Stat("cases", totals.cases), Stat("dot_products", totals.dot_products),
+                   Stat("mismatches", totals.mismatches), Stat("flaky", totals.flaky),
+                   Stat("buckets", outcome.findings.size()), Stat("dropped", Dropped(outcome)),
+                   Stat("seconds", absl::StrFormat("%.2f", outcome.seconds)),
+                   Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(outcome))),
+                   Stat("resumed_units", outcome.resumed_units));
   if (const std::string digest = RunDigest(outcome); !digest.empty()) {
     text += Stat("digest", digest);
   }
   for (const auto& [name, count] : totals.counts) text += Stat(name, count);
   return text;
+}
+
+std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& outcome,
+                         const NextCommands& next, const TextStyle& style) {
+  const Totals totals = Sum(outcome);
+  std::string text = absl::StrCat(Table(options, outcome, style),
+                                  Wrap(Notes(options, outcome), style.width, 2), "\n");
+  const auto add = [&](const char* label, absl::string_view words) {
+    text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
+  };
+  add("ran", absl::StrCat(Counted(outcome.ops.size(), "instruction"), ", ",
+                          HumanCount(static_cast<double>(totals.cases)), " cases, ",
+                          HumanCount(static_cast<double>(totals.dot_products)), " dot products; ",
+                          absl::StrFormat("%.1f s", outcome.seconds)));
+  AddDifferences(outcome, totals, style, add);
+  if (outcome.findings.empty()) {
+    add("filed", options.workdir);
+    const bool finished =
+        std::ranges::all_of(outcome.ops, [](const OperationOutcome& op) { return op.finished; });
+    if (totals.mismatches > 0 || options.forever) return text;
+    return text + CommandLine("next     ", finished ? next.longer : next.again, style.width);
+  }
+  const Finding& first = outcome.findings.front();
+  const bool one = outcome.findings.size() == 1;
+  const std::string folder = options.workdir + "/findings";
+  const size_t room = style.width - std::min<size_t>(style.width, 9);
+  add("filed", one && !first.path.empty() ? FiledText(first, room) : folder);
+  const char* verb = first.flaky ? "replay" : "explain";
+  if (one && first.path.empty()) return text;
+  const std::string command = one ? CaseCommand(verb, first.path, room + 7)
+                                  : absl::StrCat("./mmadiff explain ", ShellWord(folder));
+  return text + CommandLine("next     ", command, style.width);
 }
 
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
@@ -186,12 +284,15 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"stopped_by", outcome.stopped_by},
       {"workdir", options.workdir},
   };
+  json["instructions"] = nlohmann::ordered_json::array();
   for (const OperationOutcome& op : outcome.ops) {
     json["instructions"].push_back({{"name", op.op->name},
                                     {"cases", op.total.cases},
                                     {"planned_cases", op.planned_cases},
                                     {"dot_products", op.total.dot_products},
                                     {"mismatches", op.total.mismatches},
+                                    {"rate", OperationRate(op, options.threads)},
+                                    {"verdict", EvidenceText(outcome, op)},
                                     {"finished", op.finished},
                                     {"dropped", std::string(op.dropped.message())},
                                     {"planted_fault", op.planted},

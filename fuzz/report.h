@@ -4,13 +4,25 @@
 #include <string>
 
 #include "fuzz/campaign.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
 // Instruction, cases, dot products, mismatches, rate, evidence; then findings, what the numbers
-// mean ("0 of N, so the rate is below 3/N for this generator"), classes without a case, and the
-// stat lines.
+// mean ("0 of N, so the rate is below 3/N for this generator"), classes without a case.
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome);
+// `stat::name: value` lines.
+std::string FormatStats(const CampaignOutcome& outcome);
+
+// The command lines that a terminal offers.
+struct NextCommands {
+  std::string again;   // the same: it resumes
+  std::string longer;  // with more cases
+};
+// The report for a terminal: what ran, what differs, where it is filed and what to type next come
+// last, in at most 24 lines of 80 columns.
+std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& outcome,
+                         const NextCommands& next, const TextStyle& style);
 
 // The same as one JSON object.
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome);

@@ -56,7 +56,7 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
   CampaignOptions options = Options("w", {kMma, kInteger});
   options.cases = 1000;
   const CampaignOutcome outcome = Run(options);
-  const std::string text = FormatReport(options, outcome);
+  const std::string text = FormatReport(options, outcome) + FormatStats(outcome);
   for (const char* line :
        {"stat::cases: 2000\n", "stat::dot_products: 144000\n", "stat::mismatches: 0\n",
         "stat::flaky: 0\n", "stat::buckets: 0\n", "stat::resumed_units: 0\n",

@@ -1,250 +1,89 @@
 #include "triage/explain_text.h"
 
 #include <algorithm>
-#include <map>
-#include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
-#include "device/plain_text.h"
-#include "sim/round.h"
-#include "sim/simulate.h"
-#include "triage/divergence.h"
+#include "triage/stage_table.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr size_t kMostColumns = 3;  // neighbours shown beside the model
-constexpr size_t kMostNamed = 20;   // below the table
+constexpr size_t kMostNamed = 20;  // below the table
 
-// Where an event stands: two models' events of one key are shown in one line. Stages without a k
-// may come several times in a step: additions of a tree of pairs, both sums of a two-stage sum.
-struct Key {
-  int step;
-  Stage stage;
-  int k;
-  int occurrence;  // from 0
+using Row = StageTable::Row;
 
-  friend bool operator==(const Key&, const Key&) = default;
-};
-
-std::vector<Key> KeysOf(const std::vector<Event>& events) {
-  std::map<std::tuple<int, Stage, int>, int> seen;
-  std::vector<Key> keys;
-  for (const Event& e : events)
-    keys.push_back({e.step, e.stage, e.k, seen[{e.step, e.stage, e.k}]++});
-  return keys;
+// Whether there are changes beside the model, and all have its value.
+bool AllEqual(const Row& row) {
+  return row.values.size() > 1 &&
+         std::ranges::all_of(row.values, [&](const auto& v) { return v == row.values.front(); });
 }
 
-std::string Hex(unsigned __int128 x) {
-  const uint64_t high = static_cast<uint64_t>(x >> 64);
-  const uint64_t low = static_cast<uint64_t>(x);
-  return high == 0 ? absl::StrFormat("0x%x", low) : absl::StrFormat("0x%x%016x", high, low);
-}
-
-// (-1)^negative * magnitude * 2^lsb_exponent with a leading one before the point.
-std::string CompactHex(bool negative, unsigned __int128 magnitude, int lsb_exponent) {
-  if (magnitude == 0) return negative ? "-0" : "0";
-  const int leading = BitWidth(magnitude) - 1;
-  std::string digits;
-  unsigned __int128 rest = leading == 0 ? 0 : magnitude << (128 - leading);
-  for (; rest != 0; rest <<= 4) digits += "0123456789abcdef"[static_cast<int>(rest >> 124)];
-  return absl::StrFormat("%s0x1%s%sp%+d", negative ? "-" : "", digits.empty() ? "" : ".", digits,
-                         leading + lsb_exponent);
-}
-
-std::string WordText(const Format& d, uint64_t word) {
-  return absl::StrFormat("0x%0*x = %s", HexDigits(d), word, HexFloat(d, word));
-}
-
-std::string ValueOf(const Model& model, const Event& e) {
-  const char* inexact = e.inexact ? " inexact" : "";
-  if (e.stage == Stage::kAlignExponent) {
-    return e.lsb_exponent == kNoFloor ? "none" : absl::StrFormat("2^%d", e.lsb_exponent);
-  }
-  if (e.stage == Stage::kRounded || e.stage == Stage::kSpecial) {
-    return absl::StrCat(WordText(model.d, static_cast<uint64_t>(e.magnitude)), inexact);
-  }
-  const char* sign = e.negative ? "-" : "+";
-  if (e.magnitude == 0) return absl::StrCat(sign, "0", inexact);
-  if (model.algorithm.family == Family::kIntegerDot) {
-    return absl::StrCat(sign, Hex(e.magnitude), " = ", e.negative ? "-" : "",
-                        static_cast<uint64_t>(e.magnitude));
-  }
-  return absl::StrCat(sign, Hex(e.magnitude), "*2^", e.lsb_exponent, " = ",
-                      CompactHex(e.negative, e.magnitude, e.lsb_exponent), inexact);
-}
-
-// "k=3"; of a group of products that are added before alignment "k=0..15".
-std::string TermText(const Model& model, int k) {
-  const Algorithm& alg = model.algorithm;
-  const int terms = alg.family == Family::kScaledSum ? alg.group_terms : 1;
-  return absl::StrCat("k=", k, terms == 1 ? "" : absl::StrCat("..", k + terms - 1));
-}
-
-// "product", "sum with addend", "summand #2".
-std::string StageText(const Model& model, const Key& key) {
-  if (model.algorithm.family == Family::kTwoStageSum && key.stage == Stage::kSum) {
-    return key.occurrence == 0 ? "sum of products" : "sum with addend";
-  }
-  const std::string number = key.occurrence == 0 ? "" : absl::StrCat(" #", key.occurrence + 1);
-  // What looks like a product of no k is the first operand of an addition.
-  if (key.k < 0 && key.stage == Stage::kProduct) return "summand" + number;
-  return StageName(key.stage) + number;
-}
-
-// "step 1 product k=3"; the addend of an aligned sum has k = -1.
-std::string LineName(const Model& model, const Key& key, bool steps) {
-  std::string name = steps ? absl::StrCat("step ", key.step, " ") : "";
-  absl::StrAppend(&name, StageText(model, key));
-  if (key.k >= 0) absl::StrAppend(&name, " ", TermText(model, key.k));
-  if (key.k < 0 && key.stage == Stage::kAlignedTerm) absl::StrAppend(&name, " addend");
-  return name;
-}
-
-struct Column {
-  Column(std::string t, const Model& m, const DotProductCase& dot)
-      : title(std::move(t)), model(m), events(TraceStages(m, dot)), keys(KeysOf(events)) {}
-
-  std::string title;
-  Model model;
-  std::vector<Event> events;
-  std::vector<Key> keys;  // of the events
-
-  const Event* Find(const Key& key) const {
-    const auto found = std::find(keys.begin(), keys.end(), key);
-    return found == keys.end() ? nullptr : &events[found - keys.begin()];
-  }
-};
-
-// The keys of all columns in the order of the model; what only a neighbour has follows the key that
-// precedes it there, and those that the neighbour has not.
-std::vector<Key> MergeKeys(const std::vector<Column>& columns) {
-  std::vector<Key> keys;
-  for (const Column& column : columns) {
-    size_t place = 0;
-    for (const Key& key : column.keys) {
-      const auto found = std::find(keys.begin(), keys.end(), key);
-      if (found != keys.end()) {
-        place = found - keys.begin() + 1;
-        continue;
-      }
-      while (place < keys.size() && column.Find(keys[place]) == nullptr) ++place;
-      keys.insert(keys.begin() + place++, key);
-    }
-  }
-  return keys;
-}
-
-// Where the model and the first neighbour part.
-struct Divergence {
-  Key key;
-  const Model* model;  // that has the event
-};
-
-std::optional<Divergence> FindDivergence(const std::vector<Column>& columns) {
-  if (columns.size() < 2) return std::nullopt;
-  const Event* event = FirstDivergence(columns[0].events, columns[1].events);
-  for (const Column& c : columns) {
-    for (size_t i = 0; i < c.events.size(); ++i) {
-      if (&c.events[i] == event) return Divergence{c.keys[i], &c.model};
-    }
-  }
-  return std::nullopt;
-}
-
-struct Line {
-  Key key;
-  std::vector<std::string> cells;  // the name, then one for each column
-  std::string term;                // "k=3"
-  bool zero;                       // nothing but products of zero
-};
-
-Line MakeLine(const std::vector<Column>& columns, const Key& key, bool steps) {
-  Line line{key, {""}, "", true};
-  for (const Column& column : columns) {
-    const Event* e = column.Find(key);
-    line.cells.push_back(e == nullptr ? "-" : ValueOf(column.model, *e));
-    line.zero &= e == nullptr || (e->stage == Stage::kProduct && e->k >= 0 && e->magnitude == 0);
-    if (e == nullptr || !line.cells[0].empty()) continue;
-    line.cells[0] = LineName(column.model, key, steps);
-    line.term = TermText(column.model, key.k);
-  }
-  return line;
-}
-
-// Three and more alike products of zero become one line; the marked one stays.
-std::vector<Line> Condense(const std::vector<Line>& lines,
-                           const std::optional<Divergence>& marked) {
-  const auto alike = [&](const Line& x, const Line& y) {
-    return y.zero && !(marked && y.key == marked->key) &&
-           std::equal(x.cells.begin() + 1, x.cells.end(), y.cells.begin() + 1);
+// Where the rows end that become one line with the first: products of zero that are alike, and at
+// least three of one stage that say nothing of the difference.
+std::vector<Row>::const_iterator EndOfFold(std::vector<Row>::const_iterator first,
+                                           std::vector<Row>::const_iterator end) {
+  const auto while_rows = [&](auto alike) {
+    return std::find_if_not(first, end, [&](const Row& row) {
+      return !row.parts && row.step == first->step && row.stage == first->stage && alike(row);
+    });
   };
-  std::vector<Line> condensed;
-  for (size_t i = 0; i < lines.size();) {
-    size_t end = i;
-    while (end < lines.size() && alike(lines[i], lines[end])) ++end;
-    if (end - i < 3) {
-      condensed.push_back(lines[i++]);
-      continue;
-    }
-    Line line = lines[i];
-    line.cells[0] = absl::StrCat("... ", lines[end - 1].term);
-    condensed.push_back(lines[i]);
-    condensed.push_back(std::move(line));
-    i = end;
+  if (first->zero) {
+    const auto alike = [&](const Row& row) { return row.zero && row.values == first->values; };
+    return std::max(while_rows(alike), first + 1);
   }
-  return condensed;
+  const auto last = while_rows([](const Row& row) { return !row.zero && AllEqual(row); });
+  return last - first < 3 ? first + 1 : last;
 }
 
-std::string Table(const std::vector<Column>& columns, const std::optional<Divergence>& divergence,
-                  bool color) {
-  bool steps = false;
-  for (const Column& c : columns) steps |= c.events.back().step > 0;
-  std::vector<Line> lines;
-  for (const Key& key : MergeKeys(columns)) lines.push_back(MakeLine(columns, key, steps));
-  lines = Condense(lines, divergence);
-  std::vector<std::string> title = {"stage"};
-  for (const Column& c : columns) title.push_back(c.title);
-  std::vector<size_t> widths;
-  for (size_t i = 0; i < title.size(); ++i) {
-    widths.push_back(title[i].size());
-    for (const Line& line : lines) widths[i] = std::max(widths[i], line.cells[i].size());
-  }
-  std::string text;
-  const auto append = [&](const std::vector<std::string>& cells, bool marked) {
-    std::string line;
-    for (size_t i = 0; i < cells.size(); ++i) {
-      absl::StrAppend(&line, cells[i], std::string(widths[i] - cells[i].size() + 2, ' '));
-    }
-    while (line.back() == ' ') line.pop_back();
-    if (marked) line += "  <--";
-    absl::StrAppend(&text, marked && color ? kMarkBegin : "", line, marked && color ? kMarkEnd : "",
-                    "\n");
-  };
-  append(title, false);
-  for (const Line& line : lines) {
-    append(line.cells, divergence && line.key == divergence->key);
-  }
-  return text;
+// "product k=1" to "k=15": "product k=1..15"; of groups "product k=0..15 ... k=48..63".
+void AppendEnd(const std::string& term, std::string& name) {
+  const bool group = absl::StrContains(term, "..");
+  absl::StrAppend(&name, group ? " ... " : "..", group ? term : term.substr(2));
 }
 
-std::vector<Column> Columns(const Operation& op, const std::vector<Neighbour>& neighbours,
-                            const DotProductCase& dot) {
-  std::vector<Column> columns = {{"model", op.model, dot}};
-  for (size_t i = 0; i < std::min(neighbours.size(), kMostColumns); ++i) {
-    columns.emplace_back(neighbours[i].name, WithAlgorithm(op, neighbours[i].algorithm), dot);
+std::string Table(const StageTable& stages, const TextStyle& style) {
+  std::vector<TableColumn> columns = {{"stage"}};
+  for (size_t i = 0; i < stages.columns.size(); ++i) {
+    columns.push_back({.title = stages.columns[i], .drop = i < 2 ? 0 : static_cast<int>(i)});
   }
-  return columns;
+  columns.push_back({""});  // of the mark
+  TextTable table(std::move(columns));
+  for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
+    end = EndOfFold(row, stages.rows.end());
+    std::vector<std::string> cells = {row->name};
+    if (end - row > 1) AppendEnd((end - 1)->term, cells[0]);
+    cells.push_back(end - row > 1 && !row->zero ? "equal" : row->values.front());
+    for (size_t i = 1; i < row->values.size(); ++i) {
+      const bool same = row->values[i] == row->values.front() && row->values[i] != "-";
+      cells.push_back(same ? "=" : row->values[i]);
+    }
+    cells.push_back(row->parts ? "<--" : "");
+    table.Add(std::move(cells), row->parts);
+  }
+  return table.Text(style);
+}
+
+// The results that are not the device's answer, and that.
+std::string Results(const Format& d, const StageTable& stages, uint64_t answer) {
+  std::string text, same;
+  for (size_t i = 0; i < stages.columns.size(); ++i) {
+    if (stages.results[i] == answer) {
+      absl::StrAppend(&same, same.empty() ? ", as " : ", ", stages.columns[i]);
+    } else {
+      absl::StrAppend(&text, "result of ", stages.columns[i], ": ", WordText(d, stages.results[i]),
+                      "\n");
+    }
+  }
+  return absl::StrCat(text, "answer of the device: ", WordText(d, answer), same, "\n");
 }
 
 std::string Conclusion(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
-                       const std::optional<Divergence>& divergence) {
+                       const std::string& parting) {
   const std::vector<Neighbour>& neighbours = diagnosis.changes;
   if (Gives(op, op.model, observed.dot, observed.d)) {
     return "The device agrees with the model.\n";
@@ -254,15 +93,8 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
                         diagnosis.pairs,
                         ") gives the device's bits; the stages are the model's own.\n");
   }
-  std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits");
-  if (divergence) {
-    const Key& key = divergence->key;
-    absl::StrAppend(&text, "; first differing stage: ", StageText(*divergence->model, key));
-    if (key.k >= 0) absl::StrAppend(&text, " of ", TermText(*divergence->model, key.k));
-    if (key.k < 0 && key.stage == Stage::kAlignedTerm) {
-      absl::StrAppend(&text, " of the addend");
-    }
-  }
+  std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits",
+                                  parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
   const size_t named = std::min(neighbours.size(), kMostNamed);
   for (size_t i = 1; i < named; ++i) {
@@ -277,8 +109,8 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
 
 }  // namespace
 
-std::string ExplainText(const Operation& op, const Observed& observed, bool color) {
-  return ExplainText(op, observed, DiagnosisOfAnswer(op, observed), color);
+std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style) {
+  return ExplainText(op, observed, DiagnosisOfAnswer(op, observed), style);
 }
 
 Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed) {
@@ -290,18 +122,11 @@ Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed) {
 }
 
 std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
-                        bool color) {
-  const Format& d = op.model.d;
-  const std::vector<Neighbour>& neighbours = diagnosis.changes;
-  const std::vector<Column> columns = Columns(op, neighbours, observed.dot);
-  const std::optional<Divergence> divergence = FindDivergence(columns);
-  std::string text = absl::StrCat(op.name, "\n", Table(columns, divergence, color));
-  for (const Column& c : columns) {
-    absl::StrAppend(&text, "result of ", c.title, ": ",
-                    WordText(d, Simulate(c.model, observed.dot)), "\n");
-  }
-  absl::StrAppend(&text, "answer of the device: ", WordText(d, observed.d), "\n");
-  return text + Conclusion(op, observed, diagnosis, divergence);
+                        const TextStyle& style) {
+  const StageTable stages = MakeStageTable(op, diagnosis.changes, observed.dot);
+  const std::string below = absl::StrCat(Results(op.model.d, stages, observed.d),
+                                         Conclusion(op, observed, diagnosis, stages.parting));
+  return Table(stages, style) + Wrap(below, style.width, 2);
 }
 
 }  // namespace mmadiff

@@ -6,15 +6,17 @@
 #include "sim/operation.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/explain.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
 // A table of the stages of the model beside those of the first changes of `diagnosis` (at most
-// three), which give the device's answer, the first differing stage marked. Many lines.
+// three), which give the device's answer, the first differing stage marked; what all have alike is
+// there once. Many lines.
 std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
-                        bool color);
+                        const TextStyle& style);
 // Of DiagnosisOfAnswer().
-std::string ExplainText(const Operation& op, const Observed& observed, bool color);
+std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style);
 
 // What one answer says alone: neighbours that give it; where none does, changes of any distance.
 Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed);

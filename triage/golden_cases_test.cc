@@ -47,7 +47,7 @@ TEST(GoldenCases, ReferenceGivesEveryAnswer) {
     for (const Answer& answer : c.answers) {
       for (const int64_t i : Differences(*c.op, model, answer.d)) {
         ADD_FAILURE() << path << "  " << answer.device << "\n"
-                      << DescribeDifference(*c.op->instruction->d, model[i], answer.d[i], false);
+                      << DescribeDifference(*c.op->instruction->d, model[i], answer.d[i], {});
       }
     }
   }

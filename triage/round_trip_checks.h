@@ -78,7 +78,7 @@ inline void CheckExplained(const Operation& op, const Observed& observed, const 
   ASSERT_FALSE(explaining.empty()) << op.name << " " << change;
   figures.exactly_explained += std::any_of(explaining.begin(), explaining.end(),
                                            [&](const Neighbour& n) { return n.name == change; });
-  const std::string text = ExplainText(op, observed, false);
+  const std::string text = ExplainText(op, observed, {});
   EXPECT_THAT(text, testing::HasSubstr(explaining[0].name + " gives the device's bits"));
   const size_t mark = text.find("<--");
   ASSERT_NE(mark, std::string::npos) << text;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "device/plain_text.h"
 #include "sim/simulate.h"
+#include "triage/number_text.h"
 
 namespace mmadiff {
 namespace {
@@ -73,6 +74,13 @@ std::string DistanceText(const Format& f, uint64_t model, uint64_t device) {
   return absl::StrCat("distance: ", least ? "at least " : "", ulps, ulps == 1 ? " ulp" : " ulps");
 }
 
+// Hex, hex float, number; an integer's are the same.
+std::string ValueText(const Format& f, uint64_t word) {
+  const std::string exact = HexFloat(f, word), number = NumberText(f, word);
+  return absl::StrFormat("0x%0*x  %s%s", HexDigits(f), word, exact,
+                         number == exact ? "" : "  " + number);
+}
+
 }  // namespace
 
 bool SameResult(const Operation& op, uint64_t model, uint64_t device) {
@@ -109,14 +117,21 @@ Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint
   return result;
 }
 
-std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device, bool color) {
+std::string DescribeDifference(const Format& f, uint64_t model, uint64_t device,
+                               const TextStyle& style) {
   const uint64_t marked = model ^ device;
-  const auto line = [&](const char* label, uint64_t word) {
-    return absl::StrFormat("%s%s  0x%0*x  %s\n", label, BitsLine(f, word, marked, color),
-                           HexDigits(f), word, HexFloat(f, word));
-  };
-  return absl::StrCat(line("model   ", model), line("device  ", device), "        ",
-                      CaretLine(f, marked), "\n", DistanceText(f, model, device), "\n");
+  const std::string bits[] = {"model   " + BitsLine(f, model, marked, style.color),
+                              "device  " + BitsLine(f, device, marked, style.color)};
+  const std::string values[] = {ValueText(f, model), ValueText(f, device)};
+  const size_t value = std::max(values[0].size(), values[1].size());
+  const std::string rest = absl::StrCat("        ", CaretLine(f, marked), "\n");
+  const std::string distance = DistanceText(f, model, device) + "\n";
+  if (Columns(bits[0]) + 2 + value <= style.width) {
+    return absl::StrCat(bits[0], "  ", values[0], "\n", bits[1], "  ", values[1], "\n", rest,
+                        distance);
+  }
+  return absl::StrCat(bits[0], "\n", bits[1], "\n", rest, "model   ", values[0], "\ndevice  ",
+                      values[1], "\n", distance);
 }
 
 int64_t UlpDistance(const Format& f, uint64_t x, uint64_t y) {

@@ -9,6 +9,7 @@
 
 #include "sim/batch.h"
 #include "sim/operation.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
@@ -38,9 +39,10 @@ void Compare(const Operation& op, const Model& model, const Batch& batch,
 Comparison Compare(const Operation& op, const Batch& batch, std::span<const uint64_t> device);
 
 // Several lines: both values as sign|exponent|significand bits with the differing bits marked by
-// '^', hex float (or integer) and the distance in ulps. `color` marks the differing bits with ANSI
-// codes.
-std::string DescribeDifference(const Format& format, uint64_t model, uint64_t device, bool color);
+// '^', hex, hex float (or integer), NumberText(), and the distance in ulps. Where the lines are too
+// wide, the values follow the bits.
+std::string DescribeDifference(const Format& format, uint64_t model, uint64_t device,
+                               const TextStyle& style);
 
 // Distance on the line of finite values ordered by their bits; -1 if one is a NaN.
 int64_t UlpDistance(const Format& format, uint64_t x, uint64_t y);

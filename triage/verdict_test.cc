@@ -1,5 +1,8 @@
 #include "triage/verdict.h"
 
+#include <algorithm>
+
+#include "absl/strings/str_split.h"
 #include "gtest/gtest.h"
 
 namespace mmadiff {
@@ -128,57 +131,67 @@ TEST(UlpDistance, EveryFormat) {
 }
 
 TEST(DescribeDifference, F32) {
-  EXPECT_EQ(DescribeDifference(kF32, 0x3f800000, 0xbf800001, false),
-            "model   0|01111111|00000000000000000000000  0x3f800000  0x1p+0\n"
-            "device  1|01111111|00000000000000000000001  0xbf800001  -0x1.000002p+0\n"
+  EXPECT_EQ(DescribeDifference(kF32, 0x3f800000, 0xbf800001, {}),
+            "model   0|01111111|00000000000000000000000  0x3f800000  0x1p+0  1.0\n"
+            "device  1|01111111|00000000000000000000001  0xbf800001  -0x1.000002p+0  -1 - 2^-23\n"
             "        ^                                ^\n"
             "distance: 2130706433 ulps\n");
 }
 
 TEST(DescribeDifference, AnUncountableDistanceSaysSo) {
-  const std::string text = DescribeDifference(kF64, 0x7fefffffffffffff, 0xffefffffffffffff, false);
+  const std::string text = DescribeDifference(kF64, 0x7fefffffffffffff, 0xffefffffffffffff, {});
   EXPECT_NE(text.find("distance: at least 9223372036854775807 ulps"), std::string::npos) << text;
 }
 
 TEST(DescribeDifference, OneUlpOfF16) {
-  EXPECT_EQ(DescribeDifference(kF16, 0x3c00, 0x3bff, false),
-            "model   0|01111|0000000000  0x3c00  0x1p+0\n"
-            "device  0|01110|1111111111  0x3bff  0x1.ffcp-1\n"
+  EXPECT_EQ(DescribeDifference(kF16, 0x3c00, 0x3bff, {}),
+            "model   0|01111|0000000000  0x3c00  0x1p+0  1.0\n"
+            "device  0|01110|1111111111  0x3bff  0x1.ffcp-1  1 - 2^-11\n"
             "              ^ ^^^^^^^^^^\n"
             "distance: 1 ulp\n");
 }
 
+TEST(DescribeDifference, WhatIsTooWideFollowsTheBits) {
+  EXPECT_EQ(DescribeDifference(kF16, 0x3c00, 0x3bff, {.width = 50}),
+            "model   0|01111|0000000000\n"
+            "device  0|01110|1111111111\n"
+            "              ^ ^^^^^^^^^^\n"
+            "model   0x3c00  0x1p+0  1.0\n"
+            "device  0x3bff  0x1.ffcp-1  1 - 2^-11\n"
+            "distance: 1 ulp\n");
+}
+
 TEST(DescribeDifference, IgnoredBitsAreAField) {
-  EXPECT_EQ(DescribeDifference(kTf32, 0x3f800000, 0x3f800001, false),
-            "model   0|01111111|0000000000|0000000000000  0x3f800000  0x1p+0\n"
-            "device  0|01111111|0000000000|0000000000001  0x3f800001  0x1p+0\n"
+  EXPECT_EQ(DescribeDifference(kTf32, 0x3f800000, 0x3f800001, {}),
+            "model   0|01111111|0000000000|0000000000000  0x3f800000  0x1p+0  1.0\n"
+            "device  0|01111111|0000000000|0000000000001  0x3f800001  0x1p+0  1.0\n"
             "                                          ^\n"
             "distance: 0 ulps\n");
 }
 
 TEST(DescribeDifference, ScalesWithoutSign) {
-  EXPECT_EQ(DescribeDifference(kUe8m0, 0x7f, 0x80, false),
-            "model   01111111  0x7f  0x1p+0\n"
-            "device  10000000  0x80  0x1p+1\n"
+  EXPECT_EQ(DescribeDifference(kUe8m0, 0x7f, 0x80, {}),
+            "model   01111111  0x7f  0x1p+0  1.0\n"
+            "device  10000000  0x80  0x1p+1  2.0\n"
             "        ^^^^^^^^\n"
             "distance: 1 ulp\n");
-  EXPECT_EQ(DescribeDifference(kE2m1, 0x2, 0x3, false),
-            "model   0|01|0  0x02  0x1p+0\n"
-            "device  0|01|1  0x03  0x1.8p+0\n"
+  EXPECT_EQ(DescribeDifference(kE2m1, 0x2, 0x3, {}),
+            "model   0|01|0  0x02  0x1p+0  1.0\n"
+            "device  0|01|1  0x03  0x1.8p+0  1.5\n"
             "             ^\n"
             "distance: 1 ulp\n");
 }
 
 TEST(DescribeDifference, Nan) {
-  EXPECT_EQ(DescribeDifference(kE4m3, 0x7f, 0x7e, false),
+  EXPECT_EQ(DescribeDifference(kE4m3, 0x7f, 0x7e, {}),
             "model   0|1111|111  0x7f  nan(0x7)\n"
-            "device  0|1111|110  0x7e  0x1.cp+8\n"
+            "device  0|1111|110  0x7e  0x1.cp+8  448.0\n"
             "                 ^\n"
             "distance: none, one is a NaN\n");
 }
 
 TEST(DescribeDifference, IntegersInDecimal) {
-  EXPECT_EQ(DescribeDifference(kS8, 0x7f, 0x80, false),
+  EXPECT_EQ(DescribeDifference(kS8, 0x7f, 0x80, {}),
             "model   01111111  0x7f  127\n"
             "device  10000000  0x80  -128\n"
             "        ^^^^^^^^\n"
@@ -186,7 +199,7 @@ TEST(DescribeDifference, IntegersInDecimal) {
 }
 
 TEST(DescribeDifference, ColorMarksTheDifferingBits) {
-  const std::string text = DescribeDifference(kBf16, 0x3f80, 0x3f81, true);
+  const std::string text = DescribeDifference(kBf16, 0x3f80, 0x3f81, {.color = true});
   EXPECT_NE(text.find("0|01111111|000000\xfe"
                       "1\xff  0x3f81"),
             std::string::npos)
@@ -199,10 +212,9 @@ TEST(DescribeDifference, ColorMarksTheDifferingBits) {
 
 TEST(DescribeDifference, EveryFormatHasOneColumnForEachBit) {
   for (const Format* f : kFormats) {
-    const std::string text = DescribeDifference(*f, 0, LowBits(f->bits), false);
-    int carets = 0;
-    for (const char c : text) carets += c == '^';
-    EXPECT_EQ(carets, f->bits) << text;
+    const std::string text = DescribeDifference(*f, 0, LowBits(f->bits), {});
+    const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+    EXPECT_EQ(std::ranges::count(lines[2], '^'), f->bits) << text;
   }
 }
 

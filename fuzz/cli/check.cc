@@ -3,7 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
 #include "triage/verdict.h"
 
@@ -43,24 +45,37 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
     expected = *count;
   }
   Console console = globals.MakeConsole();
+  std::optional<JsonRows> rows;
+  if (globals.json) rows.emplace(nlohmann::ordered_json{{"instruction", flags.op}}, "differing");
   uint64_t lines = 0, differing = 0;
   const auto compare = [&](const Portion& portion) {
     const auto [model, different] = Compare(**op, portion.batch, portion.d);
     lines += model.size();
     for (const int64_t i : different) {
       if (differing++ >= flags.max_reports) continue;
+      const DotProductCase dot = Extract(portion.batch, i);
+      if (rows) {
+        nlohmann::ordered_json row = DotProductJson(instruction, dot, portion.d[i]);
+        row.update({{"line", portion.line[i]}, {"model", HexWord(*instruction.d, model[i])}});
+        rows->Add(row);
+        continue;
+      }
       console.Print(absl::StrCat(
-          "line ", portion.line[i], ": ",
-          FormatLine(instruction, Extract(portion.batch, i), portion.d[i]), "\n",
-          DescribeDifference(*instruction.d, model[i], portion.d[i], console.color())));
+          "line ", portion.line[i], ": ", FormatLine(instruction, dot, portion.d[i]), "\n",
+          DescribeDifference(*instruction.d, model[i], portion.d[i], console.style())));
     }
     return absl::OkStatus();
   };
   StdinReader reader(**op, true, compare);
   absl::Status status = reader.Read();
-  console.Print(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"));
   if (!expected.has_value() && !any) expected = reader.announced();
   if (status.ok()) status = CheckCount(lines, expected, any);
+  if (rows) {
+    rows->Finish(
+        {{"lines", lines}, {"equal", lines - differing}, {"error", std::string(status.message())}});
+  } else {
+    console.Print(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"));
+  }
   const int code = status.ok() ? kClean : Fail(status);
   return differing == 0 ? code : kMismatch;
 }

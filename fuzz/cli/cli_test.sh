@@ -80,7 +80,7 @@ expect 0 layout sm_90/wgmma.m64n8k16.f32.f16.f16 --csv; says 'A,0,0,8,0,32,0'; s
 expect 0 layout sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e2m1.f32.ue8m0 --csv; says 'SA,0,10,0,9,0,0'
 expect 0 layout hopper/mma.m16n8k16.f32.f16.f16.f32
 expect 2 layout sm_90/mma.m16n8k16.f32.f16.f16.f33; warns "the nearest names are $mma"; silent "$out"
-expect 2 layout; expect 2 layout --json $mma; warns 'has no --json'
+expect 2 layout; expect 2 layout --json --csv $mma; warns 'either --csv or --json'; expect 2 changes --json; warns 'has no --json'
 
 # ---- gen | eval | check on one row of each family and kind of format
 sample="x86/vdpbf16ps x86/vfmadd231sd x86/vpdpwssds x86/tmmultf32ps arm/bfmmla arm/bfdot.ebf arm/usmmla

@@ -3,11 +3,15 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
 #include "fuzz/json_text.h"
+#include "triage/case_text.h"
 #include "triage/explain_text.h"
+#include "triage/stage_table.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -22,16 +26,22 @@ std::string BucketLine(const ExplainedBucket& b) {
 }
 
 nlohmann::ordered_json Json(const Operation& op, const std::string& device, const Diagnosis& d) {
-  std::vector<std::string> changes;
-  for (const Neighbour& n : d.changes) changes.push_back(n.name);
-  return {{"instruction", op.name},
-          {"device", device},
-          {"answers", d.observed.size()},
-          {"changes", changes},
-          {"nearest", d.nearest.name},
-          {"nearest_misses", d.missed},
-          {"single_changes_tried", d.singles},
-          {"pairs_tried", d.pairs}};
+  nlohmann::ordered_json changes = nlohmann::ordered_json::array();
+  for (const Neighbour& n : d.changes) changes.push_back(ChangeJson(n.name));
+  return {
+      {"instruction", op.name},     {"parameters", ParametersJson(Describe(op.model.algorithm))},
+      {"device", device},           {"answers", d.observed.size()},
+      {"changes", changes},         {"nearest", ChangeJson(d.nearest.name)},
+      {"nearest_misses", d.missed}, {"single_changes_tried", d.singles},
+      {"pairs_tried", d.pairs}};
+}
+
+nlohmann::ordered_json StagesJson(const StageTable& table) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const StageTable::Row& row : table.rows) {
+    rows.push_back({{"stage", row.name}, {"values", row.values}, {"differs_first", row.parts}});
+  }
+  return {{"columns", table.columns}, {"rows", rows}};
 }
 
 std::string GroupText(const ExplainedGroup& group) {
@@ -63,7 +73,7 @@ int RunFolder(const std::string& folder, const Globals& globals) {
     }
     json.push_back(Json(*group.op, group.device, group.diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
-    if (!globals.json) console.Print(GroupText(group));
+    if (!globals.json) console.Print(Wrap(GroupText(group), console.style().width, 2));
   }
   if (globals.json) console.Print(JsonText(json, 1) + "\n");
   if (explained->damaged) return kDamaged;
@@ -85,29 +95,44 @@ std::string RefutedText(const std::vector<std::string>& refuted) {
   return text.empty() ? text : text + ".\n";
 }
 
-std::string CaseText(const ExplainedCase& e, bool color) {
+std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
-  std::string text = absl::StrCat(m.op->name, "  ", Describe(m.op->model.algorithm), "\ndevice ",
-                                  e.subject.device_name, ", ", e.subject.differing.size(), " of ",
-                                  e.observed.size(), " results differ\n");
+  const Operation& op = *m.op;
+  const Observed& observed = e.observed[e.element];
+  std::string text =
+      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
+                                     e.subject.device_name, ", ", e.subject.differing.size(),
+                                     " of ", e.observed.size(), " results differ\n"),
+                        style.width, 2),
+                   CaseText(op, observed.dot, 2, style.width));
   if (!e.subject.differing.empty()) {
-    absl::StrAppend(&text, DescribeDifference(*m.op->instruction->d, m.model[e.element],
-                                              m.device[e.element], color));
+    absl::StrAppend(&text, DescribeDifference(*op.instruction->d, m.model[e.element],
+                                              m.device[e.element], style));
   }
   if (!e.agrees) {
-    absl::StrAppend(&text, "bucket ", e.bucket, "\n",
-                    e.stored ? "of the stored answers alone: " : "", e.diagnosis.Text(), "\n");
+    absl::StrAppend(&text, Wrap(absl::StrCat("bucket ", e.bucket, "\n",
+                                             e.stored ? "of the stored answers alone: " : "",
+                                             e.diagnosis.Text(), "\n"),
+                                style.width, 2));
   }
-  return absl::StrCat(text, ExplainText(*m.op, e.observed[e.element], e.of_answer, color),
-                      RefutedText(e.refuted));
+  return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
+                      Wrap(RefutedText(e.refuted), style.width, 2));
 }
 
 std::string CaseJson(const ExplainedCase& e) {
-  nlohmann::ordered_json json = Json(*e.subject.mismatch.op, e.subject.device_name, e.diagnosis);
-  if (!e.agrees) {
-    json.update(
-        {{"bucket", e.bucket}, {"results", e.observed.size()}, {"differing", e.subject.differing}});
-  }
+  const Operation& op = *e.subject.mismatch.op;
+  const Observed& observed = e.observed[e.element];
+  const StageTable stages = MakeStageTable(op, e.of_answer.changes, observed.dot);
+  nlohmann::ordered_json json = Json(op, e.subject.device_name, e.diagnosis);
+  json.update({{"agrees", e.agrees},
+               {"bucket", e.bucket},
+               {"results", e.observed.size()},
+               {"differing", e.subject.differing},
+               {"element", e.element},
+               {"dot_product", DotProductJson(*op.instruction, observed.dot, observed.d)},
+               {"model", HexWord(*op.instruction->d, stages.results.front())},
+               {"stages", StagesJson(stages)},
+               {"refuted", e.refuted}});
   return JsonText(json, 1) + "\n";
 }
 
@@ -128,7 +153,7 @@ int RunExplain(const std::string& argument, const std::string& device_spec,
   }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
   if (!e.ok()) return Fail(e.status());
-  console.Print(globals.json ? CaseJson(*e) : CaseText(*e, console.color()));
+  console.Print(globals.json ? CaseJson(*e) : ExplainedText(*e, console.style()));
   if (e->damaged) return kDamaged;
   return e->subject.differing.empty() ? kClean : kMismatch;
 }

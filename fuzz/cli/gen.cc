@@ -1,8 +1,10 @@
 // mmadiff gen: cases out, in the line protocol.
 #include "corpus/line_checksum.h"
 #include "device/line_protocol.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
 
 namespace mmadiff {
@@ -13,7 +15,45 @@ struct GenFlags {
   uint64_t cases = 1000, first = 0, seed = 1;
 };
 
-int RunGen(const GenFlags& flags) {
+// Until `print` returns false.
+template <class Print>
+void ForEachDotProduct(const CaseStream& stream, const GenFlags& flags, Print print) {
+  Batch batch;
+  for (uint64_t i = 0; i < flags.cases; ++i) {
+    Generate(stream, flags.first + i, 1, batch);
+    for (int64_t element = 0; element < batch.dot_products(); ++element) {
+      if (!print(Extract(batch, element))) return;
+    }
+  }
+}
+
+void PrintLines(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
+  std::fputs(StreamHeader(*stream.op, lines).c_str(), stdout);
+  TextHash hash;
+  ForEachDotProduct(stream, flags, [&](const DotProductCase& dot) {
+    const std::string line = FormatLine(*stream.op->instruction, dot) + "\n";
+    hash.Add(line);
+    return std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
+  });
+  std::printf("# operands: %s\n", hash.Take().c_str());
+}
+
+void PrintJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
+  JsonRows rows({{"instruction", stream.op->name},
+                 {"strategy", flags.strategy},
+                 {"generator_version", kGeneratorVersion},
+                 {"seed", flags.seed},
+                 {"first", flags.first},
+                 {"cases", flags.cases}},
+                "dot_products");
+  ForEachDotProduct(stream, flags, [&](const DotProductCase& dot) {
+    rows.Add(DotProductJson(*stream.op->instruction, dot));
+    return std::ferror(stdout) == 0;
+  });
+  rows.Finish({{"count", lines}});
+}
+
+int RunGen(const GenFlags& flags, const Globals& globals) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
   if (!op.ok()) return Fail(op.status());
   const CaseStream stream = {*op, FindStrategy(flags.strategy), flags.seed};
@@ -21,24 +61,13 @@ int RunGen(const GenFlags& flags) {
   if (__builtin_mul_overflow(flags.cases, (*op)->shape().d_words(), &lines)) {
     return Fail(absl::InvalidArgumentError("--cases: more lines than 2^64"));
   }
-  std::fputs(StreamHeader(**op, lines).c_str(), stdout);
-  TextHash hash;
-  Batch batch;
-  for (uint64_t i = 0; i < flags.cases; ++i) {
-    Generate(stream, flags.first + i, 1, batch);
-    for (int64_t element = 0; element < batch.dot_products(); ++element) {
-      const std::string line = FormatLine(*(*op)->instruction, Extract(batch, element)) + "\n";
-      hash.Add(line);
-      if (std::fwrite(line.data(), 1, line.size(), stdout) != line.size()) return kNotDurable;
-    }
-  }
-  std::printf("# operands: %s\n", hash.Take().c_str());
-  return kClean;
+  (globals.json ? PrintJson : PrintLines)(stream, flags, lines);
+  return std::ferror(stdout) ? kNotDurable : kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddGen(CLI::App& command, const Globals&) {
+std::function<int()> AddGen(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
   command.add_option("--cases", flags->cases, "executions; each prints all its dot products")
@@ -49,7 +78,7 @@ std::function<int()> AddGen(CLI::App& command, const Globals&) {
       ->type_name("COUNT");
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
-  return [flags] { return RunGen(*flags); };
+  return [flags, &globals] { return RunGen(*flags, globals); };
 }
 
 }  // namespace mmadiff

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/json_rows.h"
 
 namespace mmadiff {
 namespace {
@@ -26,16 +27,7 @@ std::vector<Operand> OperandsOf(const Instruction& i) {
   return operands;
 }
 
-int RunLayout(const std::string& name, bool csv) {
-  const absl::StatusOr<const Operation*> op = OneOperation(name, Models::kOptional);
-  if (!op.ok()) return Fail(op.status());
-  const Instruction& instruction = *(*op)->instruction;
-  if (instruction.layout == Layout::kNoLanes) {
-    return Fail(
-        absl::InvalidArgumentError(absl::StrCat((*op)->name,
-                                                " has no described layout of lanes: its operands "
-                                                "lie in tiles, or nobody has described it here")));
-  }
+void PrintLines(const Instruction& instruction, bool csv) {
   const char* header = csv ? "matrix,block,row,column,lane,register,bit\n"
                            : "matrix   block  row  column  lane  register  bit\n";
   const char* line = csv ? "%s,%d,%d,%d,%d,%d,%d\n" : "%-7s  %5d  %3d  %6d  %4d  %8d  %3d\n";
@@ -46,12 +38,49 @@ int RunLayout(const std::string& name, bool csv) {
       std::printf(line, Name(operand), e.block, e.row, e.column, p.lane, p.reg, p.bit);
     }
   }
+}
+
+void PrintJson(const Operation& op) {
+  JsonRows rows({{"instruction", op.name}}, "elements");
+  size_t count = 0;
+  for (const Operand operand : OperandsOf(*op.instruction)) {
+    for (const Element& e : Elements(*op.instruction, operand)) {
+      const Place p = PlaceOf(*op.instruction, operand, e);
+      rows.Add({{"matrix", Name(operand)},
+                {"block", e.block},
+                {"row", e.row},
+                {"column", e.column},
+                {"lane", p.lane},
+                {"register", p.reg},
+                {"bit", p.bit}});
+      ++count;
+    }
+  }
+  rows.Finish({{"count", count}});
+}
+
+int RunLayout(const std::string& name, bool csv, bool json) {
+  const absl::StatusOr<const Operation*> op = OneOperation(name, Models::kOptional);
+  if (!op.ok()) return Fail(op.status());
+  const Instruction& instruction = *(*op)->instruction;
+  if (csv && json) return Fail(absl::InvalidArgumentError("either --csv or --json"));
+  if (instruction.layout == Layout::kNoLanes) {
+    return Fail(
+        absl::InvalidArgumentError(absl::StrCat((*op)->name,
+                                                " has no described layout of lanes: its operands "
+                                                "lie in tiles, or nobody has described it here")));
+  }
+  if (json) {
+    PrintJson(**op);
+  } else {
+    PrintLines(instruction, csv);
+  }
   return kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddLayout(CLI::App& command, const Globals&) {
+std::function<int()> AddLayout(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string op;
     bool csv = false;
@@ -59,7 +88,7 @@ std::function<int()> AddLayout(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
   command.add_flag("--csv", flags->csv, "comma separated");
-  return [flags] { return RunLayout(flags->op, flags->csv); };
+  return [flags, &globals] { return RunLayout(flags->op, flags->csv, globals.json); };
 }
 
 }  // namespace mmadiff

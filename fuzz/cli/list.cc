@@ -1,12 +1,16 @@
 // mmadiff list: the tables, one name a line.
 #include <fnmatch.h>
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/cli/cli.h"
@@ -60,6 +64,7 @@ std::vector<Entry> ListInstructions() {
           {"scale", i.scale == nullptr ? "" : i.scale->name},
           {"scales", i.shape.scales},
           {"algorithm", algorithm},
+          {"parameters", ParametersJson(algorithm)},
           {"nan_bits", !any_nan},
           {"grade", Name(e.grade)},
           {"evidence", e.text},
@@ -104,8 +109,8 @@ std::vector<Entry> ListDevices() {
       for (const Operation& op : Operations()) {
         const absl::Status supported = (*host)->Supports(op);
         if (op.arch() != "x86") continue;
-        absl::StrAppend(&line, "\n  ", op.name,
-                        supported.ok() ? "  native" : absl::StrCat("  ", supported.message()));
+        // The message begins with the name.
+        absl::StrAppend(&line, "\n  ", supported.ok() ? op.name + "  native" : supported.message());
         json["instructions"].push_back({{"name", op.name}, {"native", supported.ok()}});
       }
     }
@@ -238,12 +243,26 @@ struct ListFlags {
   bool evidence = false;
 };
 
-void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, bool lines) {
+// What follows a break stands below the second column of its line, if that has columns.
+std::string Wrapped(absl::string_view text, size_t width) {
+  constexpr size_t kWidest = 24;
+  std::string wrapped;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    const size_t own = std::min(line.find_first_not_of(' '), line.size());
+    const size_t second = line.find_first_not_of(' ', line.find("  ", own));
+    const bool columns = line.find("  ", own) != line.npos && second - own <= kWidest;
+    absl::StrAppend(&wrapped, Wrap(line, width, columns ? second - own : 4), "\n");
+  }
+  return wrapped;
+}
+
+void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, bool lines,
+                  size_t width) {
   std::vector<std::string> names;
   std::string text;
   for (const Entry& entry : entries) {
     names.push_back(entry.name);
-    absl::StrAppend(&text, PlainText(entry.line), "\n");
+    absl::StrAppend(&text, Wrapped(PlainText(entry.line), width));
   }
   PrintPaged(lines || flags.evidence ? text : InColumns(names));
 }
@@ -263,7 +282,7 @@ int RunList(const ListFlags& flags, const Globals& globals) {
                                        : absl::StrCat("no ", flags.what, " '", flags.glob, "'")));
     }
     if (!globals.json) {
-      PrintEntries(entries, flags, list.long_by_default);
+      PrintEntries(entries, flags, list.long_by_default, globals.MakeConsole().style().width);
       continue;
     }
     Json all = Json::array();

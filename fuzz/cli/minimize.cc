@@ -2,6 +2,7 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
+#include "fuzz/finding_text.h"
 #include "fuzz/report.h"
 
 namespace mmadiff {
@@ -24,7 +25,7 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
   if (!minimized.ok()) return Fail(minimized.status(), kNotDurable);
   const Finding& finding = minimized->finding;
   console.Print(globals.json ? FormatJsonFinding(finding)
-                             : DescribeFinding(minimized->minimal, finding, console.color()));
+                             : DescribeFinding(minimized->minimal, finding, console.style()));
   if (!finding.flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");
   return kDamaged;

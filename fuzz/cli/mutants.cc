@@ -2,6 +2,7 @@
 #include "fuzz/mutants.h"
 
 #include "absl/strings/str_format.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 
@@ -13,7 +14,7 @@ struct MutantsFlags {
   std::string strategy = "mixed";
   uint64_t cases = 100000, seed = 1;
   int threads = 0;
-  bool equivalent = false, list = false;
+  bool equivalent = false, list = false, stats = false;
 };
 
 uint64_t Quantile(const std::vector<uint64_t>& sorted, double q) {
@@ -44,15 +45,17 @@ void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outc
   }
   const std::vector<uint64_t>& killed = outcome.killed;
   console.Print(absl::StrFormat(
-      "%d of %d mutants killed (%.1f%%) in at most %d cases\n"
+      "%d of %d mutants killed (%.1f%%) in at most %d cases\n", killed.size(), outcome.mutants,
+      100.0 * static_cast<double>(killed.size()) / static_cast<double>(outcome.mutants),
+      flags.cases));
+  if (console.terminal() && !flags.stats) return;
+  console.Print(absl::StrFormat(
       "stat::instructions: %d\nstat::models: %d\nstat::mutants: %d\nstat::equivalent: %d\n"
       "stat::killed: %d\nstat::survivors: %d\nstat::arch_pairs: %d\nstat::arch_pairs_equal: %d\n"
       "stat::cases_to_kill_median: %d\nstat::cases_to_kill_p95: %d\nstat::cases_to_kill_max: %d\n",
-      killed.size(), outcome.mutants,
-      100.0 * static_cast<double>(killed.size()) / static_cast<double>(outcome.mutants),
-      flags.cases, ops, outcome.models, outcome.mutants, outcome.equivalent, killed.size(),
-      outcome.survivors(), outcome.pairs, outcome.equal_pairs, Quantile(killed, 0.5),
-      Quantile(killed, 0.95), Quantile(killed, 1)));
+      ops, outcome.models, outcome.mutants, outcome.equivalent, killed.size(), outcome.survivors(),
+      outcome.pairs, outcome.equal_pairs, Quantile(killed, 0.5), Quantile(killed, 0.95),
+      Quantile(killed, 1)));
 }
 
 void PrintJson(const MutantsOutcome& outcome, Console& console) {
@@ -60,12 +63,16 @@ void PrintJson(const MutantsOutcome& outcome, Console& console) {
   for (const OperationMutants& of : outcome.ops) {
     const std::string& name = of.op->name;
     for (const EquivalentNeighbour& e : of.equivalent) {
-      json.push_back({{"instruction", name}, {"change", e.name}, {"equivalent", e.reason}});
+      json.push_back({{"instruction", name},
+                      {"change", e.name},
+                      {"parameters", ParametersJson(e.name)},
+                      {"equivalent", e.reason}});
     }
     for (const Mutant& m : of.mutants) {
       json.push_back({{"instruction", name},
                       {"instructions", of.stands_for},
                       {"change", m.change},
+                      {"parameters", ParametersJson(m.change)},
                       {"cases", m.cases}});
     }
   }
@@ -99,6 +106,7 @@ std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
   command.add_flag("--equivalent", flags->equivalent,
                    "also list the neighbours that no input can distinguish, with the reason");
   command.add_flag("--list", flags->list, "also list every mutant with its cases");
+  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
+#include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "fuzz/prober.h"
@@ -14,62 +15,119 @@ namespace {
 struct ProbeFlags {
   std::vector<std::string> instr = {"*"}, question;
   std::string device = "auto", max_total_time = "10m", out;
-  bool all = false, list = false;
+  bool all = false, list = false, stats = false;
 };
 
-// Prints answers, as they come or as one JSON text, and counts them.
+// Answers by instruction: those that contradict the table first, then open ones.
 class Answers {
  public:
-  Answers(Console& console, bool json) : console_(console), json_(json) {
-    if (json_) return;
-    console_.Print(
-        absl::StrFormat("%-17s %-46s %s\n", "question", "instruction", "answer: decides"));
-  }
-
   void Add(const Operation& op, const ProbeAnswer& answer) {
     ++found_[static_cast<int>(answer.agreement)];
     cases_ += answer.cases;
-    if (json_) {
-      json_answers_.push_back({{"question", answer.question->id},
-                               {"instruction", op.name},
-                               {"answer", answer.answer},
-                               {"agreement", Name(answer.agreement)},
-                               {"decides", answer.decides},
-                               {"cases", answer.cases}});
-    } else {
-      console_.Print(absl::StrFormat("%-17s %-46s %s: %s\n", answer.question->id, op.name,
-                                     answer.answer, answer.decides));
-    }
+    auto group = std::ranges::find(groups_, &op, &Group::op);
+    if (group == groups_.end()) group = groups_.insert(group, {&op, {}});
+    group->answers.push_back(answer);
   }
 
-  int Finish(const ProberOutcome& outcome) {
-    if (json_) {
-      console_.Print(JsonText(json_answers_, 1) + "\n");
-    } else {
-      console_.Print(absl::StrFormat(
-          "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
-          "stat::open: %d\nstat::cases: %d\n",
-          found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_));
+  void Print(const Globals& globals, bool stats, Console& console) {
+    for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
+    std::ranges::stable_partition(groups_, &Group::Contradicts);
+    if (globals.json) {
+      console.Print(Json());
+      return;
     }
-    const auto& [dropped, late] = outcome;
-    if (!late.empty()) {
-      console_.Warn(absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
-                                 ", were not asked all questions: --max_total_time was over"));
-    }
-    if (!dropped.empty()) {
-      console_.Warn(absl::StrCat(dropped.size(), " instructions were dropped (above)"));
-      return CodeOfDropped(dropped, cases_ > 0);
-    }
-    if (found_[1] > 0) return kMismatch;
-    return late.empty() ? kClean : kStopped;
+    for (const Group& group : groups_) console.Print(Text(group, console.style()));
+    if (stats || !console.terminal()) console.Print(Stats());
+    if (console.terminal()) console.Print(Verdict(console.style()));
   }
+
+  uint64_t contradictions() const { return found_[static_cast<int>(Agreement::kContradicts)]; }
+  uint64_t cases() const { return cases_; }
 
  private:
-  Console& console_;
-  const bool json_;
-  nlohmann::ordered_json json_answers_ = nlohmann::ordered_json::array();
+  struct Group {
+    const Operation* op;
+    std::vector<ProbeAnswer> answers;
+
+    uint64_t Count(Agreement agreement) const {
+      return std::ranges::count(answers, agreement, &ProbeAnswer::agreement);
+    }
+    bool Contradicts() const { return Count(Agreement::kContradicts) > 0; }
+  };
+
+  static int Rank(const ProbeAnswer& answer) {
+    return answer.agreement == Agreement::kContradicts ? 0
+           : answer.agreement == Agreement::kOpen      ? 1
+                                                       : 2;
+  }
+
+  static std::string Text(const Group& group, const TextStyle& style) {
+    std::string text = absl::StrCat(group.op->name, "\n");
+    for (const ProbeAnswer& answer : group.answers) {
+      const bool mark = style.color && answer.agreement == Agreement::kContradicts;
+      absl::StrAppend(&text, mark ? kMarkBegin : "",
+                      Labelled(absl::StrFormat("  %-17s ", answer.question->id),
+                               absl::StrCat(answer.answer, ": ", answer.decides), style.width),
+                      mark ? kMarkEnd : "");
+    }
+    return text;
+  }
+
+  std::string Stats() const {
+    return absl::StrFormat(
+        "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
+        "stat::open: %d\nstat::cases: %d\n",
+        found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_);
+  }
+
+  // The end of what a terminal shows.
+  std::string Verdict(const TextStyle& style) const {
+    constexpr size_t kMost = 8;
+    const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
+    std::string text =
+        absl::StrCat("\n", groups_.size(), groups_.size() == 1 ? " instruction" : " instructions",
+                     " asked, ", cases_, " cases: ", found_[0], " answers agree, ", found_[1],
+                     " contradict the tables, ", found_[2], " are open\n");
+    for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
+      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", groups_[i].answers.front().answer,
+                      "\n");
+    }
+    if (wrong > kMost) absl::StrAppend(&text, "  and ", wrong - kMost, " more\n");
+    return Wrap(text, style.width, 2);
+  }
+
+  std::string Json() const {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    for (const Group& group : groups_) {
+      for (const ProbeAnswer& answer : group.answers) {
+        json.push_back({{"question", answer.question->id},
+                        {"instruction", group.op->name},
+                        {"answer", answer.answer},
+                        {"agreement", Name(answer.agreement)},
+                        {"decides", answer.decides},
+                        {"cases", answer.cases}});
+      }
+    }
+    return JsonText(json, 1) + "\n";
+  }
+
+  std::vector<Group> groups_;
   uint64_t found_[3] = {}, cases_ = 0;  // by Agreement
 };
+
+int Finish(const Answers& answers, const ProberOutcome& outcome, Console& console) {
+  const auto& [dropped, late] = outcome;
+  if (!late.empty()) {
+    console.Warn(absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
+                              ", were not asked all questions: --max_total_time was over"));
+  }
+  if (!dropped.empty()) {
+    console.Warn(absl::StrCat(dropped.size(), " instructions were dropped (above)"));
+    return CodeOfDropped(dropped, answers.cases() > 0);
+  }
+  if (answers.contradictions() > 0) return kMismatch;
+  return late.empty() ? kClean : kStopped;
+}
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
   std::vector<const Question*> questions;
@@ -89,7 +147,9 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
 }
 
 int PrintQuestions(Console& console) {
-  for (const Question& q : Questions()) console.Print(absl::StrFormat("%-17s %s\n", q.id, q.text));
+  for (const Question& q : Questions()) {
+    console.Print(Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width));
+  }
   return kClean;
 }
 
@@ -115,11 +175,12 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
-  Answers answers(console, globals.json);
+  Answers answers;
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out}, **engine,
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
-  return outcome.ok() ? answers.Finish(*outcome) : Fail(outcome.status(), kNotDurable);
+  answers.Print(globals, flags.stats, console);  // also what came before an error
+  return outcome.ok() ? Finish(answers, *outcome, console) : Fail(outcome.status(), kNotDurable);
 }
 
 }  // namespace
@@ -131,6 +192,7 @@ std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
       ->delimiter(',')
       ->type_name("IDS");
   command.add_flag("--list", flags->list, "the questions");
+  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
   AddDuration(

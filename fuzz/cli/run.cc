@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "fuzz/campaign.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/command_text.h"
 #include "fuzz/engine.h"
 #include "fuzz/report.h"
 #include "sim/parameter.h"
@@ -30,7 +31,7 @@ struct RunFlags {
   std::optional<uint64_t> cases;
   uint64_t seed = 1, max_mismatches = 20;
   int threads = 0;
-  bool forever = false, dry_run = false;
+  bool forever = false, dry_run = false, stats = false;
 };
 
 absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
@@ -123,10 +124,17 @@ bool OnlyFlaky(const CampaignOutcome& outcome) {
                                                   [](const Finding& f) { return f.flaky; });
 }
 
-int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const Globals& globals,
-           Console& console) {
-  for (const std::string& warning : outcome.warnings) console.Warn(warning);
-  console.Print(globals.json ? FormatJsonReport(options, outcome) : FormatReport(options, outcome));
+void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
+                 const NextCommands& next, bool stats, Console& console) {
+  const bool terminal = console.terminal();
+  std::string text = terminal ? "" : FormatReport(options, outcome);
+  if (stats || !terminal) text += FormatStats(outcome);
+  if (terminal) text += "\n" + FormatScreen(options, outcome, next, console.style());
+  console.Print(text);
+}
+
+// After the report: what else is to be said, and the exit code.
+int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Console& console) {
   if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
@@ -177,7 +185,15 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, const
   return kStopped;
 }
 
-int Run(const RunFlags& flags, const Globals& globals) {
+// A hundred times as many cases in a folder of their own.
+NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& options) {
+  return {CommandText(command),
+          absl::StrCat(CommandText(command, {"--cases", "--max_total_time", "--stop_at",
+                                             "--workdir", "--dry_run"}),
+                       " --cases=", CountText(options.cases * 100))};
+}
+
+int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) {
   CampaignOptions options;
   options.strategy = FindStrategy(flags.strategy);
   options.seed = flags.seed;
@@ -223,7 +239,13 @@ int Run(const RunFlags& flags, const Globals& globals) {
   absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, open, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   std::erase(outcome->warnings, (*engine)->warning());  // was said
-  return Finish(options, *outcome, globals, console);
+  for (const std::string& warning : outcome->warnings) console.Warn(warning);
+  if (globals.json) {
+    console.Print(FormatJsonReport(options, *outcome));
+  } else {
+    PrintReport(options, *outcome, CommandsAfter(command, options), flags.stats, console);
+  }
+  return Finish(options, *outcome, console);
 }
 
 }  // namespace
@@ -254,7 +276,8 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
       ->type_name("TIME");
   command.add_flag("--forever", flags->forever, "until a time limit or a signal");
   command.add_flag("--dry_run", flags->dry_run, "print what would run");
-  return [flags, &globals] { return Run(*flags, globals); };
+  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  return [flags, &globals, &command] { return Run(*flags, globals, command); };
 }
 
 }  // namespace mmadiff

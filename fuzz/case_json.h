@@ -1,0 +1,25 @@
+// Parts that the JSON of several verbs has.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "sim/batch.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// {"NAME": VALUE, ...} of "NAME=VALUE NAME=VALUE", the name of a change, or of "FAMILY(NAME=VALUE,
+// NAME=VALUE)", Describe() of an algorithm. Values are numbers or names.
+nlohmann::ordered_json ParametersJson(absl::string_view text);
+
+// {"name": ..., "parameters": {...}} of a change.
+nlohmann::ordered_json ChangeJson(absl::string_view name);
+
+// {"a": [...], "b": [...], "c": ..., "scale_a": [...], "scale_b": [...], "d": ...}: words as in the
+// line protocol; scales and d where there are any.
+nlohmann::ordered_json DotProductJson(const Instruction& instruction, const DotProductCase& dot,
+                                      std::optional<uint64_t> d = std::nullopt);
+
+}  // namespace mmadiff

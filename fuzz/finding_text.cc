@@ -1,0 +1,81 @@
+#include "fuzz/finding_text.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/next_command.h"
+#include "triage/case_text.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+// A line that says which element's word of the model the device gave instead; "" if not one's.
+std::string DescribePlace(const Mismatch& minimal) {
+  const int64_t element = minimal.element;
+  std::string line;
+  int others = 0;
+  for (size_t i = 0; i < minimal.model.size(); ++i) {
+    if (static_cast<int64_t>(i) == element || minimal.model[i] != minimal.device[element]) continue;
+    const Position p = PositionOf(minimal.inputs.shape, static_cast<int64_t>(i));
+    line = absl::StrCat("  place      the device's word is the model's of block ", p.block, " row ",
+                        p.i, " column ", p.j, "\n");
+    ++others;
+  }
+  return others == 1 ? line : "";
+}
+
+}  // namespace
+
+std::string FiledText(const Finding& finding, size_t width) {
+  const size_t beside = finding.beside.size();
+  if (finding.path.size() + 1 > width) {
+    const std::string folder = std::filesystem::path(finding.path).parent_path().string();
+    return absl::StrCat(folder, ", ", beside + 1, beside == 0 ? " case" : " cases");
+  }
+  return absl::StrCat(finding.path,
+                      beside == 0 ? "" : absl::StrCat(", ", beside, " cases beside it"));
+}
+
+std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
+                            const TextStyle& style) {
+  const Operation& op = *minimal.op;
+  const int64_t element = minimal.element;
+  const Position p = PositionOf(minimal.inputs.shape, element);
+  const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
+  std::string text =
+      absl::StrCat(finding.flaky                                       ? "FLAKY "
+                   : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
+                                                                       : "MISMATCH ",
+                   op.name, "\n");
+  const auto add = [&](const char* label, absl::string_view words) {
+    text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
+  };
+  add("bucket", finding.signature);
+  add("first case", finding.case_name);
+  add("minimal", alone
+                     ? "one dot product"
+                     : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j));
+  absl::StrAppend(&text, CaseText(op, Extract(minimal.inputs, element), 13, style.width),
+                  DescribeDifference(*op.instruction->d, minimal.model[element],
+                                     minimal.device[element], style));
+  if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
+  if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
+  if (!finding.replaces.empty()) {
+    add("replaces",
+        absl::StrJoin(finding.replaces, ", ") + ", refuted by later answers; their files are gone");
+  }
+  if (finding.path.empty()) return text;
+  add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
+  const size_t room = style.width - std::min<size_t>(style.width, 2);
+  absl::StrAppend(
+      &text, CommandLine("  reproduce  ", CaseCommand("replay", finding.path, room), style.width),
+      CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width));
+  return text;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,20 @@
+// What is said of a finding.
+#pragma once
+
+#include <string>
+
+#include "fuzz/findings.h"
+#include "triage/mismatch.h"
+#include "triage/text_table.h"
+
+namespace mmadiff {
+
+// The report of one finding: both values bit by bit, the bucket, what is not zero of the operands,
+// how to reproduce it.
+std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
+                            const TextStyle& style);
+
+// Where it is filed: the file and how many are beside it; where that is too wide, the folder.
+std::string FiledText(const Finding& finding, size_t width);
+
+}  // namespace mmadiff

@@ -1,0 +1,81 @@
+#include "triage/case_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+#include "sim/word.h"
+#include "triage/number_text.h"
+
+namespace mmadiff {
+namespace {
+
+struct Line {
+  std::string label, hex, number;
+};
+
+std::string Range(int from, int to) {
+  return from == to ? absl::StrCat("k=", from) : absl::StrCat("k=", from, "..", to);
+}
+
+// A factor: a sum or a product is in parentheses.
+std::string Factor(const Format& format, uint64_t word) {
+  const std::string text = NumberText(format, word);
+  return text.find(' ') == text.npos ? text : absl::StrCat("(", text, ")");
+}
+
+// Words `from` to `to` - 1 of the row and the column, `size` elements each, but for those that are
+// neutral, which are counted. Equal neighbours are one line.
+int AddPairs(const Operation& op, const DotProductCase& dot, int from, int to, int size,
+             const char* what, std::vector<Line>& lines) {
+  const auto same = [&dot](int x, int y) { return dot.a[x] == dot.a[y] && dot.b[x] == dot.b[y]; };
+  const Format &a = op.instruction->a_format(from), &b = op.instruction->b_format(from);
+  const uint64_t nothing = NeutralWord(op.model, from);
+  int neutral = 0;
+  for (int first = from, end; first < to; first = end) {
+    for (end = first + 1; end < to && same(first, end);) ++end;
+    const uint64_t x = dot.a[first], y = dot.b[first];
+    if (x == nothing && y == nothing) {
+      neutral += end - first;
+      continue;
+    }
+    lines.push_back({absl::StrCat(what, Range((first - from) * size, (end - from) * size - 1)),
+                     absl::StrCat(HexWord(a, x), " x ", HexWord(b, y)),
+                     absl::StrCat(Factor(a, x), " x ", Factor(b, y))});
+  }
+  return neutral;
+}
+
+}  // namespace
+
+std::string CaseText(const Operation& op, const DotProductCase& dot, size_t indent, size_t width) {
+  const Instruction& i = *op.instruction;
+  const int k = i.shape.k, scales = i.shape.scales;
+  std::vector<Line> lines;
+  const int zero = AddPairs(op, dot, 0, k, 1, "", lines);
+  lines.push_back({"c", HexWord(*i.c, dot.c), NumberText(*i.c, dot.c)});
+  const int one = scales == 0 ? 0 : AddPairs(op, dot, k, k + scales, k / scales, "scales ", lines);
+  size_t labels = 0, words = 0;
+  for (const Line& line : lines) {
+    labels = std::max(labels, line.label.size());
+    words = std::max(words, line.hex.size());
+  }
+  const std::string space(indent, ' ');
+  std::string text;
+  for (const Line& line : lines) {
+    const std::string label = space + line.label + std::string(labels - line.label.size() + 2, ' ');
+    const std::string gap(words - line.hex.size() + 2, ' ');
+    text += Labelled(label, absl::StrCat(line.hex, gap, line.number), width);
+  }
+  if (zero > 0) {
+    absl::StrAppend(&text, space, zero, zero == 1 ? " term is +0\n" : " terms are +0\n");
+  }
+  if (one > 0) {
+    absl::StrAppend(&text, space, one, one == 1 ? " pair of scales is" : " pairs of scales are",
+                    " 1.0\n");
+  }
+  return text;
+}
+
+}  // namespace mmadiff

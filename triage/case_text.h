@@ -1,0 +1,21 @@
+// A dot product for people: what adds something, in hex and in numbers.
+#pragma once
+
+#include <string>
+
+#include "sim/batch.h"
+#include "sim/operation.h"
+#include "triage/text_table.h"
+
+namespace mmadiff {
+
+// A line for each term that is not +0 times +0, for the addend, for scales that are not 1, and one
+// that counts the rest; neighbours that are equal share a line:
+//   k=0     3c00 x 3c00  1.0 x 1.0
+//   c       b3000000     -2^-25
+//   15 terms are +0
+// What is wider than `width` is broken between words.
+std::string CaseText(const Operation& op, const DotProductCase& dot, size_t indent,
+                     size_t width = kAnyWidth);
+
+}  // namespace mmadiff

@@ -1,0 +1,36 @@
+// The stages of one dot product in the model, and beside it in changes of the model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/operation.h"
+#include "sim/trace.h"
+#include "triage/explain.h"
+
+namespace mmadiff {
+
+struct StageTable {
+  struct Row {
+    std::string name;                 // "step 1 product k=3"
+    std::string term;                 // "k=3"
+    std::vector<std::string> values;  // one for each column; "-": has no such stage
+    int step = 0;
+    Stage stage = {};
+    bool zero = false;   // nothing but products of zero
+    bool parts = false;  // here the model and the first change part: at most one row
+  };
+  std::vector<std::string> columns;  // "model", names of the changes
+  std::vector<uint64_t> results;     // one for each column
+  std::vector<Row> rows;
+  std::string parting;  // that row in words: "aligned_term of the addend"; empty without one
+};
+
+// With the first changes, at most three.
+StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& changes,
+                          const DotProductCase& dot);
+
+std::string WordText(const Format& format, uint64_t word);  // "0x3f800000 = 1.0"
+
+}  // namespace mmadiff
