@@ -61,7 +61,7 @@ expect 0 list instructions 'hopper/mma.m16n8k4.f32.tf32.*'; is "$(cat out)" sm_9
 expect 0 list formats 'e*'; is "$(wc -l <out)" 7
 fma='--device=faulty:none=0 --instr=x86/vfm*ss --instr=x86/vfm*sd,arm/bfdot'
 expect 0 run $fma --dry_run; is "$(grep -c 'cases of' out)" 3
-expect 0 probe $fma --question=order; is "$(grep -c ^order out)" 2
+expect 0 probe $fma --question=order; is "$(grep -c '^  order' out)" 2
 expect 0 record $fma --cases=1 --max_total_time=0 recorded; has out '3 instructions'
 expect 0 mutants ${fma#* } --cases=2000; has out 'stat::instructions: 3'
 

@@ -28,6 +28,8 @@ CompareKernel CompareKernelOf(Path path) {
       return {"compare_narrow_sum", SharedBytes<Path::kNarrowSum>};
     case Path::kNarrowF32:
       return {"compare_narrow_f32", SharedBytes<Path::kNarrowF32>};
+    case Path::kNarrowF16:
+      return {"compare_narrow_f16", SharedBytes<Path::kNarrowF16>};
     case Path::kGroupSum:
       return {"compare_group_sum", SharedBytes<Path::kGroupSum>};
     case Path::kInteger:
@@ -36,11 +38,12 @@ CompareKernel CompareKernelOf(Path path) {
   return {"compare_integer_dot", SharedBytes<Path::kInteger>};
 }
 
-bool IsCutToF32(const Model& m) {
-  Model cut = m;
-  cut.c = cut.d = kF32;
-  CutToF32(cut);
-  return SameModel(cut, m);
+template <Path kPath>
+bool IsKnown(const Model& m) {
+  Model known = m;
+  SetKnown<kPath>(known);
+  known.c.name = known.d.name = (kPath == Path::kNarrowF16 ? kF16 : kF32).name;
+  return SameModel(known, m);
 }
 
 // Which elements make up each word of an operand: the inverse of its slots.
@@ -76,7 +79,11 @@ size_t FlagWords(uint64_t cases) { return (cases + 31) / 32; }
 }  // namespace
 
 Path PathOf(const Model& model) {
-  if (HasNarrowRows(model)) return IsCutToF32(model) ? Path::kNarrowF32 : Path::kNarrowSum;
+  if (HasNarrowRows(model)) {
+    return IsKnown<Path::kNarrowF32>(model)   ? Path::kNarrowF32
+           : IsKnown<Path::kNarrowF16>(model) ? Path::kNarrowF16
+                                              : Path::kNarrowSum;
+  }
   if (HasNarrowGroups(model)) return Path::kGroupSum;
   switch (model.algorithm.family) {
     case Family::kFusedSum:

@@ -70,6 +70,8 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
     Compare<Path::kNarrowSum>(job);
   } else if (kernel == "compare_narrow_f32") {
     Compare<Path::kNarrowF32>(job);
+  } else if (kernel == "compare_narrow_f16") {
+    Compare<Path::kNarrowF16>(job);
   } else if (kernel == "compare_group_sum") {
     Compare<Path::kGroupSum>(job);
   } else if (kernel == "compare_integer_dot") {

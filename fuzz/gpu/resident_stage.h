@@ -44,29 +44,30 @@ enum class Path : uint8_t {
   kFusedSum,   // any model
   kScaledSum,  // any model
   kNarrowSum,  // HasNarrowRows()
-  kNarrowF32,  // HasNarrowRows(), and CutToF32() does not change it
+  kNarrowF32,  // HasNarrowRows(), and SetKnown() does not change it: f32 cut toward zero
+  kNarrowF16,  // the same: f16 rounded to nearest
   kGroupSum,   // HasNarrowGroups()
   kInteger,    // HasNarrowIntegers()
 };
 
 constexpr bool IsNarrowSum(Path path) {
-  return path == Path::kNarrowSum || path == Path::kNarrowF32;
+  return path == Path::kNarrowSum || path == Path::kNarrowF32 || path == Path::kNarrowF16;
 }
 
 // The most frequent models: what they agree in is a constant of their kernel. A format keeps its
 // name, which is of the host.
-MMADIFF_HD constexpr void SetToF32(Format& f) {
-  const char* const name = f.name;
-  f = kF32;
-  f.name = name;
-}
-MMADIFF_HD constexpr void CutToF32(Model& m) {
-  SetToF32(m.c);
-  SetToF32(m.d);
+template <Path kPath>
+MMADIFF_HD constexpr void SetKnown(Model& m) {
+  constexpr bool kF16Out = kPath == Path::kNarrowF16;
+  for (Format* f : {&m.c, &m.d}) {
+    const char* const name = f->name;
+    *f = kF16Out ? kF16 : kF32;
+    f->name = name;
+  }
   m.algorithm.addend_joins = AddendJoins::kFirstStep;
   m.algorithm.addend_exponent = AddendExponent::kOwnFormat;
   m.algorithm.align_rounding = Rounding::kTowardZero;
-  m.algorithm.output_rounding = Rounding::kTowardZero;
+  m.algorithm.output_rounding = kF16Out ? Rounding::kNearestEven : Rounding::kTowardZero;
   m.algorithm.range_overflow = RangeOverflow::kInfinity;
   m.algorithm.output_subnormals = Subnormals::kKeep;
 }
@@ -74,9 +75,9 @@ MMADIFF_HD constexpr void CutToF32(Model& m) {
 // As the kernel of a path knows the model.
 template <Path kPath>
 MMADIFF_HD decltype(auto) KnownModel(const Model& m) {
-  if constexpr (kPath == Path::kNarrowF32) {
+  if constexpr (kPath == Path::kNarrowF32 || kPath == Path::kNarrowF16) {
     Model known = m;
-    CutToF32(known);
+    SetKnown<kPath>(known);
     return known;
   } else {
     return (m);
@@ -99,6 +100,8 @@ struct Operands<Path::kNarrowSum> {
 };
 template <>
 struct Operands<Path::kNarrowF32> : Operands<Path::kNarrowSum> {};
+template <>
+struct Operands<Path::kNarrowF16> : Operands<Path::kNarrowSum> {};
 template <>
 struct Operands<Path::kGroupSum> {
   using Word = int32_t;
