@@ -21,12 +21,15 @@ constexpr Grade kMeasured = Grade::kMeasured, kPublished = Grade::kPublished,
 // Each file holds some of these answers; the others were compared as they were made.
 constexpr char kDots[] =
     "0 of 1.6e9 dot products differ on an Intel Xeon with AVX512_BF16, which its virtual machine "
-    "calls model 167";
+    "calls model 167, and 0 of 1.6e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
 constexpr char kFmas[] =
     "0 of 2e7 dot products differ on an Intel Xeon, which its virtual machine calls model 167, and "
-    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3]";
+    "0 of 3.0e7 on an AMD EPYC, Zen 3 [corpus/observations/amd_epyc_zen3], and 0 of 6.2e7 on a Zen "
+    "4 "
+    "[corpus/observations/amd_epyc_zen4]";
 constexpr char kIntegers[] =
-    "0 of 3.2e8 dot products differ on an Intel Xeon, which its virtual machine calls model 167";
+    "0 of 3.2e8 dot products differ on an Intel Xeon, which its virtual machine calls model 167, "
+    "and 0 of 1.2e8 on an AMD EPYC, Zen 4 [corpus/observations/amd_epyc_zen4]";
 constexpr char kTiles[] =
     "0 of 2.56e8 dot products differ on an Intel Xeon with AMX-BF16 and AMX-INT8, which its "
     "virtual machine calls model 167";
