@@ -48,6 +48,7 @@ def screen(args, columns):
     if pid == 0:
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.environ.pop('COLUMNS', None)
+        os.environ['PAGER'] = 'cat'
         os.execv(PROGRAM, [PROGRAM, '--quiet', '--color=never', *args])
     data = b''
     while True:
