@@ -74,7 +74,8 @@ std::string VerbHelp(const CLI::App& command, const Verb& verb) {
     for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));
   }
   sections.push_back(SectionOfExitCodes(&verb));
-  std::string out = absl::StrCat("mmadiff ", verb.name, ": ", verb.what, "\n");
+  std::string out;
+  AppendWords(absl::StrCat("mmadiff ", verb.name, ": ", verb.what), 0, 4, out);
   for (const HelpSection& section : sections) absl::StrAppend(&out, "\n", Text(section));
   return out;
 }

@@ -55,6 +55,8 @@ unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
 expect 2 list instructions "$unknown"; has err 'cannot be simulated'; expect 0 list instructions "$unknown" --evidence
 expect 2 list formats 'x*'; has err "no formats 'x*'"
 
+is "$(for v in $("$m" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do "$m" help "$v"; done | awk 'length($0) > 80')" ''
+
 # ---- Globs
 expect 0 list instructions 'x86/vfm*'; is "$(cat out)" $'x86/vfmadd231ss\nx86/vfmadd231sd'
 expect 0 list instructions 'hopper/mma.m16n8k4.f32.tf32.*'; is "$(cat out)" sm_90/mma.m16n8k4.f32.tf32.tf32.f32
