@@ -19,6 +19,8 @@ struct Answer {
   std::string identity;  // what really answered: CPU or GPU, driver, toolkit
   std::string date;      // RFC 3339
   std::vector<uint64_t> d;  // shape.d_words() words
+
+  bool IsPrediction() const { return device.starts_with("model"); }
 };
 
 struct RegressionCase {

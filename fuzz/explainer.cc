@@ -25,7 +25,7 @@ std::string NameOf(const Answer& a) {
 std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) {
   std::map<std::string, std::vector<Observed>> answers;
   for (const Answer& a : c.answers) {
-    if (absl::StartsWith(a.device, "model")) continue;
+    if (a.IsPrediction()) continue;
     std::vector<Observed>& of_device = answers[NameOf(a)];
     for (int64_t i = 0; i < c.inputs.dot_products(); ++i) {
       of_device.push_back({Extract(c.inputs, i), a.d[i]});

@@ -30,7 +30,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     m.op = stored->op;
     m.inputs = stored->inputs;
     for (const Answer& answer : stored->answers) {
-      if (absl::StartsWith(answer.device, "model") || !m.device.empty()) continue;
+      if (answer.IsPrediction() || !m.device.empty()) continue;
       m.device = answer.d;
       s.device_name =
           absl::StrCat(answer.device, answer.identity.empty() ? "" : ", ", answer.identity);

@@ -131,7 +131,7 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
     if (!c.ok()) return c.status();
     for (size_t i = 0; i < c->answers.size(); ++i) {
       const Answer& answer = c->answers[i];
-      if (answer.device == "model") continue;
+      if (answer.IsPrediction()) continue;
       const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
       stats.dot_products += answer.d.size();
       absl::Status s =

@@ -124,8 +124,10 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
     }
   }
   const std::string flag = word.substr(0, word.find('='));
+  const std::string nearest = NearestOf(flag, names);
+  if (nearest == flag) return absl::StrCat("'", flag, "' stands behind its verb");
   return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag,
-                      "'; did you mean '", NearestOf(flag, names), "'?");
+                      "'; did you mean '", nearest, "'?");
 }
 
 // What is wrong with the first word that nothing took; else what CLI11 says.
