@@ -155,6 +155,9 @@ int PrintQuestions(Console& console) {
 
 int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
+  if (flags.list && globals.json) {
+    return Fail(absl::InvalidArgumentError("--list has no --json"));
+  }
   if (flags.list) return PrintQuestions(console);
   const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
   if (!questions.ok()) return Fail(questions.status());

@@ -204,6 +204,9 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+  if (flags.dry_run && globals.json) {
+    return Fail(absl::InvalidArgumentError("--dry_run has no --json"));
+  }
 
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
