@@ -86,7 +86,7 @@ void ParseBlock(absl::string_view view, Block& block) {
   if (view.substr(0, 8) != kMagic.substr(0, view.size())) {
     block.error = "no block magic";
   } else if (view.size() < kBlockHeaderBytes) {
-    block.error = "truncated block";
+    block.error = kTruncatedBlock;
   } else if (GetLittleEndian(view.data() + 8, 4) == 1) {
     block.error = "a block of version 1, which names no run and is not read any more";
   } else if (XXH3_64bits(view.data(), kHashedHeader) !=
@@ -103,7 +103,7 @@ void ParseBlock(absl::string_view view, Block& block) {
   } else if (payload_bytes > kMaxPayload) {
     block.error = "length of a block";
   } else if (payload_bytes > view.size() - kBlockHeaderBytes) {
-    block.error = "truncated block";
+    block.error = kTruncatedBlock;
   }
   if (block.error != nullptr) return;
   block.bytes = kBlockHeaderBytes + payload_bytes;

@@ -30,8 +30,9 @@ std::optional<RunId> ParseRunId(absl::string_view text);
 struct Damage {
   uint64_t offset;   // of the first byte skipped
   uint64_t bytes;    // skipped; 0 when whole blocks are missing, which only their sequence shows
-  std::string what;  // "header checksum", "payload checksum", "truncated block", ...
+  std::string what;  // "header checksum", "payload checksum", kTruncatedBlock, ...
 };
+inline constexpr char kTruncatedBlock[] = "truncated block";
 
 struct BlockLogStats {
   uint64_t blocks = 0, records = 0;  // good ones

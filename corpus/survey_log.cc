@@ -87,7 +87,7 @@ class Reader {
 
 std::string StoredSurvey::Damage() const {
   for (const auto& d : stats.damage) {
-    if (d.bytes == 0 || d.offset < stats.good_bytes) {
+    if (d.bytes == 0 || d.offset < stats.good_bytes || d.what != kTruncatedBlock) {
       return absl::StrCat(d.what, " at byte ", d.offset);
     }
   }

@@ -25,7 +25,7 @@ struct StoredSurvey {
   };
   std::vector<End> ends;  // of attempts
   BlockLogStats stats;    // of the file; a torn end is damage only here
-  bool damaged = false;   // what was written whole is lost
+  bool damaged = false;   // what was written whole is lost, or its bytes changed
 
   std::string Damage() const;  // the first, in words; "" if there is none
 };

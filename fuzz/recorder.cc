@@ -304,27 +304,33 @@ absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Eng
   return Recorder(options, engine, **writer, console).Record();
 }
 
+absl::Status Recompute(const RecordedDigests& d, const std::string& where, uint64_t every,
+                       uint64_t& number,
+                       const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+  const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
+  if (!stream.ok()) return stream.status();
+  // The time of one unit: more than any recorder writes is not tried.
+  if (d.unit_cases > MostUnitCases(*d.op)) {
+    return absl::DataLossError(absl::StrCat(where, ": digests of units of ", d.unit_cases,
+                                            " cases of ", d.op->name, ", at most ",
+                                            MostUnitCases(*d.op), " are recorded"));
+  }
+  for (size_t u = 0; u < d.digests.size(); ++u) {
+    if (number++ % every != 0) continue;
+    const uint64_t first = d.first + u * d.unit_cases;
+    RecomputedUnit unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], {}};
+    if (IsModelled(*d.op)) unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
+    if (absl::Status s = deliver(unit); !s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
     const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
   uint64_t number = 0;
-  return ReadDigests(folder, [&](const RecordedDigests& d) -> absl::Status {
-    const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
-    if (!stream.ok()) return stream.status();
-    // The time of one unit: more than any recorder writes is not tried.
-    if (d.unit_cases > MostUnitCases(*d.op)) {
-      return absl::DataLossError(absl::StrCat(folder, ": digests of units of ", d.unit_cases,
-                                              " cases of ", d.op->name, ", at most ",
-                                              MostUnitCases(*d.op), " are recorded"));
-    }
-    for (size_t u = 0; u < d.digests.size(); ++u) {
-      if (number++ % every != 0) continue;
-      const uint64_t first = d.first + u * d.unit_cases;
-      RecomputedUnit unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], {}};
-      if (IsModelled(*d.op)) unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
-      if (absl::Status s = deliver(unit); !s.ok()) return s;
-    }
-    return absl::OkStatus();
+  return ReadDigests(folder, [&](const RecordedDigests& d) {
+    return Recompute(d, folder, every, number, deliver);
   });
 }
 

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "corpus/recordings/recording.h"
+#include "corpus/recordings/recording_folder.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
@@ -54,9 +55,14 @@ struct RecomputedUnit {
   std::optional<Digest> model;  // nothing when the operation has none
 };
 
-// Has the model, where there is one, compute every `every`-th recorded unit of a folder again.
-// Returns the damage of the folder's digests. kDataLoss for digests that no recorder writes: of
-// another operation's cases, or of units too large.
+// Has the model, where there is one, compute every `every`-th unit again; `number` of them came
+// before. kDataLoss for digests that no recorder writes: of another operation's cases, or of units
+// too large.
+absl::Status Recompute(const RecordedDigests& digests, const std::string& where, uint64_t every,
+                       uint64_t& number,
+                       const std::function<absl::Status(const RecomputedUnit&)>& deliver);
+
+// The same of a folder. Returns the damage of the folder's digests.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
     const std::string& folder, uint64_t every,
     const std::function<absl::Status(const RecomputedUnit&)>& deliver);

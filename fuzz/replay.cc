@@ -10,9 +10,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
+#include "corpus/list_files.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/recordings/survey_answers.h"
 #include "corpus/regression_case.h"
 #include "corpus/survey_log.h"
 #include "corpus/vector_folder.h"
@@ -24,6 +26,7 @@
 #include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
 #include "fuzz/report.h"
+#include "fuzz/survey/summary.h"
 #include "fuzz/survey/verify.h"
 #include "triage/verdict.h"
 
@@ -36,6 +39,21 @@ bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
   });
 }
 
+// Folders of surveys, also of one whose log is lost.
+absl::StatusOr<std::vector<std::string>> SurveysBelow(const std::string& path) {
+  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
+  if (!files.ok()) return files.status();
+  std::set<std::string> folders;
+  for (const std::string& file : *files) {
+    const std::string folder = std::filesystem::path(file).parent_path();
+    for (const std::string& own :
+         {SurveyLogPath(folder), folder + "/survey.md", folder + "/survey.json"}) {
+      if (file == own) folders.insert(folder);
+    }
+  }
+  return std::vector<std::string>(folders.begin(), folders.end());
+}
+
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
@@ -43,6 +61,7 @@ class Replay {
          Console& console)
       : options_(options),
         device_(device),
+        report_(report),
         console_(console),
         mismatches_(report, options.max_reports),
         vectors_(device, options.verbose, console.style(), report, mismatches_),
@@ -62,16 +81,23 @@ class Replay {
       if (!vectors->empty()) return Vectors(argument);
       return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
     }
-    SurveyIn(argument);
-    const auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
-    if (!folders.ok()) return folders.status();
-    if (!files.ok()) return files.status();
-    outcome_.recordings |= !folders->empty() || !files->empty();
-    absl::Status s = Cases(argument, *folders);
+    const auto surveys = SurveysBelow(argument);
+    auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
+    for (const absl::Status& s : {surveys.status(), folders.status(), files.status()}) {
+      if (!s.ok()) return s;
+    }
+    const auto of_survey = [&](const std::string& path) { return IsBelow(path, *surveys); };
+    std::erase_if(*folders, of_survey);
+    std::erase_if(*files, of_survey);
+    outcome_.recordings |= !surveys->empty() || !folders->empty() || !files->empty();
+    std::vector<std::string> whole = *folders;  // each read as one
+    whole.insert(whole.end(), surveys->begin(), surveys->end());
+    absl::Status s = Cases(argument, whole);
+    for (const std::string& folder : *surveys) s.Update(Survey(folder));
     for (const std::string& folder : *folders) s.Update(Folder(folder));
     for (const std::string& file : *files) s.Update(Recorded(file, true));
     for (const std::string& file : *vectors) {
-      if (!IsBelow(file, *folders)) s.Update(Vectors(file));
+      if (!IsBelow(file, whole)) s.Update(Vectors(file));
     }
     return s;
   }
@@ -102,35 +128,61 @@ class Replay {
     return Live(*name->stream.op, inputs, argument);
   }
 
-  // The log of a survey has no answers that its recording has not, but says what was asked, and the
-  // pages say what the log says.
-  void SurveyIn(const std::string& folder) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(folder + "/survey.json", ignored) &&
-        !std::filesystem::exists(folder + "/survey.md", ignored)) {
-      return;
-    }
+  // The log is what counts. Its recording and its pages are copies for others.
+  absl::Status Survey(const std::string& folder) {
     const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
-    const std::string wrong =
-        !stored.ok() ? std::string(stored.status().message()) : stored->Damage();
-    if (stored.ok()) {
-      for (const std::string& page : WrongPages(folder, *stored)) {
-        console_.Warn(page);
-        outcome_.damaged = true;
-      }
+    if (!stored.ok()) {
+      Damaged(stored.status().message());
+      const std::string recording = folder + "/recording";
+      return IsRecordingFolder(recording) ? Folder(recording) : absl::OkStatus();
     }
-    const bool torn = stored.ok() && wrong.empty() && !stored->stats.damage.empty();
-    if (wrong.empty() && !torn) return;
-    console_.Warn(torn ? absl::StrCat(SurveyLogPath(folder), ": ends before its end") : wrong);
+    const SurveyCheck check = CheckSurvey(folder, *stored);
+    for (const std::string& wrong : check.wrong) Damaged(wrong);
+    for (const std::string& stale : check.stale) console_.Warn(stale);
+    if (!stored->damaged && !stored->stats.damage.empty()) {
+      console_.Warn(absl::StrCat(SurveyLogPath(folder), ": cut off while it was written"));
+    }
+    Verdict(*stored);
+    uint64_t units = 0;
+    absl::Status s =
+        DeliverSurvey(folder, *stored, [this](const Recording& r) { return Stored(r); });
+    if (!s.ok()) return s;
+    return DeliverSurveyDigests(*stored, [&](const RecordedDigests& digests) {
+      return Recompute(digests, SurveyLogPath(folder), options_.every, units,
+                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
+    });
+  }
+
+  // What the survey itself said of its rows: of a run there are no answers to compare again.
+  void Verdict(const StoredSurvey& stored) {
+    SurveyOutcome outcome;
+    outcome.manifest = stored.manifest;
+    outcome.results = stored.results;
+    const SurveySummary summary = Summarize(outcome);
+    // Of the model of that time.
+    const bool same = IsOfThisVersion(stored.manifest);
+    if (same) outcome_.contradictions += summary.changed;
+    outcome_.troubled += summary.troubled;
+    std::string before;
+    for (size_t i = same ? 0 : summary.changed; i < summary.contradictions.size(); ++i) {
+      const std::string text = absl::StrCat("SURVEY ", summary.contradictions[i].Text(), "\n");
+      if (std::exchange(before, text) == text) continue;
+      report_(text);
+      if (options_.test_results) outcome_.test_results.push_back({"survey", text});
+    }
+  }
+
+  void Damaged(absl::string_view what) {
+    console_.Warn(what);
     outcome_.damaged = true;
   }
 
-  // But those below `recordings`: a recording has a text proto of its own.
-  absl::Status Cases(const std::string& path, const std::vector<std::string>& recordings) {
+  // But those below `others`: a recording has a text proto of its own.
+  absl::Status Cases(const std::string& path, const std::vector<std::string>& others) {
     const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
-      if (IsBelow(file, recordings)) continue;
+      if (IsBelow(file, others)) continue;
       const absl::StatusOr<RegressionCase> c = ReadCase(file);
       if (!c.ok() && file == path) return c.status();
       if (!c.ok()) {  // one bad file of a folder does not hide the others
@@ -172,24 +224,27 @@ class Replay {
   // Everything that a folder of recordings has; with a device also what that answers to the same.
   absl::Status Folder(const std::string& path) {
     RecordingStats stats;
-    const auto answers = [this](const Recording& recording) -> absl::Status {
-      if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
-      const absl::StatusOr<Batch> inputs = InputsOf(recording);
-      if (!inputs.ok()) return inputs.status();
-      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
-              recording.line);
-      if (device_ == nullptr) return absl::OkStatus();
-      if (!device_->Lacks(*recording.op)) return Live(*recording.op, *inputs, recording.where);
-      ++outcome_.unsupported;
-      return absl::OkStatus();
-    };
-    if (absl::Status s = ReadRecordingFolder(path, answers, stats); !s.ok()) return s;
+    absl::Status s = ReadRecordingFolder(
+        path, [this](const Recording& r) { return Stored(r); }, stats);
+    if (!s.ok()) return s;
     const auto damage = VerifyDigests(path, options_.every,
                                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
     if (!damage.ok()) return damage.status();
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
     Report(path, stats.damage);
+    return absl::OkStatus();
+  }
+
+  absl::Status Stored(const Recording& recording) {
+    if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
+    const absl::StatusOr<Batch> inputs = InputsOf(recording);
+    if (!inputs.ok()) return inputs.status();
+    Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
+            recording.line);
+    if (device_ == nullptr) return absl::OkStatus();
+    if (!device_->Lacks(*recording.op)) return Live(*recording.op, *inputs, recording.where);
+    ++outcome_.unsupported;
     return absl::OkStatus();
   }
 
@@ -329,6 +384,7 @@ class Replay {
 
   const ReplayOptions& options_;
   AskedDevice* device_;  // nullptr: stored answers are compared
+  const OnReport& report_;
   Console& console_;
   FirstReports mismatches_;
   VectorReplay vectors_;

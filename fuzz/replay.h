@@ -19,7 +19,7 @@
 namespace mmadiff {
 
 struct ReplayOptions {
-  // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), folders of them, or
+  // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), surveys, folders of them, or
   // case names, which need an engine.
   std::vector<std::string> subjects;
   std::string instr = {};     // ARCH/INSTRUCTION of a line-protocol file that does not say it
@@ -51,7 +51,10 @@ struct ReplayOutcome {
   uint64_t repeated = 0, repeated_units = 0;
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
-  std::vector<absl::Status> dropped;           // operations that failed alone; the others went on
+  std::vector<absl::Status> dropped;  // operations that failed alone; the others went on
+  // What the logs of surveys say beside their answers: rows that this version contradicts, rows that
+  // trap, hang, fail, do not repeat or are elsewhere.
+  int contradictions = 0, troubled = 0;
   bool damaged = false;                        // data that was skipped, which was warned of
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
   bool recordings = false;                     // a folder that holds recordings was replayed

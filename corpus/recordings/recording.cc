@@ -12,6 +12,7 @@
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/recordings/survey_answers.h"
 #include "corpus/regression_case.h"
 #include "corpus/survey_log.h"
 #include "proto/run.pb.h"
@@ -182,10 +183,8 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
         path, ": no regular file; a recording is read more than once, so save it in a file first"));
   } else if (IsRecordingFolder(path)) {
     s = ReadRecordingFolder(path, deliver, stats);
-  } else if (const std::string of_survey = path + "/recording";
-             std::filesystem::exists(SurveyLogPath(path), ignored) &&
-             IsRecordingFolder(of_survey)) {
-    s = ReadRecordingFolder(of_survey, deliver, stats);
+  } else if (std::filesystem::exists(SurveyLogPath(path), ignored)) {
+    s = ReadSurveyFolder(path, deliver, stats);
   } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);
   } else if (IsBlockLog(path)) {

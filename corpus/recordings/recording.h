@@ -1,8 +1,8 @@
 // Recorded answers of hardware.
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder
-// that `record` wrote (corpus/recordings/recording_folder.h), the folder of a survey, which holds
-// one, a folder of text cases, one text case
+// that `record` wrote (corpus/recordings/recording_folder.h), the folder of a survey
+// (corpus/recordings/survey_answers.h), a folder of text cases, one text case
 // (*.txtpb), or a line-protocol file, as text or gzip. A line-protocol file says its operation in a
 // comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz],
 // and who answered in `# device: IDENTITY` (else ANYTHING).

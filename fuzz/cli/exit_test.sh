@@ -76,7 +76,15 @@ expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=
 expect 5 record new --device=faulty:none=0 --instr=$fma --cases=5 --max_total_time=0 --regressions=reg; warns cut.txtpb
 [ ! -e new ] || fail 'a recording beside damaged cases'
 cp -r survey edited; printf x | dd of=edited/answers.log bs=1 seek=3000 conv=notrunc 2>/dev/null
-expect 5 replay edited; rm edited/answers.log; expect 5 replay edited
+expect 5 replay edited; rm -r edited/recording edited/survey.*; expect 5 replay edited
+cp -r survey copy; rm copy/answers.log; expect 5 replay copy; warns answers.log
+rm -r copy/recording copy/survey.*; cp survey/answers.log copy; expect 0 replay copy
+expect 3 survey --device=faulty:flaky_bit=1000 --instr=$fma --cases=50 --max_total_time=0 --out=flaky
+expect 3 replay flaky; expect 0 survey --compare flaky flaky
+cp -r flaky other; rm -r other/recording; cp -r survey/recording other; expect 5 survey --compare other flaky
+rm -r survey/recording; cp -r flaky/recording survey; expect 5 replay survey; warns 'another device'
+expect 5 run --device=recorded:survey --instr=$fma --cases=50 --workdir=none
+expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 mkdir survey/recording.tmp survey/recording/mine; : >survey/my.tmpnotes
 expect 6 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey; warns 'recording'
 [ -f survey/my.tmpnotes ] && [ -d survey/recording/mine ] || fail 'files of others are gone'

@@ -66,6 +66,11 @@ void PrintCounts(const ReplayOutcome& outcome, Console& console) {
                            " of ", outcome.repeated_units),
         "\n"));
   }
+  if (outcome.contradictions + outcome.troubled > 0) {
+    console.Print(absl::StrCat("surveys said: contradictions with the tables ",
+                               outcome.contradictions, ", rows in trouble ", outcome.troubled,
+                               "\n"));
+  }
   if (const std::string counts = VectorCounts(outcome); !counts.empty()) console.Print(counts);
 }
 
@@ -80,10 +85,12 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
   const bool flaky = outcome.flaky > 0;
   if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
   const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
-  const bool differs =
-      outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units != 0;
+  const bool differs = outcome.differing + outcome.differing_units + outcome.changed +
+                           outcome.changed_units + outcome.contradictions !=
+                       0;
   if (!outcome.dropped.empty()) return CodeOfDropped(outcome.dropped, !nothing);
-  if (nothing && differs) return kMismatch;  // of a folder's own answers
+  if (outcome.troubled > 0) return kInternal;  // as the survey itself
+  if (nothing && differs) return kMismatch;    // of a folder's own answers
   if (nothing && (outcome.damaged || flaky)) return kDamaged;
   if (nothing && outcome.unsupported + outcome.unsupported_units > 0) {
     return Fail(absl::NotFoundError("the device has none of these instructions"));
@@ -119,7 +126,7 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
   command
       .add_option("subject", flags->options.subjects,
                   "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
-                  "line protocol, which may be gzip), folders of them, or case names")
+                  "line protocol, which may be gzip), surveys, folders of them, or case names")
       ->required();
   AddDevice(command, flags->device,
             "compare with this device instead of the stored answers [auto for a case name]");

@@ -1,6 +1,7 @@
 #include "fuzz/survey/compare.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -185,17 +186,15 @@ class Comparer {
   SurveyDifference::Row row_;
 };
 
-absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
+absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::string>& warnings) {
   absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
   if (absl::IsNotFound(stored.status())) {
     return absl::InvalidArgumentError(absl::StrCat(folder, ": no survey there"));
   }
-  if (stored.ok() && stored->damaged) {
-    return absl::AbortedError(absl::StrCat(SurveyLogPath(folder), ": ", stored->Damage()));
-  }
   if (!stored.ok()) return stored;
-  const std::vector<std::string> wrong = WrongPages(folder, *stored);
-  if (!wrong.empty()) return absl::AbortedError(wrong.front());
+  SurveyCheck check = CheckSurvey(folder, *stored);
+  if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
+  std::ranges::move(check.stale, std::back_inserter(warnings));
   return stored;
 }
 
@@ -203,10 +202,11 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder) {
 
 absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
                                                 const std::string& second) {
-  const absl::StatusOr<StoredSurvey> x = Whole(first), y = Whole(second);
+  SurveyDifference difference;
+  const absl::StatusOr<StoredSurvey> x = Whole(first, difference.warnings),
+                                     y = Whole(second, difference.warnings);
   if (!x.ok()) return x.status();
   if (!y.ok()) return y.status();
-  SurveyDifference difference;
   difference.first = x->manifest.device_identity;
   difference.second = y->manifest.device_identity;
   difference.torn_first = !x->stats.damage.empty();

@@ -23,6 +23,7 @@ struct SurveyDifference {
   uint64_t only_first_stages = 0, only_second_stages = 0;  // of rows that both have
   bool torn_first = false, torn_second = false;            // the end of the log is lost
   std::vector<Row> rows;                                   // that differ
+  std::vector<std::string> warnings;                       // pages that are out of date
 
   std::string Text() const;
   std::string Json() const;

@@ -14,6 +14,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/recordings/survey_answers.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/findings.h"
 #include "fuzz/survey/page.h"
@@ -25,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostLineBytes = 15'000'000;  // of regressions.txt
+constexpr int64_t kWordsAtOnce = 1 << 15;      // of raw answers
 
 class RecordingOf {
  public:
@@ -35,19 +37,17 @@ class RecordingOf {
       added.name = i.name;
       added.emulated = i.emulated;
       added.unit_cases = i.digest_cases;
-      identities_.push_back(outcome.manifest.device_identity +
-                            (i.emulated ? ", emulated by ptxas" : ""));
     }
   }
 
   absl::Status Write(const std::string& path) {
     auto writer = RecordingFolderWriter::Create(path);
     if (!writer.ok()) return writer.status();
-    for (const SurveyResult& result : outcome_.results) {
-      if (absl::Status s = Add(result, **writer); !s.ok()) return s;
-    }
+    absl::Status s =
+        ForEachAnswers(outcome_.manifest, outcome_.results,
+                       [&](const SurveyAnswers& answers) { return Add(answers, **writer); });
+    if (!s.ok()) return s;
     if (!any_) return absl::OkStatus();  // the writer removes what it began
-    absl::Status s;
     if (!lines_.empty()) {
       s = (*writer)->WriteRegressions(WithAnswersHash(absl::StrCat(
           "# Answers to questions, vectors and regression cases, ", Now(), "\n", lines_)));
@@ -66,54 +66,58 @@ class RecordingOf {
   }
 
  private:
-  absl::Status Add(const SurveyResult& result, RecordingFolderWriter& writer) {
-    const Operation* op = FindOperation(result.task.op, Models::kOptional);
-    const auto at = index_.find(result.task.op);
-    if (op == nullptr || at == index_.end()) return absl::OkStatus();
-    RecordingManifest::Instruction& i = manifest_.instructions[at->second];
-    const std::string& identity = identities_[at->second];
-    for (const SurveyAnswer& a : result.answers) {
-      if (!a.lines.empty()) AddLines(result, identity, a.question, a.lines, i);
+  RecordingManifest::Instruction& InstructionOf(const std::string& op) {
+    const auto [at, added] = index_.try_emplace(op, manifest_.instructions.size());
+    if (added) manifest_.instructions.emplace_back().name = op;  // another size than the table's
+    return manifest_.instructions[at->second];
+  }
+
+  absl::Status Add(const SurveyAnswers& answers, RecordingFolderWriter& writer) {
+    RecordingManifest::Instruction& i = InstructionOf(answers.op->name);
+    if (answers.outputs != nullptr) return AddRaw(answers, i, writer);
+    if (answers.digests == nullptr) {
+      AddLines(answers, i);
+      return absl::OkStatus();
     }
-    std::map<std::string, std::vector<std::string>> named;
-    for (const SurveyLine& line : result.lines) named[line.name].push_back(line.line);
-    for (const auto& [name, lines] : named) AddLines(result, identity, name, lines, i);
-    for (const SurveyFinding& f : result.findings) {
-      std::vector<std::string> lines;
-      for (const SurveyFinding::Case& c : f.cases) lines.push_back(c.line);
-      if (!lines.empty() && f.bucket != "flaky") AddLines(result, identity, f.bucket, lines, i);
-    }
-    for (const SurveyOutputs& o : result.outputs) {
-      Batch batch;
-      batch.shape = op->shape();
-      batch.count = static_cast<int64_t>(o.count);
-      batch.stream = o.stream;
-      batch.first = o.first;
-      if (o.count == 0) continue;
-      absl::Status s =
-          writer.AppendRaw(*op, batch, UnpackWords(*op->instruction->d, o.d), identity);
-      if (!s.ok()) return s;
-      raw_[i.name][o.stream] += o.count;
-      any_ = true;
-    }
-    // Of each strategy: of a slow device some may have more.
-    if (const auto& raw = raw_[i.name]; raw.size() == Strategies().size()) {
-      i.raw_cases = std::ranges::min(raw | std::views::values);
-    }
-    for (const SurveyDigests& d : result.digests) {
-      digests_.push_back({op, d.stream, 0, d.unit_cases, d.digests, identity});
-      i.digest_units = d.digests.size();
-      any_ = true;
-    }
+    const SurveyDigests& d = *answers.digests;
+    digests_.push_back({answers.op, d.stream, 0, d.unit_cases, d.digests, answers.identity});
+    i.digest_units = d.digests.size();
+    any_ = true;
     return absl::OkStatus();
   }
 
-  void AddLines(const SurveyResult& result, const std::string& identity, const std::string& name,
-                const std::vector<std::string>& lines, RecordingManifest::Instruction& i) {
-    std::string text = absl::StrCat("# instruction: ", result.task.op, "\n# device: ", identity,
-                                    result.task.variant.empty() ? "" : ", " + result.task.variant,
-                                    "\n# case: ", name, "\n");
-    for (const std::string& line : lines) absl::StrAppend(&text, line, "\n");
+  absl::Status AddRaw(const SurveyAnswers& answers, RecordingManifest::Instruction& i,
+                      RecordingFolderWriter& writer) {
+    const SurveyOutputs& o = *answers.outputs;
+    const std::vector<uint64_t> d = UnpackWords(*answers.op->instruction->d, o.d);
+    Batch batch;
+    batch.shape = answers.op->shape();
+    batch.stream = o.stream;
+    const int64_t words = batch.shape.d_words();
+    const uint64_t at_once = std::max<int64_t>(1, kWordsAtOnce / words);
+    for (uint64_t done = 0; done < o.count; done += batch.count) {
+      batch.first = o.first + done;
+      batch.count = static_cast<int64_t>(std::min(at_once, o.count - done));
+      const auto begin = d.begin() + static_cast<std::ptrdiff_t>(done) * words;
+      const absl::Status s = writer.AppendRaw(
+          *answers.op, batch, {begin, begin + batch.count * words}, answers.identity);
+      if (!s.ok()) return s;
+    }
+    std::map<std::string, uint64_t>& raw = raw_[i.name];
+    raw[o.stream] += o.count;
+    // Of each strategy: of a slow device some may have more.
+    if (raw.size() == Strategies().size()) {
+      i.raw_cases = std::ranges::min(raw | std::views::values);
+    }
+    any_ = true;
+    return absl::OkStatus();
+  }
+
+  void AddLines(const SurveyAnswers& answers, RecordingManifest::Instruction& i) {
+    std::string text =
+        absl::StrCat("# instruction: ", answers.op->name, "\n# device: ", answers.identity,
+                     "\n# case: ", answers.name, "\n");
+    for (const std::string& line : answers.lines) absl::StrAppend(&text, line, "\n");
     if (lines_.size() + text.size() > kMostLineBytes) {
       note_ = "not all answered lines are in the recording: answers.log has them";
       return;
@@ -128,7 +132,6 @@ class RecordingOf {
   RecordingManifest manifest_;
   std::map<std::string, size_t> index_;
   std::map<std::string, std::map<std::string, uint64_t>> raw_;  // operation, stream: executions
-  std::vector<std::string> identities_;
   std::string lines_;
   std::vector<RecordedDigests> digests_;
   bool any_ = false;
@@ -158,6 +161,7 @@ void RemoveOld(const std::string& folder) {
     const std::string name = path.filename().string();
     const bool recording = IsOwn(name, {"recording"}, true);
     if (!recording && !IsOwn(name, {"survey.md", "survey.json", "answers.log"}, false)) continue;
+    fs::remove(path / "recording.txtpb", ignored);  // first: without it there is no recording
     for (const fs::path& file : EntriesOf(path)) {
       if (IsOwn(file.filename().string(),
                 {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log", "raw-5.log",

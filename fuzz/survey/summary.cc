@@ -268,6 +268,11 @@ std::string SurveyTrouble::Text() const {
   return "";
 }
 
+std::string SurveyContradiction::Text() const {
+  return absl::StrCat(op, variant.empty() ? "" : " with " + variant.substr(1), ": ",
+                      finding == nullptr ? "" : finding->bucket + ": ", what);
+}
+
 SurveySummary Summarize(const SurveyOutcome& outcome) { return Summarizer(outcome).Run(); }
 
 }  // namespace mmadiff

@@ -24,7 +24,7 @@ struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
   bool modelled = true;  // else layout, repeat and recording are all
-  std::string layout = "not asked", repeat = "not asked";  // "agrees", or what is wrong
+  std::string layout = "not asked", repeat = "not asked";
   std::vector<std::string> sizes;     // other sizes whose layout agrees: "m64n16k16"
   std::vector<SurveyAnswer> answers;  // to the questions about the arithmetic, without lines
   // Of vectors and regression cases, and of what was not answered to its end.
@@ -43,6 +43,7 @@ struct SurveyContradiction {
   std::string what;                        // "width: fraction_bits=24: contradicts the table: ..."
   const SurveyFinding* finding = nullptr;  // the change that explains it, with minimal cases
   std::vector<std::string> others = {};    // variants of which the same is true
+  std::string Text() const;                // one line
 };
 
 struct SurveySummary {

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
@@ -31,6 +32,8 @@ constexpr auto kGrace = absl::Seconds(20);         // of a task that has begun w
 
 // Shares of max_bytes: raw answers, lines of answers, the log.
 constexpr uint64_t kRawShare = 8, kLineShare = 6, kLogShare = 2;
+// One file of the recording, which may be left a little before it is full: of the folder's eight.
+constexpr uint64_t kMostRawBytes = kMaxRecordingFileBytes - 2'000'000;
 
 class Survey {
  public:
@@ -144,8 +147,8 @@ class Survey {
     std::vector<const Operation*> ops;
     for (const auto& i : manifest.instructions)
       ops.push_back(FindOperation(i.name, Models::kOptional));
-    const auto planned =
-        PlanRawCases(ops, manifest.device_identity, kMostRawCases, options_.max_bytes / kRawShare);
+    const auto planned = PlanRawCases(ops, manifest.device_identity, kMostRawCases,
+                                      std::min(options_.max_bytes / kRawShare, kMostRawBytes));
     if (!planned.ok()) {
       outcome_.warnings.push_back(
           absl::StrCat("nothing is recorded raw: ", planned.status().message()));

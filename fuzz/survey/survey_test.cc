@@ -247,12 +247,12 @@ TEST_F(SurveyTest, PagesThatWereEditedAreDamage) {
                     }});
   Survey();
   const std::string gone_page = Get(Path("s/survey.md"));
-  EXPECT_THAT(WrongPages(Path("s"), *ReadSurvey(Path("s"))), IsEmpty());
+  EXPECT_THAT(CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong, IsEmpty());
   last = 1'000'000;
   Survey();
   const std::string page = Get(Path("s/survey.md")), json = Get(Path("s/survey.json"));
   EXPECT_NE(page, gone_page);
-  const auto wrong = [this] { return WrongPages(Path("s"), *ReadSurvey(Path("s"))); };
+  const auto wrong = [this] { return CheckSurvey(Path("s"), *ReadSurvey(Path("s"))).wrong; };
   EXPECT_THAT(wrong(), IsEmpty());
   Put("s/survey.md", gone_page);  // killed before it wrote the later one
   EXPECT_THAT(wrong(), IsEmpty());
@@ -281,7 +281,9 @@ TEST_F(SurveyTest, TheFolderIsARecordedDevice) {
   ASSERT_TRUE(folder.ok() && recording.ok()) << folder.status();
   EXPECT_EQ((*folder)->Fingerprint(), (*recording)->Fingerprint());
   std::filesystem::remove_all(Path("s/recording"));
-  EXPECT_FALSE(OpenRecorded(Path("s")).ok());
+  const DeviceOr of_log = OpenRecorded(Path("s"));
+  ASSERT_TRUE(of_log.ok()) << of_log.status();
+  EXPECT_EQ((*of_log)->Fingerprint(), (*folder)->Fingerprint());
 }
 
 TEST(SmallestTrap, OfNoKnownInputIsSaid) {

@@ -44,14 +44,19 @@ class TestDevice : public ChangedDevice {
  public:
   // `slow`: of each dot product.
   TestDevice(std::vector<Fault>& faults, int& calls, const std::string& identity,
-             absl::Duration slow)
-      : ChangedDevice(""), faults_(faults), calls_(calls), identity_(identity), slow_(slow) {}
+             absl::Duration slow, bool has_all = false)
+      : ChangedDevice(""),
+        faults_(faults),
+        calls_(calls),
+        identity_(identity),
+        slow_(slow),
+        has_all_(has_all) {}
 
   std::string name() const override { return "test"; }
   std::string identity() const override { return identity_; }
   bool IsSlow() const override { return slow_ > absl::ZeroDuration(); }
   absl::Status Supports(const Operation& op) const override {
-    const bool has = op.name == kBf16Mma || op.name == kTf32Mma || op.name == kFma;
+    const bool has = has_all_ || op.name == kBf16Mma || op.name == kTf32Mma || op.name == kFma;
     return has ? absl::OkStatus() : absl::NotFoundError("no");
   }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
@@ -73,6 +78,7 @@ class TestDevice : public ChangedDevice {
   int& calls_;
   const std::string identity_;
   const absl::Duration slow_;
+  const bool has_all_;  // operations, else three
 };
 
 inline bool HasNan(const Batch& batch) {
@@ -101,7 +107,7 @@ class SurveyTest : public TestFolder {
     const AskProcess ask = AskHere([this](const std::string&) -> EngineOr {
       if (gone && gone()) return absl::NotFoundError("no such device");
       return std::make_unique<HostEngine>(
-          std::make_unique<TestDevice>(faults, calls, identity, slow));
+          std::make_unique<TestDevice>(faults, calls, identity, slow, has_all));
     });
     return [this, ask](const SurveyJob& job, const TakeMessage& take, const auto& stop) {
       ++processes;
@@ -153,6 +159,7 @@ class SurveyTest : public TestFolder {
   std::vector<Fault> faults;
   std::function<bool()> gone;
   int calls = 0, processes = 0;
+  bool has_all = false;  // operations
   std::string identity = "test";
   uint64_t most_bytes = 64'000'000, cases = 600;
   std::vector<std::string> globs = {kBf16Mma, kTf32Mma, kFma};

@@ -1,10 +1,12 @@
 #include "fuzz/survey/verify.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/recordings/survey_answers.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/schedule.h"
 #include "fuzz/survey/summary.h"
@@ -35,13 +37,15 @@ Pages PagesOf(const StoredSurvey& stored, const StoredSurvey::End& end) {
 
 }  // namespace
 
-std::vector<std::string> WrongPages(const std::string& folder, const StoredSurvey& stored) {
-  std::vector<std::string> wrong;
-  const bool whole = !stored.damaged && stored.stats.damage.empty();
-  if (!whole || stored.manifest.tool_version != MMADIFF_VERSION ||
-      stored.manifest.model_version != absl::StrCat(kModelVersion)) {
-    return wrong;
+SurveyCheck CheckSurvey(const std::string& folder, const StoredSurvey& stored) {
+  SurveyCheck check;
+  const std::string log = SurveyLogPath(folder);
+  if (stored.damaged) {
+    check.wrong.push_back(absl::StrCat(log, ": ", stored.Damage()));
+    return check;
   }
+  check.wrong = WrongRecording(folder, stored);
+  if (!IsOfThisVersion(stored.manifest)) return check;
   std::vector<Pages> right;
   for (const StoredSurvey::End& end : stored.ends) right.push_back(PagesOf(stored, end));
   for (const auto& [name, page] :
@@ -51,10 +55,20 @@ std::vector<std::string> WrongPages(const std::string& folder, const StoredSurve
     if (!file && !std::filesystem::exists(path)) continue;
     const std::string text((std::istreambuf_iterator<char>(file)),
                            std::istreambuf_iterator<char>());
-    const bool same = std::ranges::find(right, text, page) != right.end();
-    if (!same) wrong.push_back(absl::StrCat(path, ": not what ", SurveyLogPath(folder), " says"));
+    // Of equal ones the last.
+    const auto same = std::ranges::find(right.rbegin(), right.rend(), text, page);
+    if (same == right.rend()) {
+      check.wrong.push_back(absl::StrCat(path, ": not what ", log, " says"));
+    } else if (stored.ends[right.rend() - same - 1].results < stored.results.size()) {
+      check.stale.push_back(absl::StrCat(path, ": out of date: ", log, " has later answers"));
+    }
   }
-  return wrong;
+  return check;
+}
+
+bool IsOfThisVersion(const SurveyManifest& manifest) {
+  return manifest.tool_version == MMADIFF_VERSION &&
+         manifest.model_version == absl::StrCat(kModelVersion);
 }
 
 }  // namespace mmadiff

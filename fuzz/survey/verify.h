@@ -1,4 +1,4 @@
-// Whether the pages of a survey are those that its log gives.
+// Whether the copies beside the log of a survey are what the log says.
 #pragma once
 
 #include <string>
@@ -8,10 +8,19 @@
 
 namespace mmadiff {
 
-// What is wrong with survey.md and survey.json, a line each: they must be what the log says at the
-// end of one of its attempts. A page that is not there is not wrong: a survey may be killed before
-// it writes it. Nothing is said of a log that is damaged or torn, nor of one that another version
-// of this program or its tables wrote.
-std::vector<std::string> WrongPages(const std::string& folder, const StoredSurvey& stored);
+struct SurveyCheck {
+  std::vector<std::string> wrong;  // a line each
+  std::vector<std::string> stale;  // pages of an earlier attempt, a line each
+};
+
+// Damage of the log itself; a recording that has what the log has not
+// (corpus/recordings/survey_answers.h); survey.md and survey.json, which must be what the log says at
+// the end of one of its attempts. What is not there is not wrong: a survey may be killed before it
+// writes it, and while it writes its log. Nothing more is said of a damaged log, nor of the pages of
+// one that another version of this program or its tables wrote.
+SurveyCheck CheckSurvey(const std::string& folder, const StoredSurvey& stored);
+
+// Whether this version of the program and its tables wrote the log.
+bool IsOfThisVersion(const SurveyManifest& manifest);
 
 }  // namespace mmadiff
