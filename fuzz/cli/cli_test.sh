@@ -416,7 +416,7 @@ cp rec.log bad.log; printf 'XXXX' | dd of=bad.log bs=1 seek=$((size / 2)) conv=n
 expect 5 replay bad.log; warns bad.log; says '(damaged data skipped)'; says ' of '
 is "$(sed -n 's/^\([0-9]*\) of .*/\1/p' "$out" | awk '{print ($1 > 10000)}')" 1
 run 5 --device=recorded:bad.log --instr=x86/vdpbf16ps --cases=100 --workdir=recbad; warns '`replay` uses its good records'
-run 1 --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --threads=1 --workdir=filed
+run 1 --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --workdir=filed
 expect 1 replay filed/findings --device=recorded:filed/findings --quiet
 expect 1 replay bad.log --device=faulty:output_rounding=up  # a mismatch outweighs damage
 # A folder: raw answers, regression cases, digests.
