@@ -1,5 +1,6 @@
 #include "corpus/survey_record.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/survey.pb.h"
 
@@ -140,6 +141,7 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
   out.set_differing_units(result.differing_units);
   out.set_unfinished(result.unfinished);
   out.set_next(result.next);
+  out.set_of(result.of);
   out.set_pace(result.pace);
 }
 
@@ -192,6 +194,7 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   result.differing_units = in.differing_units();
   result.unfinished = in.unfinished();
   result.next = in.next();
+  result.of = in.of();
   result.pace = in.pace();
   return result;
 }
@@ -210,6 +213,10 @@ const char* Name(SurveyStage stage) {
   constexpr const char* kNames[kSurveyStages] = {
       "layout", "repeat", "questions", "vectors", "run", "recording", "pairs", "explain", "trap"};
   return kNames[static_cast<int>(stage)];
+}
+
+bool OfDotProductsAlone(const SurveyAnswer& answer) {
+  return absl::StrContains(answer.answer, "alone");  // triage/probe/layout.cc, repeat.cc
 }
 
 bool HasParts(SurveyStage stage) {

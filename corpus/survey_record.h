@@ -141,8 +141,12 @@ struct SurveyResult {
   // next part goes on at `next`; a task that has no parts is asked again.
   bool unfinished = false;
   uint64_t next = 0;
+  uint64_t of = 0;  // of vectors: dot products of all parts; 0: unknown
   double pace = 0;  // seconds for a dot product, of the fastest batch; 0: unknown
 };
+
+// Whether a slow device was asked about layout or repetition without whole executions.
+bool OfDotProductsAlone(const SurveyAnswer& answer);
 
 // Whether tasks of a slow device are cut into parts.
 bool HasParts(SurveyStage stage);

@@ -270,7 +270,7 @@ TEST_F(UnmodelledTest, ASurveyHasItsRow) {
   ASSERT_THAT(summary.rows, SizeIs(2));
   const SurveyRow& row = summary.rows[0].op == kName ? summary.rows[0] : summary.rows[1];
   EXPECT_FALSE(row.modelled);
-  EXPECT_TRUE(row.recorded);
+  EXPECT_EQ(row.recorded, "yes");
   EXPECT_EQ(row.layout + row.repeat, "agreesagrees");
   EXPECT_THAT(
       SurveyPage(summary),

@@ -89,6 +89,7 @@ absl::Status AskVectors(const SurveyManifest& manifest, const SurveyUnit& part, 
                         const Operation& op, SurveyResult& result) {
   const auto cases = KnownCases({&op}, manifest.regressions);
   if (!cases.ok()) return cases.status();
+  for (const KnownCase& c : *cases) result.of += c.inputs.dot_products();
   const TimeLimit end = EndOf(part);
   for (result.next = part.first; result.next < cases->size(); ++result.next) {
     result.unfinished = result.next > part.first && end.Reached();

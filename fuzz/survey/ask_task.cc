@@ -112,7 +112,8 @@ absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operati
   if (!sweep.ok()) return sweep.status();
   SurveyAnswer& answer = result.answers.emplace_back();
   answer.question = "pairs";
-  answer.answer = absl::StrCat(sweep->differing, " of ", sweep->done, " differ");
+  answer.answer = absl::StrCat(sweep->differing, " of ", sweep->done, " differ",
+                               sweep->done < sweep->of ? absl::StrCat(", of ", sweep->of) : "");
   answer.agreement =
       static_cast<uint32_t>(sweep->differing == 0 ? Agreement::kAgrees : Agreement::kContradicts);
   answer.decides = sweep->differing == 0 ? "agrees" : "contradicts the table";

@@ -26,8 +26,10 @@ SurveyResult ResultOf(SurveyStage stage, const std::string& op) {
 
 class CompareTest : public TestFolder {
  protected:
-  std::string Store(const std::string& name, const std::vector<SurveyResult>& results) {
+  std::string Store(const std::string& name, const std::vector<SurveyResult>& results,
+                    uint64_t seed = 1) {
     SurveyManifest manifest;
+    manifest.seed = seed;
     manifest.device_identity = name;
     std::filesystem::create_directory(Path(name));
     auto log = SurveyLog::Create(Path(name), manifest);
@@ -102,8 +104,53 @@ TEST_F(CompareTest, DigestsRunsAndFailuresOfTheSameCases) {
   ASSERT_TRUE(d.ok()) << d.status();
   ASSERT_THAT(d->rows, SizeIs(2));
   EXPECT_THAT(d->rows[0].what, ElementsAre("run: answered | fails"));
-  EXPECT_THAT(d->rows[1].what, ElementsAre("run, 10 cases from 0: differ from the model: 0 | 3",
-                                           "1 digests of the same cases differ"));
+  EXPECT_THAT(d->rows[1].what,
+              ElementsAre("run, 10 cases from 0: differ from the model: 0 | 3, first ",
+                          "1 digests of the same cases differ"));
+}
+
+// A slow device is asked for dot products alone, and for a sample of the pairs.
+TEST_F(CompareTest, WhatWasAskedOfASlowDeviceIsCompared) {
+  SurveyResult layout = ResultOf(SurveyStage::kLayout, kF16), repeat = layout, pairs = layout;
+  layout.answers = {{"layout", "as the tables say", "agrees", 0, 1, 0, {}}};
+  repeat.answers = {{"repeat", "one answer at 128 places, four times", "agrees", 0, 1, 0, {}}};
+  pairs.answers = {{"pairs", "5 of 65536 differ", "", 1, 65536, 5, {}}};
+  SurveyResult layout_alone = layout, repeat_alone = repeat, sample = pairs;
+  layout_alone.answers[0].answer = "as the tables say, of dot products alone";
+  repeat_alone.answers[0].answer = "one answer to a dot product alone, four times";
+  sample.answers = {{"pairs", "0 of 1000 differ, of 65536", "", 0, 1000, 0, {}}};
+  const std::string fast = Store("x", {layout, repeat, pairs});
+  const auto same = CompareSurveys(fast, Store("y", {layout_alone, repeat_alone, sample}));
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->compared, 3u);
+  EXPECT_THAT(same->rows, IsEmpty());
+  layout_alone.answers[0] = {"layout", "another", "", 1, 1, 0, {}};
+  repeat_alone.answers[0] = {"repeat", "two answers: 1 and 2", "", 1, 1, 0, {}};
+  sample.answers = {{"pairs", "6 of 1000 differ, of 65536", "", 1, 1000, 6, {}}};
+  const auto other = CompareSurveys(Store("z", {layout_alone, repeat_alone, sample}), fast);
+  ASSERT_TRUE(other.ok()) << other.status();
+  ASSERT_THAT(other->rows, SizeIs(1));
+  EXPECT_THAT(other->rows[0].what, SizeIs(3));
+}
+
+TEST_F(CompareTest, UnitsOfTheSameCasesAreCompared) {
+  SurveyResult x = ResultOf(SurveyStage::kRun, kFma), y = x;
+  x.cases = y.cases = 10;
+  x.mismatches = 1;
+  x.first_mismatch = "x86/vfmadd231ss@g3:1:3";
+  const std::string first = Store("x", {x}), other_seed = Store("y", {y}, 2);
+  const auto seeds = CompareSurveys(first, other_seed);
+  ASSERT_TRUE(seeds.ok()) << seeds.status();
+  EXPECT_EQ(seeds->compared, 0u);
+  EXPECT_THAT(seeds->rows, IsEmpty());
+  y = x;
+  y.first_mismatch = "x86/vfmadd231ss@g3:1:4";  // as many, but others
+  const auto cases = CompareSurveys(first, Store("z", {y}));
+  ASSERT_TRUE(cases.ok()) << cases.status();
+  ASSERT_THAT(cases->rows, SizeIs(1));
+  EXPECT_THAT(cases->rows[0].what,
+              ElementsAre("run, 10 cases from 0: differ from the model: 1, first "
+                          "x86/vfmadd231ss@g3:1:3 | 1, first x86/vfmadd231ss@g3:1:4"));
 }
 
 TEST_F(CompareTest, WhatOneDidNotReachIsSaid) {

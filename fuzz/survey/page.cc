@@ -39,9 +39,27 @@ std::string Answers(const SurveyRow& row) {
   for (const SurveyAnswer& a : row.answers) {
     if (a.agreement != 0) others.push_back(absl::StrCat(a.question, ": ", a.answer));
   }
-  const size_t all = row.answers.size();
-  if (others.empty()) return absl::StrCat("all ", all, " agree");
-  return absl::StrCat(all - others.size(), " of ", all, " agree; ", absl::StrJoin(others, "; "));
+  const size_t all = row.answers.size(), agree = all - others.size();
+  others.insert(others.begin(), agree == all ? absl::StrCat("all ", all, " agree")
+                                             : absl::StrCat(agree, " of ", all, " agree"));
+  for (const SurveyAnswer& a : row.answers) {  // a sample
+    if (a.agreement == 0 && a.question == "pairs" && row.slow)
+      others.push_back("pairs: " + a.answer);
+  }
+  if (!row.not_asked.empty()) others.push_back("not asked: " + absl::StrJoin(row.not_asked, ", "));
+  return absl::StrJoin(others, "; ");
+}
+
+// "all 267 equal", "1 of 267 differ", "34 of 267 asked, all equal".
+std::string Vectors(const SurveyRow& row) {
+  if (row.lines == 0) return "-";
+  const bool part = row.lines_left > 0;
+  const std::string asked =
+      part ? absl::StrCat(row.lines, " of ", row.lines + row.lines_left, " asked, ") : "";
+  if (row.lines_differing > 0) {
+    return absl::StrCat(asked, row.lines_differing, " of ", row.lines, " differ");
+  }
+  return part ? asked + "all equal" : absl::StrCat("all ", row.lines, " equal");
 }
 
 void AddContradiction(const SurveyContradiction& c, std::string& page) {
@@ -58,6 +76,12 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
   const SurveyFinding::Case& minimal = c.finding->cases.front();
   absl::StrAppend(&page, "  the model says `", minimal.model, "`, the device the last word:\n\n",
                   "      echo '", minimal.line, "' | ./mmadiff check --expect=1 ", c.op, "\n\n");
+}
+
+std::vector<SurveyTask> NotReached(const SurveyOutcome& outcome) {
+  std::vector<SurveyTask> tasks = outcome.missing;
+  tasks.insert(tasks.end(), outcome.given_up.begin(), outcome.given_up.end());
+  return tasks;
 }
 
 std::string Cell(const std::string& text) {
@@ -97,16 +121,11 @@ std::string SurveyPage(const SurveySummary& summary) {
     const std::string layout =
         row.layout +
         (row.sizes.empty() ? "" : absl::StrCat(", also ", absl::StrJoin(row.sizes, " ")));
-    const std::string vectors =
-        row.lines == 0 ? "-"
-        : row.lines_differing == 0
-            ? absl::StrCat("all ", row.lines, " equal")
-            : absl::StrCat(row.lines_differing, " of ", row.lines, " differ");
     absl::StrAppend(&page, "| ", Cell(row.Name()), row.emulated ? " (emulated)" : "", " | ", layout,
-                    " | ", Cell(row.repeat), " | ", Cell(Answers(row)), " | ", vectors, " | ",
-                    Volume(row), " | ", Rate(row), " | ", row.recorded ? "yes" : "no", " |\n");
+                    " | ", Cell(row.repeat), " | ", Cell(Answers(row)), " | ", Vectors(row), " | ",
+                    Volume(row), " | ", Rate(row), " | ", row.recorded, " |\n");
   }
-  const auto& missing = summary.outcome->missing;
+  const std::vector<SurveyTask> missing = NotReached(*summary.outcome);
   absl::StrAppend(&page, "\n## Not reached\n\n");
   if (missing.empty()) absl::StrAppend(&page, "Nothing is missing.\n");
   for (size_t i = 0; i < std::min(missing.size(), kMostMissing); ++i) {
@@ -155,8 +174,10 @@ std::string SurveyJson(const SurveySummary& summary) {
                     {"sizes", row.sizes},
                     {"repeat", row.repeat},
                     {"answers", answers},
+                    {"not_asked", row.not_asked},
                     {"vectors", row.lines},
                     {"vectors_differing", row.lines_differing},
+                    {"vectors_left", row.lines_left},
                     {"cases", row.cases},
                     {"dot_products", row.dot_products},
                     {"mismatches", row.mismatches},
@@ -164,7 +185,7 @@ std::string SurveyJson(const SurveySummary& summary) {
                     {"recorded", row.recorded},
                     {"troubles", troubles}});
   }
-  for (const SurveyTask& task : summary.outcome->missing) missing.push_back(task.Text());
+  for (const SurveyTask& task : NotReached(*summary.outcome)) missing.push_back(task.Text());
   const Json all = {{"device", manifest.device},
                     {"device_identity", manifest.device_identity},
                     {"hardware", summary.hardware},

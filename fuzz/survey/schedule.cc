@@ -150,9 +150,9 @@ void SurveySchedule::SetSlow(const Row& row, double pace) {
   const SurveyTask whole = {kQuestions, row.first, row.second};
   if (done_.contains(whole) || std::erase(all, whole) == 0) return;
   for (SurveyTask& single : SingleQuestions(whole)) {
-    // Thousands of dot products, as pairs are.
-    const bool last = FindQuestion(single.detail)->method == Method::kPayloads;
-    (last ? tasks_[static_cast<int>(kPairs)] : all).push_back(std::move(single));
+    // Thousands of dot products in one call: not asked.
+    if (FindQuestion(single.detail)->method == Method::kPayloads) continue;
+    all.push_back(std::move(single));
   }
   const auto number = [](const SurveyTask& t) {
     return t.detail.empty() ? 0 : FindQuestion(t.detail) - Questions().data() + 1;
@@ -270,6 +270,20 @@ std::vector<SurveyTask> SurveySchedule::Pending() const {
     pending.push_back({kRun, row.first, row.second, run.number});
   }
   return pending;
+}
+
+std::vector<SurveyTask> SurveySchedule::GivenUp() const {
+  std::vector<SurveyTask> given_up;
+  for (const auto& [stage, share] : kShares) {
+    for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
+      if (!done_.contains(task) && IsExcluded(task)) given_up.push_back(task);
+    }
+  }
+  for (const auto& [row, run] : runs_) {
+    if (run.ended || run.number > 0 || !excluded_.contains(row)) continue;
+    given_up.push_back({kRun, row.first, row.second, run.number});
+  }
+  return given_up;
 }
 
 }  // namespace mmadiff

@@ -55,6 +55,8 @@ class SurveySchedule {
 
   // What is left, runs without an end left out.
   std::vector<SurveyTask> Pending() const;
+  // What is not done of rows of which nothing more is asked.
+  std::vector<SurveyTask> GivenUp() const;
   // Rows (ARCH/INSTRUCTION, variant) of which nothing more is asked.
   bool IsExcluded(const SurveyTask& task) const {
     return excluded_.contains({task.op, task.variant});

@@ -153,6 +153,20 @@ TEST(Schedule, ARowThatCannotAnswerIsAskedNothingMore) {
   }
 }
 
+TEST(Schedule, WhatARowThatFailsWasNotAskedIsSaid) {
+  const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
+  SurveySchedule schedule(manifest);
+  EXPECT_THAT(schedule.GivenUp(), IsEmpty());
+  for (const SurveyStage stage : {kLayout, kRepeat}) schedule.Done(Answered({stage, kF16, ""}));
+  SurveyResult fails = Answered({kQuestions, kF16, ""});
+  fails.status = absl::DataLossError("no answer");
+  schedule.Done(fails);
+  EXPECT_THAT(schedule.GivenUp(),
+              ElementsAre(SurveyTask{kVectors, kF16, ""}, SurveyTask{kRecording, kF16, ""},
+                          SurveyTask{kRun, kF16, ""}));
+  EXPECT_THAT(schedule.Pending(), Not(Contains(SurveyTask{kVectors, kF16, ""})));
+}
+
 TEST(Schedule, WhatTrapsLeavesTheOthersToTheThird) {
   const SurveyManifest manifest = Manifest({kF16}, 10);
   SurveySchedule schedule(manifest);
@@ -222,11 +236,12 @@ TEST(Schedule, ASlowRowIsAskedInSmallPieces) {
   SurveySchedule schedule(manifest);
   for (const char* op : {kF16, kFp8}) schedule.Done(LaidOut(op, .02));
   std::vector<SurveyTask> questions;
-  for (const SurveyTask& task : DoAll(schedule, 0, 60)) {
+  for (const SurveyTask& task : DoAll(schedule, 0, 1000)) {
+    EXPECT_NE(task.detail, "payloads");
     if (task.stage == kQuestions) questions.push_back(task);
   }
   const size_t single = SingleQuestions({kQuestions, kF16, ""}).size();
-  ASSERT_EQ(questions.size(), 2 * single - 2);  // the long ones come last
+  ASSERT_EQ(questions.size(), 2 * single - 2);  // but for payloads
   for (size_t i = 0; i < questions.size(); i += 2) {
     EXPECT_NE(questions[i].op, questions[i + 1].op);
     EXPECT_EQ(questions[i].detail, questions[i + 1].detail);

@@ -1,6 +1,7 @@
 // Surveys of a device that takes long for a dot product: tasks are cut into parts, and what was
 // answered before the time is up or the device fails is kept.
 #include "corpus/recordings/recording.h"
+#include "fuzz/survey/ask_task.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/testing_survey.h"
 
@@ -88,6 +89,57 @@ TEST_F(SlowTest, WhatWasAnsweredBeforeItHangsIsKept) {
   EXPECT_THAT(Texts(summary.rows[0]),
               Contains(testing::MatchesRegex("hangs in questions: no answer; on [0-9]+ dot "
                                              "products, the first ([0-9a-f]{8} ?){3}")));
+}
+
+// The page says no more than was asked.
+TEST(SlowRow, OfWhichAPartWasAsked) {
+  constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
+  SurveyOutcome outcome;
+  outcome.manifest.instructions = {{kMma, false, {}, 3, 10, 5}};
+  const auto add = [&outcome](SurveyStage stage, const std::string& question) -> SurveyResult& {
+    SurveyResult& result = outcome.results.emplace_back();
+    result.task = {stage, kMma, ""};
+    result.answers.emplace_back().question = question;
+    return result;
+  };
+  SurveyResult& layout = add(kLayout, "layout");
+  layout.answers[0].answer = "as the tables say, of dot products alone";
+  layout.pace = .02;
+  add(kRepeat, "repeat").answers[0].answer = "one answer to a dot product alone, four times";
+  add(kQuestions, "width");
+  for (const uint64_t part : {30, 4}) {
+    SurveyResult& vectors = add(kVectors, "");
+    vectors.dot_products = part;
+    vectors.of = 267;
+    vectors.unfinished = true;
+  }
+  add(kRecording, "").unfinished = true;
+  add(kPairs, "pairs").answers[0].answer = "0 of 10 differ, of 65536";
+  const SurveySummary summary = Summarize(outcome);
+  const std::string page = SurveyPage(summary);
+  EXPECT_THAT(page, testing::ContainsRegex(
+                        "agrees, of dot products alone . agrees, of dot products alone . all 2 "
+                        "agree; pairs: 0 of 10 differ, of 65536; not asked: output, .*, "
+                        "payloads: slow . 34 of 267 asked, all equal . - . - . part"));
+  EXPECT_THAT(summary.rows[0].not_asked, testing::Not(Contains("width")));
+  add(kVectors, "").dot_products = 233;
+  add(kRecording, "");
+  EXPECT_THAT(SurveyPage(Summarize(outcome)),
+              testing::HasSubstr("| all 267 equal | - | - | yes |"));
+}
+
+TEST(SlowRow, PairsAreASample) {
+  constexpr char kFp8[] = "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32";
+  ChangedDevice device("");
+  HostEngine engine(device);
+  for (const double seconds : {1e-9, 0.}) {
+    SurveyResult result;
+    const absl::Status s = AskTask({}, {kPairs, kFp8, ""}, {0, 0, seconds}, engine, device, result);
+    ASSERT_TRUE(s.ok()) << s;
+    EXPECT_THAT(result.answers[0].answer,
+                testing::MatchesRegex(seconds > 0 ? "0 of [0-9]+ differ, of [0-9]+"
+                                                  : "0 of [0-9]+ differ"));
+  }
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/survey/schedule.h"
 #include "sim/operation.h"
 #include "triage/probe/probe.h"
 
@@ -13,6 +15,10 @@ namespace mmadiff {
 namespace {
 
 using enum SurveyStage;
+
+std::string Agrees(const SurveyAnswer& a) {
+  return OfDotProductsAlone(a) ? "agrees, of dot products alone" : "agrees";
+}
 
 // "m64n64k16" of an operation with another size than the survey's row; "" for the row itself.
 std::string SizeOf(const std::string& op) {
@@ -34,6 +40,8 @@ class Summarizer {
 
   SurveySummary Run() {
     for (const SurveyResult& result : summary_.outcome->results) Add(result);
+    for (SurveyRow* const row : died_in_questions_) DiedInQuestions(*row);
+    for (SurveyRow& row : summary_.rows) NotAsked(row);
     for (const auto& [row, counts] : parts_) {
       const auto& [op, variant, stage] = row;
       if (counts.differing > 0) AddDiffering(op, variant, stage, counts);
@@ -126,7 +134,9 @@ class Summarizer {
                               absl::StrCat(message, "; on ", result.trap)});
     } else if (!result.status.ok() && task.stage != kTrap) {
       row.troubles.push_back({SurveyTrouble::kFails, where, message});
-    } else if (result.died_once && task.stage != kQuestions) {
+    } else if (result.died_once && task.stage == kQuestions) {
+      died_in_questions_.insert(&row);
+    } else if (result.died_once) {
       row.troubles.push_back({SurveyTrouble::kDiedOnce, where});
     }
     if (result.unfinished && !HasParts(task.stage)) {
@@ -139,7 +149,8 @@ class Summarizer {
         break;
       case kRepeat:
         if (result.answers.empty()) break;
-        row.repeat = result.answers[0].agreement == 0 ? "agrees" : result.answers[0].answer;
+        row.repeat =
+            result.answers[0].agreement == 0 ? Agrees(result.answers[0]) : result.answers[0].answer;
         if (result.answers[0].agreement != 0) {
           row.troubles.push_back(
               {SurveyTrouble::kDoesNotRepeat, where,
@@ -151,6 +162,8 @@ class Summarizer {
         for (const SurveyAnswer& a : result.answers) Answer(a, row);
         break;
       case kVectors:
+        vectors_[&row] += result.dot_products;
+        row.lines_left = result.unfinished ? result.of - std::min(result.of, vectors_[&row]) : 0;
         AddLines(result, row);
         break;
       case kRun:
@@ -161,7 +174,7 @@ class Summarizer {
         Differs(result, row);
         break;
       case kRecording:
-        row.recorded |= result.status.ok();
+        if (result.status.ok()) row.recorded = result.unfinished ? "part" : "yes";
         Differs(result, row);
         break;
       case kExplain:
@@ -181,6 +194,25 @@ class Summarizer {
     }
   }
 
+  // They are asked again one by one: only if none traps then, it died once.
+  static void DiedInQuestions(SurveyRow& row) {
+    const std::string where = Name(kQuestions);
+    if (std::ranges::count(row.troubles, where, &SurveyTrouble::where) > 0) return;
+    row.troubles.push_back({SurveyTrouble::kDiedOnce, where});
+  }
+
+  static void NotAsked(SurveyRow& row) {
+    const Operation* op = FindOperation(row.op);
+    if (op == nullptr || !row.slow || !row.variant.empty()) return;
+    for (const SurveyTask& single : SingleQuestions({kQuestions, row.op, ""})) {
+      const Question& question = *FindQuestion(single.detail);
+      const auto asked = std::ranges::count(row.answers, single.detail, &SurveyAnswer::question);
+      if (asked > 0 || !Applies(question, *op)) continue;
+      const bool never = question.method == Method::kPayloads;
+      row.not_asked.push_back(never ? single.detail + ": slow" : single.detail);
+    }
+  }
+
   void AddLines(const SurveyResult& result, SurveyRow& row) {
     row.lines += result.dot_products;
     row.lines_differing += result.mismatches;
@@ -192,7 +224,8 @@ class Summarizer {
     const bool own = row.op == result.task.op;
     if (a.agreement == 0) {
       if (own) {
-        row.layout = "agrees";
+        row.layout = Agrees(a);
+        row.slow = result.pace > kSlowPace;
       } else {
         row.sizes.push_back(SizeOf(result.task.op));
       }
@@ -243,6 +276,8 @@ class Summarizer {
   std::vector<SurveyContradiction> differences_;
   std::map<std::tuple<std::string, std::string, SurveyStage>, Counts> parts_;  // together
   std::map<std::pair<std::string, std::string>, int> gone_;
+  std::set<SurveyRow*> died_in_questions_;
+  std::map<SurveyRow*, uint64_t> vectors_;  // dot products of them
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
 

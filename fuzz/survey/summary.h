@@ -24,14 +24,18 @@ struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
   bool modelled = true;  // else layout, repeat and recording are all
+  bool slow = false;     // kSlowPace of fuzz/survey/schedule.h
+  // "agrees", "agrees, of dot products alone", or what is wrong.
   std::string layout = "not asked", repeat = "not asked";
   std::vector<std::string> sizes;     // other sizes whose layout agrees: "m64n16k16"
   std::vector<SurveyAnswer> answers;  // to the questions about the arithmetic, without lines
   // Of vectors and regression cases, and of what was not answered to its end.
   uint64_t lines = 0, lines_differing = 0;
+  uint64_t lines_left = 0;  // dot products of vectors that were not asked yet
   uint64_t cases = 0, dot_products = 0, mismatches = 0;  // of the run
   double seconds = 0;                                    // of the run
-  bool recorded = false;                                 // of a slow row perhaps a part
+  std::string recorded = "no";                           // "part", "yes"
+  std::vector<std::string> not_asked;  // questions of a slow row; "payloads: slow"
   std::vector<SurveyTrouble> troubles;
 
   std::string Name() const { return variant.empty() ? op : op + " with " + variant.substr(1); }

@@ -48,6 +48,7 @@ class Survey {
     KeepEnd();
     console_.Clear();
     outcome_.missing = schedule_->Pending();
+    outcome_.given_up = schedule_->GivenUp();
     return std::move(outcome_);
   }
 

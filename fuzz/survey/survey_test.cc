@@ -109,6 +109,21 @@ TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
   EXPECT_EQ(RowOf(summary, kTf32Mma).cases, 600u);
 }
 
+// Its questions are asked again one by one.
+TEST_F(SurveyTest, WhatDiesOnceInAQuestionSaysSoToo) {
+  bool died = false;
+  faults = {{kBf16Mma, [&](const Batch& batch, int) {
+               if (batch.shape.m == 1 && HasNan(batch) && !std::exchange(died, true)) {
+                 throw Died("signal 7");
+               }
+             }}};
+  const SurveyOutcome outcome = Survey();
+  const SurveySummary summary = Summarize(outcome);
+  EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
+              ElementsAre("died once in questions, and answered when asked again"));
+  EXPECT_EQ(summary.troubled, 1);
+}
+
 TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
   const std::string whole = Said(Survey("whole"));
   const int all = calls;

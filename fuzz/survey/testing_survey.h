@@ -152,7 +152,7 @@ class SurveyTest : public TestFolder {
     EXPECT_EQ(row.repeat, "agrees") << row.op;
     EXPECT_THAT(row.answers, testing::SizeIs(testing::Ge(4u))) << row.op;
     EXPECT_EQ(row.cases, 600u) << row.op;
-    EXPECT_TRUE(row.recorded) << row.op;
+    EXPECT_EQ(row.recorded, "yes") << row.op;
     EXPECT_THAT(Texts(row), testing::IsEmpty()) << row.op;
   }
 

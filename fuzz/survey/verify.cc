@@ -29,6 +29,7 @@ Pages PagesOf(const StoredSurvey& stored, const StoredSurvey::End& end) {
   SurveySchedule schedule(outcome.manifest);
   for (const SurveyResult& result : outcome.results) schedule.Done(result);
   outcome.missing = schedule.Pending();
+  outcome.given_up = schedule.GivenUp();
   outcome.stopped_by = end.end.stopped_by;
   if (!end.end.device.empty()) outcome.device = absl::UnavailableError(end.end.device);
   const SurveySummary summary = Summarize(outcome);
