@@ -47,7 +47,7 @@ absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
     auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
     if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
     if (!best) return gpu.status();
-    if (!IsNoDriver(gpu.status())) {
+    if (!IsNoLibrary(gpu.status())) {
       warning = absl::StrCat("no GPU is used, the device is host: ", gpu.status().message());
     }
     spec = "host";

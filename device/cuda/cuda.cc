@@ -1,8 +1,6 @@
 #include "device/cuda/cuda.h"
 
 #include <algorithm>
-#include <atomic>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,14 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "device/cuda/driver.h"
-#include "device/cuda/fragments.h"
 #include "device/cuda/kernel.h"
-#include "device/one_hot.h"
 
 namespace mmadiff {
 namespace {
-
-constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
 
 // What the kernels come from, for people.
 std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
@@ -32,8 +26,8 @@ class Cuda : public CudaDevice {
   Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
        const KernelImage& image, void* context, int multiprocessors, std::string identity,
        std::string serial)
-      : driver_(driver),
-        name_(std::move(name)),
+      : CudaDevice(driver, std::move(name)),
+        driver_(driver),
         variant_(variant),
         target_(target),
         image_(image),
@@ -42,10 +36,9 @@ class Cuda : public CudaDevice {
         identity_(std::move(identity)),
         serial_(std::move(serial)) {}
 
-  std::string name() const override { return name_; }
   std::string identity() const override { return identity_; }
   std::string Hardware() const override {
-    return absl::StrCat(serial_, ", ", answered_.count(), " of ", multiprocessors_,
+    return absl::StrCat(serial_, ", ", answered().count(), " of ", multiprocessors_,
                         " multiprocessors answered");
   }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
@@ -53,49 +46,23 @@ class Cuda : public CudaDevice {
     return image_.cubin.empty() || InImage(*op.instruction) ? "" : KernelsAre(target_, {});
   }
 
-  absl::Status Supports(const Operation& op) const override {
-    if (op.arch() != target_.arch) {
-      return absl::NotFoundError(
-          absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.arch));
-    }
-    const auto probed = layouts_.find(op.instruction->name);
-    if (probed != layouts_.end() && !probed->second.ok()) return probed->second;
-    return HasKernel(*op.instruction, target_);
-  }
-
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    if (!dead_.ok()) return dead_;
-    absl::Status s = RunAlive(op, batch, d);
-    if (ContextIsDead(s)) {
-      dead_ = absl::UnavailableError(
-          absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
-    }
-    return s;
-  }
-
   const CudaDriver& driver() const override { return driver_; }
   int multiprocessors() const override { return multiprocessors_; }
-  Multiprocessors& answered() override { return answered_; }
   absl::Status MakeCurrent() override {
     return driver_.Check(driver_.set_context(context_), "choosing the GPU");
   }
 
-  absl::StatusOr<const LoadedKernel*> Load(const Operation& op) override {
-    if (absl::Status s = Supports(op); !s.ok()) return s;
-    const Instruction& i = *op.instruction;
-    LoadedKernel& loaded = kernels_[i.name];
-    if (loaded.function != nullptr) return &loaded;
-    loaded.kernel = KernelOf(i, target_, variant_);
-    const absl::StatusOr<void*> module = InImage(i) ? ImageModule() : PtxModule(i, loaded.kernel);
-    if (!module.ok()) return module.status();
-    absl::Status s =
-        driver_.Check(driver_.get_function(&loaded.function, *module, loaded.kernel.entry.c_str()),
-                      absl::StrCat("loading ", i.name));
-    if (!s.ok()) return s;
-    return &loaded;
+ private:
+  absl::Status HasOperation(const Operation& op) const override {
+    if (op.arch() == target_.arch) return HasKernel(*op.instruction, target_);
+    return absl::NotFoundError(
+        absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.arch));
+  }
+  Kernel KernelFor(const Instruction& i) const override { return KernelOf(i, target_, variant_); }
+  absl::StatusOr<void*> ModuleFor(const Instruction& i, const Kernel& kernel) override {
+    return InImage(i) ? ImageModule() : PtxModule(i, kernel);
   }
 
- private:
   bool InImage(const Instruction& i) const { return !image_.cubin.empty() && IsBuiltEntry(i); }
 
   absl::StatusOr<void*> ImageModule() {
@@ -111,95 +78,13 @@ class Cuda : public CudaDevice {
   absl::StatusOr<void*> PtxModule(const Instruction& i, const Kernel& kernel) {
     void* module = nullptr;
     absl::Status s =
-        driver_.Check(driver_.load_module(&module, kernel.ptx.c_str(), 0, nullptr, nullptr),
+        driver_.Check(driver_.load_module(&module, kernel.text.c_str(), 0, nullptr, nullptr),
                       absl::StrCat("assembling ", i.name, " for ", target_.target));
     if (!s.ok()) return s;
     return module;
   }
 
-  absl::Status RunAlive(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
-    if (absl::Status s = MakeCurrent(); !s.ok()) return s;
-    const absl::StatusOr<const LoadedKernel*> loaded = Load(op);
-    if (!loaded.ok()) return loaded.status();
-    if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
-    const Fragments fragments(*op.instruction, (*loaded)->kernel);
-    std::vector<uint64_t> words(batch.dot_products());
-    const int64_t executions = fragments.Executions(batch);
-    const Kernel& k = (*loaded)->kernel;
-    const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
-    for (int64_t first = 0; first < executions; first += most) {
-      const int64_t count = std::min(most, executions - first);
-      absl::Status s = RunSome(**loaded, fragments, batch, first, count, words.data());
-      if (!s.ok()) return s;
-    }
-    d = std::move(words);
-    return absl::OkStatus();
-  }
-
-  // Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
-  // GPU is not. The executions of the probe itself find it probed.
-  absl::Status ConfirmLayout(const Operation& op) {
-    const auto [at, first] = layouts_.try_emplace(op.instruction->name, absl::OkStatus());
-    if (!first) return at->second;
-    const absl::Status s = ProbeLayout(*this, op);
-    if (absl::IsFailedPrecondition(s)) {
-      at->second = absl::NotFoundError(s.message());
-    } else if (!s.ok()) {
-      layouts_.erase(at);
-    }
-    return s;
-  }
-
-  absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
-                       int64_t first, int64_t count, uint64_t* results) {
-    const PackedOperands in = fragments.Pack(batch, first, count);
-    std::vector<uint32_t> out(count * loaded.kernel.d.words), where(count);
-    DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_), m(driver_);
-    const uint32_t pattern = FillPattern();
-    absl::Status s = a.Fill(in.a);
-    if (s.ok()) s = b.Fill(in.b);
-    if (s.ok()) s = c.Fill(in.c);
-    if (s.ok()) s = d.Fill(out.size(), pattern);
-    if (s.ok()) s = m.Fill(where.size(), kNowhere);
-    void* arguments[] = {a.address(), b.address(), c.address(), d.address(), m.address()};
-    if (s.ok()) {
-      s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
-                                       loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
-                        "launching a kernel");
-    }
-    if (s.ok()) s = driver_.Check(driver_.synchronize(), "running a kernel");
-    if (s.ok()) {
-      s = driver_.Check(driver_.to_host(out.data(), *d.address(), 4 * out.size()),
-                        "copying results from the GPU");
-    }
-    if (s.ok()) {
-      s = driver_.Check(driver_.to_host(where.data(), *m.address(), 4 * where.size()),
-                        "copying the numbers of multiprocessors from the GPU");
-    }
-    if (s.ok()) s = CheckWritten(loaded.kernel, out, where, pattern);
-    if (s.ok()) fragments.Unpack(batch, first, count, out, results);
-    return s;
-  }
-
-  // Every execution must have written its results, and then where it ran.
-  absl::Status CheckWritten(const Kernel& kernel, const std::vector<uint32_t>& out,
-                            const std::vector<uint32_t>& where, uint32_t pattern) {
-    const int words = kernel.d.words;
-    for (size_t x = 0; x < where.size(); ++x) {
-      const auto d = out.begin() + x * words;
-      const bool written = std::any_of(d, d + words, [=](uint32_t w) { return w != pattern; });
-      if (!written || where[x] >= answered_.size()) {
-        return absl::DataLossError(absl::StrCat(
-            name_, ": ", kernel.entry, " wrote ", written ? "not where it ran" : "no result",
-            " in execution ", x, " of ", where.size(), "; what it says cannot be trusted"));
-      }
-      answered_.set(where[x]);
-    }
-    return absl::OkStatus();
-  }
-
   const CudaDriver& driver_;
-  const std::string name_;
   const Variant variant_;
   const PtxTarget& target_;
   const KernelImage image_;  // empty: none that this driver can load
@@ -207,11 +92,7 @@ class Cuda : public CudaDevice {
   const int multiprocessors_;
   const std::string identity_;
   const std::string serial_;
-  Multiprocessors answered_;
-  void* image_module_ = nullptr;                 // loaded at the first need
-  std::map<std::string, LoadedKernel> kernels_;  // by instruction
-  std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
-  absl::Status dead_;                            // not OK: the context is destroyed, for good
+  void* image_module_ = nullptr;  // loaded at the first need
 };
 
 absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) {
@@ -268,11 +149,6 @@ absl::Status CheckDriver(int version, const PtxTarget& target) {
 }
 
 }  // namespace
-
-uint32_t FillPattern() {
-  static std::atomic<uint32_t> launches = 0;
-  return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
-}
 
 absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument) {
   return OpenCudaWith(argument, KernelImageOf);

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -17,26 +16,15 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kNoDriver[] = "mmadiff/no-driver";
-
 absl::StatusOr<const CudaDriver*> Load() {
   const char* path = std::getenv("MMADIFF_LIBCUDA");
   if (path == nullptr) path = "libcuda.so.1";
-  void* library = dlopen(*path == '\0' ? nullptr : path, RTLD_NOW);
-  if (library == nullptr) {
-    const std::string why = dlerror();
-    absl::Status s = absl::NotFoundError(absl::StrCat(
-        "no CUDA driver here (", why, "): install NVIDIA's driver, or use another device"));
-    // A library that this one needs may be missing too: then `why` names that.
-    if (absl::StrContains(why, path) && absl::StrContains(why, "No such file")) {
-      s.SetPayload(kNoDriver, absl::Cord());
-    }
-    return s;
-  }
+  const absl::StatusOr<void*> library =
+      OpenLibrary(path, "CUDA driver", "install NVIDIA's driver, or use another device");
+  if (!library.ok()) return library.status();
   static CudaDriver driver;
-  const auto symbol = [library](const char* name, auto& function) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    return function != nullptr;
+  const auto symbol = [&library](const char* name, auto& function) {
+    return FindSymbol(*library, name, function);
   };
   const bool complete =
       symbol("cuInit", driver.init) && symbol("cuDriverGetVersion", driver.driver_version) &&
@@ -62,23 +50,14 @@ absl::StatusOr<const CudaDriver*> Load() {
   return &driver;
 }
 
-constexpr char kDeadContext[] = "mmadiff/dead-context";
-
 constexpr char kResume[] =
     "nothing is lost: run the same line again; if it happens again, look for Xid in dmesg and at "
     "nvidia-smi";
 
-// What a CUresult (CUDA Driver API 13.0, "Data types") means for us. After a `sticky` one the
-// context is destroyed, and with it all that this process can do on the GPU.
-struct Failure {
-  int result;
-  absl::StatusCode code;
-  bool sticky;
-  const char* advice;
-};
+// By CUresult (CUDA Driver API 13.0, "Data types").
 constexpr auto kNotFound = absl::StatusCode::kNotFound;
 constexpr auto kUnavailable = absl::StatusCode::kUnavailable;
-constexpr Failure kFailures[] = {
+constexpr GpuFailure kFailures[] = {
     {34, kNotFound, false, "this libcuda is the toolkit's stub: put the driver's own before it"},
     {100, kNotFound, false,
      "no GPU is visible: look at CUDA_VISIBLE_DEVICES and nvidia-smi; in MIG mode an instance must "
@@ -108,12 +87,6 @@ constexpr Failure kFailures[] = {
 };
 
 }  // namespace
-
-bool ContextIsDead(const absl::Status& status) {
-  return status.GetPayload(kDeadContext).has_value();
-}
-
-bool IsNoDriver(const absl::Status& status) { return status.GetPayload(kNoDriver).has_value(); }
 
 std::string DriverRelease(const std::string& module_version_file, const std::string& library_file) {
   std::string release;
@@ -157,29 +130,7 @@ absl::Status CudaDriver::Check(int result, absl::string_view what) const {
   const char* text = nullptr;
   if (error_string(result, &text) != 0 || text == nullptr) text = "unknown error";
   const std::string message = absl::StrCat(what, ": ", text, " (CUDA error ", result, ")");
-  const auto known = std::find_if(std::begin(kFailures), std::end(kFailures),
-                                  [result](const Failure& f) { return f.result == result; });
-  if (known == std::end(kFailures)) return absl::UnavailableError(message);
-  absl::Status status(
-      known->code, *known->advice == '\0' ? message : absl::StrCat(message, "; ", known->advice));
-  if (known->sticky) status.SetPayload(kDeadContext, absl::Cord());
-  return status;
-}
-
-absl::Status DeviceMemory::Allocate(size_t bytes) {
-  return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
-                       absl::StrCat("allocating ", bytes, " bytes on the GPU"));
-}
-
-absl::Status DeviceMemory::Fill(size_t words, uint32_t word) {
-  if (absl::Status s = Allocate(4 * words); !s.ok()) return s;
-  return driver_.Check(driver_.fill(address_, word, words), "filling memory of the GPU");
-}
-
-absl::Status DeviceMemory::Fill(const std::vector<uint32_t>& words) {
-  if (absl::Status s = Allocate(4 * words.size()); !s.ok()) return s;
-  return driver_.Check(driver_.to_device(address_, words.data(), 4 * words.size()),
-                       "copying operands to the GPU");
+  return StatusOf(kFailures, result, message);
 }
 
 absl::StatusOr<const CudaDriver*> LoadCudaDriver() {

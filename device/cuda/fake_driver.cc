@@ -182,7 +182,7 @@ Entry EntryOfText(const std::string& text) {
   const std::optional<Variant> variant = VariantOf(*op->instruction, name);
   if (!variant.has_value()) return {};
   const Kernel kernel = KernelOf(*op->instruction, Gpu(), *variant);
-  if (kernel.ptx != text) return {};
+  if (kernel.text != text) return {};
   Entry entry = {name, KernelOfText(*op, *variant, text)};
   entry.kernel.d_words = kernel.d.words;
   return entry;
@@ -193,7 +193,7 @@ Entry EntryOfMachineCode(absl::string_view name) {
   if (op == nullptr || !IsBuiltEntry(*op->instruction)) return {};
   const std::optional<Variant> variant = VariantOf(*op->instruction, name);
   if (!variant.has_value()) return {};
-  return EntryOfText(KernelOf(*op->instruction, Gpu(), *variant).ptx);
+  return EntryOfText(KernelOf(*op->instruction, Gpu(), *variant).text);
 }
 
 char machine_code;  // the module of ELF files

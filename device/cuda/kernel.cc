@@ -36,23 +36,6 @@ constexpr char kMultiprocessor[] = R"(  {
   }
 )";
 
-// Rows and columns of an element of A, of B, or of their scales as a Batch counts them.
-std::vector<Element> InOrderOfBatch(const Instruction& i, Operand operand) {
-  const bool columns =
-      operand == Operand::kB || operand == Operand::kBRows || operand == Operand::kScaleB;
-  std::vector<Element> elements = Elements(i, operand);
-  if (columns) {
-    std::stable_sort(elements.begin(), elements.end(), [](const Element& x, const Element& y) {
-      return std::pair(x.block, x.column) < std::pair(y.block, y.column);
-    });
-  }
-  return elements;
-}
-
-Operand ScalesOf(Operand operand) {
-  return operand == Operand::kB ? Operand::kScaleB : Operand::kScaleA;
-}
-
 std::string Body(const Instruction& i, const Variant& variant) {
   switch (i.layout) {
     case Layout::kNvidiaTcgen05:
@@ -71,30 +54,6 @@ std::string Body(const Instruction& i, const Variant& variant) {
 }  // namespace
 
 std::span<const PtxTarget> PtxTargets() { return kTargets; }
-
-OperandWords WordsOf(const Instruction& i, Operand operand) {
-  OperandWords words;
-  const auto slots = [&](Operand part) {
-    const Extent extent = ExtentOf(i, part);
-    std::vector<Slot> all;
-    for (const Element& e : InOrderOfBatch(i, part)) {
-      const Place p = PlaceOf(i, part, e);
-      all.push_back({words.words + p.lane * extent.registers + p.reg, p.bit});
-    }
-    words.words += extent.lanes * extent.registers;
-    return all;
-  };
-  const std::vector<Slot> elements = slots(operand);
-  const bool scaled = i.scale != nullptr && operand != Operand::kC && operand != Operand::kD;
-  if (!scaled) return words.slots = elements, words;
-  const std::vector<Slot> scales = slots(ScalesOf(operand));
-  const int k = i.shape.k, per_row = i.shape.scales;
-  for (size_t row = 0; row * k < elements.size(); ++row) {
-    words.slots.insert(words.slots.end(), &elements[row * k], &elements[row * k] + k);
-    words.slots.insert(words.slots.end(), &scales[row * per_row], &scales[row * per_row] + per_row);
-  }
-  return words;
-}
 
 absl::Status HasKernel(const Instruction& i, const PtxTarget& target) {
   switch (i.layout) {
@@ -128,7 +87,7 @@ Kernel KernelOf(const Instruction& i, const PtxTarget& target, const Variant& va
   const ModuleEntry entries[] = {{i, own}};
   Kernel kernel;
   kernel.entry = KernelName(i, own);
-  kernel.ptx = ModuleOf(target, entries);
+  kernel.text = ModuleOf(target, entries);
   // Matrices in memory are of no lane: those of wmma are one warp's.
   kernel.threads = std::max(32, ExtentOf(i, Operand::kD).lanes);
   const VariantOperands operands = OperandsOf(own);

@@ -1,6 +1,5 @@
-// Kernels of single instructions: loads, one instruction, stores; PTX text made from the
-// instruction table. Kernels know no layout: they move words, and the maps beside them say where
-// the elements lie in these.
+// Kernels of single instructions (device/gpu/kernel.h) as PTX text made from the instruction table:
+// loads, one instruction, stores, %smid.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +8,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "device/cuda/slot.h"
 #include "device/cuda/variant.h"
+#include "device/gpu/kernel.h"
 #include "sim/instruction.h"
-#include "sim/layout.h"
 
 namespace mmadiff {
 
@@ -23,23 +21,6 @@ struct PtxTarget {
   const char* version;  // least PTX version that knows the target and its matrix instructions
 };
 std::span<const PtxTarget> PtxTargets();
-
-// The words of one execution that hold an operand, and its elements in the order of a Batch: rows
-// of A and columns of B with their scales, C and D row by row.
-struct OperandWords {
-  int words = 0;
-  std::vector<Slot> slots;
-};
-
-struct Kernel {
-  std::string entry;  // its name in modules
-  // A module with that entry, whose parameters are the addresses of the words of all executions of
-  // the grid, [execution][word]: a, b, c, d; and of [execution] words that receive the number of
-  // the multiprocessor (%smid) last of all. Execution x is done by block x.
-  std::string ptx;
-  int threads = 32;  // of a block
-  OperandWords a, b, c, d;
-};
 
 // kNotFound says why the instruction has no kernel on the target.
 absl::Status HasKernel(const Instruction& instruction, const PtxTarget& target);
@@ -52,7 +33,7 @@ Kernel KernelOf(const Instruction& instruction, const PtxTarget& target,
 // Behind the name of the instruction, which has no "__", stands "__" where it is not the first.
 std::string KernelName(const Instruction& instruction, const Variant& variant);
 
-// One module of many kernels: entries as of Kernel::ptx. HasKernel() need not be OK: what a target
+// One module of many kernels: entries as of Kernel::text. HasKernel() need not be OK: what a target
 // does not have its assembler refuses.
 struct ModuleEntry {
   Instruction instruction;
@@ -66,9 +47,5 @@ std::string ModuleOf(const PtxTarget& target, std::span<const ModuleEntry> entri
 std::vector<ModuleEntry> BuiltEntries(const PtxTarget& target);
 // Whether the kernel of an instruction of the target's architecture is among them.
 bool IsBuiltEntry(const Instruction& instruction);
-
-// The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
-// followed by their scales.
-OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
 }  // namespace mmadiff

@@ -9,15 +9,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/cuda/fake_tcgen05.h"
-#include "device/cuda/fragments.h"
 #include "device/cuda/tcgen05_kernel.h"
+#include "device/gpu/fragments.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
 namespace {
 
 std::string KernelText(const Instruction& i, const PtxTarget& target, SourceOfA source) {
-  return KernelOf(i, target, {source}).ptx;
+  return KernelOf(i, target, {source}).text;
 }
 
 constexpr SourceOfA kSources[] = {SourceOfA::kShared, SourceOfA::kLanes};
@@ -121,8 +121,8 @@ void ExpectWordsOf(const Kernel& kernel) {
       {"a", kernel.a.words}, {"b", kernel.b.words}, {"c", kernel.c.words}, {"d", kernel.d.words}};
   for (const auto& [name, words] : operands) {
     EXPECT_TRUE(absl::StrContains(
-        kernel.ptx, absl::StrCat("[p", name, "];\n  mad.wide.u32 %base, %execution, ", 4 * words,
-                                 ", %base;\n")))
+        kernel.text, absl::StrCat("[p", name, "];\n  mad.wide.u32 %base, %execution, ", 4 * words,
+                                  ", %base;\n")))
         << name;
   }
 }

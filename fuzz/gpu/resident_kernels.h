@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "device/cuda/slot.h"
+#include "device/gpu/slot.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/observer.h"
 #include "sim/narrow_row.h"

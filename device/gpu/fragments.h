@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cuda/kernel.h"
+#include "device/gpu/kernel.h"
 #include "sim/batch.h"
 
 namespace mmadiff {

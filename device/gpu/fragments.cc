@@ -1,4 +1,4 @@
-#include "device/cuda/fragments.h"
+#include "device/gpu/fragments.h"
 
 #include <algorithm>
 

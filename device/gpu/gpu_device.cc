@@ -1,0 +1,135 @@
+#include "device/gpu/gpu_device.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "absl/strings/str_cat.h"
+#include "device/one_hot.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int64_t kWordsAtATime = 1 << 23;  // of the largest operand of a launch
+
+}  // namespace
+
+uint32_t FillPattern() {
+  static std::atomic<uint32_t> launches = 0;
+  return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
+}
+
+absl::Status GpuDevice::Supports(const Operation& op) const {
+  const auto probed = layouts_.find(op.instruction->name);
+  if (probed != layouts_.end() && !probed->second.ok()) return probed->second;
+  return HasOperation(op);
+}
+
+absl::Status GpuDevice::Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) {
+  if (!dead_.ok()) return dead_;
+  absl::Status s = RunAlive(op, batch, d);
+  if (ContextIsDead(s)) {
+    dead_ = absl::UnavailableError(
+        absl::StrCat(name(), " is lost to this process since an earlier failure, ", s.message()));
+  }
+  return s;
+}
+
+absl::StatusOr<const LoadedKernel*> GpuDevice::Load(const Operation& op) {
+  if (absl::Status s = Supports(op); !s.ok()) return s;
+  const Instruction& i = *op.instruction;
+  LoadedKernel& loaded = kernels_[i.name];
+  if (loaded.function != nullptr) return &loaded;
+  loaded.kernel = KernelFor(i);
+  const absl::StatusOr<void*> module = ModuleFor(i, loaded.kernel);
+  if (!module.ok()) return module.status();
+  absl::Status s =
+      driver_.Check(driver_.get_function(&loaded.function, *module, loaded.kernel.entry.c_str()),
+                    absl::StrCat("loading ", i.name));
+  if (!s.ok()) return s;
+  return &loaded;
+}
+
+absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
+                                 std::vector<uint64_t>& d) {
+  if (absl::Status s = MakeCurrent(); !s.ok()) return s;
+  const absl::StatusOr<const LoadedKernel*> loaded = Load(op);
+  if (!loaded.ok()) return loaded.status();
+  if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
+  const Fragments fragments(*op.instruction, (*loaded)->kernel);
+  std::vector<uint64_t> words(batch.dot_products());
+  const int64_t executions = fragments.Executions(batch);
+  const Kernel& k = (*loaded)->kernel;
+  const int64_t most = kWordsAtATime / std::max({k.a.words, k.b.words, k.c.words, k.d.words});
+  for (int64_t first = 0; first < executions; first += most) {
+    const int64_t count = std::min(most, executions - first);
+    absl::Status s = RunSome(**loaded, fragments, batch, first, count, words.data());
+    if (!s.ok()) return s;
+  }
+  d = std::move(words);
+  return absl::OkStatus();
+}
+
+// Once per instruction, before its first answer. A wrong layout is remembered, a failure of the
+// GPU is not. The executions of the probe itself find it probed.
+absl::Status GpuDevice::ConfirmLayout(const Operation& op) {
+  const auto [at, first] = layouts_.try_emplace(op.instruction->name, absl::OkStatus());
+  if (!first) return at->second;
+  const absl::Status s = ProbeLayout(*this, op);
+  if (absl::IsFailedPrecondition(s)) {
+    at->second = absl::NotFoundError(s.message());
+  } else if (!s.ok()) {
+    layouts_.erase(at);
+  }
+  return s;
+}
+
+absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fragments,
+                                const Batch& batch, int64_t first, int64_t count,
+                                uint64_t* results) {
+  const PackedOperands in = fragments.Pack(batch, first, count);
+  std::vector<uint32_t> out(count * loaded.kernel.d.words), where(count);
+  DeviceMemory a(driver_), b(driver_), c(driver_), d(driver_), m(driver_);
+  const uint32_t pattern = FillPattern();
+  absl::Status s = a.Fill(in.a);
+  if (s.ok()) s = b.Fill(in.b);
+  if (s.ok()) s = c.Fill(in.c);
+  if (s.ok()) s = d.Fill(out.size(), pattern);
+  if (s.ok()) s = m.Fill(where.size(), kNowhere);
+  void* arguments[] = {a.address(), b.address(), c.address(), d.address(), m.address()};
+  if (s.ok()) {
+    s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
+                                     loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
+                      "launching a kernel");
+  }
+  if (s.ok()) s = driver_.Check(driver_.synchronize(), "running a kernel");
+  if (s.ok()) {
+    s = driver_.Check(driver_.to_host(out.data(), *d.address(), 4 * out.size()),
+                      "copying results from the GPU");
+  }
+  if (s.ok()) {
+    s = driver_.Check(driver_.to_host(where.data(), *m.address(), 4 * where.size()),
+                      "copying the numbers of processors from the GPU");
+  }
+  if (s.ok()) s = CheckWritten(loaded.kernel, out, where, pattern);
+  if (s.ok()) fragments.Unpack(batch, first, count, out, results);
+  return s;
+}
+
+// Every execution must have written its results, and then where it ran.
+absl::Status GpuDevice::CheckWritten(const Kernel& kernel, const std::vector<uint32_t>& out,
+                                     const std::vector<uint32_t>& where, uint32_t pattern) {
+  const int words = kernel.d.words;
+  for (size_t x = 0; x < where.size(); ++x) {
+    const auto d = out.begin() + x * words;
+    const bool written = std::any_of(d, d + words, [=](uint32_t w) { return w != pattern; });
+    if (!written || where[x] >= answered_.size()) {
+      return absl::DataLossError(absl::StrCat(
+          name_, ": ", kernel.entry, " wrote ", written ? "not where it ran" : "no result",
+          " in execution ", x, " of ", where.size(), "; what it says cannot be trusted"));
+    }
+    answered_.set(where[x]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,74 @@
+// What a GPU of any vendor does as a Device: operands packed into the words of kernels, launches,
+// results checked and unpacked.
+#pragma once
+
+#include <bitset>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "device/gpu/driver.h"
+#include "device/gpu/fragments.h"
+#include "device/gpu/kernel.h"
+
+namespace mmadiff {
+
+struct LoadedKernel {
+  Kernel kernel;
+  void* function = nullptr;  // of the driver
+};
+
+// Of a GPU, by the numbers that its kernels write (Kernel::text).
+using Processors = std::bitset<4096>;
+
+// What results are filled with before a launch, another each time: what a kernel does not write is
+// seen, and does not repeat. And for the numbers of processors, none.
+uint32_t FillPattern();
+inline constexpr uint32_t kNowhere = ~0u;
+
+class GpuDevice : public Device {
+ public:
+  std::string name() const override { return name_; }
+  // Of the instructions that the GPU has, those whose layout was not found wrong.
+  absl::Status Supports(const Operation& op) const final;
+  // The first time of an instruction its layout is probed before (device/one_hot.h). After a failure
+  // that is sticky (device/gpu/driver.h) every answer is kUnavailable.
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final;
+
+  // For whoever runs kernels of its own: the processors that have answered, to add to; what must
+  // come before other calls of the driver in a thread; the kernel of a supported operation, loaded.
+  Processors& answered() { return answered_; }
+  virtual absl::Status MakeCurrent() = 0;
+  absl::StatusOr<const LoadedKernel*> Load(const Operation& op);
+
+ protected:
+  GpuDevice(const GpuDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
+
+  // kNotFound says why the GPU does not have the instruction of the operation.
+  virtual absl::Status HasOperation(const Operation& op) const = 0;
+  virtual Kernel KernelFor(const Instruction& instruction) const = 0;
+  // The driver's module with that kernel.
+  virtual absl::StatusOr<void*> ModuleFor(const Instruction& instruction, const Kernel& kernel) = 0;
+
+  const Processors& answered() const { return answered_; }
+
+ private:
+  absl::Status RunAlive(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
+  absl::Status ConfirmLayout(const Operation& op);
+  absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
+                       int64_t first, int64_t count, uint64_t* results);
+  absl::Status CheckWritten(const Kernel& kernel, const std::vector<uint32_t>& out,
+                            const std::vector<uint32_t>& where, uint32_t pattern);
+
+  const GpuDriver& driver_;
+  const std::string name_;
+  Processors answered_;
+  std::map<std::string, LoadedKernel> kernels_;  // by instruction
+  std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said
+  absl::Status dead_;                            // not OK: for good
+};
+
+}  // namespace mmadiff
