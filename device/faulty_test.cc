@@ -47,6 +47,7 @@ TEST(Faulty, UnknownNamesGetTheNearestAndTheList) {
               AllOf(HasSubstr("nearest: fraction_bits, "), HasSubstr("all: "),
                     HasSubstr("zero_sign"), HasSubstr("lost_batch")));
   EXPECT_THAT(Error("flaky=2"), HasSubstr("nearest: flaky_bit"));
+  EXPECT_THAT(Error("xyzzy=2"), HasSubstr("no such fault; all: "));
   EXPECT_THAT(Error(""), HasSubstr("no such fault"));
   EXPECT_THAT(Error("=3"), HasSubstr("no such fault"));
 }
