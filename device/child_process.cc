@@ -231,7 +231,7 @@ absl::Status Child::EndStatus(CommandEnd end) const {
                                                    "killed by signal ",
                                                    code - 128, " (", strsignal(code - 128), ")"));
       }
-      return absl::UnavailableError(absl::StrCat("failed with exit code ", code));
+      return absl::InternalError(absl::StrCat("failed with exit code ", code));
   }
 }
 

@@ -31,7 +31,8 @@ using StopRequest = absl::FunctionRef<bool()>;
 // killed at the end, when this process dies too. The end of what it wrote to stderr is part of
 // every error message, control characters escaped:
 //   kNotFound          the shell finds no such program, or one that is not executable
-//   kUnavailable       no process to be had, another exit code, or killed by a signal
+//   kInternal          another exit code
+//   kUnavailable       no process to be had, or killed by a signal
 //   kDeadlineExceeded  no progress for `timeout`
 //   kCancelled         by `stop`
 absl::Status RunChild(const ChildCommand& child, NextInput next_input, TakeOutput take_output,

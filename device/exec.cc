@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -158,7 +159,7 @@ class Exec : public Device {
                         files.empty() ? "no file of it is hashed" : files, ")");
   }
   bool IsSlow() const override { return true; }
-  // A command that does not know the operation says so by its exit code.
+  // A command that does not know the operation says so by its exit code, at its first batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
 
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
@@ -166,12 +167,17 @@ class Exec : public Device {
     LineWriter writer(op, batch);
     AnswerReader reader(op, batch);
     const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", op.name), timeout_};
-    const absl::Status status = RunChild(
+    absl::Status status = RunChild(
         child, [&] { return writer.Next(); },
         [&](absl::string_view bytes) { return reader.Take(bytes); },
         [&] { return StopRequested(); });
     if (absl::Status changed = files_.CheckUnchanged(); !changed.ok()) return changed;
     d = reader.TakeResults();
+    if (status.ok()) answered_.insert(&op);
+    // A command that fails where it has answered before is lost; another never had the operation.
+    if (absl::IsInternal(status) && answered_.contains(&op)) {
+      status = absl::UnavailableError(status.message());
+    }
     return status;
   }
 
@@ -179,6 +185,7 @@ class Exec : public Device {
   const std::string command_;
   const absl::Duration timeout_;
   ProgramFiles files_;
+  std::set<const Operation*> answered_;
 };
 
 }  // namespace

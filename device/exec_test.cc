@@ -152,10 +152,10 @@ TEST_F(Exec, ChildHasOrdinarySignals) {
 
 TEST_F(Exec, EnvironmentNamesTheOperation) {
   setenv("MMADIFF_INSTRUCTION", "another", 1);
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "env | grep MMADIFF >&2; exit 3"),
+  EXPECT_THAT(Error(absl::StatusCode::kInternal, "env | grep MMADIFF >&2; exit 3"),
               AllOf(HasSubstr("MMADIFF_INSTRUCTION=x86/vdpbf16ps"), Not(HasSubstr("another"))));
   unsetenv("MMADIFF_INSTRUCTION");
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "env | grep MMADIFF >&2; exit 3"),
+  EXPECT_THAT(Error(absl::StatusCode::kInternal, "env | grep MMADIFF >&2; exit 3"),
               HasSubstr("MMADIFF_INSTRUCTION=x86/vdpbf16ps"));
 }
 
@@ -171,15 +171,25 @@ TEST_F(Exec, CannotStart) {
 }
 
 TEST_F(Exec, ExitCodeAndSignal) {
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "echo oops >&2; exit 3"),
+  EXPECT_THAT(Error(absl::StatusCode::kInternal, "echo oops >&2; exit 3"),
               AllOf(HasSubstr("failed with exit code 3"), HasSubstr("its stderr ends: oops")));
   // All the answers, and yet a failure.
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, Helper("line") + "; exit 5"),
+  EXPECT_THAT(Error(absl::StatusCode::kInternal, Helper("line") + "; exit 5"),
               HasSubstr("failed with exit code 5"));
   EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "kill -SEGV $$"),
               HasSubstr("killed by signal 11"));
   EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "sh -c 'kill -KILL $$'; exit $?"),
               AllOf(HasSubstr("exit code 137"), HasSubstr("signal 9")));
+}
+
+// It is lost then; the others of a program that never knew an operation can still be asked.
+TEST_F(Exec, ExitCodeOfACommandThatHasAnsweredBefore) {
+  const std::string first = testing::TempDir() + "/answered_once";
+  const DeviceOr device = OpenExec("mkdir " + first + " && " + Helper("line"), absl::Seconds(20));
+  const Batch batch = RandomDots(TestOperation(), 3);
+  EXPECT_TRUE((*device)->Run(TestOperation(), batch).ok());
+  EXPECT_EQ((*device)->Run(TestOperation(), batch).status().code(), absl::StatusCode::kUnavailable);
+  rmdir(first.c_str());
 }
 
 // The watcher is not of the group that a command signals as its own.
@@ -192,13 +202,13 @@ TEST_F(Exec, SignalsToTheGroup) {
 
 TEST_F(Exec, ExitCodeThoughThisProcessIgnoresItsChildren) {
   signal(SIGCHLD, SIG_IGN);
-  EXPECT_THAT(Error(absl::StatusCode::kUnavailable, "exit 3"), HasSubstr("exit code 3"));
+  EXPECT_THAT(Error(absl::StatusCode::kInternal, "exit 3"), HasSubstr("exit code 3"));
   signal(SIGCHLD, SIG_DFL);
 }
 
 TEST_F(Exec, NoControlCharactersInMessages) {
   const std::string message =
-      Error(absl::StatusCode::kUnavailable, "printf '\\033[2J\\a\\377' >&2; : '\x1b[2J\n'; exit 1");
+      Error(absl::StatusCode::kInternal, "printf '\\033[2J\\a\\377' >&2; : '\x1b[2J\n'; exit 1");
   EXPECT_THAT(message, HasSubstr("ends: \\x1b[2J\\x07\\xff"));
   EXPECT_THAT(message, HasSubstr("'\\x1b[2J\\x0a'"));
   EXPECT_THAT((*OpenExec("rtl '\x1b[2J'", absl::Seconds(1)))->identity(),
@@ -206,8 +216,8 @@ TEST_F(Exec, NoControlCharactersInMessages) {
 }
 
 TEST_F(Exec, OnlyTheEndOfStderrIsKept) {
-  const std::string message = Error(absl::StatusCode::kUnavailable,
-                                    "yes aaaaaaa | head -c 300000 >&2; echo END >&2; exit 1");
+  const std::string message =
+      Error(absl::StatusCode::kInternal, "yes aaaaaaa | head -c 300000 >&2; echo END >&2; exit 1");
   EXPECT_THAT(message, HasSubstr("END"));
   EXPECT_LT(message.size(), 2400u);
   EXPECT_GT(message.size(), 2000u);

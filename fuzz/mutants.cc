@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
+#include "device/stop.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -97,7 +98,8 @@ void Try(const MutantsOptions& options, OperationMutants& work) {
   const CaseStream stream = {work.op, options.strategy, options.seed};
   Batch batch;
   Comparison comparison;
-  for (uint64_t first = 0; first < options.cases && !alive.empty(); first += batch.count) {
+  for (uint64_t first = 0; first < options.cases && !alive.empty() && StopSignal() == 0;
+       first += batch.count) {
     // Small portions while mutants die fast, larger ones for the survivors.
     const uint64_t portion = std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
     Generate(stream, first, std::min(portion, options.cases - first), batch);
@@ -156,6 +158,7 @@ absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Consol
                                 [](const OperationMutants& of) { return of.mutants.empty(); });
   if (none) return absl::InternalError("there are no mutants of these instructions");
   TryAll(options, console, outcome.ops);
+  if (StopSignal() != 0) return absl::CancelledError("stopped by a signal; run again");
   AddTotals(outcome);
   return outcome;
 }

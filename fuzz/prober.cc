@@ -83,6 +83,7 @@ class Prober {
         answered_(answered),
         console_(console),
         files_(options.folder, engine.device()) {
+    device_.StopWhen([] { return StopSignal() != 0; });
     for (const Question* q : options.questions) {
       if (q->method == Method::kPairs) {
         pairs_ = q;
@@ -151,7 +152,7 @@ class Prober {
 
   // Each gets its share of the time that is left.
   absl::Status AskPairs() {
-    for (size_t i = 0; i < with_pairs_.size(); ++i) {
+    for (size_t i = 0; i < with_pairs_.size() && StopSignal() == 0; ++i) {
       const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
       const auto ops = static_cast<int64_t>(with_pairs_.size() - i);
       if (absl::Status s = AskPairsOf(with_pairs_[i], TimeLimit::After(left / ops)); !s.ok()) {
@@ -161,9 +162,9 @@ class Prober {
     return absl::OkStatus();
   }
 
-  // Whether the time is up before the operation was asked all.
+  // Whether the time is up, or a signal came, before the operation was asked all.
   bool IsLate(const Operation& op) {
-    if (!options_.limit.Reached()) return false;
+    if (StopReason(options_.limit).empty()) return false;
     outcome_.late.push_back(&op);
     return true;
   }

@@ -18,7 +18,8 @@ namespace mmadiff {
 struct ProberOptions {
   std::vector<const Operation*> ops;       // that the device supports, with and without a model
   std::vector<const Question*> questions;  // in the order of Questions()
-  // After it no operation is begun but the first; kPairs gets what the other questions leave.
+  // After it, or a signal (device/stop.h), no operation is begun but the first; kPairs gets what the
+  // other questions leave.
   TimeLimit limit;
   // A file for each operation with every case and its answer, and the cases that nothing explains
   // as regression cases; it exists. Empty: nothing is filed.
@@ -27,7 +28,7 @@ struct ProberOptions {
 
 struct ProberOutcome {
   std::vector<absl::Status> dropped;   // of operations that failed alone or have another layout
-  std::vector<const Operation*> late;  // were not asked all: the time was over
+  std::vector<const Operation*> late;  // were not asked all: the time was over, or a signal came
 };
 
 using OnAnswer = std::function<void(const Operation&, const ProbeAnswer&)>;

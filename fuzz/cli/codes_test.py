@@ -35,7 +35,7 @@ run 0 the time limit | patient 0 run $SAME --instr=$F --forever --max_total_time
 run 1 the device repeated | run $OTHER --instr=$M --cases=200 --workdir=found
 run 3 internal error | run $SAME --instr=$F --forever --max_total_time=0 --workdir=nothing
 run 3 a planted fault | run $SAME --instr=arm/sdot --strategy=bits --cases=50 --workdir=planted
-run 3 an instruction | run $SAME --instr="arm/sdot,$F" --strategy=bits --cases=50 --workdir=dropped | grep -qx "stat::cases: 50"; exit ${PIPESTATUS[0]}
+run 3 an instruction | run $SAME --instr="arm/sdot,$F" --strategy=bits --cases=50 --workdir=dropped | grep -x 'stat::cases: 50' && exit ${PIPESTATUS[0]}
 run 3 the shard | run $SAME --instr=$F --cases=50 --shard=1/2 --workdir=shard
 run 4 no such | run --device=cuda:0 --instr=$M
 run 4 no such | run --device=host --instr=$M
@@ -53,19 +53,19 @@ replay 4 no such | mmadiff replay $one --device=cuda:0
 replay 4 it has none | mmadiff replay $one --device=host
 replay 5 damaged | mmadiff replay noise.log
 replay 6 results | mmadiff replay $one $SAME --junit=/proc/none/x
-replay 75 stopped | mmadiff replay $one --device='exec:exit 1'
+replay 75 stopped | mmadiff replay $one --device='exec:kill -9 $$'
 minimize 0 the device gives | mmadiff minimize $one $SAME
 minimize 1 there was | mmadiff minimize $one $OTHER --workdir=minimized
 minimize 4 no such | mmadiff minimize $one --device=host
 minimize 5 damaged | mmadiff minimize $one --device='exec:echo garbage'
 minimize 6 results | mmadiff minimize $one $OTHER --workdir=/proc/none
-minimize 75 stopped | mmadiff minimize $one --device='exec:exit 1'
+minimize 75 stopped | mmadiff minimize $one --device='exec:kill -9 $$'
 explain 0 they are | mmadiff explain $one $SAME
 explain 1 the device's | mmadiff explain $one $OTHER
 explain 4 no such | mmadiff explain $one --device=host
 explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
 explain 6 results | mmadiff explain $one $OTHER >/dev/full
-explain 75 stopped | mmadiff explain $one --device='exec:exit 1'
+explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
 list 0 clean | mmadiff list formats
 list 6 results | mmadiff list formats >/dev/full
 gen 0 clean | mmadiff gen $F --cases=5
@@ -74,7 +74,7 @@ eval 0 clean | echo $line | mmadiff eval $F
 eval 4 no such | mmadiff gen $M --cases=1 | mmadiff eval $M --device=host
 eval 5 damaged | echo no | mmadiff eval $F
 eval 6 results | echo $line | mmadiff eval $F >/dev/full
-eval 75 stopped | echo $line | mmadiff eval $F --device='exec:cat >/dev/null; exit 1'
+eval 75 stopped | echo $line | mmadiff eval $F --device='exec:kill -9 $$'
 check 0 clean | echo $line 40000000 | mmadiff check $F --expect=1
 check 1 a line | printf '%s\\n' "$line 40000001" no | mmadiff check $F --expect=2
 check 2 the stream | echo $line 40000000 | mmadiff check $F
@@ -85,6 +85,7 @@ layout 0 clean | mmadiff layout $M
 layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
+mutants 75 stopped | signalled mmadiff mutants --cases=2^40
 mutants 6 results | mmadiff mutants --instr=$F --cases=2000 >/dev/full
 probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
 probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
@@ -92,6 +93,7 @@ probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M
 probe 5 damaged | mmadiff probe --device='exec:echo garbage' --question=floor --instr=$M
 probe 6 results | mmadiff probe $SAME --question=floor --instr=$M --out=/proc/none/x
 probe 75 a lost | mmadiff probe --device=faulty:dead=1 --question=floor --instr=$M
+probe 75 a signal | signalled mmadiff probe $SAME --all
 probe 75 the time | mmadiff probe $SAME --question=floor --instr="$M,sm_80/${M#*/}" --max_total_time=0
 changes 0 --update | mmadiff changes --update --file=digests.txt
 changes 0 there are none | mmadiff changes --file=digests.txt
@@ -123,6 +125,7 @@ help 6 results | mmadiff help >/dev/full
 * 2 a folder of another | run $SAME --instr=$F --cases=51 --workdir=clean
 * 2 a folder of another | survey $SAME --instr=$F --out=survey1
 * 2 a folder in which | flock clean/writer.lock mmadiff run $SAME --instr=$F --cases=50 --workdir=clean
+* 3 an `exec:` | mmadiff replay $one --device='exec:exit 1'
 * 4 `recorded:` | run --device=recorded:none --instr=$F
 * 4 `exec:` | run --device=exec:/no/such/program --instr=$F --cases=50 --workdir=none1
 '''

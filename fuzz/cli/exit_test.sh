@@ -148,7 +148,22 @@ echo text >not_executable
 device 4 /no/such/program; warns 'check the path'
 device 4 ./not_executable; warns 'check its permissions'
 device 4 './not_executable | cat; exit 126'
-device 75 'exit 1'; device 75 'kill -9 $$'; device 75 'cat >/dev/null; exit 3'
+device 3 'exit 1'; device 3 'cat >/dev/null; exit 3'; device 75 'kill -9 $$'
+# It answers eight times and no more: lost. A signal: what was answered is printed.
+eight="echo >>asked; [ \$(wc -l <asked) -le 8 ] && exec '$m' eval \$MMADIFF_INSTRUCTION"
+expect 75 probe --all --instr=$fma --device="exec:$eight; exit 1"; says 'stat::agree: 1'; rm asked
+expect_stopped() { # ARGUMENTS...: mmadiff, which a command of its device sends a signal
+  bash -c 'm=$1; shift; export self=$$; exec "$m" "$@"' - "$m" "$@" >"$out" 2>"$err" </dev/null
+  local code=$?; [ $code = 75 ] || fail "exit code $code, not 75, after a signal: mmadiff $*"
+}
+expect_stopped probe --all --instr=$fma --device="exec:$eight; kill -TERM \$self; sleep 100"
+says 'stat::agree: 1'; rm asked
+# mutants: a signal comes sooner or later than its handler.
+for ((seconds = 1; seconds < 300; seconds *= 2)); do
+  timeout --preserve-status -s TERM $seconds "$m" mutants --cases=2^40 >/dev/null 2>&1; code=$?
+  [ $code = 143 ] || break
+done
+[ $code = 75 ] || fail "exit code $code, not 75, of mutants after a signal"
 device 5 'echo garbage'; device 5 true; device 5 'yes 0'; device 5 cat; device 5 'tr "\0" x </dev/zero'
 device 5 'echo x >>changed; cat changed >/dev/null'
 expect 4 run --instr=$fma --cases=10 --workdir=none1 --device=exec:/no/such/program
@@ -203,7 +218,7 @@ done
 esc=$'\033[2J\007\177\302\233'
 shown='\x1b[2J\x07\x7f\xc2\x9b'
 evil="exec:: '$esc'; '$m' eval $mma"
-expect 75 replay good.txtpb --device="exec:printf '%s' '$esc' >&2; exit 1"; warns "$shown"
+expect 3 replay good.txtpb --device="exec:printf '%s' '$esc' >&2; exit 1"; warns "$shown"
 expect 5 replay good.txtpb --device="exec:printf '%s\n' '$esc'"
 expect 0 explain good.txtpb --device="$evil"; says "$shown"
 expect 0 run --device="$evil" --instr=$mma --cases=5 --workdir="w$esc"; warns "$shown"

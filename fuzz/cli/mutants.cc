@@ -2,6 +2,7 @@
 #include "fuzz/mutants.h"
 
 #include "absl/strings/str_format.h"
+#include "device/stop.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
@@ -84,6 +85,7 @@ int RunMutants(const MutantsFlags& flags, const Globals& globals) {
   if (!ops.ok()) return Fail(ops.status());
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
   Console console = globals.MakeConsole();
+  HandleStopSignals();
   const auto outcome = KillMutants(
       {*ops, FindStrategy(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   if (!outcome.ok()) return Fail(outcome.status());

@@ -118,15 +118,17 @@ class Answers {
 int Finish(const Answers& answers, const ProberOutcome& outcome, Console& console) {
   const auto& [dropped, late] = outcome;
   if (!late.empty()) {
-    console.Warn(absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
-                              ", were not asked all questions: --max_total_time was over"));
+    console.Warn(
+        absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
+                     ", were not asked all questions: ",
+                     StopSignal() != 0 ? "stopped by a signal" : "--max_total_time was over"));
   }
   if (!dropped.empty()) {
     console.Warn(absl::StrCat(dropped.size(), " instructions were dropped (above)"));
     return CodeOfDropped(dropped, answers.cases() > 0);
   }
   if (answers.contradictions() > 0) return kMismatch;
-  return late.empty() ? kClean : kStopped;
+  return late.empty() && StopSignal() == 0 ? kClean : kStopped;
 }
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
@@ -179,6 +181,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return Fail(absl::DataLossError(s.message()), kNotDurable);
   }
+  HandleStopSignals();
   Answers answers;
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out}, **engine,

@@ -104,7 +104,7 @@ absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, 
       result.first.push_back({Extract(batch, differing.front()), (*d)[differing.front()]});
     }
     result.done = std::min(tile * domain.triples_of_tile(), result.of);
-    if (limit.Reached()) break;
+    if (limit.Reached() || device.StopRequested()) break;
   }
   return result;
 }

@@ -23,7 +23,7 @@ struct OperandSweep {
   std::vector<Observed> first = {};  // that differs; none or one
 };
 
-// At least one portion, even after the limit. Errors are the device's.
+// At least one portion, even after the limit or when the device is to stop (StopWhen). Errors are the device's.
 absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
                                            const TimeLimit& limit);
 
