@@ -25,7 +25,7 @@ enum ExitCode : int {
   kMismatch = 1,
   kUsage = 2,
   kInternal = 3,
-  kNoDevice = 4,    // no such device or instruction here
+  kNoDevice = 4,    // or it does not have the instruction
   kDamaged = 5,     // the good records were used
   kNotDurable = 6,  // results could not be written
   kStopped = 75,    // nothing lost, run again
