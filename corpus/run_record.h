@@ -28,6 +28,16 @@ struct RunManifest {
       return std::min(unit_cases, cases - unit * unit_cases);
     }
 
+    // Of the units u with u % shards == shard.
+    uint64_t UnitsOfShard(uint64_t shard, uint64_t shards) const {
+      return Units() > shard ? (Units() - shard - 1) / shards + 1 : 0;
+    }
+    uint64_t CasesOfShard(uint64_t shard, uint64_t shards) const {
+      const uint64_t units = UnitsOfShard(shard, shards);
+      if (units == 0) return 0;
+      return (units - 1) * unit_cases + CasesOf((units - 1) * shards + shard);
+    }
+
     friend bool operator==(const Instruction&, const Instruction&) = default;
   };
 

@@ -220,8 +220,7 @@ absl::Status UnknownName(absl::string_view name) {
   std::vector<std::string> names;
   for (const FaultUsage& usage : FaultUsages()) names.push_back(usage.name);
   return absl::InvalidArgumentError(absl::StrCat(
-      "faulty:", name,
-      ": no such fault; nearest: ", absl::StrJoin(Nearest(StdView(name), names, 3), ", "),
+      "faulty:", name, ": no such fault", NearestText("; nearest: ", StdView(name), names, 3),
       "; all: ", absl::StrJoin(names, ", ")));
 }
 

@@ -43,10 +43,10 @@ std::string Error(absl::string_view name_value) {
 }
 
 TEST(Faulty, UnknownNamesGetTheNearestAndTheList) {
-  EXPECT_THAT(Error("fraction_bit=24"),
-              AllOf(HasSubstr("nearest: fraction_bits, "), HasSubstr("all: "),
-                    HasSubstr("zero_sign"), HasSubstr("lost_batch")));
+  EXPECT_THAT(Error("fraction_bit=24"), AllOf(HasSubstr("nearest: fraction_bits; all: "),
+                                              HasSubstr("zero_sign"), HasSubstr("lost_batch")));
   EXPECT_THAT(Error("flaky=2"), HasSubstr("nearest: flaky_bit"));
+  EXPECT_THAT(Error("xyzzy=2"), HasSubstr("no such fault; all: "));
   EXPECT_THAT(Error(""), HasSubstr("no such fault"));
   EXPECT_THAT(Error("=3"), HasSubstr("no such fault"));
 }

@@ -60,8 +60,8 @@ DeviceOr OpenDeviceOf(std::span<const DeviceKind> kinds, absl::string_view spec)
   const std::string usages = absl::StrJoin(
       kinds, ", ",
       [](std::string* out, const DeviceKind& kind) { absl::StrAppend(out, kind.usage); });
-  return absl::InvalidArgumentError(absl::StrCat("no device '", spec,
-                                                 "'; nearest: ", Nearest(wanted, names, 1).front(),
+  return absl::InvalidArgumentError(absl::StrCat("no device '", spec, "'",
+                                                 NearestText("; nearest: ", wanted, names, 1),
                                                  "; devices: ", usages));
 }
 

@@ -29,6 +29,7 @@ TEST(OpenBasicDevice, UnknownKindsGetTheNearestAndTheList) {
     EXPECT_THAT(Error("hosst"), HasSubstr(kind.usage));
   }
   EXPECT_THAT(Error("fault:dead=1"), HasSubstr("nearest: faulty"));
+  EXPECT_THAT(Error("xyzzy"), HasSubstr("no device 'xyzzy'; devices: "));
   EXPECT_THAT(Error(""), HasSubstr("devices: host"));
 }
 

@@ -98,9 +98,9 @@ class Campaign {
       units_.push_back(planned.Units());
       unit_cases_.push_back(planned.unit_cases);
       next_.push_back(options.shard);
-      for (uint64_t u = options.shard; u < units_[r] && !options.forever; u += options.shards) {
-        op.planned_cases += CasesOf(r, u);
-        ++outcome_.units;
+      if (!options.forever) {
+        op.planned_cases = planned.CasesOfShard(options.shard, options.shards);
+        outcome_.units += planned.UnitsOfShard(options.shard, options.shards);
       }
       outcome_.ops.push_back(std::move(op));
     }

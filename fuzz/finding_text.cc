@@ -37,8 +37,10 @@ std::string FiledText(const Finding& finding, size_t width) {
     const std::string folder = std::filesystem::path(finding.path).parent_path().string();
     return absl::StrCat(folder, ", ", beside + 1, beside == 0 ? " case" : " cases");
   }
-  return absl::StrCat(finding.path,
-                      beside == 0 ? "" : absl::StrCat(", ", beside, " cases beside it"));
+  return absl::StrCat(
+      finding.path,
+      beside == 0 ? ""
+                  : absl::StrCat(", ", beside, beside == 1 ? " case" : " cases", " beside it"));
 }
 
 std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,

@@ -64,9 +64,7 @@ absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manif
 
 bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
   for (size_t r = 0; r < manifest.instructions.size(); ++r) {
-    const uint64_t units = manifest.instructions[r].Units();
-    const uint64_t after = units > manifest.shard ? units - manifest.shard - 1 : 0;
-    const uint64_t planned = units > manifest.shard ? after / manifest.shards + 1 : 0;
+    const uint64_t planned = manifest.instructions[r].UnitsOfShard(manifest.shard, manifest.shards);
     if (stored.done[r].size() < planned) return false;
   }
   return true;

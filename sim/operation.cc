@@ -257,24 +257,36 @@ std::string WhyNoOperation(std::string_view name) {
   if (names.empty()) {
     for (const Operation& op : Operations()) names.push_back(op.name);
   }
-  std::string near;
-  for (const std::string& n : Nearest(resolved, names, 3)) near += (near.empty() ? "" : ", ") + n;
   return "no instruction '" + std::string(name) + "'" +
-         (elsewhere.empty() ? "" : "; it exists on " + elsewhere) + "; the nearest names are " +
-         near + " (mmadiff list instructions)";
+         (elsewhere.empty() ? "" : "; it exists on " + elsewhere) +
+         NearestText("; the nearest names are ", resolved, names, 3) +
+         " (mmadiff list instructions)";
 }
 
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count) {
   std::vector<std::pair<size_t, size_t>> ranked;  // distance and index
   const EditDistances distances(name);
-  for (size_t i = 0; i < candidates.size(); ++i)
-    ranked.emplace_back(distances.To(candidates[i]), i);
+  const size_t most = std::max<size_t>(2, std::min<size_t>(name.size(), 128) / 3);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const size_t distance = distances.To(candidates[i]);
+    const bool begins = !name.empty() && candidates[i].rfind(name, 0) == 0;
+    if (distance <= most || begins) ranked.emplace_back(distance, i);
+  }
   count = std::min(count, ranked.size());
   std::partial_sort(ranked.begin(), ranked.begin() + count, ranked.end());
   std::vector<std::string> nearest;
   for (size_t i = 0; i < count; ++i) nearest.push_back(candidates[ranked[i].second]);
   return nearest;
+}
+
+std::string NearestText(std::string_view lead, std::string_view name,
+                        std::span<const std::string> candidates, size_t count) {
+  std::string text;
+  for (const std::string& n : Nearest(name, candidates, count)) {
+    text += (text.empty() ? std::string(lead) : ", ") + n;
+  }
+  return text;
 }
 
 Model WithAlgorithm(const Operation& op, const Algorithm& algorithm) {

@@ -67,10 +67,13 @@ std::vector<const Operation*> MatchOperations(std::string_view glob,
 // which architectures have it, which names are near.
 std::string WhyNoOperation(std::string_view name);
 
-// The candidates most similar to `name`, or to its first 128 characters, by edit distance, at most
-// `count`.
+// The candidates that begin with `name`, or differ from its first 128 characters by at most two
+// edits or a third of their number; the most similar ones first, at most `count`.
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,
                                  size_t count);
+// These after `lead`, separated by commas; empty if there is none.
+std::string NearestText(std::string_view lead, std::string_view name,
+                        std::span<const std::string> candidates, size_t count);
 
 // The model of an operation with another algorithm.
 Model WithAlgorithm(const Operation& op, const Algorithm& algorithm);

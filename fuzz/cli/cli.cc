@@ -31,7 +31,7 @@ std::span<const ExitCodeMeaning> ExitCodes() {
       {kMismatch, "mismatches"},
       {kUsage, "usage"},
       {kInternal, "internal error, or nothing was compared"},
-      {kNoDevice, "no such device or instruction here"},
+      {kNoDevice, "no such device here, or one that does not have the instruction"},
       {kDamaged, "damaged data (the good records were used), or answers that do not repeat"},
       {kNotDurable, "results could not be written"},
       {kStopped, "stopped early: nothing is lost, run again"},

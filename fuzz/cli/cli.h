@@ -25,7 +25,7 @@ enum ExitCode : int {
   kMismatch = 1,
   kUsage = 2,
   kInternal = 3,
-  kNoDevice = 4,    // no such device or instruction here
+  kNoDevice = 4,    // or it does not have the instruction
   kDamaged = 5,     // the good records were used
   kNotDurable = 6,  // results could not be written
   kStopped = 75,    // nothing lost, run again
@@ -33,8 +33,8 @@ enum ExitCode : int {
 
 // "0 clean", "1 mismatches", ...: what a script may rely on.
 struct ExitCodeMeaning {
-  ExitCode code;
-  const char* what;
+  ExitCode code = kClean;
+  const char* what = nullptr;
 };
 std::span<const ExitCodeMeaning> ExitCodes();
 
@@ -57,9 +57,11 @@ struct Verb {
   std::function<int()> (*add)(CLI::App& command, const Globals& globals);
   const char* example = "";  // what follows "mmadiff "
   const char* codes = "";    // exit codes beside those of all verbs: "1 4 75"
-  const char* differs = "";  // what exit code 1 says here, if not "mismatches"
-  bool json = false;         // knows --json
-  bool hidden = false;       // not for people: no help lists it
+  // What codes mean here, if not what ExitCodes() says; claims separated by "; ". A `what` of
+  // nullptr ends them.
+  ExitCodeMeaning own[5] = {};
+  bool json = false;    // knows --json
+  bool hidden = false;  // not for people: no help lists it
 };
 
 // The table of verbs, in main.cc.

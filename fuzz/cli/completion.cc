@@ -70,13 +70,12 @@ std::string FlagWords(const std::vector<FlagDoc>& docs) {
   return absl::StrJoin(words, " ");
 }
 
-// What the arguments of a verb may be: INSTRUCTIONS, or words; empty for files.
-std::string Arguments(const std::vector<FlagDoc>& docs) {
-  for (const FlagDoc& doc : docs) {
-    if (doc.names.empty() && doc.value == "instruction") return "INSTRUCTIONS";
-    if (doc.names.empty() && !doc.choices.empty()) return absl::StrJoin(doc.choices, " ");
+std::vector<std::string> VerbWords() {
+  std::vector<std::string> words;
+  for (const Verb& verb : Verbs()) {
+    if (!verb.hidden) words.push_back(verb.name);
   }
-  return "";
+  return words;
 }
 
 std::vector<std::string> DeviceWords() {
@@ -98,7 +97,17 @@ constexpr char kInstructions[] = "(mmadiff list)";
 // The values of a flag or an argument, separated by spaces; empty for files and numbers.
 std::string Values(const FlagDoc& doc) {
   if (doc.value == "GLOBS" || doc.value == "instruction") return kInstructions;
+  if (doc.value == "verb") return absl::StrJoin(VerbWords(), " ");
   return absl::StrJoin(doc.value == "DEVICE" ? DeviceWords() : doc.choices, " ");
+}
+
+// What the arguments of a verb may be: INSTRUCTIONS, or words; empty for files.
+std::string Arguments(const std::vector<FlagDoc>& docs) {
+  for (const FlagDoc& doc : docs) {
+    const std::string values = doc.names.empty() ? Values(doc) : "";
+    if (!values.empty()) return values == kInstructions ? "INSTRUCTIONS" : values;
+  }
+  return "";
 }
 
 bool IsFile(const FlagDoc& doc) { return doc.value == "FILE" || doc.value == "FOLDER"; }
@@ -155,12 +164,12 @@ void AddChoices(const std::vector<FlagDoc>& docs, std::string& all) {
 }  // namespace
 
 std::string BashCompletion(const CLI::App& program) {
-  std::vector<std::string> names, faults;
+  const std::vector<std::string> names = VerbWords();
+  std::vector<std::string> faults;
   std::string verbs, choices;
   for (const Verb& verb : Verbs()) {
     if (verb.hidden) continue;
     const std::vector<FlagDoc> docs = FlagsOf(*program.get_subcommand(verb.name));
-    names.push_back(verb.name);
     absl::StrAppend(&verbs, "    ", verb.name, ") flags='", FlagWords(docs), "' args='",
                     Arguments(docs), "' ;;\n");
     AddChoices(docs, choices);

@@ -107,8 +107,10 @@ std::string ManPage(const CLI::App& program) {
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));
     }
-    if (*verb.differs != '\0')
-      absl::StrAppend(&out, ".PP\nExit code 1: ", Roff(verb.differs), "\n");
+    for (const ExitCodeMeaning& own : verb.own) {
+      if (own.what == nullptr) break;
+      absl::StrAppend(&out, ".PP\nExit code ", own.code, ": ", Roff(own.what), "\n");
+    }
   }
   std::vector<HelpSection> sections = {GlobalFlags(program, true)};
   for (HelpSection& section : SectionsOfDevices()) sections.push_back(std::move(section));

@@ -122,6 +122,13 @@ std::vector<HelpSection> SectionsOfDevices() {
   return {devices, faults};
 }
 
+const char* MeaningOf(const ExitCodeMeaning& general, const Verb& verb) {
+  for (const ExitCodeMeaning& own : verb.own) {
+    if (own.what != nullptr && own.code == general.code) return own.what;
+  }
+  return general.what;
+}
+
 HelpSection SectionOfExitCodes(const Verb* verb) {
   const std::vector<std::string> codes =
       absl::StrSplit(verb == nullptr ? "" : absl::StrCat(kOfAllVerbs, " ", verb->codes), ' ');
@@ -129,15 +136,15 @@ HelpSection SectionOfExitCodes(const Verb* verb) {
   for (const ExitCodeMeaning& m : ExitCodes()) {
     const std::string code = absl::StrCat(m.code);
     if (verb != nullptr && std::find(codes.begin(), codes.end(), code) == codes.end()) continue;
-    const bool own = verb != nullptr && m.code == kMismatch && *verb->differs != '\0';
-    section.rows.push_back({code, own ? verb->differs : m.what});
+    section.rows.push_back({code, verb == nullptr ? m.what : MeaningOf(m, *verb)});
   }
   return section;
 }
 
 HelpSection SectionOfEnvironment() {
   return {"Environment",
-          {{"MMADIFF_EXEC_TIMEOUT", "seconds that exec: waits for a line [60]"},
+          {{"COLUMNS", "width of the terminal, if it is not to be asked"},
+           {"MMADIFF_EXEC_TIMEOUT", "seconds that exec: waits for a line [60]"},
            {"MMADIFF_LIBCUDA", "the driver's library, where cuda: is to load another"},
            {"NO_COLOR", "if set, no colours"},
            {"PAGER", "shows help and lists on a terminal [less -FRX, if there]"}}};

@@ -52,7 +52,12 @@ expect 2 gen --csaes=5; has err "'--cases'"; expect 2 run --wrokdir x; has err "
 expect 2 run --dry_run --json; has err 'no --json'; expect 2 probe --list --json; has err 'no --json'
 expect 2 --max_total_time=1 run; has err "'--max_total_time' stands behind its verb"
 expect 2 --qiuet run; has err "'--quiet'"; expect 2 list --jsno; has err "'--json'"
-expect 2 run --instr=x86/vdpbf16p; has err x86/vdpbf16ps; expect 2 list instructions 'x87/*'; has err x86/
+expect 2 run --instr=x86/vdpbf16p; has err x86/vdpbf16ps; expect 2 list instructions 'x86/vfmad231*'; has err x86/vfmadd231ss
+expect 2 xyzzy; has err "no verb 'xyzzy'"; lacks err 'did you mean'; expect 2 run --xyzzy; lacks err 'did you mean'
+for value in '--instr= --cases=5' '--instr --cases=5' '--workdir --quiet'; do
+  expect 2 run $value --dry_run; has err "needs a value, not '--"
+done
+expect 2 probe; has err '`mmadiff probe --list` shows the questions'
 unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
 expect 2 list instructions "$unknown"; has err 'cannot be simulated'; expect 0 list instructions "$unknown" --evidence
 expect 2 list formats 'x*'; has err "no formats 'x*'"
@@ -68,6 +73,12 @@ expect 0 run $fma --dry_run; is "$(grep -c 'cases of' out)" 3
 expect 0 probe $fma --question=order; is "$(grep -c '^  order' out)" 2
 expect 0 record $fma --cases=1 --max_total_time=0 recorded; has out '3 instructions'
 expect 0 mutants ${fma#* } --cases=2000; has out 'stat::instructions: 3'
+
+# ---- The plan of a shard: 9000 cases are four units of 2048, and 808.
+mma='--device=faulty:none=0 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --cases=9000'
+expect 0 run $mma --dry_run; has out 'f32  9000 cases'; lacks out shard
+expect 0 run $mma --dry_run --shard=0/2; has out 'f32  4904 cases'; has out 'shard     0/2'
+expect 0 run $mma --dry_run --shard=4/5; has out 'f32  808 cases'; expect 0 run $mma --dry_run --shard=5/6; has out 'f32  0 cases'
 
 # ---- The man page, by groff where it is
 is "$(grep -vE '^(\.(TH|SH|SS|TP|PP|B|I)( |$)|[^.'\''])' man)" ''
@@ -93,7 +104,9 @@ is "$(complete_words mmadiff run --device = f)" faulty:
 is "$(complete_words mmadiff run --device = faulty : fra)" fraction_bits=
 is "$(complete_words mmadiff run --strategy =)" 'mixed boundary bits'
 is "$(complete_words mmadiff run --strategy b)" 'boundary bits'
-is "$(complete_words mmadiff list fo)" formats
+is "$(complete_words mmadiff list fo)" formats; is "$(complete_words mmadiff help ex)" explain
+is "$(sed -n "s/^    help) _arguments .* '\*:verb:(\([a-z ]*\))'.*/\1/p" zsh)" "$(echo $verbs)"
+is "$(sed -n "s/.*_from help' -f -a '\([a-z ]*\)'.*/\1/p" fish)" "$(echo $verbs)"
 is "$(complete_words mmadiff replay co)" ''  # files, by bash
 if command -v zsh >/dev/null; then is "$(zsh -f -n zsh 2>&1)" ''; fi
 if command -v fish >/dev/null; then
@@ -101,7 +114,7 @@ if command -v fish >/dev/null; then
   of_fish() { PATH=$PWD:$PATH HOME=$PWD fish -c "source fish; complete -C '$1'" | cut -f 1 | sort | xargs; }
   is "$(of_fish 'mmadiff re')" 'record replay'; is "$(of_fish 'mmadiff run --dev')" --device
   is "$(of_fish 'mmadiff run --strategy=')" '--strategy=bits --strategy=boundary --strategy=mixed'
-  is "$(of_fish 'mmadiff gen x86/vdp')" x86/vdpbf16ps; is "$(of_fish 'mmadiff list fo')" formats
+  is "$(of_fish 'mmadiff gen x86/vdp')" x86/vdpbf16ps; is "$(of_fish 'mmadiff list fo')" formats; is "$(of_fish 'mmadiff help ex')" explain
 fi
 
 # ---- Version

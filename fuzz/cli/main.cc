@@ -1,4 +1,5 @@
 // mmadiff VERB: parses the command line and runs one verb.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -22,23 +23,37 @@ constexpr Verb kVerbs[] = {
      .add = AddRun,
      .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h",
      .codes = "1 4 5 75",
+     .own = {{kMismatch, "the device repeated a difference five times of five"},
+             {kInternal,
+              "internal error, or nothing was compared; also: a planted fault was not found; an "
+              "instruction was dropped, the others were run; the shard has no unit"},
+             {kDamaged,
+              "damaged data; also: only answers that do not repeat; answers that cannot be read; "
+              "earlier ones that could not be trusted"},
+             {kStopped, "a signal; a time limit; a lost device"},
+             {kClean, "clean; also: the time limit of --forever"}},
      .json = true},
     {.name = "replay",
      .what = "regression cases, vectors, recordings or one case name, with or without a device",
      .add = AddReplay,
      .example = "replay corpus/regressions --device=host",
-     .codes = "1 4 5 75"},
+     .codes = "1 4 5 75",
+     .own = {{kMismatch, "the model, or the device, differs from what is stored"},
+             {kNoDevice, "no such device here; also: it has none of the instructions"}}},
     {.name = "minimize",
      .what = "shrink one mismatch to its essence",
      .add = AddMinimize,
      .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
      .codes = "1 4 5 75",
+     .own = {{kMismatch, "there was a mismatch, and it is filed"},
+             {kClean, "the device gives the model's answer"}},
      .json = true},
     {.name = "explain",
      .what = "show one mismatch stage by stage, and what would reproduce it",
      .add = AddExplain,
      .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
      .codes = "1 4 5 75",
+     .own = {{kMismatch, "the device's answer is not the model's"}, {kClean, "they are equal"}},
      .json = true},
     {.name = "list",
      .what = "instructions, devices, strategies, formats, vectors, differences; one a line",
@@ -61,6 +76,8 @@ constexpr Verb kVerbs[] = {
      .add = AddCheck,
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps",
      .codes = "1 5",
+     .own = {{kMismatch, "a line differs, even if a later one is damaged"},
+             {kUsage, "usage; also: the stream does not say how many lines it has"}},
      .json = true},
     {.name = "layout",
      .what = "lane and register of each matrix element",
@@ -71,22 +88,23 @@ constexpr Verb kVerbs[] = {
      .what = "seeded faults: which neighbours of the model the generator finds",
      .add = AddMutants,
      .example = "mutants --instr='sm_80/*'",
-     .codes = "1",
-     .differs = "a fault was not found",
+     .codes = "1 75",
+     .own = {{kMismatch, "a fault was not found"}},
      .json = true},
     {.name = "probe",
      .what = "ask a device the questions that only hardware answers",
      .add = AddProbe,
      .example = "probe --device=cuda:0 --all --out=answers",
      .codes = "1 4 5 75",
-     .differs = "an answer contradicts the table",
+     .own = {{kMismatch, "an answer contradicts the table"},
+             {kStopped, "a lost device; a signal; the time was over before all were asked"}},
      .json = true},
     {.name = "changes",
      .what = "which instructions answer otherwise than the digests in the repository",
      .add = AddChanges,
      .example = "changes",
      .codes = "1 5",
-     .differs = "there are changes"},
+     .own = {{kMismatch, "there are changes"}, {kClean, "there are none; also: --update"}}},
     {.name = "record",
      .what = "write a device's answers to a file",
      .add = AddRecord,
@@ -97,6 +115,12 @@ constexpr Verb kVerbs[] = {
      .add = AddSurvey,
      .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m",
      .codes = "1 4 5 75",
+     .own = {{kMismatch,
+              "an answer contradicts the table; with --compare: a common answer differs"},
+             {kInternal,
+              "internal error, or nothing was compared; also: a row traps, fails, does not repeat "
+              "or is laid out otherwise"},
+             {kStopped, "a signal; a full folder; a lost device; the time did not reach all"}},
      .json = true},
     {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
     {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk, .hidden = true},
@@ -111,8 +135,9 @@ std::string WithUnderscores(std::string arg) {
   return arg;
 }
 
-std::string NearestOf(absl::string_view word, const std::vector<std::string>& candidates) {
-  return Nearest({word.data(), word.size()}, candidates, 1).front();
+std::string DidYouMean(const std::string& word, const std::vector<std::string>& candidates) {
+  const std::string nearest = NearestText("; did you mean '", word, candidates, 1);
+  return nearest.empty() ? "" : nearest + "'?";
 }
 
 std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::string& word) {
@@ -124,10 +149,11 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
     }
   }
   const std::string flag = word.substr(0, word.find('='));
-  const std::string nearest = NearestOf(flag, names);
-  if (nearest == flag) return absl::StrCat("'", flag, "' stands behind its verb");
-  return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag,
-                      "'; did you mean '", nearest, "'?");
+  if (std::ranges::count(names, flag) > 0) {
+    return absl::StrCat("'", flag, "' stands behind its verb");
+  }
+  return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag, "'",
+                      DidYouMean(flag, names));
 }
 
 // What is wrong with the first word that nothing took; else what CLI11 says.
@@ -156,6 +182,18 @@ int HelpOrFail(const CLI::App& program, const CLI::ParseError& error) {
   return code;
 }
 
+// CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
+void RefuseFlagsAsValues(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || option->get_items_expected_min() == 0) continue;
+    option->transform(CLI::Validator(
+        [](std::string& value) {
+          return value.rfind("--", 0) == 0 ? absl::StrCat("needs a value, not '", value, "'") : "";
+        },
+        ""));
+  }
+}
+
 void AddGlobals(CLI::App& app, Globals& globals) {
   app.set_version_flag("--version", VersionText(), "version, commit and build options");
   app.add_flag("--json", globals.json, "results as JSON on stdout");
@@ -182,6 +220,7 @@ int Main(int argc, char** argv) {
   app.formatter_fn(
       [](const CLI::App* of, const std::string&, CLI::AppFormatMode) { return HelpText(*of); });
   AddGlobals(app, globals);
+  RefuseFlagsAsValues(app);
 
   std::function<int()> chosen;
   const Verb* chosen_verb = nullptr;
@@ -192,6 +231,7 @@ int Main(int argc, char** argv) {
       chosen = action;
       chosen_verb = verb;
     });
+    RefuseFlagsAsValues(*command);
   }
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
@@ -228,8 +268,7 @@ absl::Status NoVerb(const std::string& name) {
   for (const Verb& verb : kVerbs) {
     if (!verb.hidden) names.push_back(verb.name);
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("no verb '", name, "'; did you mean '", NearestOf(name, names), "'?"));
+  return absl::InvalidArgumentError(absl::StrCat("no verb '", name, "'", DidYouMean(name, names)));
 }
 
 }  // namespace mmadiff

@@ -134,7 +134,8 @@ int Finish(const Answers& answers, const ProberOutcome& outcome, Console& consol
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
   std::vector<const Question*> questions;
   if (flags.all == !flags.question.empty()) {
-    return absl::InvalidArgumentError("either --all or --question=ID; --list shows the questions");
+    return absl::InvalidArgumentError(
+        "write either --all or --question=ID; `mmadiff probe --list` shows the questions");
   }
   for (const std::string& id : flags.question) {
     if (FindQuestion(id) == nullptr) {

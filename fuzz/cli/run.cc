@@ -105,15 +105,19 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   }
 }
 
-std::string Plan(const CampaignOptions& options, const Device& device) {
+std::string Plan(const CampaignOptions& options, const RunManifest& manifest,
+                 const Device& device) {
   std::string text = absl::StrCat("device    ", device.name(), " (", device.identity(),
                                   ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
                                   "\nworkdir   ", options.workdir, "\n");
-  for (const Operation* op : options.ops) {
-    absl::StrAppend(
-        &text, op->name, "  ",
-        options.forever ? "forever" : absl::StrCat(PlannedCases(options, *op), " cases"), " of ",
-        op->shape().d_words(), " dot products\n");
+  if (options.shards > 1) {
+    absl::StrAppend(&text, "shard     ", options.shard, "/", options.shards, "\n");
+  }
+  for (size_t i = 0; i < options.ops.size(); ++i) {
+    const uint64_t cases = manifest.instructions[i].CasesOfShard(options.shard, options.shards);
+    absl::StrAppend(&text, options.ops[i]->name, "  ",
+                    options.forever ? "forever" : absl::StrCat(cases, " cases"), " of ",
+                    options.ops[i]->shape().d_words(), " dot products\n");
   }
   return text;
 }
@@ -222,12 +226,13 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (!ops.ok()) return Fail(ops.status());
   options.ops = *ops;
   options.workdir = globals.workdir;
+  const RunManifest manifest = MakeManifest(options, **engine);
   if (globals.workdir.empty()) {
-    options.workdir = DefaultWorkdir(MakeManifest(options, **engine));
+    options.workdir = DefaultWorkdir(manifest);
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    console.Print(Plan(options, device));
+    console.Print(Plan(options, manifest, device));
     return kClean;
   }
   HandleStopSignals();

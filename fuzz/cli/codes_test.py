@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+"""The exit codes that `mmadiff help VERB` claims: docs/cli.md says the same, and each claim has a command that
+gives the code. Usage: codes_test.py MMADIFF
+
+A claim is what a code means to a verb, or a part of it: they are separated by "; " or "; also: "."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = pathlib.Path(sys.argv[1]).resolve()
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / 'docs/cli.md').read_text()
+SHELL = r'''
+F=x86/vfmadd231ss M=sm_90/mma.m16n8k16.f32.f16.f16.f32 SAME=--device=faulty:none=0 OTHER=--device=faulty:fraction_bits=24
+one=$M@g3:1:0 line='3f800000 3f800000 3f800000'
+run() { mmadiff run --threads=1 "$@"; }
+survey() { mmadiff survey --cases=50 --max_total_time=0 "$@"; }
+# CODE COMMAND...: with 1, 10, 100 seconds for @, until it has the code: a slow machine needs longer to begin.
+patient() {
+  local wanted=$1 s code
+  shift
+  for s in 1 10 100; do "${@//@/$s}"; code=$?; [ $code != $wanted ] || break; done
+  return $code
+}
+signalled() { patient 75 timeout --preserve-status -s INT @ "$@"; }
+'''
+# Verb (or * for what the page says of a code in general), code, how the claim begins, command. The commands run
+# in this order in one folder. `see FILE: TEXT` is for what needs a GPU: a test that has the text.
+CASES = '''
+run 0 clean | run $SAME --instr=$F --cases=50 --workdir=clean
+run 0 the time limit | patient 0 run $SAME --instr=$F --forever --max_total_time=@ --workdir=forever
+run 1 the device repeated | run $OTHER --instr=$M --cases=200 --workdir=found
+run 3 internal error | run $SAME --instr=$F --forever --max_total_time=0 --workdir=nothing
+run 3 a planted fault | run $SAME --instr=arm/sdot --strategy=bits --cases=50 --workdir=planted
+run 3 an instruction | run $SAME --instr="arm/sdot,$F" --strategy=bits --cases=50 --workdir=dropped | grep -x 'stat::cases: 50' && exit ${PIPESTATUS[0]}
+run 3 the shard | run $SAME --instr=$F --cases=50 --shard=1/2 --workdir=shard
+run 4 no such | run --device=cuda:0 --instr=$M
+run 4 no such | run --device=host --instr=$M
+run 5 damaged | run --device=recorded:noise.log --instr=$F --cases=50 --workdir=noise
+run 5 only answers | run --device=faulty:flaky_bit=5000 --instr=$M --cases=500 --workdir=flaky
+run 5 answers that cannot | run --device='exec:echo garbage' --instr=$F --cases=50 --workdir=garbage
+run 5 earlier ones | echo "$F: why" >clean/distrusted.txt; run $SAME --instr=$F --cases=50 --workdir=clean
+run 6 results | run $SAME --instr=$F --cases=50 --workdir=/proc/none
+run 75 a signal | signalled mmadiff run $SAME --instr=$M --cases=1e12 --workdir=signal
+run 75 a time limit | run $SAME --instr=$M --cases=1e9 --max_total_time=0 --workdir=limit
+run 75 a lost device | run --device=faulty:dead=50 --instr=$M --cases=9000 --workdir=lost
+replay 0 clean | mmadiff replay $one $SAME
+replay 1 the model | mmadiff replay $one $OTHER
+replay 4 no such | mmadiff replay $one --device=cuda:0
+replay 4 it has none | mmadiff replay $one --device=host
+replay 5 damaged | mmadiff replay noise.log
+replay 6 results | mmadiff replay $one $SAME --junit=/proc/none/x
+replay 75 stopped | mmadiff replay $one --device='exec:kill -9 $$'
+minimize 0 the device gives | mmadiff minimize $one $SAME
+minimize 1 there was | mmadiff minimize $one $OTHER --workdir=minimized
+minimize 4 no such | mmadiff minimize $one --device=host
+minimize 5 damaged | mmadiff minimize $one --device='exec:echo garbage'
+minimize 6 results | mmadiff minimize $one $OTHER --workdir=/proc/none
+minimize 75 stopped | mmadiff minimize $one --device='exec:kill -9 $$'
+explain 0 they are | mmadiff explain $one $SAME
+explain 1 the device's | mmadiff explain $one $OTHER
+explain 4 no such | mmadiff explain $one --device=host
+explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
+explain 6 results | mmadiff explain $one $OTHER >/dev/full
+explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
+list 0 clean | mmadiff list formats
+list 6 results | mmadiff list formats >/dev/full
+gen 0 clean | mmadiff gen $F --cases=5
+gen 6 results | mmadiff gen $F --cases=5 >/dev/full
+eval 0 clean | echo $line | mmadiff eval $F
+eval 4 no such | mmadiff gen $M --cases=1 | mmadiff eval $M --device=host
+eval 5 damaged | echo no | mmadiff eval $F
+eval 6 results | echo $line | mmadiff eval $F >/dev/full
+eval 75 stopped | echo $line | mmadiff eval $F --device='exec:kill -9 $$'
+check 0 clean | echo $line 40000000 | mmadiff check $F --expect=1
+check 1 a line | printf '%s\\n' "$line 40000001" no | mmadiff check $F --expect=2
+check 2 the stream | echo $line 40000000 | mmadiff check $F
+check 3 internal error | mmadiff check $F --expect=any </dev/null
+check 5 damaged | echo no | mmadiff check $F
+check 6 results | echo $line 40000000 | mmadiff check $F --expect=1 >/dev/full
+layout 0 clean | mmadiff layout $M
+layout 6 results | mmadiff layout $M >/dev/full
+mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
+mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
+mutants 75 stopped | signalled mmadiff mutants --cases=2^40
+mutants 6 results | mmadiff mutants --instr=$F --cases=2000 >/dev/full
+probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
+probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
+probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M
+probe 5 damaged | mmadiff probe --device='exec:echo garbage' --question=floor --instr=$M
+probe 6 results | mmadiff probe $SAME --question=floor --instr=$M --out=/proc/none/x
+probe 75 a lost | mmadiff probe --device=faulty:dead=1 --question=floor --instr=$M
+probe 75 a signal | signalled mmadiff probe $SAME --all
+probe 75 the time | mmadiff probe $SAME --question=floor --instr="$M,sm_80/${M#*/}" --max_total_time=0
+changes 0 --update | mmadiff changes --update --file=digests.txt
+changes 0 there are none | mmadiff changes --file=digests.txt
+changes 1 there are changes | sed '/^x86.vdpbf16ps /s/[^ ]*$/0123456789abcdef/' digests.txt >other.txt; mmadiff changes --file=other.txt
+changes 5 damaged | mmadiff changes --file=noise.log
+changes 6 results | mmadiff changes --update --file=/proc/none/x
+record 0 clean | mmadiff record $SAME --instr=$F --cases=50 good.log
+record 4 no such | mmadiff record --device=host --instr=$M none.log
+record 5 damaged | mmadiff record --device='exec:echo garbage' --instr=$F --cases=50 none.log
+record 6 results | mmadiff record $SAME --instr=$F --cases=50 none/none.log
+record 75 stopped | mmadiff record --device=faulty:dead=2 --instr=$F --cases=1000 none.log
+survey 0 clean | survey $SAME --instr=$F --out=survey
+survey 1 an answer | survey $OTHER --instr=$M --out=survey1
+survey 1 with --compare | survey $SAME --instr=$M --out=survey2; mmadiff survey --compare survey1 survey2
+survey 3 internal error | mmadiff survey --compare survey survey1
+survey 3 a row | survey --device=faulty:flaky_bit=1000 --instr=$F --out=survey3
+survey 4 no such | survey --device=host --instr=$M --out=survey4
+survey 5 damaged | mkdir survey5; cp noise.log survey5/answers.log; survey $SAME --instr=$F --out=survey5
+survey 6 results | survey $SAME --instr=$F --out=/proc/none/x
+survey 75 a signal | signalled mmadiff survey $SAME --instr=$M --out=survey6
+survey 75 a full folder | see fuzz/survey/survey_test.cc: EXPECT_EQ(outcome.stopped_by, "folder full")
+survey 75 a lost device | see fuzz/survey/gpu_survey_test.sh: expect 75 FAKE_CUDA_ROWS=lost
+survey 75 the time | mmadiff survey $SAME --instr='sm_80/*' --max_total_time=1 --out=survey7
+help 0 clean | mmadiff help
+help 6 results | mmadiff help >/dev/full
+* 2 an unknown instruction | mmadiff gen x86/none
+* 2 a named file | mmadiff explain none.txtpb
+* 2 an output | mmadiff record $SAME --instr=$F good.log
+* 2 a folder of another | run $SAME --instr=$F --cases=51 --workdir=clean
+* 2 a folder of another | survey $SAME --instr=$F --out=survey1
+* 2 a folder in which | flock clean/writer.lock mmadiff run $SAME --instr=$F --cases=50 --workdir=clean
+* 3 an `exec:` | mmadiff replay $one --device='exec:exit 1'
+* 4 `recorded:` | run --device=recorded:none --instr=$F
+* 4 `exec:` | run --device=exec:/no/such/program --instr=$F --cases=50 --workdir=none1
+'''
+# Two codes that hold, the one that wins first; the command.
+ORDER = '''
+6 1 | run $OTHER --instr=$M --cases=200 --workdir=found >/dev/full
+5 1 | run --device='exec:case $MMADIFF_INSTRUCTION in x86*) echo garbage; exit ;; esac; mmadiff eval $MMADIFF_INSTRUCTION '$OTHER --instr="$M,$F" --cases=200 --workdir=order1
+3 1 | run --device='exec:case $MMADIFF_INSTRUCTION in x86*) exit 1 ;; esac; mmadiff eval $MMADIFF_INSTRUCTION '$OTHER --instr="$M,$F" --cases=200 --workdir=order2
+1 5 | echo "$F: why" >found/distrusted.txt; run $OTHER --instr=$M --cases=200 --workdir=found
+1 75 | patient 1 run $OTHER --instr=$M --cases=1e9 --max_mismatches=0 --max_total_time=@ --workdir=order3
+5 75 | echo "$M: why" >limit/distrusted.txt; run $SAME --instr=$M --cases=1e9 --max_total_time=0 --workdir=limit
+6 1 | survey $OTHER --instr=$M --out=survey1 >/dev/full
+'''
+failures = 0
+
+
+def fail(what):
+    global failures
+    failures += 1
+    print(f'FAILED: {what}')
+
+
+def output(*args):
+    return subprocess.run([PROGRAM, *args], stdout=subprocess.PIPE, text=True, check=False).stdout
+
+
+def section(text, title):
+    """{term: text} of a section of the help."""
+    body = re.search(rf'^{title}:\n(.*?)(\n\n|\Z)', text, re.M | re.S)[1]
+    return dict(row.split(None, 1) for row in re.sub(r'\n {3,}', ' ', body).strip().split('\n'))
+
+
+def codes(*verb):
+    return {int(code): ' '.join(text.split()) for code, text in section(output('help', *verb), 'Exit codes').items()}
+
+
+def claims(text):
+    return re.split(r'; (?:also: )?|^also: ', text) if text else []
+
+
+def rows(head):
+    """The cells of the rows of the page's table with that head."""
+    table = PAGE[PAGE.index(f'| {head} |'):].split('\n\n')[0].split('\n')[2:]
+    return [[cell.strip() for cell in row.strip('|').split('|')] for row in table]
+
+
+def run(command, folder):
+    env = dict(os.environ, PATH=f'{folder}:{os.environ["PATH"]}', MMADIFF_LIBCUDA='/none/libcuda.so')
+    done = subprocess.run(['bash', '-c', SHELL + command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600)
+    return done.returncode, done.stdout.decode(errors='replace')[-400:]
+
+
+def gives(code, command, folder):
+    if command.startswith('see '):
+        file, text = command[4:].split(': ', 1)
+        if text not in (ROOT / file).read_text():
+            fail(f'{file} lacks: {text}')
+        return
+    real, text = run(command, folder)
+    if real != code:
+        fail(f'exit code {real}, not {code}: {command}\n{text}')
+
+
+def check_page(verbs, general, own):
+    """The tables of the page against the help."""
+    if [[int(c), text] for c, text, _ in rows('code | means |')] != [[c, t] for c, t in general.items()]:
+        fail('the table of exit codes is not that of `mmadiff help`')
+    wanted, never = {}, []
+    for verb in verbs:
+        if 1 not in own[verb]:
+            never.append(f'`{verb}`')
+        else:
+            rest = [f'{c}: {t}' for c, t in own[verb].items() if c != 1 and t != general[c]]
+            wanted[f'`{verb}`'] = [own[verb][1], '. '.join(rest)]
+    wanted[', '.join(never)] = ['never', '']
+    page = {row[0]: [cell.replace('`', '') for cell in row[1:]] for row in rows('verb | 1 is | what else differs')}
+    for verb in {**wanted, **page}:
+        if wanted.get(verb) != page.get(verb):
+            fail(f'the row of {verb}:\n  page: {page.get(verb)}\n  help: {wanted.get(verb)}')
+    listed = section(output('help'), 'Environment')
+    named = re.findall(r'`([A-Z_]+)`', re.search(r'lists what users set: (.*?)\. Besides', PAGE, re.S)[1])
+    if sorted(listed) != sorted(named):
+        fail(f'environment: {named} on the page, {sorted(listed)} in the help')
+
+
+def main():
+    verbs = list(section(output('help'), 'Verbs'))
+    general, own = codes(), {verb: codes(verb) for verb in verbs}
+    check_page(verbs, general, own)
+    claimed = {(verb, code, claim) for verb in verbs for code, text in own[verb].items() for claim in claims(text)
+              if claim}
+    claimed |= {('*', int(code), claim) for code, _, text in rows('code | means |') if text.startswith('also: ')
+               for claim in claims(text) if claim}
+    cases = [re.match(r'(\S+) (\d+) (.*?) \| (.*)', line).groups() for line in CASES.strip().split('\n')]
+    held = set()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / 'mmadiff').symlink_to(PROGRAM)
+        (folder / 'noise.log').write_bytes(bytes(range(256)) * 9)
+        for verb in verbs:
+            gives(2, f'mmadiff {verb} --no_such_flag', folder)
+        for verb, code, begins, command in cases:
+            of = {c for c in claimed if c[:2] == (verb, int(code)) and c[2].startswith(begins)}
+            if len(of) != 1:
+                fail(f'claims of {verb} {code} that begin with "{begins}": {len(of)}')
+            held |= of
+            gives(int(code), command, folder)
+        for verb, code, claim in sorted(claimed - held):
+            if claim not in ('usage', general[3]):  # the wrong flags above; nobody can order an internal error
+                fail(f'no case for {verb} {code}: {claim}')
+        for line in ORDER.strip().split('\n'):
+            both, command = line.split(' | ', 1)
+            gives(int(both.split()[0]), command, folder)
+    print(f'{len(cases)} cases, {failures} failures')
+    return 1 if failures else 0
+
+
+sys.exit(main())
