@@ -16,7 +16,7 @@ namespace mmadiff {
 // positive. identity() names the files that answer (device/program_files.h).
 //
 // Errors name the line and say what to do: kNotFound (no such program), kInternal (exit code of a
-// program that never answered this operation), kUnavailable (exit code of one that did,
+// program that never ended well on this operation), kUnavailable (exit code of one that did,
 // signal), kDeadlineExceeded, kCancelled, kDataLoss (too few or too many lines, a line that cannot
 // be read, repeats other operands, or is longer than 64 KiB; a file of the program that changed
 // since this was opened). They include the last 2 KiB of the command's stderr.
