@@ -14,6 +14,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
 #include "fuzz/engine.h"
+#include "fuzz/json_text.h"
 #include "fuzz/report.h"
 #include "sim/parameter.h"
 
@@ -118,6 +119,23 @@ std::string Plan(const CampaignOptions& options, const Device& device) {
   return text;
 }
 
+std::string PlanJson(const CampaignOptions& options, const Device& device) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"device", device.name()},
+               {"identity", device.identity()},
+               {"strategy", options.strategy->name},
+               {"seed", options.seed},
+               {"workdir", options.workdir},
+               {"forever", options.forever},
+               {"instructions", Json::array()}};
+  for (const Operation* op : options.ops) {
+    json["instructions"].push_back({{"name", op->name},
+                                    {"cases", PlannedCases(options, *op)},
+                                    {"dot_products_per_case", op->shape().d_words()}});
+  }
+  return JsonText(json, 1) + "\n";
+}
+
 // Whether all that differed did not repeat.
 bool OnlyFlaky(const CampaignOutcome& outcome) {
   return !outcome.findings.empty() && std::all_of(outcome.findings.begin(), outcome.findings.end(),
@@ -204,9 +222,6 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  if (flags.dry_run && globals.json) {
-    return Fail(absl::InvalidArgumentError("--dry_run has no --json"));
-  }
 
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
@@ -227,7 +242,8 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    console.Print(Plan(options, device));
+    console.Print(globals.json ? PlanJson(options, device)
+                               : Wrap(Plan(options, device), console.style().width, 2));
     return kClean;
   }
   HandleStopSignals();
