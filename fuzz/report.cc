@@ -266,7 +266,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   const char* verb = flaky ? "replay" : "explain";
   if (one && first.path.empty()) return text;
   const std::string command = one ? CaseCommand(verb, first.path, room + 7)
-                                  : absl::StrCat("./mmadiff ", verb, " ", ShellWord(folder));
+                                  : absl::StrCat(Program(), " ", verb, " ", ShellWord(folder));
   return text + CommandLine("next     ", command, style.width);
 }
 

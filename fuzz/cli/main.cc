@@ -13,6 +13,7 @@
 #include "fuzz/cli/help.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
+#include "fuzz/next_command.h"
 
 namespace mmadiff {
 namespace {
@@ -215,6 +216,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
+  if (argc > 0) SetProgram(argv[0]);
   Globals globals;
   CLI::App app("", "mmadiff");
   app.fallthrough();

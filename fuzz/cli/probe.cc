@@ -101,7 +101,7 @@ class Answers {
   // Where the answers are, and what shows those that differ from the model, bit by bit.
   std::string Filed(const std::string& out, const TextStyle& style) const {
     if (out.empty()) return "";
-    const std::string command = absl::StrCat("./mmadiff replay ", ShellWord(out));
+    const std::string command = absl::StrCat(Program(), " replay ", ShellWord(out));
     return absl::StrCat(
         Labelled("filed    ", out, style.width),
         contradictions() == 0 ? "" : CommandLine("next     ", command, style.width));

@@ -67,7 +67,7 @@ def screen(args, columns):
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.environ.pop('COLUMNS', None)
         os.environ['PAGER'] = 'cat'
-        os.execv(PROGRAM, [PROGRAM, '--quiet', '--color=never', *args])
+        os.execv(PROGRAM, ['./mmadiff', '--quiet', '--color=never', *args])
     data = b''
     while True:
         try:
