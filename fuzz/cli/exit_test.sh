@@ -66,6 +66,8 @@ cp folder/recording.txtpb manifest; : >folder/recording.txtpb; expect 5 replay f
 # A survey: of nothing, in folders of others, with damaged answers.
 expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 expect 0 replay survey; expect 0 survey --compare survey survey
+expect 2 explain survey; warns 'replay survey`'; expect 2 explain survey/recording; warns 'no filed cases'
+expect 2 explain $mma; warns "its first case is $mma@g3:1:0"
 for file in empty.log noise.log good.log cut.log; do
   mkdir -p damaged; cp $file damaged/answers.log
   expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=damaged
