@@ -251,7 +251,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   const std::string folder = options.workdir + "/findings";
   AddDifferences(outcome, totals, folder, style, add);
   if (outcome.findings.empty()) {
-    add("filed", options.workdir);
+    add("folder", options.workdir);
     const bool finished =
         std::ranges::all_of(outcome.ops, [](const OperationOutcome& op) { return op.finished; });
     if (totals.mismatches > 0 || options.forever) return text;
