@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
+#include "corpus/recordings/recording_folder.h"
 #include "fuzz/devices.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
@@ -179,9 +180,15 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
   const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
   if (!paths.ok()) return paths.status();
+  const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
+  if (!recordings.ok()) return recordings.status();
   ExplainedFolder e;
+  e.recordings = !recordings->empty();
   std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
   for (const std::string& path : *paths) {
+    // A recording has a text proto of its own.
+    const std::string parent = std::filesystem::path(path).parent_path();
+    if (std::ranges::count(*recordings, parent) > 0) continue;
     const absl::StatusOr<RegressionCase> c = ReadCase(path);
     if (!c.ok()) {
       console.Warn(c.status().message());

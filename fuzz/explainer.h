@@ -52,7 +52,8 @@ struct ExplainedGroup {
 
 struct ExplainedFolder {
   std::vector<ExplainedGroup> groups;
-  bool damaged = false;  // a file was left out, which was warned of
+  bool recordings = false;  // there are some below it; they are no filed cases
+  bool damaged = false;     // a file was left out, which was warned of
 };
 
 // Every filed case of a folder. Errors as ListCases().

@@ -11,6 +11,11 @@
 namespace mmadiff {
 namespace {
 
+std::string& ProgramWord() {
+  static std::string word = "./mmadiff";
+  return word;
+}
+
 // Whether the path is the only one of its folder whose name has the text.
 bool IsOnly(const std::filesystem::path& path, absl::string_view text) {
   int with = 0;
@@ -38,6 +43,10 @@ std::vector<std::string> ShellWords(absl::string_view command) {
 
 }  // namespace
 
+void SetProgram(absl::string_view word_0) { ProgramWord() = ShellWord(word_0); }
+
+std::string Program() { return ProgramWord(); }
+
 std::string ShellWord(absl::string_view word) {
   constexpr absl::string_view kPlain =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:=,@%+";
@@ -46,7 +55,7 @@ std::string ShellWord(absl::string_view word) {
 }
 
 std::string CaseCommand(absl::string_view verb, const std::string& path, size_t width) {
-  const std::string command = absl::StrCat("./mmadiff ", verb, " ");
+  const std::string command = absl::StrCat(Program(), " ", verb, " ");
   const std::string whole = command + ShellWord(path);
   const std::filesystem::path p(path);
   const std::string stem = p.stem().string();

@@ -7,10 +7,15 @@
 
 namespace mmadiff {
 
+// How people started the program: "./mmadiff" unless main() says otherwise. Commands begin with it,
+// so that they work where it was started.
+void SetProgram(absl::string_view word_0);
+std::string Program();  // a word of a shell
+
 // One word of a POSIX shell; quoted where it must be.
 std::string ShellWord(absl::string_view word);
 
-// "./mmadiff VERB PATH" of a filed case. What is wider than `width` has a pattern with the case's
+// "PROGRAM VERB PATH" of a filed case. What is wider than `width` has a pattern with the case's
 // identifier instead of its name, if no other file of the folder matches it.
 std::string CaseCommand(absl::string_view verb, const std::string& path, size_t width);
 

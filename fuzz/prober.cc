@@ -195,9 +195,10 @@ class Prober {
     const absl::StatusOr<OperandSweep> r = SweepOperands(device_, op, of.model, limit);
     if (Drops(op, r.status())) return absl::OkStatus();
     if (!r.ok()) return r.status();
-    ProbeAnswer answer = {.question = pairs_, .decides = "agrees", .cases = r->done};
+    ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
+    answer.decides = answer.partial ? "agrees so far" : "agrees";
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
-                                 r->done < r->of ? absl::StrCat(" (of ", r->of, " in all)") : "");
+                                 answer.partial ? absl::StrCat(" (of ", r->of, " in all)") : "");
     if (!r->first.empty()) {
       answer.agreement = Agreement::kContradicts;
       answer.refuting = r->first.front();

@@ -251,7 +251,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   const std::string folder = options.workdir + "/findings";
   AddDifferences(outcome, totals, folder, style, add);
   if (outcome.findings.empty()) {
-    add("filed", options.workdir);
+    add("folder", options.workdir);
     const bool finished =
         std::ranges::all_of(outcome.ops, [](const OperationOutcome& op) { return op.finished; });
     if (totals.mismatches > 0 || options.forever) return text;
@@ -266,7 +266,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   const char* verb = flaky ? "replay" : "explain";
   if (one && first.path.empty()) return text;
   const std::string command = one ? CaseCommand(verb, first.path, room + 7)
-                                  : absl::StrCat("./mmadiff ", verb, " ", ShellWord(folder));
+                                  : absl::StrCat(Program(), " ", verb, " ", ShellWord(folder));
   return text + CommandLine("next     ", command, style.width);
 }
 

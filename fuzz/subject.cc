@@ -21,6 +21,11 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
   } else {
     absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+    if (FindOperation(argument) != nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(argument,
+                                                     " is an instruction; its first case is ",
+                                                     argument, "@g", kGeneratorVersion, ":1:0"));
+    }
     if (absl::IsNotFound(stored.status())) {
       return absl::InvalidArgumentError(
           absl::StrCat(stored.status().message(), "; a case name has the form ARCH/INSTRUCTION@g",

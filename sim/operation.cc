@@ -229,6 +229,30 @@ std::vector<const Operation*> MatchOperations(std::string_view glob, Models mode
   return ops;
 }
 
+namespace {
+
+// Names that people have for architectures (docs/evidence.md), in lower case.
+constexpr std::pair<std::string_view, const char*> kProducts[] = {
+    {"v100", "sm_70"},   {"t4", "sm_75"},     {"a100", "sm_80"},   {"a10", "sm_86"},
+    {"l40", "sm_89"},    {"l40s", "sm_89"},   {"h100", "sm_90"},   {"h200", "sm_90"},
+    {"b200", "sm_100"},  {"mi100", "gfx908"}, {"mi200", "gfx90a"}, {"mi250", "gfx90a"},
+    {"mi300", "gfx942"}, {"mi300x", "gfx942"}};
+
+// "; h100 is sm_90", or which glob finds the text: of names of which none is near.
+std::string Hint(std::string_view name) {
+  std::string product(name.substr(0, name.find('/')));
+  for (char& c : product) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (const auto& [known, arch] : kProducts) {
+    if (product == known) return "; " + product + " is " + arch;
+  }
+  const auto within = std::ranges::count_if(
+      Operations(), [&](const Operation& op) { return op.name.find(name) != op.name.npos; });
+  if (name.empty() || within == 0) return "";
+  return "; '*" + std::string(name) + "*' matches " + std::to_string(within);
+}
+
+}  // namespace
+
 std::string WhyNoOperation(std::string_view name) {
   const std::string resolved = ResolveAlias(name);
   const std::string instruction = resolved.substr(std::min(resolved.find('/'), resolved.size()));
@@ -257,10 +281,10 @@ std::string WhyNoOperation(std::string_view name) {
   if (names.empty()) {
     for (const Operation& op : Operations()) names.push_back(op.name);
   }
+  const std::string near = NearestText("; the nearest names are ", resolved, names, 3);
   return "no instruction '" + std::string(name) + "'" +
          (elsewhere.empty() ? "" : "; it exists on " + elsewhere) +
-         NearestText("; the nearest names are ", resolved, names, 3) +
-         " (mmadiff list instructions)";
+         (near.empty() && elsewhere.empty() ? Hint(name) : near) + " (mmadiff list instructions)";
 }
 
 std::vector<std::string> Nearest(std::string_view name, std::span<const std::string> candidates,

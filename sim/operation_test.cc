@@ -292,6 +292,11 @@ TEST(Operations, WhyThereIsNone) {
   EXPECT_THAT(WhyNoOperation("x86/vfma"), testing::HasSubstr("nearest names are x86/"));
   EXPECT_THAT(WhyNoOperation("x87/vdpbf16ps"),
               testing::HasSubstr("nearest names are x86/vdpbf16ps"));
+  EXPECT_EQ(WhyNoOperation("A100/*"),
+            "no instruction 'A100/*'; a100 is sm_80 (mmadiff list instructions)");
+  EXPECT_EQ(WhyNoOperation("bf16"), "no instruction 'bf16'; '*bf16*' matches " +
+                                        std::to_string(MatchOperations("*bf16*").size()) +
+                                        " (mmadiff list instructions)");
   for (const char* name : {"", "xyzzy", "sm_90/none"}) {
     EXPECT_EQ(WhyNoOperation(name),
               std::string("no instruction '") + name + "' (mmadiff list instructions)");

@@ -294,7 +294,7 @@ sum                  0x1ffffff*2^-25 = 1 - 2^-25     0x1000000*2^-24 = 1.0
 rounded              0x3f7fffff = 1 - 2^-24 inexact  0x3f800000 = 1.0
 result of model: 0x3f7fffff = 1 - 2^-24
 answer of the device: 0x3f800000 = 1.0, as fraction_bits=24,
-  output_rounding=nearest_even, output_rounding=up
+  output_rounding=nearest_even, output_rounding=up and 1 more
 )"));
 }
 
@@ -367,7 +367,7 @@ aligned_term addend  -0x1*2^-24 = -2^-24 inexact   -0x1*2^-25 = -2^-25 inexact  
 sum with addend      0xffffff00*2^-32 = 1 - 2^-24  0xffffff80*2^-32 = 1 - 2^-25  0x80000000*2^-31 = 1.0     0x80000000*2^-31 = 1.0
 rounded              0x3f7fffff = 1 - 2^-24        0x3f800000 = 1.0 inexact      0x3f800000 = 1.0           0x3f800000 = 1.0
 result of model: 0x3f7fffff = 1 - 2^-24
-answer of the device: 0x3f800000 = 1.0, as fraction_bits=25, sum_rounding=nearest_even, sum_rounding=toward_zero
+answer of the device: 0x3f800000 = 1.0, as fraction_bits=25, sum_rounding=nearest_even, sum_rounding=toward_zero and 3 more
 fraction_bits=25 gives the device's bits; first differing stage: aligned_term of the addend.
 So do: sum_rounding=nearest_even, sum_rounding=toward_zero, sum_rounding=up, output_fraction_bits=22, small_addend=dropped.
 )");

@@ -68,8 +68,8 @@ std::string Table(const StageTable& stages, const TextStyle& style) {
   return table.Text(style);
 }
 
-// The results that are not the device's answer, and that.
-std::string Results(const Format& d, const StageTable& stages, uint64_t answer) {
+// The results that are not the device's answer, and that. Of the `changes` some have no column.
+std::string Results(const Format& d, const StageTable& stages, size_t changes, uint64_t answer) {
   std::string text, same;
   for (size_t i = 0; i < stages.columns.size(); ++i) {
     if (stages.results[i] == answer) {
@@ -79,6 +79,8 @@ std::string Results(const Format& d, const StageTable& stages, uint64_t answer) 
                       "\n");
     }
   }
+  const size_t more = changes - std::min(changes, stages.columns.size() - 1);
+  if (!same.empty() && more > 0) absl::StrAppend(&same, " and ", more, " more");
   return absl::StrCat(text, "answer of the device: ", WordText(d, answer), same, "\n");
 }
 
@@ -124,8 +126,9 @@ Diagnosis DiagnosisOfAnswer(const Operation& op, const Observed& observed) {
 std::string ExplainText(const Operation& op, const Observed& observed, const Diagnosis& diagnosis,
                         const TextStyle& style) {
   const StageTable stages = MakeStageTable(op, diagnosis.changes, observed.dot);
-  const std::string below = absl::StrCat(Results(op.model.d, stages, observed.d),
-                                         Conclusion(op, observed, diagnosis, stages.parting));
+  const std::string below =
+      absl::StrCat(Results(op.model.d, stages, diagnosis.changes.size(), observed.d),
+                   Conclusion(op, observed, diagnosis, stages.parting));
   return Table(stages, style) + Wrap(below, style.width, 2);
 }
 

@@ -3,7 +3,8 @@
 # to stdout and what to stderr. Usage: cli_test.sh MMADIFF
 set -u
 m=$(realpath "$1")
-observations=$(realpath "$(dirname "$0")/../../corpus/observations")
+script=$(realpath "$(dirname "$0")/../../mmadiff")
+observations=$(dirname "$script")/corpus/observations
 tmp=$(mktemp -d) || exit 2
 mounted=
 cleanup() { [ -z "$mounted" ] || umount "$mounted"; rm -rf "$tmp"; }
@@ -234,7 +235,9 @@ expect 2 run --device=faulty:none=0 --instr=$fma --threads=0
 run 1 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24; plain
 is "$(stat_of buckets)" 1; says "MISMATCH $mma"; says 'fraction_bits=24'
 says 'differs from the device; stopped after so many'
-says 'reproduce  ./mmadiff replay '
+says "reproduce  $m replay "  # as it was started
+MMADIFF_NO_BUILD=1 MMADIFF_BUILD=$(dirname "$m") "$script" minimize "$mma@g3:1:0" --device=faulty:terms=8 \
+  --workdir=by_script >"$out" 2>"$err"; says "reproduce  $script replay "
 finding=$(grep -rl 'why: "the device and the model differ' f24/findings); is "$(wc -l <<<"$finding")" 1
 case=$(sed -n 's/^  first case //p' "$out")
 run 9 --device=faulty:fraction_bits=24 --instr=$mma --cases=2000 --workdir=f24 --error-exitcode=9

@@ -21,7 +21,7 @@ void AppendFlags(const CLI::App& app, const std::set<std::string>& without, std:
 }  // namespace
 
 std::string CommandText(const CLI::App& command, const std::set<std::string>& without) {
-  std::string text = absl::StrCat("./mmadiff ", command.get_name());
+  std::string text = absl::StrCat(Program(), " ", command.get_name());
   AppendFlags(command, without, text);
   AppendFlags(*command.get_parent(), without, text);
   return text;

@@ -7,7 +7,7 @@
 
 namespace mmadiff {
 
-// "./mmadiff VERB --flag=value", without the flags named in `without` and those that only say how
+// "PROGRAM VERB --flag=value", without the flags named in `without` and those that only say how
 // results are shown.
 std::string CommandText(const CLI::App& command, const std::set<std::string>& without = {});
 

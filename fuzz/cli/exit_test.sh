@@ -66,6 +66,12 @@ cp folder/recording.txtpb manifest; : >folder/recording.txtpb; expect 5 replay f
 # A survey: of nothing, in folders of others, with damaged answers.
 expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
 expect 0 replay survey; expect 0 survey --compare survey survey
+expect 2 explain survey; warns 'replay survey`'; expect 2 explain survey/recording; warns 'no filed cases'
+expect 2 explain $mma; warns "its first case is $mma@g3:1:0"
+expect 3 probe --device=faulty:none=0 --instr=$fma --question=integers; warns 'no such question applies'
+expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
+expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
+expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns '--instr asks fewer'
 for file in empty.log noise.log good.log cut.log; do
   mkdir -p damaged; cp $file damaged/answers.log
   expect 5 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=damaged

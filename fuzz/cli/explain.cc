@@ -9,6 +9,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
 #include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
 #include "triage/case_text.h"
 #include "triage/explain_text.h"
 #include "triage/stage_table.h"
@@ -79,6 +80,11 @@ int RunFolder(const std::string& folder, const Globals& globals) {
   if (explained->damaged) return kDamaged;
   if (differs) return kMismatch;
   if (!explained->groups.empty()) return kClean;
+  if (explained->recordings) {
+    return Fail(absl::InvalidArgumentError(
+        absl::StrCat(folder, ": recorded answers, no filed cases; `", Program(), " replay ",
+                     ShellWord(folder), "` holds them against the model")));
+  }
   console.Warn(absl::StrCat(folder, ": no case with an answer of a device"));
   return kInternal;
 }

@@ -10,7 +10,7 @@ golden=$root/fuzz/cli/golden.txt corpus=$root/corpus
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 2
-mmadiff() { "$m" --quiet "$@"; }
+mmadiff() { (exec -a ./mmadiff "$m" --quiet "$@"); }
 # Without what differs from time to time and from machine to machine: times, rates, folders.
 steady() {
   sed -E 's/^(stat::(seconds|dot_products_per_second): ).*/\1_/

@@ -13,6 +13,7 @@
 #include "fuzz/cli/help.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/cli/version.h"
+#include "fuzz/next_command.h"
 
 namespace mmadiff {
 namespace {
@@ -152,11 +153,16 @@ std::string WhyNoFlag(const CLI::App& program, const CLI::App* verb, const std::
     }
   }
   const std::string flag = word.substr(0, word.find('='));
+  std::string others;  // verbs that have it
+  for (const CLI::App* other : program.get_subcommands({})) {
+    if (verb == nullptr || other->get_option_no_throw(flag) == nullptr) continue;
+    absl::StrAppend(&others, others.empty() ? "; it is a flag of " : ", ", other->get_name());
+  }
   if (std::ranges::count(names, flag) > 0) {
     return absl::StrCat("'", flag, "' stands behind its verb");
   }
   return absl::StrCat(verb == nullptr ? "mmadiff" : verb->get_name(), " has no flag '", flag, "'",
-                      DidYouMean(flag, names));
+                      others.empty() ? DidYouMean(flag, names) : others);
 }
 
 // What is wrong with the first word that nothing took; else what CLI11 says.
@@ -167,7 +173,8 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
     return WhyNoFlag(program, verb, words.front());
   }
   if (verb != nullptr) return error.what();
-  return words.empty() ? "no verb" : std::string(NoVerb(words.front()).message());
+  return words.empty() ? absl::StrCat("no verb; `", Program(), " run` tests the best device here")
+                       : std::string(NoVerb(words.front()).message());
 }
 
 // Help, the version, or what is wrong with the command line.
@@ -215,6 +222,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
 int Main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_DFL);  // `mmadiff gen X | head` ends quietly
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit is an error of write(), like a full disk
+  if (argc > 0) SetProgram(argv[0]);
   Globals globals;
   CLI::App app("", "mmadiff");
   app.fallthrough();

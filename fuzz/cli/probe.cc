@@ -9,6 +9,7 @@
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
 #include "fuzz/prober.h"
+#include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
 namespace {
@@ -24,6 +25,7 @@ class Answers {
  public:
   void Add(const Operation& op, const ProbeAnswer& answer) {
     ++found_[static_cast<int>(answer.agreement)];
+    partial_ += answer.partial && answer.agreement == Agreement::kAgrees;
     cases_ += answer.cases;
     auto group = std::ranges::find(groups_, &op, &Group::op);
     if (group == groups_.end()) group = groups_.insert(group, {&op, {}});
@@ -43,6 +45,7 @@ class Answers {
     if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
   }
 
+  bool empty() const { return groups_.empty(); }
   uint64_t contradictions() const { return found_[static_cast<int>(Agreement::kContradicts)]; }
   uint64_t cases() const { return cases_; }
 
@@ -56,6 +59,14 @@ class Answers {
     }
     bool Contradicts() const { return Count(Agreement::kContradicts) > 0; }
   };
+
+  // What is said of a group in a line: the model that the device taught, if it was asked for.
+  static const ProbeAnswer& Summary(const Group& group) {
+    const auto model = std::ranges::find_if(group.answers, [](const ProbeAnswer& answer) {
+      return answer.question->id == std::string_view("model") && Rank(answer) == 0;
+    });
+    return model == group.answers.end() ? group.answers.front() : *model;
+  }
 
   static int Rank(const ProbeAnswer& answer) {
     return answer.agreement == Agreement::kContradicts ? 0
@@ -88,11 +99,11 @@ class Answers {
     const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
     std::string text =
         absl::StrCat("\n", groups_.size(), groups_.size() == 1 ? " instruction" : " instructions",
-                     " asked, ", cases_, " cases: ", found_[0], " answers agree, ", found_[1],
+                     " asked, ", cases_, " cases: ", found_[0], " answers agree",
+                     partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"), ", ", found_[1],
                      " contradict the tables, ", found_[2], " are open\n");
     for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
-      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", groups_[i].answers.front().answer,
-                      "\n");
+      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Summary(groups_[i]).answer, "\n");
     }
     if (wrong > kMost) absl::StrAppend(&text, "  and ", wrong - kMost, " more\n");
     return Wrap(text, style.width, 2);
@@ -101,7 +112,7 @@ class Answers {
   // Where the answers are, and what shows those that differ from the model, bit by bit.
   std::string Filed(const std::string& out, const TextStyle& style) const {
     if (out.empty()) return "";
-    const std::string command = absl::StrCat("./mmadiff replay ", ShellWord(out));
+    const std::string command = absl::StrCat(Program(), " replay ", ShellWord(out));
     return absl::StrCat(
         Labelled("filed    ", out, style.width),
         contradictions() == 0 ? "" : CommandLine("next     ", command, style.width));
@@ -123,30 +134,34 @@ class Answers {
   }
 
   std::vector<Group> groups_;
-  uint64_t found_[3] = {}, cases_ = 0;  // by Agreement
+  uint64_t found_[3] = {}, partial_ = 0, cases_ = 0;  // by Agreement
 };
 
 int Finish(const Answers& answers, const ProberOutcome& outcome, Console& console) {
   const auto& [dropped, late] = outcome;
   if (!late.empty()) {
-    console.Warn(
-        absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
-                     ", were not asked all questions: ",
-                     StopSignal() != 0 ? "stopped by a signal" : "--max_total_time was over"));
+    console.Warn(absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
+                              ", were not asked all questions: ",
+                              StopSignal() != 0 ? "stopped by a signal"
+                                                : "--max_total_time was over; --instr asks fewer"));
   }
   if (!dropped.empty()) {
     console.Warn(absl::StrCat(dropped.size(), " instructions were dropped (above)"));
     return CodeOfDropped(dropped, answers.cases() > 0);
   }
   if (answers.contradictions() > 0) return kMismatch;
-  return late.empty() && StopSignal() == 0 ? kClean : kStopped;
+  if (!late.empty() || StopSignal() != 0) return kStopped;
+  if (!answers.empty()) return kClean;
+  return Fail(absl::InternalError(
+      "nothing was asked: no such question applies to any of these instructions"));
 }
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
   std::vector<const Question*> questions;
   if (flags.all == !flags.question.empty()) {
     return absl::InvalidArgumentError(
-        "write either --all or --question=ID; `mmadiff probe --list` shows the questions");
+        "write either --all or --question=ID (--all takes up to --max_total_time); `mmadiff probe "
+        "--list` shows the questions");
   }
   for (const std::string& id : flags.question) {
     if (FindQuestion(id) == nullptr) {
@@ -169,6 +184,20 @@ int PrintQuestions(bool as_json, Console& console) {
   }
   console.Print(as_json ? JsonText(json, 1) + "\n" : text);
   return kClean;
+}
+
+// How long the sweeps of all pairs may take: said before they begin.
+void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, const Globals& globals,
+                Console& console) {
+  const auto asks = std::ranges::any_of(
+      options.questions, [](const Question* q) { return q->method == Method::kPairs; });
+  const auto sweeps =
+      std::ranges::count_if(options.ops, [](const Operation* op) { return HasOperandSweep(*op); });
+  if (globals.quiet || !asks || sweeps == 0) return;
+  console.Status(absl::StrCat("`pairs` of ", sweeps, sweeps == 1 ? " instruction" : " instructions",
+                              " may take until --max_total_time=", flags.max_total_time,
+                              " is over; what is not done by then is left out"),
+                 true);
 }
 
 int RunProbe(const ProbeFlags& flags, const Globals& globals) {
@@ -195,8 +224,10 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   }
   HandleStopSignals();
   Answers answers;
+  const ProberOptions options = {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out};
+  SayHowLong(options, flags, globals, console);
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
-      {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out}, **engine,
+      options, **engine,
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
   answers.Print(globals, flags.stats, flags.out, console);  // also what came before an error
   return outcome.ok() ? Finish(answers, *outcome, console) : Fail(outcome.status(), kNotDurable);

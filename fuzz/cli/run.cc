@@ -150,6 +150,11 @@ bool OnlyFlaky(const CampaignOutcome& outcome) {
                                                   [](const Finding& f) { return f.flaky; });
 }
 
+// Whether the other shards have all units.
+bool IsEmptyShard(const CampaignOptions& options, const CampaignOutcome& outcome) {
+  return options.shards > 1 && !options.forever && outcome.units == 0;
+}
+
 void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
                  const NextCommands& next, bool stats, Console& console) {
   const bool terminal = console.terminal();
@@ -205,6 +210,11 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
                               "remove them once you know why"));
     return kDamaged;
   }
+  if (IsEmptyShard(options, outcome)) {
+    return Fail(absl::InternalError(
+        absl::StrCat("shard ", options.shard, "/", options.shards,
+                     " has no unit of these cases: write fewer shards or more --cases")));
+  }
   if (compared == 0 && (outcome.stopped_by.empty() || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
@@ -215,8 +225,14 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
   return kStopped;
 }
 
-// A hundred times as many cases in a folder of their own.
-NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& options) {
+// A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
+// which is only shown.
+NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& options,
+                           const CampaignOutcome& outcome) {
+  if (IsEmptyShard(options, outcome)) {
+    const std::string whole = CommandText(command, {"--shard", "--workdir", "--dry_run"});
+    return {whole + " --dry_run", whole + " --dry_run"};
+  }
   return {CommandText(command),
           absl::StrCat(CommandText(command, {"--cases", "--max_total_time", "--stop_at",
                                              "--workdir", "--dry_run"}),
@@ -275,7 +291,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (globals.json) {
     console.Print(FormatJsonReport(options, *outcome));
   } else {
-    PrintReport(options, *outcome, CommandsAfter(command, options), flags.stats, console);
+    PrintReport(options, *outcome, CommandsAfter(command, options, *outcome), flags.stats, console);
   }
   return Finish(options, *outcome, console);
 }

@@ -67,7 +67,7 @@ def screen(args, columns):
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.environ.pop('COLUMNS', None)
         os.environ['PAGER'] = 'cat'
-        os.execv(PROGRAM, [PROGRAM, '--quiet', '--color=never', *args])
+        os.execv(PROGRAM, ['./mmadiff', '--quiet', '--color=never', *args])
     data = b''
     while True:
         try:
@@ -159,6 +159,20 @@ def check_verdict():
         fail(f'the next command: {last[-1]}: {shown.returncode} {shown.stderr}')
 
 
+def check_ends():
+    """What else the last lines say."""
+    device = ['--device=faulty:none=0', f'--instr={MMA}']
+    ends = [([*RUN, *device], '^folder   mmadiff-runs/'),
+            ([*RUN, *device, '--shard=7/16'], '^next     ./mmadiff run ((?!--shard).)* --dry_run$'),
+            (['probe', '--question=pairs', '--max_total_time=0', *device], r'1 answers agree \(1 so far\)'),
+            (['probe', '--question=steps,model', '--device=faulty:terms=8', f'--instr={MMA}'],
+             f'^  {MMA}: the model with terms=8$')]
+    for args, wanted in ends:
+        last = '\n'.join(screen(args, 1000)[-4:])
+        if not re.search(wanted, last, re.M):
+            fail(f'the end of {args} lacks {wanted!r}:\n{last}')
+
+
 def check_probe():
     """What contradicts is shown again by the next command."""
     args = [*OUTPUTS[7], '--question=width', '--out=probed']
@@ -181,6 +195,7 @@ with tempfile.TemporaryDirectory() as folder:
     check_table()
     check_verdict()
     check_probe()
+    check_ends()
     os.chdir('/')
 print(f'{len(OUTPUTS) + 2 * len(NARROW)} outputs, {failures} failures')
 sys.exit(failures != 0)

@@ -35,6 +35,7 @@ struct ProbeAnswer {
   std::string answer = {};   // the values that fit all answers; "none"; for people
   std::string decides = {};  // what that says about the table
   Agreement agreement = Agreement::kAgrees;
+  bool partial = false;                   // of kPairs: not all were asked
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
   std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
   std::optional<Observed> refuting = {};  // the first that no candidate explains
