@@ -47,7 +47,7 @@ struct Extent {
   int lanes, registers;
 };
 
-// Of NVIDIA's instructions; the layout must be described.
+// Of the instructions of GPUs; the layout must be described.
 Extent ExtentOf(const Instruction& instruction, Operand operand);
 
 // Every element of one execution, block by block, row by row.
