@@ -55,14 +55,19 @@ std::vector<absl::Status> AskedDevice::dropped() const {
   return all;
 }
 
-std::string DescribeFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-                          int64_t element, const std::string& title) {
+ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
+                         int64_t element, const std::string& where, const std::string& device,
+                         const std::string& title, const TextStyle& style) {
   const Format& f = *op.instruction->d;
-  return absl::StrCat("FLAKY ", op.name, "  ", title, "\n  operands   ",
-                      FormatLine(*op.instruction, Extract(inputs, element)), "\n  model      ",
-                      HexWord(f, answers.comparison.model[element]), "\n  device     ",
-                      HexWord(f, answers.d[element]), ", then ", HexWord(f, answers.again[element]),
-                      "\n");
+  const std::string model = HexWord(f, answers.comparison.model[element]);
+  const std::string again = HexWord(f, answers.again[element]);
+  ReplayReport report =
+      ReportCase({"flaky", op, Extract(inputs, element), answers.d[element], where, device, title},
+                 absl::StrCat("  model      ", model, "\n  device     ",
+                              HexWord(f, answers.d[element]), ", then ", again, "\n"),
+                 style);
+  report.json.update({{"again", again}, {"model", model}});
+  return report;
 }
 
 }  // namespace mmadiff

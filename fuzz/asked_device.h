@@ -13,6 +13,7 @@
 #include "device/device.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
+#include "fuzz/replay_report.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -52,8 +53,9 @@ class AskedDevice {
   uint64_t flaky_ = 0;
 };
 
-// The report of dot product `element`, which `title` names.
-std::string DescribeFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-                          int64_t element, const std::string& title);
+// Of dot product `element`, which is flaky; `title` in place of where and the device if not empty.
+ReplayReport ReportFlaky(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
+                         int64_t element, const std::string& where, const std::string& device,
+                         const std::string& title, const TextStyle& style);
 
 }  // namespace mmadiff

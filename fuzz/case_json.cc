@@ -53,4 +53,17 @@ Json DotProductJson(const Instruction& i, const DotProductCase& dot, std::option
   return json;
 }
 
+Json MessagesJson(std::span<const absl::Status> errors) {
+  Json json = Json::array();
+  for (const absl::Status& error : errors) json.push_back(std::string(error.message()));
+  return json;
+}
+
+Json AnswerJson(const Vector& vector, const VectorAnswer& answer) {
+  return {{"kind", Name(answer.kind)},
+          {"d", WordText(vector, answer)},
+          {"instructions", answer.patterns},
+          {"who", answer.who}};
+}
+
 }  // namespace mmadiff

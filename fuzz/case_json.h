@@ -3,8 +3,11 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "corpus/vector.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -21,5 +24,11 @@ nlohmann::ordered_json ChangeJson(absl::string_view name);
 // line protocol; scales and d where there are any.
 nlohmann::ordered_json DotProductJson(const Instruction& instruction, const DotProductCase& dot,
                                       std::optional<uint64_t> d = std::nullopt);
+
+// What each of them says.
+nlohmann::ordered_json MessagesJson(std::span<const absl::Status> errors);
+
+// {"kind": ..., "d": ..., "instructions": ..., "who": ...} of an answer of a vector.
+nlohmann::ordered_json AnswerJson(const Vector& vector, const VectorAnswer& answer);
 
 }  // namespace mmadiff

@@ -191,6 +191,7 @@ void Findings::Join(OfOperation& of_op, Bucket bucket) {
   const auto old = std::find_if(of_op.buckets.begin(), of_op.buckets.end(), same);
   if (old != of_op.buckets.end() && !bucket.change) {
     ++old->finding.cases;
+    ++old->finding.reports;
     old->classes.merge(bucket.classes);
     std::vector<std::string>& beside = old->finding.beside;
     bucket.finding.beside.push_back(bucket.finding.path);

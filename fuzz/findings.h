@@ -35,6 +35,7 @@ struct Finding {
   std::vector<std::string> beside;    // of the other cases that were kept
   std::string diagnosis;              // what was searched and found, in words; empty if nothing was
   std::vector<std::string> replaces;  // buckets whose names this one refutes; their files are gone
+  uint64_t reports = 1;               // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;                 // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
 };

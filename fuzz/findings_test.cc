@@ -254,6 +254,7 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
       Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_EQ(outcome.findings[0].signature, "unexplained");
+  EXPECT_GT(outcome.findings[0].reports, 1u);
   int infinities = 0;
   for (const std::string& path : Files(options.workdir, ".txtpb")) {
     const auto c = ReadCase(path);

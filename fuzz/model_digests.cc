@@ -150,20 +150,26 @@ std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored
   for (const ModelDigest& d : now) {
     const auto at = before.find(d.op);
     if (at == before.end()) {
-      changes.push_back({ModelChange::kNew, d.op});
+      changes.push_back({ModelChange::kNew, d.op, "", "", d.model});
       continue;
     }
-    const std::string what = WhatChanged(at->second->model, d.model);
+    const std::string& model = at->second->model;
+    const std::string what = WhatChanged(model, d.model);
+    const auto add = [&](ModelChange::Kind kind) {
+      changes.push_back({kind, d.op, what, model, d.model});
+    };
     if (at->second->inputs != d.inputs) {
-      changes.push_back({ModelChange::kInputs, d.op, what});
+      add(ModelChange::kInputs);
     } else if (at->second->answers != d.answers) {
-      changes.push_back({ModelChange::kAnswers, d.op, what});
+      add(ModelChange::kAnswers);
     } else if (!what.empty()) {
-      changes.push_back({ModelChange::kModel, d.op, what});
+      add(ModelChange::kModel);
     }
     before.erase(at);
   }
-  for (const auto& [op, digest] : before) changes.push_back({ModelChange::kRemoved, op});
+  for (const auto& [op, digest] : before) {
+    changes.push_back({ModelChange::kRemoved, op, "", digest->model, ""});
+  }
   return changes;
 }
 

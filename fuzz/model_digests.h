@@ -40,6 +40,7 @@ struct ModelChange {
   Kind kind;
   std::string op;
   std::string what = "";  // "fraction_bits=24 -> fraction_bits=25" where the model changed
+  std::string before = "", now = "";  // ModelDigest::model; empty where there is none
 };
 // Other inputs say nothing about the model: they are kInputs whatever the answers.
 std::vector<ModelChange> CompareModelDigests(std::span<const ModelDigest> stored,

@@ -65,7 +65,7 @@ class Replay {
         console_(console),
         mismatches_(report, options.max_reports),
         vectors_(device, options.verbose, console.style(), report, mismatches_),
-        unmodelled_(device, options.test_results, mismatches_, outcome_) {}
+        unmodelled_(device, options.test_results, console.style(), mismatches_, outcome_) {}
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
@@ -142,7 +142,7 @@ class Replay {
     if (!stored->damaged && !stored->stats.damage.empty()) {
       console_.Warn(absl::StrCat(SurveyLogPath(folder), ": cut off while it was written"));
     }
-    Verdict(*stored);
+    Verdict(folder, *stored);
     uint64_t units = 0;
     absl::Status s =
         DeliverSurvey(folder, *stored, [this](const Recording& r) { return Stored(r); });
@@ -154,7 +154,7 @@ class Replay {
   }
 
   // What the survey itself said of its rows: of a run there are no answers to compare again.
-  void Verdict(const StoredSurvey& stored) {
+  void Verdict(const std::string& folder, const StoredSurvey& stored) {
     SurveyOutcome outcome;
     outcome.manifest = stored.manifest;
     outcome.results = stored.results;
@@ -167,7 +167,9 @@ class Replay {
     for (size_t i = same ? 0 : summary.changed; i < summary.contradictions.size(); ++i) {
       const std::string text = absl::StrCat("SURVEY ", summary.contradictions[i].Text(), "\n");
       if (std::exchange(before, text) == text) continue;
-      report_(text);
+      report_(
+          {Wrap(text, console_.style().width, 2),
+           {{"kind", "survey"}, {"where", folder}, {"said", summary.contradictions[i].Text()}}});
       if (options_.test_results) outcome_.test_results.push_back({"survey", text});
     }
   }
@@ -282,8 +284,9 @@ class Replay {
     const std::string cases = absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ",
                                            unit.first + unit.cases - 1);
     const std::string text =
-        absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ", Hex(*unit.model),
-                     "\n  device  ", Hex(digest), "  ", device, "\n");
+        Wrap(absl::StrCat(flaky ? "FLAKY DIGEST " : "DIGEST ", cases, "\n  model   ",
+                          Hex(*unit.model), "\n  device  ", Hex(digest), "  ", device, "\n"),
+             console_.style().width, 2);
     const bool equal = digest == unit.model;
     if (options_.test_results) {
       outcome_.test_results.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
@@ -291,7 +294,13 @@ class Replay {
     ++(flaky ? outcome_.flaky : outcome_.units);
     if (equal) return;
     if (!flaky) ++outcome_.differing_units;
-    mismatches_.Add(text);
+    mismatches_.Add({text,
+                     {{"kind", flaky ? "flaky" : "mismatch"},
+                      {"instruction", unit.stream.op->name},
+                      {"where", cases},
+                      {"device", device},
+                      {"digest", Hex(digest)},
+                      {"model", Hex(*unit.model)}}});
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
@@ -363,23 +372,29 @@ class Replay {
     first.line = line;
     const auto print = [&, &model = model](int64_t element, bool flaky) {
       if (mismatches_.full()) return;
-      const std::string title = absl::StrCat(WhereOf(first, element), "  ", device);
-      const std::string text =
-          flaky ? DescribeFlaky(op, inputs, answers, element, title)
-                : absl::StrCat("MISMATCH ", op.name, "  ", title, "\n",
-                               Labelled("  operands   ",
-                                        FormatLine(*op.instruction, Extract(inputs, element)),
-                                        console_.style().width),
-                               DescribeDifference(*op.instruction->d, model[element],
-                                                  answers.d[element], console_.style()));
-      mismatches_.Add(text);
-      absl::StrAppend(&result.failure, text);
+      const std::string at = WhereOf(first, element);
+      const ReplayReport report =
+          flaky ? ReportFlaky(op, inputs, answers, element, at, device, "", console_.style())
+                : Mismatch(op, Extract(inputs, element), model[element], answers.d[element], at,
+                           device);
+      mismatches_.Add(report);
+      absl::StrAppend(&result.failure, report.text);
     };
     for (const int64_t element : differing) print(element, false);
     for (const int64_t element : answers.flaky) print(element, true);
     const bool fails = !differing.empty() || !answers.flaky.empty();
     if (fails && result.failure.empty()) result.failure = "differs";
     if (options_.test_results) outcome_.test_results.push_back(std::move(result));
+  }
+
+  ReplayReport Mismatch(const Operation& op, const DotProductCase& dot, uint64_t model, uint64_t d,
+                        const std::string& where, const std::string& device) const {
+    const Format& f = *op.instruction->d;
+    const TextStyle style = console_.style();
+    ReplayReport report = ReportCase({"mismatch", op, dot, d, where, device},
+                                     DescribeDifference(f, model, d, style), style);
+    report.json["model"] = HexWord(f, model);
+    return report;
   }
 
   const ReplayOptions& options_;

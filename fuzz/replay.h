@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -15,6 +14,7 @@
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/junit.h"
+#include "fuzz/replay_report.h"
 
 namespace mmadiff {
 
@@ -62,27 +62,9 @@ struct ReplayOutcome {
   std::vector<TestResult> test_results;        // if the options ask for them; those of vectors last
 };
 
-// Gets lines about what differs, is flaky or, of vectors, contested, as they are found.
-using OnReport = std::function<void(const std::string& text)>;
-
-// Hands on the first `most` texts.
-class FirstReports {
- public:
-  FirstReports(const OnReport& report, uint64_t most) : report_(report), left_(most) {}
-  bool full() const { return left_ == 0; }
-  void Add(const std::string& text) {
-    if (full()) return;
-    --left_;
-    report_(text);
-  }
-
- private:
-  const OnReport& report_;
-  uint64_t left_;
-};
-
 // `engine`, if there is one, is asked instead of believing the stored answers; a recording folder's
-// own answers are compared too. Errors: a subject that there is not or that is no such thing; the
+// own answers are compared too. `report` gets what differs, is flaky or, of
+// vectors, contested, as it is found. Errors: a subject that there is not or that is no such thing; the
 // device's that are not of one operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              const OnReport& report, Console& console);

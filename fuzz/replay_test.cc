@@ -24,7 +24,7 @@ class ReplayTest : public TestFolder {
  protected:
   absl::StatusOr<ReplayOutcome> Replay(const ReplayOptions& options, Device* device) {
     reports_.clear();
-    const auto report = [this](const std::string& text) { reports_.push_back(text); };
+    const auto report = [this](const ReplayReport& r) { reports_.push_back(r.text); };
     if (device == nullptr) return ReplaySubjects(options, nullptr, report, console_);
     HostEngine engine(*device);
     return ReplaySubjects(options, &engine, report, console_);

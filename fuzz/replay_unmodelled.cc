@@ -1,5 +1,6 @@
 #include "fuzz/replay_unmodelled.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,18 +27,22 @@ absl::Status UnmodelledReplay::Compare(const Recording& recording) {
   if (device_->Drops(op, d.status())) return absl::OkStatus();
   if (!d.ok()) return d.status();
   outcome_.repeated += d->size();
-  std::string first;
+  std::optional<ReplayReport> first;
   for (size_t i = 0; i < d->size(); ++i) {
     if ((*d)[i] == recording.d[i]) continue;
     ++outcome_.changed;
-    if (!first.empty()) continue;
+    if (first.has_value()) continue;
     const auto element = static_cast<int64_t>(i);
     const Format& f = *op.instruction->d;
-    first =
-        absl::StrCat(op.name, "  ", WhereOf(recording, element), "\n  operands   ",
-                     FormatLine(*op.instruction, Extract(*inputs, element)), "\n  recorded   ",
-                     HexWord(f, recording.d[i]), "  ", PlainLine(recording.identity),
-                     "\n  now        ", HexWord(f, (*d)[i]), "  ", device_->device().name(), "\n");
+    const std::string recorded = HexWord(f, recording.d[i]);
+    const std::string by = PlainLine(recording.identity), now = device_->device().name();
+    const size_t width = style_.width;
+    first = ReportCase(
+        {"changed", op, Extract(*inputs, element), (*d)[i], WhereOf(recording, element), now},
+        Labelled("  recorded   ", absl::StrCat(recorded, "  ", by), width) +
+            Labelled("  now        ", absl::StrCat(HexWord(f, (*d)[i]), "  ", now), width),
+        style_);
+    first->json.update({{"recorded", recorded}, {"recorded_by", by}});
   }
   Add(recording.where, first);
   return absl::OkStatus();
@@ -56,23 +61,35 @@ absl::Status UnmodelledReplay::Compare(const RecomputedUnit& unit) {
   if (device_->Drops(op, digest.status())) return absl::OkStatus();
   if (!digest.ok()) return digest.status();
   ++outcome_.repeated_units;
-  const bool equal = *digest == unit.recorded;
-  outcome_.changed_units += !equal;
   const std::string cases =
       absl::StrCat(FormatCaseName({unit.stream, unit.first}), " to ", unit.first + unit.cases - 1);
-  Add(cases, equal ? ""
-                   : absl::StrCat("DIGEST ", cases, "\n  recorded  ", Hex(unit.recorded), "  ",
-                                  PlainLine(unit.identity), "\n  now       ", Hex(*digest), "  ",
-                                  device_->device().name(), "\n"));
+  if (*digest == unit.recorded) {
+    Add(cases, std::nullopt);
+    return absl::OkStatus();
+  }
+  ++outcome_.changed_units;
+  const std::string by = PlainLine(unit.identity), now = device_->device().name();
+  Add(cases,
+      ReplayReport{Wrap(absl::StrCat("CHANGED DIGEST ", cases, "\n  recorded  ", Hex(unit.recorded),
+                                     "  ", by, "\n  now       ", Hex(*digest), "  ", now, "\n"),
+                        style_.width, 2),
+                   {{"kind", "changed"},
+                    {"instruction", op.name},
+                    {"where", cases},
+                    {"device", now},
+                    {"digest", Hex(*digest)},
+                    {"recorded", Hex(unit.recorded)},
+                    {"recorded_by", by}}});
   return absl::OkStatus();
 }
 
-// `difference`: the first; "" if there is none.
-void UnmodelledReplay::Add(const std::string& where, const std::string& difference) {
-  if (!difference.empty()) reports_.Add("CHANGED " + difference);
+// `difference`: the first, if there is one.
+void UnmodelledReplay::Add(const std::string& where,
+                           const std::optional<ReplayReport>& difference) {
+  if (difference.has_value()) reports_.Add(*difference);
   if (!test_results_) return;
-  outcome_.test_results.push_back(
-      {absl::StrCat(where, " again by ", device_->device().name()), difference});
+  outcome_.test_results.push_back({absl::StrCat(where, " again by ", device_->device().name()),
+                                   difference.has_value() ? difference->text : ""});
 }
 
 }  // namespace mmadiff

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "device/line_protocol.h"
+#include "fuzz/case_json.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -29,25 +31,28 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
                    answer.who.empty() ? "" : " : ", answer.who);
   TestResult result = {title, ""};
   uint64_t done = 0, wrong = 0;
-  std::string given;  // in place of a contested answer
+  std::string given, op;  // in place of a contested answer, to the first
   for (const VectorCase& c : cases) {
     if (device_ != nullptr && device_->Lacks(*c.op)) {
       ++unsupported_;
       continue;
     }
-    const auto answered = AnswerTo(title, c);
+    const auto answered = AnswerTo(title, v, c);
     if (!answered.ok()) return answered.status();
     if (!answered->has_value()) continue;
     const uint64_t d = **answered;
     ++done;
-    if (given.empty()) given = absl::StrCat(HexWord(*v.d, d), " ", c.op->name);
+    if (given.empty()) {
+      given = HexWord(*v.d, d);
+      op = c.op->name;
+    }
     const bool right = contested && device_ != nullptr ? Gives(*c.op, c.op->model, c.dot, d)
                                                        : Is(answer, *c.op, d) != contested;
     if (right) continue;
     ++wrong;
-    const std::string text = Mismatch(title, v, c, d);
-    mismatches_.Add(text);
-    absl::StrAppend(&result.failure, text);
+    const ReplayReport report = Mismatch(title, v, c, d);
+    mismatches_.Add(report);
+    absl::StrAppend(&result.failure, report.text);
   }
   if (done == 0) return absl::OkStatus();
   by_kind_[static_cast<int>(answer.kind)] += done;
@@ -55,16 +60,26 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   differing_ += wrong;
   test_results_.push_back(std::move(result));
   if (contested && wrong == 0) {
-    report_(absl::StrCat("CONTESTED ", title, "\n  given     ", given, "\n  reason    ", v.reason,
-                         "\n"));
+    report_({absl::StrCat(Wrap("CONTESTED " + title + "\n", style_.width, 2),
+                          Labelled("  given     ", absl::StrCat(given, " ", op), style_.width),
+                          Labelled("  reason    ", v.reason, style_.width)),
+             {{"kind", "contested"},
+              {"instruction", op},
+              {"where", v.name},
+              {"answer", AnswerJson(v, answer)},
+              {"given", given},
+              {"reason", v.reason}}});
   } else if (verbose_) {
-    report_(absl::StrCat(wrong == 0 ? "agrees    " : "differs   ", title, "\n"));
+    const char* kind = wrong == 0 ? "agrees" : "differs";
+    report_({Labelled(absl::StrFormat("%-10s", kind), title, style_.width),
+             {{"kind", kind}, {"where", v.name}, {"answer", AnswerJson(v, answer)}}});
   }
   return absl::OkStatus();
 }
 
 // Of the device, or of the model when there is none.
 absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string& title,
+                                                               const Vector& v,
                                                                const VectorCase& c) {
   if (device_ == nullptr) return Simulate(c.op->model, c.dot);
   const Batch inputs = MakeDotProductBatch(c.op->shape(), {c.dot});
@@ -72,27 +87,30 @@ absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string
   if (!answers.ok()) return answers.status();
   if (!answers->has_value()) return std::nullopt;
   if ((*answers)->flaky.empty()) return (*answers)->d.front();
-  mismatches_.Add(DescribeFlaky(*c.op, inputs, **answers, 0, title));
+  ReplayReport report =
+      ReportFlaky(*c.op, inputs, **answers, 0, v.name, device_->device().name(), title, style_);
+  report.json["answer"] = AnswerJson(v, *c.answer);
+  mismatches_.Add(report);
   return std::nullopt;
 }
 
-std::string VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
-                                   uint64_t given) const {
-  const std::string head = absl::StrCat("MISMATCH ", c.op->name, "  ", title, "\n");
+ReplayReport VectorReplay::Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
+                                    uint64_t given) const {
   const bool model = device_ == nullptr, contested = c.answer->kind == AnswerKind::kContested;
-  if (model && contested) {
-    return absl::StrCat(head, "  no longer differs: remove or regrade it\n");
+  const uint64_t of_model = Simulate(c.op->model, c.dot);
+  std::string lines = "  no longer differs: remove or regrade it\n";
+  if (contested && !model) {
+    lines = DescribeDifference(*v.d, of_model, given, style_);
+  } else if (!contested) {
+    lines = absl::StrReplaceAll(
+        DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_),
+        {{model ? "device  " : "model   ", "answer  "}});
   }
-  const std::string operands =
-      Labelled("  operands   ", FormatLine(*c.op->instruction, c.dot), style_.width);
-  if (contested) {
-    return absl::StrCat(head, operands,
-                        DescribeDifference(*v.d, Simulate(c.op->model, c.dot), given, style_));
-  }
-  const std::string lines =
-      DescribeDifference(*v.d, model ? given : c.answer->d, model ? c.answer->d : given, style_);
-  return absl::StrCat(head, operands,
-                      absl::StrReplaceAll(lines, {{model ? "device  " : "model   ", "answer  "}}));
+  ReplayReport report = ReportCase(
+      {"mismatch", *c.op, c.dot, given, v.name, model ? "" : device_->device().name(), title},
+      lines, style_);
+  report.json.update({{"model", HexWord(*v.d, of_model)}, {"answer", AnswerJson(v, *c.answer)}});
+  return report;
 }
 
 }  // namespace mmadiff

@@ -44,9 +44,10 @@ class VectorReplay {
  private:
   absl::Status CompareAnswer(const Vector& v, std::span<const VectorCase> cases);
   // Nothing when the device gives none, or none that it repeats, which is reported.
-  absl::StatusOr<std::optional<uint64_t>> AnswerTo(const std::string& title, const VectorCase& c);
-  std::string Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
-                       uint64_t given) const;
+  absl::StatusOr<std::optional<uint64_t>> AnswerTo(const std::string& title, const Vector& v,
+                                                   const VectorCase& c);
+  ReplayReport Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
+                        uint64_t given) const;
 
   AskedDevice* const device_;
   const bool verbose_;

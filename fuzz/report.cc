@@ -140,10 +140,11 @@ std::string Notes(const CampaignOptions& options, const CampaignOutcome& outcome
   return text;
 }
 
-// "differs", and what; with many findings not all, so that the last screen holds them.
+// "differs", the instruction, and a line for each of its buckets; of many not all, so that the last
+// screen holds them.
 template <class Add>
-void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const TextStyle& style,
-                    Add add) {
+void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const std::string& folder,
+                    const TextStyle& style, Add add) {
   constexpr size_t kMost = 5;
   const auto mark = [&style](const std::string& text) {
     return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
@@ -156,12 +157,16 @@ void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const 
   }
   for (size_t i = 0; i < std::min(kMost, outcome.findings.size()); ++i) {
     const Finding& f = outcome.findings[i];
-    add(f.flaky ? "flaky" : "differs", absl::StrCat(mark(f.op), ", ", CasesText(f)));
-    add("", f.signature);
+    const Finding* before = i == 0 ? nullptr : &outcome.findings[i - 1];
+    if (before == nullptr || before->op != f.op || before->flaky != f.flaky) {
+      add(f.flaky ? "flaky" : "differs", mark(f.op));
+    }
+    add("", absl::StrCat(f.signature, ", ", CasesText(f),
+                         f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (outcome.findings.size() == 1) add("", f.diagnosis);
   }
   if (outcome.findings.size() > kMost) {
-    add("", absl::StrCat("and ", outcome.findings.size() - kMost, " more"));
+    add("", absl::StrCat("and ", outcome.findings.size() - kMost, " more in ", folder));
   }
 }
 
@@ -243,7 +248,8 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
                           HumanCount(static_cast<double>(totals.cases)), " cases, ",
                           HumanCount(static_cast<double>(totals.dot_products)), " dot products; ",
                           absl::StrFormat("%.1f s", outcome.seconds)));
-  AddDifferences(outcome, totals, style, add);
+  const std::string folder = options.workdir + "/findings";
+  AddDifferences(outcome, totals, folder, style, add);
   if (outcome.findings.empty()) {
     add("filed", options.workdir);
     const bool finished =
@@ -252,14 +258,15 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
     return text + CommandLine("next     ", finished ? next.longer : next.again, style.width);
   }
   const Finding& first = outcome.findings.front();
-  const bool one = outcome.findings.size() == 1;
-  const std::string folder = options.workdir + "/findings";
+  const bool one = outcome.findings.size() == 1 && first.reports == 1;
   const size_t room = style.width - std::min<size_t>(style.width, 9);
   add("filed", one && !first.path.empty() ? FiledText(first, room) : folder);
-  const char* verb = first.flaky ? "replay" : "explain";
+  const bool flaky =
+      std::ranges::all_of(outcome.findings, [](const Finding& f) { return f.flaky; });
+  const char* verb = flaky ? "replay" : "explain";
   if (one && first.path.empty()) return text;
   const std::string command = one ? CaseCommand(verb, first.path, room + 7)
-                                  : absl::StrCat("./mmadiff explain ", ShellWord(folder));
+                                  : absl::StrCat("./mmadiff ", verb, " ", ShellWord(folder));
   return text + CommandLine("next     ", command, style.width);
 }
 
@@ -307,8 +314,10 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
   return JsonText(json, -1) + "\n";
 }
 
-std::string FormatJsonFinding(const Finding& finding) {
-  return JsonText(JsonOf(finding), 1) + "\n";
+std::string FormatJsonMinimized(const Finding& finding, const char* verdict) {
+  nlohmann::ordered_json json = {{"verdict", verdict}};
+  json.update(JsonOf(finding));
+  return JsonText(json, 1) + "\n";
 }
 
 }  // namespace mmadiff

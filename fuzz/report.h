@@ -26,8 +26,9 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
 
 // The same as one JSON object.
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome);
-// One finding, as it is in that object.
-std::string FormatJsonFinding(const Finding& finding);
+// One finding, as it is in that object, after a verdict: "differs", "flaky", or "equal" to the model,
+// of which little but the instruction and the case is filled.
+std::string FormatJsonMinimized(const Finding& finding, const char* verdict);
 
 std::string Hex(Digest digest);  // 32 digits
 

@@ -73,6 +73,38 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
   EXPECT_TRUE(json["findings"].empty());
 }
 
+// A line for each bucket; what to type next is of all of them.
+TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
+  CampaignOptions options;
+  options.workdir = "w";
+  CampaignOutcome outcome;
+  const auto screen = [&] { return FormatScreen(options, outcome, {}, {.width = 80}); };
+  const auto add = [&](const char* op, const std::string& bucket) {
+    Finding& finding = outcome.findings.emplace_back();
+    finding.op = op;
+    finding.signature = bucket;
+    finding.path = "w/findings/one.txtpb";
+    finding.cases = 3;
+  };
+  add(kHopper, "bucket0");
+  EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings/one.txtpb\n"));
+  outcome.findings[0].reports = 2;  // of things that no change explains together
+  EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings\n"));
+  EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\n"));
+  outcome.findings[0].flaky = true;
+  EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff replay w/findings\n"));
+  outcome.findings.clear();
+  for (int i = 0; i < 4; ++i) add(kHopper, absl::StrCat("bucket", i));
+  for (int i = 4; i < 12; ++i) add(kMma, absl::StrCat("bucket", i));
+  EXPECT_THAT(screen(), HasSubstr(absl::StrCat(
+                            "differs  ", kHopper,
+                            "\n         bucket0, 3 cases\n         bucket1, 3 cases\n"
+                            "         bucket2, 3 cases\n         bucket3, 3 cases\ndiffers  ",
+                            kMma,
+                            "\n         bucket4, 3 cases\n         and 7 more in w/findings\n"
+                            "filed    w/findings\nnext     ./mmadiff explain w/findings\n")));
+}
+
 TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
   CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
   options.cases = 100;

@@ -90,7 +90,7 @@ class UnmodelledTest : public TestFolder {
   ReplayOutcome Replay(const std::string& subject, Device* device = nullptr) {
     std::optional<HostEngine> engine;
     if (device != nullptr) engine.emplace(*device);
-    const auto report = [](const std::string& text) { ADD_FAILURE() << text; };
+    const auto report = [](const ReplayReport& r) { ADD_FAILURE() << r.text; };
     const auto outcome =
         ReplaySubjects({.subjects = {subject}}, engine ? &*engine : nullptr, report, console_);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
@@ -188,7 +188,7 @@ TEST_F(UnmodelledTest, ADeviceThatAnswersOtherwiseNowIsSeen) {
     });
     HostEngine engine(device);
     std::vector<std::string> reports;
-    const auto report = [&](const std::string& text) { reports.push_back(text); };
+    const auto report = [&](const ReplayReport& r) { reports.push_back(r.text); };
     const auto outcome = ReplaySubjects({.subjects = {Path("out")}}, &engine, report, console_);
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     EXPECT_GT(outcome->repeated, outcome->changed);

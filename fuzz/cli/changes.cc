@@ -3,16 +3,43 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
 #include "fuzz/model_digests.h"
 
 namespace mmadiff {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 struct ChangesFlags {
   std::string file = "corpus/model_digests.txt";
   bool update = false;
 };
+
+// {"model": TEXT, "parameters": {...}}; null where there is no model.
+Json ModelJson(absl::string_view text) {
+  if (text.empty()) return nullptr;
+  return {{"model", text}, {"parameters", ParametersJson(text.substr(0, text.find(')')))}};
+}
+
+void PrintChanges(const std::vector<ModelChange>& changes, size_t instructions, bool as_json,
+                  Console& console) {
+  Json json = {{"changes", Json::array()}, {"instructions", instructions}};
+  std::string text;
+  for (const ModelChange& c : changes) {
+    absl::StrAppendFormat(&text, "%-15s %s%s%s\n", Name(c.kind), c.op, c.what.empty() ? "" : ": ",
+                          c.what);
+    json["changes"].push_back({{"kind", Name(c.kind)},
+                               {"instruction", c.op},
+                               {"what", c.what},
+                               {"before", ModelJson(c.before)},
+                               {"now", ModelJson(c.now)}});
+  }
+  absl::StrAppend(&text, changes.size(), " changes, ", instructions, " instructions\n");
+  console.Print(as_json ? JsonText(json, 1) + "\n" : Wrap(text, console.style().width, 2));
+}
 
 int RunChanges(const ChangesFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
@@ -34,11 +61,7 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
     return Fail(absl::DataLossError(absl::StrCat(flags.file, ": no digest in it")));
   }
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
-  for (const ModelChange& c : changes) {
-    console.Print(
-        absl::StrFormat("%-15s %s%s%s\n", Name(c.kind), c.op, c.what.empty() ? "" : ": ", c.what));
-  }
-  console.Print(absl::StrCat(changes.size(), " changes, ", now.size(), " instructions\n"));
+  PrintChanges(changes, now.size(), globals.json, console);
   if (!flags.update) return changes.empty() ? kClean : kMismatch;
   const absl::Status s = WriteFileDurably(flags.file, FormatModelDigests(now));
   return s.ok() ? kClean : Fail(absl::DataLossError(s.message()), kNotDurable);

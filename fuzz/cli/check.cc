@@ -7,6 +7,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/json_rows.h"
 #include "fuzz/cli/protocol.h"
+#include "triage/case_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -61,7 +62,7 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
         continue;
       }
       console.Print(absl::StrCat(
-          "line ", portion.line[i], ": ", FormatLine(instruction, dot, portion.d[i]), "\n",
+          "line ", portion.line[i], ":\n", CaseText(**op, dot, 2, console.style().width),
           DescribeDifference(*instruction.d, model[i], portion.d[i], console.style())));
     }
     return absl::OkStatus();
@@ -74,7 +75,8 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
     rows->Finish(
         {{"lines", lines}, {"equal", lines - differing}, {"error", std::string(status.message())}});
   } else {
-    console.Print(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"));
+    console.Print(Wrap(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"),
+                       console.style().width, 2));
   }
   const int code = status.ok() ? kClean : Fail(status);
   return differing == 0 ? code : kMismatch;

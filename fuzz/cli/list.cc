@@ -190,10 +190,7 @@ std::vector<Entry> ListVectors() {
       for (const VectorAnswer& answer : v.answers) {
         absl::StrAppend(&line, "\n  ", Name(answer.kind), " ", WordText(v, answer), " ",
                         answer.patterns, answer.who.empty() ? "" : " : ", answer.who);
-        json["answers"].push_back({{"kind", Name(answer.kind)},
-                                   {"d", WordText(v, answer)},
-                                   {"instructions", answer.patterns},
-                                   {"who", answer.who}});
+        json["answers"].push_back(AnswerJson(v, answer));
       }
       entries.push_back({v.name, line, json});
     }
@@ -273,7 +270,7 @@ int RunList(const ListFlags& flags, const Globals& globals) {
     if (flags.what != list.name) continue;
     std::vector<Entry> entries = list.make();
     std::erase_if(entries, [&](const Entry& entry) {
-      const bool shown = entry.usable || flags.evidence || globals.json;
+      const bool shown = entry.usable || flags.evidence;
       return !shown || fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
     });
     if (entries.empty()) {

@@ -18,13 +18,17 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
   if (subject->differing.empty()) {
     console.Warn(
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
+    Finding none;
+    none.op = subject->mismatch.op->name;
+    none.case_name = argument;
+    if (globals.json) console.Print(FormatJsonMinimized(none, "equal"));
     return kClean;
   }
   const auto minimized =
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
   if (!minimized.ok()) return Fail(minimized.status(), kNotDurable);
   const Finding& finding = minimized->finding;
-  console.Print(globals.json ? FormatJsonFinding(finding)
+  console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky ? "flaky" : "differs")
                              : DescribeFinding(minimized->minimal, finding, console.style()));
   if (!finding.flaky) return kMismatch;
   console.Warn("the device's answers do not repeat, so they say nothing of the model");

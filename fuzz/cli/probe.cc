@@ -7,6 +7,7 @@
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
 #include "fuzz/prober.h"
 
 namespace mmadiff {
@@ -29,7 +30,8 @@ class Answers {
     group->answers.push_back(answer);
   }
 
-  void Print(const Globals& globals, bool stats, Console& console) {
+  // `out`: the folder of the answers, or empty.
+  void Print(const Globals& globals, bool stats, const std::string& out, Console& console) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
     if (globals.json) {
@@ -38,7 +40,7 @@ class Answers {
     }
     for (const Group& group : groups_) console.Print(Text(group, console.style()));
     if (stats || !console.terminal()) console.Print(Stats());
-    if (console.terminal()) console.Print(Verdict(console.style()));
+    if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
   }
 
   uint64_t contradictions() const { return found_[static_cast<int>(Agreement::kContradicts)]; }
@@ -96,6 +98,15 @@ class Answers {
     return Wrap(text, style.width, 2);
   }
 
+  // Where the answers are, and what shows those that differ from the model, bit by bit.
+  std::string Filed(const std::string& out, const TextStyle& style) const {
+    if (out.empty()) return "";
+    const std::string command = absl::StrCat("./mmadiff replay ", ShellWord(out));
+    return absl::StrCat(
+        Labelled("filed    ", out, style.width),
+        contradictions() == 0 ? "" : CommandLine("next     ", command, style.width));
+  }
+
   std::string Json() const {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Group& group : groups_) {
@@ -149,19 +160,20 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
   return questions;
 }
 
-int PrintQuestions(Console& console) {
+int PrintQuestions(bool as_json, Console& console) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  std::string text;
   for (const Question& q : Questions()) {
-    console.Print(Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width));
+    json.push_back({{"question", q.id}, {"text", q.text}});
+    text += Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width);
   }
+  console.Print(as_json ? JsonText(json, 1) + "\n" : text);
   return kClean;
 }
 
 int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
-  if (flags.list && globals.json) {
-    return Fail(absl::InvalidArgumentError("--list has no --json"));
-  }
-  if (flags.list) return PrintQuestions(console);
+  if (flags.list) return PrintQuestions(globals.json, console);
   const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
   if (!questions.ok()) return Fail(questions.status());
   const absl::StatusOr<absl::Duration> limit =
@@ -186,7 +198,7 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out}, **engine,
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
-  answers.Print(globals, flags.stats, console);  // also what came before an error
+  answers.Print(globals, flags.stats, flags.out, console);  // also what came before an error
   return outcome.ok() ? Finish(answers, *outcome, console) : Fail(outcome.status(), kNotDurable);
 }
 

@@ -6,9 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
+#include "fuzz/json_text.h"
 #include "fuzz/record_log.h"
 #include "fuzz/recorder.h"
 
@@ -22,8 +24,17 @@ struct RecordFlags {
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
 };
 
+void PrintJson(const RecordFlags& flags, const std::string& identity,
+               const nlohmann::ordered_json& counts, const std::vector<absl::Status>& dropped,
+               Console& console) {
+  nlohmann::ordered_json json = {{"out", flags.out}, {"device", identity}};
+  json.update(counts);
+  json["dropped"] = MessagesJson(dropped);
+  console.Print(JsonText(json, 1) + "\n");
+}
+
 int RecordIntoLog(const RecordFlags& flags, Engine& engine,
-                  const std::vector<const Operation*>& ops, Console& console) {
+                  const std::vector<const Operation*>& ops, bool json, Console& console) {
   HandleStopSignals();
   const auto outcome = RecordLog({ops, FindStrategy(flags.strategy), flags.seed, flags.cases},
                                  engine, flags.out, console);
@@ -32,13 +43,20 @@ int RecordIntoLog(const RecordFlags& flags, Engine& engine,
     console.Warn("nothing was recorded");
     return CodeOfDropped(outcome->dropped, false);
   }
-  console.Print(absl::StrCat(outcome->dot_products, " dot products of ", engine.device().identity(),
-                             " in ", flags.out, "\n"));
+  const std::string identity = engine.device().identity();
+  if (json) {
+    PrintJson(flags, identity, {{"dot_products", outcome->dot_products}}, outcome->dropped,
+              console);
+  } else {
+    console.Print(Wrap(
+        absl::StrCat(outcome->dot_products, " dot products of ", identity, " in ", flags.out, "\n"),
+        console.style().width, 2));
+  }
   return CodeOfDropped(outcome->dropped, true);
 }
 
 int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
-                     const std::vector<const Operation*>& ops, Console& console) {
+                     const std::vector<const Operation*>& ops, bool json, Console& console) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return Fail(limit.status());
@@ -61,13 +79,27 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
     console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
-  console.Print(absl::StrCat(
-      ops.size() - outcome->dropped.size(), " instructions of ", engine.device().identity(), " in ",
-      flags.out, ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
-      " regression cases and vectors, digests of ", outcome->digest_dot_products,
-      " dot products in ", outcome->digest_units, " units\n"));
   std::vector<absl::Status> dropped;
   for (const auto& [op, status] : outcome->dropped) dropped.push_back(status);
+  const size_t instructions = ops.size() - dropped.size();
+  const std::string identity = engine.device().identity();
+  if (json) {
+    PrintJson(flags, identity,
+              {{"instructions", instructions},
+               {"dot_products", outcome->raw_dot_products},
+               {"regressions", outcome->regressions},
+               {"digest_dot_products", outcome->digest_dot_products},
+               {"digest_units", outcome->digest_units},
+               {"without_digests", outcome->without_digests}},
+              dropped, console);
+  } else {
+    console.Print(Wrap(
+        absl::StrCat(instructions, " instructions of ", identity, " in ", flags.out, ": ",
+                     outcome->raw_dot_products, " dot products, ", outcome->regressions,
+                     " regression cases and vectors, digests of ", outcome->digest_dot_products,
+                     " dot products in ", outcome->digest_units, " units\n"),
+        console.style().width, 2));
+  }
   return CodeOfDropped(dropped, true);
 }
 
@@ -84,8 +116,8 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
         absl::StrCat("device ", flags.device, " has none of these instructions")));
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  return absl::EndsWith(flags.out, ".log") ? RecordIntoLog(flags, **engine, *ops, console)
-                                           : RecordIntoFolder(flags, **engine, *ops, console);
+  const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;
+  return record(flags, **engine, *ops, globals.json, console);
 }
 
 }  // namespace

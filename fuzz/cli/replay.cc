@@ -3,11 +3,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
 
 namespace mmadiff {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct ReplayFlags {
   ReplayOptions options;
@@ -29,53 +33,84 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
                       count(AnswerKind::kContested), "\n");
 }
 
-void PrintCounts(const ReplayOutcome& outcome, Console& console) {
+std::string CountsText(const ReplayOutcome& outcome) {
+  std::string text;
   for (const auto& [device, tally] : outcome.tallies) {
     if (!outcome.recordings) break;
-    console.Print(absl::StrCat(device, ": ", tally.compared - tally.differing, " of ",
-                               tally.compared, " dot products of ", tally.ops.size(),
-                               " instructions equal\n"));
+    absl::StrAppend(&text, device, ": ", tally.compared - tally.differing, " of ", tally.compared,
+                    " dot products of ", tally.ops.size(), " instructions equal\n");
   }
-  console.Print(
-      absl::StrCat(outcome.compared - outcome.differing, " of ", outcome.compared,
-                   " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
-                   outcome.unsupported == 0 ? ""
-                                            : absl::StrCat(", ", outcome.unsupported,
-                                                           " cases left out: the device lacks "
-                                                           "their instructions"),
-                   Counted(", flaky: ", outcome.flaky),
-                   Counted(", instructions dropped: ", outcome.dropped.size()), "\n"));
+  absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
+                  " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
+                  outcome.unsupported == 0 ? ""
+                                           : absl::StrCat(", ", outcome.unsupported,
+                                                          " cases left out: the device lacks "
+                                                          "their instructions"),
+                  Counted(", flaky: ", outcome.flaky),
+                  Counted(", instructions dropped: ", outcome.dropped.size()), "\n");
   if (outcome.units > 0) {
-    console.Print(absl::StrCat(outcome.units - outcome.differing_units, " of ", outcome.units,
-                               " units of digests equal",
-                               Counted(", left out: ", outcome.unsupported_units), "\n"));
+    absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ", outcome.units,
+                    " units of digests equal", Counted(", left out: ", outcome.unsupported_units),
+                    "\n");
   }
   if (!outcome.unmodelled_ops.empty()) {
-    console.Print(absl::StrCat(outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
-                               " instructions without a model were not compared",
-                               outcome.repeated > 0 ? " with one" : "",
-                               Counted(", units of digests: ", outcome.unmodelled_units), "\n"));
+    absl::StrAppend(&text, outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
+                    " instructions without a model were not compared",
+                    outcome.repeated > 0 ? " with one" : "",
+                    Counted(", units of digests: ", outcome.unmodelled_units), "\n");
   }
   if (outcome.repeated + outcome.repeated_units > 0) {
-    console.Print(absl::StrCat(
-        outcome.repeated - outcome.changed, " of ", outcome.repeated,
+    absl::StrAppend(
+        &text, outcome.repeated - outcome.changed, " of ", outcome.repeated,
         " of these answers are the device's again",
         outcome.repeated_units == 0
             ? ""
             : absl::StrCat(", units of digests: ", outcome.repeated_units - outcome.changed_units,
                            " of ", outcome.repeated_units),
-        "\n"));
+        "\n");
   }
   if (outcome.contradictions + outcome.troubled > 0) {
-    console.Print(absl::StrCat("surveys said: contradictions with the tables ",
-                               outcome.contradictions, ", rows in trouble ", outcome.troubled,
-                               "\n"));
+    absl::StrAppend(&text, "surveys said: contradictions with the tables ", outcome.contradictions,
+                    ", rows in trouble ", outcome.troubled, "\n");
   }
-  if (const std::string counts = VectorCounts(outcome); !counts.empty()) console.Print(counts);
+  return text + VectorCounts(outcome);
+}
+
+Json CountsJson(const ReplayOutcome& o) {
+  Json json = {{"compared", o.compared},
+               {"differing", o.differing},
+               {"units", o.units},
+               {"differing_units", o.differing_units},
+               {"answered", o.answered},
+               {"flaky", o.flaky},
+               {"unsupported", o.unsupported},
+               {"unsupported_units", o.unsupported_units},
+               {"unmodelled", o.unmodelled},
+               {"unmodelled_units", o.unmodelled_units},
+               {"unmodelled_instructions", o.unmodelled_ops},
+               {"repeated", o.repeated},
+               {"repeated_units", o.repeated_units},
+               {"changed", o.changed},
+               {"changed_units", o.changed_units},
+               {"contradictions", o.contradictions},
+               {"troubled", o.troubled},
+               {"damaged", o.damaged},
+               {"dropped", MessagesJson(o.dropped)},
+               {"devices", Json::array()},
+               {"vectors", Json::object()}};
+  for (const auto& [device, tally] : o.tallies) {
+    json["devices"].push_back({{"device", device},
+                               {"compared", tally.compared},
+                               {"differing", tally.differing},
+                               {"instructions", tally.ops}});
+  }
+  for (size_t kind = 0; kind < std::size(o.vectors); ++kind) {
+    json["vectors"][Name(static_cast<AnswerKind>(kind))] = o.vectors[kind];
+  }
+  return json;
 }
 
 int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console) {
-  PrintCounts(outcome, console);
   if (!flags.junit.empty()) {
     if (absl::Status s = WriteFileDurably(flags.junit, JUnit("replay", outcome.test_results));
         !s.ok()) {
@@ -114,9 +149,24 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   }
   ReplayOptions options = flags.options;
   options.test_results = !flags.junit.empty();
-  const auto outcome = ReplaySubjects(
-      options, engine.get(), [&](const std::string& text) { console.Print(text); }, console);
-  return outcome.ok() ? Finish(flags, *outcome, console) : Fail(outcome.status());
+  Json reports = Json::array();
+  const auto report = [&](const ReplayReport& r) {
+    if (globals.json) {
+      reports.push_back(r.json);
+    } else {
+      console.Print(r.text);
+    }
+  };
+  const auto outcome = ReplaySubjects(options, engine.get(), report, console);
+  if (!outcome.ok()) return Fail(outcome.status());
+  if (globals.json) {
+    Json json = {{"reports", std::move(reports)}};
+    json.update(CountsJson(*outcome));
+    console.Print(JsonText(json, 1) + "\n");
+  } else {
+    console.Print(Wrap(CountsText(*outcome), console.style().width, 2));
+  }
+  return Finish(flags, *outcome, console);
 }
 
 }  // namespace

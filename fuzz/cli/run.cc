@@ -14,6 +14,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
 #include "fuzz/engine.h"
+#include "fuzz/json_text.h"
 #include "fuzz/report.h"
 #include "sim/parameter.h"
 
@@ -122,6 +123,27 @@ std::string Plan(const CampaignOptions& options, const RunManifest& manifest,
   return text;
 }
 
+std::string PlanJson(const CampaignOptions& options, const RunManifest& manifest,
+                     const Device& device) {
+  using Json = nlohmann::ordered_json;
+  Json json = {{"device", device.name()},
+               {"identity", device.identity()},
+               {"strategy", options.strategy->name},
+               {"seed", options.seed},
+               {"workdir", options.workdir},
+               {"shard", options.shard},
+               {"shards", options.shards},
+               {"forever", options.forever},
+               {"instructions", Json::array()}};
+  for (size_t i = 0; i < options.ops.size(); ++i) {
+    const uint64_t cases = manifest.instructions[i].CasesOfShard(options.shard, options.shards);
+    json["instructions"].push_back({{"name", options.ops[i]->name},
+                                    {"cases", cases},
+                                    {"dot_products_per_case", options.ops[i]->shape().d_words()}});
+  }
+  return JsonText(json, 1) + "\n";
+}
+
 // Whether all that differed did not repeat.
 bool OnlyFlaky(const CampaignOutcome& outcome) {
   return !outcome.findings.empty() && std::all_of(outcome.findings.begin(), outcome.findings.end(),
@@ -208,9 +230,6 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
-  if (flags.dry_run && globals.json) {
-    return Fail(absl::InvalidArgumentError("--dry_run has no --json"));
-  }
 
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
@@ -232,7 +251,8 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    console.Print(Plan(options, manifest, device));
+    console.Print(globals.json ? PlanJson(options, manifest, device)
+                               : Wrap(Plan(options, manifest, device), console.style().width, 2));
     return kClean;
   }
   HandleStopSignals();

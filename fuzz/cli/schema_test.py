@@ -4,6 +4,7 @@ Usage: schema_test.py MMADIFF. Exits 77 without the package jsonschema (Debian: 
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,13 +17,15 @@ except ImportError:
     sys.exit(77)
 
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
-SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'schema'
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMAS = ROOT / 'docs' / 'schema'
 MMA = 'sm_90/mma.m16n8k16.f32.f16.f16.f32'
 SCALED = 'sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x'
 FMA = 'x86/vfmadd231ss'
 FAULTY = ['--device=faulty:fraction_bits=24', f'--instr={MMA}']
 CLEAN = ['--device=faulty:none=0', f'--instr={MMA}']
 CASE = f'{MMA}@g3:1:0'
+COUNTING = '--device=exec:sh counting.sh'
 
 
 def run(*args, stdin=''):
@@ -35,6 +38,27 @@ def gen(*args):
 
 def evaluated(*args):
     return run('eval', args[0], stdin=gen(*args)).stdout
+
+
+def made():
+    """Vectors, one with a wrong answer, one with a contested one; a device that never repeats an answer."""
+    pathlib.Path('counting.sh').write_text(
+        'echo >>asked\nwhile read -r line; do printf "%s %08x\\n" "$line" "$(wc -l <asked)"; done\n')
+    pathlib.Path('made.txt').write_text('source: made\n\nvector: one\nabout: 1 + 1\n'
+        'formats: f32 f32 f32 f32\noperands: 3f800000 | 3f800000 | 3f800000\n'
+        f'expected: 40000001 {FMA}\n\nvector: two\nabout: 1 + 1\nformats: f32 f32 f32 f32\n'
+        f'operands: 3f800000 | 3f800000 | 3f800000\ncontested: 40000002 {FMA} : somebody\n'
+        'reason: made up\n\nend\n')
+
+
+def digests():
+    """One line with another answer, one of another model, one of no instruction, one missing."""
+    lines = (ROOT / 'corpus' / 'model_digests.txt').read_text().split('\n')
+    of = [i for i, line in enumerate(lines) if line.startswith('x86/')]
+    lines[of[0]] = lines[of[0]][:-16] + '0123456789abcdef'
+    lines[of[1]] = ' '.join([lines[of[1]].split(' ')[0], *lines[of[0]].split(' ')[1:]])
+    lines[of[2]] = lines[of[2]].replace('x86/', 'x86/no')
+    pathlib.Path('digests').write_text('\n'.join(lines))
 
 
 def wrong(lines):
@@ -51,13 +75,29 @@ LINES = [
          '--workdir=flaky'], ''),
     (75, ['run', '--device=faulty:dead=3', f'--instr={MMA}', '--cases=50000', '--threads=1',
           '--workdir=dead'], ''),
+    (0, ['run', *CLEAN, '--dry_run'], ''),
     (1, ['minimize', CASE, '--device=faulty:fraction_bits=20', '--workdir=min'], ''),
+    (0, ['minimize', CASE, '--device=faulty:none=0'], ''),
+    (5, ['minimize', f'{FMA}@g3:1:0', COUNTING, '--workdir=min'], ''),
+    (0, ['record', *CLEAN, '--cases=5', '--max_total_time=0', 'recorded'], ''),
+    (0, ['record', *FAULTY, '--cases=5', 'recorded.log'], ''),
+    (0, ['replay', 'recorded'], ''),
+    (1, ['replay', 'recorded.log'], ''),
+    (1, ['replay', 'recorded', '--device=faulty:fraction_bits=24'], ''),
+    (5, ['replay', f'{FMA}@g3:1:0', COUNTING], ''),
+    (5, ['replay', 'made.txt', COUNTING], ''),
+    (1, ['replay', 'bad/findings'], ''),
+    (1, ['replay', 'made.txt', '--verbose'], ''),
+    (1, ['replay', 'made.txt', '--device=faulty:none=0'], ''),
+    (0, ['changes', f'--file={ROOT}/corpus/model_digests.txt'], ''),
+    (1, ['changes', '--file=digests'], ''),
     (1, ['explain', CASE, '--device=faulty:fraction_bits=24'], ''),
     (0, ['explain', CASE, '--device=faulty:none=0'], ''),
     (1, ['explain', CASE, '--device=faulty:wrong_lane=3'], ''),
     (1, ['explain', 'bad/findings'], ''),
     *[(0, ['list', what], '') for what in
       ['instructions', 'devices', 'strategies', 'formats', 'vectors', 'differences']],
+    (0, ['list', 'instructions', '--evidence'], ''),
     (0, ['gen', MMA, '--cases=2'], ''),
     (0, ['gen', SCALED, '--cases=1'], ''),
     (0, ['gen', FMA, '--cases=0'], ''),
@@ -78,7 +118,27 @@ LINES = [
     (0, ['survey', '--out=survey1', *CLEAN, '--cases=50', '--max_total_time=60s'], ''),
     (1, ['survey', '--out=survey2', *FAULTY, '--cases=50', '--max_total_time=60s'], ''),
     (1, ['survey', '--compare', 'survey1', 'survey2'], ''),
+    (1, ['replay', 'survey2'], ''),
+    (0, ['probe', '--list'], ''),
 ]
+
+
+# How a row of the JSON begins in the text, which has the same rows.
+ROWS = {
+    'list': r'\S',
+    'replay': 'MISMATCH|FLAKY|CHANGED|DIGEST|CONTESTED|SURVEY|agrees|differs',
+    'changes': 'answers|inputs|model|new|gone',
+}
+
+
+def missing_rows(args, output):
+    """Where the text has other rows than the JSON."""
+    verb = args[0]
+    if verb not in ROWS:
+        return []
+    rows = output if verb == 'list' else output['reports' if verb == 'replay' else 'changes']
+    text = len(re.findall(f'^(?:{ROWS[verb]})', run(*args).stdout, re.MULTILINE))
+    return [] if text == len(rows) else [f'{len(rows)} rows, the text has {text}']
 
 
 def errors_of(code, args, stdin):
@@ -92,7 +152,9 @@ def errors_of(code, args, stdin):
         return [f'no JSON: {error}']
     schema = json.loads((SCHEMAS / f'{verb}.schema.json').read_text())
     error = best_match(Draft202012Validator(schema).iter_errors(output))
-    return [] if error is None else [f'{list(error.absolute_path)}: {error.message[:300]}']
+    if error is not None:
+        return [f'{list(error.absolute_path)}: {error.message[:300]}']
+    return missing_rows(args, output)
 
 
 def main():
@@ -105,6 +167,8 @@ def main():
         failures += 1
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        made()
+        digests()
         for code, args, stdin in LINES:
             for error in errors_of(code, args, stdin):
                 print(f'FAILED: {" ".join(args)}\n  {error}')

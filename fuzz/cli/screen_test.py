@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What people see on a terminal of 80 columns: no line is wider, no word is cut, and the end of a run
+"""What people see on a terminal of 80 columns, some of it also of 60: no line is wider, no word is cut, and the end of a run
 is its verdict, with a command that works. Usage: screen_test.py MMADIFF"""
 import fcntl
 import os
@@ -15,6 +15,7 @@ import termios
 PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
 MMA = 'sm_90/mma.m16n8k16.f32.f16.f16.f32'
 LONG = 'sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x'
+FMA = 'x86/vfmadd231ss'
 DOUBLE = 'sm_80/mma.m8n8k4.f64.f64.f64.f64'
 RUN = ['run', '--cases=200', '--threads=1']
 OUTPUTS = [
@@ -33,6 +34,20 @@ OUTPUTS = [
     ['list', 'differences'],
     ['list', 'instructions', '--evidence'],
 ]
+# The texts of stored answers, also on 60 columns; `<FILE` is the standard input.
+NARROW = [
+    ['replay', 'bad/findings'],
+    ['replay', 'recording'],
+    ['replay', 'made.txt', '--verbose'],
+    ['replay', f'{FMA}@g3:1:0', '--device=exec:sh counting.sh'],
+    ['explain', 'bad/findings'],
+    ['explain', 'broken'],
+    ['check', MMA, '<answers'],
+    ['check', LONG, '<answers_long'],
+    ['survey', '--compare', 'one', 'two'],
+    ['list', 'vectors'],
+    ['changes', '--file=digests'],
+]
 failures = 0
 
 
@@ -46,6 +61,9 @@ def screen(args, columns):
     """What the program prints on a terminal, progress left out."""
     pid, terminal = pty.fork()
     if pid == 0:
+        if args[-1].startswith('<'):
+            os.dup2(os.open(args[-1][1:], os.O_RDONLY), 0)
+            args = args[:-1]
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack('HHHH', 24, columns, 0, 0))
         os.environ.pop('COLUMNS', None)
         os.environ['PAGER'] = 'cat'
@@ -70,16 +88,52 @@ def words(lines):
     return {word for line in lines for word in line.split()}
 
 
-def check_width(args):
-    narrow, wide = screen(args, 80), screen(args, 1000)
+def check_width(args, columns):
+    narrow, wide = screen(args, columns), screen(args, 1000)
     for line in narrow:
-        if len(line) > 80:
+        if len(line) > columns and ' ' in line.strip():  # else one word, for which there is no room
             fail(f'{len(line)} columns: {args}\n  {line}')
-    # Paths may be shortened; times are those of two runs.
+    # Paths may be shortened; times, and answers that do not repeat, are those of two runs.
     cut = {word for word in words(narrow) - words(wide) - {'\\'} if 'mmadiff-runs/' not in word}
-    cut = {word for word in cut if not re.fullmatch(r'[0-9.]+', word)}
+    cut = {word for word in cut if not re.fullmatch(r'[0-9.,]+', word)}
     if cut:
         fail(f'cut words: {args}\n  {sorted(cut)}')
+
+
+def quiet(*args, **more):
+    return subprocess.run([PROGRAM, '--quiet', *args], capture_output=True, text=True, **more).stdout
+
+
+def prepare():
+    """What NARROW names."""
+    quiet(*RUN, '--device=faulty:fraction_bits=24', f'--instr={MMA}', '--workdir=bad')
+    os.mkdir('broken')
+    pathlib.Path('counting.sh').write_text(
+        'echo >>asked\nwhile read -r line; do printf "%s %08x\\n" "$line" "$(wc -l <asked)"; done\n')
+    for op, answers in [(MMA, 'answers'), (LONG, 'answers_long')]:
+        pathlib.Path(answers).write_text(quiet(
+            'eval', op, '--device=faulty:fraction_bits=20', input=quiet('gen', op, '--cases=1')))
+    pathlib.Path('broken/no_case.txtpb').write_text('why: "of no instruction that there is"\n')
+    quiet('record', 'recording', '--device=faulty:fraction_bits=20', f'--instr={MMA},{LONG}',
+          '--cases=3', '--max_total_time=0')
+    for out, change in [('one', 'none=0'), ('two', 'fraction_bits=24')]:
+        quiet('survey', f'--out={out}', f'--device=faulty:{change}', f'--instr={MMA},{LONG}',
+              '--cases=20', '--max_total_time=60s')
+    pathlib.Path('made.txt').write_text(f"""source: made
+
+vector: one
+about: one and one
+formats: f32 f16 f16 f32
+operands: 3c00 3c00 3c00 3c00 3c00 3c00 3c00 3c00 | 3c00 3c00 | 3f800000
+expected: 40000000 {MMA} : an author of a paper with a name as long as a line of text on a screen
+contested: 40800000 {MMA} : somebody who says otherwise in a footnote of a page that nobody reads
+reason: made for this test, as long as reasons are where sources differ about an instruction
+
+end
+""")
+    digests = pathlib.Path(__file__).resolve().parents[2] / 'corpus' / 'model_digests.txt'
+    pathlib.Path('digests').write_text(re.sub('(x86/vdpbf16ps) [0-9a-f]+', r'\1 ' + re.search(
+        'gfx942/v_mfma_f32_16x16x16_f16 ([0-9a-f]+)', digests.read_text())[1], digests.read_text()))
 
 
 def check_table():
@@ -105,12 +159,28 @@ def check_verdict():
         fail(f'the next command: {last[-1]}: {shown.returncode} {shown.stderr}')
 
 
+def check_probe():
+    """What contradicts is shown again by the next command."""
+    args = [*OUTPUTS[7], '--question=width', '--out=probed']
+    args.remove('--all')
+    last = screen(args, 80)[-2:]
+    if last[0] != 'filed    probed' or not last[1].startswith('next     '):
+        fail(f'the end of probe: {last}')
+    shown = subprocess.run(['bash', '-c', last[1][9:]], capture_output=True, text=True)
+    if shown.returncode != 1 or f'MISMATCH {MMA}' not in shown.stdout:
+        fail(f'the next command: {last[1]}: {shown.returncode} {shown.stderr}')
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    for output in OUTPUTS:
-        check_width(output)
+    prepare()
+    for output in OUTPUTS + NARROW:
+        check_width(output, 80)
+    for output in NARROW:
+        check_width(output, 60)
     check_table()
     check_verdict()
+    check_probe()
     os.chdir('/')
-print(f'{len(OUTPUTS)} outputs, {failures} failures')
+print(f'{len(OUTPUTS) + 2 * len(NARROW)} outputs, {failures} failures')
 sys.exit(failures != 0)

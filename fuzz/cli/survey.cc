@@ -104,7 +104,7 @@ int CompareFolders(const SurveyFlags& flags, const Globals& globals) {
   const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
   if (!difference.ok()) return Fail(difference.status());
   for (const std::string& warning : difference->warnings) console.Warn(warning);
-  console.Print(globals.json ? difference->Json() : difference->Text());
+  console.Print(globals.json ? difference->Json() : difference->Text(console.style().width));
   if (difference->compared == 0) {
     return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
   }

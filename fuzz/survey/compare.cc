@@ -15,6 +15,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/json_text.h"
 #include "fuzz/survey/verify.h"
+#include "triage/case_text.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -202,6 +203,12 @@ class Comparer {
   SurveyDifference::Row row_;
 };
 
+std::string OperandsText(const SurveyDifference::Row& row) {
+  const Operation* op = FindOperation(row.op, Models::kOptional);
+  const auto line = op == nullptr ? absl::NotFoundError("") : ParseLine(*op->instruction, row.line);
+  return line.ok() ? CaseText(*op, line->dot, 2) : absl::StrCat("  operands  ", row.line, "\n");
+}
+
 absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::string>& warnings) {
   absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
   if (absl::IsNotFound(stored.status())) {
@@ -240,14 +247,14 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
   return difference;
 }
 
-std::string SurveyDifference::Text() const {
+std::string SurveyDifference::Text(size_t width) const {
   std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n");
   for (const Row& row : rows) {
     absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
                     ": ", row.differing, " common answers differ\n");
     for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
     if (row.line.empty()) continue;
-    absl::StrAppend(&text, "  operands  ", row.line, "\n  first     ", row.first, "\n  second    ",
+    absl::StrAppend(&text, OperandsText(row), "  first     ", row.first, "\n  second    ",
                     row.second, "\n");
   }
   absl::StrAppend(&text, compared, " common answers, rows that differ: ", rows.size(),
@@ -256,7 +263,7 @@ std::string SurveyDifference::Text() const {
                   ", only the second: ", only_second_stages, "\n");
   if (torn_first) absl::StrAppend(&text, "the first was cut off while it was written\n");
   if (torn_second) absl::StrAppend(&text, "the second was cut off while it was written\n");
-  return text;
+  return Wrap(text, width, 2);
 }
 
 std::string SurveyDifference::Json() const {

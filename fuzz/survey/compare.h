@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "triage/text_table.h"
 
 namespace mmadiff {
 
@@ -25,7 +26,7 @@ struct SurveyDifference {
   std::vector<Row> rows;                                   // that differ
   std::vector<std::string> warnings;                       // pages that are out of date
 
-  std::string Text() const;
+  std::string Text(size_t width = kAnyWidth) const;
   std::string Json() const;
 };
 

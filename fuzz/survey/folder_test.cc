@@ -35,7 +35,7 @@ class FolderTest : public SurveyTest {
     Console console(Color::kNever, true);
     const auto replayed = ReplaySubjects(
         {.subjects = {Path(folder)}}, nullptr,
-        [this](const std::string& text) { reports.push_back(text); }, console);
+        [this](const ReplayReport& report) { reports.push_back(report.text); }, console);
     EXPECT_TRUE(replayed.ok()) << replayed.status();
     return replayed.ok() ? *replayed : ReplayOutcome();
   }

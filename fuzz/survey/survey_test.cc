@@ -280,13 +280,13 @@ TEST_F(SurveyTest, PagesThatWereEditedAreDamage) {
   EXPECT_EQ(CompareSurveys(Path("s"), Path("s")).status().code(), absl::StatusCode::kAborted);
   Console console(Color::kNever, true);
   const auto replayed = ReplaySubjects(
-      {.subjects = {Path("s")}}, nullptr, [](const std::string&) {}, console);
+      {.subjects = {Path("s")}}, nullptr, [](const ReplayReport&) {}, console);
   ASSERT_TRUE(replayed.ok()) << replayed.status();
   EXPECT_TRUE(replayed->damaged);
   Put("s/survey.md", page);
   Put("s/survey.json", json);
   EXPECT_FALSE(ReplaySubjects(
-                   {.subjects = {Path("s")}}, nullptr, [](const std::string&) {}, console)
+                   {.subjects = {Path("s")}}, nullptr, [](const ReplayReport&) {}, console)
                    ->damaged);
 }
 
