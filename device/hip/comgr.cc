@@ -107,6 +107,10 @@ class DataSet {
   uint64_t handle_ = 0;
 };
 
+std::string IsaOf(const HipTarget& target) {
+  return absl::StrCat("amdgcn-amd-amdhsa--", target.target);
+}
+
 absl::Status CheckTarget(const Comgr& comgr, const std::string& isa) {
   size_t count = 0;
   std::vector<std::string> names;
@@ -122,12 +126,18 @@ absl::Status CheckTarget(const Comgr& comgr, const std::string& isa) {
 
 }  // namespace
 
+absl::Status CanAssemble(const HipTarget& target) {
+  const absl::StatusOr<const Comgr*> comgr = LoadComgr();
+  if (comgr.ok()) return CheckTarget(**comgr, IsaOf(target));
+  return absl::NotFoundError(
+      absl::StrCat("this build has no machine code for ", target.target,
+                   ", and nothing here can make it: ", comgr.status().message()));
+}
+
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text) {
-  const absl::StatusOr<const Comgr*> loaded = LoadComgr();
-  if (!loaded.ok()) return loaded.status();
-  const Comgr& comgr = **loaded;
-  const std::string isa = absl::StrCat("amdgcn-amd-amdhsa--", target.target);
-  if (absl::Status s = CheckTarget(comgr, isa); !s.ok()) return s;
+  if (absl::Status s = CanAssemble(target); !s.ok()) return s;
+  const Comgr& comgr = **LoadComgr();
+  const std::string isa = IsaOf(target);
   DataSet source(comgr), relocatable(comgr), executable(comgr);
   uint64_t action = 0;
   const char* options[] = {"-mcode-object-version=4"};

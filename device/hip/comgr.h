@@ -12,5 +12,7 @@ namespace mmadiff {
 // know the target, with its names in the message; kInternal with the assembler's words if it refuses
 // the text. MMADIFF_LIBCOMGR names another library file.
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text);
+// OK, or the kNotFound of Assemble().
+absl::Status CanAssemble(const HipTarget& target);
 
 }  // namespace mmadiff

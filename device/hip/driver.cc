@@ -68,10 +68,10 @@ absl::StatusOr<const HipDriver*> Load() {
       symbol("hipDeviceGetUuid", driver.device_uuid) &&
       symbol("hipDeviceGetPCIBusId", driver.device_pci) &&
       symbol("hipModuleLoadData", driver.load_module) &&
-      symbol("hipModuleGetFunction", driver.get_function) &&
-      symbol("hipMalloc", driver.allocate) && symbol("hipFree", driver.free) &&
-      symbol("hipMemcpyHtoD", driver.to_device) && symbol("hipMemcpyDtoH", driver.to_host) &&
-      symbol("hipMemsetD32", driver.fill) && symbol("hipModuleLaunchKernel", driver.launch) &&
+      symbol("hipModuleGetFunction", driver.get_function) && symbol("hipMalloc", driver.allocate) &&
+      symbol("hipFree", driver.free) && symbol("hipMemcpyHtoD", driver.to_device) &&
+      symbol("hipMemcpyDtoH", driver.to_host) && symbol("hipMemsetD32", driver.fill) &&
+      symbol("hipModuleLaunchKernel", driver.launch) &&
       symbol("hipDeviceSynchronize", driver.synchronize) &&
       symbol("hipGetErrorString", driver.error_string);
   if (!complete) return absl::NotFoundError("libamdhip64 lacks functions of HIP 5.2 and newer");
@@ -105,7 +105,8 @@ absl::StatusOr<const HipDriver*> LoadHipDriver() {
 
 std::string WhyNoGpu(const std::string& kfd) {
   if (access(kfd.c_str(), F_OK) != 0) {
-    return absl::StrCat("there is no ", kfd, ": no AMD GPU, its kernel driver amdgpu is not loaded, ",
+    return absl::StrCat("there is no ", kfd,
+                        ": no AMD GPU, its kernel driver amdgpu is not loaded, ",
                         "or a container was started without --device=/dev/kfd --device=/dev/dri");
   }
   if (access(kfd.c_str(), R_OK | W_OK) != 0) {
