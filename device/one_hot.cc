@@ -32,8 +32,9 @@ struct Probed {
   bool MayBeHigh(int x) const { return positions >> x % 4 & 1; }
 };
 
-// What a sparse A can hold at once: every pair of positions of four.
-constexpr int kSparsePositions[] = {3, 5, 6, 9, 10, 12};
+// A sparse A holds two of four at once. These give every bit of both positions both values, and no
+// two bits always the same one.
+constexpr int kSparsePositions[] = {3, 6, 12};
 
 // Bits that number `count` things, at least one: the code 0 must have a complement.
 int CodeBits(int64_t count) {

@@ -141,6 +141,30 @@ TEST(ProbeLayout, SparseInstructions) {
   }
 }
 
+// Bit `bit` of the positions of a pair (0 and 1: of the first) read from bit `from`, or, with 4, 0.
+TEST(ProbeLayout, BitsOfPositions) {
+  Operation op = *FindUnmodelled("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
+  op.model.algorithm = FindOperation("gfx942/v_mfma_i32_16x16x32_i8")->model.algorithm;
+  for (const int pair : {0, 5, 127}) {
+    for (int bit = 0; bit < 4; ++bit) {
+      for (int from = 0; from <= 4; ++from) {
+        const auto move = [&](Words& positions) {
+          uint64_t* const p = &positions[2 * pair];
+          const uint64_t bits = p[0] | p[1] << 2;
+          const uint64_t moved = (bits & ~(1ull << bit)) | (bits >> from & 1) << bit;
+          p[0] = moved & 3;
+          p[1] = moved >> 2;
+        };
+        EXPECT_EQ(ProbeSparse(
+                      op, [](Words&) {}, move)
+                      .ok(),
+                  bit == from)
+            << bit << " " << from;
+      }
+    }
+  }
+}
+
 class SmallOperations : public testing::TestWithParam<const char*> {};
 
 TEST_P(SmallOperations, EveryTransposition) {
