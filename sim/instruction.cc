@@ -204,11 +204,7 @@ constexpr Entry kEntries[] = {
     {"v_mfma_i32_{32x32x16,16x16x32}_i8", kNamed, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3},
     {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx950", kCdna4},
     {"v_mfma_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, "gfx950", kCdna4},
-    // fp8 is e4m3 there, bf8 is e5m2
-    {"v_mfma_f32_{16x16x32,32x32x16}_fp8_fp8", kNamed, "f32 e4m3 e4m3 f32", kWave, "gfx950", kCdna4},
-    {"v_mfma_f32_{16x16x32,32x32x16}_fp8_bf8", kNamed, "f32 e4m3 e5m2 f32", kWave, "gfx950", kCdna4},
-    {"v_mfma_f32_{16x16x32,32x32x16}_bf8_fp8", kNamed, "f32 e5m2 e4m3 f32", kWave, "gfx950", kCdna4},
-    {"v_mfma_f32_{16x16x32,32x32x16}_bf8_bf8", kNamed, "f32 e5m2 e5m2 f32", kWave, "gfx950", kCdna4},
+    {"v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
     // A and B have the formats that cbsz and blgp choose.
     {"v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
     {"v_mfma_scale_f32_16x16x128_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(4), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
@@ -224,37 +220,28 @@ constexpr Entry kEntries[] = {
     {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
     {"v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
     {"v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
-    {"v_wmma_f32_16x16x16_fp8_fp8", kNamed, "f32 e4m3 e4m3 f32", kWave32, "gfx1200", kRdna4},
-    {"v_wmma_f32_16x16x16_fp8_bf8", kNamed, "f32 e4m3 e5m2 f32", kWave32, "gfx1200", kRdna4},
-    {"v_wmma_f32_16x16x16_bf8_fp8", kNamed, "f32 e5m2 e4m3 f32", kWave32, "gfx1200", kRdna4},
-    {"v_wmma_f32_16x16x16_bf8_bf8", kNamed, "f32 e5m2 e5m2 f32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4},
 
     // k is that of B: half of it is stored of A.
     {"v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
     {"v_smfmac_i32_{16x16x64,32x32x32}_i8", kNamed, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32}_fp8_fp8", kNamed, "f32 e4m3fnuz e4m3fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32}_fp8_bf8", kNamed, "f32 e4m3fnuz e5m2fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32}_bf8_fp8", kNamed, "f32 e5m2fnuz e4m3fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32}_bf8_bf8", kNamed, "f32 e5m2fnuz e5m2fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_fp8_fp8", kNamed, "f32 e4m3 e4m3 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_fp8_bf8", kNamed, "f32 e4m3 e5m2 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_bf8_fp8", kNamed, "f32 e5m2 e4m3 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
-    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_bf8_bf8", kNamed, "f32 e5m2 e5m2 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
+    {"v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2fnuz $3fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
+    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
     {"v_smfmac_f32_{16x16x64,32x32x32}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
     {"v_smfmac_i32_{16x16x128,32x32x64}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx950", kCdna4Sparse, {}, true},
     {"v_swmmac_f32_16x16x32_{f16,bf16}", kNamed, "f32 $1 $1 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_{f16,bf16}_16x16x32_$1", kNamed, "$1 $1 $1 $1", kWave32, "gfx1200", kRdna4Sparse, {}, true},
-    {"v_swmmac_f32_16x16x32_fp8_fp8", kNamed, "f32 e4m3 e4m3 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
-    {"v_swmmac_f32_16x16x32_fp8_bf8", kNamed, "f32 e4m3 e5m2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
-    {"v_swmmac_f32_16x16x32_bf8_fp8", kNamed, "f32 e5m2 e4m3 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
-    {"v_swmmac_f32_16x16x32_bf8_bf8", kNamed, "f32 e5m2 e5m2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
     {"v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
 };
 #undef MMADIFF_F8F6F4
 // clang-format on
 
-const Format* FormatNamed(const std::string& name) {
+// AMD's fp8 is e4m3, its bf8 e5m2, on gfx942 with fnuz.
+const Format* FormatNamed(std::string name) {
+  if (name.starts_with("fp8")) name.replace(0, 3, "e4m3");
+  if (name.starts_with("bf8")) name.replace(0, 3, "e5m2");
   for (const Format* f : kFormats) {
     if (name == f->name) return f;
   }
