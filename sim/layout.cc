@@ -71,9 +71,8 @@ Extent ExtentOf(const Instruction& instruction, Operand operand) {
   if (instruction.layout == Layout::kNvidiaWgmma) {
     return WgmmaExtent(instruction, operand, elements);
   }
-  const int lanes = instruction.layout == Layout::kAmdMfma ? 64 : 32;
-  if (operand == Operand::kScaleA || operand == Operand::kScaleB) return {lanes, 1};
-  return {lanes, elements * ContainerOf(instruction, operand).bits / (32 * lanes)};
+  if (operand == Operand::kScaleA || operand == Operand::kScaleB) return {32, 1};
+  return {32, elements * ContainerOf(instruction, operand).bits / (32 * 32)};
 }
 
 std::vector<Element> Elements(const Instruction& instruction, Operand operand) {

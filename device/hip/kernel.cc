@@ -88,7 +88,7 @@ class Text {
 
   // MODE from s18.
   void SetMode() {
-    Line("s_setreg_b32 hwreg(1, 0, 10), s18");
+    Line("s_setreg_b32 hwreg(1, 0, ", gfx12_ ? 8 : 10, "), s18");
     Line("s_lshr_b32 s18, s18, 23");
     Line("s_setreg_b32 hwreg(1, 23, 1), s18");
   }
@@ -128,8 +128,8 @@ std::string Range(const char* file, int first, int count) {
 
 // v registers of the operands: each begins at a multiple of four. v0 to v3 are the kernel's own.
 struct Registers {
-  int a, b, c, d, scale_a, scale_b;  // first
-  int na, nb, nc, nd;                // how many
+  int a, b, c, d, scale_a, scale_b, positions;  // first
+  int na, nb, nc, nd;                           // how many
   int end;
 };
 
@@ -146,8 +146,16 @@ Registers RegistersOf(const Instruction& i) {
   r.nc = ExtentOf(i, Operand::kC).registers, r.c = place(r.nc);
   r.nd = ExtentOf(i, Operand::kD).registers, r.d = place(r.nd);
   r.scale_a = place(1), r.scale_b = place(1);
+  r.positions = place(1);
   r.end = next;
   return r;
+}
+
+// What chooses whether integers have signs (RDNA 3 ISA, 7.9 "Wave Matrix Multiply Accumulate").
+std::string SignModifiers(const Instruction& i, const HipTarget& target) {
+  if (target.wave == 64 || !IsInteger(*i.d)) return "";
+  const auto sign = [](const Format& f) { return f.name[0] == 's' ? 1 : 0; };
+  return absl::StrCat(" neg_lo:[", sign(*i.a), ",", sign(*i.b), ",0]");
 }
 
 std::string Mnemonic(const Instruction& i) { return i.name.substr(0, i.name.find('.')); }
@@ -172,7 +180,15 @@ void MatrixInstruction(const Instruction& i, const Registers& r, Text& text) {
   const std::string scales =
       i.scale == nullptr ? ""
                          : absl::StrCat(", v", r.scale_a, ", v", r.scale_b, " op_sel_hi:[0,0,0]");
-  text.Line(Mnemonic(i), " ", d, ", ", a, ", ", b, ", ", c, scales, FormatModifiers(i));
+  // A sparse instruction adds to its result.
+  const std::string modifiers = FormatModifiers(i) + SignModifiers(i, text.target());
+  if (i.sparse) {
+    for (int n = 0; n < r.nc; ++n) text.Line("v_mov_b32 v", r.d + n, ", v", r.c + n);
+    text.Wait();
+    text.Line(Mnemonic(i), " ", d, ", ", a, ", ", b, ", v", r.positions, modifiers);
+  } else {
+    text.Line(Mnemonic(i), " ", d, ", ", a, ", ", b, ", ", c, scales, modifiers);
+  }
   text.Wait();
   for (int n = 0; only && n < r.nd; ++n) {
     text.Line("v_accvgpr_read_b32 v", r.d + n, ", a", r.nc + n);
@@ -182,10 +198,10 @@ void MatrixInstruction(const Instruction& i, const Registers& r, Text& text) {
 
 std::string Body(const Instruction& i, const HipTarget& target) {
   const Registers r = RegistersOf(i);
-  const int lanes = target.wave, scales = i.scale == nullptr ? 0 : 1;
+  const int lanes = target.wave, scales = i.scale == nullptr ? 0 : 1, sparse = i.sparse ? 1 : 0;
   Text text(target);
   text.Begin();
-  text.SetAddress(8, lanes * (r.na + scales));
+  text.SetAddress(8, lanes * (r.na + scales + sparse));
   text.SetAddress(10, lanes * (r.nb + scales));
   text.SetAddress(12, lanes * r.nc);
   text.SetAddress(14, lanes * r.nd);
@@ -194,6 +210,7 @@ std::string Body(const Instruction& i, const HipTarget& target) {
   text.Load(12, 0, r.c, r.nc);
   if (scales > 0) text.Load(8, lanes * r.na, r.scale_a, 1);
   if (scales > 0) text.Load(10, lanes * r.nb, r.scale_b, 1);
+  if (sparse > 0) text.Load(8, lanes * r.na, r.positions, 1);
   text.WaitForLoads();
   text.SetMode();
   MatrixInstruction(i, r, text);
@@ -261,7 +278,9 @@ std::span<const HipMode> HipModes() { return kModes; }
 
 absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
-  if (i.layout == Layout::kNoLanes || !absl::StartsWith(i.name, "v_")) {
+  const bool amd = i.layout == Layout::kAmdMfma || i.layout == Layout::kAmdWmma11 ||
+                   i.layout == Layout::kAmdWmma12;
+  if (!amd) {
     return absl::NotFoundError(absl::StrCat(i.name, " has no kernel on ", target.target));
   }
   if (absl::c_linear_search(archs, target.arch)) return absl::OkStatus();
