@@ -1,69 +1,16 @@
 // Layouts of AMD's instructions against those that AMD's own tool states.
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "sim/layout.h"
+#include "sim/testing_amd_layouts.h"
 
 namespace mmadiff {
 namespace {
-
-// What one bit of a coordinate adds.
-struct Step {
-  int lane, bit;
-};
-
-// A line of sim/testing_amd_layouts.txt.
-struct Stated {
-  std::string arch, instruction, operand;
-  std::map<std::string, std::vector<Step>> steps;  // by coordinate
-
-  Step Sum(const std::string& name, int coordinate) const {
-    const auto of_name = steps.find(name);
-    Step sum = {0, 0};
-    for (size_t i = 0; coordinate >> i != 0; ++i) {
-      if (of_name == steps.end() || i >= of_name->second.size()) return {-1, -1};  // says nothing
-      const bool set = coordinate >> i & 1;
-      sum.lane += set * of_name->second[i].lane;
-      sum.bit += set * of_name->second[i].bit;
-    }
-    return sum;
-  }
-
-  Place PlaceOf(const Element& e) const {
-    const Step row = Sum("row", e.row), column = Sum("column", e.column),
-               block = Sum("block", e.block);
-    const int bit = row.bit + column.bit + block.bit;
-    return {row.lane + column.lane + block.lane, bit / 32, bit % 32};
-  }
-};
-
-std::vector<Stated> ReadStated() {
-  std::vector<Stated> all;
-  std::ifstream file("sim/testing_amd_layouts.txt");
-  for (std::string line; std::getline(file, line);) {
-    if (line[0] == '#') continue;
-    std::istringstream words(line);
-    Stated s;
-    words >> s.arch >> s.instruction >> s.operand;
-    std::string name;
-    for (std::string word; words >> word;) {
-      Step step = {};
-      if (std::sscanf(word.c_str(), "%d.%d", &step.lane, &step.bit) == 2) {
-        s.steps[name].push_back(step);
-      } else {
-        name = word;
-      }
-    }
-    all.push_back(s);
-  }
-  return all;
-}
 
 // The lines of the table that are this instruction, one for each pair of formats of A and B where
 // modifiers choose them.
