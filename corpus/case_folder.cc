@@ -98,7 +98,10 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   if (existing->has_value()) {
     path = **existing;
     absl::StatusOr<RegressionCase> stored = ReadCase(path);
-    if (!stored.ok()) return stored.status();
+    if (!stored.ok()) {
+      return absl::DataLossError(
+          absl::StrCat(stored.status().message(), "; it is in the way: remove it"));
+    }
     if (!SameInputs(*stored, *wanted)) {
       return absl::AlreadyExistsError(absl::StrCat(path, ": another case with the same id"));
     }

@@ -16,7 +16,7 @@ absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 // file with the same id (whatever its slug) gains the answers that it does not have: of another
 // device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
 // `own_slug`: a file with another slug is another case, with words of its own. kInvalidArgument for
-// a case that could not be read again.
+// a case that could not be read again, kDataLoss also for an existing file that is damaged.
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
                                       bool own_slug = false);
 

@@ -106,7 +106,13 @@ absl::Status CannotOpen(const std::string& path, int error) {
 }
 
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {
-  return WriteWholeFile(path, contents, false);
+  struct stat there;  // a device or a pipe would be replaced by a file; a link stays one
+  if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
+    return absl::DataLossError(absl::StrCat(path, ": is no regular file; name another"));
+  }
+  std::error_code error;
+  const std::string target = std::filesystem::canonical(path, error).string();
+  return WriteWholeFile(error ? path : target, contents, false);
 }
 
 absl::Status CreateFileDurably(const std::string& path, absl::string_view contents) {

@@ -10,6 +10,8 @@
 
 namespace mmadiff {
 
+// The file that a link names stays behind the link. What is there and no regular file, /dev/null say,
+// is kDataLoss.
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents);
 // The same for a file that is not there yet; kAlreadyExists, and nothing changed, when it is.
 absl::Status CreateFileDurably(const std::string& path, absl::string_view contents);

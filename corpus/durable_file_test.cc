@@ -48,10 +48,27 @@ TEST_F(DurableFile, HasTheModeOfOrdinaryFiles) {
 
 TEST_F(DurableFile, FailureKeepsTheOldFileAndLeavesNoTemporaryOne) {
   ASSERT_EQ(mkdir(Path("folder").c_str(), 0700), 0);
-  const absl::Status s = WriteFileDurably(Path("folder"), "x");  // cannot be renamed over
-  EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(s.message(), HasSubstr("rename"));
+  const absl::Status s = CreateFileDurably(Path("folder"), "x");
+  EXPECT_EQ(s.code(), absl::StatusCode::kAlreadyExists) << s;
   EXPECT_EQ(Files(), 1);
+}
+
+// What is no regular file is never replaced by one.
+TEST_F(DurableFile, DevicesPipesFoldersAndLinksStay) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(Path("folder").c_str(), 0700), 0);
+  for (const std::string& path : {Path("pipe"), Path("folder"), std::string("/dev/null")}) {
+    const absl::Status s = WriteFileDurably(path, "x");
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(s.message(), HasSubstr("is no regular file"));
+    EXPECT_FALSE(std::filesystem::is_regular_file(path));
+  }
+  ASSERT_TRUE(WriteFileDurably(Path("file"), "x").ok());
+  std::filesystem::create_symlink("file", Path("link"));
+  ASSERT_TRUE(WriteFileDurably(Path("link"), "y").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
+  EXPECT_EQ(*ReadFile(Path("file")), "y");
+  EXPECT_EQ(Files(), 4) << "temporary files remain";
 }
 
 TEST_F(DurableFile, MissingFolderIsDataLossWithThePath) {

@@ -13,7 +13,7 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kUnitDotProducts = 1 << 18;     // a fraction of a second
-constexpr uint64_t kEndlessDotProducts = 1 << 24;  // bounds the log of a run without an end
+constexpr uint64_t kEndlessDotProducts = 1 << 22;  // a run without an end: some 5 MB of log an hour
 constexpr uint64_t kGpuDotProducts = 1 << 28;      // some 0.03 seconds of a GPU
 constexpr uint64_t kSlowDotProducts = 1 << 12;     // of a device that may take seconds for one
 

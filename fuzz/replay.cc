@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -54,6 +55,25 @@ absl::StatusOr<std::vector<std::string>> SurveysBelow(const std::string& path) {
   return std::vector<std::string>(folders.begin(), folders.end());
 }
 
+// Of the files below folders that are read as one, those that belong to them: what else lies there is
+// read as anywhere.
+bool IsPartOf(const std::string& file, const std::vector<std::string>& surveys,
+              const std::vector<std::string>& recordings) {
+  const std::filesystem::path path(file);
+  const std::string folder = path.parent_path(), name = path.filename();
+  if (std::ranges::count(surveys, folder) > 0) {
+    return name == "answers.log" || name == "survey.md" || name == "survey.json";
+  }
+  const bool recording = std::ranges::count(recordings, folder) > 0 ||
+                         std::ranges::count(surveys, path.parent_path().parent_path().string()) > 0;
+  return recording && IsRecordingFile(name);
+}
+
+// Of a run: what it did, and no answers.
+bool IsUnitLog(const std::string& file) {
+  return absl::StartsWith(std::filesystem::path(file).filename().string(), "units-");
+}
+
 // Everything that one replay compares, and what it found.
 class Replay {
  public:
@@ -74,30 +94,35 @@ class Replay {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
-    if (IsRecordingFolder(argument)) return Folder(argument);
     const auto vectors = ListVectorFiles(argument);
     if (!vectors.ok()) return vectors.status();
     if (!S_ISDIR(info.st_mode)) {
       if (!vectors->empty()) return Vectors(argument);
-      return absl::EndsWith(argument, ".txtpb") ? Cases(argument, {}) : Recorded(argument);
+      return absl::EndsWith(argument, ".txtpb") ? Cases(argument, NoOthers) : Recorded(argument);
     }
     const auto surveys = SurveysBelow(argument);
     auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
     for (const absl::Status& s : {surveys.status(), folders.status(), files.status()}) {
       if (!s.ok()) return s;
     }
-    const auto of_survey = [&](const std::string& path) { return IsBelow(path, *surveys); };
-    std::erase_if(*folders, of_survey);
-    std::erase_if(*files, of_survey);
+    std::erase_if(*folders, [&](const std::string& path) { return IsBelow(path, *surveys); });
+    const IsOthers is_part = [&](const std::string& file) {
+      return IsPartOf(file, *surveys, *folders);
+    };
+    auto logs = FilesBelow(argument);
+    if (!logs.ok()) return logs.status();
+    std::erase_if(*logs, [](const std::string& file) {
+      return !absl::EndsWith(file, ".log") || IsUnitLog(file);
+    });
+    files->insert(files->end(), logs->begin(), logs->end());
+    std::erase_if(*files, is_part);
     outcome_.recordings |= !surveys->empty() || !folders->empty() || !files->empty();
-    std::vector<std::string> whole = *folders;  // each read as one
-    whole.insert(whole.end(), surveys->begin(), surveys->end());
-    absl::Status s = Cases(argument, whole);
+    absl::Status s = Cases(argument, is_part);
     for (const std::string& folder : *surveys) s.Update(Survey(folder));
     for (const std::string& folder : *folders) s.Update(Folder(folder));
     for (const std::string& file : *files) s.Update(Recorded(file, true));
     for (const std::string& file : *vectors) {
-      if (!IsBelow(file, whole)) s.Update(Vectors(file));
+      if (!is_part(file)) s.Update(Vectors(file));
     }
     return s;
   }
@@ -120,6 +145,9 @@ class Replay {
   }
 
  private:
+  using IsOthers = std::function<bool(const std::string& file)>;
+  static bool NoOthers(const std::string&) { return false; }
+
   absl::Status CaseName(const std::string& argument) {
     const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
     if (!name.ok()) return name.status();
@@ -179,12 +207,12 @@ class Replay {
     outcome_.damaged = true;
   }
 
-  // But those below `others`: a recording has a text proto of its own.
-  absl::Status Cases(const std::string& path, const std::vector<std::string>& others) {
+  // But others': a recording has a text proto of its own.
+  absl::Status Cases(const std::string& path, const IsOthers& is_others) {
     const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
     if (!files.ok()) return files.status();
     for (const std::string& file : *files) {
-      if (IsBelow(file, others)) continue;
+      if (is_others(file)) continue;
       const absl::StatusOr<RegressionCase> c = ReadCase(file);
       if (!c.ok() && file == path) return c.status();
       if (!c.ok()) {  // one bad file of a folder does not hide the others

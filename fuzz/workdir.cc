@@ -6,12 +6,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
+#include "corpus/recordings/recording_folder.h"
+#include "corpus/survey_log.h"
 #include "device/plain_text.h"
 
 namespace mmadiff {
@@ -43,10 +46,20 @@ std::string Holder(const std::string& path) {
   return text.ok() && !text->empty() ? std::string(absl::StripAsciiWhitespace(*text)) : "unknown";
 }
 
+// A folder that has answers is no place for a run: who reads them would take its findings for theirs.
+absl::Status CheckNoOthers(const std::string& folder) {
+  std::error_code ignored;
+  const bool survey = std::filesystem::exists(SurveyLogPath(folder), ignored);
+  if (!survey && !IsRecordingFolder(folder)) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      folder, " is a ", survey ? "survey" : "recording", "; give the run its own --workdir"));
+}
+
 absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manifest) {
   const std::string path = ManifestPath(folder);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
+    if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
     const absl::Status created = CreateFileDurably(path, FormatManifest(manifest));
     if (!absl::IsAlreadyExists(created)) return created;
     text = ReadFile(path);  // another process was faster, where there are no locks

@@ -241,6 +241,11 @@ bool IsRecordingFolder(const std::string& path) {
   return false;
 }
 
+bool IsRecordingFile(absl::string_view name) {
+  const bool raw = absl::StartsWith(name, "raw-") && absl::EndsWith(name, ".log");
+  return raw || name == kManifest || name == kRegressions || name == kDigests;
+}
+
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {
   const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
   if (!files.ok()) return files.status();

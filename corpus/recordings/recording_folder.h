@@ -87,6 +87,8 @@ class RecordingFolderWriter {
 
 // True for a folder that has at least one of these files.
 bool IsRecordingFolder(const std::string& path);
+// Whether it is the name of one of these files.
+bool IsRecordingFile(absl::string_view name);
 // Those below a folder, sorted. Errors as FilesBelow().
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& folder);
 

@@ -174,6 +174,24 @@ for seconds in -5 0 x nan; do
 done
 expect 2 replay good.txtpb --device=exec:; expect 2 replay good.txtpb --device='exec:  '
 
+# ---- Folders: whatever lies beside a recording counts as anywhere.
+"$m" record both --device=faulty:none=0 --instr=$fma --cases=10 --max_total_time=0 2>"$err" || fail "record both"
+expect 0 replay both
+"$m" record lies.log --device=faulty:output_rounding=toward_zero --instr=$fma --cases=200 2>"$err" || fail lies.log
+for folder in both logs; do
+  mkdir -p $folder; cp lies.log $folder; expect 1 replay $folder; rm $folder/lies.log
+done
+expect 3 replay logs
+head -c 100 lies.log >both/torn.log; expect 5 replay both; warns torn.log; rm both/torn.log
+# And a folder of answers is no place for a run; a damaged finding in the way is damage.
+expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=both; warns 'is a recording'
+hurt() { expect $1 run --device=faulty:terms=8 --instr=$mma --cases=20 --max_mismatches=5 --threads=1 --workdir=hurt; }
+hurt 1
+for name in $(find hurt/findings -name '*.txtpb'); do head -c 100 "$name" >cut; cp cut "$name"; done
+rm hurt/units-*; hurt 5; warns 'remove it'
+# What is no regular file stays what it is.
+mkfifo fifo; expect 6 replay good.log --junit=fifo; [ -p fifo ] || fail 'a pipe was replaced'
+
 # ---- Usage
 for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
   expect 2 $verb --no_such_flag; expect 2 $verb --color=x; expect 2 $verb --error_exitcode=x

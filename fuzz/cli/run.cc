@@ -161,7 +161,9 @@ void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
 
 // After the report: what else is to be said, and the exit code.
 int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Console& console) {
-  if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
+  if (!outcome.durable.ok()) {
+    return Fail(outcome.durable, outcome.damaged_findings ? kDamaged : kNotDurable);
+  }
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
   std::vector<absl::Status> dropped;
@@ -171,16 +173,16 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
     mismatches += op.total.mismatches;
     finished &= op.finished || op.stopped || !op.dropped.ok();
   }
+  const bool only_begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
   if (!outcome.device.ok()) {
     console.Warn(outcome.device.message());
     if (compared == 0) return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
     console.Warn("the device failed; finished units are kept, the same command line resumes");
   } else if (!outcome.stopped_by.empty() && !finished) {
-    const bool begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
     console.Warn(absl::StrCat(
         "stopped early (", outcome.stopped_by, "); ",
-        begun ? "no unit was done: the same command line begins them again and needs more time"
-              : "nothing is lost, the same command line resumes"));
+        only_begun ? "no unit was done: the same command line begins them again and needs more time"
+                   : "nothing is lost, the same command line resumes"));
   }
   if (const ExitCode code = CodeOfDropped(dropped, compared > 0); code != kClean) return code;
   if (mismatches != 0 && OnlyFlaky(outcome)) {
@@ -207,7 +209,9 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
   if (!outcome.device.ok()) return kStopped;
-  if (finished || (options.forever && outcome.stopped_by == "time limit")) return kClean;
+  if (finished || (options.forever && outcome.stopped_by == "time limit" && !only_begun)) {
+    return kClean;
+  }
   return kStopped;
 }
 
