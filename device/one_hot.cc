@@ -27,7 +27,14 @@ struct Probed {
   const char* name;
   int first, count;
   uint64_t low, high;  // values of the code
+  int positions = 15;  // bit p: word p of each four can be high
+
+  bool MayBeHigh(int x) const { return positions >> x % 4 & 1; }
 };
+
+// A sparse A holds two of four at once. These give every bit of both positions both values, and no
+// two bits always the same one.
+constexpr int kSparsePositions[] = {3, 6, 12};
 
 // Bits that number `count` things, at least one: the code 0 must have a complement.
 int CodeBits(int64_t count) {
@@ -109,8 +116,16 @@ class LayoutProbe {
 
   // The partner has a one in one k of each line: D is the elements of that k.
   absl::Status ProbeElements(const Side& side, const Side& partner) {
-    const uint64_t one = CodeWord(*side.format);
-    return ProbeCode(side, partner, {side.name, 0, shape_.k, 0, one}, 1);
+    Probed probed = {side.name, 0, shape_.k, 0, CodeWord(*side.format)};
+    if (!op_.instruction->sparse || side.words != &Batch::a) {
+      return ProbeCode(side, partner, probed, 1);
+    }
+    absl::Status s;
+    for (const int positions : kSparsePositions) {
+      probed.positions = positions;
+      if (s.ok()) s = ProbeCode(side, partner, probed, 1);
+    }
+    return s;
   }
 
   // Elements are ones, the partner's those under one scale: D is the scale times their number.
@@ -132,7 +147,8 @@ class LayoutProbe {
         for (int line = 0; line < side.lines; ++line, own += stride) {
           if (probed.first > 0) std::fill(own, own + shape_.k, 1);
           for (int x = 0; x < probed.count; ++x) {
-            const bool coded = Coded(static_cast<int64_t>(line) * probed.count + x, code, bits);
+            const bool coded = probed.MayBeHigh(x) &&
+                               Coded(static_cast<int64_t>(line) * probed.count + x, code, bits);
             own[probed.first + x] = coded ? probed.high : probed.low;
           }
         }

@@ -13,6 +13,7 @@
 #include "device/faulty.h"
 #include "device/testing_operations.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 #include "sim/word.h"
 
 namespace mmadiff {
@@ -101,6 +102,66 @@ TEST(ProbeLayout, ModelsPass) {
     const Shape& s = op->shape();
     if (s.d_words() * s.k > 8192) continue;  // for the test's time
     EXPECT_TRUE(ProbeLayout(**device, *op).ok()) << ProbeLayout(**device, *op);
+  }
+}
+
+// A device of a sparse instruction: stores two of each four words of A with their positions, moves
+// these, and multiplies what they mean. The codes must be such that it can.
+absl::Status ProbeSparse(const Operation& op, const std::function<void(Words&)>& move_stored,
+                         const std::function<void(Words&)>& move_positions) {
+  const auto sparse = [&](Batch& one) {
+    Words stored, positions;
+    for (size_t i = 0; i < one.a.size(); i += 4) {
+      const auto pair = StoredPositions(std::span(one.a).subspan(i).first<4>());
+      ASSERT_TRUE(pair.has_value());
+      for (const int p : *pair) {
+        positions.push_back(p);
+        stored.push_back(std::exchange(one.a[i + p], 0));
+      }
+    }
+    move_stored(stored);
+    move_positions(positions);
+    for (size_t i = 0; i < stored.size(); ++i) one.a[i / 2 * 4 + positions[i]] += stored[i];
+  };
+  return ProbeWith(op, sparse);
+}
+
+TEST(ProbeLayout, SparseInstructions) {
+  Operation op = *FindUnmodelled("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
+  op.model.algorithm = FindOperation("gfx942/v_mfma_i32_16x16x32_i8")->model.algorithm;
+  const auto none = [](Words&) {};
+  EXPECT_TRUE(ProbeSparse(op, none, none).ok()) << ProbeSparse(op, none, none);
+  std::mt19937 random(1);
+  for (int i = 0; i < 60; ++i) {
+    const int size = op.shape().a_words() / 2, x = random() % size;
+    const int y = i < 20 ? x ^ 1 : (x + 1 + random() % (size - 1)) % size;
+    const auto swap = [x, y](Words& words) { std::swap(words[x], words[y]); };
+    EXPECT_EQ(ProbeSparse(op, swap, none).code(), StatusCode::kFailedPrecondition) << x << " " << y;
+    EXPECT_EQ(ProbeSparse(op, none, swap).code(), StatusCode::kFailedPrecondition) << x << " " << y;
+  }
+}
+
+// Bit `bit` of the positions of a pair (0 and 1: of the first) read from bit `from`, or, with 4, 0.
+TEST(ProbeLayout, BitsOfPositions) {
+  Operation op = *FindUnmodelled("gfx1200/v_swmmac_i32_16x16x32_iu8.s8.u8");
+  op.model.algorithm = FindOperation("gfx942/v_mfma_i32_16x16x32_i8")->model.algorithm;
+  for (const int pair : {0, 5, 127}) {
+    for (int bit = 0; bit < 4; ++bit) {
+      for (int from = 0; from <= 4; ++from) {
+        const auto move = [&](Words& positions) {
+          uint64_t* const p = &positions[2 * pair];
+          const uint64_t bits = p[0] | p[1] << 2;
+          const uint64_t moved = (bits & ~(1ull << bit)) | (bits >> from & 1) << bit;
+          p[0] = moved & 3;
+          p[1] = moved >> 2;
+        };
+        EXPECT_EQ(ProbeSparse(
+                      op, [](Words&) {}, move)
+                      .ok(),
+                  bit == from)
+            << bit << " " << from;
+      }
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "device/cuda/cuda.h"
 #include "device/exec.h"
 #include "device/faulty.h"
+#include "device/hip/hip.h"
 #include "device/host.h"
 
 namespace mmadiff {
@@ -33,6 +34,8 @@ constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
     {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wmma, wgmma, tcgen05 and fma instructions",
      [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }},
+    {"hip", "hip:N", "AMD GPU number N: its v_mfma, v_smfmac, v_wmma and v_swmmac instructions",
+     [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",

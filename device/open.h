@@ -15,7 +15,7 @@ struct DeviceKind {
   DeviceOr (*open)(absl::string_view argument);
 };
 
-// host, cuda, faulty and exec.
+// host, cuda, hip, faulty and exec.
 std::span<const DeviceKind> BasicDevices();
 
 // "NAME" or "NAME:ARGUMENT" by one of the kinds. kInvalidArgument for an unknown name, with the

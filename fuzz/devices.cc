@@ -13,7 +13,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr absl::string_view kBest = "auto", kCuda = "cuda:";
+constexpr absl::string_view kBest = "auto", kCuda = "cuda:", kHip = "hip:";
+constexpr char kOnHost[] =
+    "there are no resident kernels for AMD: cases are made and compared on the host";
 
 DeviceOr OpenBest(absl::string_view) {
   absl::StatusOr<OpenedDevice> best = OpenAnyDevice(kBest);
@@ -23,7 +25,7 @@ DeviceOr OpenBest(absl::string_view) {
 }
 
 constexpr DeviceKind kKinds[] = {
-    {"auto", "auto", "the best device here: cuda:0 if it opens, else host", OpenBest},
+    {"auto", "auto", "the best device here: cuda:0 or hip:0 if one opens, else host", OpenBest},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
@@ -47,10 +49,16 @@ absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
     auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
     if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
     if (!best) return gpu.status();
-    if (!IsNoLibrary(gpu.status())) {
-      warning = absl::StrCat("no GPU is used, the device is host: ", gpu.status().message());
+    DeviceOr amd = OpenDevice("hip:0");
+    if (amd.ok()) return OpenedDevice{nullptr, *std::move(amd), kOnHost};
+    for (const absl::Status& s : {gpu.status(), amd.status()}) {
+      if (IsNoLibrary(s)) continue;
+      absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
+                      s.message());
     }
     spec = "host";
+  } else if (absl::StartsWith(spec, kHip)) {
+    warning = kOnHost;
   }
   DeviceOr device = OpenDevice(spec);
   if (!device.ok()) return device.status();

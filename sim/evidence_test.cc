@@ -144,13 +144,14 @@ TEST(Evidence, PlantedOverclaimsAreFound) {
 TEST(Evidence, UnknownInstructions) {
   std::set<std::string> names;
   for (const UnknownNumerics& u : AllUnknown()) names.insert(u.arch + ("/" + u.instruction));
-  EXPECT_EQ(names.size(), 476);
+  EXPECT_EQ(names.size(), 650);
   for (const char* name :
        {"x86/tdpbf8ps", "x86/tdpbhf8ps", "x86/tdphbf8ps", "x86/tdphf8ps",
-        "tpu_v3/mxu.f32.bf16.bf16.f32", "gfx950/v_mfma_f32_16x16x128_f8f6f4",
-        "gfx950/v_mfma_scale_f32_32x32x64_f8f6f4", "gfx942/v_smfmac_f32_16x16x32_f16",
-        "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32", "sm_80/mma.m8n8k4.f32.f16.f16.f32",
-        "sm_70/wmma.m16n16k16.f16.f16.f16.f32",
+        "tpu_v3/mxu.f32.bf16.bf16.f32", "gfx950/v_mfma_f32_16x16x128_f8f6f4.e4m3.e2m1",
+        "gfx950/v_mfma_scale_f32_32x32x64_f8f6f4.e2m3.e2m3.ue8m0",
+        "gfx942/v_smfmac_f32_16x16x32_f16", "gfx1151/v_wmma_bf16_16x16x16_bf16",
+        "gfx1200/v_swmmac_i32_16x16x64_iu4.u4.s4", "sm_80/mma.sp.m16n8k32.f32.f16.f16.f32",
+        "sm_80/mma.m8n8k4.f32.f16.f16.f32", "sm_70/wmma.m16n16k16.f16.f16.f16.f32",
         "sm_103/tcgen05.mma.m128n8k96.mxf4.f32.e2m1.e2m1.ue8m0"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }

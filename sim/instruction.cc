@@ -1,5 +1,6 @@
 #include "sim/instruction.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -21,6 +22,11 @@ constexpr char kCdna1[] = "AMD CDNA1 ISA, MFMA";
 constexpr char kCdna2[] = "AMD CDNA2 ISA, MFMA";
 constexpr char kCdna3[] = "AMD CDNA3 ISA, MFMA";
 constexpr char kCdna4[] = "AMD CDNA4 ISA, MFMA";
+constexpr char kCdna3Sparse[] = "AMD CDNA3 ISA, SMFMAC";
+constexpr char kCdna4Sparse[] = "AMD CDNA4 ISA, SMFMAC";
+constexpr char kRdna3[] = "AMD RDNA3 ISA, WMMA";
+constexpr char kRdna4[] = "AMD RDNA4 ISA, WMMA";
+constexpr char kRdna4Sparse[] = "AMD RDNA4 ISA, SWMMAC";
 
 // Native: one instruction in machine code made by ptxas 13.0 (device/cuda/native_test.cc).
 constexpr char kCuda[] = "sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120";
@@ -36,6 +42,8 @@ constexpr char kAmpereToAda[] = "sm_80 sm_86 sm_89";
 constexpr char kAmpereToHopper[] = "sm_80 sm_86 sm_89 sm_90";
 constexpr char kNone[] = "";  // wmma that ptxas splits into several matrix instructions
 constexpr char kGfx908Up[] = "gfx908 gfx90a";
+constexpr char kGfx942Up[] = "gfx942 gfx950";
+constexpr char kGfx11[] = "gfx1100 gfx1151";
 
 constexpr Layout kLanes = Layout::kVectorLanes;
 constexpr Layout kMma = Layout::kNvidiaMma;
@@ -44,6 +52,8 @@ constexpr Layout kMatrices = Layout::kNvidiaWmma;
 constexpr Layout kWarpgroup = Layout::kNvidiaWgmma;
 constexpr Layout k884 = Layout::kNvidiaMma884;
 constexpr Layout kWave = Layout::kAmdMfma;
+constexpr Layout kHalves = Layout::kAmdWmma11;
+constexpr Layout kWave32 = Layout::kAmdWmma12;
 constexpr Layout kTensorMemory = Layout::kNvidiaTcgen05;
 constexpr Layout kNoLanes = Layout::kNoLanes;
 
@@ -62,6 +72,7 @@ struct Entry {
   const char* native_on;
   const char* source;
   std::span<const Sizes> sizes = {};
+  bool sparse = false;
 };
 
 constexpr Shape kNamed = {0, 0, 0, 1};
@@ -168,16 +179,16 @@ constexpr Entry kEntries[] = {
     {"v_mfma_f64_16x16x4f64", {16, 16, 4, 1}, "f64 f64 f64 f64", kWave, "gfx90a", kCdna2},
     {"v_mfma_f64_4x4x4f64", {4, 4, 4, 4}, "f64 f64 f64 f64", kWave, "gfx90a", kCdna2},
 
-    {"v_mfma_f32_32x32x1_2b_f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_16x16x1_4b_f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_4x4x1_16b_f32", {4, 4, 1, 16}, "f32 f32 f32 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_32x32x2_f32", {32, 32, 2, 1}, "f32 f32 f32 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_16x16x4_f32", {16, 16, 4, 1}, "f32 f32 f32 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_32x32x4_2b_{f16,bf16}", {32, 32, 4, 2}, "f32 $1 $1 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_16x16x4_4b_{f16,bf16}", {16, 16, 4, 4}, "f32 $1 $1 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_4x4x4_16b_{f16,bf16}", {4, 4, 4, 16}, "f32 $1 $1 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_32x32x8_{f16,bf16}", {32, 32, 8, 1}, "f32 $1 $1 f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f32_16x16x16_{f16,bf16}", {16, 16, 16, 1}, "f32 $1 $1 f32", kWave, "gfx942", kCdna3},
+    {"v_mfma_f32_32x32x1_2b_f32", {32, 32, 1, 2}, "f32 f32 f32 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_16x16x1_4b_f32", {16, 16, 1, 4}, "f32 f32 f32 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_4x4x1_16b_f32", {4, 4, 1, 16}, "f32 f32 f32 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_32x32x2_f32", {32, 32, 2, 1}, "f32 f32 f32 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_16x16x4_f32", {16, 16, 4, 1}, "f32 f32 f32 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_32x32x4_2b_{f16,bf16}", {32, 32, 4, 2}, "f32 $1 $1 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_16x16x4_4b_{f16,bf16}", {16, 16, 4, 4}, "f32 $1 $1 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_4x4x4_16b_{f16,bf16}", {4, 4, 4, 16}, "f32 $1 $1 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_32x32x8_{f16,bf16}", {32, 32, 8, 1}, "f32 $1 $1 f32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f32_16x16x16_{f16,bf16}", {16, 16, 16, 1}, "f32 $1 $1 f32", kWave, kGfx942Up, kCdna3},
     {"v_mfma_f32_32x32x4_xf32", {32, 32, 4, 1}, "f32 tf32 tf32 f32", kWave, "gfx942", kCdna3},
     {"v_mfma_f32_16x16x8_xf32", {16, 16, 8, 1}, "f32 tf32 tf32 f32", kWave, "gfx942", kCdna3},
     // fp8 is e4m3fnuz, bf8 is e5m2fnuz
@@ -185,18 +196,52 @@ constexpr Entry kEntries[] = {
     {"v_mfma_f32_{16x16x32,32x32x16}_fp8_bf8", kNamed, "f32 e4m3fnuz e5m2fnuz f32", kWave, "gfx942", kCdna3},
     {"v_mfma_f32_{16x16x32,32x32x16}_bf8_fp8", kNamed, "f32 e5m2fnuz e4m3fnuz f32", kWave, "gfx942", kCdna3},
     {"v_mfma_f32_{16x16x32,32x32x16}_bf8_bf8", kNamed, "f32 e5m2fnuz e5m2fnuz f32", kWave, "gfx942", kCdna3},
-    {"v_mfma_f64_16x16x4_f64", {16, 16, 4, 1}, "f64 f64 f64 f64", kWave, "gfx942", kCdna3},
-    {"v_mfma_f64_4x4x4_4b_f64", {4, 4, 4, 4}, "f64 f64 f64 f64", kWave, "gfx942", kCdna3},
-    {"v_mfma_i32_32x32x4_2b_i8", {32, 32, 4, 2}, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
-    {"v_mfma_i32_16x16x4_4b_i8", {16, 16, 4, 4}, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
-    {"v_mfma_i32_4x4x4_16b_i8", {4, 4, 4, 16}, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
-    {"v_mfma_i32_{32x32x16,16x16x32}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx942 gfx950", kCdna3},
-    {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kNoLanes, "gfx950", kCdna4},
+    {"v_mfma_f64_16x16x4_f64", {16, 16, 4, 1}, "f64 f64 f64 f64", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_f64_4x4x4_4b_f64", {4, 4, 4, 4}, "f64 f64 f64 f64", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_i32_32x32x4_2b_i8", {32, 32, 4, 2}, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_i32_16x16x4_4b_i8", {16, 16, 4, 4}, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_i32_4x4x4_16b_i8", {4, 4, 4, 16}, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_i32_{32x32x16,16x16x32}_i8", kNamed, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3},
+    {"v_mfma_i32_{32x32x32,16x16x64}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx950", kCdna4},
+    {"v_mfma_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, "gfx950", kCdna4},
+    {"v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
+    // A and B have the formats that cbsz and blgp choose.
+    {"v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4, kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4},
+    {"v_mfma_scale_f32_16x16x128_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(4), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
+    {"v_mfma_scale_f32_32x32x64_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0", Scaled(2), "f32 $1 $2 f32 ue8m0", kWave, "gfx950", kCdna4},
+
+    // neg_lo chooses whether elements of A and B have signs; results of 16 bits lie in the half of OPSEL = 0.
+    {"v_wmma_f32_16x16x16_{f16,bf16}", kNamed, "f32 $1 $1 f32", kHalves, kGfx11, kRdna3},
+    {"v_wmma_{f16,bf16}_16x16x16_$1", kNamed, "$1 $1 $1 $1", kHalves, kGfx11, kRdna3},
+    {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kHalves, kGfx11, kRdna3},
+    {"v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kHalves, kGfx11, kRdna3},
+    {"v_wmma_f32_16x16x16_{f16,bf16}", kNamed, "f32 $1 $1 f32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_{f16,bf16}_16x16x16_$1", kNamed, "$1 $1 $1 $1", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4},
+    {"v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4},
+
+    // k is that of B: half of it is stored of A.
+    {"v_smfmac_f32_{16x16x32,32x32x16}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
+    {"v_smfmac_i32_{16x16x64,32x32x32}_i8", kNamed, "s32 s8 s8 s32", kWave, kGfx942Up, kCdna3Sparse, {}, true},
+    {"v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2fnuz $3fnuz f32", kWave, "gfx942", kCdna3Sparse, {}, true},
+    {"v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $2 $3 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
+    {"v_smfmac_f32_{16x16x64,32x32x32}_{f16,bf16}", kNamed, "f32 $2 $2 f32", kWave, "gfx950", kCdna4Sparse, {}, true},
+    {"v_smfmac_i32_{16x16x128,32x32x64}_i8", kNamed, "s32 s8 s8 s32", kWave, "gfx950", kCdna4Sparse, {}, true},
+    {"v_swmmac_f32_16x16x32_{f16,bf16}", kNamed, "f32 $1 $1 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_{f16,bf16}_16x16x32_$1", kNamed, "$1 $1 $1 $1", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8}", kNamed, "f32 $1 $2 f32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8}", kNamed, "s32 $1 $2 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
+    {"v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", kNamed, "s32 $2 $3 s32", kWave32, "gfx1200", kRdna4Sparse, {}, true},
 };
 #undef MMADIFF_F8F6F4
 // clang-format on
 
-const Format* FormatNamed(const std::string& name) {
+// AMD's fp8 is e4m3, its bf8 e5m2, on gfx942 with fnuz.
+const Format* FormatNamed(std::string name) {
+  if (name.starts_with("fp8")) name.replace(0, 3, "e4m3");
+  if (name.starts_with("bf8")) name.replace(0, 3, "e5m2");
   for (const Format* f : kFormats) {
     if (name == f->name) return f;
   }
@@ -224,7 +269,7 @@ std::vector<Instruction> MakeInstructions() {
                      FormatNamed(formats[0]), FormatNamed(formats[1]), FormatNamed(formats[2]),
                      FormatNamed(formats[3]),
                      formats.size() == 5 ? FormatNamed(formats[4]) : nullptr, entry.layout,
-                     entry.native_on, entry.source, entry.sizes});
+                     entry.native_on, entry.source, entry.sizes, entry.sparse});
     }
   }
   return all;
@@ -237,14 +282,22 @@ std::span<const Instruction> Instructions() {
   return all;
 }
 
-const Instruction* FindInstruction(std::string_view name) {
-  static const std::map<std::string, const Instruction*, std::less<>>& by_name = *[] {
-    auto* map = new std::map<std::string, const Instruction*, std::less<>>;
+const Instruction* FindInstruction(std::string_view name, std::string_view arch) {
+  static const auto& by_name = *[] {
+    auto* map = new std::multimap<std::string, const Instruction*, std::less<>>;
     for (const Instruction& i : Instructions()) map->emplace(i.name, &i);
     return map;
   }();
-  const auto found = by_name.find(name);
-  return found == by_name.end() ? nullptr : found->second;
+  const auto [first, last] = by_name.equal_range(name);
+  const auto found = std::find_if(
+      first, last, [arch](const auto& entry) { return IsNativeOn(*entry.second, arch); });
+  if (found != last) return found->second;
+  return first == last ? nullptr : first->second;
+}
+
+bool IsNativeOn(const Instruction& instruction, std::string_view arch) {
+  const std::vector<std::string> native_on = SplitWords(instruction.native_on);
+  return std::find(native_on.begin(), native_on.end(), arch) != native_on.end();
 }
 
 Instruction WithSize(const Instruction& instruction, int m, int n) {

@@ -37,7 +37,9 @@ enum class Layout : uint8_t {
   kNvidiaWmma,      // wmma: matrices in global memory, by rows or by columns
   kNvidiaWgmma,     // wgmma: A and B in shared memory (A also in registers), C and D in registers
   kNvidiaTcgen05,   // tcgen05.mma: shared memory, tensor memory
-  kAmdMfma,         // v_mfma_*, 64 lanes
+  kAmdMfma,         // v_mfma_* and v_smfmac_*, 64 lanes
+  kAmdWmma11,       // v_wmma_* of gfx11, 32 lanes: A and B once in each half of the wave
+  kAmdWmma12,       // v_wmma_* and v_swmmac_* of gfx12, 32 lanes
   kNoLanes,         // tiles; or not described yet
 };
 
@@ -48,7 +50,8 @@ struct Sizes {
 };
 
 struct Instruction {
-  std::string name;  // NVIDIA: field order of PTX, shape.d.a.b.c; others: the vendor's mnemonic
+  std::string name;  // NVIDIA: field order of PTX, shape.d.a.b.c; others: the vendor's mnemonic,
+                     // and behind a dot what its modifiers choose: formats of A and B, of scales
   Shape shape;
   const Format* d;
   const Format* a;
@@ -59,17 +62,23 @@ struct Instruction {
   const char* native_on;  // architectures whose machine code has it as one instruction
   const char* source;     // manual and section
   std::span<const Sizes> sizes;
+  bool sparse = false;  // of each four k of A two are stored, with their positions (sim/sparsity.h)
 
   // Format of word `index` of a row of A or a column of B.
   const Format& a_format(int index) const { return index < shape.k ? *a : *scale; }
   const Format& b_format(int index) const { return index < shape.k ? *b : *scale; }
 };
 
-// One for each name; of those with several sizes the first.
+// One for each name, or for each group of architectures where one name is several instructions; of
+// those with several sizes the first.
 std::span<const Instruction> Instructions();
 
-// nullptr when there is none of that name in the table.
-const Instruction* FindInstruction(std::string_view name);
+// The one that is native on the architecture, else the first of that name; nullptr when there is
+// none.
+const Instruction* FindInstruction(std::string_view name, std::string_view arch = {});
+
+// Whether the architecture's machine code has it as one matrix instruction.
+bool IsNativeOn(const Instruction& instruction, std::string_view arch);
 
 // The instruction with another m and n; `name` changes accordingly.
 Instruction WithSize(const Instruction& instruction, int m, int n);

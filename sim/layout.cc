@@ -1,5 +1,6 @@
 #include "sim/layout.h"
 
+#include "sim/layout_amd.h"
 #include "sim/layout_shared.h"
 #include "sim/layout_tcgen05.h"
 #include "sim/layout_wgmma.h"
@@ -47,27 +48,6 @@ Place NvidiaMma884(const Instruction& in, Operand operand, const Element& e) {
   return {lane(e.row / 4, (e.row & 1) | (e.column & 2)), value, 0};
 }
 
-// AMD MFMA on a wave of 64 lanes, as AMD's matrix instruction calculator gives it for CDNA 1 to 3:
-// each lane holds `per` neighbouring elements of k of a row of A, or of a column of B.
-Place AmdMfma(const Instruction& in, Operand operand, const Element& e) {
-  const Shape& s = in.shape;  // m == n
-  const int bits = FormatOf(in, operand).bits;
-  if (operand == Operand::kA || operand == Operand::kB) {
-    const int k = operand == Operand::kA ? e.column : e.row;
-    const int row = operand == Operand::kA ? e.row : e.column;
-    const int per = s.m * s.k * s.blocks / 64;
-    const int bit = k % per * bits;
-    return {row + s.m * (e.block + s.blocks * (k / per)), bit / 32, bit % 32};
-  }
-  if (s.m == 32) {
-    return {e.row / 4 % 2 * 32 + e.column, e.block * 16 + e.row / 8 * 4 + e.row % 4, 0};
-  }
-  if (bits == 64 && s.m == 4) return {e.row * 16 + e.block * 4 + e.column, 0, 0};
-  if (s.m == 4) return {e.block * 4 + e.column, e.row, 0};
-  if (bits == 64) return {e.row % 4 * 16 + e.column, e.row / 4 * 2, 0};
-  return {e.row / 4 * 16 + e.column, e.block * 4 + e.row % 4, 0};
-}
-
 // x86: one dot product a lane, k from the low bits up.
 Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
   const int k = operand == Operand::kA ? e.column : operand == Operand::kB ? e.row : 0;
@@ -77,15 +57,16 @@ Place VectorLane(const Instruction& in, Operand operand, const Element& e) {
 }  // namespace
 
 const char* Name(Operand operand) {
-  constexpr const char* kNames[] = {"A",       "B",     "C",     "D",     "SA",   "SB",
-                                    "A_lanes", "A_col", "B_row", "C_col", "D_col"};
+  constexpr const char* kNames[] = {"A",       "B",     "C",     "D",     "SA",    "SB",
+                                    "A_lanes", "A_col", "B_row", "C_col", "D_col", "A_index"};
   return kNames[static_cast<int>(operand)];
 }
 
 Extent ExtentOf(const Instruction& instruction, Operand operand) {
   if (instruction.layout == Layout::kNvidiaTcgen05) return Tcgen05Extent(instruction, operand);
   if (instruction.layout == Layout::kNvidiaWmma) return WmmaExtent(instruction, operand);
-  const Matrix matrix = MatrixOf(instruction.shape, operand);
+  if (IsAmd(instruction.layout)) return AmdExtent(instruction, operand);
+  const Matrix matrix = MatrixOf(instruction, operand);
   const int elements = instruction.shape.blocks * matrix.rows * matrix.columns;
   if (instruction.layout == Layout::kNvidiaWgmma) {
     return WgmmaExtent(instruction, operand, elements);
@@ -95,7 +76,7 @@ Extent ExtentOf(const Instruction& instruction, Operand operand) {
 }
 
 std::vector<Element> Elements(const Instruction& instruction, Operand operand) {
-  const Matrix matrix = MatrixOf(instruction.shape, operand);
+  const Matrix matrix = MatrixOf(instruction, operand);
   std::vector<Element> elements;
   for (int block = 0; block < instruction.shape.blocks; ++block) {
     for (int row = 0; row < matrix.rows; ++row) {
@@ -117,7 +98,9 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
     case Layout::kNvidiaMma884:
       return NvidiaMma884(instruction, operand, element);
     case Layout::kAmdMfma:
-      return AmdMfma(instruction, operand, element);
+    case Layout::kAmdWmma11:
+    case Layout::kAmdWmma12:
+      return AmdPlace(instruction, operand, element);
     case Layout::kNvidiaWmma:
       return WmmaPlace(instruction, operand, element);
     case Layout::kNvidiaWgmma:
@@ -128,6 +111,14 @@ Place PlaceOf(const Instruction& instruction, Operand operand, const Element& el
       break;
   }
   return {};
+}
+
+std::vector<Place> PlacesOf(const Instruction& instruction, Operand operand,
+                            const Element& element) {
+  const Place first = PlaceOf(instruction, operand, element);
+  const bool factor = operand == Operand::kA || operand == Operand::kB;
+  if (instruction.layout != Layout::kAmdWmma11 || !factor) return {first};
+  return {first, {first.lane + 16, first.reg, first.bit}};
 }
 
 }  // namespace mmadiff

@@ -10,7 +10,8 @@ namespace mmadiff {
 
 // kALanes: A in registers (wgmma) or tensor memory (tcgen05) instead of shared memory. The others: of
 // wmma in memory in the other order, A, C and D by columns instead of rows, B by rows instead of
-// columns.
+// columns. kAIndex: of sparse instructions the position, 0 to 3, of each stored element of A among
+// its four neighbours; their kA is the stored elements, two in the place of each four.
 enum class Operand {
   kA,
   kB,
@@ -22,9 +23,10 @@ enum class Operand {
   kAColumns,
   kBRows,
   kCColumns,
-  kDColumns
+  kDColumns,
+  kAIndex
 };
-// "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col"
+// "A", "B", "C", "D", "SA", "SB", "A_lanes", "A_col", "B_row", "C_col", "D_col", "A_index"
 const char* Name(Operand operand);
 
 // Row and column in the mathematical matrix: A is m x k, B is k x n, C and D are m x n, the scales
@@ -47,7 +49,7 @@ struct Extent {
   int lanes, registers;
 };
 
-// Of NVIDIA's instructions; the layout must be described.
+// Of NVIDIA's and AMD's instructions; the layout must be described.
 Extent ExtentOf(const Instruction& instruction, Operand operand);
 
 // Every element of one execution, block by block, row by row.
@@ -55,5 +57,10 @@ std::vector<Element> Elements(const Instruction& instruction, Operand operand);
 
 // The instruction's layout must not be kNoLanes.
 Place PlaceOf(const Instruction& instruction, Operand operand, const Element& element);
+
+// The same where the instruction wants an element in several places (A and B of kAmdWmma11);
+// PlaceOf() gives the first.
+std::vector<Place> PlacesOf(const Instruction& instruction, Operand operand,
+                            const Element& element);
 
 }  // namespace mmadiff

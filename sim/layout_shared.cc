@@ -1,6 +1,11 @@
 #include "sim/layout_shared.h"
 
 namespace mmadiff {
+namespace {
+
+constexpr Format kPosition = {"u2", 2, 0, 0, 0, 0, Nonfinite::kNone, false};
+
+}  // namespace
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
   switch (operand) {
@@ -19,17 +24,21 @@ const Format& FormatOf(const Instruction& i, Operand operand) {
       return *i.d;
     case Operand::kScaleA:
     case Operand::kScaleB:
+      return *i.scale;
+    case Operand::kAIndex:
       break;
   }
-  return *i.scale;
+  return kPosition;
 }
 
-Matrix MatrixOf(const Shape& s, Operand operand) {
+Matrix MatrixOf(const Instruction& in, Operand operand) {
+  const Shape& s = in.shape;
   switch (operand) {
     case Operand::kA:
     case Operand::kALanes:
     case Operand::kAColumns:
-      return {s.m, s.k};
+    case Operand::kAIndex:
+      return {s.m, in.sparse ? s.k / 2 : s.k};
     case Operand::kB:
     case Operand::kBRows:
       return {s.k, s.n};

@@ -10,7 +10,7 @@ const Format& FormatOf(const Instruction& instruction, Operand operand);
 struct Matrix {
   int rows, columns;
 };
-Matrix MatrixOf(const Shape& shape, Operand operand);
+Matrix MatrixOf(const Instruction& instruction, Operand operand);
 
 // mma.sync m16n8kK, and with m == 8 m8n8kK (PTX ISA, "Matrix fragments for mma.m16n8kK"): A, B, C
 // or D with elements of `bits` bits; `operand` says which.

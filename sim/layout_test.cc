@@ -21,7 +21,9 @@ constexpr Operand kOperands[] = {Operand::kA, Operand::kB, Operand::kC, Operand:
 const Instruction& Find(const char* name) { return *FindInstruction(name); }
 
 const Format& FormatOf(const Instruction& i, Operand operand) {
-  const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale, i.a, i.a, i.b, i.c, i.d};
+  static constexpr Format kPosition = {"u2", 2, 0, 0, 0, 0, Nonfinite::kNone, false};
+  const Format* formats[] = {i.a, i.b, i.c, i.d, i.scale, i.scale,
+                             i.a, i.a, i.b, i.c, i.d,     &kPosition};
   return *formats[static_cast<int>(operand)];
 }
 
@@ -100,7 +102,67 @@ TEST(Layout, EveryInstructionOnLanesFillsItsRegisters) {
   }
   EXPECT_GE(seen[Layout::kNvidiaMma], 90);
   EXPECT_EQ(seen[Layout::kNvidiaMma884], 3);
-  EXPECT_GE(seen[Layout::kAmdMfma], 50);
+  EXPECT_GE(seen[Layout::kAmdMfma], 200);
+}
+
+// A register of each lane holds the positions of sparse instructions, in its low bits, and the
+// scales, in the low byte.
+TEST(Layout, SmallOperandsOfAmdLieInOneRegister) {
+  int sparse = 0, scaled = 0;
+  for (const Instruction& i : Instructions()) {
+    if (!i.name.starts_with("v_")) continue;
+    const auto fills_one = [&i](Operand operand) {
+      const int bits = static_cast<int>(Elements(i, operand).size()) * FormatOf(i, operand).bits;
+      const Extent e = ExtentOf(i, operand);
+      EXPECT_EQ(e.registers, 1) << i.name;
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, e.lanes, 1, 32),
+                bits == e.lanes * 32 ? "" : "places without an element")
+          << i.name;
+      EXPECT_EQ(NoBijection(
+                    [](const Instruction& in, Operand o, const Element& element) {
+                      Place p = PlaceOf(in, o, element);
+                      p.reg = p.bit >= 32 ? 1 : 0;
+                      return p;
+                    },
+                    i, operand, e.lanes, 1, bits / e.lanes),
+                "")
+          << i.name;
+    };
+    sparse += i.sparse;
+    scaled += i.scale != nullptr;
+    if (i.sparse) fills_one(Operand::kAIndex);
+    if (i.scale != nullptr) fills_one(Operand::kScaleA), fills_one(Operand::kScaleB);
+  }
+  EXPECT_EQ(sparse, 14 + 22 + 4 + 4 + 4 + 8);
+  EXPECT_EQ(scaled, 50);
+}
+
+// gfx11: A and B fill all registers of the 32 lanes with their copies; results of 16 bits leave the
+// upper halves. gfx12: everything fills its registers.
+TEST(Layout, EveryWmmaOfAmdFillsItsRegisters) {
+  std::map<Layout, int> seen;
+  for (const Instruction& i : Instructions()) {
+    const bool halves = i.layout == Layout::kAmdWmma11;
+    if (!halves && i.layout != Layout::kAmdWmma12) continue;
+    ++seen[i.layout];
+    for (const Operand operand : kOperands) {
+      const Extent e = ExtentOf(i, operand);
+      EXPECT_EQ(e.lanes, 32);
+      const bool result = operand == Operand::kC || operand == Operand::kD;
+      const bool gaps = halves && result && FormatOf(i, operand).bits == 16;
+      EXPECT_EQ(NoBijection(PlaceOf, i, operand, halves && !result ? 16 : 32, e.registers, 32),
+                gaps ? "places without an element" : "")
+          << i.name << " " << Name(operand);
+      EXPECT_EQ(e.registers * 32 * 32, static_cast<int>(Elements(i, operand).size()) *
+                                           FormatOf(i, operand).bits *
+                                           (gaps || (halves && !result) ? 2 : 1))
+          << i.name << " " << Name(operand);
+      const size_t places = halves && !result ? 2 : 1;
+      EXPECT_EQ(PlacesOf(i, operand, {0, 1, 2}).size(), places) << i.name;
+    }
+  }
+  EXPECT_EQ(seen[Layout::kAmdWmma11], 2 + 2 + 4 + 4);
+  EXPECT_EQ(seen[Layout::kAmdWmma12], 2 + 2 + 4 + 4 + 4 + 4 + 2 + 2 + 4 + 4 + 8);
 }
 
 // Bytes for e4m3 and e5m2 alone are full; narrower formats leave bits of their bytes.
@@ -220,7 +282,9 @@ TEST(Layout, EveryVectorInstructionFillsItsLanes) {
 TEST(Layout, ElementsCountEachElementOnce) {
   for (const Instruction& i : Instructions()) {
     const Shape& s = i.shape;
-    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kA).size()), s.blocks * s.m * s.k) << i.name;
+    EXPECT_EQ(static_cast<int>(Elements(i, Operand::kA).size()),
+              s.blocks * s.m * s.k / (i.sparse ? 2 : 1))
+        << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kB).size()), s.blocks * s.n * s.k) << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kC).size()), s.d_words()) << i.name;
     EXPECT_EQ(static_cast<int>(Elements(i, Operand::kD).size()), s.d_words()) << i.name;

@@ -19,13 +19,13 @@ bool ByColumns(Operand operand) {
 }
 
 int LeadingDimension(const Instruction& in, Operand operand) {
-  const Matrix matrix = MatrixOf(in.shape, operand);
+  const Matrix matrix = MatrixOf(in, operand);
   const int length = ByColumns(operand) ? matrix.rows : matrix.columns;
   return std::max(length, kLineBits / FormatOf(in, operand).bits);
 }
 
 Extent WmmaExtent(const Instruction& in, Operand operand) {
-  const Matrix matrix = MatrixOf(in.shape, operand);
+  const Matrix matrix = MatrixOf(in, operand);
   const int lines = ByColumns(operand) ? matrix.columns : matrix.rows;
   return {1, lines * LeadingDimension(in, operand) * FormatOf(in, operand).bits / 32};
 }

@@ -205,6 +205,7 @@ constexpr auto kSaturate = Integer<Overflow::kSaturate>;
 
 #define MMADIFF_HALF "{f32.f16.f16.f32,f16.f16.f16.f16,f32.bf16.bf16.f32}"
 #define MMADIFF_FP8 "{e4m3,e5m2}"
+#define MMADIFF_F8F6F4 "{e4m3,e5m2,e3m2,e2m3,e2m1}"
 #define MMADIFF_MIXED_FP8 "{e4m3.e5m2,e5m2.e4m3}"
 
 // clang-format off
@@ -359,6 +360,7 @@ struct UnknownEntry {
 
 constexpr char kSparse[] = "numerics of sparse instructions are published nowhere; likely the dense sum over the selected products";
 constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
+constexpr char kRdnaText[] = "no arithmetic of RDNA is published but a user's model of gfx1151 (rocm-systems #12056), which is not taken up here";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
@@ -380,14 +382,22 @@ constexpr UnknownEntry kUnknowns[] = {
      "v_smfmac_f32_{16x16x64,32x32x32}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kSparse}},
     {"gfx950", "v_mfma_f32_{32x32x1_2b,16x16x1_4b,4x4x1_16b,32x32x2,16x16x4}_f32 v_mfma_f64_{16x16x4,4x4x4_4b}_f64 "
      "v_mfma_f32_{32x32x4_2b,16x16x4_4b,4x4x4_16b,32x32x8,16x16x16,16x16x32,32x32x16}_{f16,bf16} "
-     "v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} v_mfma{,_scale}_f32_{16x16x128,32x32x64}_f8f6f4 "
-     "v_smfmac_f32_{16x16x64,32x32x32}_{f16,bf16} v_smfmac_i32_{16x16x128,32x32x64}_i8 "
-     "v_smfmac_f32_{16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kCdna4Text}},
+     "v_mfma_f32_{16x16x32,32x32x16}_{fp8,bf8}_{fp8,bf8} "
+     "v_mfma_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 " "
+     "v_mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4." MMADIFF_F8F6F4 "." MMADIFF_F8F6F4 ".ue8m0 "
+     "v_smfmac_f32_{16x16x32,32x32x16,16x16x64,32x32x32}_{f16,bf16} v_smfmac_i32_{16x16x64,32x32x32,16x16x128,32x32x64}_i8 "
+     "v_smfmac_f32_{16x16x64,32x32x32,16x16x128,32x32x64}_{fp8,bf8}_{fp8,bf8}", {kUnknown, kCdna4Text}},
+    {"gfx1100 gfx1151 gfx1200", "v_wmma_f32_16x16x16_{f16,bf16} v_wmma_{f16,bf16}_16x16x16_$1 "
+     "v_wmma_i32_16x16x16_iu8.{s8,u8}.{s8,u8} v_wmma_i32_16x16x16_iu4.{s4,u4}.{s4,u4}", {kUnknown, kRdnaText}},
+    {"gfx1200", "v_wmma_i32_16x16x32_iu4.{s4,u4}.{s4,u4} v_wmma_f32_16x16x16_{fp8,bf8}_{fp8,bf8}", {kUnknown, kRdnaText}},
+    {"gfx1200", "v_swmmac_f32_16x16x32_{f16,bf16} v_swmmac_{f16,bf16}_16x16x32_$1 v_swmmac_f32_16x16x32_{fp8,bf8}_{fp8,bf8} "
+     "v_swmmac_i32_16x16x32_iu8.{s8,u8}.{s8,u8} v_swmmac_i32_{16x16x32,16x16x64}_iu4.{s4,u4}.{s4,u4}", {kUnknown, kSparse}},
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
      {kUnknown, "AMX-FP8: exact sums of products and one addition by the compiler's header; rounding, NaN and subnormals are not described"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
 };
 #undef MMADIFF_FP8
+#undef MMADIFF_F8F6F4
 // clang-format on
 
 constexpr Architecture kArchitectures[] = {
@@ -406,6 +416,9 @@ constexpr Architecture kArchitectures[] = {
     {"gfx90a", "cdna2"},
     {"gfx942", "cdna3"},
     {"gfx950", "cdna4"},
+    {"gfx1100", "rdna3"},
+    {"gfx1151", "rdna3.5"},
+    {"gfx1200", "rdna4"},
     {"tpu_v2"},
     {"tpu_v3"},
 };

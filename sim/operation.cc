@@ -9,8 +9,6 @@
 #include <mutex>
 #include <utility>
 
-#include "sim/pattern.h"
-
 namespace mmadiff {
 namespace {
 
@@ -30,20 +28,18 @@ std::vector<Operation> MakeOperations() {
 }
 
 // Whether the architecture has the instruction in its machine code, or its assembler makes it of
-// others. A line of the table may be another instruction elsewhere: fp8 of gfx950 is not that of
-// gfx942.
+// others.
 bool HasInstruction(std::string_view arch, const Instruction& i) {
-  const std::vector<std::string> native_on = SplitWords(i.native_on);
-  if (std::find(native_on.begin(), native_on.end(), arch) != native_on.end()) return true;
   const std::span<const Architecture> all = Architectures();
-  return std::any_of(all.begin(), all.end(),
-                     [arch](const Architecture& a) { return a.name == arch && a.emulates; });
+  return IsNativeOn(i, arch) || std::any_of(all.begin(), all.end(), [arch](const Architecture& a) {
+           return a.name == arch && a.emulates;
+         });
 }
 
 std::vector<Numerics> MakeUnmodelledNumerics() {
   std::vector<Numerics> all;
   for (const UnknownNumerics& u : AllUnknown()) {
-    const Instruction* i = FindInstruction(u.instruction);
+    const Instruction* i = FindInstruction(u.instruction, u.arch);
     if (i == nullptr || !HasInstruction(u.arch, *i)) continue;
     all.push_back({u.arch, i, {.family = Family::kNone}, u.evidence, NanVerdict::kAnyNan});
   }
@@ -210,10 +206,7 @@ const Operation* FindUnmodelled(std::string_view name) {
   return nullptr;
 }
 
-bool IsNative(const Operation& op) {
-  const std::vector<std::string> native_on = SplitWords(op.instruction->native_on);
-  return std::find(native_on.begin(), native_on.end(), op.arch()) != native_on.end();
-}
+bool IsNative(const Operation& op) { return IsNativeOn(*op.instruction, op.arch()); }
 
 std::vector<const Operation*> MatchOperations(std::string_view glob, Models models) {
   const std::string pattern = ResolveAlias(glob);

@@ -42,6 +42,9 @@ class Resolver {
       for (const std::string& arch : c.archs) RequireKnown(arch, "pattern '" + c.pattern + "'");
     }
     const std::span<const Instruction> instructions = Instructions();
+    for (const UnknownNumerics& u : AllUnknown()) {
+      unknown_.emplace(u.arch, FindInstruction(u.instruction, u.arch));
+    }
     for (const Instruction& i : instructions) {
       std::vector<Choice*>& matching = matching_.emplace_back();
       for (Choice& c : choices_) {
@@ -61,7 +64,7 @@ class Resolver {
     }
     std::set<const Instruction*> listed;
     for (const Numerics& n : table_.numerics) listed.insert(n.instruction);
-    for (const UnknownNumerics& u : AllUnknown()) listed.insert(FindInstruction(u.instruction));
+    for (const auto& [arch, instruction] : unknown_) listed.insert(instruction);
     for (const Instruction& i : instructions) {
       if (*i.native_on != '\0' || listed.contains(&i)) continue;
       Error(i.name + ": no architecture has numerics for it");
@@ -120,7 +123,10 @@ class Resolver {
     const std::string name = std::string(arch.name) + "/" + i.name;
     const std::vector<Choice*> candidates = Candidates(arch, instruction);
     if (candidates.empty()) {
-      if (Lists(native_on_[instruction], arch.name)) Error(name + ": native, but without numerics");
+      const bool refused = unknown_.contains({arch.name, &i});
+      if (Lists(native_on_[instruction], arch.name) && !refused) {
+        Error(name + ": native, but without numerics");
+      }
       return;
     }
     const auto winner = std::find_if(candidates.begin(), candidates.end(), [&](const Choice* x) {
@@ -146,6 +152,7 @@ class Resolver {
   std::vector<Choice> choices_;
   std::vector<std::vector<Choice*>> matching_;       // by instruction
   std::vector<std::vector<std::string>> native_on_;  // by instruction
+  std::set<std::pair<std::string_view, const Instruction*>> unknown_;
   NumericsTable table_;
 };
 

@@ -1,12 +1,11 @@
 #include "device/cuda/cubin.h"
 
-#include <elf.h>
-
 #include <cstdint>
-#include <cstring>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "device/gpu/elf.h"
 
 namespace mmadiff {
 namespace {
@@ -31,21 +30,6 @@ constexpr Opcode kOpcodes[] = {
     {0xfea, "TCGEN05.TS.SF"},
 };
 
-// The struct at `offset`, if it lies within the bytes.
-template <class T>
-bool ReadAt(absl::string_view bytes, uint64_t offset, T* out) {
-  if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
-  std::memcpy(out, bytes.data() + offset, sizeof(T));
-  return true;
-}
-
-absl::string_view Part(absl::string_view bytes, const Elf64_Shdr& section) {
-  if (section.sh_offset > bytes.size() || bytes.size() - section.sh_offset < section.sh_size) {
-    return {};
-  }
-  return bytes.substr(section.sh_offset, section.sh_size);
-}
-
 // Compute capability, 75 for 7.5. The header has it elsewhere before CUDA 13 (LLVM, BinaryFormat/ELF.h,
 // ELFABIVERSION_CUDA_V1 and EF_CUDA_SM).
 unsigned CapabilityOf(const Elf64_Ehdr& header) {
@@ -57,35 +41,21 @@ unsigned CapabilityOf(const Elf64_Ehdr& header) {
 
 absl::StatusOr<std::map<std::string, int>> MatrixOpcodes(absl::string_view cubin,
                                                          absl::string_view kernel) {
-  const absl::Status damaged = absl::DataLossError("no cubin: not a whole ELF64 file");
-  Elf64_Ehdr header;
-  if (!ReadAt(cubin, 0, &header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
-    return damaged;
+  const absl::StatusOr<ElfFile> file = ElfFile::Read(cubin);
+  if (!file.ok()) return absl::DataLossError(absl::StrCat("no cubin: ", file.status().message()));
+  const std::optional<absl::string_view> text = file->Section(absl::StrCat(".text.", kernel));
+  if (!text.has_value()) {
+    return absl::DataLossError(absl::StrCat("the cubin has no kernel '", kernel, "'"));
   }
-  const auto section_at = [&](unsigned index, Elf64_Shdr* section) {
-    return ReadAt(cubin, header.e_shoff + uint64_t{index} * sizeof(Elf64_Shdr), section);
-  };
-  Elf64_Shdr names;
-  if (!section_at(header.e_shstrndx, &names)) return damaged;
-  const absl::string_view name_bytes = Part(cubin, names);
-  for (unsigned index = 0; index < header.e_shnum; ++index) {
-    Elf64_Shdr section;
-    if (!section_at(index, &section)) return damaged;
-    if (section.sh_name >= name_bytes.size()) continue;
-    const absl::string_view rest = name_bytes.substr(section.sh_name);
-    if (rest.substr(0, rest.find('\0')) != absl::StrCat(".text.", kernel)) continue;
-    const absl::string_view text = Part(cubin, section);
-    std::map<std::string, int> counts;
-    uint64_t word;
-    for (uint64_t at = 0; ReadAt(text, at, &word); at += 16) {
-      for (const Opcode& o : kOpcodes) {
-        counts[o.name] += (word & 0xfff) == o.code && CapabilityOf(header) <= o.last;
-      }
+  std::map<std::string, int> counts;
+  uint64_t word;
+  for (uint64_t at = 0; ReadAt(*text, at, &word); at += 16) {
+    for (const Opcode& o : kOpcodes) {
+      counts[o.name] += (word & 0xfff) == o.code && CapabilityOf(file->header()) <= o.last;
     }
-    std::erase_if(counts, [](const auto& count) { return count.second == 0; });
-    return counts;
   }
-  return absl::DataLossError(absl::StrCat("the cubin has no kernel '", kernel, "'"));
+  std::erase_if(counts, [](const auto& count) { return count.second == 0; });
+  return counts;
 }
 
 }  // namespace mmadiff

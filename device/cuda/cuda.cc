@@ -123,21 +123,6 @@ std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget
                       KernelsAre(target, image));
 }
 
-// "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0".
-absl::StatusOr<std::string> Serial(const CudaDriver& driver, int device) {
-  unsigned char uuid[16] = {};
-  char pci[32] = {};
-  absl::Status s = driver.Check(driver.device_uuid(uuid, device), "asking the GPU");
-  if (s.ok()) s = driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU");
-  if (!s.ok()) return s;
-  std::string text = "GPU";
-  for (int i = 0; i < 16; ++i) {
-    const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-    absl::StrAppend(&text, group ? "-" : "", absl::Hex(uuid[i], absl::kZeroPad2));
-  }
-  return absl::StrCat(text, " at PCI ", pci);
-}
-
 // kNotFound when the driver cannot read the kernels' PTX.
 absl::Status CheckDriver(int version, const PtxTarget& target) {
   const int needed = DriverForPtx(target.version);
@@ -192,7 +177,7 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argum
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
   }
   if (!s.ok()) return s;
-  const absl::StatusOr<std::string> serial = Serial(driver, device);
+  const absl::StatusOr<std::string> serial = SerialOf(driver, driver.device_uuid, device);
   if (!serial.ok()) return serial.status();
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "device/gpu/fake_model.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -24,15 +25,6 @@ struct FakeKernel {
 inline bool IsSpoiled(const Operation& op) {
   const char* part = std::getenv("FAKE_CUDA_OF");
   return part == nullptr || op.instruction->name.find(part) != std::string::npos;
-}
-
-// What the stand-in computes: the operation's model; without one an exact sum, rounded once, which
-// gives small integers their sums. No GPU is known to do so.
-inline Model FakeModel(const Operation& op) {
-  if (IsModelled(op)) return op.model;
-  return WithAlgorithm(op, {.family = Family::kExactSum,
-                            .terms = op.shape().k,
-                            .output_fraction_bits = op.model.d.fraction_bits});
 }
 
 // An element that does not cross a word.

@@ -1,6 +1,11 @@
 #include "device/gpu/fragments.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+
+#include "absl/strings/str_cat.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -17,11 +22,34 @@ uint64_t Get(const uint32_t* words, int bits, int word, int bit) {
   return value & LowBits(bits);
 }
 
+std::span<const uint64_t, 4> FourOf(const uint64_t* words) {
+  return std::span<const uint64_t, 4>(words, 4);
+}
+
+// What an operand wants twice, in all executions.
+void Repeat(const OperandWords& o, int64_t executions, std::vector<uint32_t>& words) {
+  for (int64_t i = 0; i < executions && !o.copies.empty(); ++i) {
+    uint32_t* const first = &words[i * o.words];
+    for (const OperandWords::Copy& copy : o.copies) first[copy.to] = first[copy.from];
+  }
+}
+
 }  // namespace
 
 int64_t Fragments::Executions(const Batch& batch) const {
   if (batch.shape == shape_) return batch.count;
   return (batch.count + DotProductsAtATime() - 1) / DotProductsAtATime();
+}
+
+absl::Status Fragments::Check(const Batch& batch) const {
+  for (size_t w = 0; instruction_.sparse && w < batch.a.size(); w += 4) {
+    if (StoredPositions(FourOf(&batch.a[w])).has_value()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(instruction_.name, " is sparse: of four neighbours of k in A at most two may ",
+                     "differ from 0, not as a", w % shape_.k, " to a", w % shape_.k + 3, " of row ",
+                     w / shape_.k));
+  }
+  return absl::OkStatus();
 }
 
 PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count) const {
@@ -39,12 +67,28 @@ PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count)
       Put(from[w], bits, o.slots[slot + w].word, o.slots[slot + w].bit, to + i * o.words);
     }
   };
+  // The same of a sparse A, `words` of which half are stored.
+  const auto put_sparse = [&](const uint64_t* from, int words, int slot, uint32_t* to) {
+    for (int w = 0; w < words; w += 4) {
+      const auto positions = StoredPositions(FourOf(from + w)).value_or(std::array<int, 2>{});
+      for (int n = 0; n < 2; ++n) {
+        const int at = (slot + w) / 2 + n;
+        const Slot &value = kernel_.a.slots[at], &position = kernel_.a.positions[at];
+        Put(from[w + positions[n]], in.a->bits, value.word, value.bit, to);
+        Put(positions[n], 2, position.word, position.bit, to);
+      }
+    }
+  };
   const Format& scale = in.scale == nullptr ? *in.a : *in.scale;
   for (int64_t i = 0; i < count; ++i) {
     const auto put_all = [&](int64_t x, int rows, int columns, int results, int at_a, int at_b,
                              int at_c) {
-      put(kernel_.a, *in.a, scale, shape_.k, &batch.a[x * rows * row], rows * row, at_a, i,
-          p.a.data());
+      if (in.sparse) {
+        put_sparse(&batch.a[x * rows * row], rows * row, at_a, &p.a[i * kernel_.a.words]);
+      } else {
+        put(kernel_.a, *in.a, scale, shape_.k, &batch.a[x * rows * row], rows * row, at_a, i,
+            p.a.data());
+      }
       put(kernel_.b, *in.b, scale, shape_.k, &batch.b[x * columns * row], columns * row, at_b, i,
           p.b.data());
       put(kernel_.c, *in.c, *in.c, row, &batch.c[x * results], results, at_c, i, p.c.data());
@@ -62,6 +106,8 @@ PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count)
               static_cast<int>(IndexOf(shape_, {block, e, e})));
     }
   }
+  Repeat(kernel_.a, count, p.a);
+  Repeat(kernel_.b, count, p.b);
   return p;
 }
 

@@ -18,6 +18,21 @@ uint32_t FillPattern() {
   return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
 }
 
+absl::StatusOr<std::string> SerialOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
+                                     int device) {
+  unsigned char uuid[16] = {};
+  char pci[32] = {};
+  absl::Status s = driver.Check(uuid_of(uuid, device), "asking the GPU");
+  if (s.ok()) s = driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU");
+  if (!s.ok()) return s;
+  std::string text = "GPU";
+  for (int i = 0; i < 16; ++i) {
+    const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
+    absl::StrAppend(&text, group ? "-" : "", absl::Hex(uuid[i], absl::kZeroPad2));
+  }
+  return absl::StrCat(text, " at PCI ", pci);
+}
+
 absl::Status GpuDevice::Supports(const Operation& op) const {
   const auto probed = layouts_.find(op.instruction->name);
   if (probed != layouts_.end() && !probed->second.ok()) return probed->second;
@@ -56,6 +71,7 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
   if (!loaded.ok()) return loaded.status();
   if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
   const Fragments fragments(*op.instruction, (*loaded)->kernel);
+  if (absl::Status s = fragments.Check(batch); !s.ok()) return s;
   std::vector<uint64_t> words(batch.dot_products());
   const int64_t executions = fragments.Executions(batch);
   const Kernel& k = (*loaded)->kernel;
@@ -95,7 +111,8 @@ absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fra
   if (s.ok()) s = c.Fill(in.c);
   if (s.ok()) s = d.Fill(out.size(), pattern);
   if (s.ok()) s = m.Fill(where.size(), kNowhere);
-  void* arguments[] = {a.address(), b.address(), c.address(), d.address(), m.address()};
+  void* arguments[] = {a.address(), b.address(), c.address(),
+                       d.address(), m.address(), LastArgument()};
   if (s.ok()) {
     s = driver_.Check(driver_.launch(loaded.function, static_cast<unsigned>(count), 1, 1,
                                      loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),

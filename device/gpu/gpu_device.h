@@ -29,6 +29,11 @@ using Processors = std::bitset<4096>;
 uint32_t FillPattern();
 inline constexpr uint32_t kNowhere = ~0u;
 
+// "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0". `uuid_of` is the driver's function
+// for the 16 bytes of a GPU.
+absl::StatusOr<std::string> SerialOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
+                                     int device);
+
 class GpuDevice : public Device {
  public:
   std::string name() const override { return name_; }
@@ -52,6 +57,8 @@ class GpuDevice : public Device {
   virtual Kernel KernelFor(const Instruction& instruction) const = 0;
   // The driver's module with that kernel.
   virtual absl::StatusOr<void*> ModuleFor(const Instruction& instruction, const Kernel& kernel) = 0;
+  // The address of what its kernels take after the addresses of Kernel::text; nullptr: nothing.
+  virtual void* LastArgument() { return nullptr; }
 
   const Processors& answered() const { return answered_; }
 

@@ -31,16 +31,26 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
     const Extent extent = ExtentOf(i, part);
     std::vector<Slot> all;
     for (const Element& e : InOrderOfBatch(i, part)) {
-      const Place p = PlaceOf(i, part, e);
-      all.push_back({words.words + p.lane * extent.registers + p.reg, p.bit});
+      const std::vector<Place> places = PlacesOf(i, part, e);
+      const auto word = [&](const Place& p) {
+        return words.words + p.lane * extent.registers + p.reg;
+      };
+      all.push_back({word(places[0]), places[0].bit});
+      for (size_t copy = 1; copy < places.size(); ++copy) {
+        words.copies.push_back({word(places[0]), word(places[copy])});
+      }
     }
     words.words += extent.lanes * extent.registers;
     return all;
   };
-  const std::vector<Slot> elements = slots(operand);
-  const bool scaled = i.scale != nullptr && operand != Operand::kC && operand != Operand::kD;
-  if (!scaled) return words.slots = elements, words;
-  const std::vector<Slot> scales = slots(ScalesOf(operand));
+  words.slots = slots(operand);
+  if (i.sparse && operand == Operand::kA) words.positions = slots(Operand::kAIndex);
+  std::ranges::sort(words.copies);
+  const auto [first, last] = std::ranges::unique(words.copies);
+  words.copies.erase(first, last);
+  if (i.scale == nullptr || operand == Operand::kC || operand == Operand::kD) return words;
+  const std::vector<Slot> elements = std::exchange(words.slots, {}),
+                          scales = slots(ScalesOf(operand));
   const int k = i.shape.k, per_row = i.shape.scales;
   for (size_t row = 0; row * k < elements.size(); ++row) {
     words.slots.insert(words.slots.end(), &elements[row * k], &elements[row * k] + k);

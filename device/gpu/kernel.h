@@ -16,10 +16,19 @@ namespace mmadiff {
 struct OperandWords {
   int words = 0;
   std::vector<Slot> slots;
+  // A of sparse instructions: `slots` are of the elements that are stored, two of each four, and
+  // these, as many, of their positions of two bits (sim/sparsity.h).
+  std::vector<Slot> positions;
+  // Words that must be the same, where an instruction wants elements twice.
+  struct Copy {
+    int from, to;
+    friend auto operator<=>(const Copy&, const Copy&) = default;
+  };
+  std::vector<Copy> copies;
 };
 
 // The words of an operand as the layout (sim/layout.h) has them, lane after lane: A and B are
-// followed by their scales.
+// followed by their scales, or by the positions of a sparse A.
 OperandWords WordsOf(const Instruction& instruction, Operand operand);
 
 struct Kernel {

@@ -36,6 +36,16 @@ bool ParseNumber(absl::string_view text, uint64_t* number) {
   return digits && absl::SimpleAtoi(text, number);
 }
 
+// Of each four neighbours of k in A two become +0.
+void MakeSparse(const Tile& t, Random& random) {
+  for (int row = 0; row < t.rows(); ++row) {
+    for (int k = 0; k < t.k(); k += 4) {
+      const int first = random.Below(4), second = (first + 1 + random.Below(3)) % 4;
+      for (const int p : {first, second}) t.a[row * t.stride() + k + p] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 std::string CaseStream::name() const {
@@ -119,6 +129,7 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
     const InputClass& input_class = stream.class_of(first + i);
     Random random(stream.seed, id, first + i);
     input_class.fill(tile, random);
+    if (instruction.sparse) MakeSparse(tile, random);
     tile.a += s.a_words();
     tile.b += s.b_words();
     tile.c += s.d_words();

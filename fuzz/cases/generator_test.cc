@@ -16,6 +16,7 @@
 #include "fuzz/events.h"
 #include "sim/round.h"
 #include "sim/simulate.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -292,6 +293,25 @@ TEST(Generator, EveryWordFitsItsFormat) {
       EXPECT_TRUE(Fit(batch.c, 1, [&](int) { return *in.c; })) << in.name;
     }
   }
+}
+
+// What a sparse instruction can store, in every pair of positions.
+TEST(Generator, SparseOperandsCanBeStored) {
+  int seen = 0;
+  for (const Instruction& in : Instructions()) {
+    if (!in.sparse) continue;
+    ++seen;
+    Batch batch;
+    Generate({&OperationOf(in), &Strategies().front(), 3}, 0, 60, batch);
+    std::set<std::array<int, 2>> pairs;
+    for (size_t i = 0; i < batch.a.size(); i += 4) {
+      const auto positions = StoredPositions(std::span(batch.a).subspan(i).first<4>());
+      ASSERT_TRUE(positions.has_value()) << in.name;
+      pairs.insert(*positions);
+    }
+    EXPECT_EQ(pairs.size(), 6u) << in.name;
+  }
+  EXPECT_EQ(seen, 56);
 }
 
 // Uniform bits reach every pattern of a narrow format, legal scales included.

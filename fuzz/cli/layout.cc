@@ -14,6 +14,7 @@ namespace {
 std::vector<Operand> OperandsOf(const Instruction& i) {
   std::vector<Operand> operands = {Operand::kA, Operand::kB, Operand::kC, Operand::kD};
   if (i.scale != nullptr) operands.insert(operands.end(), {Operand::kScaleA, Operand::kScaleB});
+  if (i.sparse) operands.insert(operands.begin() + 1, Operand::kAIndex);
   if (i.layout == Layout::kNvidiaWgmma || i.layout == Layout::kNvidiaTcgen05) {
     operands.insert(operands.begin() + 1, Operand::kALanes);
   }
@@ -34,8 +35,9 @@ void PrintLines(const Instruction& instruction, bool csv) {
   std::fputs(header, stdout);
   for (const Operand operand : OperandsOf(instruction)) {
     for (const Element& e : Elements(instruction, operand)) {
-      const Place p = PlaceOf(instruction, operand, e);
-      std::printf(line, Name(operand), e.block, e.row, e.column, p.lane, p.reg, p.bit);
+      for (const Place& p : PlacesOf(instruction, operand, e)) {
+        std::printf(line, Name(operand), e.block, e.row, e.column, p.lane, p.reg, p.bit);
+      }
     }
   }
 }
@@ -45,15 +47,16 @@ void PrintJson(const Operation& op) {
   size_t count = 0;
   for (const Operand operand : OperandsOf(*op.instruction)) {
     for (const Element& e : Elements(*op.instruction, operand)) {
-      const Place p = PlaceOf(*op.instruction, operand, e);
-      rows.Add({{"matrix", Name(operand)},
-                {"block", e.block},
-                {"row", e.row},
-                {"column", e.column},
-                {"lane", p.lane},
-                {"register", p.reg},
-                {"bit", p.bit}});
-      ++count;
+      for (const Place& p : PlacesOf(*op.instruction, operand, e)) {
+        rows.Add({{"matrix", Name(operand)},
+                  {"block", e.block},
+                  {"row", e.row},
+                  {"column", e.column},
+                  {"lane", p.lane},
+                  {"register", p.reg},
+                  {"bit", p.bit}});
+        ++count;
+      }
     }
   }
   rows.Finish({{"count", count}});

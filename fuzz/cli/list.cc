@@ -114,10 +114,10 @@ std::vector<Entry> ListDevices() {
         json["instructions"].push_back({{"name", op.name}, {"native", supported.ok()}});
       }
     }
-    if (std::string(kind.name) == "cuda") {
-      DeviceOr gpu = OpenDevice("cuda:0");
+    if (const std::string name = kind.name; name == "cuda" || name == "hip") {
+      DeviceOr gpu = OpenDevice(name + ":0");
       if (!gpu.ok()) absl::StrAppend(&line, ": ", gpu.status().message());
-      for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat("cuda:", n++))) {
+      for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat(name, ":", n++))) {
         absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ");
         Json& described = json["gpus"].emplace_back(Json{{"device", (*gpu)->name()}});
         Describe(**gpu, line, described);

@@ -1,0 +1,28 @@
+// What the drivers for tests compute.
+#pragma once
+
+#include "sim/algorithms.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// The operation's model; without one what gives small integers their sums: a chain of f64, a
+// wrapped sum of integers, an exact sum, one of scaled products. No GPU is known to do so.
+inline Model FakeModel(const Operation& op) {
+  if (IsModelled(op)) return op.model;
+  const Format& d = *op.instruction->d;
+  if (op.instruction->scale != nullptr) {
+    return WithAlgorithm(op, ScaledProducts(*op.instruction));
+  }
+  if (d.bits == 64)
+    return WithAlgorithm(op,
+                         {.family = Family::kFmaChain, .output_fraction_bits = d.fraction_bits});
+  if (IsInteger(d)) {
+    return WithAlgorithm(op, {.family = Family::kIntegerDot, .terms = op.shape().k});
+  }
+  return WithAlgorithm(op, {.family = Family::kExactSum,
+                            .terms = op.shape().k,
+                            .output_fraction_bits = op.model.d.fraction_bits});
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,23 @@
+// Machine code of a kernel for AMD, read without a disassembler.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace mmadiff {
+
+// The opcodes of the matrix instructions of a kernel, in the order in which they stand: the seven
+// bits of VOP3P of v_mfma and v_smfmac (GFX9), v_wmma and v_swmmac (GFX11, GFX12). Sources: AMD
+// Instinct MI300 ISA, 12 "Microcode Formats"; RDNA 3 and RDNA 4 ISA, 15. kDataLoss if the bytes are
+// no code object with that kernel, or its code ends within an instruction.
+absl::StatusOr<std::vector<int>> HipMatrixOpcodes(absl::string_view code_object,
+                                                  absl::string_view kernel);
+
+// What the register MODE is when a kernel starts, by its descriptor (LLVM, User Guide for AMDGPU
+// Backend, "Kernel Descriptor", COMPUTE_PGM_RSRC1): bits as in device/hip/kernel.h. Errors as above.
+absl::StatusOr<uint32_t> HipModeOf(absl::string_view code_object, absl::string_view kernel);
+
+}  // namespace mmadiff

@@ -1,0 +1,185 @@
+#include "device/hip/hip.h"
+
+#include <sys/utsname.h>
+
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "device/hip/comgr.h"
+#include "device/hip/driver.h"
+#include "device/hip/kernel.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr char kByComgr[] = "kernels assembled by the code object manager";
+
+class Hip : public GpuDevice {
+ public:
+  Hip(const HipDriver& driver, std::string name, int index, uint32_t mode, const HipTarget& target,
+      const HipImage& image, int units, std::string identity, std::string serial)
+      : GpuDevice(driver, std::move(name)),
+        driver_(driver),
+        index_(index),
+        mode_(mode),
+        target_(target),
+        image_(image),
+        units_(units),
+        identity_(std::move(identity)),
+        serial_(std::move(serial)) {}
+
+  std::string identity() const override { return identity_; }
+  std::string Hardware() const override {
+    return absl::StrCat(serial_, ", ", answered().count(), " of ", units_,
+                        " compute units answered");
+  }
+  absl::Status MakeCurrent() override {
+    return driver_.Check(driver_.set_device(index_), "choosing the GPU");
+  }
+
+ private:
+  absl::Status HasOperation(const Operation& op) const override {
+    if (op.arch() == target_.arch) return HasHipKernel(*op.instruction, target_);
+    return absl::NotFoundError(
+        absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.target));
+  }
+  Kernel KernelFor(const Instruction& i) const override { return HipKernelOf(i, target_); }
+  void* LastArgument() override { return &mode_; }
+
+  // One module has them all.
+  absl::StatusOr<void*> ModuleFor(const Instruction&, const Kernel&) override {
+    if (module_ != nullptr) return module_;
+    if (image_.code_object.empty()) {
+      absl::StatusOr<std::string> code =
+          Assemble(target_, HipModuleOf(target_, BuiltHipInstructions(target_)));
+      if (!code.ok()) return code.status();
+      assembled_ = *std::move(code);
+    }
+    const void* code = image_.code_object.empty() ? assembled_.data() : image_.code_object.data();
+    void* module = nullptr;
+    absl::Status s = driver_.Check(driver_.load_module(&module, code),
+                                   absl::StrCat("loading the machine code for ", target_.target));
+    if (!s.ok()) return s;
+    return module_ = module;
+  }
+
+  const HipDriver& driver_;
+  const int index_;
+  uint32_t mode_;
+  const HipTarget& target_;
+  const HipImage image_;
+  const int units_;
+  const std::string identity_, serial_;
+  std::string assembled_;  // the code object, if the build has none
+  void* module_ = nullptr;
+};
+
+// The release of the kernel driver: of the module amdgpu, else of the kernel that has it.
+std::string KernelDriver() {
+  std::string release;
+  if (std::ifstream("/sys/module/amdgpu/version") >> release)
+    return absl::StrCat("amdgpu ", release);
+  utsname kernel = {};
+  return uname(&kernel) == 0 ? absl::StrCat("amdgpu of Linux ", kernel.release) : "amdgpu";
+}
+
+// "0,denorm=flush": the number of the GPU, and MODE.
+struct Argument {
+  int index = 0;
+  uint32_t mode = kHipModeAtStart;
+};
+std::optional<Argument> ParseArgument(absl::string_view text) {
+  const std::vector<std::string> parts = absl::StrSplit(text, ',');
+  Argument argument;
+  if (!absl::SimpleAtoi(parts.front(), &argument.index) || argument.index < 0) return std::nullopt;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    bool known = false;
+    for (const HipMode& m : HipModes()) {
+      if (parts[i] != absl::StrCat(m.name, "=", m.value)) continue;
+      argument.mode = (argument.mode & ~m.clear) | m.set;
+      known = true;
+    }
+    if (!known) return std::nullopt;
+  }
+  return argument;
+}
+
+absl::Status BadArgument(absl::string_view argument) {
+  const auto mode = [](std::string* out, const HipMode& m) {
+    absl::StrAppend(out, m.name, "=", m.value);
+  };
+  return absl::InvalidArgumentError(
+      absl::StrCat("device 'hip:", argument, "': write hip:N, the number of a GPU from 0 on, and ",
+                   "if wanted, with commas before them, ", absl::StrJoin(HipModes(), ", ", mode)));
+}
+
+// Without a GPU of that number: how many there are, and why.
+absl::Status CheckCount(const HipDriver& driver, int index) {
+  int count = 0;
+  absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
+  if (!s.ok() || index < count) return s;
+  if (count == 0) return driver.Check(100, "counting GPUs");
+  const std::string why = WhyNoGpu();
+  return absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
+                                          ", counted from hip:0 (look at rocm-smi",
+                                          why.empty() ? "" : "; " + why, ")"));
+}
+
+absl::Status NoKernels(const std::string& architecture) {
+  const auto known = [](std::string* out, const HipTarget& t) { absl::StrAppend(out, t.target); };
+  return absl::NotFoundError(absl::StrCat("this GPU is ", architecture, "; there are kernels for ",
+                                          absl::StrJoin(HipTargets(), ", ", known)));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHip(absl::string_view argument) {
+  return OpenHipWith(argument, HipImageOf);
+}
+
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, HipImages images) {
+  const std::optional<Argument> argument = ParseArgument(text);
+  if (!argument.has_value()) return BadArgument(text);
+  const absl::StatusOr<const HipDriver*> loaded = LoadHipDriver();
+  if (!loaded.ok()) return loaded.status();
+  const HipDriver& driver = **loaded;
+  const int index = argument->index;
+  if (absl::Status s = CheckCount(driver, index); !s.ok()) return s;
+  const absl::StatusOr<std::string> architecture = driver.ArchitectureOf(index);
+  if (!architecture.ok()) return architecture.status();
+  const HipTarget* const target = FindHipTarget(*architecture);
+  if (target == nullptr) return NoKernels(*architecture);
+
+  char name[256] = {};
+  int version = 0, units = 0, clock = 0;
+  absl::Status s = driver.Check(driver.device_name(name, sizeof(name), index), "asking the GPU");
+  const auto ask = [&](int* value, int attribute) {
+    if (s.ok())
+      s = driver.Check(driver.device_attribute(value, attribute, index), "asking the GPU");
+  };
+  ask(&units, 63), ask(&clock, 5);  // hipDeviceAttributeMultiprocessorCount, ...ClockRate
+  if (s.ok()) s = driver.Check(driver.runtime_version(&version), "asking HIP");
+  if (!s.ok()) return s;
+  const absl::StatusOr<std::string> serial = SerialOf(driver, driver.device_uuid, index);
+  if (!serial.ok()) return serial.status();
+  const HipImage image = images(*target);
+  if (image.code_object.empty()) {
+    if (absl::Status known = CanAssemble(*target); !known.ok()) return known;
+  }
+  return std::make_unique<Hip>(
+      driver, absl::StrCat("hip:", text), index, argument->mode, *target, image, units,
+      absl::StrCat(
+          name, ", ", units, " compute units, ", clock / 1000, " MHz, ", *architecture, ", ",
+          KernelDriver(), ", HIP ", HipVersion(version), ", ",
+          image.code_object.empty() ? kByComgr : absl::StrCat("machine code of ", image.tool)),
+      *serial);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,64 @@
+// `hip:N` on the library that stands for HIP (fake_driver.cc), for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "device/hip/hip.h"
+#include "sim/batch.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+class HipTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    setenv("MMADIFF_LIBHIP", "", 1);  // fake_driver.cc
+    for (const char* variable : {"TARGET", "GPUS", "FAILS", "RESULT", "AFTER", "SWAPS", "FAULT",
+                                 "OF", "PLANTS", "READS_MODE"}) {
+      Fake(variable, nullptr);
+    }
+  }
+  // The environment variable FAKE_HIP_<name> of fake_driver.cc; nullptr: none.
+  static void Fake(const std::string& name, const char* value) {
+    const std::string variable = "FAKE_HIP_" + name;
+    value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
+  }
+  static HipImage Elf(const HipTarget&) { return {"\177ELF", "clang 0"}; }
+  static HipImage None(const HipTarget&) { return {}; }
+
+  static std::unique_ptr<GpuDevice> Open(const std::string& target,
+                                         absl::string_view argument = "0") {
+    Fake("TARGET", target.c_str());
+    auto device = OpenHipWith(argument, Elf);
+    EXPECT_TRUE(device.ok()) << device.status();
+    return device.ok() ? *std::move(device) : nullptr;
+  }
+  static absl::Status Error(absl::string_view argument = "0", HipImages images = Elf) {
+    return OpenHipWith(argument, images).status();
+  }
+};
+
+// Words of all bits; A of sparse instructions with two of four.
+inline Batch RandomBatch(const Operation& op, const Shape& shape, int count) {
+  std::mt19937_64 random(1);
+  Batch batch;
+  batch.Resize(shape, count);
+  const Instruction& i = *op.instruction;
+  const size_t words = shape.row_words();
+  for (size_t w = 0; w < batch.a.size(); ++w) {
+    batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
+    if (i.sparse && w % 4 == 3) batch.a[w - random() % 2] = batch.a[w - 2 - random() % 2] = 0;
+  }
+  for (size_t w = 0; w < batch.b.size(); ++w) {
+    batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
+  }
+  for (uint64_t& w : batch.c) w = random() & LowBits(i.c->bits);
+  return batch;
+}
+
+}  // namespace mmadiff

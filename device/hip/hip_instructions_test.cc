@@ -1,0 +1,45 @@
+// Every instruction on the stand-in for HIP: loaded, probed, packed and unpacked.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "device/gpu/fake_model.h"
+#include "device/hip/hip_fixture.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+// Of every operation executions and single dot products have the results of the model
+// that the stand-in takes.
+TEST_F(HipTest, EveryInstructionOfEveryArchitecture) {
+  size_t asked = 0;
+  std::set<std::string> archs;  // one target of each
+  for (const HipTarget& target : HipTargets()) {
+    if (!archs.insert(target.arch).second) continue;
+    const std::unique_ptr<GpuDevice> device = Open(target.target);
+    ASSERT_NE(device, nullptr);
+    for (const auto& ops : {Operations(), UnmodelledOperations()}) {
+      for (const Operation& op : ops) {
+        EXPECT_EQ(device->Supports(op).ok(), op.arch() == target.arch) << op.name;
+        if (op.arch() != target.arch) continue;
+        ++asked;
+        const Model model = FakeModel(op);
+        const Shape& s = op.shape();
+        const int diagonals = 2 * s.blocks * std::min(s.m, s.n) + 1;
+        for (const Batch& batch :
+             {RandomBatch(op, s, 2), RandomBatch(op, DotProductShape(s), diagonals)}) {
+          std::vector<uint64_t> wanted(batch.dot_products());
+          Simulate(model, batch, wanted);
+          const auto d = device->Run(op, batch);
+          ASSERT_TRUE(d.ok()) << target.target << " " << op.name << ": " << d.status();
+          ASSERT_EQ(*d, wanted) << target.target << " " << op.name;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(asked, 20u + 27 + 46 + 164 + 12 + 12 + 40);  // kernel_test.cc
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,17 @@
+// write_hip_kernels TARGET: the assembly text of every kernel that a build makes machine code of for
+// a target, as the compiler names it ("gfx942"), on standard output.
+#include <cstdio>
+#include <string>
+
+#include "device/hip/kernel.h"
+
+int main(int argc, char** argv) {
+  const mmadiff::HipTarget* target = argc == 2 ? mmadiff::FindHipTarget(argv[1]) : nullptr;
+  if (target == nullptr) {
+    std::fputs("usage: write_hip_kernels TARGET, for instance gfx942\n", stderr);
+    return 2;
+  }
+  const std::string text = HipModuleOf(*target, mmadiff::BuiltHipInstructions(*target));
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Runs on a library that stands for HIP and an AMD GPU (FAKE_HIP_*, see device/hip/fake_driver.cc):
+# counts and digests as on the host path, planted parameters found, each failure with its exit code.
+# Usage: hip_gpu_test.sh MMADIFF_ON_FAKE_GPU
+set -u
+m=$(realpath "$1")
+MMADIFF_ROOT=$(realpath "$(dirname "$0")/../..")
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+export MMADIFF_ROOT MMADIFF_LIBHIP= MMADIFF_LIBCUDA=/none/libcuda.so NO_COLOR=
+failures=0
+
+fail() { failures=$((failures + 1)); echo "FAILED line ${BASH_LINENO[1]}: $*"; tail -n 6 out.txt; }
+# expect CODE TEXT [VARIABLE=VALUE ...] -- VERB ARGUMENT...
+expect() {
+  local code=$1 text=$2 got settings=()
+  shift 2
+  while [ "$1" != -- ]; do settings+=("$1"); shift; done
+  shift
+  env "${settings[@]}" "$m" "$@" >out.txt 2>&1
+  got=$?
+  [ $got = "$code" ] || fail "exit code $got, not $code: ${settings[*]} mmadiff $*"
+  grep -qE -- "$text" out.txt || fail "nothing says '$text': ${settings[*]} mmadiff $*"
+}
+f16=gfx942/v_mfma_f32_16x16x16_f16
+
+# ---- Failures, with and without machine code in the program
+expect 4 'no HIP run time here.*install ROCm' MMADIFF_LIBHIP=/none/libamdhip64.so -- run --device=hip:0 --instr=$f16
+expect 4 'HIP error 100' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
+expect 4 'no GPU 1: there are 1' -- run --device=hip:1 --instr=$f16
+expect 4 'this GPU is gfx906; there are kernels for gfx908' FAKE_HIP_TARGET=gfx906 -- run --device=hip:0 --instr=$f16
+expect 2 'denorm=flush, denorm16=flush, round=up' -- run --device=hip:0,x=1 --instr=$f16
+expect 0 'hip:N .*HIP error 100' FAKE_HIP_GPUS=0 -- list devices
+if ! "$m" probe --device=hip:0 --instr=$f16 --question=layout >out.txt 2>&1; then
+  grep -q 'no machine code for gfx942' out.txt || fail "the first question"
+  if [ $failures = 0 ]; then
+    echo "SKIPPED: no compiler here made machine code for AMD, and there is no code object manager"
+    exit 77
+  fi
+  exit 1
+fi
+expect 3 'memory is full' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 -- run --device=hip:0 --instr=$f16 --cases=20
+expect 75 'HIP error 719.*run the same line again' FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_AFTER=40 \
+  -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=lost
+expect 3 'dropped .*: .*the layout is not the one' FAKE_HIP_SWAPS=B FAKE_HIP_OF=16x16x16_f16 -- \
+  run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=20
+expect 5 'not repeat|asked again' FAKE_HIP_FAULT=once -- run --device=hip:0 --instr=$f16 --cases=300
+
+# ---- Counts and digests as the host path has them; what has no model is compared with itself.
+digest() { grep -E '^stat::(digest|dot_products|mismatches):' out.txt; }
+expect 0 'no resident kernels for AMD' -- run --device=hip:0 --instr='gfx942/*' --cases=20 --seed=3
+digest >hip.txt
+expect 0 'stat::mismatches: 0' -- run --device=faulty:none=0 --instr='gfx942/*' --cases=20 --seed=3
+digest | diff - hip.txt || fail "another digest"
+[ "$(wc -l <hip.txt)" = 3 ] || fail "no digest"
+expect 0 'Fake, 14 compute units' -- list devices
+expect 0 'answers? agree|agrees' -- probe --device=hip:0 --instr='gfx942/v_smfmac_f32_16x16x32_f16' --question=layout,repeat
+
+# ---- Planted parameters of CDNA3 are the answers of its questions.
+plant() { # PARAMETER=VALUE INSTRUCTION
+  expect 1 "model +$1|$1" FAKE_HIP_PLANTS="$1" -- probe --device=hip:0 --instr="gfx942/$2" --all --max_total_time=0
+}
+plant fraction_bits=23 v_mfma_f32_16x16x16_f16
+plant terms=4 v_mfma_f32_16x16x16_f16
+plant zero_term=raises v_mfma_f32_16x16x16_f16
+plant order=descending v_mfma_f64_4x4x4_4b_f64
+expect 1 'fraction_bits=23' FAKE_HIP_PLANTS=fraction_bits=23 -- run --device=hip:0 --instr=$f16 --cases=200
+
+if [ $failures != 0 ]; then echo "$failures failures"; exit 1; fi
+echo passed

@@ -1,0 +1,98 @@
+#include "sim/layout_amd.h"
+
+#include <algorithm>
+
+#include "sim/layout_shared.h"
+
+namespace mmadiff {
+namespace {
+
+// How the k of a row of A, or of a column of B, lie in `groups` lanes: each lane has `runs` runs of
+// neighbours. The first runs of all lanes come first, then the second.
+struct Runs {
+  int groups, runs;
+};
+
+Runs RunsOf(const Instruction& in, int bits, int words) {
+  const Shape& s = in.shape;  // m == n
+  switch (in.layout) {
+    case Layout::kAmdWmma11:
+      return {1, 1};
+    case Layout::kAmdWmma12:
+      return {2, bits == 16 ? 2 : 1};
+    default:
+      break;
+  }
+  // f8f6f4 with 8 bits (AMD's blog "Matrix Core Programming on AMD CDNA3 and CDNA4"). Contested for
+  // sparse instructions of gfx950, taken as those of gfx942: AMD's emulator rocjitsu has other runs.
+  const int groups = 64 / (s.m * s.blocks);
+  return {groups, bits == 8 && words / groups > 16 && !in.sparse ? 2 : 1};
+}
+
+Place Factor(const Instruction& in, Operand operand, const Element& e) {
+  const bool column = operand == Operand::kB;
+  const int k = column ? e.row : e.column, line = column ? e.column : e.row;
+  const Matrix matrix = MatrixOf(in, operand);
+  const int words = column ? matrix.rows : matrix.columns;
+  // The index of an element lies as the element itself, in 2 bits.
+  const Operand like = operand == Operand::kAIndex ? Operand::kA : operand;
+  const auto [groups, runs] = RunsOf(in, FormatOf(in, like).bits, words);
+  const int run = words / groups / runs, number = k / run;
+  const int bit = (number / groups * run + k % run) * FormatOf(in, operand).bits;
+  return {line + in.shape.m * (e.block + in.shape.blocks * (number % groups)), bit / 32, bit % 32};
+}
+
+Place MfmaResult(const Instruction& in, int bits, const Element& e) {
+  const Shape& s = in.shape;
+  if (s.m == 32) {
+    return {e.row / 4 % 2 * 32 + e.column, e.block * 16 + e.row / 8 * 4 + e.row % 4, 0};
+  }
+  if (bits == 64 && s.m == 4) return {e.row * 16 + e.block * 4 + e.column, 0, 0};
+  if (s.m == 4) return {e.block * 4 + e.column, e.row, 0};
+  if (bits == 64) return {e.row % 4 * 16 + e.column, e.row / 4 * 2, 0};
+  return {e.row / 4 * 16 + e.column, e.block * 4 + e.row % 4, 0};
+}
+
+}  // namespace
+
+bool IsAmd(Layout layout) {
+  return layout == Layout::kAmdMfma || layout == Layout::kAmdWmma11 || layout == Layout::kAmdWmma12;
+}
+
+Extent AmdExtent(const Instruction& in, Operand operand) {
+  int bits = 0;
+  for (const Element& e : Elements(in, operand)) {
+    const Place p = AmdPlace(in, operand, e);
+    bits = std::max(bits, p.reg * 32 + p.bit + FormatOf(in, operand).bits);
+  }
+  return {in.layout == Layout::kAmdMfma ? 64 : 32, (bits + 31) / 32};
+}
+
+// As AMD's matrix instruction calculator gives it for CDNA 1 to 3, RDNA 3 and 4.
+Place AmdPlace(const Instruction& in, Operand operand, const Element& e) {
+  const int bits = FormatOf(in, operand).bits;
+  switch (operand) {
+    case Operand::kA:
+    case Operand::kAIndex:
+    case Operand::kB:
+      return Factor(in, operand, e);
+    // Contested. A scale lies beside the elements that it scales, in the byte that op_sel = 0
+    // selects (AMD's blog; Modular); AMD's emulator rocjitsu takes that of the lane of the result.
+    case Operand::kScaleA:
+      return {e.row + in.shape.m * e.column, 0, 0};
+    case Operand::kScaleB:
+      return {e.column + in.shape.n * e.row, 0, 0};
+    default:
+      break;
+  }
+  switch (in.layout) {
+    case Layout::kAmdWmma11:  // results of 16 bits in the half that OPSEL = 0 selects
+      return {e.row % 2 * 16 + e.column, e.row / 2, 0};
+    case Layout::kAmdWmma12:
+      return {e.row / 8 * 16 + e.column, e.row % 8 * bits / 32, e.row % 8 * bits % 32};
+    default:
+      return MfmaResult(in, bits, e);
+  }
+}
+
+}  // namespace mmadiff
