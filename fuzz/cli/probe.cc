@@ -82,6 +82,15 @@ class Answers {
         found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_);
   }
 
+  // What a contradiction comes to: the change of the whole model if that is what was found.
+  static const std::string& Conclusion(const Group& group) {
+    const auto of_model = [](const ProbeAnswer& a) {
+      return a.question == FindQuestion("model") && a.agreement == Agreement::kContradicts;
+    };
+    const auto model = std::ranges::find_if(group.answers, of_model);
+    return (model == group.answers.end() ? group.answers.front() : *model).answer;
+  }
+
   // The end of what a terminal shows.
   std::string Verdict(const TextStyle& style) const {
     constexpr size_t kMost = 8;
@@ -91,8 +100,7 @@ class Answers {
                      " asked, ", cases_, " cases: ", found_[0], " answers agree, ", found_[1],
                      " contradict the tables, ", found_[2], " are open\n");
     for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
-      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", groups_[i].answers.front().answer,
-                      "\n");
+      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Conclusion(groups_[i]), "\n");
     }
     if (wrong > kMost) absl::StrAppend(&text, "  and ", wrong - kMost, " more\n");
     return Wrap(text, style.width, 2);
