@@ -44,6 +44,8 @@ class Device {
   virtual std::string IdentityNote(const Operation&) const { return ""; }
   // Whether it may take a second for one dot product.
   virtual bool IsSlow() const { return false; }
+  // Whether every Run() is a process of its own, which knows nothing of those before.
+  virtual bool StartsAnew() const { return false; }
   // Whether several machine instructions stand in for the operation's one on this device.
   virtual bool Emulates(const Operation&) const { return false; }
   // Ok when Run() can serve the operation; otherwise kNotFound saying what is missing.

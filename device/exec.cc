@@ -159,6 +159,7 @@ class Exec : public Device {
                         files.empty() ? "no file of it is hashed" : files, ")");
   }
   bool IsSlow() const override { return true; }
+  bool StartsAnew() const override { return true; }
   // A command that does not know the operation says so by its exit code, at its first batch.
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
 

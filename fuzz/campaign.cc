@@ -123,6 +123,11 @@ class Campaign {
     Progress progress(options_.forever ? 0 : RemainingDotProducts(), console_);
     std::vector<std::thread> workers;
     running_ = static_cast<int>(engines.size());
+    for (size_t r = 0; engines.front()->device().StartsAnew() && r < outcome_.ops.size(); ++r) {
+      const Operation& op = *outcome_.ops[r].op;
+      outcome_.ops[r].process_dot_products =
+          std::min(unit_cases_[r], UnitRunner::BatchCases(op)) * op.shape().d_words();
+    }
     for (const std::unique_ptr<Engine>& engine : engines) {
       NoteWarning(engine->warning());
       engine->device().StopWhen([this] { return MustEnd(); });

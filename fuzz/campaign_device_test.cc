@@ -26,6 +26,9 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
       EXPECT_NE(filed->answers[0].d, filed->answers[1].d);
       EXPECT_THAT(filed->answers[0].identity, HasSubstr(fault));
     }
+    size_t files = 1;  // the manifest
+    for (const Finding& f : outcome.findings) files += 1 + f.beside.size();
+    EXPECT_EQ(Files(options.workdir, ".txtpb").size(), files) << fault;
     EXPECT_TRUE(outcome.device.ok());
     // The operation is not said to be wrong.
     EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("differs from the device")));

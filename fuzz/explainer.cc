@@ -221,7 +221,9 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   finding.op = subject.mismatch.op->name;
   finding.signature = i->bucket;
   finding.case_name = subject.name;
+  finding.device = device.name();
   finding.diagnosis = i->Text();
+  finding.spent = i->spent ? i->executions : 0;
   if (absl::Status s = FileCases(i->cases, device, folder, finding); !s.ok()) return s;
   finding.cases = 1;
   minimized.minimal = i->cases.front().mismatch;

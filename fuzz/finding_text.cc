@@ -29,7 +29,20 @@ std::string DescribePlace(const Mismatch& minimal) {
   return others == 1 ? line : "";
 }
 
+// The command that gives the search ten times what ended it, and files beside what is there.
+std::string LongerSearch(const Finding& finding) {
+  const std::filesystem::path arch = std::filesystem::path(finding.path).parent_path();
+  return absl::StrCat(Program(), " minimize ", ShellWord(finding.case_name),
+                      " --device=", ShellWord(finding.device),
+                      " --workdir=", ShellWord(arch.parent_path().string()),
+                      " --max_calls=", finding.spent * 10);
+}
+
 }  // namespace
+
+std::string AskAgainFlag(const Finding& finding) {
+  return finding.flaky ? absl::StrCat(" --device=", ShellWord(finding.device)) : "";
+}
 
 std::string FiledText(const Finding& finding, size_t width) {
   const size_t beside = finding.beside.size();
@@ -59,12 +72,15 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   };
   add("bucket", finding.signature);
   add("first case", finding.case_name);
-  add("minimal", alone
-                     ? "one dot product"
-                     : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j));
-  absl::StrAppend(&text, CaseText(op, Extract(minimal.inputs, element), 13, style.width),
-                  DescribeDifference(*op.instruction->d, minimal.model[element],
-                                     minimal.device[element], style));
+  // What does not repeat cannot be made smaller; the file has its operands.
+  const bool minimized = Repeats(finding.signature);
+  const std::string place =
+      alone ? "one dot product"
+            : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
+  add(minimized ? "minimal" : "as found", place);
+  if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
+  absl::StrAppend(&text, DescribeDifference(*op.instruction->d, minimal.model[element],
+                                            minimal.device[element], style));
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
   if (!finding.replaces.empty()) {
@@ -74,10 +90,13 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   if (finding.path.empty()) return text;
   add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
   const size_t room = style.width - std::min<size_t>(style.width, 2);
-  absl::StrAppend(
-      &text, CommandLine("  reproduce  ", CaseCommand("replay", finding.path, room), style.width),
-      CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width));
-  return text;
+  text +=
+      CommandLine("  reproduce  ",
+                  CaseCommand("replay", finding.path, room) + AskAgainFlag(finding), style.width);
+  if (finding.flaky) return text;
+  if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
+  return text +
+         CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width);
 }
 
 }  // namespace mmadiff

@@ -14,6 +14,9 @@ namespace mmadiff {
 std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
                             const TextStyle& style);
 
+// " --device=..." behind a command that asks again what did not repeat; "" of other findings.
+std::string AskAgainFlag(const Finding& finding);
+
 // Where it is filed: the file and how many are beside it; where that is too wide, the folder.
 std::string FiledText(const Finding& finding, size_t width);
 

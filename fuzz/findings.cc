@@ -95,11 +95,7 @@ absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName&
     --bucket.finding.cases;
     Bucket again;
     const absl::Status s = Investigate(of_op, device, name, found, observed, again);
-    if (again.finding.flaky) {
-      ++bucket.finding.cases;
-    } else {
-      Join(of_op, std::move(again));
-    }
+    Join(of_op, std::move(again));
     return s;
   }
   Bucket bucket;
@@ -116,6 +112,7 @@ absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const Cas
   Finding& finding = bucket.finding;
   finding.op = op.name;
   finding.case_name = FormatCaseName(name);
+  finding.device = device.name();
   finding.cases = 1;
   const absl::Status earlier = AskEarlier(of_op, device, op);
   const auto result = earlier.ok()
@@ -135,6 +132,7 @@ absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const Cas
   } else {
     bucket.signature = finding.signature = result->bucket;
     finding.diagnosis = result->Text();
+    finding.spent = result->spent ? result->executions : 0;
     kept = result->cases;
     if (result->diagnosis.changes.empty()) {
       of_op.unexplained = true;
@@ -264,6 +262,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   f.case_name = c.source;
   f.path = path;
   f.flaky = absl::StartsWith(c.signature, kFlaky);
+  f.device = c.answers.front().device;
   earlier_.push_back(std::move(f));
 }
 

@@ -38,6 +38,8 @@ struct Finding {
   uint64_t reports = 1;               // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;                 // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
+  std::string device = {};  // the specification of the one that answered
+  int64_t spent = 0;        // executions that ended the search too early; 0: it is done
 };
 
 class Findings {

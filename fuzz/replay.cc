@@ -23,6 +23,7 @@
 #include "device/plain_text.h"
 #include "fuzz/asked_device.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/findings.h"
 #include "fuzz/recorder.h"
 #include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
@@ -220,6 +221,7 @@ class Replay {
         outcome_.damaged = true;
         continue;
       }
+      outcome_.filed_flaky += absl::StartsWith(c->signature, kFlaky);
       if (device_ != nullptr) {
         // In a folder, instructions that the device lacks are counted and left out.
         if (file != path && device_->Lacks(*c->op)) {

@@ -39,6 +39,11 @@ double Rate(const CampaignOutcome& outcome) {
                              : 0;
 }
 
+// What a device that starts anew cannot show; "" for others.
+std::string InProcesses(uint64_t dot_products) {
+  return dot_products == 0 ? "" : absl::StrCat(" in processes of at most ", dot_products, " lines");
+}
+
 std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op) {
   const UnitResult& t = op.total;
   uint64_t flaky = 0, confirmed = 0;
@@ -54,7 +59,8 @@ std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome&
   }
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
-                      ", model ", Name(op.op->numerics->evidence.grade));
+                      InProcesses(op.process_dot_products), ", model ",
+                      Name(op.op->numerics->evidence.grade));
 }
 
 double OperationRate(const OperationOutcome& op, int threads) {
@@ -76,6 +82,7 @@ std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome
     std::string evidence = EvidenceText(outcome, op);
     if (narrow) {
       evidence = absl::StrReplaceAll(evidence, {{"rate <", "<"},
+                                                {InProcesses(op.process_dot_products), ""},
                                                 {" model ", " "},
                                                 {" from the device", ""},
                                                 {" after so many (--max_mismatches)", ""}});
@@ -150,10 +157,14 @@ void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const 
     return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
   };
   if (outcome.findings.empty()) {
-    add("differs", totals.mismatches > 0     ? mark(Counted(totals.mismatches, "case"))
-                   : totals.dot_products > 0 ? "nothing; the rate of differences is below that "
-                                               "of the table (95 %, of this generator)"
-                                             : "nothing was compared");
+    uint64_t most = 0;
+    for (const OperationOutcome& op : outcome.ops) most = std::max(most, op.process_dot_products);
+    add("differs", totals.mismatches > 0 ? mark(Counted(totals.mismatches, "case"))
+                   : totals.dot_products > 0
+                       ? absl::StrCat("nothing; the rate of differences is below that of the table "
+                                      "(95 %, of this generator)",
+                                      InProcesses(most))
+                       : "nothing was compared");
   }
   for (size_t i = 0; i < std::min(kMost, outcome.findings.size()); ++i) {
     const Finding& f = outcome.findings[i];
@@ -163,7 +174,7 @@ void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const 
     }
     add("", absl::StrCat(f.signature, ", ", CasesText(f),
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
-    if (outcome.findings.size() == 1) add("", f.diagnosis);
+    if (outcome.findings.size() == 1 && !f.diagnosis.empty()) add("", f.diagnosis);
   }
   if (outcome.findings.size() > kMost) {
     add("", absl::StrCat("and ", outcome.findings.size() - kMost, " more in ", folder));
@@ -267,7 +278,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   if (one && first.path.empty()) return text;
   const std::string command = one ? CaseCommand(verb, first.path, room + 7)
                                   : absl::StrCat(Program(), " ", verb, " ", ShellWord(folder));
-  return text + CommandLine("next     ", command, style.width);
+  return text + CommandLine("next     ", command + (flaky ? AskAgainFlag(first) : ""), style.width);
 }
 
 std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutcome& outcome) {

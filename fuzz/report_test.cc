@@ -92,7 +92,9 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings\n"));
   EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\n"));
   outcome.findings[0].flaky = true;
-  EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff replay w/findings\n"));
+  outcome.findings[0].device = "exec:a b";
+  EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\nfiled    w/findings\n"
+                                  "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
   outcome.findings.clear();
   for (int i = 0; i < 4; ++i) add(kHopper, absl::StrCat("bucket", i));
   for (int i = 4; i < 12; ++i) add(kMma, absl::StrCat("bucket", i));

@@ -13,7 +13,7 @@ namespace mmadiff {
 namespace {
 
 // Small enough for a core's cache, large enough for what a batch costs.
-constexpr int64_t kBatchDotProducts = 8192;
+constexpr uint64_t kBatchDotProducts = 8192;
 constexpr int64_t kDigestDotProducts = 1 << 16;  // a launch of a GPU costs more
 
 // Whether what a device answered before this error is to be believed.
@@ -55,12 +55,16 @@ absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, ui
   return digest;
 }
 
+uint64_t UnitRunner::BatchCases(const Operation& op) {
+  return std::max<uint64_t>(1, kBatchDotProducts / op.shape().d_words());
+}
+
 absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
                              const OnMismatch& found) {
-  const int64_t per_batch = std::max<int64_t>(1, kBatchDotProducts / stream_.op->shape().d_words());
+  const uint64_t per_batch = BatchCases(*stream_.op);
   for (uint64_t done = 0; done < count;) {
     if (device_.StopRequested()) return absl::CancelledError("stopped");
-    const int64_t n = static_cast<int64_t>(std::min<uint64_t>(per_batch, count - done));
+    const int64_t n = static_cast<int64_t>(std::min(per_batch, count - done));
     if (absl::Status s = RunBatch(first + done, n, result, found); !s.ok()) return s;
     done += n;
   }

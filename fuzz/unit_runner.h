@@ -28,6 +28,8 @@ class UnitRunner {
   // `result` holds what was compared before it: also the answers of a batch that a device gave
   // before it was stopped or died, to the dot product.
   absl::Status Run(uint64_t first, uint64_t count, UnitResult& result, const OnMismatch& found);
+  // Executions of one Device::Run(), at most.
+  static uint64_t BatchCases(const Operation& op);
 
  private:
   absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, const OnMismatch& found);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <set>
 
 #include "sim/operation.h"
@@ -234,6 +236,21 @@ TEST(EquivalentNeighbours, HaveReasons) {
             "sums modulo a power of two do not depend on the steps");
   EXPECT_EQ(ReasonFor("x86/vfmadd231ss", "order=descending"), "one product has no order");
   EXPECT_EQ(ReasonFor(kHalf, "terms=32"), "a step has all the products");
+}
+
+// What is printed is explained: a row for each name, with each value that has one.
+TEST(Parameter, IsInTheGlossary) {
+  std::ifstream glossary("docs/glossary.md");
+  std::map<std::string, std::string> rows;
+  for (std::string line; std::getline(glossary, line);)
+    rows[line.substr(0, line.find("` |"))] = line;
+  for (const Parameter& p : Parameters()) {
+    const std::string row = rows[std::string("| `") + p.name];
+    EXPECT_THAT(row, Not(testing::IsEmpty())) << p.name;
+    for (const char* value : p.values) {
+      EXPECT_THAT(row, HasSubstr(std::string("`") + value + "`")) << p.name;
+    }
+  }
 }
 
 }  // namespace

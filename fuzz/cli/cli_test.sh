@@ -203,6 +203,10 @@ run 0 --device=faulty:none=0 --instr=hopper/mma.m16n8k16.f32.f16.f16.f32 --cases
 is "$(stat_of digest)" "$digest"
 run 0 --device=faulty:none=0 --instr=$fma --cases=3 --workdir=few; says 'incomplete: '
 run 0 --device="$simulator" --instr=$mma --cases=500 --workdir=exec; is "$(stat_of digest)" "$digest"
+says ' in processes of at most 4096 lines, model'; run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=no_process
+is "$(grep -c processes "$out")" 0
+expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'places, four times, in processes of at most 256 lines: agrees'
+expect 0 probe --device=faulty:none=0 --instr=$mma --question=repeat; is "$(grep -c processes "$out")" 0
 run 0 --device=faulty:none=0 --instr=$fma --dry_run; says 'mmadiff-runs/'; says "$fma  1000000 cases"
 is "$(ls -d mmadiff-runs 2>/dev/null)" ''
 run 0 --device=faulty:none=0 --instr=$fma --cases=100; is "$(ls mmadiff-runs | wc -l)" 1
@@ -279,12 +283,16 @@ is "$(grep -c MISMATCH "$out")" 0; is "$(grep -c '<failure' flaky.xml)" 1
 expect 5 replay vectors_fma.txt --device="$flaky"; says FLAKY; is "$(grep -c MISMATCH "$out")" 0
 expect 5 minimize $one --device="$flaky" --workdir=flaky_case; says 'FLAKY '; says 'bucket     flaky:'
 is "$(cat flaky_case/x86/*.txtpb | grep -c '^signature: "flaky:')" 1
+says '  as found   '; says "  reproduce  ./mmadiff replay flaky_case/x86/"; says " --device='$flaky'"
+expect 0 replay flaky_case --device=faulty:none=0; warns '1 of these cases were filed because the device did not repeat'
 expect 6 replay "$finding" --device=faulty:none=0 --junit=/proc/none/x.xml
 expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says 'one dot product'
 is "$(ls min/sm_90/$(basename "$finding"))" "min/sm_90/$(basename "$finding")"; kept=$(ls min/sm_90 | wc -l)
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min --max_calls=5000
 is "$((kept > 1 && $(ls min/sm_90 | wc -l) >= kept))" 1
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=short --max_calls=20; says 'stopped after'
+go_on=$(sed -n 's,^  go on *./mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
+expect 1 $go_on; is "$(ls short)" sm_90
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
 expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain

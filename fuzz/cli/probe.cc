@@ -60,14 +60,6 @@ class Answers {
     bool Contradicts() const { return Count(Agreement::kContradicts) > 0; }
   };
 
-  // What is said of a group in a line: the model that the device taught, if it was asked for.
-  static const ProbeAnswer& Summary(const Group& group) {
-    const auto model = std::ranges::find_if(group.answers, [](const ProbeAnswer& answer) {
-      return answer.question->id == std::string_view("model") && Rank(answer) == 0;
-    });
-    return model == group.answers.end() ? group.answers.front() : *model;
-  }
-
   static int Rank(const ProbeAnswer& answer) {
     return answer.agreement == Agreement::kContradicts ? 0
            : answer.agreement == Agreement::kOpen      ? 1
@@ -93,6 +85,15 @@ class Answers {
         found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_);
   }
 
+  // What a contradiction comes to: the change of the whole model if that is what was found.
+  static const std::string& Conclusion(const Group& group) {
+    const auto of_model = [](const ProbeAnswer& a) {
+      return a.question == FindQuestion("model") && a.agreement == Agreement::kContradicts;
+    };
+    const auto model = std::ranges::find_if(group.answers, of_model);
+    return (model == group.answers.end() ? group.answers.front() : *model).answer;
+  }
+
   // The end of what a terminal shows.
   std::string Verdict(const TextStyle& style) const {
     constexpr size_t kMost = 8;
@@ -103,7 +104,7 @@ class Answers {
                      partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"), ", ", found_[1],
                      " contradict the tables, ", found_[2], " are open\n");
     for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
-      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Summary(groups_[i]).answer, "\n");
+      absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Conclusion(groups_[i]), "\n");
     }
     if (wrong > kMost) absl::StrAppend(&text, "  and ", wrong - kMost, " more\n");
     return Wrap(text, style.width, 2);

@@ -119,6 +119,11 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
   }
   const bool flaky = outcome.flaky > 0;
   if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
+  if (outcome.filed_flaky > 0) {
+    console.Warn(absl::StrCat(outcome.filed_flaky,
+                              " of these cases were filed because the device did not repeat its "
+                              "answers: neither equality nor a difference proves anything"));
+  }
   const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
   const bool differs = outcome.differing + outcome.differing_units + outcome.changed +
                            outcome.changed_units + outcome.contradictions !=

@@ -45,6 +45,8 @@ NARROW = [
     ['check', MMA, '<answers'],
     ['check', LONG, '<answers_long'],
     ['survey', '--compare', 'one', 'two'],
+    ['survey', '--out=two', '--device=faulty:fraction_bits=24', f'--instr={MMA},{LONG}', '--cases=20',
+     '--max_total_time=60s'],
     ['list', 'vectors'],
     ['changes', '--file=digests'],
 ]
@@ -173,6 +175,28 @@ def check_ends():
             fail(f'the end of {args} lacks {wanted!r}:\n{last}')
 
 
+def check_survey():
+    """No Markdown; the end is where the page is, and a command that works."""
+    lines = screen(['survey', '--out=two', '--device=faulty:fraction_bits=24',
+                    f'--instr={MMA},{LONG}', '--cases=20', '--max_total_time=60s'], 80)
+    if any('**' in line or '|' in line for line in lines) or lines[-2:] != [
+            'filed    two/survey.md', 'next     ./mmadiff replay two']:
+        fail(f'the survey: {lines}')
+    if not any(line.startswith(f'differs  {MMA}') for line in lines):
+        fail(f'the survey does not say what differs: {lines}')
+    shown = subprocess.run(['bash', '-c', lines[-1][9:]], capture_output=True, text=True)
+    if shown.returncode != 1 or 'SURVEY' not in shown.stdout:
+        fail(f'the next command: {shown.returncode} {shown.stdout}')
+
+
+def check_conclusion():
+    """The verdict of probe is what the question `model` found, with every parameter."""
+    last = screen(['probe', f'--instr={MMA}', '--question=width,model', '--device=exec:' + PROGRAM
+                   + f' eval {MMA.replace("sm_90", "sm_80")}'], 200)[-1]
+    if last != f'  {MMA}: the model with fraction_bits=24 terms=8':
+        fail(f'the conclusion of probe: {last}')
+
+
 def check_probe():
     """What contradicts is shown again by the next command."""
     args = [*OUTPUTS[7], '--question=width', '--out=probed']
@@ -194,6 +218,8 @@ with tempfile.TemporaryDirectory() as folder:
         check_width(output, 60)
     check_table()
     check_verdict()
+    check_survey()
+    check_conclusion()
     check_probe()
     check_ends()
     os.chdir('/')

@@ -85,7 +85,9 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   absl::Status durable = outcome->durable;
   durable.Update(WriteSurveyFiles(flags.out, summary, note));
   if (!note.empty()) console.Warn(note);
-  console.Print(globals.json ? SurveyJson(summary) : SurveyPage(summary));
+  console.Print(globals.json         ? SurveyJson(summary)
+                : console.terminal() ? SurveyScreen(summary, flags.out, console.style())
+                                     : SurveyPage(summary));
   if (!durable.ok()) return Fail(durable, kNotDurable);
   if (!outcome->device.ok()) console.Warn(outcome->device.message());
   const ExitCode code = CodeOf(*outcome, summary);

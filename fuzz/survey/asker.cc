@@ -49,6 +49,7 @@ class ObservedDevice : public Device {
   std::string name() const override { return device_.name(); }
   std::string identity() const override { return device_.identity(); }
   bool IsSlow() const override { return device_.IsSlow(); }
+  bool StartsAnew() const override { return device_.StartsAnew(); }
   bool Emulates(const Operation& op) const override { return device_.Emulates(op); }
   absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
 #include "triage/probe/probe.h"
 
 namespace mmadiff {
@@ -138,6 +139,30 @@ std::string SurveyPage(const SurveySummary& summary) {
                   "\n\"0 of N, rate < R\": the rate of differences is below 3/N (95 % confidence) "
                   "for this generator, not zero.\n");
   return page;
+}
+
+std::string SurveyScreen(const SurveySummary& summary, const std::string& folder,
+                         const TextStyle& style) {
+  TextTable table({{"row"},
+                   {.title = "questions", .drop = 1},
+                   {.title = "vectors", .drop = 2},
+                   {.title = "run, dot products", .drop = 3}});
+  for (const SurveyRow& row : summary.rows) {
+    table.Add({row.Name(), Answers(row), Vectors(row), Volume(row)}, !row.troubles.empty());
+  }
+  std::string text = table.Text(style) + "\n";
+  const auto add = [&](absl::string_view label, absl::string_view words) {
+    text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
+  };
+  add("surveyed",
+      absl::StrCat(summary.rows.size(), " rows of ", summary.outcome->manifest.device_identity));
+  for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
+  if (summary.contradictions.empty()) add("differs", "nothing that was asked");
+  const size_t missing = NotReached(*summary.outcome).size();
+  if (missing > 0) add("missing", absl::StrCat(missing, " tasks were not reached"));
+  add("filed", absl::StrCat(folder, "/survey.md"));
+  return text + CommandLine("next     ", absl::StrCat(Program(), " replay ", ShellWord(folder)),
+                            style.width);
 }
 
 std::string SurveyJson(const SurveySummary& summary) {

@@ -72,6 +72,7 @@ class Investigator {
     if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepRefuting();
     if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepSmallest();
     if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepFound();
+    if (s.ok() && !result_.cases.empty()) PutSimplestFirst();
     return s;
   }
 
@@ -176,7 +177,7 @@ class Investigator {
     }
     if (!minimal.ok()) return minimal.status();
     if (*minimal) {
-      Keep({**minimal, result_.bucket, kMinimal});
+      Keep({**minimal, result_.bucket, ""});
     } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
       result_.repeatability = Repeatability::kFlaky;
     }
@@ -248,6 +249,32 @@ class Investigator {
     return absl::OkStatus();
   }
 
+  // People are shown the first case: of the mismatches that were kept the simplest; without an
+  // explanation of those alone that are as grave as the minimal one.
+  void PutSimplestFirst() {
+    std::vector<KeptCase>& cases = result_.cases;
+    const auto complexity = [this](const KeptCase& c) {
+      return ComplexityOf(op_.model, Extract(c.mismatch.inputs, c.mismatch.element));
+    };
+    const auto way = [this](const Mismatch& m) {
+      const Observed o{Extract(m.inputs, m.element), m.device[m.element]};
+      return explanation_ ? std::string() : std::string(GravestClass(op_, {&o, 1}));
+    };
+    const std::string gravest = way(cases.front().mismatch);
+    auto simplest = cases.begin();
+    for (auto c = cases.begin() + 1; c < cases.end(); ++c) {
+      const Mismatch& m = c->mismatch;
+      const bool differs = !SameResult(op_, m.model[m.element], m.device[m.element]);
+      const bool alike = m.inputs.shape == cases.front().mismatch.inputs.shape;
+      if (differs && alike && way(m) == gravest && complexity(*c) < complexity(*simplest)) {
+        simplest = c;
+      }
+    }
+    std::rotate(cases.begin(), simplest, simplest + 1);
+    std::string& why = cases.front().why;
+    why = absl::StrCat(kMinimal, why.empty() ? "" : "; ", why);
+  }
+
   bool IsNew(const Mismatch& m) const {
     return std::none_of(result_.cases.begin(), result_.cases.end(),
                         [&](const KeptCase& e) { return SameWords(e.mismatch.inputs, m.inputs); });
@@ -289,14 +316,12 @@ class Investigator {
 std::string Investigation::Text() const {
   if (repeatability != Repeatability::kReproduced) return "the device does not repeat its answers";
   const bool alone = refuted + left == 0;
-  return absl::StrCat(
-      diagnosis.Text(),
-      alone ? "; there is no other single change"
-            : absl::StrCat("; the cases refute ", refuted, " single changes"),
-      left == 0 ? "" : absl::StrCat(", not ", left),
-      spent ? absl::StrCat("; stopped after ", executions, " executions (minimize --max_calls)")
-            : "",
-      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
+  return absl::StrCat(diagnosis.Text(),
+                      alone ? "; there is no other single change"
+                            : absl::StrCat("; the cases refute ", refuted, " single changes"),
+                      left == 0 ? "" : absl::StrCat(", not ", left),
+                      spent ? absl::StrCat("; stopped after ", executions, " executions") : "",
+                      diagnosis.changes.empty() ? "; `probe` asks for layout, order and NaNs" : "");
 }
 
 absl::StatusOr<Investigation> Investigate(Device& device, const Mismatch& mismatch,

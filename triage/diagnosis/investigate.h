@@ -25,10 +25,9 @@ struct Investigation {
   Repeatability repeatability = Repeatability::kReproduced;  // else there is nothing below
   Diagnosis diagnosis;
   std::string bucket;
-  // First the minimal mismatch: of all that this device shows, one to which the explanation gives
-  // the device's word and no preferred change does, if there is one. Then cases that refute what
-  // this one leaves, some of which the model answers rightly; the smallest mismatch, if another is
-  // smaller; and the mismatch as it was found.
+  // The simplest mismatch that was found; one to which the explanation gives the device's word and
+  // no preferred change does, if there is another; cases that refute what this one leaves, some of
+  // which the model answers rightly; and the mismatch as it was found.
   std::vector<KeptCase> cases;
   size_t refuted = 0, left = 0;  // single changes that the cases refute, and do not
   int64_t executions = 0;        // of the device

@@ -119,6 +119,13 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
   const DotProductCase dot = Extract(minimal.inputs, minimal.element);
   EXPECT_FALSE(Gives(op, op.model, dot, minimal.device[minimal.element])) << name;
   const Complexity complexity = ComplexityOf(op.model, dot);
+  for (const KeptCase& c : i->cases) {  // and none is simpler
+    const Mismatch& m = c.mismatch;
+    const DotProductCase other = Extract(m.inputs, m.element);
+    EXPECT_TRUE(i->diagnosis.changes.empty() || Gives(op, op.model, other, m.device[m.element]) ||
+                complexity <= ComplexityOf(op.model, other))
+        << name << ": " << c.why;
+  }
   const int terms = complexity[0] + complexity[2];
   if (terms > Quantile(figures.terms, 1.)) figures.largest = name;
   figures.terms.push_back(terms);

@@ -1,5 +1,6 @@
 #include "triage/probe/repeat.h"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -73,12 +74,14 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   const std::vector<DotProductCase> cases = Cases(op);
   const auto alone = static_cast<int64_t>(cases.size()) * kExecutions * kRuns;
-  bool one = true;  // answer
+  bool one = true;      // answer
+  int64_t longest = 0;  // batch, dot products
   const auto asked = AskShapes(
       device, op, alone, alone * op.shape().d_words(), [&](const Shape& shape) -> absl::Status {
         if (shape != op.shape()) {
           std::vector<DotProductCase> lines;
           for (const DotProductCase& dot : cases) lines.insert(lines.end(), kExecutions, dot);
+          longest = static_cast<int64_t>(lines.size());
           const auto same =
               Ask(device, op, MakeDotProductBatch(op.shape(), lines), cases, kExecutions, answer);
           one = same.ok() && *same;
@@ -86,6 +89,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
         }
         for (size_t i = 0; i < cases.size() && one; ++i) {
           const Batch batch = Everywhere(op, cases[i], kExecutions);
+          longest = std::max(longest, batch.dot_products());
           const auto same = Ask(device, op, batch, {&cases[i], 1}, batch.dot_products(), answer);
           if (!same.ok()) return same.status();
           one = *same;
@@ -97,6 +101,9 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   answer.answer = *asked
                       ? absl::StrCat("one answer at ", op.shape().d_words(), " places, four times")
                       : "one answer to a dot product alone, four times";
+  if (device.StartsAnew()) {
+    absl::StrAppend(&answer.answer, ", in processes of at most ", longest, " lines");
+  }
   return answer;
 }
 
