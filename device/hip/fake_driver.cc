@@ -266,7 +266,7 @@ void Spoil(const FakeKernel& k, unsigned grid, uint32_t* d) {
   if (fault == "alternating" && launches % 2 == 0) {
     for (size_t w = 0; w < grid * words; ++w) d[w] ^= 1;
   }
-  if (fault == "once" && grid > 64) d[words] ^= 1, unsetenv("FAKE_HIP_FAULT");
+  if (fault == "once" && grid >= 32) d[words] ^= 1, unsetenv("FAKE_HIP_FAULT");
 }
 
 }  // namespace
