@@ -21,7 +21,8 @@ std::vector<TestedDevice> Specifications() {
 }
 
 // Kinds with a test of their own.
-const std::set<std::string> kElsewhere = {"cuda"};  // device/cuda/cuda_conformance_test.cc
+const std::set<std::string> kElsewhere = {"cuda",
+                                          "hip"};  // cuda_conformance_test, hip_conformance_test
 
 bool TakesNoArgument(const DeviceKind& kind) { return std::string(kind.usage) == kind.name; }
 

@@ -283,7 +283,7 @@ is "$(grep -c MISMATCH "$out")" 0; is "$(grep -c '<failure' flaky.xml)" 1
 expect 5 replay vectors_fma.txt --device="$flaky"; says FLAKY; is "$(grep -c MISMATCH "$out")" 0
 expect 5 minimize $one --device="$flaky" --workdir=flaky_case; says 'FLAKY '; says 'bucket     flaky:'
 is "$(cat flaky_case/x86/*.txtpb | grep -c '^signature: "flaky:')" 1
-says '  as found   '; says "  reproduce  ./mmadiff replay flaky_case/x86/"; says " --device='$flaky'"
+says '  as found   '; says "  reproduce  $m replay flaky_case/x86/"; says " --device='$flaky'"
 expect 0 replay flaky_case --device=faulty:none=0; warns '1 of these cases were filed because the device did not repeat'
 expect 6 replay "$finding" --device=faulty:none=0 --junit=/proc/none/x.xml
 expect 1 minimize "$case" --device=faulty:fraction_bits=24 --workdir=min; says 'one dot product'
@@ -291,7 +291,7 @@ is "$(ls min/sm_90/$(basename "$finding"))" "min/sm_90/$(basename "$finding")"; 
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min --max_calls=5000
 is "$((kept > 1 && $(ls min/sm_90 | wc -l) >= kept))" 1
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=short --max_calls=20; says 'stopped after'
-go_on=$(sed -n 's,^  go on *./mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
+go_on=$(sed -n 's,^  go on *[^ ]*mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
 expect 1 $go_on; is "$(ls short)" sm_90
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
