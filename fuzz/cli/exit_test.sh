@@ -201,6 +201,7 @@ mkfifo fifo; expect 6 replay good.log --junit=fifo; [ -p fifo ] || fail 'a pipe 
 # ---- Usage
 for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
   expect 2 $verb --no_such_flag; expect 2 $verb --color=x; expect 2 $verb --error_exitcode=x
+  expect 2 $verb --error_exitcode=5; warns "already means: damaged"
 done
 for verb in "replay good.txtpb" "explain good.txtpb" "minimize good.txtpb" "eval $mma" run "record x.log" "probe --all"; do
   expect 2 $verb --device=nonesuch; expect 2 $verb --device=faulty:x; expect 2 $verb --device=cuda:x

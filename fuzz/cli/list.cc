@@ -111,12 +111,17 @@ std::vector<Entry> ListDevices() {
         if (op.arch() != "x86") continue;
         // The message begins with the name.
         absl::StrAppend(&line, "\n  ", supported.ok() ? op.name + "  native" : supported.message());
-        json["instructions"].push_back({{"name", op.name}, {"native", supported.ok()}});
+        Json& listed =
+            json["instructions"].emplace_back(Json{{"name", op.name}, {"native", supported.ok()}});
+        if (!supported.ok()) listed["why"] = supported.message();
       }
     }
     if (const std::string name = kind.name; name == "cuda" || name == "hip") {
       DeviceOr gpu = OpenDevice(name + ":0");
-      if (!gpu.ok()) absl::StrAppend(&line, ": ", gpu.status().message());
+      if (!gpu.ok()) {
+        absl::StrAppend(&line, ": ", gpu.status().message());
+        json["why"] = gpu.status().message();
+      }
       for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat(name, ":", n++))) {
         absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ");
         Json& described = json["gpus"].emplace_back(Json{{"device", (*gpu)->name()}});

@@ -204,6 +204,15 @@ void RefuseFlagsAsValues(CLI::App& app) {
   }
 }
 
+// A complaint about an exit code that means something else already.
+std::string IsFree(const std::string& code) {
+  for (const ExitCodeMeaning& taken : ExitCodes()) {
+    if (taken.code == kMismatch || code != std::to_string(taken.code)) continue;
+    return absl::StrCat(code, " already means: ", taken.what);
+  }
+  return "";
+}
+
 void AddGlobals(CLI::App& app, Globals& globals) {
   app.set_version_flag("--version", VersionText(), "version, commit and build options");
   app.add_flag("--json", globals.json, "results as JSON on stdout");
@@ -216,6 +225,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
   app.add_option("--error_exitcode", globals.error_exitcode,
                  "exit code for mismatches instead of 1")
       ->check(CLI::Range(1, 255))
+      ->check(IsFree)
       ->type_name("N");
 }
 
