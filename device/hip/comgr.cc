@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "device/gpu/driver.h"
 
 namespace mmadiff {
@@ -107,31 +108,33 @@ class DataSet {
   uint64_t handle_ = 0;
 };
 
-std::string IsaOf(const HipTarget& target) {
-  return absl::StrCat("amdgcn-amd-amdhsa--", target.target);
-}
+constexpr absl::string_view kIsa = "amdgcn-amd-amdhsa--";
 
-absl::Status CheckTarget(const Comgr& comgr, const std::string& isa) {
+std::string IsaOf(const HipTarget& target) { return absl::StrCat(kIsa, target.target); }
+
+absl::Status CheckTarget(const Comgr& comgr, const HipTarget& target) {
   size_t count = 0;
   std::vector<std::string> names;
   comgr.isa_count(&count);
   for (size_t i = 0; i < count; ++i) {
     const char* name = "";
-    if (comgr.isa_name(i, &name) == 0) names.push_back(name);
-    if (name == isa) return absl::OkStatus();
+    if (comgr.isa_name(i, &name) != 0) continue;
+    names.emplace_back(absl::StripPrefix(name, kIsa));
+    if (names.back() == target.target) return absl::OkStatus();
   }
-  return absl::NotFoundError(absl::StrCat("the code object manager here does not know ", isa,
-                                          "; it knows ", absl::StrJoin(names, ", ")));
+  return absl::NotFoundError(
+      absl::StrCat("the code object manager here is too old for it: it knows ",
+                   absl::StrJoin(names, ", "), "; install a newer ROCm"));
 }
 
 }  // namespace
 
 absl::Status CanAssemble(const HipTarget& target) {
   const absl::StatusOr<const Comgr*> comgr = LoadComgr();
-  if (comgr.ok()) return CheckTarget(**comgr, IsaOf(target));
-  return absl::NotFoundError(
-      absl::StrCat("this build has no machine code for ", target.target,
-                   ", and nothing here can make it: ", comgr.status().message()));
+  const absl::Status s = comgr.ok() ? CheckTarget(**comgr, target) : comgr.status();
+  if (s.ok()) return s;
+  return absl::NotFoundError(absl::StrCat("this build has no machine code for ", target.target,
+                                          ", and nothing here can make it: ", s.message()));
 }
 
 absl::StatusOr<std::string> Assemble(const HipTarget& target, const std::string& text) {
