@@ -10,9 +10,9 @@
 namespace mmadiff {
 
 // The opcodes of the matrix instructions of a kernel, in the order in which they stand: the seven
-// bits of VOP3P of v_mfma and v_smfmac (GFX9), v_wmma and v_swmmac (GFX11, GFX12). Sources: AMD
-// Instinct MI300 ISA, 12 "Microcode Formats"; RDNA 3 and RDNA 4 ISA, 15. kDataLoss if the bytes are
-// no code object with that kernel, or its code ends within an instruction.
+// bits of VOP3P of v_mfma and v_smfmac (GFX9), v_wmma and v_swmmac (GFX11, GFX12). Lengths and
+// opcodes were learnt from what LLVM 19 and 22 encode. kDataLoss if the bytes are no code object with
+// that kernel, or its code ends within an instruction.
 absl::StatusOr<std::vector<int>> HipMatrixOpcodes(absl::string_view code_object,
                                                   absl::string_view kernel);
 

@@ -78,9 +78,8 @@ class Text {
   }
   void WaitForLoads() { Line(gfx12_ ? "s_wait_loadcnt 0x0" : "s_waitcnt vmcnt(0)"); }
 
-  // Nobody else puts distance between what depends: a matrix instruction may take 18 states, and up
-  // to 19 more are asked for before its result is read (MI300 ISA, 4.5 "Manually Inserted Wait
-  // States").
+  // Nobody else puts distance between what depends on each other. 48 states: more than any that
+  // LLVM puts there.
   void Wait() {
     if (target_.wave == 64) Line("s_nop 15"), Line("s_nop 15"), Line("s_nop 15");
     if (target_.wave == 32) Line("s_nop 15");
@@ -151,7 +150,7 @@ Registers RegistersOf(const Instruction& i) {
   return r;
 }
 
-// What chooses whether integers have signs (RDNA 3 ISA, 7.9 "Wave Matrix Multiply Accumulate").
+// What chooses whether integers have signs (LLVM, builtins of v_wmma_i32).
 std::string SignModifiers(const Instruction& i, const HipTarget& target) {
   if (target.wave == 64 || !IsInteger(*i.d)) return "";
   const auto sign = [](const Format& f) { return f.name[0] == 's' ? 1 : 0; };
@@ -160,7 +159,7 @@ std::string SignModifiers(const Instruction& i, const HipTarget& target) {
 
 std::string Mnemonic(const Instruction& i) { return i.name.substr(0, i.name.find('.')); }
 
-// What chooses the formats of f8f6f4 (CDNA4 ISA, 7.1 "Matrix Arithmetic Instructions"): cbsz of A, blgp of B.
+// What chooses the formats of f8f6f4 (rocjitsu of rocm-systems, mma_exec.h): cbsz of A, blgp of B.
 std::string FormatModifiers(const Instruction& i) {
   if (!absl::StrContains(i.name, "f8f6f4")) return "";
   constexpr const char* kFormats[] = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"};

@@ -32,8 +32,8 @@ std::span<const HipTarget> HipTargets();
 // not count.
 const HipTarget* FindHipTarget(absl::string_view name);
 
-// The bits of the register MODE that arithmetic may read (AMD Instinct MI300 ISA, 3.3 "Mode
-// Register"; RDNA 3 and 4 have no IEEE and DX10_CLAMP from gfx12 on). What kernels start with is
+// The bits of the register MODE that arithmetic may read (LLVM, SIDefines.h, ModeRegisterMasks;
+// gfx12 has no IEEE and DX10_CLAMP. Not confirmed: FP16_OVFL at bit 23). What kernels start with is
 // what compilers take: f32 and f16/f64 subnormals kept, round to nearest even, IEEE, DX10_CLAMP.
 struct HipMode {
   const char* name;     // "denorm"

@@ -130,6 +130,16 @@ TEST_F(Planted, OtherModes) {
   EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 1);
   resources[2] ^= 0x03;  // subnormals of f32
   EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 0x31);
+  // As the assembler of LLVM 19 changes the word with each directive.
+  resources[1] ^= 0x40;  // rounding of f16 and f64
+  resources[2] ^= 0x04;  // their subnormals
+  EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 0x75);
+  resources[2] ^= 0x20;  // DX10_CLAMP
+  EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 0x175);
+  resources[2] ^= 0x80;  // IEEE
+  EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 0x375);
+  resources[3] ^= 0x04;  // FP16_OVFL
+  EXPECT_EQ(*HipModeOf(image_, kName), kHipModeAtStart ^ 0x800375);
 }
 
 TEST(HipCodeObject, Damaged) {
