@@ -70,9 +70,12 @@ bool IsPartOf(const std::string& file, const std::vector<std::string>& surveys,
   return recording && IsRecordingFile(name);
 }
 
-// Of a run: what it did, and no answers.
+// Of a run, whose manifest is beside it: what it did, and no answers.
 bool IsUnitLog(const std::string& file) {
-  return absl::StartsWith(std::filesystem::path(file).filename().string(), "units-");
+  const std::filesystem::path path(file);
+  std::error_code ignored;
+  return absl::StartsWith(path.filename().string(), "units-") &&
+         std::filesystem::exists(path.parent_path() / "manifest.txtpb", ignored);
 }
 
 // Everything that one replay compares, and what it found.

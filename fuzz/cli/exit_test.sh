@@ -188,6 +188,7 @@ for folder in both logs; do
   mkdir -p $folder; cp lies.log $folder; expect 1 replay $folder; rm $folder/lies.log
 done
 expect 3 replay logs
+cp lies.log logs/units-1.log; expect 1 replay logs; rm logs/units-1.log
 head -c 100 lies.log >both/torn.log; expect 5 replay both; warns torn.log; rm both/torn.log
 # And a folder of answers is no place for a run; a damaged finding in the way is damage.
 expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=both; warns 'is a recording'
