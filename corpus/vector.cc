@@ -32,6 +32,13 @@ bool Is(const VectorAnswer& answer, const Operation& op, uint64_t d) {
   return open && IsNan(f, d) && IsNan(f, answer.d);
 }
 
+const std::string* ReadingOf(const Vector& vector, uint64_t d) {
+  for (const VectorReading& r : vector.readings) {
+    if (r.any_nan ? IsNan(*vector.d, d) : r.d == d) return &r.text;
+  }
+  return nullptr;
+}
+
 std::string WordText(const Vector& vector, const VectorAnswer& answer) {
   return answer.any_nan ? "NAN" : HexWord(*vector.d, answer.d);
 }

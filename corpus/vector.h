@@ -27,12 +27,20 @@ struct VectorAnswer {
   std::string who;                    // empty: not said
 };
 
+// What an answer would say of the hardware.
+struct VectorReading {
+  uint64_t d = 0;
+  bool any_nan = false;
+  std::string text;
+};
+
 struct Vector {
   std::string name;  // FILE/NAME
   std::string about, section, reason;
   const Format *d = nullptr, *a = nullptr, *b = nullptr, *c = nullptr, *scale = nullptr;
   std::vector<std::string> operands;  // at least one
   std::vector<VectorAnswer> answers;  // none where only a question needs the vector
+  std::vector<VectorReading> readings;
 };
 
 // What there is to compare: every answer x its operations x the operand lines, in this order.
@@ -46,6 +54,9 @@ std::vector<VectorCase> CasesOf(const Vector& vector);
 // Whether `d` is the answer: equal bits, or two NaNs where the answer or the operation leaves their
 // bits open.
 bool Is(const VectorAnswer& answer, const Operation& op, uint64_t d);
+
+// The text of the reading that `d` is; nullptr if it is none.
+const std::string* ReadingOf(const Vector& vector, uint64_t d);
 
 // The word of an answer as the file has it.
 std::string WordText(const Vector& vector, const VectorAnswer& answer);

@@ -197,6 +197,7 @@ class Parser {
     if (key == "about") return Set(key, value, vector_->about);
     if (key == "section") return Set(key, value, vector_->section);
     if (key == "reason") return Set(key, value, vector_->reason);
+    if (key == "reading") return ReadReading(value);
     if (key == "formats") return Formats(value);
     if (key == "operands") return Operands(value);
     for (int kind = 0; kind <= static_cast<int>(AnswerKind::kContested); ++kind) {
@@ -285,7 +286,7 @@ class Parser {
     if (line.kind == AnswerKind::kContested && vector_->reason.empty()) {
       return Error("contested: add 'reason: ' with why the sources differ");
     }
-    if (absl::Status s = ReadWord(parts.first, answer); !s.ok()) return s;
+    if (absl::Status s = ReadWord(parts.first, answer.d, answer.any_nan); !s.ok()) return s;
     for (const absl::string_view pattern :
          absl::StrSplit(answer.patterns, ' ', absl::SkipEmpty())) {
       if (absl::Status s = AddOperations(pattern, answer); !s.ok()) return s;
@@ -296,15 +297,29 @@ class Parser {
     return absl::OkStatus();
   }
 
-  absl::Status ReadWord(absl::string_view text, VectorAnswer& answer) const {
+  absl::Status ReadReading(absl::string_view text) {
+    if (vector_->d == nullptr) return Error("reading: 'formats: ' comes first");
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(text, absl::MaxSplits(' ', 1));
+    VectorReading reading = {.text = std::string(absl::StripAsciiWhitespace(parts.second))};
+    if (reading.text.empty()) return Error("reading: write WORD and what it would say");
+    if (absl::Status s = ReadWord(parts.first, reading.d, reading.any_nan); !s.ok()) return s;
+    for (const VectorReading& r : vector_->readings) {
+      if (r.d == reading.d) return Error("reading: ", parts.first, " a second time; keep one");
+    }
+    vector_->readings.push_back(std::move(reading));
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadWord(absl::string_view text, uint64_t& word, bool& any_nan) const {
     const Format& f = *vector_->d;
-    answer.any_nan = text == "NAN";
-    if (answer.any_nan) {
-      answer.d = InfinityWord(f, false) | 1ull << std::max(0, f.fraction_bits - 1);
-      if (IsNan(f, answer.d)) return absl::OkStatus();
+    any_nan = text == "NAN";
+    if (any_nan) {
+      word = InfinityWord(f, false) | 1ull << std::max(0, f.fraction_bits - 1);
+      if (IsNan(f, word)) return absl::OkStatus();
       return Error("NAN: ", f.name, " has none; write the word");
     }
-    const absl::Status s = ReadWords(text, f, {&answer.d, 1});
+    const absl::Status s = ReadWords(text, f, {&word, 1});
     return s.ok() ? s : Error("answer: ", s.message());
   }
 

@@ -11,6 +11,7 @@
 //   operands: a.. | b.. | c [| sa.. | sb..]
 //   KIND: WORD OPERATIONS [: who]         KIND of AnswerKind, WORD may be NAN
 //   reason: why sources differ            with a contested answer
+//   reading: WORD TEXT                    what that answer would say of the hardware, if it came
 //
 //   end                                   last line of the file: it was not cut off
 //

@@ -32,6 +32,8 @@ observed: 40000000 sm_{80,90}/mma.m16n8k16.f32.f16.f16.f32 : A100, H100
 published: 40000000 sm_70/*.f32.f16.f16.f32 : Somebody, model: V100
 expected: 40000000 sm_120/mma.m16n8k16.f32.f16.f16.f32
 contested: 40400000 sm_90/mma.m16n8k16.f32.f16.f16.f32 : Somebody else
+reading: 40000000 a sum
+reading: NAN no sum
 
 vector: nan
 about: NaN
@@ -66,13 +68,16 @@ TEST(ParseVectors, EverythingIsRead) {
   EXPECT_GE(sum.answers[1].ops.size(), 2u);
   EXPECT_EQ(sum.answers[3].kind, AnswerKind::kContested);
   EXPECT_EQ(WordText(sum, sum.answers[3]), "40400000");
+  EXPECT_EQ(*ReadingOf(sum, 0x40000000), "a sum");
+  EXPECT_EQ(*ReadingOf(sum, 0xffc00001), "no sum");
+  EXPECT_EQ(ReadingOf(sum, 0x40000001), nullptr);
   EXPECT_TRUE(file->vectors[1].answers[0].any_nan);
   EXPECT_EQ(WordText(file->vectors[1], file->vectors[1].answers[0]), "NAN");
 }
 
 TEST(ParseVectors, Operands) {
   const Operation& scaled = *FindOperation("sm_120/mma.m16n8k64.mxf4.f32.e2m1.e2m1.f32.ue8m0");
-  Vector v = {"f/v", "", "", "", &kF32, &kE2m1, &kE2m1, &kF32, &kUe8m0, {}, {}};
+  Vector v = {"f/v", "", "", "", &kF32, &kE2m1, &kE2m1, &kF32, &kUe8m0, {}, {}, {}};
   const auto dot = DotProductOf(v, "02 @8 0a | 01* | 40000000 | 96 | 7f 80", scaled);
   ASSERT_TRUE(dot.ok()) << dot.status();
   ASSERT_EQ(dot->a.size(), 66u);
@@ -119,35 +124,35 @@ constexpr BadFile kBad[] = {
     {nullptr, "source: x\n", "no vector"},
     {"source: Somebody (2021)\n", "", ":2: 'link': begin the file with 'source: '"},
     {"link: example", "source: again", ":3: 'source' a second time"},
-    {"vector: nan", "vector: sum", ":17: vector 'sum' a second time; rename it"},
-    {"vector: nan", "vector: Nan", ":17: vector 'Nan': name it"},
-    {"vector: nan\n", "", ":17: 'about': 'vector: ' comes first"},
+    {"vector: nan", "vector: sum", ":19: vector 'sum' a second time; rename it"},
+    {"vector: nan", "vector: Nan", ":19: vector 'Nan': name it"},
+    {"vector: nan\n", "", ":19: 'about': 'vector: ' comes first"},
     {"about: NaN\n", "", "paper/nan: add 'about: '"},
     {"operands: 7e00* | 3c00* | 00000000\n", "", "paper/nan: add 'formats: ' and 'operands: '"},
     {"expected: NAN sm_90/mma.m16n8k16.f32.f16.f16.f32\n", "", "paper/nan: add an answer"},
-    {"formats: f32 f16 f16 f32\noperands: 7", "operands: 7", ":19: operands: 'formats: '"},
+    {"formats: f32 f16 f16 f32\noperands: 7", "operands: 7", ":21: operands: 'formats: '"},
     {"formats: f32 f16 f16 f32\noperands: 7", "formats: f32 f16 f61 f32\noperands: 7",
-     ":19: no format 'f61'; `mmadiff list formats`"},
+     ":21: no format 'f61'; `mmadiff list formats`"},
     {"formats: f32 f16 f16 f32\noperands: 7", "formats: f32 f16\noperands: 7",
-     ":19: formats: write"},
-    {"7e00* | 3c00*", "7e0* | 3c00*", ":20: operands: '7e0' has 3 digits; write the 4 of f16"},
-    {"7e00* | 3c00*", "7e0g* | 3c00*", ":20: operands: "},
-    {"7e00* | 3c00*", "@x 7e00 | 3c00*", ":20: operands: 'x' after '@'"},
+     ":21: formats: write"},
+    {"7e00* | 3c00*", "7e0* | 3c00*", ":22: operands: '7e0' has 3 digits; write the 4 of f16"},
+    {"7e00* | 3c00*", "7e0g* | 3c00*", ":22: operands: "},
+    {"7e00* | 3c00*", "@x 7e00 | 3c00*", ":22: operands: 'x' after '@'"},
     {"7e00* | 3c00*", "@16 7e00 | 3c00*", "m16n8k16.f32.f16.f16.f32: word 16, but there are 16"},
-    {"7e00* | 3c00*", "@99999999999999999999 7e00 | 3c00*", ":20: operands: "},
-    {"7e00* | 3c00* |", "7e00* |", ":20: operands: 2 parts; write a | b | c"},
-    {"00000000\nexpected", "00000000 | 7f | 7f\nexpected", ":20: operands: 5 parts"},
-    {"expected: NAN", "expected: 4000000", ":21: answer: '4000000' has 7 digits"},
-    {"expected: NAN", "guessed: NAN", ":21: 'guessed': not a field of a vector"},
-    {"expected: NAN", "expected NAN", ":21: 'expected NAN "},
-    {"NAN sm_90/mma.m16n8k16.f32.f16.f16.f32", "NAN", ":21: add the instructions after the word"},
-    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/mma.m16n8k17.f32", ":21: "},
+    {"7e00* | 3c00*", "@99999999999999999999 7e00 | 3c00*", ":22: operands: "},
+    {"7e00* | 3c00* |", "7e00* |", ":22: operands: 2 parts; write a | b | c"},
+    {"00000000\nexpected", "00000000 | 7f | 7f\nexpected", ":22: operands: 5 parts"},
+    {"expected: NAN", "expected: 4000000", ":23: answer: '4000000' has 7 digits"},
+    {"expected: NAN", "guessed: NAN", ":23: 'guessed': not a field of a vector"},
+    {"expected: NAN", "expected NAN", ":23: 'expected NAN "},
+    {"NAN sm_90/mma.m16n8k16.f32.f16.f16.f32", "NAN", ":23: add the instructions after the word"},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/mma.m16n8k17.f32", ":23: "},
     {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_99/*.f32",
-     ":21: 'sm_99/*.f32.f16.f16.f32': no instruction"},
-    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/{mma,nma}.m16n8k16.f32", ":21: "},
+     ":23: 'sm_99/*.f32.f16.f16.f32': no instruction"},
+    {"NAN sm_90/mma.m16n8k16.f32", "NAN sm_90/{mma,nma}.m16n8k16.f32", ":23: "},
     {"NAN sm_90/mma.m16n8k16.f32.f16.f16", "NAN sm_90/mma.m16n8k16.f32.bf16.bf16",
      "has the formats f32 bf16 bf16 f32"},
-    {"NAN sm_90/mma", "NAN sm_{90/mma", ":21: 'sm_{90/mma.m16n8k16.f32.f16.f16.f32': unbalanced"},
+    {"NAN sm_90/mma", "NAN sm_{90/mma", ":23: 'sm_{90/mma.m16n8k16.f32.f16.f16.f32': unbalanced"},
     {"NAN sm_90/mma", "NAN sm_}90/mma", "unbalanced"},
     {"NAN sm_90/mma", "NAN sm_{9{0}}/mma", "unbalanced"},
     {"NAN sm_90/mma", "NAN sm_$1/mma", "'$' has no meaning"},
@@ -161,17 +166,20 @@ constexpr BadFile kBad[] = {
     {" : Somebody, model: V100", " : ", ":13: published by whom?"},
     {" : Somebody else", "", ":15: contested by whom?"},
     {"reason: they added 1\n", "", ":14: contested: add 'reason: '"},
-    {"about: NaN", "about:", ":18: 'about:': write NAME: VALUE"},
-    {"about: NaN", "about: \x1b[31mred", ":18: a control character"},
-    {"about: NaN", "about: NaN\r", ":18: the line ends in CR LF"},
-    {"about: NaN", "about: Na\rN", ":18: a control character"},
-    {"about: NaN", "about: \xc2\x9b", ":18: a control character"},
-    {"about: NaN", "about: \xff", ":18: a control character or no UTF-8: 'about: \\xff'"},
+    {"NAN no sum", "NAN", ":17: reading: write WORD"},
+    {"NAN no sum", "40000000 twice", ":17: reading: 40000000 a second time"},
+    {"NAN no sum", "4000000 short", ":17: answer: "},
+    {"about: NaN", "about:", ":20: 'about:': write NAME: VALUE"},
+    {"about: NaN", "about: \x1b[31mred", ":20: a control character"},
+    {"about: NaN", "about: NaN\r", ":20: the line ends in CR LF"},
+    {"about: NaN", "about: Na\rN", ":20: a control character"},
+    {"about: NaN", "about: \xc2\x9b", ":20: a control character"},
+    {"about: NaN", "about: \xff", ":20: a control character or no UTF-8: 'about: \\xff'"},
     {"about: NaN", "about: \xed\xa0\x80", "no UTF-8"},
     {"about: NaN", "about: \xc0\xaf", "no UTF-8"},
     {"\nend\n", "\nen", "the file was cut off"},
-    {"\nend\n", "", ":22: the last line is not 'end': the file was cut off"},
-    {"end\n", "end\nabout: more\n", ":24: 'about: more' stands behind 'end'"},
+    {"\nend\n", "", ":24: the last line is not 'end': the file was cut off"},
+    {"end\n", "end\nabout: more\n", ":26: 'about: more' stands behind 'end'"},
 };
 
 TEST(ParseVectors, BadFilesSayWhereAndWhatToDo) {

@@ -48,6 +48,10 @@ class Device {
   virtual bool StartsAnew() const { return false; }
   // Whether several machine instructions stand in for the operation's one on this device.
   virtual bool Emulates(const Operation&) const { return false; }
+  // What instructions may read besides their operands, each set otherwise than name() says
+  // (device/mode.h): "denorm=flush". From SetMode() on Run() is under that one; "": as name() says.
+  virtual std::vector<std::string> Modes() const { return {}; }
+  virtual void SetMode(absl::string_view) {}
   // Ok when Run() can serve the operation; otherwise kNotFound saying what is missing.
   virtual absl::Status Supports(const Operation& op) const = 0;
 

@@ -10,17 +10,40 @@
 namespace mmadiff {
 namespace {
 
+// The calling thread's register while it lives.
+class Control {
+ public:
+  explicit Control(uint32_t bits) : saved_(FloatingPointControl()) {
+    SetFloatingPointControl(bits);
+  }
+  ~Control() { SetFloatingPointControl(saved_); }
+  Control(const Control&) = delete;
+  Control& operator=(const Control&) = delete;
+
+ private:
+  const uint32_t saved_;
+};
+
 class Host : public Device {
  public:
   std::string name() const override { return "host"; }
   std::string identity() const override { return HostIdentity(); }
 
   absl::Status Supports(const Operation& op) const override { return Find(op).status(); }
+  std::vector<std::string> Modes() const override {
+    return ModesBeside(HostModes(), DefaultFloatingPointControl());
+  }
+  void SetMode(absl::string_view mode) override {
+    const Mode* const m = FindMode(HostModes(), mode);
+    control_ = DefaultFloatingPointControl();
+    if (m != nullptr) control_ = m->In(control_);
+  }
 
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     const absl::StatusOr<const HostInstruction*> instruction = Find(op);
     if (!instruction.ok()) return instruction.status();
     d.resize(batch.dot_products());
+    const Control control(control_);
     (*instruction)->run(batch, d.data());
     return absl::OkStatus();
   }
@@ -36,6 +59,8 @@ class Host : public Device {
     return absl::NotFoundError(
         absl::StrCat(op.name, " is none of the instructions that host runs"));
   }
+
+  uint32_t control_ = DefaultFloatingPointControl();
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "device/mode.h"
 #include "sim/batch.h"
 
 namespace mmadiff {
@@ -21,6 +22,14 @@ struct HostInstruction {
 };
 
 std::span<const HostInstruction> HostInstructions();
+
+// The register that floating-point arithmetic of the calling thread may read (x86: MXCSR), and what
+// can be changed in it. Run functions leave it as it is.
+uint32_t FloatingPointControl();
+void SetFloatingPointControl(uint32_t bits);
+// Round to nearest even, subnormals kept, all exceptions masked.
+uint32_t DefaultFloatingPointControl();
+std::span<const Mode> HostModes();
 
 // "Intel(R) Xeon(R) ..., family 6 model 143 stepping 8, microcode 0x2b000590".
 std::string HostIdentity();

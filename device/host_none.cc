@@ -5,6 +5,11 @@ namespace mmadiff {
 
 std::span<const HostInstruction> HostInstructions() { return {}; }
 
+uint32_t FloatingPointControl() { return 0; }
+void SetFloatingPointControl(uint32_t) {}
+uint32_t DefaultFloatingPointControl() { return 0; }
+std::span<const Mode> HostModes() { return {}; }
+
 std::string HostIdentity() { return "a CPU without instructions known here"; }
 
 }  // namespace mmadiff

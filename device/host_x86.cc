@@ -14,18 +14,13 @@
 namespace mmadiff {
 namespace {
 
-// Default floating-point environment for the scalar FMAs: round to nearest even, subnormals kept,
-// all exceptions masked (SDM vol. 1, 10.2.3). VDPBF16PS and the integer instructions do not read
-// it.
-class DefaultMxcsr {
- public:
-  DefaultMxcsr() : saved_(_mm_getcsr()) { _mm_setcsr(0x1f80); }
-  ~DefaultMxcsr() { _mm_setcsr(saved_); }
-  DefaultMxcsr(const DefaultMxcsr&) = delete;
-  DefaultMxcsr& operator=(const DefaultMxcsr&) = delete;
-
- private:
-  const unsigned saved_;
+// Bits of MXCSR (SDM vol. 1, 10.2.3). VDPBF16PS and the integer instructions do not read it.
+constexpr Mode kModes[] = {
+    {"daz", "1", 0, 0x40},    // subnormal operands are zeros
+    {"ftz", "1", 0, 0x8000},  // subnormal results are zeros
+    {"round", "down", 0x6000, 0x2000},
+    {"round", "up", 0x6000, 0x4000},
+    {"round", "zero", 0x6000, 0x6000},
 };
 
 constexpr int kLanes = 16;  // 32-bit lanes of a zmm register, one dot product each
@@ -81,7 +76,6 @@ template <class Op>
   const int64_t dots = batch.dot_products();
   constexpr int kBits = Op::kElementBits;
   constexpr int k = 32 / kBits;
-  const DefaultMxcsr environment;
   int64_t i = 0;
   for (; i + kLanes <= dots; i += kLanes) {
     Unpack(Op::Do(Pack<kBits>(a + i * k), Pack<kBits>(b + i * k), Pack<32>(c + i)), d + i);
@@ -97,7 +91,6 @@ template <class Op>
 
 // dest = src2 * src3 + dest with a = src2, b = src3, c = dest. Volatile: no motion across MXCSR.
 [[gnu::target("fma")]] void RunVfmadd231ss(const Batch& batch, uint64_t* d) {
-  const DefaultMxcsr environment;
   for (int64_t i = 0; i < batch.dot_products(); ++i) {
     __m128i dest = _mm_cvtsi32_si128(static_cast<int>(batch.c[i]));
     const __m128i src2 = _mm_cvtsi32_si128(static_cast<int>(batch.a[i]));
@@ -108,7 +101,6 @@ template <class Op>
 }
 
 [[gnu::target("fma")]] void RunVfmadd231sd(const Batch& batch, uint64_t* d) {
-  const DefaultMxcsr environment;
   for (int64_t i = 0; i < batch.dot_products(); ++i) {
     __m128i dest = _mm_cvtsi64_si128(static_cast<int64_t>(batch.c[i]));
     const __m128i src2 = _mm_cvtsi64_si128(static_cast<int64_t>(batch.a[i]));
@@ -179,6 +171,11 @@ std::string Microcode() {
 }  // namespace
 
 std::span<const HostInstruction> HostInstructions() { return kInstructions; }
+
+uint32_t FloatingPointControl() { return _mm_getcsr(); }
+void SetFloatingPointControl(uint32_t bits) { _mm_setcsr(bits); }
+uint32_t DefaultFloatingPointControl() { return 0x1f80; }
+std::span<const Mode> HostModes() { return kModes; }
 
 std::string HostIdentity() { return BrandString() + FamilyModelStepping() + Microcode(); }
 

@@ -261,10 +261,11 @@ TEST_F(UnmodelledTest, ASurveyHasItsRow) {
     if (result.task.op != kName) continue;
     ++stages;
     EXPECT_TRUE(result.status.ok()) << result.status;
-    EXPECT_THAT((std::vector{SurveyStage::kLayout, SurveyStage::kRepeat, SurveyStage::kRecording}),
+    EXPECT_THAT((std::vector{SurveyStage::kLayout, SurveyStage::kRepeat, SurveyStage::kQuestions,
+                             SurveyStage::kRecording}),
                 Contains(result.task.stage));
   }
-  EXPECT_EQ(stages, 3);
+  EXPECT_EQ(stages, 4);
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(summary.contradictions, IsEmpty());
   ASSERT_THAT(summary.rows, SizeIs(2));

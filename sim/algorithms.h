@@ -204,4 +204,23 @@ inline Algorithm TwoStageFp8(const Instruction& i) {
   return a;
 }
 
+// Two products and the addend aligned, cut, added and rounded to nearest even, one pair after the
+// other.
+inline Algorithm PairsOfGrid(const Instruction& i) {
+  Algorithm a = TruncatedFusedSum<2, 24>(i);
+  a.exponent_floor = kNoFloor;
+  a.output_rounding = Rounding::kNearestEven;
+  a.nan_rule = NanRule::kQuietPositive;
+  return a;
+}
+
+// Of a sparse instruction whose unselected products are zeros in place: as many others in a step as
+// a dense one has.
+template <Algorithm (*dense)(const Instruction&)>
+Algorithm Sparse(const Instruction& i) {
+  Algorithm a = dense(i);
+  a.terms *= 2;
+  return a;
+}
+
 }  // namespace mmadiff

@@ -1,6 +1,5 @@
 // What the evidence of an operation may claim, stated without the numerics table: its grade from
 // what is known of the instruction, its sources from what these cover.
-#include <fnmatch.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,15 +15,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-bool Matches(const char* patterns, const std::string& name) {
-  for (const std::string& word : SplitWords(patterns)) {
-    for (const Expansion& e : Expand(word)) {
-      if (fnmatch(e.text.c_str(), name.c_str(), 0) == 0) return true;
-    }
-  }
-  return false;
-}
 
 struct Rule {
   Grade grade;
@@ -82,12 +72,13 @@ std::vector<std::string> BrokenClaims(const std::string& op, const Evidence& e, 
   const bool models = MmaSimOperations().contains(op),
              cites = text.find("MMA-Sim 2.1.1") != text.npos;
   for (const Rule& rule : kRules) {
-    claim(!Matches(rule.ops, op) || e.grade == rule.grade,
+    claim(!MatchesAny(rule.ops, op) || e.grade == rule.grade,
           std::string(Name(e.grade)) + ", but " + rule.why);
   }
-  claim(e.grade != Grade::kMeasured || Matches(kRules[0].ops, op), "measured by nobody here");
-  claim(e.grade != Grade::kContested || Matches(kRules[1].ops, op), "contested by nobody");
-  claim(e.grade != Grade::kPublished || models || Matches(kOtherSources, op), "published nowhere");
+  claim(e.grade != Grade::kMeasured || MatchesAny(kRules[0].ops, op), "measured by nobody here");
+  claim(e.grade != Grade::kContested || MatchesAny(kRules[1].ops, op), "contested by nobody");
+  claim(e.grade != Grade::kPublished || models || MatchesAny(kOtherSources, op),
+        "published nowhere");
   claim(!cites || models, "MMA-Sim 2.1.1 does not have it");
   // Its hardware test leaves out what the hardware made NaN where no NaN bits are promised.
   claim(!cites || nan == NanVerdict::kBits || text.find("hardware made NaN") != text.npos,
@@ -108,7 +99,7 @@ TEST(Evidence, ClaimsNoMoreThanItsSources) {
 TEST(Evidence, EveryRuleIsForAOperation) {
   for (const Rule& rule : kRules) {
     for (const std::string& word : SplitWords(rule.ops)) {
-      const auto matches = [&](const Operation& op) { return Matches(word.c_str(), op.name); };
+      const auto matches = [&](const Operation& op) { return MatchesAny(word.c_str(), op.name); };
       EXPECT_TRUE(std::any_of(Operations().begin(), Operations().end(), matches)) << word;
     }
   }

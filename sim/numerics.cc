@@ -360,7 +360,8 @@ struct UnknownEntry {
 
 constexpr char kSparse[] = "numerics of sparse instructions are published nowhere; likely the dense sum over the selected products";
 constexpr char kCdna4Text[] = "no arithmetic of CDNA4 is published; AMD's own emulator tickets (rocm-systems #10330, #10344) call it unknown";
-constexpr char kRdnaText[] = "no arithmetic of RDNA is published but a user's model of gfx1151 (rocm-systems #12056), which is not taken up here";
+constexpr char kRdnaText[] = "no arithmetic of RDNA is published but parts of a user's model of gfx1151 (rocm-systems #12056): two products and the addend on one grid, "
+    "what opposes the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
@@ -395,6 +396,23 @@ constexpr UnknownEntry kUnknowns[] = {
     {"x86", "tdpbf8ps tdpbhf8ps tdphbf8ps tdphf8ps",
      {kUnknown, "AMX-FP8: exact sums of products and one addition by the compiler's header; rounding, NaN and subnormals are not described"}},
     {"tpu_v2 tpu_v3", "mxu.f32.bf16.bf16.f32", {kUnknown, kTpuText}},
+};
+
+constexpr char kAsCdna3[] = "as CDNA3";
+constexpr char kAsDense[] = "as the dense instruction, each step with as many selected products";
+constexpr char kScaledText[] = "each product aligned by its own and its scales' exponents, as published of NVIDIA; AMD's blog words it as a scale after the sum of 32";
+constexpr Hypothesis kHypotheses[] = {
+    {"gfx950", "v_mfma_f32_*_f32 v_mfma_f64_*_f64", kNearest, kAsCdna3},
+    {"gfx950", "v_mfma_f32_*_{f16,bf16}", TwoStage<8>, kAsCdna3},
+    {"gfx950", "v_mfma_f32_*_{fp8,bf8}_{fp8,bf8} v_mfma_f32_*_f8f6f4.*", TwoStageFp8, kAsCdna3},
+    {"gfx950", "v_mfma_scale_*", ScaledProducts, kScaledText},
+    {"gfx942 gfx950", "v_smfmac_f32_*_{f16,bf16}", Sparse<TwoStage<8>>, kAsDense},
+    {"gfx942 gfx950", "v_smfmac_f32_*_{fp8,bf8}_{fp8,bf8}", Sparse<TwoStageFp8>, kAsDense},
+    {"gfx942 gfx950", "v_smfmac_i32_*", kWrap, kAsDense},
+    {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
+    {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056), of 24 fraction bits, in ascending k"},
+    {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.{f32.f16.f16.f32,f16.f16.f16.f16}", kNearest, "a chain of FFMA"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4
@@ -465,6 +483,8 @@ std::span<const UnknownNumerics> AllUnknown() {
 }
 
 std::span<const NumericsEntry> NumericsEntries() { return kEntries; }
+
+std::span<const Hypothesis> Hypotheses() { return kHypotheses; }
 
 std::span<const Architecture> Architectures() { return kArchitectures; }
 

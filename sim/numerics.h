@@ -61,6 +61,16 @@ struct UnknownNumerics {
 };
 std::span<const UnknownNumerics> AllUnknown();
 
+// What an instruction without a model may compute: what questions to a device start from, no
+// prediction. An algorithm of sim/algorithms.h, and why it.
+struct Hypothesis {
+  const char* archs;         // separated by spaces
+  const char* instructions;  // as NumericsEntry::instructions
+  Algorithm (*algorithm)(const Instruction&);
+  const char* text;
+};
+std::span<const Hypothesis> Hypotheses();
+
 // An architecture, the name people give it, and the one whose operations it has by assumption.
 struct Architecture {
   const char* name;

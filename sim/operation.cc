@@ -9,6 +9,8 @@
 #include <mutex>
 #include <utility>
 
+#include "sim/pattern.h"
+
 namespace mmadiff {
 namespace {
 
@@ -164,6 +166,17 @@ std::span<const Operation> UnmodelledOperations() {
 }
 
 bool IsModelled(const Operation& op) { return op.model.algorithm.family != Family::kNone; }
+
+const Hypothesis* HypothesisOf(const Operation& op) {
+  if (IsModelled(op)) return nullptr;
+  for (const Hypothesis& h : Hypotheses()) {
+    if (MatchesAny(h.archs, std::string(op.arch())) &&
+        MatchesAny(h.instructions, op.instruction->name)) {
+      return &h;
+    }
+  }
+  return nullptr;
+}
 
 std::vector<const Operation*> DistinctOperations() {
   std::vector<const Operation*> distinct;

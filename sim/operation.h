@@ -34,6 +34,9 @@ std::span<const Operation> UnmodelledOperations();
 // Whether there is a model: whether it can be simulated, and answers be compared with it.
 bool IsModelled(const Operation& op);
 
+// What it may compute if there is no model; nullptr if nobody has an idea, or if there is one.
+const Hypothesis* HypothesisOf(const Operation& op);
+
 // Which operations are meant.
 enum class Models : uint8_t {
   kRequired,  // Operations()

@@ -162,6 +162,28 @@ TEST(Unmodelled, WhatADeviceCanBeAsked) {
   for (const Operation& op : Operations()) EXPECT_TRUE(IsModelled(op)) << op.name;
 }
 
+// What questions start from can be simulated; each line is of somebody, and no two of one. There is
+// none where addends and results of NVIDIA have two formats.
+TEST(Unmodelled, Hypotheses) {
+  std::set<const Hypothesis*> used;
+  for (const Operation& op : UnmodelledOperations()) {
+    SCOPED_TRACE(op.name);
+    const Hypothesis* const h = HypothesisOf(op);
+    const auto of_it = std::ranges::count_if(Hypotheses(), [&](const Hypothesis& other) {
+      return MatchesAny(other.archs, std::string(op.arch())) &&
+             MatchesAny(other.instructions, op.instruction->name);
+    });
+    const Instruction& i = *op.instruction;
+    EXPECT_EQ(of_it, op.name.starts_with("sm_") && i.c != i.d ? 0 : 1);
+    if (h == nullptr) continue;
+    used.insert(h);
+    EXPECT_EQ(WhyInvalid(WithAlgorithm(op, h->algorithm(*op.instruction))), "");
+    EXPECT_STRNE(h->text, "");
+  }
+  EXPECT_THAT(used, SizeIs(Hypotheses().size()));
+  EXPECT_EQ(HypothesisOf(*FindOperation(kHopper)), nullptr);
+}
+
 TEST(Unmodelled, AliasesAndGlobs) {
   EXPECT_EQ(FindUnmodelled("hopper/mma.m8n8k4.f32.f16.f16.f32"),
             FindUnmodelled("sm_90/mma.m8n8k4.f32.f16.f16.f32"));

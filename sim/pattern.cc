@@ -1,5 +1,7 @@
 #include "sim/pattern.h"
 
+#include <fnmatch.h>
+
 #include <cstdlib>
 #include <sstream>
 
@@ -52,6 +54,15 @@ std::vector<std::string> SplitWords(std::string_view text) {
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
   return words;
+}
+
+bool MatchesAny(std::string_view patterns, const std::string& name) {
+  for (const std::string& pattern : SplitWords(patterns)) {
+    for (const Expansion& e : Expand(pattern)) {
+      if (fnmatch(e.text.c_str(), name.c_str(), 0) == 0) return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace mmadiff

@@ -19,6 +19,9 @@ std::vector<Expansion> Expand(std::string_view pattern);
 // $1 to $9 replaced by choices.
 std::string Substitute(std::string_view text, const std::vector<std::string>& choices);
 
+// Whether the name matches one of the patterns, separated by spaces, whose choices are shell globs.
+bool MatchesAny(std::string_view patterns, const std::string& name);
+
 // The parts of a text between spaces.
 std::vector<std::string> SplitWords(std::string_view text);
 

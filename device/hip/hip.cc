@@ -28,6 +28,7 @@ class Hip : public GpuDevice {
       : GpuDevice(driver, std::move(name)),
         driver_(driver),
         index_(index),
+        own_mode_(mode),
         mode_(mode),
         target_(target),
         image_(image),
@@ -39,6 +40,11 @@ class Hip : public GpuDevice {
   std::string Hardware() const override {
     return absl::StrCat(serial_, ", ", answered().count(), " of ", units_,
                         " compute units answered");
+  }
+  std::vector<std::string> Modes() const override { return ModesBeside(HipModes(), own_mode_); }
+  void SetMode(absl::string_view mode) override {
+    const Mode* const m = FindMode(HipModes(), mode);
+    mode_ = m == nullptr ? own_mode_ : m->In(own_mode_);
   }
   absl::Status MakeCurrent() override {
     return driver_.Check(driver_.set_device(index_), "choosing the GPU");
@@ -72,6 +78,7 @@ class Hip : public GpuDevice {
 
   const HipDriver& driver_;
   const int index_;
+  const uint32_t own_mode_;  // of name()
   uint32_t mode_;
   const HipTarget& target_;
   const HipImage image_;
@@ -100,21 +107,15 @@ std::optional<Argument> ParseArgument(absl::string_view text) {
   Argument argument;
   if (!absl::SimpleAtoi(parts.front(), &argument.index) || argument.index < 0) return std::nullopt;
   for (size_t i = 1; i < parts.size(); ++i) {
-    bool known = false;
-    for (const HipMode& m : HipModes()) {
-      if (parts[i] != absl::StrCat(m.name, "=", m.value)) continue;
-      argument.mode = (argument.mode & ~m.clear) | m.set;
-      known = true;
-    }
-    if (!known) return std::nullopt;
+    const Mode* const m = FindMode(HipModes(), parts[i]);
+    if (m == nullptr) return std::nullopt;
+    argument.mode = m->In(argument.mode);
   }
   return argument;
 }
 
 absl::Status BadArgument(absl::string_view argument) {
-  const auto mode = [](std::string* out, const HipMode& m) {
-    absl::StrAppend(out, m.name, "=", m.value);
-  };
+  const auto mode = [](std::string* out, const Mode& m) { absl::StrAppend(out, ModeText(m)); };
   return absl::InvalidArgumentError(
       absl::StrCat("device 'hip:", argument, "': write hip:N, the number of a GPU from 0 on, and ",
                    "if wanted, with commas before them, ", absl::StrJoin(HipModes(), ", ", mode)));

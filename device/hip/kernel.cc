@@ -20,7 +20,7 @@ constexpr HipTarget kTargets[] = {
 #undef MMADIFF_TARGET
 };
 
-constexpr HipMode kModes[] = {
+constexpr Mode kModes[] = {
     {"denorm", "flush", 0x30, 0},    // of f32
     {"denorm16", "flush", 0xc0, 0},  // of f16 and f64
     {"round", "up", 0xf, 0x5},       // of f32, and of f16 and f64
@@ -273,7 +273,7 @@ const HipTarget* FindHipTarget(absl::string_view name) {
   return at == std::end(kTargets) ? nullptr : at;
 }
 
-std::span<const HipMode> HipModes() { return kModes; }
+std::span<const Mode> HipModes() { return kModes; }
 
 absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');

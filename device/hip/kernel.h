@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "device/gpu/kernel.h"
+#include "device/mode.h"
 #include "sim/instruction.h"
 
 namespace mmadiff {
@@ -35,13 +36,8 @@ const HipTarget* FindHipTarget(absl::string_view name);
 // The bits of the register MODE that arithmetic may read (LLVM, SIDefines.h, ModeRegisterMasks;
 // gfx12 has no IEEE and DX10_CLAMP. Not confirmed: FP16_OVFL at bit 23). What kernels start with is
 // what compilers take: f32 and f16/f64 subnormals kept, round to nearest even, IEEE, DX10_CLAMP.
-struct HipMode {
-  const char* name;     // "denorm"
-  const char* value;    // "flush"
-  uint32_t clear, set;  // bits
-};
 inline constexpr uint32_t kHipModeAtStart = 0x3f0;
-std::span<const HipMode> HipModes();
+std::span<const Mode> HipModes();
 
 // kNotFound says why the instruction has no kernel on the target.
 absl::Status HasHipKernel(const Instruction& instruction, const HipTarget& target);

@@ -43,8 +43,7 @@ absl::StatusOr<NamedCases> ParseNamedCases(absl::string_view text) {
 std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
   std::vector<const Question*> questions;
   for (const Question& q : Questions()) {
-    const bool own = q.method == Method::kParameters || q.method == Method::kPayloads;
-    if (own && (task.detail.empty() || task.detail == q.id)) questions.push_back(&q);
+    if (IsOfArithmetic(q) && (task.detail.empty() || task.detail == q.id)) questions.push_back(&q);
   }
   return questions;
 }

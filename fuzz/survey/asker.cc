@@ -49,6 +49,11 @@ class ObservedDevice : public Device {
   std::string name() const override { return device_.name(); }
   std::string identity() const override { return device_.identity(); }
   bool IsSlow() const override { return device_.IsSlow(); }
+  std::vector<std::string> Modes() const override { return device_.Modes(); }
+  void SetMode(absl::string_view mode) override {
+    device_.SetMode(mode);
+    in_mode_ = !mode.empty();
+  }
   bool StartsAnew() const override { return device_.StartsAnew(); }
   bool Emulates(const Operation& op) const override { return device_.Emulates(op); }
   absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
@@ -65,7 +70,7 @@ class ObservedDevice : public Device {
     if (d.empty()) return s;
     const double pace = Seconds(begun) / static_cast<double>(d.size());
     if (s.ok()) pace_ = pace_ == 0 ? pace : std::min(pace, pace_);
-    if (pace > kSlowPace) Keep(op, batch, d);
+    if (pace > kSlowPace && !in_mode_) Keep(op, batch, d);
     return s;
   }
 
@@ -91,6 +96,7 @@ class ObservedDevice : public Device {
   Device& device_;
   const SendMessage* send_;
   const std::string name_;
+  bool in_mode_ = false;  // its answers are not those of name()
   double pace_ = 0;
   std::vector<SurveyLine> lines_;
   std::set<DotProductCase> kept_;

@@ -66,13 +66,13 @@ bool HasPairs(const std::string& name) {
 }  // namespace
 
 bool NeedsModel(SurveyStage stage) {
-  return stage != kLayout && stage != kRepeat && stage != kRecording && stage != kTrap;
+  return stage == kVectors || stage == kRun || stage == kPairs || stage == kExplain;
 }
 
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
   std::vector<SurveyTask> single;
   for (const Question& q : Questions()) {
-    if (q.method == Method::kParameters || q.method == Method::kPayloads) {
+    if (IsOfArithmetic(q)) {
       single.push_back({kQuestions, questions.op, questions.variant, 0, q.id});
     }
   }

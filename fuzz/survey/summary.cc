@@ -207,7 +207,8 @@ class Summarizer {
     for (const SurveyTask& single : SingleQuestions({kQuestions, row.op, ""})) {
       const Question& question = *FindQuestion(single.detail);
       const auto asked = std::ranges::count(row.answers, single.detail, &SurveyAnswer::question);
-      if (asked > 0 || !Applies(question, *op)) continue;
+      const bool of_gpus = question.method == Method::kModes;  // programs have none
+      if (asked > 0 || of_gpus || !Applies(question, *op)) continue;
       const bool never = question.method == Method::kPayloads;
       row.not_asked.push_back(never ? single.detail + ": slow" : single.detail);
     }

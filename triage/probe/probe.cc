@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
@@ -14,7 +15,9 @@
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/probe/candidates.h"
 #include "triage/probe/layout.h"
+#include "triage/probe/modes.h"
 #include "triage/probe/nan_payloads.h"
+#include "triage/probe/readings.h"
 #include "triage/probe/repeat.h"
 #include "triage/verdict.h"
 
@@ -179,7 +182,17 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   return answer;
 }
 
-// Of an operation without a model: the question has nothing to decide.
+// Of an operation without a model nothing is decided, but whether it is as somebody supposed.
+void Suppose(const Hypothesis& h, ProbeAnswer& answer) {
+  answer.decides =
+      answer.agreement == Agreement::kAgrees
+          ? absl::StrCat("as supposed: ", h.text)
+          : absl::StrReplaceAll(answer.decides, {{"contradicts the table", "not as supposed"},
+                                                 {"the table promises", "nobody promises"}});
+  answer.agreement = Agreement::kOpen;
+}
+
+// Of an operation without a model or an idea of one: the question has nothing to decide.
 ProbeAnswer NoModelAnswer(const Question& q) {
   return {.question = &q,
           .answer = "not asked",
@@ -206,6 +219,8 @@ const char* Name(Agreement agreement) {
 
 bool Applies(const Question& q, const Operation& op) {
   switch (q.method) {
+    case Method::kReadings:
+      return HasReadings(q, op);
     case Method::kParameters:
       return !Candidates(q, op.model).empty();
     case Method::kPayloads:
@@ -217,8 +232,11 @@ bool Applies(const Question& q, const Operation& op) {
   }
 }
 
-absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& op,
+absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& of,
                                                 std::span<const Question* const> questions) {
+  const Hypothesis* const hypothesis = HypothesisOf(of);
+  Operation op = of;  // what answers are held against; the device knows the other one
+  if (hypothesis != nullptr) op.model.algorithm = hypothesis->algorithm(*of.instruction);
   OperationAnswers all = {op.model, {}};
   std::vector<Asked> asked;
   for (const Question* q : questions) {
@@ -228,7 +246,7 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
   for (int round = 0; round < kRounds && !asked.empty(); ++round) {
     for (Asked& a : asked) {
       const absl::Status s =
-          Ask(device, op, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed);
+          Ask(device, of, Choose(op, *a.question, all.model), a.question->nan_bits, a.observed);
       if (!s.ok()) return s;
     }
     // From the table's model each time: what fewer answers suggested may lead astray.
@@ -238,25 +256,31 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
   }
   for (const Question* q : questions) {
     absl::StatusOr<ProbeAnswer> answer;
-    if (!IsModelled(op) && NeedsModel(*q)) {
+    if (NeedsModel(*q) &&
+        (!IsModelled(op) || (hypothesis != nullptr && q->method == Method::kPairs))) {
       answer = NoModelAnswer(*q);
-    } else if (!Applies(*q, op)) {
+    } else if (!Applies(*q, op) || (q->method == Method::kModes && device.Modes().empty())) {
       continue;
     } else if (q->method == Method::kLayout) {
-      answer = AskLayout(device, op, *q);
+      answer = AskLayout(device, of, *q);
     } else if (q->method == Method::kRepeat) {
-      answer = AskRepeat(device, op, *q);
+      answer = AskRepeat(device, of, *q);
     } else if (q->method == Method::kPayloads) {
       std::vector<Observed> observed;
-      const absl::Status s = Ask(device, op, PayloadCases(op), false, observed);
+      const absl::Status s = Ask(device, of, PayloadCases(op), false, observed);
       if (!s.ok()) return s;
       answer = PayloadAnswer(op, *q, all.model, std::move(observed));
+    } else if (q->method == Method::kReadings) {
+      answer = AskReadings(device, of, *q);
+    } else if (q->method == Method::kModes) {
+      answer = AskModes(device, of, *q);
     } else {
       const auto at =
           std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
       answer = Answer(op, *at, asked, all.model);
     }
     if (!answer.ok()) return answer.status();
+    if (hypothesis != nullptr && NeedsModel(*q)) Suppose(*hypothesis, *answer);
     all.answers.push_back(*std::move(answer));
   }
   return all;

@@ -42,8 +42,9 @@ struct ProbeAnswer {
 };
 
 // The operation's model with what the device taught, and the answers in the order of the questions.
-// Questions that do not apply to the operation have none; those that need a model are open where
-// there is none, and the device is not asked. Errors are the device's.
+// Questions that do not apply to the operation or the device have none. Those that need a model start
+// from HypothesisOf() where there is none, and are open; without that either the device is not asked.
+// Errors are the device's.
 struct OperationAnswers {
   Model model;
   std::vector<ProbeAnswer> answers;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,8 @@
 #include "absl/time/clock.h"
 #include "device/cuda/cuda.h"
 #include "device/faulty.h"
+#include "device/hip/hip.h"
+#include "device/host.h"
 #include "device/testing_operations.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/parameter.h"
@@ -105,7 +108,8 @@ TEST(Probe, TheModelAgrees) {
 }
 
 // Every single change of a model is the answer of its question, and of no other.
-void PlantParameters(const std::vector<const Operation*>& ops, int at_least) {
+void PlantParameters(const std::vector<const Operation*>& ops, int at_least,
+                     DeviceOr (*open)(absl::string_view fault) = OpenFaulty) {
   int planted = 0;
   std::vector<const Question*> questions;
   for (const Question* q : AllQuestions()) {
@@ -115,7 +119,7 @@ void PlantParameters(const std::vector<const Operation*>& ops, int at_least) {
     for (const Neighbour& n : Neighbours(op->model)) {
       const std::string parameter = n.name.substr(0, n.name.find('='));
       ++planted;
-      const DeviceOr device = OpenFaulty(n.name);
+      const DeviceOr device = open(n.name);
       ASSERT_TRUE(device.ok()) << device.status();
       const OperationAnswers answers = Probe(**device, *op, questions);
       bool asked = false;
@@ -308,7 +312,7 @@ TEST(Probe, Cuda) {
   ASSERT_TRUE(device.ok()) << device.status();
   const OperationAnswers answers = Probe(**device, op);
   EXPECT_EQ(answers.answers.size(), std::ranges::count_if(Questions(), [&op](const Question& q) {
-              return Applies(q, op) && q.method != Method::kPairs;
+              return Applies(q, op) && q.method != Method::kPairs && q.method != Method::kModes;
             }));
   for (const ProbeAnswer& a : answers.answers)
     EXPECT_EQ(a.agreement, Agreement::kAgrees) << a.decides;
@@ -320,6 +324,128 @@ TEST(Probe, Cuda) {
   unsetenv("FAKE_CUDA_SWAPS");
   EXPECT_EQ(AnswerOf(wrong, "layout").agreement, Agreement::kContradicts);
   EXPECT_THAT(AnswerOf(wrong, "layout").decides, HasSubstr("code in A and ones in B"));
+}
+
+// The GPU of device/hip/fake_driver.cc with a parameter of its models otherwise.
+DeviceOr OpenPlantedHip(absl::string_view fault) {
+  setenv("MMADIFF_LIBHIP", "", 1);
+  setenv("FAKE_HIP_TARGET", "gfx942", 1);
+  setenv("FAKE_HIP_PLANTS", std::string(fault).c_str(), 1);
+  return OpenHip("0");
+}
+
+// What nobody has asked an MI300X: every parameter of its rows.
+TEST(Probe, DISABLED_PlantedInCdna3) {  // probe_hip_test
+  if (const DeviceOr device = OpenPlantedHip("="); !device.ok()) {
+    GTEST_SKIP() << device.status();
+  }
+  std::vector<const Operation*> ops;
+  for (const char* name : {"16x16x16_f16", "16x16x8_xf32", "16x16x32_bf8_bf8", "16x16x4_f32"}) {
+    ops.push_back(FindOperation(absl::StrCat("gfx942/v_mfma_f32_", name)));
+  }
+  PlantParameters(ops, 60, OpenPlantedHip);
+}
+
+TEST(Probe, HipReadsModes) {
+  DeviceOr device = OpenPlantedHip("=");
+  if (!device.ok()) GTEST_SKIP() << device.status();
+  const Operation& op = *FindOperation("gfx942/v_mfma_f32_16x16x16_f16");
+  const std::vector<const Question*> modes = {FindQuestion("modes")};
+  const ProbeAnswer none = AnswerOf(Probe(**device, op, modes), "modes");
+  EXPECT_EQ(none.agreement, Agreement::kAgrees) << none.answer;
+  EXPECT_THAT(none.answer, HasSubstr("denorm=flush, denorm16=flush, round=up, round=down, "
+                                     "round=zero, clamp=0, ieee=0, ovfl=1 change none of 10"));
+  setenv("FAKE_HIP_READS_MODE", "1", 1);
+  const ProbeAnswer some = AnswerOf(Probe(**device, op, modes), "modes");
+  unsetenv("FAKE_HIP_READS_MODE");
+  EXPECT_EQ(some.agreement, Agreement::kOpen) << some.answer;
+  EXPECT_THAT(some.answer, testing::ContainsRegex("denorm=flush changes [0-9]+, denorm16=flush"));
+  EXPECT_THAT(some.answer, HasSubstr("; round=up"));
+  EXPECT_THAT(some.decides, HasSubstr(" with denorm=flush"));
+}
+
+// This CPU: vdpbf16ps is said to read no MXCSR (SDM), scalar arithmetic does.
+TEST(Probe, HostReadsModes) {
+  const DeviceOr host = OpenHost();
+  const std::vector<const Question*> modes = {FindQuestion("modes")};
+  const std::pair<const char*, Agreement> rows[] = {{"x86/vdpbf16ps", Agreement::kAgrees},
+                                                    {"x86/vpdpbusd", Agreement::kAgrees},
+                                                    {"x86/vfmadd231ss", Agreement::kOpen}};
+  for (const auto& [name, agreement] : rows) {
+    const Operation& op = *FindOperation(name);
+    if (!(*host)->Supports(op).ok()) continue;
+    const ProbeAnswer answer = AnswerOf(Probe(**host, op, modes), "modes");
+    EXPECT_EQ(answer.agreement, agreement) << name << ": " << answer.answer;
+    if (agreement == Agreement::kAgrees) continue;
+    for (const std::string& mode : (*host)->Modes()) {
+      EXPECT_THAT(answer.answer, HasSubstr(mode + " changes "));
+    }
+  }
+}
+
+// A device of which some words are replaced.
+class Replacing : public OtherModel {
+ public:
+  Replacing(const Operation& op, std::map<uint64_t, uint64_t> words)
+      : OtherModel(op.model), words_(std::move(words)) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status s = OtherModel::Execute(op, batch, d);
+    for (uint64_t& word : d) word = words_.contains(word) ? words_[word] : word;
+    return s;
+  }
+
+ private:
+  std::map<uint64_t, uint64_t> words_;
+};
+
+// Readings of hardware that is otherwise, and words that nobody thought of.
+TEST(Probe, Readings) {
+  const Operation& xf32 = *FindOperation("gfx942/v_mfma_f32_16x16x8_xf32");
+  const std::vector<const Question*> low = {FindQuestion("low_bits")};
+  Replacing plain(xf32, {});
+  EXPECT_EQ(AnswerOf(Probe(plain, xf32, low), "low_bits").agreement, Agreement::kAgrees);
+  Replacing rounds(xf32, {{0x3f800000, 0x3f802000}});
+  const ProbeAnswer rounded = AnswerOf(Probe(rounds, xf32, low), "low_bits");
+  EXPECT_EQ(rounded.agreement, Agreement::kContradicts);
+  EXPECT_THAT(rounded.answer, HasSubstr("low_bits_of_tf32: rounded to nearest; "));
+  EXPECT_TRUE(rounded.refuting.has_value());
+  Replacing strange(xf32, {{0x3f800000, 1}});
+  EXPECT_THAT(AnswerOf(Probe(strange, xf32, low), "low_bits").answer,
+              HasSubstr("low_bits_of_tf32: another word, 00000001"));
+  const Operation& bf8 = *FindOperation("gfx942/v_mfma_f32_16x16x32_bf8_bf8");
+  Replacing drops(bf8, {{0x7f800000, 0x4f440000}, {0x7fc00000, 0x4f440000}});
+  const ProbeAnswer dropped =
+      AnswerOf(Probe(drops, bf8, {FindQuestion("special_addends")}), "special_addends");
+  EXPECT_EQ(dropped.agreement, Agreement::kContradicts);
+  EXPECT_THAT(dropped.answer, HasSubstr("infinite_addend_beside_2_31_bf8: it is dropped; nan_"));
+}
+
+// Without a model: what is supposed is confirmed or not, and nothing agrees or contradicts.
+TEST(Probe, Hypotheses) {
+  for (const char* const name :
+       {"gfx942/v_smfmac_f32_16x16x32_f16", "gfx950/v_mfma_f32_16x16x32_f16",
+        "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e4m3.ue8m0"}) {
+    SCOPED_TRACE(name);
+    const Operation& op = *FindUnmodelled(name);
+    Operation supposed = op;
+    supposed.model.algorithm = HypothesisOf(op)->algorithm(*op.instruction);
+    Replacing device(supposed, {});
+    for (const ProbeAnswer& a : Probe(device, op).answers) {
+      if (!NeedsModel(*a.question)) continue;
+      EXPECT_EQ(a.agreement, Agreement::kOpen) << a.question->id;
+      EXPECT_THAT(a.decides, a.question->method == Method::kPairs
+                                 ? std::string("the tables have no model")
+                                 : absl::StrCat("as supposed: ", HypothesisOf(op)->text))
+          << a.question->id;
+    }
+    supposed.model.algorithm.fraction_bits -= 2;
+    Replacing narrower(supposed, {});
+    const ProbeAnswer width = AnswerOf(Probe(narrower, op), "width");
+    EXPECT_EQ(width.agreement, Agreement::kOpen);
+    EXPECT_THAT(width.answer,
+                HasSubstr(absl::StrCat("fraction_bits=", supposed.model.algorithm.fraction_bits)));
+    EXPECT_THAT(width.decides, HasSubstr("not as supposed: "));
+  }
 }
 
 TEST(Probe, AFailingDeviceIsAnError) {

@@ -139,6 +139,20 @@ constexpr Question kQuestions[] = {
      .vectors = kScales},
     {"payloads", "Which words do NaNs of every payload become, in every operand?",
      Method::kPayloads},
+    {.id = "low_bits",
+     .text = "What becomes of operand bits that tf32 and xf32 do not have?",
+     .method = Method::kReadings,
+     .vectors = "questions/low_bits{,_tie}_of_tf32"},
+    {.id = "special_addends",
+     .text = "Does an infinite or NaN addend count beside products above 2^24?",
+     .method = Method::kReadings,
+     .vectors = "questions/{infinite,nan}_addend_beside_2_31_{bf8,e5m2}"},
+    {.id = "scales",
+     .text = "What are the scales 00 and ff of E8M0?",
+     .method = Method::kReadings,
+     .vectors = "questions/scale_{00,ff}_{e4m3,e2m1}"},
+    {"modes", "Do settings of the processor (rounding, subnormals) change a result?",
+     Method::kModes},
     {"pairs",
      "Every pair of operands: FP8 and narrower with a window of addends, 16-bit ones with c = 0.",
      Method::kPairs},
@@ -147,7 +161,12 @@ constexpr Question kQuestions[] = {
 }  // namespace
 
 bool NeedsModel(const Question& q) {
-  return q.method != Method::kLayout && q.method != Method::kRepeat;
+  return q.method == Method::kParameters || q.method == Method::kPayloads ||
+         q.method == Method::kPairs;
+}
+
+bool IsOfArithmetic(const Question& q) {
+  return q.method != Method::kLayout && q.method != Method::kRepeat && q.method != Method::kPairs;
 }
 
 std::span<const Question> Questions() { return kQuestions; }

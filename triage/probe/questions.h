@@ -13,6 +13,8 @@ enum class Method : uint8_t {
   kLayout,      // device/one_hot.h
   kRepeat,      // does one dot product have one answer, everywhere and always?
   kPayloads,    // which words do NaNs of every payload in every operand become?
+  kReadings,    // which of the readings of each vector is the answer?
+  kModes,       // which modes of the processor change an answer?
   kPairs,       // every pair of operands: does the model hold?
 };
 
@@ -34,6 +36,9 @@ struct Question {
 
 // Whether the device's answers are held against a model.
 bool NeedsModel(const Question& question);
+
+// Whether it is about the arithmetic, and asked of dot products of one's choice.
+bool IsOfArithmetic(const Question& question);
 
 // In the order in which they are asked. A value that an early one finds holds in the later ones.
 std::span<const Question> Questions();

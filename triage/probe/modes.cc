@@ -1,0 +1,90 @@
+#include "triage/probe/modes.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
+#include "fuzz/cases/case_name.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kCases = 1024, kOfTile = 8;
+
+// A few dot products of tiles of every class.
+std::vector<DotProductCase> Cases(const Operation& op) {
+  std::vector<DotProductCase> cases;
+  Batch tile;
+  for (uint64_t index = 0; cases.size() < kCases && GenerateClass(op, "*", index, tile); ++index) {
+    const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, kOfTile);
+    for (int64_t i = 0; i < count; ++i) {
+      cases.push_back(Extract(tile, (i * (all / count) + static_cast<int64_t>(index)) % all));
+    }
+  }
+  return cases;
+}
+
+class InMode {
+ public:
+  InMode(Device& device, const std::string& mode) : device_(device) { device_.SetMode(mode); }
+  ~InMode() { device_.SetMode(""); }
+  InMode(const InMode&) = delete;
+  InMode& operator=(const InMode&) = delete;
+
+ private:
+  Device& device_;
+};
+
+}  // namespace
+
+absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
+                                     const Question& question) {
+  const std::vector<DotProductCase> dots = Cases(op);
+  const Batch batch = MakeDotProductBatch(op.shape(), dots);
+  const absl::StatusOr<std::vector<uint64_t>> plain = device.Run(op, batch);
+  if (!plain.ok()) return plain.status();
+  ProbeAnswer answer = {.question = &question, .decides = "agrees", .cases = dots.size()};
+  std::vector<std::string> unread, read;
+  const auto ask = [&](const std::string& mode) {
+    const InMode in(device, mode);
+    answer.cases += dots.size();
+    return device.Run(op, batch);
+  };
+  std::string first;  // that changed
+  for (const std::string& mode : device.Modes()) {
+    const auto d = ask(mode);
+    if (!d.ok()) return d.status();
+    size_t changed = 0;
+    for (size_t i = 0; i < dots.size(); ++i) {
+      if ((*d)[i] == (*plain)[i] || changed++ > 0 || !first.empty()) continue;
+      first = absl::StrCat(FormatLine(*op.instruction, dots[i], (*plain)[i]), " becomes ",
+                           HexWord(*op.instruction->d, (*d)[i]), " with ", mode);
+    }
+    if (changed == 0) unread.push_back(mode);
+    if (changed > 0) read.push_back(absl::StrCat(mode, " changes ", changed));
+  }
+  const auto again = ask("");
+  if (!again.ok()) return again.status();
+  if (*again != *plain) {
+    answer.answer = "other answers to the same inputs, in the same mode";
+    answer.agreement = Agreement::kContradicts;
+    answer.decides = "not a function of the operands: what else it says is in doubt";
+    return answer;
+  }
+  for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], (*plain)[i]});
+  answer.answer = absl::StrCat(
+      read.empty() ? "" : absl::StrJoin(read, ", "), read.empty() ? "" : " of ",
+      read.empty() ? "" : absl::StrCat(dots.size()), read.empty() || unread.empty() ? "" : "; ",
+      unread.empty() ? "" : absl::StrJoin(unread, ", ") + " change none",
+      unread.empty() || !read.empty() ? "" : absl::StrCat(" of ", dots.size()));
+  if (!read.empty()) {
+    answer.agreement = Agreement::kOpen;
+    answer.decides = absl::StrCat("the table is of the modes at the start: ", first);
+  }
+  return answer;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,69 @@
+#include "triage/probe/readings.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "corpus/vector_file.h"
+#include "device/line_protocol.h"
+#include "triage/probe/candidates.h"
+
+namespace mmadiff {
+namespace {
+
+struct Asked {
+  const Vector* vector;
+  DotProductCase dot;
+};
+
+std::vector<Asked> AskedOf(const Question& question, const Operation& op) {
+  std::vector<Asked> all;
+  for (const Vector* v : VectorsOf(question)) {
+    for (const std::string& operands : v->operands) {
+      absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
+      if (dot.ok()) all.push_back({v, *std::move(dot)});
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+bool HasReadings(const Question& question, const Operation& op) {
+  return !AskedOf(question, op).empty();
+}
+
+absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
+                                        const Question& question) {
+  const std::vector<Asked> all = AskedOf(question, op);
+  std::vector<DotProductCase> dots;
+  for (const Asked& asked : all) dots.push_back(asked.dot);
+  const absl::StatusOr<std::vector<uint64_t>> d =
+      device.Run(op, MakeDotProductBatch(op.shape(), dots));
+  if (!d.ok()) return d.status();
+  ProbeAnswer answer = {.question = &question, .decides = "agrees", .cases = dots.size()};
+  std::vector<std::string> texts;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Vector& v = *all[i].vector;
+    const Observed observed = {dots[i], (*d)[i]};
+    const std::string* const reading = ReadingOf(v, observed.d);
+    const std::string name = v.name.substr(v.name.find('/') + 1);
+    texts.push_back(absl::StrCat(
+        name, ": ", reading != nullptr ? *reading : "another word, " + HexWord(*v.d, observed.d)));
+    answer.observed.push_back(observed);
+    if (!IsModelled(op) || Fits(op, op.model, observed)) continue;
+    answer.agreement = Agreement::kContradicts;
+    answer.refuting = observed;
+    answer.decides =
+        absl::StrCat("contradicts the table: ", FormatLine(*op.instruction, dots[i], observed.d));
+  }
+  answer.answer = absl::StrJoin(texts, "; ");
+  if (!IsModelled(op)) {
+    answer.agreement = Agreement::kOpen;
+    answer.decides = "the tables have no model";
+  }
+  return answer;
+}
+
+}  // namespace mmadiff

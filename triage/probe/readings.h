@@ -1,0 +1,18 @@
+// Vectors whose answers say which of several readings of an instruction is right.
+#pragma once
+
+#include "absl/status/statusor.h"
+#include "device/device.h"
+#include "triage/probe/probe.h"
+
+namespace mmadiff {
+
+// Whether the operation has the formats of a vector of the question.
+bool HasReadings(const Question& question, const Operation& op);
+
+// "VECTOR: READING" of each, "VECTOR: another word, 3f800000" for what is none. Without a model the
+// answer is open. Errors are the device's.
+absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
+                                        const Question& question);
+
+}  // namespace mmadiff
