@@ -32,7 +32,7 @@ TEST_F(HipTest, AnotherLayoutIsSeen) {
     for (const char* operand = c.operands; *operand != '\0'; ++operand) {
       Fake("SWAPS", std::string(1, *operand).c_str());
       const std::unique_ptr<GpuDevice> device = Open(c.target);
-      const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
+      const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 1)).status();
       EXPECT_EQ(s.code(), StatusCode::kFailedPrecondition) << c.op << " " << *operand << ": " << s;
       EXPECT_THAT(std::string(s.message()), HasSubstr("the layout is not the one"));
       EXPECT_EQ(device->Supports(op).code(), StatusCode::kNotFound);
@@ -42,7 +42,7 @@ TEST_F(HipTest, AnotherLayoutIsSeen) {
 
 TEST_F(HipTest, DenseFactorsOfASparseInstruction) {
   const Operation& op = *FindOperation("gfx942/v_smfmac_f32_16x16x32_f16", Models::kOptional);
-  Batch batch = RandomBatch(op, op.shape(), 1);
+  Batch batch = RandomBits(op, op.shape(), 1);
   std::fill_n(&batch.a[36], 3, 0x3c00);
   const absl::Status s = Open("gfx942")->Run(op, batch).status();
   EXPECT_EQ(s.code(), StatusCode::kInvalidArgument);
@@ -99,7 +99,7 @@ TEST_F(HipTest, Failures) {
   unsetenv("MMADIFF_LIBCOMGR");
 
   const Operation& op = *FindOperation("gfx942/v_mfma_f32_16x16x16_f16");
-  const Batch batch = RandomBatch(op, op.shape(), 1);
+  const Batch batch = RandomBits(op, op.shape(), 1);
   const struct {
     const char *function, *result;
     StatusCode code;
