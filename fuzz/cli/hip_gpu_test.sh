@@ -51,11 +51,22 @@ expect 5 'not repeat|asked again' FAKE_HIP_FAULT=once -- run --device=hip:0 --in
 digest() { grep -E '^stat::(digest|dot_products|mismatches):' out.txt; }
 expect 0 'no resident kernels for AMD' -- run --device=hip:0 --instr='gfx942/*' --cases=20 --seed=3
 digest >hip.txt
+expect 0 'no resident kernels for AMD' -- run --instr=$f16 --cases=20
 expect 0 'stat::mismatches: 0' -- run --device=faulty:none=0 --instr='gfx942/*' --cases=20 --seed=3
 digest | diff - hip.txt || fail "another digest"
 [ "$(wc -l <hip.txt)" = 3 ] || fail "no digest"
 expect 0 'Fake, 14 compute units' -- list devices
 expect 0 'answers? agree|agrees' -- probe --device=hip:0 --instr='gfx942/v_smfmac_f32_16x16x32_f16' --question=layout,repeat
+
+# ---- Of a sparse instruction A is sparse, whatever is asked; a recording of another one is damaged.
+sparse=gfx942/v_smfmac_f32_16x16x32_f16
+expect 0 'stat::agree: 2' -- probe --device=hip:0 --instr=$sparse --all --max_total_time=0
+expect 0 '1 instructions of' -- record sparse --device=hip:0 --instr=$sparse --cases=8 --max_total_time=0
+expect 0 'dot products of' -- record sparse.log --device=hip:0 --instr=$sparse --cases=8
+{ echo "# instruction: $sparse"; printf ' 3c00%.0s' {1..64}; echo " 00000000 42000000"; } >dense.txt
+for device in '' --device=hip:0; do
+  expect 5 'dense.txt:2: v_smfmac_f32_16x16x32_f16 is sparse: of four .* not as a0 to a3' -- replay dense.txt $device
+done
 
 # ---- Planted parameters of CDNA3 are the answers of its questions.
 plant() { # PARAMETER=VALUE INSTRUCTION
