@@ -1,11 +1,14 @@
 // hip:N on a library that stands for HIP and a GPU: packing, both shapes of batches, every target,
 // modes and failures. What hardware answers is not tested here.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/hip/driver.h"
 #include "device/hip/hip_fixture.h"
@@ -135,6 +138,14 @@ TEST(WhyNoGpu, SaysWhatToDo) {
     unsetenv(name);
   }
   EXPECT_THAT(WhyNoGpu("/none/kfd"), HasSubstr("amdgpu is not loaded"));
+  const std::string closed = testing::TempDir() + "/closed_kfd";
+  ASSERT_EQ(close(open(closed.c_str(), O_CREAT | O_RDWR, 0)), 0);
+  const auto ask = [&closed] {  // not as root, who may open all
+    setuid(65534);
+    const bool says = absl::StrContains(WhyNoGpu(closed), "add it to the groups render and video");
+    std::_Exit(says ? 0 : 1);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
   EXPECT_EQ(WhyNoGpu("/dev/null"), "");
   setenv("HIP_VISIBLE_DEVICES", "3", 1);
   EXPECT_THAT(WhyNoGpu("/dev/null"), HasSubstr("HIP_VISIBLE_DEVICES='3' hides"));
