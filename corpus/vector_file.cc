@@ -15,6 +15,7 @@
 #include "device/line_protocol.h"
 #include "sim/pattern.h"
 #include "sim/round.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -395,8 +396,11 @@ absl::StatusOr<DotProductCase> DotProductOf(const Vector& v, absl::string_view o
                      " ", in.c->name, in.scale ? absl::StrCat(" ", in.scale->name) : ""));
   }
   absl::StatusOr<DotProductCase> dot = ReadOperands(v, operands, in.shape.k, in.shape.scales);
-  if (dot.ok()) return dot;
-  return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", dot.status().message()));
+  if (!dot.ok())
+    return absl::InvalidArgumentError(absl::StrCat(op.name, ": ", dot.status().message()));
+  if (const std::string why = WhyNotSparse(in, dot->a); !why.empty())
+    return absl::InvalidArgumentError(why);
+  return dot;
 }
 
 }  // namespace mmadiff

@@ -41,7 +41,7 @@ struct VectorFile {
 absl::StatusOr<VectorFile> ParseVectors(absl::string_view text, absl::string_view where);
 
 // One operand line as a dot product of the operation; kInvalidArgument when its formats or k do not
-// fit.
+// fit, or A is dense and the instruction sparse (sim/sparsity.h).
 absl::StatusOr<DotProductCase> DotProductOf(const Vector& vector, absl::string_view operands,
                                             const Operation& op);
 

@@ -1,6 +1,7 @@
 #include "device/device.h"
 
 #include "absl/strings/str_cat.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -16,7 +17,8 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
   };
   if (batch.count >= 0 && has(batch.a, s.a_words()) && has(batch.b, s.b_words()) &&
       has(batch.c, s.d_words())) {
-    return absl::OkStatus();
+    const std::string why = WhyNotSparse(*op.instruction, batch.a);
+    return why.empty() ? absl::OkStatus() : absl::InvalidArgumentError(why);
   }
   return absl::InvalidArgumentError(absl::StrCat("a batch for ", op.name, " of ", batch.count,
                                                  " executions with other numbers of words"));

@@ -21,7 +21,7 @@ namespace mmadiff {
 //   kUnavailable         the device is gone (died, lost); the caller may stop and resume later
 //   kDeadlineExceeded    no answer in time
 //   kDataLoss            an answer that cannot be read
-//   kInvalidArgument     the batch is of neither shape, or has too few words: the caller's mistake
+//   kInvalidArgument     a batch of neither shape, with too few words or a dense A (sim/sparsity.h)
 //   kCancelled           the caller wanted no more (StopWhen)
 //   others               this operation cannot be had from the device
 // After kNotFound, kDataLoss and `others` the device can go on with other operations

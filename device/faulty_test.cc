@@ -20,10 +20,6 @@ using ::testing::SizeIs;
 constexpr char kVdpbf16ps[] = "x86/vdpbf16ps";
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 
-Batch RandomBatch(const Operation& op, const Shape& shape, int64_t executions, uint64_t seed = 1) {
-  return RandomBits(op, shape, executions, seed);
-}
-
 std::vector<uint64_t> Simulated(const Model& model, const Batch& batch) {
   std::vector<uint64_t> d(batch.dot_products());
   Simulate(model, batch, d);
@@ -92,7 +88,7 @@ TEST(Faulty, RefusesOperationsWithoutAModel) {
   const Operation& op = *FindUnmodelled("sm_90/mma.m8n8k4.f32.f16.f16.f32");
   for (const char* fault :
        {"fraction_bits=24", "none=0", "wrong_lane=1", "lost_batch=1", "flaky_bit=1", "dead=9"}) {
-    const auto d = Open(fault)->Run(op, RandomBatch(op, op.shape(), 1));
+    const auto d = Open(fault)->Run(op, RandomBits(op, op.shape(), 1));
     EXPECT_EQ(d.status().code(), absl::StatusCode::kNotFound) << fault;
   }
 }
@@ -101,7 +97,7 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
   int neighbours = 0;
   for (const Operation* pointer : DistinctOperations()) {
     const Operation& op = *pointer;
-    const Batch batch = RandomBatch(op, DotProductShape(op.shape()), 50);
+    const Batch batch = RandomBits(op, DotProductShape(op.shape()), 50);
     for (const Neighbour& n : Neighbours(op.model)) {
       const std::unique_ptr<Device> device = Open(n.name);
       ASSERT_TRUE(device->Supports(op).ok()) << op.name << " " << n.name;
@@ -116,7 +112,7 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
 TEST(Faulty, NoneIsTheSimulator) {
   const std::unique_ptr<Device> device = Open("none=0");
   for (const Operation* op : DistinctOperations()) {
-    const Batch batch = RandomBatch(*op, op->shape(), 1);
+    const Batch batch = RandomBits(*op, op->shape(), 1);
     ASSERT_TRUE(device->Supports(*op).ok());
     EXPECT_EQ(*device->Run(*op, batch), Simulated(op->model, batch)) << op->name;
   }
@@ -124,20 +120,20 @@ TEST(Faulty, NoneIsTheSimulator) {
 
 TEST(Faulty, WrongLaneSwapsTwoResultsOfEveryExecution) {
   const Operation& op = *FindOperation(kHopper);
-  const Batch batch = RandomBatch(op, op.shape(), 4);
+  const Batch batch = RandomBits(op, op.shape(), 4);
   std::vector<uint64_t> expected = Simulated(op.model, batch);
   for (int i = 0; i < 4; ++i) std::swap(expected[128 * i + 5], expected[128 * i + 6]);
   const std::unique_ptr<Device> device = Open("wrong_lane=5");
   EXPECT_EQ(*device->Run(op, batch), expected);
   EXPECT_NE(*device->Run(op, batch), Simulated(op.model, batch));
-  const Batch dots = RandomBatch(op, DotProductShape(op.shape()), 40);
+  const Batch dots = RandomBits(op, DotProductShape(op.shape()), 40);
   EXPECT_EQ(*device->Run(op, dots), Simulated(op.model, dots));
 }
 
 // Scales are operands like others: lanes are those of the results, one for each dot product.
 TEST(Faulty, TransportFaultsWithScales) {
   const Operation& op = *FindOperation("sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x");
-  const Batch batch = RandomBatch(op, op.shape(), 3);
+  const Batch batch = RandomBits(op, op.shape(), 3);
   const std::vector<uint64_t> right = Simulated(op.model, batch);
   std::vector<uint64_t> swapped = right;
   for (int i = 0; i < 3; ++i) std::swap(swapped[128 * i + 126], swapped[128 * i + 127]);
@@ -161,7 +157,7 @@ TEST(Faulty, TransportFaultsWithScales) {
 TEST(Faulty, LostBatchAnswersWithOldResultsOrZeros) {
   const Operation& op = *FindOperation(kVdpbf16ps);
   const Shape dot = DotProductShape(op.shape());
-  const Batch first = RandomBatch(op, dot, 3, 1), second = RandomBatch(op, dot, 5, 2);
+  const Batch first = RandomBits(op, dot, 3, 1), second = RandomBits(op, dot, 5, 2);
   std::vector<uint64_t> stale = Simulated(op.model, first);
   stale.resize(5);
   const std::unique_ptr<Device> device = Open("lost_batch=2");
@@ -174,7 +170,7 @@ TEST(Faulty, LostBatchAnswersWithOldResultsOrZeros) {
 
 TEST(Faulty, FlakyBitNeverRepeats) {
   const Operation& op = *FindOperation(kVdpbf16ps);
-  const Batch batch = RandomBatch(op, op.shape(), 1000);  // 16000 results
+  const Batch batch = RandomBits(op, op.shape(), 1000);  // 16000 results
   const std::vector<uint64_t> right = Simulated(op.model, batch);
   const auto wrong_places = [&](Device& device) {
     std::vector<size_t> places;
@@ -195,7 +191,7 @@ TEST(Faulty, FlakyBitNeverRepeats) {
 
 TEST(Faulty, DeadFromTheGivenRunOn) {
   const Operation& op = *FindOperation(kVdpbf16ps);
-  const Batch batch = RandomBatch(op, op.shape(), 1);
+  const Batch batch = RandomBits(op, op.shape(), 1);
   const std::unique_ptr<Device> device = Open("dead=3");
   EXPECT_TRUE(device->Run(op, batch).ok());
   EXPECT_TRUE(device->Run(op, batch).ok());

@@ -9,6 +9,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "sim/sparsity.h"
 
 namespace mmadiff {
 namespace {
@@ -172,6 +173,9 @@ absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::str
       const absl::Status status = reader.Read(*s.format, s.name, s.numbered ? i : -1, &s.words[i]);
       if (!status.ok()) return status;
     }
+  }
+  if (const std::string why = WhyNotSparse(instruction, parsed.dot.a); !why.empty()) {
+    return absl::InvalidArgumentError(why);
   }
   if (reader.AtEnd()) return parsed;
   const absl::Status status = reader.Read(*instruction.d, "d", -1, &parsed.d.emplace());

@@ -25,7 +25,7 @@ bool IsComment(absl::string_view line);
 
 // kInvalidArgument names the word and its column ("word 3 (a2), column 11: ..."): a wrong number of
 // words (with the number expected), a character that is no hex digit, too many digits or bits for
-// the format.
+// the format. And a dense A of a sparse instruction (sim/sparsity.h).
 absl::StatusOr<ProtocolLine> ParseLine(const Instruction& instruction, absl::string_view line);
 
 // Without a line end. `d` is appended when present.

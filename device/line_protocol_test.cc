@@ -107,7 +107,7 @@ TEST(LineProtocol, RoundTripOfEveryInstruction) {
   for (const Instruction& i : Instructions()) {
     DotProductCase dot;
     for (int k = 0; k < i.shape.row_words(); ++k) {
-      dot.a.push_back(random() & LowBits(i.a_format(k).bits));
+      dot.a.push_back(i.sparse && k % 4 < 2 ? 0 : random() & LowBits(i.a_format(k).bits));
       dot.b.push_back(random() & LowBits(i.b_format(k).bits));
     }
     dot.c = random() & LowBits(i.c->bits);
@@ -141,6 +141,15 @@ TEST(LineProtocol, ErrorsNameWordColumnAndRemedy) {
   EXPECT_THAT(Error("vdpbf16ps", "0 0 0 0 " + std::string(100000, '1')),
               HasSubstr("100000 digits"));
   EXPECT_LT(Error("vdpbf16ps", "0 0 0 0 " + std::string(100000, 'x')).size(), 200u);
+}
+
+TEST(LineProtocol, DenseFactorsOfASparseInstruction) {
+  std::string zeros;
+  for (int k = 0; k < 60; ++k) zeros += " 0";
+  const absl::string_view name = "v_smfmac_f32_16x16x32_f16";
+  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0"), HasSubstr("is sparse: of four"));
+  EXPECT_THAT(Error(name, "1 0 1 1" + zeros + " 0 0"), HasSubstr("not as a0 to a3"));
+  EXPECT_TRUE(ParseLine(Find("v_smfmac_f32_16x16x32_f16"), "0 0 1 1" + zeros + " 0").ok());
 }
 
 TEST(LineProtocol, AnyByteButADigitIsRefused) {

@@ -25,7 +25,8 @@ inline std::vector<const Operation*> OperationsOfEachFamily(int count) {
   return ops;
 }
 
-// Each word of a batch of the operation by `word`, a function of its format.
+// Each word of a batch of the operation by `word`, a function of its format. Of a sparse A two of
+// four are +0, in every pair of positions.
 template <class Word>
 Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Word word) {
   const Instruction& instruction = *op.instruction;
@@ -35,12 +36,16 @@ Batch FillBatch(const Operation& op, const Shape& shape, int64_t executions, Wor
   for (size_t i = 0; i < batch.a.size(); ++i) batch.a[i] = word(instruction.a_format(i % words));
   for (size_t i = 0; i < batch.b.size(); ++i) batch.b[i] = word(instruction.b_format(i % words));
   for (uint64_t& w : batch.c) w = word(*instruction.c);
+  constexpr int kKept[] = {3, 5, 9, 6, 10, 12};  // bits of positions
+  for (size_t i = 0; instruction.sparse && i < batch.a.size(); ++i) {
+    if ((kKept[i / 4 % 6] >> i % 4 & 1) == 0) batch.a[i] = 0;
+  }
   return batch;
 }
 
 // Any bit patterns.
 inline Batch RandomBits(const Operation& op, const Shape& shape, int64_t executions,
-                        uint64_t seed) {
+                        uint64_t seed = 1) {
   std::mt19937_64 random(seed);
   return FillBatch(op, shape, executions,
                    [&](const Format& f) { return random() & LowBits(f.bits); });

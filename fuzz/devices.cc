@@ -13,9 +13,15 @@
 namespace mmadiff {
 namespace {
 
-constexpr absl::string_view kBest = "auto", kCuda = "cuda:", kHip = "hip:";
-constexpr char kOnHost[] =
-    "there are no resident kernels for AMD: cases are made and compared on the host";
+constexpr absl::string_view kBest = "auto", kCuda = "cuda:";
+
+// A device that is no CudaDevice; of a GPU a warning takes the place of `warning`.
+OpenedDevice WithoutResident(std::unique_ptr<Device> device, std::string warning) {
+  if (dynamic_cast<const GpuDevice*>(device.get()) != nullptr) {
+    warning = "there are no resident kernels for AMD: cases are made and compared on the host";
+  }
+  return {nullptr, std::move(device), std::move(warning)};
+}
 
 DeviceOr OpenBest(absl::string_view) {
   absl::StatusOr<OpenedDevice> best = OpenAnyDevice(kBest);
@@ -50,19 +56,17 @@ absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
     if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
     if (!best) return gpu.status();
     DeviceOr amd = OpenDevice("hip:0");
-    if (amd.ok()) return OpenedDevice{nullptr, *std::move(amd), kOnHost};
+    if (amd.ok()) return WithoutResident(*std::move(amd), "");
     for (const absl::Status& s : {gpu.status(), amd.status()}) {
       if (IsNoLibrary(s)) continue;
       absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
                       s.message());
     }
     spec = "host";
-  } else if (absl::StartsWith(spec, kHip)) {
-    warning = kOnHost;
   }
   DeviceOr device = OpenDevice(spec);
   if (!device.ok()) return device.status();
-  return OpenedDevice{nullptr, *std::move(device), std::move(warning)};
+  return WithoutResident(*std::move(device), std::move(warning));
 }
 
 }  // namespace mmadiff

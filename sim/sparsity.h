@@ -6,6 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+
+#include "sim/instruction.h"
 
 namespace mmadiff {
 
@@ -27,5 +30,8 @@ inline std::optional<std::array<int, 2>> StoredPositions(std::span<const uint64_
   }
   return positions;
 }
+
+// Why rows of A are no operands of the instruction: it is sparse, and they are not. "" if they are.
+std::string WhyNotSparse(const Instruction& instruction, std::span<const uint64_t> a);
 
 }  // namespace mmadiff

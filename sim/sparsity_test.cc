@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
+#include <vector>
 
 namespace mmadiff {
 namespace {
@@ -42,6 +44,20 @@ TEST(Sparsity, ByHand) {
   EXPECT_EQ(StoredPositions(Words{7, 0, 0, 0}), (Pair{0, 1}));
   EXPECT_EQ(StoredPositions(Words{0, 0, 7, 7}), (Pair{2, 3}));
   EXPECT_EQ(StoredPositions(Words{7, 7, 0, 7}), std::nullopt);
+}
+
+TEST(Sparsity, OfRows) {
+  const Instruction& sparse = *FindInstruction("v_smfmac_f32_16x16x32_f16");
+  std::vector<uint64_t> rows(64);
+  rows[36] = rows[39] = rows[63] = 1;
+  EXPECT_EQ(WhyNotSparse(sparse, rows), "");
+  rows[37] = 1;
+  const std::string why =
+      "v_smfmac_f32_16x16x32_f16 is sparse: of four neighbours of k in A at most two may differ "
+      "from 0, not as a4 to a7";
+  EXPECT_EQ(WhyNotSparse(sparse, rows), why + " of row 1");
+  EXPECT_EQ(WhyNotSparse(sparse, std::span(rows).last(32)), why);
+  EXPECT_EQ(WhyNotSparse(*FindInstruction("v_mfma_f32_16x16x32_f16"), rows), "");
 }
 
 }  // namespace

@@ -10,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -19,6 +18,7 @@
 #include "device/cuda/driver.h"
 #include "device/cuda/kernel.h"
 #include "device/cuda/wgmma_kernel.h"
+#include "device/testing_operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -55,28 +55,12 @@ class CudaTest : public testing::Test {
   }
 };
 
-Batch RandomBatch(const Operation& op, const Shape& shape, int count) {
-  std::mt19937_64 random(1);
-  Batch batch;
-  batch.Resize(shape, count);
-  const Instruction& i = *op.instruction;
-  const size_t words = shape.row_words();
-  for (size_t w = 0; w < batch.a.size(); ++w) {
-    batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
-  }
-  for (size_t w = 0; w < batch.b.size(); ++w) {
-    batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
-  }
-  for (uint64_t& w : batch.c) w = random() & LowBits(op.model.c.bits);
-  return batch;
-}
-
 void ExpectTheModel(Device& device, const Operation& op) {
   const Shape& s = op.shape();
   // One more dot product than fills the diagonals of two executions.
   const int diagonals = 2 * s.blocks * std::min(s.m, s.n) + 1;
-  for (const Batch& batch : {RandomBatch(op, s, 2), RandomBatch(op, DotProductShape(s), diagonals),
-                             RandomBatch(op, s, 0)}) {
+  for (const Batch& batch : {RandomBits(op, s, 2), RandomBits(op, DotProductShape(s), diagonals),
+                             RandomBits(op, s, 0)}) {
     std::vector<uint64_t> model(batch.dot_products());
     Simulate(op.model, batch, model);
     const auto d = device.Run(op, batch);
@@ -176,7 +160,7 @@ TEST_F(CudaTest, WhatItCannotRun) {
     EXPECT_EQ(device->Supports(*FindOperation(name)).code(), StatusCode::kNotFound) << name;
   }
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  EXPECT_EQ(device->Run(op, RandomBatch(op, {1, 1, 8, 1}, 1)).status().code(),
+  EXPECT_EQ(device->Run(op, RandomBits(op, {1, 1, 8, 1}, 1)).status().code(),
             StatusCode::kInvalidArgument);
   Fake("CAPABILITY", "12.0");
   const absl::Status later =
@@ -241,7 +225,7 @@ TEST_F(CudaTest, MachineCodeOfTheBuild) {
     ExpectTheModel(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"));
     ExpectTheModel(*device, *FindOperation("sm_90/wmma.m16n16k8.f32.tf32.tf32.f32"));
     ExpectTheModel(*device, *FindOperation("sm_90/fma.rz.f32"));
-    const absl::Status s = device->Run(other, RandomBatch(other, other.shape(), 1)).status();
+    const absl::Status s = device->Run(other, RandomBits(other, other.shape(), 1)).status();
     EXPECT_EQ(s.code(), StatusCode::kNotFound);
     EXPECT_THAT(std::string(s.message()), HasSubstr("ptxjitcompiler"));
     Fake("NO_JIT", nullptr);
@@ -258,7 +242,7 @@ TEST_F(CudaTest, ADriverOlderThanTheToolkitAssembles) {
   EXPECT_EQ(IdentityFor(*device, op), device->identity());
   ExpectTheModel(*device, op);
   Fake("NO_JIT", "1");
-  EXPECT_FALSE(Open("0", OfCuda130)->Run(op, RandomBatch(op, op.shape(), 1)).ok());
+  EXPECT_FALSE(Open("0", OfCuda130)->Run(op, RandomBits(op, op.shape(), 1)).ok());
 }
 
 // Machine code that cannot be loaded is an error that names it, and is asked for again.
@@ -268,7 +252,7 @@ TEST_F(CudaTest, FailureToLoadMachineCode) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   Fake("FAILS", "cuModuleLoadDataEx");
   Fake("RESULT", "209");
-  const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
+  const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 1)).status();
   EXPECT_EQ(s.code(), StatusCode::kNotFound);
   EXPECT_THAT(std::string(s.message()), HasSubstr("loading the machine code for sm_90a"));
   Fake("FAILS", nullptr);
@@ -324,7 +308,7 @@ TEST_F(CudaTest, SaysWhichGpuAnswered) {
   const std::string serial = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0, ";
   EXPECT_EQ(device->Hardware(), serial + "0 of 14 multiprocessors answered");
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  ASSERT_TRUE(device->Run(op, RandomBatch(op, op.shape(), 100)).ok());
+  ASSERT_TRUE(device->Run(op, RandomBits(op, op.shape(), 100)).ok());
   EXPECT_EQ(device->Hardware(), serial + "14 of 14 multiprocessors answered");
 }
 
@@ -339,7 +323,7 @@ TEST_F(CudaTest, AKernelThatWritesNothing) {
     for (const auto& [fault, text] : {std::pair("unwritten", "wrote no result in execution 0 of 3"),
                                       std::pair("unwritten_d", "wrote no result in execution 0")}) {
       Fake("FAULT", fault);
-      const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 3)).status();
+      const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 3)).status();
       EXPECT_EQ(s.code(), StatusCode::kDataLoss) << fault;
       EXPECT_THAT(std::string(s.message()), HasSubstr(text));
     }
@@ -363,20 +347,20 @@ TEST_F(CudaTest, FailuresOfTheDevice) {
     ASSERT_NE(device, nullptr);
     Fake("FAILS", function);
     Fake("RESULT", result);
-    const auto d = device->Run(op, RandomBatch(op, op.shape(), 1));
+    const auto d = device->Run(op, RandomBits(op, op.shape(), 1));
     EXPECT_EQ(d.status().code(), code) << result;
     EXPECT_THAT(std::string(d.status().message()),
                 HasSubstr(absl::StrCat("fake error (CUDA error ", result, ")")));
     EXPECT_THAT(std::string(d.status().message()), HasSubstr(text));
     Fake("FAILS", nullptr);
-    EXPECT_TRUE(device->Run(op, RandomBatch(op, op.shape(), 1)).ok()) << function;
+    EXPECT_TRUE(device->Run(op, RandomBits(op, op.shape(), 1)).ok()) << function;
   }
 }
 
 // A layout that is not the one of the tables disables the instruction, from its first use on.
 TEST_F(CudaTest, AWrongLayout) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  const Batch batch = RandomBatch(op, op.shape(), 1);
+  const Batch batch = RandomBits(op, op.shape(), 1);
   for (const char* operand : {"A", "B", "C", "D"}) {
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
@@ -390,7 +374,7 @@ TEST_F(CudaTest, AWrongLayout) {
     }
     EXPECT_EQ(device->Supports(op).code(), StatusCode::kNotFound) << operand;
     const Operation& other = *FindOperation("sm_90/mma.m16n8k8.f32.f16.f16.f32");
-    EXPECT_TRUE(device->Run(other, RandomBatch(other, other.shape(), 1)).ok());
+    EXPECT_TRUE(device->Run(other, RandomBits(other, other.shape(), 1)).ok());
   }
 }
 
@@ -408,11 +392,11 @@ TEST_F(CudaTest, FailuresThatKillTheContext) {
     ASSERT_NE(device, nullptr);
     Fake("FAILS", function);
     Fake("RESULT", result);
-    const absl::Status first = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
+    const absl::Status first = device->Run(op, RandomBits(op, op.shape(), 1)).status();
     EXPECT_EQ(first.code(), code) << result;
     EXPECT_THAT(std::string(first.message()), HasSubstr(text));
     Fake("FAILS", nullptr);
-    const absl::Status later = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
+    const absl::Status later = device->Run(op, RandomBits(op, op.shape(), 1)).status();
     EXPECT_EQ(later.code(), StatusCode::kUnavailable) << result;
     EXPECT_THAT(std::string(later.message()), HasSubstr("cuda:0 is lost to this process"));
     EXPECT_THAT(std::string(later.message()), HasSubstr(std::string(first.message())));

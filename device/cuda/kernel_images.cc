@@ -9,15 +9,14 @@ namespace {
 
 struct Embedded {
   uint64_t capability;  // 90 for 9.0; 0 ends the table
+  uint64_t toolkit;     // KernelImage::toolkit
   uint64_t offset;      // from the start of the table
   uint64_t bytes;
 };
 
 }  // namespace
 
-// Written by CMakeLists.txt.
-extern "C" const uint64_t mmadiff_kernel_images_toolkit;
-extern "C" const Embedded mmadiff_kernel_images[];
+extern "C" const Embedded mmadiff_kernel_images[];  // written by CMakeLists.txt
 
 namespace mmadiff {
 
@@ -26,7 +25,7 @@ KernelImage KernelImageOf(const PtxTarget& target) {
   for (const Embedded* e = mmadiff_kernel_images; e->capability != 0; ++e) {
     if (e->capability != capability) continue;
     return {{reinterpret_cast<const char*>(mmadiff_kernel_images) + e->offset, e->bytes},
-            static_cast<int>(mmadiff_kernel_images_toolkit)};
+            static_cast<int>(e->toolkit)};
   }
   return {};
 }

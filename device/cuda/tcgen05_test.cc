@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <random>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/cuda/fake_tcgen05.h"
 #include "device/cuda/tcgen05_kernel.h"
 #include "device/gpu/fragments.h"
+#include "device/testing_operations.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -100,21 +100,6 @@ TEST(Tcgen05, KernelsOnlyWhereTheInstructionIs) {
               testing::HasSubstr("is an instruction of sm_100, not of sm_103a"));
 }
 
-Batch RandomBatch(const Instruction& i, int count) {
-  std::mt19937_64 random(1);
-  Batch batch;
-  batch.Resize(i.shape, count);
-  const int words = i.shape.row_words();
-  for (size_t w = 0; w < batch.a.size(); ++w) {
-    batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
-  }
-  for (size_t w = 0; w < batch.b.size(); ++w) {
-    batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
-  }
-  for (uint64_t& w : batch.c) w = random() & LowBits(i.c->bits);
-  return batch;
-}
-
 // The text finds the words of an execution where the maps have them.
 void ExpectWordsOf(const Kernel& kernel) {
   const std::pair<const char*, int> operands[] = {
@@ -133,7 +118,7 @@ void ExpectModelFromWords(const Operation& op, SourceOfA source) {
   EXPECT_EQ(kernel.threads, 128);
   ExpectWordsOf(kernel);
   const Fragments fragments(*op.instruction, kernel);
-  const Batch batch = RandomBatch(*op.instruction, 2);
+  const Batch batch = RandomBits(op, op.shape(), 2);
   const PackedOperands in = fragments.Pack(batch, 0, 2);
   std::vector<uint32_t> out(2 * kernel.d.words);
   for (int x = 0; x < 2; ++x) {

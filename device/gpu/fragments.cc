@@ -4,7 +4,6 @@
 #include <array>
 #include <span>
 
-#include "absl/strings/str_cat.h"
 #include "sim/sparsity.h"
 
 namespace mmadiff {
@@ -39,17 +38,6 @@ void Repeat(const OperandWords& o, int64_t executions, std::vector<uint32_t>& wo
 int64_t Fragments::Executions(const Batch& batch) const {
   if (batch.shape == shape_) return batch.count;
   return (batch.count + DotProductsAtATime() - 1) / DotProductsAtATime();
-}
-
-absl::Status Fragments::Check(const Batch& batch) const {
-  for (size_t w = 0; instruction_.sparse && w < batch.a.size(); w += 4) {
-    if (StoredPositions(FourOf(&batch.a[w])).has_value()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat(instruction_.name, " is sparse: of four neighbours of k in A at most two may ",
-                     "differ from 0, not as a", w % shape_.k, " to a", w % shape_.k + 3, " of row ",
-                     w / shape_.k));
-  }
-  return absl::OkStatus();
 }
 
 PackedOperands Fragments::Pack(const Batch& batch, int64_t first, int64_t count) const {

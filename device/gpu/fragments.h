@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "device/gpu/kernel.h"
 #include "sim/batch.h"
 
@@ -24,10 +23,7 @@ class Fragments {
   // of each block of an execution, the other operands are zeros.
   int64_t Executions(const Batch& batch) const;
 
-  // kInvalidArgument if the instruction is sparse and A is not (sim/sparsity.h).
-  absl::Status Check(const Batch& batch) const;
-
-  // Executions first .. first+count-1 of a batch that Check() took.
+  // Executions first .. first+count-1 of a batch.
   PackedOperands Pack(const Batch& batch, int64_t first, int64_t count) const;
 
   // Results of the same executions from `d`, into their places of all results of the batch.

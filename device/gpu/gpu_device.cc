@@ -71,7 +71,6 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
   if (!loaded.ok()) return loaded.status();
   if (absl::Status s = ConfirmLayout(op); !s.ok()) return s;
   const Fragments fragments(*op.instruction, (*loaded)->kernel);
-  if (absl::Status s = fragments.Check(batch); !s.ok()) return s;
   std::vector<uint64_t> words(batch.dot_products());
   const int64_t executions = fragments.Executions(batch);
   const Kernel& k = (*loaded)->kernel;

@@ -7,9 +7,11 @@
 // then (719), FAKE_HIP_AFTER how many calls come before. FAKE_HIP_SWAPS is the operand (A, B, C, D,
 // k) of which lanes 4 and 5 are exchanged. FAKE_HIP_FAULT is what goes wrong in silence: "unwritten"
 // (an instruction's kernel writes nothing), "once" (a bit of one launch), "alternating" (all results
-// are wrong in every second launch). FAKE_HIP_OF limits swaps and faults to instructions with this
+// are wrong in every second launch), "hang" (a launch never ends). FAKE_HIP_OF limits swaps and faults to instructions with this
 // text in their names. FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
 // (NAME=VALUE); FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -320,6 +322,7 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   const FakeKernel& k = *static_cast<const FakeKernel*>(function);
   if (block != static_cast<unsigned>(k.lanes())) return 1;  // hipErrorInvalidValue
   if (Text("FAKE_HIP_FAULT") == "unwritten" && IsSpoiled(*k.op)) return 0;
+  while (Text("FAKE_HIP_FAULT") == "hang" && IsSpoiled(*k.op)) pause();
   uint32_t* addresses[5];
   for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint32_t**>(arguments[i]);
   const uint32_t mode = *static_cast<uint32_t*>(arguments[5]);

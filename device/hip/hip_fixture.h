@@ -5,12 +5,10 @@
 
 #include <cstdlib>
 #include <memory>
-#include <random>
 #include <string>
 
 #include "device/hip/hip.h"
-#include "sim/batch.h"
-#include "sim/operation.h"
+#include "device/testing_operations.h"
 
 namespace mmadiff {
 
@@ -42,23 +40,5 @@ class HipTest : public testing::Test {
     return OpenHipWith(argument, images).status();
   }
 };
-
-// Words of all bits; A of sparse instructions with two of four.
-inline Batch RandomBatch(const Operation& op, const Shape& shape, int count) {
-  std::mt19937_64 random(1);
-  Batch batch;
-  batch.Resize(shape, count);
-  const Instruction& i = *op.instruction;
-  const size_t words = shape.row_words();
-  for (size_t w = 0; w < batch.a.size(); ++w) {
-    batch.a[w] = random() & LowBits(i.a_format(w % words).bits);
-    if (i.sparse && w % 4 == 3) batch.a[w - random() % 2] = batch.a[w - 2 - random() % 2] = 0;
-  }
-  for (size_t w = 0; w < batch.b.size(); ++w) {
-    batch.b[w] = random() & LowBits(i.b_format(w % words).bits);
-  }
-  for (uint64_t& w : batch.c) w = random() & LowBits(i.c->bits);
-  return batch;
-}
 
 }  // namespace mmadiff

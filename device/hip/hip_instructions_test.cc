@@ -28,7 +28,7 @@ TEST_F(HipTest, EveryInstructionOfEveryArchitecture) {
         const Shape& s = op.shape();
         const int diagonals = 2 * s.blocks * std::min(s.m, s.n) + 1;
         for (const Batch& batch :
-             {RandomBatch(op, s, 2), RandomBatch(op, DotProductShape(s), diagonals)}) {
+             {RandomBits(op, s, 2), RandomBits(op, DotProductShape(s), diagonals)}) {
           std::vector<uint64_t> wanted(batch.dot_products());
           Simulate(model, batch, wanted);
           const auto d = device->Run(op, batch);

@@ -1,11 +1,14 @@
 // hip:N on a library that stands for HIP and a GPU: packing, both shapes of batches, every target,
 // modes and failures. What hardware answers is not tested here.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <set>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "device/hip/driver.h"
 #include "device/hip/hip_fixture.h"
@@ -32,7 +35,7 @@ TEST_F(HipTest, AnotherLayoutIsSeen) {
     for (const char* operand = c.operands; *operand != '\0'; ++operand) {
       Fake("SWAPS", std::string(1, *operand).c_str());
       const std::unique_ptr<GpuDevice> device = Open(c.target);
-      const absl::Status s = device->Run(op, RandomBatch(op, op.shape(), 1)).status();
+      const absl::Status s = device->Run(op, RandomBits(op, op.shape(), 1)).status();
       EXPECT_EQ(s.code(), StatusCode::kFailedPrecondition) << c.op << " " << *operand << ": " << s;
       EXPECT_THAT(std::string(s.message()), HasSubstr("the layout is not the one"));
       EXPECT_EQ(device->Supports(op).code(), StatusCode::kNotFound);
@@ -42,7 +45,7 @@ TEST_F(HipTest, AnotherLayoutIsSeen) {
 
 TEST_F(HipTest, DenseFactorsOfASparseInstruction) {
   const Operation& op = *FindOperation("gfx942/v_smfmac_f32_16x16x32_f16", Models::kOptional);
-  Batch batch = RandomBatch(op, op.shape(), 1);
+  Batch batch = RandomBits(op, op.shape(), 1);
   std::fill_n(&batch.a[36], 3, 0x3c00);
   const absl::Status s = Open("gfx942")->Run(op, batch).status();
   EXPECT_EQ(s.code(), StatusCode::kInvalidArgument);
@@ -99,7 +102,7 @@ TEST_F(HipTest, Failures) {
   unsetenv("MMADIFF_LIBCOMGR");
 
   const Operation& op = *FindOperation("gfx942/v_mfma_f32_16x16x16_f16");
-  const Batch batch = RandomBatch(op, op.shape(), 1);
+  const Batch batch = RandomBits(op, op.shape(), 1);
   const struct {
     const char *function, *result;
     StatusCode code;
@@ -135,6 +138,14 @@ TEST(WhyNoGpu, SaysWhatToDo) {
     unsetenv(name);
   }
   EXPECT_THAT(WhyNoGpu("/none/kfd"), HasSubstr("amdgpu is not loaded"));
+  const std::string closed = testing::TempDir() + "/closed_kfd";
+  ASSERT_EQ(close(open(closed.c_str(), O_CREAT | O_RDWR, 0)), 0);
+  const auto ask = [&closed] {  // not as root, who may open all
+    setuid(65534);
+    const bool says = absl::StrContains(WhyNoGpu(closed), "add it to the groups render and video");
+    std::_Exit(says ? 0 : 1);
+  };
+  EXPECT_EXIT(ask(), testing::ExitedWithCode(0), "");
   EXPECT_EQ(WhyNoGpu("/dev/null"), "");
   setenv("HIP_VISIBLE_DEVICES", "3", 1);
   EXPECT_THAT(WhyNoGpu("/dev/null"), HasSubstr("HIP_VISIBLE_DEVICES='3' hides"));

@@ -30,6 +30,7 @@ expect 4 'no HIP run time here.*install ROCm' MMADIFF_LIBHIP=/none/libamdhip64.s
 expect 4 'HIP error 100' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
 expect 4 'no GPU 1: there are 1' -- run --device=hip:1 --instr=$f16
 expect 4 'this GPU is gfx906; there are kernels for gfx908' FAKE_HIP_TARGET=gfx906 -- run --device=hip:0 --instr=$f16
+[ -e /dev/kfd ] || expect 4 'error 100.*; there is no /dev/kfd: no AMD GPU' FAKE_HIP_GPUS=0 -- run --device=hip:0 --instr=$f16
 expect 2 'denorm=flush, denorm16=flush, round=up' -- run --device=hip:0,x=1 --instr=$f16
 expect 0 'hip:N .*HIP error 100' FAKE_HIP_GPUS=0 -- list devices
 if ! "$m" probe --device=hip:0 --instr=$f16 --question=layout >out.txt 2>&1; then
@@ -43,19 +44,53 @@ fi
 expect 3 'memory is full' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 -- run --device=hip:0 --instr=$f16 --cases=20
 expect 75 'HIP error 719.*run the same line again' FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_AFTER=40 \
   -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=lost
+# After these the process can do nothing more on the GPU, at once and later.
+for error in 214 700 702 710 719 999; do
+  advice="HIP error $error.*run the same line again.*dmesg .amdgpu. and rocm-smi"
+  failing=(FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_RESULT=$error)
+  expect 3 "$advice" "${failing[@]}" -- run --device=hip:0 --instr=$f16 --cases=20
+  expect 75 "$advice" "${failing[@]}" FAKE_HIP_AFTER=40 -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=lost$error
+done
+expect 75 'memory is full: look at rocm-smi' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 FAKE_HIP_AFTER=90 \
+  -- run --device=hip:0 --instr=$f16 --cases=2000 --threads=1 --workdir=full
+without=(FAKE_HIP_TARGET=gfx950 MMADIFF_LIBCOMGR=/none/libamd_comgr.so)
+if ! env "${without[@]}" "$m" list devices | grep -q '^hip:N.*machine code of'; then
+  expect 4 'no machine code for gfx950.*install ROCm' "${without[@]}" -- run --device=hip:0 --instr=$f16
+fi
 expect 3 'dropped .*: .*the layout is not the one' FAKE_HIP_SWAPS=B FAKE_HIP_OF=16x16x16_f16 -- \
   run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=20
 expect 5 'not repeat|asked again' FAKE_HIP_FAULT=once -- run --device=hip:0 --instr=$f16 --cases=300
+
+# A kernel that never returns: the second signal ends the run.
+FAKE_HIP_FAULT=hang "$m" run --device=hip:0 --instr=$f16 --cases=20 --workdir=hangs >out.txt 2>&1 &
+until [ -e hangs ] || ! kill -0 $! 2>/dev/null; do sleep 0.1; done
+kill -TERM $!
+sleep 1
+kill -TERM $! || fail "it did not hang"
+wait $!
+got=$?
+[ $got = 75 ] || fail "exit code $got of a kernel that never returns"
 
 # ---- Counts and digests as the host path has them; what has no model is compared with itself.
 digest() { grep -E '^stat::(digest|dot_products|mismatches):' out.txt; }
 expect 0 'no resident kernels for AMD' -- run --device=hip:0 --instr='gfx942/*' --cases=20 --seed=3
 digest >hip.txt
+expect 0 'no resident kernels for AMD' -- run --instr=$f16 --cases=20
 expect 0 'stat::mismatches: 0' -- run --device=faulty:none=0 --instr='gfx942/*' --cases=20 --seed=3
 digest | diff - hip.txt || fail "another digest"
 [ "$(wc -l <hip.txt)" = 3 ] || fail "no digest"
 expect 0 'Fake, 14 compute units' -- list devices
 expect 0 'answers? agree|agrees' -- probe --device=hip:0 --instr='gfx942/v_smfmac_f32_16x16x32_f16' --question=layout,repeat
+
+# ---- Of a sparse instruction A is sparse, whatever is asked; a recording of another one is damaged.
+sparse=gfx942/v_smfmac_f32_16x16x32_f16
+expect 0 'stat::agree: 2' -- probe --device=hip:0 --instr=$sparse --all --max_total_time=0
+expect 0 '1 instructions of' -- record sparse --device=hip:0 --instr=$sparse --cases=8 --max_total_time=0
+expect 0 'dot products of' -- record sparse.log --device=hip:0 --instr=$sparse --cases=8
+{ echo "# instruction: $sparse"; printf ' 3c00%.0s' {1..64}; echo " 00000000 42000000"; } >dense.txt
+for device in '' --device=hip:0; do
+  expect 5 'dense.txt:2: v_smfmac_f32_16x16x32_f16 is sparse: of four .* not as a0 to a3' -- replay dense.txt $device
+done
 
 # ---- Planted parameters of CDNA3 are the answers of its questions.
 plant() { # PARAMETER=VALUE INSTRUCTION

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Surveys on the library that stands for HIP (device/hip/fake_driver.cc) and for GPUs of three
+# architectures: dense, sparse and unknown rows, one that is laid out otherwise, one that computes
+# otherwise.
+# Usage: hip_survey_test.sh MMADIFF MMADIFF_ON_FAKE_GPU
+set -u
+m=$(realpath "$1") gpu=$(realpath "$2")
+MMADIFF_ROOT=$(realpath "$(dirname "$0")/../..")
+tmp=$(mktemp -d) || exit 2
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 2
+export MMADIFF_ROOT MMADIFF_LIBHIP= MMADIFF_LIBCUDA=/none/libcuda.so
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# expect CODE [VARIABLE=VALUE ...] -- FOLDER ARGUMENT...: a survey of the GPU.
+expect() {
+  local code=$1 got settings=()
+  shift
+  while [ "$1" != -- ]; do settings+=("$1"); shift; done
+  local folder=$2
+  shift 2
+  env "${settings[@]}" "$gpu" survey --device=hip:0 --out="$folder" --max_total_time=0 --quiet \
+    --cases=50 "$@" >out.txt 2>err.txt
+  got=$?
+  [ $got = "$code" ] || { fail "exit code $got, not $code: ${settings[*]} survey $*"; tail -n 5 err.txt; }
+}
+# count PATTERN N: lines of the page of the last survey.
+count() { [ "$(grep -cE -- "$1" out.txt)" = "$2" ] || { fail "not $2 of '$1'"; cat out.txt; }; }
+# replayed CODE FOLDER [ARGUMENT...]: the folder held against the models, or against a device.
+replayed() {
+  local code=$1 got
+  shift
+  "$gpu" replay "$@" >replayed.txt 2>&1
+  got=$?
+  [ $got = "$code" ] || fail "replay $* gives $got, not $code: $(tail -n 3 replayed.txt)"
+}
+
+f16=gfx942/v_mfma_f32_16x16x16_f16
+f64=gfx942/v_mfma_f64_4x4x4_4b_f64
+fp8=gfx942/v_mfma_f32_16x16x32_fp8_fp8
+i8=gfx942/v_mfma_i32_16x16x32_i8
+sparse=gfx942/v_smfmac_f32_16x16x32_f16
+
+# has_kernels TARGET INSTRUCTION: else no compiler here knows the target, nor the code object manager.
+has_kernels() {
+  FAKE_HIP_TARGET=$1 "$gpu" probe --device=hip:0 --instr="$2" --question=layout >out.txt 2>&1 && return
+  grep -q "no machine code for $1" out.txt || fail "the first question: $(cat out.txt)"
+  echo "SKIPPED: no machine code for $1"
+  return 1
+}
+has_kernels gfx942 $f16 || exit $((failures > 0 ? 1 : 77))
+
+# All is right: models agree, of a sparse row without a model all that can be asked is.
+expect 0 -- good --instr=$f16,$f64,$fp8,$i8,$sparse
+count '^None\.$' 1
+count '^\| gfx942/v_mfma.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 4
+count "^. $sparse . agrees . agrees . no model . - . - . - . yes .$" 1
+replayed 0 good
+replayed 0 good --device=hip:0
+grep -qE '^([0-9]+) of \1 of these answers are the device.s again' replayed.txt ||
+  fail "the sparse row is not asked again: $(cat replayed.txt)"
+
+# One row is laid out otherwise, one computes otherwise; the others are as before.
+expect 3 FAKE_HIP_SWAPS=B FAKE_HIP_OF=i32_16x16x32_i8 -- mislaid --instr=$f16,$i8,$sparse
+count "^\* \*\*$i8\*\*: another layout: " 1
+count '^\| gfx942/v_mfma_f32.* \| 0 of .* \| yes \|$' 1
+expect 3 FAKE_HIP_SWAPS=k FAKE_HIP_OF=smfmac -- positions --instr=$f16,$sparse
+count "^\* \*\*$sparse\*\*: another layout: " 1
+expect 1 FAKE_HIP_PLANTS=fraction_bits=23 FAKE_HIP_OF=16x16x16_f16 -- planted --instr=$f16,$f64
+count "^\* \*\*$f16\*\*: .*fraction_bits=23" 1
+count '^\| gfx942/v_mfma_f64.* \| 0 of .* \| yes \|$' 1
+replayed 1 planted
+grep 'MISMATCH' replayed.txt | grep -qv "$f16" && fail "replay refutes another row"
+"$m" survey --compare good planted >differ.txt 2>&1
+[ $? = 1 ] || fail "the two surveys do not differ: $(cat differ.txt)"
+
+# A kernel that never ends: the page names the row, and the GPU by its place.
+expect 3 FAKE_HIP_FAULT=hang FAKE_HIP_OF=4x4x4 -- hangs --instr=$i8,$f64 --timeout=3s
+count "^\* \*\*$f64\*\*: hangs in layout: .*for 3s; killed.*; on one execution" 1
+count '^Device `hip:0`, GPU-0102.* at PCI 0000:c1:00.0, ' 1
+count "^. $i8 .* . 0 of .* . yes .$" 1
+
+# Rows that nobody has a model of, of other architectures.
+unknown() { # TARGET INSTRUCTION
+  has_kernels "$1" "$1/$2" || return
+  expect 0 FAKE_HIP_TARGET="$1" -- "$1" --instr="$1/$2"
+  count "^. $1/$2 . agrees . agrees . no model . - . - . - . yes .$" 1
+  replayed 3 "$1" # nothing was compared
+}
+unknown gfx950 v_mfma_f32_16x16x32_bf16
+unknown gfx1100 v_wmma_f32_16x16x16_f16
+
+echo "$failures failures"
+[ $failures = 0 ]
