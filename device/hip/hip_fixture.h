@@ -9,10 +9,17 @@
 #include <string>
 
 #include "device/hip/hip.h"
+#include "device/hip/kernel_images.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
+
+// The machine code of the build; without it what the stand-in takes for code that does as it should.
+inline HipImage FakeImageOf(const HipTarget& target) {
+  const HipImage image = HipImageOf(target);
+  return {image.code_object.empty() ? "\177ELF" : image.code_object, "clang 0"};
+}
 
 class HipTest : public testing::Test {
  protected:
@@ -28,7 +35,7 @@ class HipTest : public testing::Test {
     const std::string variable = "FAKE_HIP_" + name;
     value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
   }
-  static HipImage Elf(const HipTarget&) { return {"\177ELF", "clang 0"}; }
+  static HipImage Elf(const HipTarget& target) { return FakeImageOf(target); }
   static HipImage None(const HipTarget&) { return {}; }
 
   static std::unique_ptr<GpuDevice> Open(const std::string& target,

@@ -85,10 +85,12 @@ class Text {
     if (target_.wave == 32) Line("s_nop 15");
   }
 
-  // MODE from s18.
+  // MODE from s18. Between two s_setreg of one register GFX9 needs two wait states (LLVM,
+  // GCNHazardRecognizer, checkSetRegHazards).
   void SetMode() {
     Line("s_setreg_b32 hwreg(1, 0, ", gfx12_ ? 8 : 10, "), s18");
     Line("s_lshr_b32 s18, s18, 23");
+    Line("s_nop 0");
     Line("s_setreg_b32 hwreg(1, 23, 1), s18");
   }
 
