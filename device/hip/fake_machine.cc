@@ -13,14 +13,8 @@
 namespace mmadiff {
 
 enum class FakeMachine::Op : uint8_t {
-  kAdd,
-  kAddCarry,
-  kMultiply,
-  kMultiplyHigh,
-  kShiftLeft,
-  kShiftRight,
-  kOr,
-  kMove,  // scalar
+  kScalar,
+  kVector,
   kSetReg,
   kGetReg,
   kNop,
@@ -29,76 +23,85 @@ enum class FakeMachine::Op : uint8_t {
   kWaitScalars,
   kEnd,
   kLoadScalars,
-  kAnd,
-  kMultiply24,
-  kMoveLanes,
   kLoad,
   kStore,
   kToAccumulator,
   kFromAccumulator,
   kScales,
-  kMatrix,
+  kMatrix
 };
 
 namespace {
 
-using Op = FakeMachine::Op;
+using enum FakeMachine::Op;
 using Step = FakeMachine::Step;
 
 constexpr int kScalarRegisters = 106, kTtmp = 108, kBlockOfGfx12 = 117;  // ttmp9
 constexpr int kMode = 1, kHwId = 4, kXccId = 20, kHwId1 = 23;            // hwreg()
 
-// Where the operands of an instruction stand.
-enum class Format : uint8_t { kSop2, kSop1, kSopk, kSopp, kSmem, kVop2, kVop1, kGlobal, kVop3p };
+// What arithmetic computes of two words and SCC.
+using Compute = uint64_t (*)(uint64_t, uint64_t, bool);
+constexpr Compute kAdd = [](uint64_t a, uint64_t b, bool) { return a + b; },
+                  kAddCarry = [](uint64_t a, uint64_t b, bool scc) { return a + b + scc; },
+                  kMultiply = [](uint64_t a, uint64_t b, bool) { return a * b; },
+                  kMultiplyHigh = [](uint64_t a, uint64_t b, bool) { return a * b >> 32; },
+                  kShiftLeft = [](uint64_t a, uint64_t b, bool) { return a << b % 32; },
+                  kShiftRight = [](uint64_t a, uint64_t b, bool) { return a >> b % 32; },
+                  kOr = [](uint64_t a, uint64_t b, bool) { return a | b; },
+                  kAnd = [](uint64_t a, uint64_t b, bool) { return a & b; },
+                  kMultiply24 = [](uint64_t a, uint64_t b, bool) {
+                    return (a & 0xffffff) * (b & 0xffffff);
+                  };
+constexpr Compute kMove = nullptr;
 
 struct Encoding {
   int from, to;  // generations
   uint32_t mask, value;
-  Op op;
-  Format format;
+  FakeMachine::Op op;
+  Compute compute = nullptr;
   int words = 0;  // that are loaded
 };
 constexpr Encoding kEncodings[] = {
-    {9, 12, 0xff800000, 0x80000000, Op::kAdd, Format::kSop2},
-    {9, 12, 0xff800000, 0x82000000, Op::kAddCarry, Format::kSop2},
-    {9, 9, 0xff800000, 0x92000000, Op::kMultiply, Format::kSop2},
-    {11, 12, 0xff800000, 0x96000000, Op::kMultiply, Format::kSop2},
-    {9, 9, 0xff800000, 0x96000000, Op::kMultiplyHigh, Format::kSop2},
-    {11, 12, 0xff800000, 0x96800000, Op::kMultiplyHigh, Format::kSop2},
-    {9, 9, 0xff800000, 0x8e000000, Op::kShiftLeft, Format::kSop2},
-    {9, 9, 0xff800000, 0x8f000000, Op::kShiftRight, Format::kSop2},
-    {11, 12, 0xff800000, 0x85000000, Op::kShiftRight, Format::kSop2},
-    {9, 9, 0xff800000, 0x87000000, Op::kOr, Format::kSop2},
-    {12, 12, 0xff80ff00, 0xbe800000, Op::kMove, Format::kSop1},
-    {9, 12, 0xff800000, 0xb9000000, Op::kSetReg, Format::kSopk},
-    {9, 12, 0xff800000, 0xb8800000, Op::kGetReg, Format::kSopk},
-    {9, 12, 0xffff0000, 0xbf800000, Op::kNop, Format::kSopp},
-    {9, 9, 0xffff0000, 0xbf810000, Op::kEnd, Format::kSopp},
-    {11, 12, 0xffff0000, 0xbfb00000, Op::kEnd, Format::kSopp},
-    {9, 9, 0xffff0000, 0xbf8c0000, Op::kWait, Format::kSopp},
-    {11, 11, 0xffff0000, 0xbf890000, Op::kWait, Format::kSopp},
-    {12, 12, 0xffff0000, 0xbfc00000, Op::kWaitLoads, Format::kSopp},
-    {12, 12, 0xffff0000, 0xbfc70000, Op::kWaitScalars, Format::kSopp},
-    {9, 9, 0xffffe000, 0xc00a0000, Op::kLoadScalars, Format::kSmem, 4},
-    {9, 9, 0xffffe000, 0xc00e0000, Op::kLoadScalars, Format::kSmem, 8},
-    {11, 11, 0xffffe000, 0xf4080000, Op::kLoadScalars, Format::kSmem, 4},
-    {11, 11, 0xffffe000, 0xf40c0000, Op::kLoadScalars, Format::kSmem, 8},
-    {12, 12, 0xffffe000, 0xf4004000, Op::kLoadScalars, Format::kSmem, 4},
-    {12, 12, 0xffffe000, 0xf4006000, Op::kLoadScalars, Format::kSmem, 8},
-    {9, 9, 0xfe000000, 0x26000000, Op::kAnd, Format::kVop2},
-    {11, 12, 0xfe000000, 0x36000000, Op::kAnd, Format::kVop2},
-    {9, 9, 0xfe000000, 0x10000000, Op::kMultiply24, Format::kVop2},
-    {11, 12, 0xfe000000, 0x16000000, Op::kMultiply24, Format::kVop2},
-    {9, 12, 0xfe01fe00, 0x7e000200, Op::kMoveLanes, Format::kVop1},
-    {9, 9, 0xffffe000, 0xdc508000, Op::kLoad, Format::kGlobal},
-    {9, 9, 0xffffe000, 0xdc708000, Op::kStore, Format::kGlobal},
-    {11, 11, 0xffffe000, 0xdc520000, Op::kLoad, Format::kGlobal},
-    {11, 11, 0xffffe000, 0xdc6a0000, Op::kStore, Format::kGlobal},
-    {12, 12, 0xffffff80, 0xee050000, Op::kLoad, Format::kGlobal},
-    {12, 12, 0xffffff80, 0xee068000, Op::kStore, Format::kGlobal},
-    {9, 9, 0xffffff00, 0xd3d84000, Op::kFromAccumulator, Format::kVop3p},
-    {9, 9, 0xffffff00, 0xd3d94000, Op::kToAccumulator, Format::kVop3p},
-    {9, 9, 0xffffffff, 0xd3ac0000, Op::kScales, Format::kVop3p},
+    {9, 12, 0xff800000, 0x80000000, kScalar, kAdd},
+    {9, 12, 0xff800000, 0x82000000, kScalar, kAddCarry},
+    {9, 9, 0xff800000, 0x92000000, kScalar, kMultiply},
+    {11, 12, 0xff800000, 0x96000000, kScalar, kMultiply},
+    {9, 9, 0xff800000, 0x96000000, kScalar, kMultiplyHigh},
+    {11, 12, 0xff800000, 0x96800000, kScalar, kMultiplyHigh},
+    {9, 9, 0xff800000, 0x8e000000, kScalar, kShiftLeft},
+    {9, 9, 0xff800000, 0x8f000000, kScalar, kShiftRight},
+    {11, 12, 0xff800000, 0x85000000, kScalar, kShiftRight},
+    {9, 9, 0xff800000, 0x87000000, kScalar, kOr},
+    {12, 12, 0xff80ff00, 0xbe800000, kScalar, kMove},
+    {9, 12, 0xff800000, 0xb9000000, kSetReg},
+    {9, 12, 0xff800000, 0xb8800000, kGetReg},
+    {9, 12, 0xffff0000, 0xbf800000, kNop},
+    {9, 9, 0xffff0000, 0xbf810000, kEnd},
+    {11, 12, 0xffff0000, 0xbfb00000, kEnd},
+    {9, 9, 0xffff0000, 0xbf8c0000, kWait},
+    {11, 11, 0xffff0000, 0xbf890000, kWait},
+    {12, 12, 0xffff0000, 0xbfc00000, kWaitLoads},
+    {12, 12, 0xffff0000, 0xbfc70000, kWaitScalars},
+    {9, 9, 0xffffe000, 0xc00a0000, kLoadScalars, nullptr, 4},
+    {9, 9, 0xffffe000, 0xc00e0000, kLoadScalars, nullptr, 8},
+    {11, 11, 0xffffe000, 0xf4080000, kLoadScalars, nullptr, 4},
+    {11, 11, 0xffffe000, 0xf40c0000, kLoadScalars, nullptr, 8},
+    {12, 12, 0xffffe000, 0xf4004000, kLoadScalars, nullptr, 4},
+    {12, 12, 0xffffe000, 0xf4006000, kLoadScalars, nullptr, 8},
+    {9, 9, 0xfe000000, 0x26000000, kVector, kAnd},
+    {11, 12, 0xfe000000, 0x36000000, kVector, kAnd},
+    {9, 9, 0xfe000000, 0x10000000, kVector, kMultiply24},
+    {11, 12, 0xfe000000, 0x16000000, kVector, kMultiply24},
+    {9, 12, 0xfe01fe00, 0x7e000200, kVector, kMove},
+    {9, 9, 0xffffe000, 0xdc508000, kLoad},
+    {9, 9, 0xffffe000, 0xdc708000, kStore},
+    {11, 11, 0xffffe000, 0xdc520000, kLoad},
+    {11, 11, 0xffffe000, 0xdc6a0000, kStore},
+    {12, 12, 0xffffff80, 0xee050000, kLoad},
+    {12, 12, 0xffffff80, 0xee068000, kStore},
+    {9, 9, 0xffffff00, 0xd3d84000, kFromAccumulator},
+    {9, 9, 0xffffff00, 0xd3d94000, kToAccumulator},
+    {9, 9, 0xffffffff, 0xd3ac0000, kScales},
 };
 
 int32_t Signed(uint32_t value, int bits) {
@@ -106,7 +109,7 @@ int32_t Signed(uint32_t value, int bits) {
 }
 
 void SetGlobal(const uint32_t* w, int generation, Step& step) {
-  const bool gfx12 = generation == 12, load = step.op == Op::kLoad;
+  const bool gfx12 = generation == 12, load = step.op == kLoad;
   step.immediate = gfx12 ? Signed(w[2] >> 8, 24) : Signed(w[0], 13);
   step.s0 = gfx12 ? w[2] & 0xff : w[1] & 0xff;
   step.saddr = gfx12 ? w[0] & 0x7f : w[1] >> 16 & 0x7f;
@@ -116,32 +119,30 @@ void SetGlobal(const uint32_t* w, int generation, Step& step) {
 
 void SetOperands(const uint32_t* w, const Encoding& encoding, int generation, Step& step) {
   const uint32_t word = w[0];
-  step.literal = w[1];
-  switch (encoding.format) {
-    case Format::kSop1:
-    case Format::kSop2:
-      step.d = word >> 16 & 0x7f, step.s0 = word & 0xff, step.s1 = word >> 8 & 0xff;
+  step.op = encoding.op, step.compute = encoding.compute, step.literal = w[1];
+  const bool one = encoding.compute == kMove;
+  switch (step.op) {
+    case kScalar:
+      step.d = word >> 16 & 0x7f, step.s0 = word & 0xff, step.s1 = one ? 128 : word >> 8 & 0xff;
       break;
-    case Format::kSopk:
-      step.d = step.s0 = word >> 16 & 0x7f;
-      [[fallthrough]];
-    case Format::kSopp:
-      step.immediate = word & 0xffff;
+    case kVector:
+      step.d = word >> 17 & 0xff, step.s0 = word & 0x1ff;
+      step.s1 = one ? 128 : (word >> 9 & 0xff) + 256;
       break;
-    case Format::kSmem:
+    case kLoadScalars:
       step.d = word >> 6 & 0x7f, step.s0 = (word & 0x3f) * 2, step.s1 = encoding.words;
       step.immediate = Signed(w[1], generation == 12 ? 24 : 21);
       break;
-    case Format::kVop1:
-    case Format::kVop2:
-      step.d = word >> 17 & 0xff, step.s0 = word & 0x1ff, step.s1 = (word >> 9 & 0xff) + 256;
-      break;
-    case Format::kGlobal:
-      SetGlobal(w, generation, step);
-      break;
-    case Format::kVop3p:
+    case kLoad:
+    case kStore:
+      return SetGlobal(w, generation, step);
+    case kToAccumulator:
+    case kFromAccumulator:
+    case kScales:
       step.d = word & 0xff, step.s0 = w[1] & 0x1ff, step.s1 = w[1] >> 9 & 0x1ff;
       break;
+    default:  // SOPK, SOPP
+      step.d = step.s0 = word >> 16 & 0x7f, step.immediate = word & 0xffff;
   }
 }
 
@@ -220,7 +221,7 @@ absl::StatusOr<FakeMachine> FakeMachine::Decode(absl::string_view code_object,
 
   const absl::string_view code = Loaded(code_object, file->header(), descriptor, entry);
   std::optional<Step> scales;
-  for (uint32_t at = 0; m.steps_.empty() || m.steps_.back().op != Op::kEnd;) {
+  for (uint32_t at = 0; m.steps_.empty() || m.steps_.back().op != kEnd;) {
     uint32_t w[4] = {};
     if (!ReadAt(code, at, &w[0])) return absl::DataLossError("code without an end");
     std::memcpy(w, code.data() + at, std::min(sizeof(w), code.size() - at));
@@ -229,7 +230,7 @@ absl::StatusOr<FakeMachine> FakeMachine::Decode(absl::string_view code_object,
     const auto unknown = absl::DataLossError(
         absl::StrCat(kernel, ": at ", absl::Hex(step.at), " unknown ", absl::Hex(w[0])));
     if (const auto opcode = HipMatrixOpcode(w[0], m.generation_)) {
-      step.op = Op::kMatrix;
+      step.op = kMatrix;
       step.matrix = {.opcode = *opcode, .scale_a = -1, .scale_b = -1};
       if (scales) step.matrix.scale_a = scales->s0 - 256, step.matrix.scale_b = scales->s1 - 256;
       scales.reset();
@@ -241,11 +242,12 @@ absl::StatusOr<FakeMachine> FakeMachine::Decode(absl::string_view code_object,
       return e.from <= m.generation_ && m.generation_ <= e.to && (w[0] & e.mask) == e.value;
     });
     if (encoding == std::end(kEncodings) || scales) return unknown;
-    step.op = encoding->op;
     SetOperands(w, *encoding, m.generation_, step);
-    if (step.op != Op::kScales) m.steps_.push_back(step);
-    if (step.op == Op::kScales) {
-      if (w[1] >> 18 != 0 || step.s0 < 256 || step.s1 < 256) return unknown;
+    if (step.op != kScales) {
+      m.steps_.push_back(step);
+    } else if (w[1] >> 18 != 0 || step.s0 < 256 || step.s1 < 256) {
+      return unknown;
+    } else {
       scales = step;
     }
   }
@@ -285,7 +287,7 @@ class FakeWave : public FakeRegisters {
         return absl::InternalError(
             absl::StrCat("block ", block, ", at ", absl::Hex(step.at), ": ", wrong_));
       }
-      now_ += step.op == Op::kNop ? step.immediate + 1 : 1;
+      now_ += step.op == kNop ? step.immediate + 1 : 1;
     }
     return absl::OkStatus();
   }
@@ -377,12 +379,12 @@ class FakeWave : public FakeRegisters {
 
   // The word at an address; nullptr if it is of no allocation.
   uint32_t* Word(uint64_t address) {
-    if (address - begin_ >= size_ || size_ - (address - begin_) < 4) {
+    if (address - begin_ >= size_) {
       auto at = memory_.upper_bound(address);
       if (at != memory_.begin()) --at, begin_ = at->first, size_ = at->second;
-      if (address - begin_ >= size_ || size_ - (address - begin_) < 4 || address % 4 != 0) {
-        return Wrong("address ", absl::Hex(address), " is of no allocation"), nullptr;
-      }
+    }
+    if (address - begin_ >= size_ || size_ - (address - begin_) < 4 || address % 4 != 0) {
+      return Wrong("address ", absl::Hex(address), " is of no allocation"), nullptr;
     }
     return reinterpret_cast<uint32_t*>(address);
   }
@@ -397,7 +399,7 @@ class FakeWave : public FakeRegisters {
   void Hardware(const Step& step) {
     const int id = step.immediate & 0x3f, offset = step.immediate >> 6 & 0x1f;
     const uint32_t bits = (2u << (step.immediate >> 11)) - 1;
-    if (step.op == Op::kGetReg) return SetScalar(step.d, Hardware(id) >> offset & bits);
+    if (step.op == kGetReg) return SetScalar(step.d, Hardware(id) >> offset & bits);
     if (id != kMode) return Wrong("sets register ", id, " of the hardware");
     if (m_.generation_ == 9 && now_ - set_mode_ - 1 < 2) Wrong("MODE needs 2 wait states");
     set_mode_ = now_;
@@ -425,7 +427,7 @@ class FakeWave : public FakeRegisters {
   }
 
   void Global(const Step& step) {
-    const bool load = step.op == Op::kLoad;
+    const bool load = step.op == kLoad;
     const uint64_t base = Address(step.saddr) + int64_t{step.immediate};
     const uint32_t* const offsets = Used(step.s0, Use::kStore);
     if (!load) Check(step.d, Use::kStore);
@@ -439,18 +441,23 @@ class FakeWave : public FakeRegisters {
   }
 
   void Vector(const Step& step) {
-    const bool one = step.op == Op::kMoveLanes;
-    const uint32_t* const a = step.s0 >= 256 ? Used(step.s0 - 256, Use::kVector) : nullptr;
-    const uint32_t* const b = one ? nullptr : Used(step.s1 - 256, Use::kVector);
-    const uint32_t same = a == nullptr ? Source(step.s0, step.literal) : 0;
+    const uint32_t* from[2] = {};
+    uint32_t same[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      const int source = i == 0 ? step.s0 : step.s1;
+      if (source >= 256) from[i] = Used(source - 256, Use::kVector);
+      if (source < 256) same[i] = Source(source, step.literal);
+    }
     uint32_t* const d = Define(step.d, By::kVector);
     for (int lane = 0; lane < m_.lanes_; ++lane) {
-      const uint32_t x = a == nullptr ? same : a[lane];
-      d[lane] = one ? x : step.op == Op::kAnd ? x & b[lane] : (x & 0xffffff) * (b[lane] & 0xffffff);
+      const uint32_t a = from[0] != nullptr ? from[0][lane] : same[0];
+      d[lane] = step.compute == kMove
+                    ? a
+                    : step.compute(a, from[1] != nullptr ? from[1][lane] : same[1], scc_);
     }
   }
   void Accumulator(const Step& step) {
-    const bool to = step.op == Op::kToAccumulator;
+    const bool to = step.op == kToAccumulator;
     const int source = step.s0 - 256 + (to ? 0 : kFirstAccumulator);
     if (step.s0 < 256) return Wrong("v_accvgpr of no register");
     const uint32_t* const from = Used(source, to ? Use::kMatrix : Use::kVector);
@@ -460,72 +467,44 @@ class FakeWave : public FakeRegisters {
   }
 
   void Arithmetic(const Step& step) {
-    const uint64_t a = Source(step.s0, step.literal);
-    const uint64_t b = step.op == Op::kMove ? 0 : Source(step.s1, step.literal);
-    uint64_t d = a;
-    switch (step.op) {
-      case Op::kAdd:
-        d = a + b;
-        break;
-      case Op::kAddCarry:
-        d = a + b + carry_;
-        break;
-      case Op::kMultiply:
-        d = a * b;
-        break;
-      case Op::kMultiplyHigh:
-        d = a * b >> 32;
-        break;
-      case Op::kShiftLeft:
-        d = uint32_t(a) << b % 32;
-        break;
-      case Op::kShiftRight:
-        d = a >> b % 32;
-        break;
-      case Op::kOr:
-        d = a | b;
-        break;
-      default:
-        break;
-    }
-    if (step.op == Op::kAdd || step.op == Op::kAddCarry) carry_ = d >> 32 & 1;
-    if (step.op == Op::kShiftLeft || step.op == Op::kShiftRight || step.op == Op::kOr)
-      carry_ = d != 0;
+    const uint64_t a = Source(step.s0, step.literal), b = Source(step.s1, step.literal);
+    const uint64_t d = step.compute == kMove ? a : step.compute(a, b, scc_);
     SetScalar(step.d, d);
+    if (step.compute == kAdd || step.compute == kAddCarry) scc_ = d >> 32 & 1;
+    if (step.compute == kShiftLeft || step.compute == kShiftRight || step.compute == kOr) {
+      scc_ = static_cast<uint32_t>(d) != 0;
+    }
   }
 
   void Do(const Step& step) {
     switch (step.op) {
-      case Op::kSetReg:
-      case Op::kGetReg:
-        return Hardware(step);
-      case Op::kNop:
-      case Op::kEnd:
-      case Op::kScales:
-        return;
-      case Op::kWait:
-        return Wait(step.immediate);
-      case Op::kWaitLoads:
-        return WaitLoads(step.immediate);
-      case Op::kWaitScalars:
-        return void(step.immediate == 0 ? loading_.reset() : loading_);
-      case Op::kLoadScalars:
-        return LoadScalars(step);
-      case Op::kAnd:
-      case Op::kMultiply24:
-      case Op::kMoveLanes:
+      case kScalar:
+        return Arithmetic(step);
+      case kVector:
         return Vector(step);
-      case Op::kLoad:
-      case Op::kStore:
+      case kSetReg:
+      case kGetReg:
+        return Hardware(step);
+      case kWait:
+        return Wait(step.immediate);
+      case kWaitLoads:
+        return WaitLoads(step.immediate);
+      case kWaitScalars:
+        if (step.immediate == 0) loading_.reset();
+        return;
+      case kLoadScalars:
+        return LoadScalars(step);
+      case kLoad:
+      case kStore:
         return Global(step);
-      case Op::kToAccumulator:
-      case Op::kFromAccumulator:
+      case kToAccumulator:
+      case kFromAccumulator:
         return Accumulator(step);
-      case Op::kMatrix:
+      case kMatrix:
         if (absl::Status s = matrix_(step.matrix, mode_, *this); !s.ok()) Wrong(s.message());
         return;
       default:
-        return Arithmetic(step);
+        return;
     }
   }
 
@@ -535,7 +514,7 @@ class FakeWave : public FakeRegisters {
   const FakeMachine::Matrix& matrix_;
   std::string wrong_;
   uint32_t mode_ = 0, unit_ = 0;
-  bool carry_ = false;  // SCC
+  bool scc_ = false;
   uint32_t scalars_[128] = {};
   std::bitset<128> known_, loading_;
   std::vector<uint32_t> values_;  // [register][lane]

@@ -62,7 +62,8 @@ class FakeMachine {
   enum class Op : uint8_t;
   struct Step {
     Op op;
-    uint32_t at;                // bytes from the start of the code
+    uint32_t at;  // bytes from the start of the code
+    uint64_t (*compute)(uint64_t, uint64_t, bool) = nullptr;
     int d = 0, s0 = 0, s1 = 0;  // registers and constants as encoded
     int saddr = 0;              // of an address of lanes
     int32_t immediate = 0;      // offset, count or register of the hardware
