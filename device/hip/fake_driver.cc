@@ -165,7 +165,7 @@ struct FakeKernel {
   const Operation* op;
   Model model;
   Lanes a, b, c, d, positions;
-  std::optional<FakeMachine> machine;
+  std::optional<FakeCode> code;
 
   int lanes() const { return Gpu().wave; }
   int words(const Lanes& l) const { return lanes() * l.words(); }
@@ -225,14 +225,14 @@ Model ModelOf(const Operation& op) {
 }
 
 // The machine code of a kernel of an image; nothing if the image has none or not this kernel.
-std::optional<FakeMachine> MachineOf(const char* image, const std::string& kernel) {
+std::optional<FakeCode> CodeOf(const char* image, const std::string& kernel) {
   if (image[EI_CLASS] == 0) return std::nullopt;
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof(header));  // section headers are the last of a code object
   const size_t bytes = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
-  absl::StatusOr<FakeMachine> machine = FakeMachine::Decode({image, bytes}, kernel, Gpu());
-  if (machine.ok()) return *std::move(machine);
-  std::fprintf(stderr, "fake HIP: %s\n", machine.status().ToString().c_str());
+  absl::StatusOr<FakeCode> code = DecodeFake({image, bytes}, kernel, Gpu());
+  if (code.ok()) return *std::move(code);
+  std::fprintf(stderr, "fake HIP: %s\n", code.status().ToString().c_str());
   return std::nullopt;
 }
 
@@ -243,11 +243,11 @@ const FakeKernel* KernelNamed(const char* image, const std::string& name) {
     for (const Operation& op : ops) {
       if (op.arch() != Gpu().arch || HipKernelName(*op.instruction) != name) continue;
       const Instruction& i = *op.instruction;
-      std::optional<FakeMachine> machine = MachineOf(image, name);
-      if (!machine && image[EI_CLASS] != 0) return nullptr;
+      std::optional<FakeCode> code = CodeOf(image, name);
+      if (!code && image[EI_CLASS] != 0) return nullptr;
       loaded.push_back({&op, ModelOf(op), Lanes(op, 'A', i.a->bits), Lanes(op, 'B', i.b->bits),
                         Lanes(op, 'D', i.c->bits), Lanes(op, 'D', i.d->bits), Lanes(op, 'k', 2),
-                        std::move(machine)});
+                        std::move(code)});
       return &loaded.back();
     }
   }
@@ -322,19 +322,19 @@ struct Arguments {
   uint32_t mode, unused = 0xa5a5a5a5;
 };
 
-FakeMachine::Memory& Allocations() {
-  static auto& all = *new FakeMachine::Memory;
+FakeMemory& Allocations() {
+  static auto& all = *new FakeMemory;
   return all;
 }
 
 absl::Status Launch(const FakeKernel& k, unsigned grid, const Arguments& arguments) {
   const uint32_t mode = arguments.mode;
-  if (k.machine) {
+  if (k.code) {
     const auto matrix = [&](const FakeMatrix& m, uint32_t now, FakeRegisters& registers) {
       return Multiply(k, mode, m, now, registers);
     };
-    return k.machine->Run(grid, {reinterpret_cast<const char*>(&arguments), sizeof(arguments)},
-                          Allocations(), kUnits, matrix);
+    return RunFake(*k.code, grid, {reinterpret_cast<const char*>(&arguments), sizeof(arguments)},
+                   Allocations(), kUnits, matrix);
   }
   const auto words = [&](int i) { return reinterpret_cast<uint32_t*>(arguments.addresses[i]); };
   for (size_t x = 0; x < grid; ++x) {
