@@ -41,7 +41,8 @@ class FakeWave : public FakeRegisters {
     } else if (code_.has_block) {
       SetScalar(code_.user_scalars, block);
     }
-    for (int lane = 0; lane < code_.lanes; ++lane) values_[lane] = lane;
+    // Other numbers may share v0 with that of the lane.
+    for (int lane = 0; lane < code_.lanes; ++lane) values_[lane] = ~0x3ffu | lane;
     cells_[0].by = By::kMemory;
     for (const FakeStep& step : code_.steps) {
       Do(step);
@@ -199,7 +200,9 @@ class FakeWave : public FakeRegisters {
     if (load && wrong_.empty()) cells_[step.d].load = issued_;
     for (int lane = 0; lane < code_.lanes && wrong_.empty(); ++lane) {
       uint32_t* const word = Word(base + offsets[lane]);
-      if (word != nullptr) load ? data[lane] = *word : * word = data[lane];
+      if (word == nullptr) return;
+      if (load) data[lane] = *word;
+      if (!load) *word = data[lane];
     }
   }
 

@@ -92,6 +92,7 @@ const Plant kPlants[] = {
     {"no_such_hardware", "gfx942", kDense, 0xb8943a04, {0xb8943a05}, "register 5 of the hardware"},
     {"no_end", "gfx942", kDense, 0xbf810000, {kNop}, "the instruction is not v_mfma"},
     {"unknown", "gfx942", kDense, kNop, {0xbf8a0000}, "unknown bf8a0000"},
+    {"more_than_the_lane", "gfx942", kDense, 0x260000ff, {0x260000ff, 0x7ff}, "no allocation"},
     {"exec_is_read", "gfx942", kDense, 0x7e040214, {0x7e04027e}, "s126 is none"},
     {"constant", "gfx942", kDense, 0x7e040214, {0x7e0402f2}, "source 242"},
     {"sets_status", "gfx942", kDense, 0xb9124801, {0xb9124802}, "sets register 2"},
@@ -152,6 +153,21 @@ TEST_P(FakeMachineTest, Finds) {
   EXPECT_TRUE(!d.ok() || *d != wanted);
   EXPECT_THAT(said, testing::HasSubstr(p.says));
   EXPECT_EQ(said.empty(), *p.says == '\0') << said;
+}
+
+TEST(FakeCode, OfEveryTarget) {
+  int decoded = 0;
+  for (const HipTarget& target : HipTargets()) {
+    const HipImage built = HipImageOf(target);
+    for (const Instruction* i : BuiltHipInstructions(target)) {
+      if (built.code_object.empty()) break;
+      ++decoded;
+      const auto code = DecodeFake(built.code_object, HipKernelName(*i), target);
+      ASSERT_TRUE(code.ok()) << target.target << " " << code.status();
+      EXPECT_EQ(std::ranges::count(code->steps, FakeStep::kMatrix, &FakeStep::op), 1) << i->name;
+    }
+  }
+  if (decoded == 0) GTEST_SKIP() << "no compiler here made machine code for AMD";
 }
 
 INSTANTIATE_TEST_SUITE_P(, FakeMachineTest, testing::ValuesIn(kPlants),

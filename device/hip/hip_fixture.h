@@ -35,17 +35,16 @@ class HipTest : public testing::Test {
     const std::string variable = "FAKE_HIP_" + name;
     value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
   }
-  static HipImage Elf(const HipTarget& target) { return FakeImageOf(target); }
   static HipImage None(const HipTarget&) { return {}; }
 
   static std::unique_ptr<GpuDevice> Open(const std::string& target,
                                          absl::string_view argument = "0") {
     Fake("TARGET", target.c_str());
-    auto device = OpenHipWith(argument, Elf);
+    auto device = OpenHipWith(argument, FakeImageOf);
     EXPECT_TRUE(device.ok()) << device.status();
     return device.ok() ? *std::move(device) : nullptr;
   }
-  static absl::Status Error(absl::string_view argument = "0", HipImages images = Elf) {
+  static absl::Status Error(absl::string_view argument = "0", HipImages images = FakeImageOf) {
     return OpenHipWith(argument, images).status();
   }
 };
