@@ -29,7 +29,7 @@ class FakeWave : public FakeRegisters {
 
   absl::Status Run(unsigned block, unsigned unit) {
     std::fill(std::begin(cells_), std::end(cells_), Cell());
-    known_.reset(), loading_.reset();
+    known_.reset(), loading_.reset(), lost_.reset(), lanes_read_.reset();
     now_ = issued_ = done_ = 0, set_mode_ = -kLong;
     mode_ = code_.mode;
     unit_ = unit;
@@ -124,12 +124,14 @@ class FakeWave : public FakeRegisters {
     if (s >= kScalarRegisters && (s < kTtmp || s > 123)) return Wrong("s", s, " is none"), 0;
     if (!known_[s]) Wrong("s", s, " was never written");
     if (loading_[s]) Wrong("a load of s", s, " is outstanding");
+    if (lost_[s]) Wrong("what was written to s", s, " may be lost");
     return scalars_[s];
   }
   void SetScalar(int s, uint64_t value, bool at_start = false) {
     if (s >= kScalarRegisters && !at_start) return Wrong("writes s", s);  // VCC, EXEC, ...
     if (loading_[s]) Wrong("a load of s", s, " is outstanding");
     known_.set(s);
+    lost_[s] = lanes_read_[s / 2];
     scalars_[s] = static_cast<uint32_t>(value);
   }
   uint32_t Source(int source, uint32_t literal) {
@@ -213,6 +215,7 @@ class FakeWave : public FakeRegisters {
       const int source = i == 0 ? step.s0 : step.s1;
       if (source >= 256) from[i] = Used(source - 256, Use::kVector);
       if (source < 256) same[i] = Source(source, step.literal);
+      if (source < 128 && code_.generation == 12) lanes_read_.set(source / 2);
     }
     uint32_t* const d = Define(step.d, By::kVector);
     for (int lane = 0; lane < code_.lanes; ++lane) {
@@ -279,7 +282,8 @@ class FakeWave : public FakeRegisters {
   uint32_t mode_ = 0, unit_ = 0;
   bool scc_ = false;
   uint32_t scalars_[128] = {};
-  std::bitset<128> known_, loading_;
+  std::bitset<128> known_, loading_, lost_;
+  std::bitset<64> lanes_read_;    // pairs of scalar registers
   std::vector<uint32_t> values_;  // [register][lane]
   Cell cells_[2 * kFirstAccumulator];
   int64_t now_ = 0, set_mode_ = 0;  // wait states since the start

@@ -8,6 +8,8 @@
 //   written by v_*, then read by a matrix instruction or v_accvgpr_write: 3;
 //   written by v_accvgpr_read, then stored: 2;
 //   s_setreg, then s_setreg of the same register: 2.
+// On GFX12 what is written to a pair of scalar registers after v_* read it, and then read again:
+// nothing in our kernels waits as LLVM's AMDGPUWaitSGPRHazards does.
 #pragma once
 
 #include <cstdint>
