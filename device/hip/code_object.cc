@@ -1,6 +1,5 @@
 #include "device/hip/code_object.h"
 
-#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -10,9 +9,37 @@
 namespace mmadiff {
 namespace {
 
-// The generation of the instruction set by the low byte of e_flags (LLVM, BinaryFormat/ELF.h,
-// EF_AMDGPU_MACH): 9, 11 or 12; 0 for another.
-int GenerationOf(uint32_t flags) {
+constexpr bool IsLiteral(uint32_t source) { return source == 255; }
+
+// Bytes of a scalar instruction or of a short vector one: four, and a literal behind them. 0 if it
+// is neither.
+int ShortBytes(uint32_t word, int generation) {
+  if (word >> 31 == 0) {  // VOP1, VOP2, VOPC
+    const uint32_t source = word & 0x1ff;
+    const bool more = generation == 9 ? source == 249 || source == 250  // SDWA, DPP
+                                      : source == 233 || source == 234 || source == 250;  // DPP
+    return IsLiteral(source) || more ? 8 : 4;
+  }
+  if (word >> 30 != 2) return 0;
+  if (word >> 28 == 0xb) return 4;    // SOPK
+  if (word >> 23 == 0x17f) return 4;  // SOPP
+  const bool literal =
+      IsLiteral(word & 0xff) || (word >> 23 != 0x17d && IsLiteral(word >> 8 & 0xff));
+  return literal ? 8 : 4;  // SOP1, SOPC, SOP2
+}
+
+absl::Status NoCode(absl::string_view why) {
+  return absl::DataLossError(absl::StrCat("no code object: ", why));
+}
+
+absl::Status NoKernel(absl::string_view kernel) {
+  return absl::DataLossError(absl::StrCat("the code object has no kernel '", kernel, "'"));
+}
+
+}  // namespace
+
+// By the low byte (LLVM, BinaryFormat/ELF.h, EF_AMDGPU_MACH).
+int HipGenerationOf(uint32_t flags) {
   switch (flags & 0xff) {
     case 0x30:  // gfx908
     case 0x3f:  // gfx90a
@@ -34,33 +61,13 @@ int GenerationOf(uint32_t flags) {
   }
 }
 
-constexpr bool IsLiteral(uint32_t source) { return source == 255; }
-
-// Bytes of a scalar instruction or of a short vector one: four, and a literal behind them. 0 if it
-// is neither.
-int ShortBytes(uint32_t word, int generation) {
-  if (word >> 31 == 0) {  // VOP1, VOP2, VOPC
-    const uint32_t source = word & 0x1ff;
-    const bool more = generation == 9 ? source == 249 || source == 250  // SDWA, DPP
-                                      : source == 233 || source == 234 || source == 250;  // DPP
-    return IsLiteral(source) || more ? 8 : 4;
-  }
-  if (word >> 30 != 2) return 0;
-  if (word >> 28 == 0xb) return 4;    // SOPK
-  if (word >> 23 == 0x17f) return 4;  // SOPP
-  const bool literal =
-      IsLiteral(word & 0xff) || (word >> 23 != 0x17d && IsLiteral(word >> 8 & 0xff));
-  return literal ? 8 : 4;  // SOP1, SOPC, SOP2
-}
-
-int BytesOf(uint32_t word, int generation) {
+int HipBytesOf(uint32_t word, int generation) {
   if (const int bytes = ShortBytes(word, generation); bytes > 0) return bytes;
   const bool global_of_gfx12 = generation == 12 && word >> 24 == 0xee;  // VGLOBAL
   return global_of_gfx12 ? 12 : 8;
 }
 
-// The opcode of a matrix instruction; nothing of another.
-std::optional<int> MatrixOpcode(uint32_t word, int generation) {
+std::optional<int> HipMatrixOpcode(uint32_t word, int generation) {
   const uint32_t vop3p = generation == 9 ? 0xd3800000 : 0xcc000000;
   if ((word & 0xff800000) != vop3p) return std::nullopt;
   const int opcode = word >> 16 & 0x7f;
@@ -71,29 +78,19 @@ std::optional<int> MatrixOpcode(uint32_t word, int generation) {
   return other ? std::nullopt : std::optional(opcode);
 }
 
-absl::Status NoCode(absl::string_view why) {
-  return absl::DataLossError(absl::StrCat("no code object: ", why));
-}
-
-absl::Status NoKernel(absl::string_view kernel) {
-  return absl::DataLossError(absl::StrCat("the code object has no kernel '", kernel, "'"));
-}
-
-}  // namespace
-
 absl::StatusOr<std::vector<int>> HipMatrixOpcodes(absl::string_view code_object,
                                                   absl::string_view kernel) {
   const absl::StatusOr<ElfFile> file = ElfFile::Read(code_object);
   if (!file.ok()) return NoCode(file.status().message());
-  const int generation = GenerationOf(file->header().e_flags);
+  const int generation = HipGenerationOf(file->header().e_flags);
   if (file->header().e_machine != EM_AMDGPU || generation == 0) return NoCode("not for these GPUs");
   std::optional<absl::string_view> code = file->Symbol(kernel);
   if (code.has_value() && code->empty()) code = file->Section(".text");  // a symbol without size
   if (!code.has_value()) return NoKernel(kernel);
   std::vector<int> opcodes;
   uint64_t at = 0;
-  for (uint32_t word; ReadAt(*code, at, &word); at += BytesOf(word, generation)) {
-    const std::optional<int> opcode = MatrixOpcode(word, generation);
+  for (uint32_t word; ReadAt(*code, at, &word); at += HipBytesOf(word, generation)) {
+    const std::optional<int> opcode = HipMatrixOpcode(word, generation);
     if (opcode.has_value()) opcodes.push_back(*opcode);
   }
   if (at != code->size()) return NoCode(absl::StrCat("'", kernel, "' ends within an instruction"));

@@ -1,6 +1,7 @@
-// The functions of HIP that mmadiff calls, for tests: "memory" is the host's, a kernel is known by
-// its name in the code object, and a launch runs the simulator on what the registers hold. Lanes are
-// read as AMD's matrix instruction calculator states them (sim/testing_amd_layouts.txt), those of
+// The functions of HIP that mmadiff calls, for tests: "memory" is the host's, a launch executes the
+// kernel's machine code (fake_machine.h), and its matrix instruction runs the simulator on what the
+// registers hold. What is wrong with a kernel is said on stderr. A module of the four bytes
+// "\177ELF" has no code: its launches do what the kernel of that name should. Lanes are read as AMD's matrix instruction calculator states them (sim/testing_amd_layouts.txt), those of
 // gfx950 and scales as the lines below.
 // FAKE_HIP_TARGET is the GPU ("gfx942:sramecc+:xnack-"), FAKE_HIP_GPUS how many there are (1).
 // FAKE_HIP_FAILS is the name of a function that fails, FAKE_HIP_RESULT the hipError_t that it gives
@@ -19,14 +20,19 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "device/gpu/elf.h"
 #include "device/gpu/fake_model.h"
+#include "device/hip/fake_machine.h"
 #include "device/hip/kernel.h"
+#include "device/hip/testing_opcodes.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "sim/testing_amd_layouts.h"
@@ -161,6 +167,7 @@ struct FakeKernel {
   const Operation* op;
   Model model;
   Lanes a, b, c, d, positions;
+  std::optional<FakeCode> code;
 
   int lanes() const { return Gpu().wave; }
   int words(const Lanes& l) const { return lanes() * l.words(); }
@@ -219,15 +226,30 @@ Model ModelOf(const Operation& op) {
   return WithAlgorithm(op, algorithm);
 }
 
+// The machine code of a kernel of an image; nothing if the image has none or not this kernel.
+std::optional<FakeCode> CodeOf(const char* image, const std::string& kernel) {
+  if (image[EI_CLASS] == 0) return std::nullopt;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image, sizeof(header));  // section headers are the last of a code object
+  const size_t bytes = header.e_shoff + size_t{header.e_shnum} * header.e_shentsize;
+  absl::StatusOr<FakeCode> code = DecodeFake({image, bytes}, kernel, Gpu());
+  if (code.ok()) return *std::move(code);
+  std::fprintf(stderr, "fake HIP: %s\n", code.status().ToString().c_str());
+  return std::nullopt;
+}
+
 // The kernel of that name of this GPU; nothing if there is none.
-const FakeKernel* KernelNamed(const std::string& name) {
+const FakeKernel* KernelNamed(const char* image, const std::string& name) {
   static auto& loaded = *new std::list<FakeKernel>;
   for (const auto& ops : {Operations(), UnmodelledOperations()}) {
     for (const Operation& op : ops) {
       if (op.arch() != Gpu().arch || HipKernelName(*op.instruction) != name) continue;
       const Instruction& i = *op.instruction;
+      std::optional<FakeCode> code = CodeOf(image, name);
+      if (!code && image[EI_CLASS] != 0) return nullptr;
       loaded.push_back({&op, ModelOf(op), Lanes(op, 'A', i.a->bits), Lanes(op, 'B', i.b->bits),
-                        Lanes(op, 'D', i.c->bits), Lanes(op, 'D', i.d->bits), Lanes(op, 'k', 2)});
+                        Lanes(op, 'D', i.c->bits), Lanes(op, 'D', i.d->bits), Lanes(op, 'k', 2),
+                        std::move(code)});
       return &loaded.back();
     }
   }
@@ -242,21 +264,89 @@ void FlushIf(bool flush, const Format& f, std::vector<uint64_t>& words) {
   }
 }
 
-bool Execute(const FakeKernel& k, unsigned x, const uint32_t* const from[3], uint32_t* d,
-             uint32_t mode) {
+// Of the words of one execution; false if they cannot be.
+bool Execute(const FakeKernel& k, const uint32_t* a, const uint32_t* b, const uint32_t* c,
+             uint32_t* d, uint32_t mode) {
   Batch batch;
   batch.Resize(k.op->shape(), 1);
   batch.a.clear(), batch.b.clear(), batch.c.clear();
-  const size_t at = x;
-  if (!k.ReadA(from[0] + at * k.a_words(), batch.a)) return false;
-  if (!k.ReadB(from[1] + at * k.b_words(), batch.b)) return false;
-  if (!k.c.Read(from[2] + at * k.words(k.c), batch.c)) return false;
+  if (!k.ReadA(a, batch.a) || !k.ReadB(b, batch.b) || !k.c.Read(c, batch.c)) return false;
   const bool flush = Setting("FAKE_HIP_READS_MODE") != nullptr && (mode & 0xf0) != 0xf0;
   FlushIf(flush, *k.op->instruction->a, batch.a);
   std::vector<uint64_t> results(k.op->shape().d_words());
   Simulate(k.model, batch, results);
-  k.d.Write(results, d + at * k.words(k.d));
+  k.d.Write(results, d);
   return true;
+}
+
+// Of a word that says how an instruction takes A and B, what it must be: formats of f8f6f4
+// (rocjitsu of rocm-systems, mma_exec.h), signs of integers (GFX11, GFX12).
+bool HasFormats(const Instruction& i, const FakeMatrix& m) {
+  constexpr const char* kFormats[] = {"e4m3", "e5m2", "e2m3", "e3m2", "e2m1"};
+  const auto same = [&](int code, const Format& f) {
+    return absl::StrContains(i.name, "f8f6f4")
+               ? code < 5 && f.name == absl::string_view(kFormats[code])
+               : code == 0;
+  };
+  const auto has_sign = [](const Format& f) { return IsInteger(f) && f.name[0] == 's'; };
+  const int signs = Gpu().wave == 32 ? has_sign(*i.a) | has_sign(*i.b) << 1 : 0;
+  return same(m.a_format, *i.a) && same(m.b_format, *i.b) && m.negated == signs;
+}
+
+// The matrix instruction of a kernel that was launched for a mode.
+absl::Status Multiply(const FakeKernel& k, uint32_t wanted_mode, const FakeMatrix& m, uint32_t mode,
+                      FakeRegisters& registers) {
+  const Instruction& i = *k.op->instruction;
+  const uint32_t in_use = GenerationOf(Gpu()) == 12 ? 0x8000ff : 0x8003ff;
+  if (((mode ^ wanted_mode) & in_use) != 0) {
+    return absl::InternalError(absl::StrCat("MODE is ", absl::Hex(mode)));
+  }
+  if (m.opcode != OpcodeOf(Gpu(), i) || !HasFormats(i, m) ||
+      (i.scale != nullptr) != (m.scale_a >= 0)) {
+    return absl::InternalError(absl::StrCat("the instruction is not ", i.name));
+  }
+  std::vector<uint32_t> a, b, c, d(k.words(k.d));
+  registers.Read(m.a, k.a.words(), a);
+  registers.Read(m.b, k.b.words(), b);
+  registers.Read(i.sparse ? m.d : m.c, k.c.words(), c);
+  if (i.sparse) registers.Read(m.c, 1, a);
+  if (i.scale != nullptr) registers.Read(m.scale_a, 1, a), registers.Read(m.scale_b, 1, b);
+  if (!Execute(k, a.data(), b.data(), c.data(), d.data(), mode)) {
+    return absl::InternalError("elements that must be the same twice are not");
+  }
+  registers.Write(m.d, k.d.words(), d.data());
+  return absl::OkStatus();
+}
+
+// The arguments as a kernel takes them (Kernel::text, HipKernelOf).
+struct Arguments {
+  uint64_t addresses[5];
+  uint32_t mode, unused = 0xa5a5a5a5;
+};
+
+FakeMemory& Allocations() {
+  static auto& all = *new FakeMemory;
+  return all;
+}
+
+absl::Status Launch(const FakeKernel& k, unsigned grid, const Arguments& arguments) {
+  const uint32_t mode = arguments.mode;
+  if (k.code) {
+    const auto matrix = [&](const FakeMatrix& m, uint32_t now, FakeRegisters& registers) {
+      return Multiply(k, mode, m, now, registers);
+    };
+    return RunFake(*k.code, grid, {reinterpret_cast<const char*>(&arguments), sizeof(arguments)},
+                   Allocations(), kUnits, matrix);
+  }
+  const auto words = [&](int i) { return reinterpret_cast<uint32_t*>(arguments.addresses[i]); };
+  for (size_t x = 0; x < grid; ++x) {
+    if (!Execute(k, words(0) + x * k.a_words(), words(1) + x * k.b_words(),
+                 words(2) + x * k.words(k.c), words(3) + x * k.words(k.d), mode)) {
+      return absl::InternalError("elements that must be the same twice are not");
+    }
+    words(4)[x] = x % kUnits;
+  }
+  return absl::OkStatus();
 }
 
 // What FAKE_HIP_FAULT does to the results of a launch.
@@ -301,16 +391,20 @@ int hipModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
   return std::memcmp(image, "\177ELF", 4) == 0 ? Result("hipModuleLoadData") : 200;
 }
-int hipModuleGetFunction(void** function, void*, const char* name) {
-  *function = const_cast<FakeKernel*>(KernelNamed(name));
+int hipModuleGetFunction(void** function, void* module, const char* name) {
+  *function = const_cast<FakeKernel*>(KernelNamed(static_cast<const char*>(module), name));
   return *function == nullptr ? 500 : Result("hipModuleGetFunction");
 }
 int hipMalloc(void** address, size_t bytes) {
   *address = std::malloc(bytes);
   std::memset(*address, 0xa5, bytes);  // never what was there before
+  Allocations()[reinterpret_cast<uint64_t>(*address)] = bytes;
   return Result("hipMalloc");
 }
-int hipFree(void* address) { return std::free(address), 0; }
+int hipFree(void* address) {
+  Allocations().erase(reinterpret_cast<uint64_t>(address));
+  return std::free(address), 0;
+}
 int hipMemsetD32(void* to, int word, size_t count) {
   return std::fill_n(static_cast<int*>(to), count, word), 0;
 }
@@ -323,15 +417,14 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   if (block != static_cast<unsigned>(k.lanes())) return 1;  // hipErrorInvalidValue
   if (Text("FAKE_HIP_FAULT") == "unwritten" && IsSpoiled(*k.op)) return 0;
   while (Text("FAKE_HIP_FAULT") == "hang" && IsSpoiled(*k.op)) pause();
-  uint32_t* addresses[5];
-  for (int i = 0; i < 5; ++i) addresses[i] = *static_cast<uint32_t**>(arguments[i]);
-  const uint32_t mode = *static_cast<uint32_t*>(arguments[5]);
-  const uint32_t* const from[] = {addresses[0], addresses[1], addresses[2]};
-  for (unsigned x = 0; x < grid; ++x) {
-    if (!Execute(k, x, from, addresses[3], mode)) return 719;
-    addresses[4][x] = x % kUnits;
+  Arguments all;
+  for (int i = 0; i < 5; ++i) all.addresses[i] = *static_cast<uint64_t*>(arguments[i]);
+  all.mode = *static_cast<uint32_t*>(arguments[5]);
+  if (absl::Status launched = Launch(k, grid, all); !launched.ok()) {
+    std::fprintf(stderr, "fake HIP: %s\n", std::string(launched.message()).c_str());
+    return 719;
   }
-  Spoil(k, grid, addresses[3]);
+  Spoil(k, grid, reinterpret_cast<uint32_t*>(all.addresses[3]));
   return 0;
 }
 int hipDeviceSynchronize() { return Result("hipDeviceSynchronize"); }

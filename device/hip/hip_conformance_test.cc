@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "device/conformance.h"
-#include "device/hip/hip.h"
+#include "device/hip/hip_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -33,8 +33,7 @@ std::vector<TestedDevice> Devices() {
     const auto open = [&gpu](absl::string_view spec) -> DeviceOr {
       setenv("MMADIFF_LIBHIP", "", 1);  // this program
       setenv("FAKE_HIP_TARGET", gpu.target, 1);
-      const auto elf = [](const HipTarget&) { return HipImage{"\177ELF", "clang 0"}; };
-      return OpenHipWith(spec.substr(spec.find(':') + 1), elf);
+      return OpenHipWith(spec.substr(spec.find(':') + 1), FakeImageOf);
     };
     devices.push_back({gpu.target, "hip:0", ops, open});
     devices.push_back({std::string(gpu.target) + "_flushing", "hip:0,denorm=flush", ops, open});

@@ -85,27 +85,31 @@ class Text {
     if (target_.wave == 32) Line("s_nop 15");
   }
 
-  // MODE from s18.
+  // MODE from s18. Between two s_setreg of one register GFX9 needs two wait states (LLVM,
+  // GCNHazardRecognizer, checkSetRegHazards).
   void SetMode() {
     Line("s_setreg_b32 hwreg(1, 0, ", gfx12_ ? 8 : 10, "), s18");
     Line("s_lshr_b32 s18, s18, 23");
+    Line("s_nop 0");
     Line("s_setreg_b32 hwreg(1, 23, 1), s18");
   }
 
   // Where the wave ran, of all lanes to the same word: compute unit, shader array and engine of
-  // HW_ID; on GFX940 and up behind the number of the die.
+  // HW_ID; on GFX940 and up behind the number of the die. On GFX12 what is written to a pair
+  // of scalar registers after v_* read it may be lost (LLVM, AMDGPUWaitSGPRHazards): s22 and s23
+  // are for this alone.
   void StoreWhere() {
     if (target_.wave == 64) {
-      Line("s_getreg_b32 s20, hwreg(4, 8, 8)");
+      Line("s_getreg_b32 s22, hwreg(4, 8, 8)");
       if (absl::StartsWith(target_.target, "gfx94") || absl::StartsWith(target_.target, "gfx95")) {
-        Line("s_getreg_b32 s21, hwreg(20, 0, 4)");
-        Line("s_lshl_b32 s21, s21, 8");
-        Line("s_or_b32 s20, s20, s21");
+        Line("s_getreg_b32 s23, hwreg(20, 0, 4)");
+        Line("s_lshl_b32 s23, s23, 8");
+        Line("s_or_b32 s22, s22, s23");
       }
     } else {
-      Line("s_getreg_b32 s20, hwreg(23, 10, 11)");  // HW_ID1
+      Line("s_getreg_b32 s22, hwreg(23, 10, 11)");  // HW_ID1
     }
-    Line("v_mov_b32 v2, s20");
+    Line("v_mov_b32 v2, s22");
     Line("v_mov_b32 v1, 0");
     SetAddress(16, 1);
     Line(target_.wave == 64 ? "global_store_dword" : "global_store_b32", " v1, v2, s[16:17]");

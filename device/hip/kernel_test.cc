@@ -8,12 +8,12 @@
 #include <map>
 #include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "device/gpu/elf.h"
 #include "device/hip/code_object.h"
 #include "device/hip/comgr.h"
 #include "device/hip/kernel_images.h"
+#include "device/hip/testing_opcodes.h"
 
 namespace mmadiff {
 namespace {
@@ -21,21 +21,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
-
-int GenerationOf(const HipTarget& target) {
-  return absl::StartsWith(target.target, "gfx12")   ? 12
-         : absl::StartsWith(target.target, "gfx11") ? 11
-                                                    : 9;
-}
-
-int OpcodeOf(const HipTarget& target, const Instruction& i) {
-  static const auto& known = *new std::map<std::pair<int, std::string>, int>{
-#define MMADIFF_OPCODE(generation, mnemonic, opcode) {{generation, mnemonic}, opcode},
-#include "device/hip/testing_opcodes.inc"
-#undef MMADIFF_OPCODE
-  };
-  return known.at({GenerationOf(target), i.name.substr(0, i.name.find('.'))});
-}
 
 // Every kernel of a code object has the one instruction, and starts with the modes of a compiler.
 void ExpectKernels(const HipTarget& target, absl::string_view code_object) {
