@@ -9,13 +9,12 @@
 #include "corpus/recordings/recording.h"
 #include "device/cuda/cuda.h"
 #include "device/cuda/driver.h"
+#include "device/hip/hip.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr absl::string_view kBest = "auto", kCuda = "cuda:", kHip = "hip:";
-constexpr char kOnHost[] =
-    "there are no resident kernels for AMD: cases are made and compared on the host";
 
 DeviceOr OpenBest(absl::string_view) {
   absl::StatusOr<OpenedDevice> best = OpenAnyDevice(kBest);
@@ -49,8 +48,8 @@ absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
     auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
     if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
     if (!best) return gpu.status();
-    DeviceOr amd = OpenDevice("hip:0");
-    if (amd.ok()) return OpenedDevice{nullptr, *std::move(amd), kOnHost};
+    auto amd = OpenHip("0");
+    if (amd.ok()) return OpenedDevice{*std::move(amd), nullptr};
     for (const absl::Status& s : {gpu.status(), amd.status()}) {
       if (IsNoLibrary(s)) continue;
       absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
@@ -58,7 +57,9 @@ absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
     }
     spec = "host";
   } else if (absl::StartsWith(spec, kHip)) {
-    warning = kOnHost;
+    auto gpu = OpenHip(spec.substr(kHip.size()));
+    if (!gpu.ok()) return gpu.status();
+    return OpenedDevice{*std::move(gpu), nullptr};
   }
   DeviceOr device = OpenDevice(spec);
   if (!device.ok()) return device.status();

@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "device/cuda/cuda.h"
+#include "device/gpu/gpu_device.h"
 #include "device/open.h"
 
 namespace mmadiff {
@@ -17,7 +17,7 @@ std::span<const DeviceKind> Devices();
 
 // One of the two, and why "auto" is host although there is a driver of GPUs; else "".
 struct OpenedDevice {
-  std::unique_ptr<CudaDevice> gpu;
+  std::unique_ptr<GpuDevice> gpu;
   std::unique_ptr<Device> other;
   std::string warning = {};
 };

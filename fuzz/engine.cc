@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/cuda/cuda.h"
 #include "fuzz/devices.h"
 #include "fuzz/gpu/resident.h"
+#include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {
 namespace {
@@ -53,8 +53,8 @@ class GpuEngine : public Engine {
   std::unique_ptr<ResidentRunner> runner_;
 };
 
-EngineOr EngineOf(std::unique_ptr<CudaDevice> gpu) {
-  auto runner = ResidentRunner::Create(*gpu);
+EngineOr EngineOf(std::unique_ptr<GpuDevice> gpu) {
+  auto runner = ResidentRunner::Create(*gpu, ResidentImage(gpu->target()));
   if (runner.ok()) return std::make_unique<GpuEngine>(std::move(gpu), *std::move(runner));
   if (!absl::IsFailedPrecondition(runner.status())) return runner.status();
   return std::make_unique<HostEngine>(std::move(gpu), std::string(runner.status().message()));
