@@ -333,7 +333,7 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   const uint32_t* const from[] = {addresses[0], addresses[1], addresses[2]};
   for (unsigned x = 0; x < grid; ++x) {
     if (!Execute(k, x, from, addresses[3], mode)) return 719;
-    addresses[4][x] = x % kUnits;
+    addresses[4][x] = x % kUnits << 8;  // as if each lay in a die of its own
   }
   Spoil(k, grid, addresses[3]);
   return 0;

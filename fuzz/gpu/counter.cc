@@ -121,7 +121,8 @@ bool GpuCounter::Supports(const CaseStream& stream) {
   const Family family = model.algorithm.family;
   return stream.version == kGeneratorVersion && !stream.op->instruction->sparse &&
          std::max({shape.a_words(), shape.b_words(), shape.d_words()}) <= kMostPacked &&
-         family != Family::kNone && (family != Family::kIntegerDot || HasNarrowIntegers(model));
+         (family == Family::kFmaChain || PathOf(model) != Path::kFmaChain) &&
+         (family != Family::kIntegerDot || HasNarrowIntegers(model));
 }
 
 absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device,
