@@ -1,7 +1,8 @@
 // The kernels of resident.cu on the host, for the drivers for tests (device/gpu/fake_twins.h). In a
-// program with this file ResidentImage() is the module "twin". FAKE_CUDA_FAULT and FAKE_HIP_FAULT
-// are also of these, in launches of more than 64 cases: "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest
-// bit of every first operand), "compare_part".
+// program with this file ResidentImage() is the module "twin", or none with FAKE_NO_RESIDENT.
+// FAKE_CUDA_FAULT and FAKE_HIP_FAULT are also of these, in launches of more than 64 cases:
+// "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest bit of
+// every first operand), "compare_part".
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -47,7 +48,10 @@ void Compare(const ResidentJob& job) {
 
 }  // namespace
 
-absl::string_view ResidentImage(absl::string_view) { return "twin"; }
+absl::string_view ResidentImage(absl::string_view) {
+  return std::getenv("FAKE_NO_RESIDENT") == nullptr ? "twin" : "";
+}
+
 std::string WhyNoResidentImage(absl::string_view) { return "the test has taken them away"; }
 
 extern "C" int LaunchTwin(const char* name, void* argument) {
