@@ -97,7 +97,7 @@ TEST(ParseVectors, Operands) {
 
 TEST(ParseVectors, DenseOperandsAreNotForASparseInstruction) {
   const Operation& sparse = *FindOperation("gfx942/v_smfmac_f32_16x16x32_f16", Models::kOptional);
-  const Vector v = {"f/v", "", "", "", &kF32, &kF16, &kF16, &kF32, nullptr, {}, {}};
+  const Vector v = {"f/v", "", "", "", &kF32, &kF16, &kF16, &kF32, nullptr, {}, {}, {}};
   EXPECT_TRUE(DotProductOf(v, "3c00 3c00 | 3c00 | 00000000", sparse).ok());
   EXPECT_THAT(std::string(DotProductOf(v, "3c00* | 3c00 | 00000000", sparse).status().message()),
               testing::HasSubstr("is sparse: of four neighbours of k in A at most two"));

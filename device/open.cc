@@ -33,9 +33,9 @@ DeviceOr OpenExecWithTimeout(absl::string_view command) {
 constexpr DeviceKind kKinds[] = {
     {"host", "host", "this CPU's own instructions", [](absl::string_view) { return OpenHost(); }},
     {"cuda", "cuda:N", "NVIDIA GPU number N: its mma, wmma, wgmma, tcgen05 and fma instructions",
-     [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }},
+     [](absl::string_view argument) -> DeviceOr { return OpenCuda(argument); }, true},
     {"hip", "hip:N", "AMD GPU number N: its v_mfma, v_smfmac, v_wmma and v_swmmac instructions",
-     [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }},
+     [](absl::string_view argument) -> DeviceOr { return OpenHip(argument); }, true},
     {"faulty", "faulty:NAME=VALUE",
      "the simulator with one parameter changed, or a transport fault", OpenFaulty},
     {"exec", "exec:COMMAND",

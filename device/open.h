@@ -13,6 +13,8 @@ struct DeviceKind {
   const char* usage;  // the whole specification; a kind without ':' in it takes no argument
   const char* what;   // for `mmadiff list devices`
   DeviceOr (*open)(absl::string_view argument);
+  // A GpuDevice (device/gpu/gpu_device.h); the argument begins with its number, from 0 on.
+  bool is_gpu = false;
 };
 
 // host, cuda, hip, faulty and exec.

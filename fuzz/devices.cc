@@ -3,35 +3,41 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
-#include "device/cuda/cuda.h"
-#include "device/cuda/driver.h"
+#include "device/gpu/driver.h"
 
 namespace mmadiff {
 namespace {
 
-constexpr absl::string_view kBest = "auto", kCuda = "cuda:";
+constexpr absl::string_view kBest = "auto";
 
-// A device that is no CudaDevice; of a GPU a warning takes the place of `warning`.
-OpenedDevice WithoutResident(std::unique_ptr<Device> device, std::string warning) {
-  if (dynamic_cast<const GpuDevice*>(device.get()) != nullptr) {
-    warning = "there are no resident kernels for AMD: cases are made and compared on the host";
+// The first GPU of the first vendor that has one, else the host.
+absl::StatusOr<OpenedDevice> OpenBest() {
+  std::string warning;
+  for (const DeviceKind& kind : BasicDevices()) {
+    if (!kind.is_gpu) continue;
+    DeviceOr gpu = kind.open("0");
+    if (gpu.ok()) return OpenedDevice{*std::move(gpu)};
+    if (IsNoLibrary(gpu.status())) continue;
+    absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
+                    gpu.status().message());
   }
-  return {nullptr, std::move(device), std::move(warning)};
+  DeviceOr host = OpenBasicDevice("host");
+  if (!host.ok()) return host.status();
+  return OpenedDevice{*std::move(host), std::move(warning)};
 }
 
-DeviceOr OpenBest(absl::string_view) {
-  absl::StatusOr<OpenedDevice> best = OpenAnyDevice(kBest);
+DeviceOr OpenBestDevice(absl::string_view) {
+  absl::StatusOr<OpenedDevice> best = OpenBest();
   if (!best.ok()) return best.status();
-  if (best->gpu != nullptr) return std::move(best->gpu);
-  return std::move(best->other);
+  return std::move(best->device);
 }
 
 constexpr DeviceKind kKinds[] = {
-    {"auto", "auto", "the best device here: cuda:0 or hip:0 if one opens, else host", OpenBest},
+    {"auto", "auto", "the best device here: cuda:0 or hip:0 if one opens, else host",
+     OpenBestDevice},
     {"recorded", "recorded:PATH",
      "answers recorded earlier: folder, block log, text cases, line protocol (plain or gzip)",
      [](absl::string_view path) { return OpenRecorded(std::string(path)); }},
@@ -49,24 +55,10 @@ std::span<const DeviceKind> Devices() {
 }
 
 absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
-  const bool best = spec == kBest;
-  std::string warning;
-  if (best || absl::StartsWith(spec, kCuda)) {
-    auto gpu = OpenCuda(best ? "0" : spec.substr(kCuda.size()));
-    if (gpu.ok()) return OpenedDevice{*std::move(gpu), nullptr};
-    if (!best) return gpu.status();
-    DeviceOr amd = OpenDevice("hip:0");
-    if (amd.ok()) return WithoutResident(*std::move(amd), "");
-    for (const absl::Status& s : {gpu.status(), amd.status()}) {
-      if (IsNoLibrary(s)) continue;
-      absl::StrAppend(&warning, warning.empty() ? "no GPU is used, the device is host: " : "; ",
-                      s.message());
-    }
-    spec = "host";
-  }
+  if (spec == kBest) return OpenBest();
   DeviceOr device = OpenDevice(spec);
   if (!device.ok()) return device.status();
-  return WithoutResident(*std::move(device), std::move(warning));
+  return OpenedDevice{*std::move(device)};
 }
 
 }  // namespace mmadiff

@@ -7,7 +7,6 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "device/cuda/cuda.h"
 #include "device/open.h"
 
 namespace mmadiff {
@@ -15,10 +14,9 @@ namespace mmadiff {
 // "auto" first: a GPU if one opens, else host. Then recorded and those of device/open.h.
 std::span<const DeviceKind> Devices();
 
-// One of the two, and why "auto" is host although there is a driver of GPUs; else "".
+// And why "auto" is host although there is a driver of GPUs; else "".
 struct OpenedDevice {
-  std::unique_ptr<CudaDevice> gpu;
-  std::unique_ptr<Device> other;
+  std::unique_ptr<Device> device;
   std::string warning = {};
 };
 absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec);

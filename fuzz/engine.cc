@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "device/cuda/cuda.h"
+#include "device/gpu/gpu_device.h"
 #include "fuzz/devices.h"
 #include "fuzz/gpu/resident.h"
+#include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {
 namespace {
@@ -53,11 +54,11 @@ class GpuEngine : public Engine {
   std::unique_ptr<ResidentRunner> runner_;
 };
 
-EngineOr EngineOf(std::unique_ptr<CudaDevice> gpu) {
-  auto runner = ResidentRunner::Create(*gpu);
-  if (runner.ok()) return std::make_unique<GpuEngine>(std::move(gpu), *std::move(runner));
+EngineOr EngineOf(std::unique_ptr<Device> device, GpuDevice& gpu) {
+  auto runner = ResidentRunner::Create(gpu, ResidentImage(gpu.target()));
+  if (runner.ok()) return std::make_unique<GpuEngine>(std::move(device), *std::move(runner));
   if (!absl::IsFailedPrecondition(runner.status())) return runner.status();
-  return std::make_unique<HostEngine>(std::move(gpu), std::string(runner.status().message()));
+  return std::make_unique<HostEngine>(std::move(device), std::string(runner.status().message()));
 }
 
 }  // namespace
@@ -93,8 +94,9 @@ uint64_t Engine::UnitCases(const CaseStream& stream, UnitOf purpose) const {
 EngineOr OpenEngine(absl::string_view spec) {
   absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
   if (!opened.ok()) return opened.status();
-  if (opened->gpu != nullptr) return EngineOf(std::move(opened->gpu));
-  return std::make_unique<HostEngine>(std::move(opened->other), std::move(opened->warning));
+  auto* const gpu = dynamic_cast<GpuDevice*>(opened->device.get());
+  if (gpu != nullptr) return EngineOf(std::move(opened->device), *gpu);
+  return std::make_unique<HostEngine>(std::move(opened->device), std::move(opened->warning));
 }
 
 }  // namespace mmadiff

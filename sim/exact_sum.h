@@ -65,10 +65,10 @@ class LongSum {
 };
 
 // One step over `terms` products. c is a decoded word of `c_format`.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, const Unpacked* a, const Unpacked* b,
-                                        int terms, const Format& c_format, const Unpacked& c,
-                                        int step, int first_k, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, Row a, Row b, int terms,
+                                        const Format& c_format, const Unpacked& c, int step,
+                                        int first_k, Trace& trace) {
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   const int c_lsb = c.exponent - c_format.fraction_bits;
   unsigned kinds = static_cast<unsigned>(c.kind);
@@ -101,9 +101,8 @@ MMADIFF_HD constexpr uint64_t ExactStep(const Model& m, const Unpacked* a, const
 }
 
 // a and b hold m.k decoded operands; c is a word of m.c.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t ExactSum(const Model& m, const Unpacked* a, const Unpacked* b,
-                                       uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t ExactSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     const Format& format = s.number == 0 ? m.c : m.d;
     return ExactStep(m, a + s.first, b + s.first, s.terms, format, Decode(format, addend), s.number,

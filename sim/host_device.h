@@ -7,15 +7,19 @@
 #else
 #define MMADIFF_HD
 #endif
+// While the text is compiled for a GPU.
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define MMADIFF_ON_GPU
+#endif
 // Before a loop: how often its body is written out. Compilers for the host decide for themselves.
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
 #define MMADIFF_UNROLL(times) _Pragma(MMADIFF_TEXT(unroll times))
 #define MMADIFF_TEXT(text) #text
 #else
 #define MMADIFF_UNROLL(times)
 #endif
 // A function called from many places: a GPU compiler would spend minutes on copies of it.
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
 #define MMADIFF_HD_CALL __host__ __device__ __noinline__
 #else
 #define MMADIFF_HD_CALL MMADIFF_HD

@@ -15,8 +15,8 @@ namespace mmadiff {
 inline constexpr int kMaxPairwiseTerms = 8;
 
 // The special word of one product or of the sum of two: some operand is not finite.
-MMADIFF_HD constexpr uint64_t ProductSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
-                                              int products) {
+template <class Row>
+MMADIFF_HD constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b, int products) {
   bool nan = false, infinite[2] = {false, false};
   for (int i = 0; i < products; ++i) {
     const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a[i]);
@@ -46,9 +46,9 @@ MMADIFF_HD constexpr ExactProduct FlushedProduct(const Model& m, const Unpacked&
 }
 
 // One rounding of the exact sum of one or two products, k and k + 1.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, const Unpacked* a, const Unpacked* b,
-                                              int products, int step, int k, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t RoundedProducts(const Model& m, Row a, Row b, int products, int step,
+                                              int k, Trace& trace) {
   unsigned kinds = static_cast<unsigned>(a[0].kind) | static_cast<unsigned>(b[0].kind);
   if (products == 2) {
     kinds |= static_cast<unsigned>(a[1].kind) | static_cast<unsigned>(b[1].kind);
@@ -80,9 +80,8 @@ MMADIFF_HD constexpr uint64_t FlushedWord(const Format& f, Subnormals rule, uint
 }
 
 // a and b hold m.k decoded operands, m.k a multiple of the terms; c is a word of the output format.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, const Unpacked* a, const Unpacked* b,
-                                          uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t PairwiseSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int leaf = alg.product_rounding == ProductRounding::kExact ? 2 : 1;
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {

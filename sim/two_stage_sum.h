@@ -32,8 +32,8 @@ MMADIFF_HD constexpr bool ProductOverflows(const Model& m, const Unpacked& a, co
   return BitWidth(product) - 1 + lsb > MaxExponent(m.d);
 }
 
-MMADIFF_HD constexpr bool HasSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
-                                      int terms, const Unpacked& c) {
+template <class Row>
+MMADIFF_HD constexpr bool HasSpecials(const Model& m, Row a, Row b, int terms, const Unpacked& c) {
   bool special = c.kind != Kind::kFinite;
   for (int i = 0; i < terms; ++i) {
     special |=
@@ -43,8 +43,9 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const Unpacked* a, const U
 }
 
 // As SumSpecials, where products that overflow are infinities.
-MMADIFF_HD constexpr uint64_t TwoStageSpecials(const Model& m, const Unpacked* a, const Unpacked* b,
-                                               int terms, const Unpacked& c) {
+template <class Row>
+MMADIFF_HD constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b, int terms,
+                                               const Unpacked& c) {
   Unpacked x[kMaxK] = {};
   for (int i = 0; i < terms; ++i) {
     x[i] = a[i];
@@ -55,9 +56,8 @@ MMADIFF_HD constexpr uint64_t TwoStageSpecials(const Model& m, const Unpacked* a
 }
 
 // The products at `first`, first + stride, ... aligned to the largest exponent among them and cut.
-template <class Trace>
-MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, const Unpacked* a,
-                                                 const Unpacked* b, int terms, int first,
+template <class Row, class Trace>
+MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, int terms, int first,
                                                  int stride, int step, int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
@@ -85,9 +85,9 @@ MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, const Unpacked*
 }
 
 // The sum of all products of a step in units of 2^(exponent - fraction_bits).
-template <class Trace>
-MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, const Unpacked* a, const Unpacked* b,
-                                            int terms, int step, int first_k, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr AlignedPart FirstStage(const Model& m, Row a, Row b, int terms, int step,
+                                            int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   if (alg.grouping == Grouping::kConsecutive) {
     return AlignedProducts(m, a, b, terms, 0, 1, step, first_k, trace);
@@ -125,10 +125,9 @@ MMADIFF_HD constexpr int64_t SecondStage(const Model& m, const AlignedPart& dot,
 }
 
 // One step over `terms` products; c is a decoded word of the output format.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, const Unpacked* a, const Unpacked* b,
-                                           int terms, const Unpacked& c, int step, int first_k,
-                                           Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, Row a, Row b, int terms,
+                                           const Unpacked& c, int step, int first_k, Trace& trace) {
   const Algorithm& alg = m.algorithm;
   if (HasSpecials(m, a, b, terms, c)) {
     const uint64_t word = TwoStageSpecials(m, a, b, terms, c);
@@ -158,9 +157,8 @@ MMADIFF_HD constexpr uint64_t TwoStageStep(const Model& m, const Unpacked* a, co
 }
 
 // a and b hold m.k decoded operands; c is a word of the output format.
-template <class Trace>
-MMADIFF_HD constexpr uint64_t TwoStageSum(const Model& m, const Unpacked* a, const Unpacked* b,
-                                          uint64_t c, Trace& trace) {
+template <class Row, class Trace>
+MMADIFF_HD constexpr uint64_t TwoStageSum(const Model& m, Row a, Row b, uint64_t c, Trace& trace) {
   return ChainSteps(m, c, [&](const Step& s, uint64_t addend) {
     return TwoStageStep(m, a + s.first, b + s.first, s.terms, Decode(m.d, addend), s.number,
                         s.first, trace);

@@ -21,12 +21,12 @@ std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
                              : absl::StrCat("machine code of ", ToolOf(image));
 }
 
-class Cuda : public CudaDevice {
+class Cuda : public GpuDevice {
  public:
   Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
        const KernelImage& image, void* context, int multiprocessors, std::string identity,
        std::string serial)
-      : CudaDevice(driver, std::move(name)),
+      : GpuDevice(driver, std::move(name)),
         driver_(driver),
         variant_(variant),
         target_(target),
@@ -46,8 +46,8 @@ class Cuda : public CudaDevice {
     return image_.cubin.empty() || InImage(*op.instruction) ? "" : KernelsAre(target_, {});
   }
 
-  const CudaDriver& driver() const override { return driver_; }
-  int multiprocessors() const override { return multiprocessors_; }
+  absl::string_view target() const override { return target_.target; }
+  int processors() const override { return multiprocessors_; }
   absl::Status MakeCurrent() override {
     return driver_.Check(driver_.set_context(context_), "choosing the GPU");
   }
@@ -68,18 +68,16 @@ class Cuda : public CudaDevice {
   absl::StatusOr<void*> ImageModule() {
     if (image_module_ != nullptr) return image_module_;
     void* module = nullptr;
-    absl::Status s =
-        driver_.Check(driver_.load_module(&module, image_.cubin.data(), 0, nullptr, nullptr),
-                      absl::StrCat("loading the machine code for ", target_.target));
+    absl::Status s = driver_.Check(driver_.LoadModule(&module, image_.cubin.data()),
+                                   absl::StrCat("loading the machine code for ", target_.target));
     if (!s.ok()) return s;
     return image_module_ = module;
   }
 
   absl::StatusOr<void*> PtxModule(const Instruction& i, const Kernel& kernel) {
     void* module = nullptr;
-    absl::Status s =
-        driver_.Check(driver_.load_module(&module, kernel.text.c_str(), 0, nullptr, nullptr),
-                      absl::StrCat("assembling ", i.name, " for ", target_.target));
+    absl::Status s = driver_.Check(driver_.LoadModule(&module, kernel.text.c_str()),
+                                   absl::StrCat("assembling ", i.name, " for ", target_.target));
     if (!s.ok()) return s;
     return module;
   }
@@ -135,12 +133,12 @@ absl::Status CheckDriver(int version, const PtxTarget& target) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument) {
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCuda(absl::string_view argument) {
   return OpenCudaWith(argument, KernelImageOf);
 }
 
-absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argument,
-                                                         KernelImages images) {
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argument,
+                                                        KernelImages images) {
   int index;
   const size_t end = std::min(argument.find(','), argument.size());
   const std::optional<Variant> variant = VariantWithSuffix(argument.substr(end));

@@ -12,25 +12,15 @@
 
 namespace mmadiff {
 
-class CudaDevice : public GpuDevice {
- public:
-  // For whoever writes kernels of its own (fuzz/gpu/resident.h).
-  virtual const CudaDriver& driver() const = 0;
-  virtual int multiprocessors() const = 0;
-
- protected:
-  using GpuDevice::GpuDevice;
-};
-
 // "N": GPU number N, in decimal. "N" + SuffixOf(variant): the instructions that have the choice get
 // their operands otherwise (device/cuda/variant.h), as in "0,a=registers" or "0,layout=col.row,c=col".
 // kNotFound without a driver or without that GPU.
-absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCuda(absl::string_view argument);
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCuda(absl::string_view argument);
 
 // The same with other machine code than this build's. It is used if the driver is not older than
 // the toolkit that made it, for the instructions that it has (IsBuiltEntry()); for all others the
 // driver assembles PTX text.
-absl::StatusOr<std::unique_ptr<CudaDevice>> OpenCudaWith(absl::string_view argument,
-                                                         KernelImages images);
+absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argument,
+                                                        KernelImages images);
 
 }  // namespace mmadiff

@@ -26,7 +26,7 @@ class Unmodelled : public testing::Test {
   }
 
   // With machine code or without.
-  static std::unique_ptr<CudaDevice> Open(const PtxTarget& target, bool image) {
+  static std::unique_ptr<GpuDevice> Open(const PtxTarget& target, bool image) {
     setenv("FAKE_CUDA_CAPABILITY", absl::StrCat(target.major, ".", target.minor).c_str(), 1);
     auto device = OpenCudaWith("0", [](const PtxTarget&) { return KernelImage{}; });
     if (image) {
@@ -81,7 +81,7 @@ TEST_F(Unmodelled, EachHasAKernelAndAnswers) {
   for (const PtxTarget& target : PtxTargets()) {
     for (const bool image : {false, true}) {
       image ? setenv("FAKE_CUDA_NO_JIT", "1", 1) : unsetenv("FAKE_CUDA_NO_JIT");
-      const std::unique_ptr<CudaDevice> device = Open(target, image);
+      const std::unique_ptr<GpuDevice> device = Open(target, image);
       ASSERT_NE(device, nullptr);
       for (const Operation& op : UnmodelledOperations()) {
         EXPECT_EQ(device->Supports(op).ok(), op.arch() == target.arch) << op.name;

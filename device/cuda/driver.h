@@ -18,9 +18,11 @@ struct CudaDriver : GpuDriver {
   int (*retain_context)(void**, int);
   int (*set_context)(void*);
   int (*load_module)(void**, const void*, unsigned, int*, void**);
-  int (*blocks_at_once)(int*, void*, int, size_t);  // of a multiprocessor: threads, shared bytes
   int (*error_string)(int, const char**);
 
+  int LoadModule(void** module, const void* image) const override {
+    return load_module(module, image, 0, nullptr, nullptr);
+  }
   absl::Status Check(int result, absl::string_view what) const override;
 };
 

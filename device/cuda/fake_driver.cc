@@ -28,7 +28,6 @@
 #include <cstring>
 #include <list>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -43,6 +42,7 @@
 #include "device/cuda/fake_wgmma.h"
 #include "device/cuda/fake_wmma.h"
 #include "device/cuda/kernel.h"
+#include "device/gpu/fake_twins.h"
 
 namespace {
 
@@ -50,8 +50,7 @@ using namespace mmadiff;
 
 constexpr int kMultiprocessors = 14;
 
-// Kernels of a module "twin", by name: LaunchTwin() runs them on the host.
-std::set<std::string> twins;
+FakeTwins twins;
 
 int Number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
@@ -202,7 +201,7 @@ std::list<Entry> loaded;
 }  // namespace
 
 extern "C" {
-[[gnu::weak]] int LaunchTwin(const char*, void*) { return 500; }
+[[gnu::weak]] int LaunchTwin(const char*, void*);
 int cuInit(unsigned) {
   const char* lost = std::getenv("FAKE_CUDA_LOST");
   return lost != nullptr && access(lost, F_OK) == 0 ? 100 : Result("cuInit");
@@ -233,7 +232,7 @@ int cuDeviceGetPCIBusId(char* text, int size, int) {
 int cuDevicePrimaryCtxRetain(void** context, int) { return *context = context, 0; }
 int cuCtxSetCurrent(void*) { return 0; }
 int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) {
-  if (std::strcmp(static_cast<const char*>(text), "twin") == 0) return *module = &twins, 0;
+  if (FakeTwins::IsImage(text)) return *module = &twins, 0;
   if (std::memcmp(text, "\177ELF", 4) == 0) {
     return *module = &machine_code, Result("cuModuleLoadDataEx");
   }
@@ -244,7 +243,7 @@ int cuModuleLoadDataEx(void** module, const void* text, unsigned, int*, void**) 
 }
 int cuModuleGetFunction(void** function, void* module, const char* name) {
   if (module == &twins) {
-    *function = const_cast<std::string*>(&*twins.insert(name).first);
+    *function = twins.Named(name);
     return 0;
   }
   if (module == &machine_code) {
@@ -273,9 +272,7 @@ int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
 }
 int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block, unsigned,
                    unsigned, unsigned, void*, void** arguments, void**) {
-  for (const std::string& name : twins) {
-    if (function == &name) return LaunchTwin(name.c_str(), arguments[0]);
-  }
+  if (const char* twin = twins.NameOf(function)) return LaunchTwin(twin, arguments[0]);
   if (const int result = Result("cuLaunchKernel"); result != 0) return result;
   const FakeKernel& kernel = *static_cast<const FakeKernel*>(function);
   if (block != kernel.threads) return 1;  // CUDA_ERROR_INVALID_VALUE

@@ -63,7 +63,7 @@ class Launch : public testing::Test {
     unsetenv("FAKE_CUDA_SWAPS");
   }
 
-  static std::unique_ptr<CudaDevice> Open(const Variant& variant) {
+  static std::unique_ptr<GpuDevice> Open(const Variant& variant) {
     auto device = OpenCuda("0" + SuffixOf(variant));
     EXPECT_TRUE(device.ok()) << device.status();
     return device.ok() ? *std::move(device) : nullptr;
@@ -77,7 +77,7 @@ TEST_F(Launch, EveryVariantGivesTheModel) {
   for (const Operation* op : MatchOperations("sm_80/fma.*")) ops.push_back(op);
   for (const Operation* op : ops) {
     for (const Variant& variant : VariantsOf(*op->instruction)) {
-      const std::unique_ptr<CudaDevice> device = Open(variant);
+      const std::unique_ptr<GpuDevice> device = Open(variant);
       ASSERT_NE(device, nullptr);
       EXPECT_EQ(device->name(), "cuda:0" + SuffixOf(variant));
       const auto loaded = device->Load(*op);

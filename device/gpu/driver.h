@@ -30,7 +30,10 @@ struct GpuDriver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**);
   int (*synchronize)();
+  int (*blocks_at_once)(int*, void*, int, size_t);  // of a processor: threads, shared bytes
 
+  // Loads machine code, or text of kernels that the driver assembles.
+  virtual int LoadModule(void** module, const void* image) const = 0;
   // OK for 0. `what` says what was asked; the code decides the kind of Status: no device or no
   // suitable driver is kNotFound, a kernel that was stopped kDeadlineExceeded, everything else
   // kUnavailable. The message says what to do about the usual ones.

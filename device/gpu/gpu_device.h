@@ -43,11 +43,18 @@ class GpuDevice : public Device {
   // that is sticky (device/gpu/driver.h) every answer is kUnavailable.
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) final;
 
-  // For whoever runs kernels of its own: the processors that have answered, to add to; what must
-  // come before other calls of the driver in a thread; the kernel of a supported operation, loaded.
+  // For whoever runs kernels of its own (fuzz/gpu/resident.h): what machine code is made for
+  // ("sm_90a", "gfx942"); how many multiprocessors or compute units there are, and which have
+  // answered, to add to; what must come before other calls of the driver in a thread; the kernel of
+  // a supported operation, loaded; the address of what kernels take after the addresses of
+  // Kernel::text, nullptr: nothing.
+  const GpuDriver& driver() const { return driver_; }
+  virtual absl::string_view target() const = 0;
+  virtual int processors() const = 0;
   Processors& answered() { return answered_; }
   virtual absl::Status MakeCurrent() = 0;
   absl::StatusOr<const LoadedKernel*> Load(const Operation& op);
+  virtual void* LastArgument() { return nullptr; }
 
  protected:
   GpuDevice(const GpuDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
@@ -57,8 +64,6 @@ class GpuDevice : public Device {
   virtual Kernel KernelFor(const Instruction& instruction) const = 0;
   // The driver's module with that kernel.
   virtual absl::StatusOr<void*> ModuleFor(const Instruction& instruction, const Kernel& kernel) = 0;
-  // The address of what its kernels take after the addresses of Kernel::text; nullptr: nothing.
-  virtual void* LastArgument() { return nullptr; }
 
   const Processors& answered() const { return answered_; }
 

@@ -22,6 +22,9 @@ struct HipDriver : GpuDriver {
   int (*device_properties)(void*, int);
   size_t properties_size, architecture_offset;
 
+  int LoadModule(void** module, const void* image) const override {
+    return load_module(module, image);
+  }
   absl::Status Check(int result, absl::string_view what) const override;
   // "gfx942:sramecc+:xnack-".
   absl::StatusOr<std::string> ArchitectureOf(int device) const;

@@ -30,6 +30,7 @@
 #include "absl/strings/str_split.h"
 #include "device/gpu/elf.h"
 #include "device/gpu/fake_model.h"
+#include "device/gpu/fake_twins.h"
 #include "device/hip/fake_machine.h"
 #include "device/hip/kernel.h"
 #include "device/hip/testing_opcodes.h"
@@ -43,6 +44,8 @@ namespace {
 using namespace mmadiff;
 
 constexpr int kUnits = 14;
+
+FakeTwins twins;
 
 const char* Setting(const char* name) { return std::getenv(name); }
 int Number(const char* variable, int otherwise) {
@@ -364,6 +367,7 @@ void Spoil(const FakeKernel& k, unsigned grid, uint32_t* d) {
 }  // namespace
 
 extern "C" {
+[[gnu::weak]] int LaunchTwin(const char*, void*);
 int hipInit(unsigned) { return Result("hipInit"); }
 int hipRuntimeGetVersion(int* version) { return *version = 60342134, 0; }
 int hipGetDeviceCount(int* count) {
@@ -389,9 +393,11 @@ int hipGetDevicePropertiesR0600(void* properties, int) {
 }
 int hipModuleLoadData(void** module, const void* image) {
   *module = const_cast<void*>(image);
+  if (FakeTwins::IsImage(image)) return *module = &twins, 0;
   return std::memcmp(image, "\177ELF", 4) == 0 ? Result("hipModuleLoadData") : 200;
 }
 int hipModuleGetFunction(void** function, void* module, const char* name) {
+  if (module == &twins) return *function = twins.Named(name), 0;
   *function = const_cast<FakeKernel*>(KernelNamed(static_cast<const char*>(module), name));
   return *function == nullptr ? 500 : Result("hipModuleGetFunction");
 }
@@ -412,6 +418,7 @@ int hipMemcpyHtoD(void* to, void* from, size_t bytes) { return std::memcpy(to, f
 int hipMemcpyDtoH(void* to, void* from, size_t bytes) { return std::memcpy(to, from, bytes), 0; }
 int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block,
                           unsigned, unsigned, unsigned, void*, void** arguments, void**) {
+  if (const char* twin = twins.NameOf(function)) return LaunchTwin(twin, arguments[0]);
   if (const int result = Result("hipModuleLaunchKernel"); result != 0) return result;
   const FakeKernel& k = *static_cast<const FakeKernel*>(function);
   if (block != static_cast<unsigned>(k.lanes())) return 1;  // hipErrorInvalidValue
@@ -426,6 +433,9 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   }
   Spoil(k, grid, reinterpret_cast<uint32_t*>(all.addresses[3]));
   return 0;
+}
+int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) {
+  return *blocks = 4, 0;
 }
 int hipDeviceSynchronize() { return Result("hipDeviceSynchronize"); }
 const char* hipGetErrorString(int) { return "fake error"; }

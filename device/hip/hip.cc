@@ -41,6 +41,9 @@ class Hip : public GpuDevice {
     return absl::StrCat(serial_, ", ", answered().count(), " of ", units_,
                         " compute units answered");
   }
+  absl::string_view target() const override { return target_.target; }
+  int processors() const override { return units_; }
+  void* LastArgument() override { return &mode_; }
   std::vector<std::string> Modes() const override { return ModesBeside(HipModes(), own_mode_); }
   void SetMode(absl::string_view mode) override {
     const Mode* const m = FindMode(HipModes(), mode);
@@ -57,7 +60,6 @@ class Hip : public GpuDevice {
         absl::StrCat(op.name, " is no instruction of this GPU, which is ", target_.target));
   }
   Kernel KernelFor(const Instruction& i) const override { return HipKernelOf(i, target_); }
-  void* LastArgument() override { return &mode_; }
 
   // One module has them all.
   absl::StatusOr<void*> ModuleFor(const Instruction&, const Kernel&) override {
@@ -70,7 +72,7 @@ class Hip : public GpuDevice {
     }
     const void* code = image_.code_object.empty() ? assembled_.data() : image_.code_object.data();
     void* module = nullptr;
-    absl::Status s = driver_.Check(driver_.load_module(&module, code),
+    absl::Status s = driver_.Check(driver_.LoadModule(&module, code),
                                    absl::StrCat("loading the machine code for ", target_.target));
     if (!s.ok()) return s;
     return module_ = module;

@@ -1,27 +1,19 @@
 #include "device/hip/kernel_images.h"
 
-#include <cstdint>
-
-namespace {
-
-struct Embedded {
-  char target[16], tool[48];  // target of "" ends the table
-  uint64_t offset;            // from the start of the table
-  uint64_t bytes;
-};
-
-}  // namespace
-
-extern "C" const Embedded mmadiff_hip_images[];  // written by CMakeLists.txt
+extern "C" const mmadiff::EmbeddedHipImage mmadiff_hip_images[];  // written by CMakeLists.txt
 
 namespace mmadiff {
 
-HipImage HipImageOf(const HipTarget& target) {
-  for (const Embedded* e = mmadiff_hip_images; e->target[0] != '\0'; ++e) {
-    if (absl::string_view(e->target) != target.target) continue;
-    return {{reinterpret_cast<const char*>(mmadiff_hip_images) + e->offset, e->bytes}, e->tool};
+HipImage FindHipImage(const EmbeddedHipImage* table, absl::string_view target) {
+  for (const EmbeddedHipImage* e = table; e->target[0] != '\0'; ++e) {
+    if (e->target != target) continue;
+    return {{reinterpret_cast<const char*>(table) + e->offset, e->bytes}, e->tool};
   }
   return {};
+}
+
+HipImage HipImageOf(const HipTarget& target) {
+  return FindHipImage(mmadiff_hip_images, target.target);
 }
 
 }  // namespace mmadiff

@@ -1,6 +1,8 @@
 // Machine code of the kernels, where the build had a compiler that makes it for AMD.
 #pragma once
 
+#include <cstdint>
+
 #include "absl/strings/string_view.h"
 #include "device/hip/kernel.h"
 
@@ -10,6 +12,14 @@ struct HipImage {
   absl::string_view code_object;  // of BuiltHipInstructions(), by HipKernelName(); empty: none
   absl::string_view tool;         // "clang 19.1.7"
 };
+
+// A line of a table of images, as the build writes it (CMakeLists.txt); target "" ends it.
+struct EmbeddedHipImage {
+  char target[16], tool[48];
+  uint64_t offset;  // from the start of the table
+  uint64_t bytes;
+};
+HipImage FindHipImage(const EmbeddedHipImage* table, absl::string_view target);
 
 using HipImages = HipImage (*)(const HipTarget& target);
 

@@ -31,7 +31,7 @@ inline constexpr int kInterleaved = 8;
 class Words {
  public:
   MMADIFF_HD Words(uint64_t* words, int step = 1) : at_(words) {  // NOLINT: words of a batch
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
     (void)step;
 #else
     step_ = step;
@@ -44,7 +44,7 @@ class Words {
 
  private:
   uint64_t* at_;
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
   static constexpr int step_ = kInterleaved;
 #else
   int step_;

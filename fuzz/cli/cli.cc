@@ -175,8 +175,7 @@ DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
   absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
   if (!opened.ok()) return opened.status();
   if (!opened->warning.empty()) console.Warn(opened->warning);
-  if (opened->gpu != nullptr) return std::move(opened->gpu);
-  return std::move(opened->other);
+  return std::move(opened->device);
 }
 
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {

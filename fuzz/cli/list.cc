@@ -116,13 +116,13 @@ std::vector<Entry> ListDevices() {
         if (!supported.ok()) listed["why"] = supported.message();
       }
     }
-    if (const std::string name = kind.name; name == "cuda" || name == "hip") {
-      DeviceOr gpu = OpenDevice(name + ":0");
+    if (kind.is_gpu) {
+      DeviceOr gpu = kind.open("0");
       if (!gpu.ok()) {
         absl::StrAppend(&line, ": ", gpu.status().message());
         json["why"] = gpu.status().message();
       }
-      for (int n = 1; gpu.ok(); gpu = OpenDevice(absl::StrCat(name, ":", n++))) {
+      for (int n = 1; gpu.ok(); gpu = kind.open(absl::StrCat(n++))) {
         absl::StrAppend(&line, "\n  ", (*gpu)->name(), "  ");
         Json& described = json["gpus"].emplace_back(Json{{"device", (*gpu)->name()}});
         Describe(**gpu, line, described);

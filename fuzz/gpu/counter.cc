@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/gpu/resident_image.h"
 
 namespace mmadiff {
 namespace {
@@ -24,6 +25,12 @@ CompareKernel CompareKernelOf(Path path) {
       return {"compare_fused_sum", SharedBytes<Path::kFusedSum>};
     case Path::kScaledSum:
       return {"compare_scaled_sum", SharedBytes<Path::kScaledSum>};
+    case Path::kTwoStageSum:
+      return {"compare_two_stage_sum", SharedBytes<Path::kTwoStageSum>};
+    case Path::kPairwiseSum:
+      return {"compare_pairwise_sum", SharedBytes<Path::kPairwiseSum>};
+    case Path::kExactSum:
+      return {"compare_exact_sum", SharedBytes<Path::kExactSum>};
     case Path::kNarrowSum:
       return {"compare_narrow_sum", SharedBytes<Path::kNarrowSum>};
     case Path::kNarrowF32:
@@ -56,6 +63,7 @@ std::vector<Gathers> GathersOf(const OperandWords& operand, int bits, int& parts
     by_word[word].push_back({element, static_cast<int16_t>(bit)});
     if (bit + bits > 32) by_word[word + 1].push_back({element, static_cast<int16_t>(bit - 32)});
   }
+  for (const OperandWords::Copy& copy : operand.copies) by_word[copy.to] = by_word[copy.from];
   size_t parts = 0;
   for (const std::vector<Gather>& word : by_word) parts = std::max(parts, word.size());
   std::vector<Gathers> gathers(groups * parts);
@@ -90,6 +98,12 @@ Path PathOf(const Model& model) {
       return Path::kFusedSum;
     case Family::kScaledSum:
       return Path::kScaledSum;
+    case Family::kTwoStageSum:
+      return Path::kTwoStageSum;
+    case Family::kPairwiseSum:
+      return Path::kPairwiseSum;
+    case Family::kExactSum:
+      return Path::kExactSum;
     case Family::kIntegerDot:
       return Path::kInteger;
     default:
@@ -97,32 +111,35 @@ Path PathOf(const Model& model) {
   }
 }
 
+std::vector<const char*> ResidentKernels(const Model& model) {
+  return {"generate", CompareKernelOf(PathOf(model)).name, "trace"};
+}
+
 bool GpuCounter::Supports(const CaseStream& stream) {
   const Model& model = stream.op->model;
   const Shape& shape = stream.op->shape();
   const Family family = model.algorithm.family;
-  return stream.version == kGeneratorVersion &&
+  return stream.version == kGeneratorVersion && !stream.op->instruction->sparse &&
          std::max({shape.a_words(), shape.b_words(), shape.d_words()}) <= kMostPacked &&
-         (family == Family::kFmaChain || family == Family::kFusedSum ||
-          family == Family::kScaledSum ||
-          (family == Family::kIntegerDot && HasNarrowIntegers(model)));
+         (family == Family::kFmaChain || PathOf(model) != Path::kFmaChain) &&
+         (family != Family::kIntegerDot || HasNarrowIntegers(model));
 }
 
-absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(CudaDevice& device,
+absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device,
                                                                absl::string_view image) {
   if (image.empty()) {
     return absl::FailedPreconditionError(
-        "cases are made and compared on the host, which is slow: this build has no kernels for "
-        "runs on the GPU, for the CUDA Toolkit was not there when it was configured");
+        absl::StrCat("cases are made and compared on the host, which is slow: this build has no "
+                     "kernels for runs on the GPU, for ",
+                     WhyNoResidentImage(device.target())));
   }
   if (absl::Status s = device.MakeCurrent(); !s.ok()) return s;
-  const CudaDriver& driver = device.driver();
+  const GpuDriver& driver = device.driver();
   void* module = nullptr;
-  absl::Status s = driver.Check(driver.load_module(&module, image.data(), 0, nullptr, nullptr),
+  absl::Status s = driver.Check(driver.LoadModule(&module, image.data()),
                                 "loading the kernels of a run on the GPU");
   if (!s.ok()) return s;
-  return std::unique_ptr<GpuCounter>(
-      new GpuCounter(device, module, std::max(1, device.multiprocessors())));
+  return std::unique_ptr<GpuCounter>(new GpuCounter(device, module));
 }
 
 absl::StatusOr<uint64_t> GpuCounter::Reserve(Buffers which, size_t bytes) {
@@ -139,7 +156,7 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(Buffers which, size_t bytes) {
 absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   void*& function = functions_[name];
   if (function != nullptr) return function;
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   absl::Status s = driver.Check(driver.get_function(&function, module_, name.c_str()),
                                 absl::StrCat("finding the kernel ", name));
   if (!s.ok()) return s;
@@ -161,13 +178,14 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
   const absl::StatusOr<void*> function = Function(kernel);
   if (!function.ok()) return function.status();
   LaunchShape shape = LaunchShapeOf(kernel, job, 1);
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   int blocks = 0;
   absl::Status s =
       driver.Check(driver.blocks_at_once(&blocks, *function, shape.threads, shape.shared_bytes),
                    absl::StrCat("asking how many blocks of the kernel ", kernel, " fit"));
   if (!s.ok()) return s;
-  shape = LaunchShapeOf(kernel, job, int64_t{multiprocessors_} * std::max(1, blocks));
+  shape =
+      LaunchShapeOf(kernel, job, int64_t{std::max(1, device_.processors())} * std::max(1, blocks));
   void* arguments[] = {&job};
   s = driver.Check(
       driver.launch(*function, static_cast<unsigned>(shape.blocks), 1, 1, shape.threads, 1, 1,
@@ -178,7 +196,7 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
 
 absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched) {
   if (seconds_ == nullptr || !launched.ok()) return launched;
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   const absl::Status s = driver.Check(driver.synchronize(), "running on the GPU");
   const auto now = std::chrono::steady_clock::now();
   (*seconds_)[kernel] += std::chrono::duration<double>(now - timed_).count();
@@ -252,7 +270,7 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
     job.packed[o].words_per_case = operands[o]->words;
   }
   job.d_slots = reinterpret_cast<const Slot*>(at[kTables] + slots_at);
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   return driver.Check(driver.to_device(at[kTables], table.data(), table.size()),
                       "copying tables to the GPU");
 }
@@ -279,14 +297,14 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     s = Execute(**loaded, job);
     if (s.ok()) s = CheckOperands(stream, job);
   }
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
   if (s.ok()) s = Collect(stream, first, count, job, counted);
   return s;
 }
 
 absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   const ResidentCounters zeros = {};
   absl::Status s = driver.Check(
       driver.to_device(reinterpret_cast<uint64_t>(job.counters), &zeros, sizeof(zeros)),
@@ -297,7 +315,7 @@ absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {
 }
 
 absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   const uint64_t d = reinterpret_cast<uint64_t>(job.d),
                  where = reinterpret_cast<uint64_t>(job.where);
   absl::Status s = Timed("before", absl::OkStatus());
@@ -307,8 +325,8 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
   }
   if (s.ok()) s = driver.Check(driver.fill(where, kNowhere, job.count), "filling numbers");
   if (s.ok()) s = Timed("fill", s);
-  void* arguments[] = {&job.packed[0].words, &job.packed[1].words, &job.packed[2].words, &job.d,
-                       &job.where};
+  void* arguments[] = {&job.packed[0].words, &job.packed[1].words,  &job.packed[2].words, &job.d,
+                       &job.where,           device_.LastArgument()};
   if (s.ok()) {
     s = driver.Check(driver.launch(loaded.function, static_cast<unsigned>(job.count), 1, 1,
                                    loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
@@ -320,7 +338,7 @@ absl::Status GpuCounter::Execute(const LoadedKernel& loaded, ResidentJob& job) {
 }
 
 absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJob& job) {
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   const Shape& shape = job.shape;
   Batch right;
   // The last case, and one that no pattern of launches leaves out for ever.
@@ -355,7 +373,7 @@ absl::Status GpuCounter::CheckOperands(const CaseStream& stream, const ResidentJ
 
 absl::Status GpuCounter::Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                                  const ResidentJob& job, Counted& counted) {
-  const CudaDriver& driver = device_.driver();
+  const GpuDriver& driver = device_.driver();
   ResidentCounters& c = counted.counters;
   absl::Status s = driver.Check(
       driver.to_host(&c, reinterpret_cast<uint64_t>(job.counters), sizeof(c)), "reading counters");

@@ -12,7 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
-#include "device/cuda/cuda.h"
+#include "device/gpu/gpu_device.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/gpu/resident_compare.h"
 
@@ -27,6 +27,10 @@ struct Counted {
 
 // Which kernel compares; it must be among the kernels (GpuCounter::Supports()).
 Path PathOf(const Model& model);
+
+// The kernels of resident.cu that a launch needs, in their order; the instruction's own comes
+// behind the first.
+std::vector<const char*> ResidentKernels(const Model& model);
 
 // How a kernel is launched for a job.
 struct LaunchShape {
@@ -46,12 +50,12 @@ class GpuCounter {
 
   // kFailedPrecondition: this build has no image, so that units run at the speed of the host. Else
   // the device's own errors.
-  static absl::StatusOr<std::unique_ptr<GpuCounter>> Create(CudaDevice& device,
+  static absl::StatusOr<std::unique_ptr<GpuCounter>> Create(GpuDevice& device,
                                                             absl::string_view image);
   // Whether the arithmetic and the generator of the stream are among the kernels.
   static bool Supports(const CaseStream& stream);
 
-  CudaDevice& device() const { return device_; }
+  GpuDevice& device() const { return device_; }
   // From now on kernels run one after the other, and their seconds are added up here by name; those
   // of the instruction's own as "instruction", and of what clears its results as "fill".
   void set_seconds(std::map<std::string, double>* seconds) { seconds_ = seconds; }
@@ -81,8 +85,7 @@ class GpuCounter {
     kCounters,
     kBuffers
   };
-  GpuCounter(CudaDevice& device, void* module, int multiprocessors)
-      : device_(device), module_(module), multiprocessors_(multiprocessors) {}
+  GpuCounter(GpuDevice& device, void* module) : device_(device), module_(module) {}
 
   absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
   absl::StatusOr<void*> Function(const std::string& name);
@@ -100,9 +103,8 @@ class GpuCounter {
   absl::Status Collect(const CaseStream& stream, uint64_t first, uint64_t count,
                        const ResidentJob& job, Counted& counted);
 
-  CudaDevice& device_;
+  GpuDevice& device_;
   void* const module_;
-  const int multiprocessors_;
   Buffer buffers_[kBuffers];
   std::map<std::string, void*> functions_;
   std::map<std::string, double>* seconds_ = nullptr;

@@ -1,8 +1,8 @@
-// The kernels of resident.cu on the host, for the driver for tests (device/cuda/fake_driver.cc): it
-// calls LaunchTwin() for the kernels of the module "twin". In a program with this file
-// ResidentImage() is that module. FAKE_CUDA_FAULT is also of these, in launches of more than 64
-// cases: "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest
-// bit of every first operand), "compare_part".
+// The kernels of resident.cu on the host, for the drivers for tests (device/gpu/fake_twins.h). In a
+// program with this file ResidentImage() is the module "twin", or none with FAKE_NO_RESIDENT.
+// FAKE_CUDA_FAULT and FAKE_HIP_FAULT are also of these, in launches of more than 64 cases:
+// "generate_nothing", "generate_part" (not the first thread), "generate_wrong" (the lowest bit of
+// every first operand), "compare_part".
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -16,8 +16,11 @@ namespace mmadiff {
 namespace {
 
 bool IsFault(const ResidentJob& job, const char* fault) {
-  const char* set = std::getenv("FAKE_CUDA_FAULT");
-  return set != nullptr && std::string(set) == fault && job.count > 64;
+  const auto is_set = [fault](const char* variable) {
+    const char* set = std::getenv(variable);
+    return set != nullptr && std::string(set) == fault;
+  };
+  return job.count > 64 && (is_set("FAKE_CUDA_FAULT") || is_set("FAKE_HIP_FAULT"));
 }
 
 template <Path kPath>
@@ -45,7 +48,11 @@ void Compare(const ResidentJob& job) {
 
 }  // namespace
 
-absl::string_view ResidentImage() { return "twin"; }
+absl::string_view ResidentImage(absl::string_view) {
+  return std::getenv("FAKE_NO_RESIDENT") == nullptr ? "twin" : "";
+}
+
+std::string WhyNoResidentImage(absl::string_view) { return "the test has taken them away"; }
 
 extern "C" int LaunchTwin(const char* name, void* argument) {
   const ResidentJob& job = *static_cast<const ResidentJob*>(argument);
@@ -66,6 +73,12 @@ extern "C" int LaunchTwin(const char* name, void* argument) {
     Compare<Path::kFusedSum>(job);
   } else if (kernel == "compare_scaled_sum") {
     Compare<Path::kScaledSum>(job);
+  } else if (kernel == "compare_two_stage_sum") {
+    Compare<Path::kTwoStageSum>(job);
+  } else if (kernel == "compare_pairwise_sum") {
+    Compare<Path::kPairwiseSum>(job);
+  } else if (kernel == "compare_exact_sum") {
+    Compare<Path::kExactSum>(job);
   } else if (kernel == "compare_narrow_sum") {
     Compare<Path::kNarrowSum>(job);
   } else if (kernel == "compare_narrow_f32") {

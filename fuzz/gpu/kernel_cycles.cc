@@ -148,7 +148,7 @@ bool Measure(const Operation& op, int64_t cases) {
 absl::Status MeasureOnGpu(int64_t cases) {
   const auto device = OpenCuda("0");
   if (!device.ok()) return device.status();
-  const auto counter = GpuCounter::Create(**device, ResidentImage());
+  const auto counter = GpuCounter::Create(**device, ResidentImage((*device)->target()));
   if (!counter.ok()) return counter.status();
   int kilohertz = 0;
   constexpr int kClockRate = 13;
@@ -170,7 +170,7 @@ absl::Status MeasureOnGpu(int64_t cases) {
     seconds.erase("before");
     double all = 0;
     for (const auto& [kernel, passed] : seconds) {
-      const double cycles = passed * kilohertz * 1e3 * (*device)->multiprocessors() /
+      const double cycles = passed * kilohertz * 1e3 * (*device)->processors() /
                             (TilesOf(op) * static_cast<double>(cases));
       std::printf("%-46s %-20s %8.0f\n", name, kernel.c_str(), cycles);
       all += cycles;

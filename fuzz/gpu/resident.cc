@@ -35,7 +35,7 @@ void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, Unit
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(CudaDevice& device,
+absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(GpuDevice& device,
                                                                        absl::string_view image) {
   auto counter = GpuCounter::Create(device, image);
   if (!counter.ok()) return counter.status();

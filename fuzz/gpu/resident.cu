@@ -1,5 +1,9 @@
 // The kernels of a GPU-resident run: thin wrappers of resident_kernels.h, resident_compare.h and
-// resident_trace.h. Names are C names, looked up by counter.cc.
+// resident_trace.h. Names are C names, looked up by counter.cc. Compiled by nvcc, and as HIP by clang.
+#if defined(__HIP__)
+#include "fuzz/gpu/amd.h"
+#endif
+
 #include "fuzz/gpu/resident_compare.h"
 #include "fuzz/gpu/resident_trace.h"
 
@@ -50,10 +54,16 @@ extern "C" __global__ void trace(const __grid_constant__ ResidentJob job) {
     Compare<path>(job);                                                     \
   }
 MMADIFF_COMPARE(compare_fma_chain, Path::kFmaChain)
+MMADIFF_COMPARE(compare_integer_dot, Path::kInteger)
+#if defined(__HIP__)
+MMADIFF_COMPARE(compare_two_stage_sum, Path::kTwoStageSum)
+MMADIFF_COMPARE(compare_pairwise_sum, Path::kPairwiseSum)
+MMADIFF_COMPARE(compare_exact_sum, Path::kExactSum)
+#else
 MMADIFF_COMPARE(compare_fused_sum, Path::kFusedSum)
 MMADIFF_COMPARE(compare_scaled_sum, Path::kScaledSum)
 MMADIFF_COMPARE(compare_narrow_sum, Path::kNarrowSum)
 MMADIFF_COMPARE(compare_narrow_f32, Path::kNarrowF32)
 MMADIFF_COMPARE(compare_narrow_f16, Path::kNarrowF16)
 MMADIFF_COMPARE(compare_group_sum, Path::kGroupSum)
-MMADIFF_COMPARE(compare_integer_dot, Path::kInteger)
+#endif

@@ -11,9 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "device/cuda/cuda.h"
+#include "device/gpu/gpu_device.h"
 #include "fuzz/gpu/counter.h"
-#include "fuzz/gpu/resident_image.h"
 #include "fuzz/unit_runner.h"
 
 namespace mmadiff {
@@ -22,8 +21,8 @@ namespace mmadiff {
 class ResidentRunner {
  public:
   // Errors as GpuCounter::Create().
-  static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(
-      CudaDevice& device, absl::string_view image = ResidentImage());
+  static absl::StatusOr<std::unique_ptr<ResidentRunner>> Create(GpuDevice& device,
+                                                                absl::string_view image);
 
   static bool Supports(const CaseStream& stream) { return GpuCounter::Supports(stream); }
 

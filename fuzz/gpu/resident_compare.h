@@ -19,6 +19,12 @@ MMADIFF_HD uint64_t SimulateStaged(const Model& m, const typename Operands<kPath
     return IntegerDot(m, a, b, c, trace);
   } else if constexpr (kPath == Path::kFusedSum) {
     return FusedSum(m, a, b, c, trace);
+  } else if constexpr (kPath == Path::kTwoStageSum) {
+    return TwoStageSum(m, a, b, c, trace);
+  } else if constexpr (kPath == Path::kPairwiseSum) {
+    return PairwiseSum(m, a, b, c, trace);
+  } else if constexpr (kPath == Path::kExactSum) {
+    return ExactSum(m, a, b, c, trace);
   } else if constexpr (IsNarrowSum(kPath)) {
     return FusedSteps(m, NarrowRow(a, NarrowUp(m)), NarrowRow(b, 0), c, trace);
   } else if constexpr (kPath == Path::kScaledSum) {
@@ -39,7 +45,7 @@ struct Tally {
 
 // Sets bits and returns the word before.
 MMADIFF_HD inline uint32_t SetBits(uint32_t* word, uint32_t bits) {
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
   return atomicOr(word, bits);
 #else
   const uint32_t before = *word;
@@ -54,7 +60,7 @@ MMADIFF_HD inline void Flag(const ResidentJob& job, const FlaggedCase& found) {
   const uint32_t mask = 1u << bit % 32;
   if ((SetBits(&job.flags[bit / 32], mask) & mask) != 0) return;
   ResidentCounters& counters = *job.counters;
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
   const uint64_t entry = atomicAdd(reinterpret_cast<unsigned long long*>(&counters.flagged), 1ull);
 #else
   const uint64_t entry = counters.flagged++;

@@ -12,8 +12,17 @@
 
 namespace mmadiff {
 
+// Families of models that instructions of one vendor have are compiled for its GPUs alone.
+#if defined(__HIP__)
+inline constexpr bool kForNvidia = false, kForAmd = true;
+#elif defined(__CUDACC__)
+inline constexpr bool kForNvidia = true, kForAmd = false;
+#else
+inline constexpr bool kForNvidia = true, kForAmd = true;
+#endif
+
 inline constexpr int kFlaggedCases = 1024;
-inline constexpr int kMultiprocessorWords = 16;  // a bit for each number below 1024
+inline constexpr int kMultiprocessorWords = 64;  // a bit for each number below 4096
 inline constexpr int kStageEvents = static_cast<int>(StageEvent::kCount);
 
 // The first word of a case that was found to differ.
@@ -123,7 +132,7 @@ struct ResidentJob {
 static_assert(sizeof(ResidentJob) <= 4096);  // kernel parameters of every target
 
 MMADIFF_HD inline void AddTo(uint64_t* sum, uint64_t value) {
-#if defined(__CUDA_ARCH__)
+#if defined(MMADIFF_ON_GPU)
   if (value != 0) atomicAdd(reinterpret_cast<unsigned long long*>(sum), value);
 #else
   *sum += value;

@@ -43,6 +43,9 @@ enum class Path : uint8_t {
   kFmaChain,
   kFusedSum,   // any model
   kScaledSum,  // any model
+  kTwoStageSum,
+  kPairwiseSum,
+  kExactSum,
   kNarrowSum,  // HasNarrowRows()
   kNarrowF32,  // HasNarrowRows(), and SetKnown() does not change it: f32 cut toward zero
   kNarrowF16,  // the same: f16 rounded to nearest

@@ -1,6 +1,6 @@
-// GPU-resident runs on a library that stands for the driver, with the kernels' own text run on the
+// GPU-resident runs on libraries that stand for the drivers, with the kernels' own text run on the
 // host (fake_resident.cc): every count, digest and mismatch equals that of the host path. What
-// hardware answers, and whether nvcc compiles the text to the same, is not tested here.
+// hardware answers, and whether nvcc and clang compile the text to the same, is not tested here.
 #include "fuzz/gpu/resident.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +9,8 @@
 #include <cstdlib>
 
 #include "device/cuda/cuda.h"
+#include "device/gpu/fake_model.h"
+#include "device/hip/hip.h"
 #include "fuzz/devices.h"
 #include "fuzz/engine.h"
 #include "sim/parameter.h"
@@ -23,6 +25,8 @@ class ResidentTest : public testing::Test {
   void SetUp() override {
     setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
     for (const char* variable : {"CAPABILITY", "FAULT", "FAILS", "RESULT"}) Fake(variable, nullptr);
+    setenv("MMADIFF_LIBHIP", "", 1);
+    unsetenv("FAKE_HIP_FAULT");
   }
 
   static void Fake(const std::string& name, const char* value) {
@@ -30,9 +34,21 @@ class ResidentTest : public testing::Test {
     value == nullptr ? unsetenv(variable.c_str()) : setenv(variable.c_str(), value, 1);
   }
 
+  // The GPU that has the operation.
+  static std::unique_ptr<GpuDevice> OpenFor(const Operation& op) {
+    if (op.arch().substr(0, 3) == "gfx") {
+      setenv("FAKE_HIP_TARGET", std::string(op.arch()).c_str(), 1);
+      return *OpenHipWith("0", [](const HipTarget&) { return HipImage{"\177ELF", "clang 0"}; });
+    }
+    std::string capability(op.arch().substr(3));
+    capability.insert(capability.size() - 1, ".");
+    Fake("CAPABILITY", capability.c_str());
+    return *OpenCuda("0");
+  }
+
   // A runner with the kernels' twins; `device` is its GPU.
   static std::unique_ptr<ResidentRunner> Open(std::unique_ptr<Device>& device) {
-    std::unique_ptr<CudaDevice> gpu = *OpenCuda("0");
+    std::unique_ptr<GpuDevice> gpu = *OpenCuda("0");
     auto runner = *ResidentRunner::Create(*gpu, "twin");
     device = std::move(gpu);
     return runner;
@@ -47,39 +63,43 @@ UnitResult Without(UnitResult r) {
 }
 
 TEST_F(ResidentTest, EqualsTheHostPath) {
-  const char* const ops[] = {"sm_90/mma.m16n8k16.f32.f16.f16.f32",
-                             "sm_90/mma.m16n8k8.f16.f16.f16.f16",
-                             "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
-                             "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
-                             "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32",
-                             "sm_90/mma.m16n8k32.satfinite.s32.s8.u8.s32",
-                             "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc",
-                             "sm_75/mma.m8n8k4.f32.f16.f16.f32",
-                             "sm_90/wgmma.m64n24k16.f32.f16.f16",
-                             "sm_80/wmma.m8n32k16.f16.f16.f16.f16",
-                             "sm_80/wmma.m32n8k16.satfinite.s32.u8.u8.s32",
-                             "sm_80/fma.rn.f32",
-                             "sm_75/fma.rp.f64",
-                             "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
-                             "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
-                             "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x"};
+  const char* const ops[] = {
+      "sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m16n8k8.f16.f16.f16.f16",
+      "sm_90/mma.m16n8k8.f32.tf32.tf32.f32", "sm_90/mma.m16n8k4.rp.f64.f64.f64.f64",
+      "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32", "sm_90/mma.m16n8k32.satfinite.s32.s8.u8.s32",
+      "sm_90/mma.m8n8k128.s32.b1.b1.s32.and.popc", "sm_75/mma.m8n8k4.f32.f16.f16.f32",
+      "sm_90/wgmma.m64n24k16.f32.f16.f16", "sm_80/wmma.m8n32k16.f16.f16.f16.f16",
+      "sm_80/wmma.m32n8k16.satfinite.s32.u8.u8.s32", "sm_80/fma.rn.f32", "sm_75/fma.rp.f64",
+      "sm_100/tcgen05.mma.m64n8k32.f32.e3m2.e4m3",
+      "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
+      "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x", "gfx908/v_mfma_f32_16x16x16f16",
+      "gfx908/v_mfma_f32_4x4x2bf16", "gfx90a/v_mfma_f32_16x16x4f16",
+      "gfx90a/v_mfma_f32_32x32x4bf16", "gfx90a/v_mfma_f32_4x4x4bf16_1k",
+      "gfx90a/v_mfma_f64_16x16x4f64", "gfx90a/v_mfma_i32_16x16x16i8",
+      "gfx942/v_mfma_f32_16x16x16_f16", "gfx942/v_mfma_f32_32x32x4_2b_bf16",
+      "gfx942/v_mfma_f32_16x16x8_xf32", "gfx942/v_mfma_f32_32x32x2_f32",
+      "gfx942/v_mfma_f32_16x16x32_fp8_bf8", "gfx942/v_mfma_i32_32x32x16_i8",
+      "gfx942/v_mfma_i32_4x4x4_16b_i8", "gfx942/v_mfma_f64_4x4x4_4b_f64",
+      // As if they computed what their stand-in does:
+      "gfx950/v_mfma_scale_f32_16x16x128_f8f6f4.e4m3.e2m3.ue8m0", "gfx1100/v_wmma_f32_16x16x16_f16",
+      "gfx1200/v_wmma_f16_16x16x16_f16"};
   for (const char* name : ops) {
     SCOPED_TRACE(name);
-    const Operation& op = *FindOperation(name);
-    std::string capability(op.arch().substr(3));
-    capability.insert(capability.size() - 1, ".");
-    setenv("FAKE_CUDA_CAPABILITY", capability.c_str(), 1);
-    auto device = OpenCuda("0");
-    ASSERT_TRUE(device.ok()) << device.status();
-    const auto resident = ResidentRunner::Create(**device, "twin");
+    const Operation* const found = FindOperation(name, Models::kOptional);
+    ASSERT_NE(found, nullptr);
+    Operation op = *found;
+    op.model = FakeModel(op);
+    const std::unique_ptr<GpuDevice> device = OpenFor(op);
+    const auto resident = ResidentRunner::Create(*device, "twin");
     ASSERT_TRUE(resident.ok()) << resident.status();
-    const bool large = op.shape().d_words() > 512;  // slow here: one strategy, fewer cases
+    // Slow here: fewer cases. The generator is the same for both vendors: one strategy.
+    const bool large = op.shape().d_words() > 512, amd = op.arch().substr(0, 3) == "gfx";
     const uint64_t count = large ? 40 : 333;
-    for (const Strategy& strategy : Strategies().first(large ? 1 : 3)) {
+    for (const Strategy& strategy : Strategies().first(large || amd ? 1 : 3)) {
       const CaseStream stream = {&op, &strategy, 7};
       ASSERT_TRUE(ResidentRunner::Supports(stream));
       UnitResult host, gpu;
-      ASSERT_TRUE(UnitRunner(**device, stream).Run(1000, count, host, Accept).ok());
+      ASSERT_TRUE(UnitRunner(*device, stream).Run(1000, count, host, Accept).ok());
       const absl::Status s = (*resident)->Run(stream, 1000, count, gpu, Accept);
       ASSERT_TRUE(s.ok()) << s;
       EXPECT_EQ(Without(gpu), Without(host)) << strategy.name;
@@ -91,14 +111,19 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
   }
 }
 
-TEST_F(ResidentTest, FlagsAndReportsMismatches) {
-  // The GPU computes as a V100 would; the operation that it is held against is another.
-  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+class ResidentTestOf : public ResidentTest, public testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(BothVendors, ResidentTestOf,
+                         testing::Values("sm_90/mma.m16n8k16.f32.f16.f16.f32",
+                                         "gfx942/v_mfma_f32_16x16x16_f16",
+                                         "gfx90a/v_mfma_f64_4x4x4f64"));
+
+TEST_P(ResidentTestOf, FlagsAndReportsMismatches) {
+  // The GPU computes what the table says; the operation that it is held against is another.
+  const Operation& op = *FindOperation(GetParam());
   Operation wrong = op;
   wrong.model.algorithm = Neighbours(op.model).front().algorithm;
-  auto device = OpenCuda("0");
-  ASSERT_TRUE(device.ok());
-  const auto resident = ResidentRunner::Create(**device, "twin");
+  const std::unique_ptr<GpuDevice> device = OpenFor(op);
+  const auto resident = ResidentRunner::Create(*device, "twin");
   ASSERT_TRUE(resident.ok());
   const CaseStream stream = {&wrong, &Strategies().front(), 1};
   for (const uint64_t count : {64, 4096}) {  // few flagged cases, and more than the GPU lists
@@ -110,7 +135,7 @@ TEST_F(ResidentTest, FlagsAndReportsMismatches) {
         return absl::OkStatus();
       };
     };
-    ASSERT_TRUE(UnitRunner(**device, stream).Run(0, count, host, into(by_host)).ok());
+    ASSERT_TRUE(UnitRunner(*device, stream).Run(0, count, host, into(by_host)).ok());
     const absl::Status s = (*resident)->Run(stream, 0, count, gpu, into(by_gpu));
     ASSERT_TRUE(s.ok()) << s;
     EXPECT_GT(gpu.mismatches, 0u);
@@ -238,11 +263,14 @@ TEST_F(ResidentTest, WhereItDoesNotRun) {
   ASSERT_TRUE(gpu.ok());
   const absl::Status none = ResidentRunner::Create(**gpu, "").status();
   EXPECT_EQ(none.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(none.message()), HasSubstr("CUDA Toolkit"));
-  EXPECT_FALSE(
-      ResidentRunner::Supports({FindOperation("x86/tdpbf16ps"), &Strategies().front(), 1}) &&
-      ResidentRunner::Supports(
-          {FindOperation("gfx942/v_mfma_f32_16x16x16_f16"), &Strategies().front(), 1}));
+  EXPECT_THAT(std::string(none.message()), HasSubstr("the test has taken them away"));
+  const auto supports = [](const Operation& op) {
+    return ResidentRunner::Supports({&op, &Strategies().front(), 1});
+  };
+  Operation sparse = *FindOperation("gfx942/v_smfmac_f32_16x16x32_f16", Models::kOptional);
+  EXPECT_FALSE(supports(sparse));  // nobody knows what it computes
+  sparse.model = FakeModel(sparse);
+  EXPECT_FALSE(supports(sparse));
 }
 
 }  // namespace

@@ -59,10 +59,17 @@ MMADIFF_HD inline void TraceCase(const ResidentJob& job, int64_t n) {
     IntegerDot(m, a, b, c, observer);
   } else {
     const DecodedRow row_a(m, m.a, a), row_b(m, m.b, b);
-    if (m.algorithm.family == Family::kFusedSum) {
+    const Family family = m.algorithm.family;
+    if (kForNvidia && family == Family::kFusedSum) {
       FusedSum(m, row_a, row_b, c, observer);
-    } else if (m.algorithm.family == Family::kScaledSum) {
+    } else if (kForNvidia && family == Family::kScaledSum) {
       ScaledSum(m, row_a, row_b, c, observer);
+    } else if (kForAmd && family == Family::kTwoStageSum) {
+      TwoStageSum(m, row_a, row_b, c, observer);
+    } else if (kForAmd && family == Family::kPairwiseSum) {
+      PairwiseSum(m, row_a, row_b, c, observer);
+    } else if (kForAmd && family == Family::kExactSum) {
+      ExactSum(m, row_a, row_b, c, observer);
     } else {
       FmaChainOf(m, row_a, row_b, c, observer);
     }
