@@ -1,11 +1,9 @@
 #include "device/open.h"
 
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -14,20 +12,15 @@
 #include "device/faulty.h"
 #include "device/hip/hip.h"
 #include "device/host.h"
+#include "device/stop.h"
 
 namespace mmadiff {
 namespace {
 
-// Without a byte from the command: a minute, for the sake of slow RTL simulators, or the seconds that
-// MMADIFF_EXEC_TIMEOUT says.
+// The time is without a byte from the command: RTL simulators are slow.
 DeviceOr OpenExecWithTimeout(absl::string_view command) {
-  const char* set = std::getenv("MMADIFF_EXEC_TIMEOUT");
-  double seconds = 60;
-  if (set != nullptr && !(absl::SimpleAtod(set, &seconds) && seconds > 0)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("MMADIFF_EXEC_TIMEOUT: '", set, "' is no number of seconds above 0"));
-  }
-  return OpenExec(command, absl::Seconds(seconds));
+  const absl::StatusOr<absl::Duration> timeout = TimeoutOf("MMADIFF_EXEC_TIMEOUT");
+  return timeout.ok() ? OpenExec(command, *timeout) : timeout.status();
 }
 
 constexpr DeviceKind kKinds[] = {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
@@ -28,6 +30,16 @@ void HandleStopSignals() {
 }
 
 int StopSignal() { return stop_signal; }
+
+absl::StatusOr<absl::Duration> TimeoutOf(const char* variable) {
+  const char* set = std::getenv(variable);
+  double seconds = 60;
+  if (set != nullptr && !(absl::SimpleAtod(set, &seconds) && seconds > 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(variable, ": '", set, "' is no number of seconds above 0"));
+  }
+  return absl::Seconds(seconds);
+}
 
 TimeLimit TimeLimit::After(absl::Duration duration) {
   TimeLimit limit;

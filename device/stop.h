@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
 namespace mmadiff {
@@ -12,6 +13,10 @@ namespace mmadiff {
 // process with exit code 75.
 void HandleStopSignals();
 int StopSignal();  // 0: none
+
+// How long to wait for what may never come: a minute, or the seconds that an environment variable
+// says; kInvalidArgument if they are no number above 0.
+absl::StatusOr<absl::Duration> TimeoutOf(const char* variable);
 
 // A duration by the monotonic clock, a moment by the wall clock, or both. No limit at first.
 class TimeLimit {

@@ -40,12 +40,13 @@ absl::StatusOr<const CudaDriver*> Load() {
       symbol("cuMemAlloc_v2", driver.allocate) && symbol("cuMemFree_v2", driver.free) &&
       symbol("cuMemcpyHtoD_v2", driver.to_device) && symbol("cuMemcpyDtoH_v2", driver.to_host) &&
       symbol("cuMemsetD32_v2", driver.fill) && symbol("cuLaunchKernel", driver.launch) &&
-      symbol("cuCtxSynchronize", driver.synchronize) &&
+      symbol("cuCtxSynchronize", driver.synchronize) && symbol("cuStreamQuery", driver.query) &&
       symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.blocks_at_once) &&
       symbol("cuGetErrorString", driver.error_string);
   if (!complete) {
     return absl::NotFoundError(absl::StrCat(path, " lacks functions of the CUDA driver"));
   }
+  if (absl::Status s = driver.ReadTimeout(); !s.ok()) return s;
   if (absl::Status s = driver.Check(driver.init(0), "starting the CUDA driver"); !s.ok()) return s;
   return &driver;
 }

@@ -42,6 +42,7 @@
 #include "device/cuda/fake_wgmma.h"
 #include "device/cuda/fake_wmma.h"
 #include "device/cuda/kernel.h"
+#include "device/gpu/fake_hang.h"
 #include "device/gpu/fake_twins.h"
 
 namespace {
@@ -51,6 +52,7 @@ using namespace mmadiff;
 constexpr int kMultiprocessors = 14;
 
 FakeTwins twins;
+FakeHang hang;
 
 int Number(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
@@ -135,7 +137,7 @@ std::string RowFault(const Operation& op) {
 // What it does before a launch; whether this fails.
 bool Traps(const std::string& fault, unsigned grid) {
   if (fault == "crash") std::raise(SIGSEGV);
-  while (fault == "hang") pause();
+  if (fault == "hang") hang.Begin();
   if (fault == "lost") {
     std::FILE* file = std::fopen(std::getenv("FAKE_CUDA_LOST"), "w");
     if (file != nullptr) std::fclose(file);
@@ -259,7 +261,9 @@ int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   std::memset(reinterpret_cast<void*>(*address), 0xa5, bytes);  // never what was there before
   return Result("cuMemAlloc_v2");
 }
-int cuMemFree_v2(uint64_t address) { return std::free(reinterpret_cast<void*>(address)), 0; }
+int cuMemFree_v2(uint64_t address) {
+  return hang.Wait(), std::free(reinterpret_cast<void*>(address)), 0;
+}
 int cuMemsetD32_v2(uint64_t to, unsigned word, size_t count) {
   return std::fill_n(reinterpret_cast<uint32_t*>(to), count, word), 0;
 }
@@ -267,6 +271,7 @@ int cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t bytes) {
   return std::memcpy(reinterpret_cast<void*>(to), from, bytes), 0;
 }
 int cuMemcpyDtoH_v2(void* to, uint64_t from, size_t bytes) {
+  hang.Wait();
   if (Fault() == "counters" && bytes > 24576 && bytes < 27000) return 0;
   return std::memcpy(to, reinterpret_cast<void*>(from), bytes), 0;
 }
@@ -295,6 +300,7 @@ int cuLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned b
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) {
   return *blocks = 4, 0;
 }
-int cuCtxSynchronize() { return Result("cuCtxSynchronize"); }
+int cuStreamQuery(void*) { return hang.hangs() ? 600 : 0; }
+int cuCtxSynchronize() { return hang.Wait(), Result("cuCtxSynchronize"); }
 int cuGetErrorString(int, const char** text) { return *text = "fake error", 0; }
 }

@@ -1,19 +1,25 @@
 #include "device/gpu/driver.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "device/stop.h"
 
 namespace mmadiff {
 namespace {
 
 constexpr char kNoLibrary[] = "mmadiff/no-library";
 constexpr char kDeadContext[] = "mmadiff/dead-context";
+
+std::atomic<bool> hangs = false;
 
 }  // namespace
 
@@ -25,6 +31,41 @@ absl::Status StatusOf(std::span<const GpuFailure> failures, int result, absl::st
                                        : absl::StrCat(message, "; ", known->advice));
   if (known->sticky) status.SetPayload(kDeadContext, absl::Cord());
   return status;
+}
+
+bool AKernelHangs() { return hangs; }
+
+absl::Status GpuDriver::ReadTimeout() {
+  const absl::StatusOr<absl::Duration> timeout = TimeoutOf("MMADIFF_GPU_TIMEOUT");
+  if (timeout.ok()) timeout_ = *timeout;
+  return timeout.status();
+}
+
+absl::Status GpuDriver::Wait(absl::string_view what, const std::function<bool()>& stop) const {
+  const absl::Time begun = absl::Now();
+  constexpr absl::Duration kSoon = absl::Milliseconds(1), kAfterStop = absl::Seconds(2);
+  TimeLimit limit = TimeLimit::After(timeout_);
+  bool stopped = false;
+  while (query(nullptr) == kNotReady) {
+    const absl::Duration waited = absl::Now() - begun;
+    if (!stopped && stop()) {
+      stopped = true;
+      limit = TimeLimit::After(std::min(limit.Left(), kAfterStop));
+    }
+    if (limit.Reached()) {
+      hangs = true;
+      absl::Status s = absl::DeadlineExceededError(absl::StrCat(
+          what, ": it has not ended in ",
+          absl::FormatDuration(absl::Trunc(waited, absl::Seconds(1))),
+          stopped ? ", a signal came" : " (MMADIFF_GPU_TIMEOUT says how many seconds to wait)",
+          "; look at dmesg, and ask the vendor's tool whether the GPU still answers; then run the ",
+          "same line again"));
+      s.SetPayload(kDeadContext, absl::Cord());
+      return s;
+    }
+    waited < kSoon ? void(sched_yield()) : absl::SleepFor(std::min(waited / 16, kSoon));
+  }
+  return Check(synchronize(), what);
 }
 
 bool ContextIsDead(const absl::Status& status) {

@@ -4,18 +4,22 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace mmadiff {
 
 // Functions that they have with the same arguments under names of their own; a result of 0 is
 // success.
 struct GpuDriver {
+  static constexpr int kNotReady = 600;
+
   int (*init)(unsigned);
   int (*device_count)(int*);
   int (*device_name)(char*, int, int);
@@ -30,6 +34,7 @@ struct GpuDriver {
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*,
                 void**, void**);
   int (*synchronize)();
+  int (*query)(void* stream);  // kNotReady, or what has become of the launches; nullptr: of all
   int (*blocks_at_once)(int*, void*, int, size_t);  // of a processor: threads, shared bytes
 
   // Loads machine code, or text of kernels that the driver assembles.
@@ -38,10 +43,21 @@ struct GpuDriver {
   // suitable driver is kNotFound, a kernel that was stopped kDeadlineExceeded, everything else
   // kUnavailable. The message says what to do about the usual ones.
   virtual absl::Status Check(int result, absl::string_view what) const = 0;
+  // What has become of the launches, once all have ended. kDeadlineExceeded if they have not within
+  // MMADIFF_GPU_TIMEOUT (TimeoutOf()), or two seconds after `stop` says true: AKernelHangs() then.
+  absl::Status Wait(absl::string_view what, const std::function<bool()>& stop) const;
+  absl::Status ReadTimeout();  // before the first Wait()
 
  protected:
   ~GpuDriver() = default;
+
+ private:
+  absl::Duration timeout_ = absl::Minutes(1);
 };
+
+// Whether a kernel never came back. All else that waits for the GPU would wait for it: to free its
+// memory, and what libraries do when a program ends in good order.
+bool AKernelHangs();
 
 // What a result means for us. After a `sticky` one all that this process can do on the GPU is over.
 struct GpuFailure {
@@ -75,7 +91,7 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(const GpuDriver& driver) : driver_(driver) {}
   ~DeviceMemory() {
-    if (address_ != 0) driver_.free(address_);
+    if (address_ != 0 && !AKernelHangs()) driver_.free(address_);
   }
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;

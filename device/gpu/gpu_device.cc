@@ -117,7 +117,10 @@ absl::Status GpuDevice::RunSome(const LoadedKernel& loaded, const Fragments& fra
                                      loaded.kernel.threads, 1, 1, 0, nullptr, arguments, nullptr),
                       "launching a kernel");
   }
-  if (s.ok()) s = driver_.Check(driver_.synchronize(), "running a kernel");
+  if (s.ok()) {
+    s = driver_.Wait(absl::StrCat("running the kernel ", loaded.kernel.entry),
+                     [this] { return StopRequested(); });
+  }
   if (s.ok()) {
     s = driver_.Check(driver_.to_host(out.data(), *d.address(), 4 * out.size()),
                       "copying results from the GPU");

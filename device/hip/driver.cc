@@ -73,9 +73,11 @@ absl::StatusOr<const HipDriver*> Load() {
       symbol("hipMemcpyDtoH", driver.to_host) && symbol("hipMemsetD32", driver.fill) &&
       symbol("hipModuleLaunchKernel", driver.launch) &&
       symbol("hipDeviceSynchronize", driver.synchronize) &&
+      symbol("hipStreamQuery", driver.query) &&
       symbol("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", driver.blocks_at_once) &&
       symbol("hipGetErrorString", driver.error_string);
   if (!complete) return absl::NotFoundError("libamdhip64 lacks functions of HIP 5.2 and newer");
+  if (absl::Status s = driver.ReadTimeout(); !s.ok()) return s;
   if (absl::Status s = driver.Check(driver.init(0), "starting HIP"); !s.ok()) return s;
   return &driver;
 }

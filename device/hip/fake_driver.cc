@@ -29,6 +29,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "device/gpu/elf.h"
+#include "device/gpu/fake_hang.h"
 #include "device/gpu/fake_model.h"
 #include "device/gpu/fake_twins.h"
 #include "device/hip/fake_machine.h"
@@ -46,6 +47,7 @@ using namespace mmadiff;
 constexpr int kUnits = 14;
 
 FakeTwins twins;
+FakeHang hang;
 
 const char* Setting(const char* name) { return std::getenv(name); }
 int Number(const char* variable, int otherwise) {
@@ -408,6 +410,7 @@ int hipMalloc(void** address, size_t bytes) {
   return Result("hipMalloc");
 }
 int hipFree(void* address) {
+  hang.Wait();
   Allocations().erase(reinterpret_cast<uint64_t>(address));
   return std::free(address), 0;
 }
@@ -415,7 +418,9 @@ int hipMemsetD32(void* to, int word, size_t count) {
   return std::fill_n(static_cast<int*>(to), count, word), 0;
 }
 int hipMemcpyHtoD(void* to, void* from, size_t bytes) { return std::memcpy(to, from, bytes), 0; }
-int hipMemcpyDtoH(void* to, void* from, size_t bytes) { return std::memcpy(to, from, bytes), 0; }
+int hipMemcpyDtoH(void* to, void* from, size_t bytes) {
+  return hang.Wait(), std::memcpy(to, from, bytes), 0;
+}
 int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, unsigned block,
                           unsigned, unsigned, unsigned, void*, void** arguments, void**) {
   if (const char* twin = twins.NameOf(function)) return LaunchTwin(twin, arguments[0]);
@@ -423,7 +428,7 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   const FakeKernel& k = *static_cast<const FakeKernel*>(function);
   if (block != static_cast<unsigned>(k.lanes())) return 1;  // hipErrorInvalidValue
   if (Text("FAKE_HIP_FAULT") == "unwritten" && IsSpoiled(*k.op)) return 0;
-  while (Text("FAKE_HIP_FAULT") == "hang" && IsSpoiled(*k.op)) pause();
+  if (Text("FAKE_HIP_FAULT") == "hang" && IsSpoiled(*k.op)) return hang.Begin(), 0;
   Arguments all;
   for (int i = 0; i < 5; ++i) all.addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   all.mode = *static_cast<uint32_t*>(arguments[5]);
@@ -437,6 +442,7 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) {
   return *blocks = 4, 0;
 }
-int hipDeviceSynchronize() { return Result("hipDeviceSynchronize"); }
+int hipStreamQuery(void*) { return hang.hangs() ? 600 : 0; }
+int hipDeviceSynchronize() { return hang.Wait(), Result("hipDeviceSynchronize"); }
 const char* hipGetErrorString(int) { return "fake error"; }
 }

@@ -146,6 +146,7 @@ HelpSection SectionOfEnvironment() {
           {{"COLUMNS", "width of the terminal, if it is not to be asked"},
            {"MMADIFF_EXEC_TIMEOUT", "seconds that exec: waits for a line [60]"},
            {"MMADIFF_LIBCUDA", "the driver's library, where cuda: is to load another"},
+           {"MMADIFF_GPU_TIMEOUT", "seconds that cuda: and hip: wait for a kernel [60]"},
            {"MMADIFF_LIBCOMGR", "AMD's code object manager, where hip: is to load another"},
            {"MMADIFF_LIBHIP", "the HIP run time, where hip: is to load another"},
            {"NO_COLOR", "if set, no colours"},

@@ -1,4 +1,6 @@
 // mmadiff VERB: parses the command line and runs one verb.
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "device/gpu/driver.h"
 #include "device/plain_text.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/help.h"
@@ -296,7 +299,9 @@ absl::Status NoVerb(const std::string& name) {
 
 int main(int argc, char** argv) {
   try {
-    return mmadiff::Main(argc, argv);
+    const int code = mmadiff::Main(argc, argv);
+    if (mmadiff::AKernelHangs()) _exit(code);  // Main() has written everything
+    return code;
   } catch (const std::exception& error) {  // out of memory, a bug in a library
     std::fprintf(stderr, "mmadiff: internal error: %s\n", mmadiff::PlainText(error.what()).c_str());
     return mmadiff::kInternal;

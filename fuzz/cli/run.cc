@@ -181,7 +181,9 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
   const bool only_begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
   if (!outcome.device.ok()) {
     console.Warn(outcome.device.message());
-    if (compared == 0) return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
+    if (compared == 0 && StopSignal() == 0) {
+      return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
+    }
     console.Warn("the device failed; finished units are kept, the same command line resumes");
   } else if (!outcome.stopped_by.empty() && !finished) {
     console.Warn(absl::StrCat(
@@ -215,7 +217,7 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
         absl::StrCat("shard ", options.shard, "/", options.shards,
                      " has no unit of these cases: write fewer shards or more --cases")));
   }
-  if (compared == 0 && (outcome.stopped_by.empty() || options.forever)) {
+  if (compared == 0 && outcome.device.ok() && (outcome.stopped_by.empty() || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
   if (!outcome.device.ok()) return kStopped;

@@ -196,8 +196,7 @@ absl::Status GpuCounter::Launch(const std::string& kernel, ResidentJob& job) {
 
 absl::Status GpuCounter::Timed(const std::string& kernel, absl::Status launched) {
   if (seconds_ == nullptr || !launched.ok()) return launched;
-  const GpuDriver& driver = device_.driver();
-  const absl::Status s = driver.Check(driver.synchronize(), "running on the GPU");
+  const absl::Status s = Wait();
   const auto now = std::chrono::steady_clock::now();
   (*seconds_)[kernel] += std::chrono::duration<double>(now - timed_).count();
   timed_ = now;
@@ -295,12 +294,16 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
     job.count = static_cast<int64_t>(std::min<uint64_t>(at_once, count - done));
     job.places = PlacesOf(job.count, ClassPeriod(job.strategy, BoundaryClassCount(job.kind())));
     s = Execute(**loaded, job);
+    if (s.ok()) s = Wait();
     if (s.ok()) s = CheckOperands(stream, job);
   }
-  const GpuDriver& driver = device_.driver();
-  if (s.ok()) s = driver.Check(driver.synchronize(), "running on the GPU");
   if (s.ok()) s = Collect(stream, first, count, job, counted);
   return s;
+}
+
+// Before anything is read: a copy would wait for a kernel that never ends.
+absl::Status GpuCounter::Wait() {
+  return device_.driver().Wait("running on the GPU", [this] { return device_.StopRequested(); });
 }
 
 absl::Status GpuCounter::Clear(uint64_t count, const ResidentJob& job) {

@@ -95,6 +95,7 @@ class GpuCounter {
   // Fills in what does not change from launch to launch.
   absl::Status Prepare(const CaseStream& stream, const Model& model, int64_t cases,
                        uint64_t counted, ResidentJob& job);
+  absl::Status Wait();
   absl::Status Clear(uint64_t count, const ResidentJob& job);
   // One launch of each kernel, for the cases of the job.
   absl::Status Execute(const LoadedKernel& loaded, ResidentJob& job);
