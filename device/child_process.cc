@@ -59,12 +59,15 @@ class SigpipeGuard {
   bool was_pending_;
 };
 
-// This process's environment with `added` (NAME=VALUE) in it.
-std::vector<char*> Environment(const std::string& added) {
-  const absl::string_view name = absl::string_view(added).substr(0, added.find('=') + 1);
-  std::vector<char*> environment = {const_cast<char*>(added.c_str())};
+// This process's environment with `added` (each NAME=VALUE) in it.
+std::vector<char*> Environment(const std::vector<std::string>& added) {
+  std::vector<char*> environment;
+  for (const std::string& one : added) environment.push_back(const_cast<char*>(one.c_str()));
   for (char** e = environ; *e != nullptr; ++e) {
-    if (!absl::StartsWith(*e, name)) environment.push_back(*e);
+    const bool replaced = std::ranges::any_of(added, [e](const std::string& one) {
+      return absl::StartsWith(*e, one.substr(0, one.find('=') + 1));
+    });
+    if (!replaced) environment.push_back(*e);
   }
   environment.push_back(nullptr);
   return environment;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -13,9 +14,9 @@
 namespace mmadiff {
 
 struct ChildCommand {
-  std::string command;      // for /bin/sh -c
-  std::string environment;  // one NAME=VALUE added to (or replacing one of) this process's own
-  absl::Duration timeout;   // without progress: stdin taken, or what TakeOutput calls so
+  std::string command;                   // for /bin/sh -c
+  std::vector<std::string> environment;  // NAME=VALUE, added to (or replacing) this process's own
+  absl::Duration timeout;  // without progress: stdin taken, or what TakeOutput calls so
 };
 
 // The next bytes of the command's stdin, valid until the next call; empty at the end.

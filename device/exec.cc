@@ -167,7 +167,8 @@ class Exec : public Device {
     if (batch.dot_products() == 0) return absl::OkStatus();
     LineWriter writer(op, batch);
     AnswerReader reader(op, batch);
-    const ChildCommand child = {command_, absl::StrCat("MMADIFF_INSTRUCTION=", op.name), timeout_};
+    const ChildCommand child = {
+        command_, {absl::StrCat("MMADIFF_INSTRUCTION=", op.name)}, timeout_};
     absl::Status status = RunChild(
         child, [&] { return writer.Next(); },
         [&](absl::string_view bytes) { return reader.Take(bytes); },

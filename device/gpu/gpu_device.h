@@ -72,8 +72,14 @@ class GpuDevice : public Device {
   absl::Status ConfirmLayout(const Operation& op);
   absl::Status RunSome(const LoadedKernel& loaded, const Fragments& fragments, const Batch& batch,
                        int64_t first, int64_t count, uint64_t* results);
-  absl::Status CheckWritten(const Kernel& kernel, const std::vector<uint32_t>& out,
-                            const std::vector<uint32_t>& where, uint32_t pattern);
+  // What a launch left in D, and where its executions ran.
+  struct Left {
+    std::vector<uint32_t> out, where;
+    uint32_t pattern;
+  };
+  absl::Status Launch(const LoadedKernel& loaded, const PackedOperands& in, int64_t count,
+                      Left& left);
+  absl::Status CheckWhere(const Kernel& kernel, const Left& left);
 
   const GpuDriver& driver_;
   const std::string name_;

@@ -115,6 +115,10 @@ std::string WhyNoGpu(const std::string& kfd) {
   if (access(kfd.c_str(), R_OK | W_OK) != 0) {
     return absl::StrCat("this user may not open ", kfd, ": add it to the groups render and video");
   }
+  return WhyHidden();
+}
+
+std::string WhyHidden() {
   for (const char* name : {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"}) {
     if (const char* set = std::getenv(name)) {
       return absl::StrCat(name, "='", set, "' hides the other GPUs");

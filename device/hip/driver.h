@@ -37,6 +37,7 @@ absl::StatusOr<const HipDriver*> LoadHipDriver();
 // Why HIP sees no GPU, as far as this machine tells, and what to do: no kernel driver, no right to
 // open `kfd`, or variables that hide GPUs. "" if nothing is wrong.
 std::string WhyNoGpu(const std::string& kfd = "/dev/kfd");
+std::string WhyHidden();  // which variable hides GPUs; "" if none does
 
 // "6.3.42134" of 60342134, as hipRuntimeGetVersion() counts.
 std::string HipVersion(int version);

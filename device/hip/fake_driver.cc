@@ -7,7 +7,7 @@
 // FAKE_HIP_FAILS is the name of a function that fails, FAKE_HIP_RESULT the hipError_t that it gives
 // then (719), FAKE_HIP_AFTER how many calls come before. FAKE_HIP_SWAPS is the operand (A, B, C, D,
 // k) of which lanes 4 and 5 are exchanged. FAKE_HIP_FAULT is what goes wrong in silence: "unwritten"
-// (an instruction's kernel writes nothing), "once" (a bit of one launch), "alternating" (all results
+// (an instruction's kernel writes nothing), "partly" (nor the last quarter of D), "once" (a bit of one launch), "alternating" (all results
 // are wrong in every second launch), "hang" (a launch never ends). FAKE_HIP_OF limits swaps and faults to instructions with this
 // text in their names. FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
 // (NAME=VALUE); FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
@@ -20,6 +20,7 @@
 #include <cstring>
 #include <list>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,6 +47,8 @@ using namespace mmadiff;
 
 constexpr int kUnits = 14;
 
+// Of what changes: threads have devices of their own, and the GPU in common.
+std::mutex& mutex = *new std::mutex;
 FakeTwins twins;
 FakeHang hang;
 
@@ -252,6 +255,7 @@ const FakeKernel* KernelNamed(const char* image, const std::string& name) {
       const Instruction& i = *op.instruction;
       std::optional<FakeCode> code = CodeOf(image, name);
       if (!code && image[EI_CLASS] != 0) return nullptr;
+      const std::lock_guard lock(mutex);
       loaded.push_back({&op, ModelOf(op), Lanes(op, 'A', i.a->bits), Lanes(op, 'B', i.b->bits),
                         Lanes(op, 'D', i.c->bits), Lanes(op, 'D', i.d->bits), Lanes(op, 'k', 2),
                         std::move(code)});
@@ -329,9 +333,11 @@ struct Arguments {
   uint32_t mode, unused = 0xa5a5a5a5;
 };
 
-FakeMemory& Allocations() {
-  static auto& all = *new FakeMemory;
-  return all;
+FakeMemory& allocations = *new FakeMemory;
+
+FakeMemory Allocations() {
+  const std::lock_guard lock(mutex);
+  return allocations;
 }
 
 absl::Status Launch(const FakeKernel& k, unsigned grid, const Arguments& arguments) {
@@ -355,13 +361,16 @@ absl::Status Launch(const FakeKernel& k, unsigned grid, const Arguments& argumen
 }
 
 // What FAKE_HIP_FAULT does to the results of a launch.
-void Spoil(const FakeKernel& k, unsigned grid, uint32_t* d) {
+void Spoil(const FakeKernel& k, unsigned grid, const std::vector<uint32_t>& before, uint32_t* d) {
   static unsigned launches = 0;
   const std::string fault = IsSpoiled(*k.op) ? Text("FAKE_HIP_FAULT") : "";
   const size_t words = k.words(k.d);
   ++launches;
   if (fault == "alternating" && launches % 2 == 0) {
     for (size_t w = 0; w < grid * words; ++w) d[w] ^= 1;
+  }
+  if (fault == "partly") {
+    for (size_t w = 0; w < grid * words; ++w) d[w] = w % words < words / 4 * 3 ? d[w] : before[w];
   }
   if (fault == "once" && grid >= 32) d[words] ^= 1, unsetenv("FAKE_HIP_FAULT");
 }
@@ -399,19 +408,24 @@ int hipModuleLoadData(void** module, const void* image) {
   return std::memcmp(image, "\177ELF", 4) == 0 ? Result("hipModuleLoadData") : 200;
 }
 int hipModuleGetFunction(void** function, void* module, const char* name) {
-  if (module == &twins) return *function = twins.Named(name), 0;
+  if (module == &twins) {
+    const std::lock_guard lock(mutex);
+    return *function = twins.Named(name), 0;
+  }
   *function = const_cast<FakeKernel*>(KernelNamed(static_cast<const char*>(module), name));
   return *function == nullptr ? 500 : Result("hipModuleGetFunction");
 }
 int hipMalloc(void** address, size_t bytes) {
   *address = std::malloc(bytes);
   std::memset(*address, 0xa5, bytes);  // never what was there before
-  Allocations()[reinterpret_cast<uint64_t>(*address)] = bytes;
+  const std::lock_guard lock(mutex);
+  allocations[reinterpret_cast<uint64_t>(*address)] = bytes;
   return Result("hipMalloc");
 }
 int hipFree(void* address) {
   hang.Wait();
-  Allocations().erase(reinterpret_cast<uint64_t>(address));
+  const std::lock_guard lock(mutex);  // before another thread gets the address
+  allocations.erase(reinterpret_cast<uint64_t>(address));
   return std::free(address), 0;
 }
 int hipMemsetD32(void* to, int word, size_t count) {
@@ -432,11 +446,13 @@ int hipModuleLaunchKernel(void* function, unsigned grid, unsigned, unsigned, uns
   Arguments all;
   for (int i = 0; i < 5; ++i) all.addresses[i] = *static_cast<uint64_t*>(arguments[i]);
   all.mode = *static_cast<uint32_t*>(arguments[5]);
+  auto* const d = reinterpret_cast<uint32_t*>(all.addresses[3]);
+  const std::vector<uint32_t> before(d, d + grid * k.words(k.d));
   if (absl::Status launched = Launch(k, grid, all); !launched.ok()) {
     std::fprintf(stderr, "fake HIP: %s\n", std::string(launched.message()).c_str());
     return 719;
   }
-  Spoil(k, grid, reinterpret_cast<uint32_t*>(all.addresses[3]));
+  Spoil(k, grid, before, d);
   return 0;
 }
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, size_t) {

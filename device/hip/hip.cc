@@ -44,9 +44,12 @@ class Hip : public GpuDevice {
   absl::string_view target() const override { return target_.target; }
   int processors() const override { return units_; }
   void* LastArgument() override { return &mode_; }
-  std::vector<std::string> Modes() const override { return ModesBeside(HipModes(), own_mode_); }
+  std::vector<std::string> Modes() const override {
+    return ModesBeside(HipModes(target_), own_mode_);
+  }
   void SetMode(absl::string_view mode) override {
-    const Mode* const m = FindMode(HipModes(), mode);
+    const std::vector<Mode> modes = HipModes(target_);
+    const Mode* const m = FindMode(modes, mode);
     mode_ = m == nullptr ? own_mode_ : m->In(own_mode_);
   }
   absl::Status MakeCurrent() override {
@@ -104,12 +107,13 @@ struct Argument {
   int index = 0;
   uint32_t mode = kHipModeAtStart;
 };
-std::optional<Argument> ParseArgument(absl::string_view text) {
+std::optional<Argument> ParseArgument(absl::string_view text,
+                                      std::span<const Mode> modes = HipModes()) {
   const std::vector<std::string> parts = absl::StrSplit(text, ',');
   Argument argument;
   if (!absl::SimpleAtoi(parts.front(), &argument.index) || argument.index < 0) return std::nullopt;
   for (size_t i = 1; i < parts.size(); ++i) {
-    const Mode* const m = FindMode(HipModes(), parts[i]);
+    const Mode* const m = FindMode(modes, parts[i]);
     if (m == nullptr) return std::nullopt;
     argument.mode = m->In(argument.mode);
   }
@@ -129,7 +133,7 @@ absl::Status CheckCount(const HipDriver& driver, int index) {
   absl::Status s = driver.Check(driver.device_count(&count), "counting GPUs");
   if (!s.ok() || index < count) return s;
   if (count == 0) return driver.Check(100, "counting GPUs");
-  const std::string why = WhyNoGpu();
+  const std::string why = WhyHidden();
   return absl::NotFoundError(absl::StrCat("no GPU ", index, ": there are ", count,
                                           ", counted from hip:0 (look at rocm-smi",
                                           why.empty() ? "" : "; " + why, ")"));
@@ -159,6 +163,10 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
   if (!architecture.ok()) return architecture.status();
   const HipTarget* const target = FindHipTarget(*architecture);
   if (target == nullptr) return NoKernels(*architecture);
+  if (!ParseArgument(text, HipModes(*target)).has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat("device 'hip:", text, "': ", *architecture,
+                                                   " has neither clamp nor ieee in its MODE"));
+  }
 
   char name[256] = {};
   int version = 0, units = 0, clock = 0;
@@ -181,7 +189,8 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
       absl::StrCat(
           name, ", ", units, " compute units, ", clock / 1000, " MHz, ", *architecture, ", ",
           KernelDriver(), ", HIP ", HipVersion(version), ", ",
-          image.code_object.empty() ? kByComgr : absl::StrCat("machine code of ", image.tool)),
+          image.code_object.empty() ? kByComgr : absl::StrCat("machine code of ", image.tool),
+          argument->mode == kHipModeAtStart ? "" : absl::StrCat(", with hip:", text)),
       *serial);
 }
 

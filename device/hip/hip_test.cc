@@ -81,6 +81,12 @@ TEST_F(HipTest, Modes) {
     }
     EXPECT_EQ(answers.size(), reads ? 2u : 1u);
   }
+  // gfx12 has neither.
+  EXPECT_THAT(Open("gfx942")->Modes(), testing::Contains("ieee=0"));
+  EXPECT_THAT(Open("gfx1200")->Modes(),
+              testing::AllOf(testing::SizeIs(6), testing::Contains("ovfl=1")));
+  EXPECT_EQ(Error("0,ieee=0").code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(Open("gfx942", "0,ieee=0")->identity(), HasSubstr(", with hip:0,ieee=0"));
   for (const char* argument : {"", "x", "-1", "0,", "0,denorm=keep", "0,a=registers"}) {
     EXPECT_EQ(Error(argument).code(), StatusCode::kInvalidArgument) << argument;
   }
@@ -126,7 +132,7 @@ TEST_F(HipTest, Failures) {
     Fake("FAILS", nullptr);
     EXPECT_EQ(device->Run(op, batch).ok(), !c.sticky) << c.function;
   }
-  for (const char* fault : {"unwritten", "alternating"}) {
+  for (const char* fault : {"unwritten", "partly", "alternating"}) {
     Fake("FAULT", fault);
     const auto device = Open("gfx942");
     EXPECT_FALSE(device->Run(op, batch).ok()) << fault;

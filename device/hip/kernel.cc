@@ -279,6 +279,15 @@ const HipTarget* FindHipTarget(absl::string_view name) {
 
 std::span<const Mode> HipModes() { return kModes; }
 
+std::vector<Mode> HipModes(const HipTarget& target) {
+  const bool gfx12 = absl::StartsWith(target.target, "gfx12");
+  std::vector<Mode> modes;
+  for (const Mode& m : kModes) {
+    if (!gfx12 || ((m.clear | m.set) & 0x300) == 0) modes.push_back(m);
+  }
+  return modes;
+}
+
 absl::Status HasHipKernel(const Instruction& i, const HipTarget& target) {
   const std::vector<std::string> archs = absl::StrSplit(i.native_on, ' ');
   const bool amd = i.layout == Layout::kAmdMfma || i.layout == Layout::kAmdWmma11 ||

@@ -38,6 +38,7 @@ const HipTarget* FindHipTarget(absl::string_view name);
 // what compilers take: f32 and f16/f64 subnormals kept, round to nearest even, IEEE, DX10_CLAMP.
 inline constexpr uint32_t kHipModeAtStart = 0x3f0;
 std::span<const Mode> HipModes();
+std::vector<Mode> HipModes(const HipTarget& target);  // without what gfx12 does not have
 
 // kNotFound says why the instruction has no kernel on the target.
 absl::Status HasHipKernel(const Instruction& instruction, const HipTarget& target);

@@ -194,7 +194,14 @@ absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
   std::vector<const Operation*> ops;
   for (const std::string& glob : globs) {
     const std::vector<const Operation*> matched = MatchOperations(glob, models);
-    if (matched.empty()) return OneOperation(glob, models).status();
+    if (matched.empty()) {
+      const size_t unmodelled = MatchOperations(glob, Models::kOptional).size();
+      if (unmodelled < 2) return OneOperation(glob, models).status();
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", absl::CHexEscape(glob), "' is ", unmodelled,
+                       " instructions without a model, which nothing can be compared with: ",
+                       "`survey`, `probe` and `record` ask them"));
+    }
     ops.insert(ops.end(), matched.begin(), matched.end());
   }
   // The operations of the table lie in one array, in order, and so do those without a model; those

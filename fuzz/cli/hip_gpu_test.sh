@@ -96,12 +96,14 @@ expect 0 'stat::mismatches: 0' -- run --device=faulty:none=0 --instr='gfx90a/*' 
 digest | diff - hip.txt || fail "another digest of gfx90a"
 expect 5 'the GPU made 0 cases|operands on the GPU are other' FAKE_HIP_FAULT=generate_nothing -- \
   run --device=hip:0 --instr=$f16 --cases=200
-expect 0 'Fake, 14 compute units' -- list devices
+expect 0 'Fake, 14 compute units.*, 14 without a model' -- list devices
+expect 2 "'gfx942/.smfmac.' is 14 instructions without a model" -- run --device=hip:0 --instr='gfx942/*smfmac*'
+expect 5 'wrote no result in execution . of .*, word' FAKE_HIP_FAULT=partly -- record partly --device=hip:0 --instr=gfx942/v_smfmac_f32_16x16x32_f16 --cases=8
 expect 0 'answers? agree|agrees' -- probe --device=hip:0 --instr='gfx942/v_smfmac_f32_16x16x32_f16' --question=layout,repeat
 
 # ---- Of a sparse instruction A is sparse, whatever is asked; a recording of another one is damaged.
 sparse=gfx942/v_smfmac_f32_16x16x32_f16
-expect 0 'stat::open: 12' -- probe --device=hip:0 --instr=$sparse --all --max_total_time=0
+expect 0 'stat::open: 13' -- probe --device=hip:0 --instr=$sparse --all --max_total_time=0
 expect 0 '1 instructions of' -- record sparse --device=hip:0 --instr=$sparse --cases=8 --max_total_time=0
 expect 0 'dot products of' -- record sparse.log --device=hip:0 --instr=$sparse --cases=8
 { echo "# instruction: $sparse"; printf ' 3c00%.0s' {1..64}; echo " 00000000 42000000"; } >dense.txt

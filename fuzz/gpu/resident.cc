@@ -1,6 +1,7 @@
 #include "fuzz/gpu/resident.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // of the self-test
 constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
 // Counted together: bounds the time until a stop is seen, and the flags.
 constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 26;
+// Signals and time limits are looked for between portions.
+constexpr std::chrono::milliseconds kShort(100), kLong(500);
 
 uint64_t PortionOf(const Operation& op) {
   return std::clamp<uint64_t>(kPortionDotProducts / op.shape().d_words(), 1, kPortionCases);
@@ -156,10 +159,14 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
 absl::Status ResidentRunner::Run(const CaseStream& stream, uint64_t first, uint64_t count,
                                  UnitResult& result, const UnitRunner::OnMismatch& found) {
   if (absl::Status s = SelfTest(stream); !s.ok()) return s;
-  const uint64_t portion = PortionOf(*stream.op);
-  for (uint64_t done = 0; done < count; done += portion) {
-    const uint64_t n = std::min(portion, count - done);
+  const uint64_t most = PortionOf(*stream.op);
+  for (uint64_t done = 0, n; done < count; done += n) {
+    n = std::min({most, portion_, count - done});
+    const auto begun = std::chrono::steady_clock::now();
     if (absl::Status s = RunPortion(stream, first + done, n, result, found); !s.ok()) return s;
+    const auto took = std::chrono::steady_clock::now() - begun;
+    if (took < kShort && n == portion_) portion_ = std::min(2 * portion_, kPortionCases);
+    if (took > kLong) portion_ = std::max<uint64_t>(n / 2, 1);
   }
   return absl::OkStatus();
 }

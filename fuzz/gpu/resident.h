@@ -54,6 +54,7 @@ class ResidentRunner {
                            const FlaggedCase* flagged) const;
 
   std::unique_ptr<GpuCounter> counter_;
+  uint64_t portion_ = 1 << 12;                  // cases that take some tenths of a second
   std::map<std::string, absl::Status> tested_;  // what the self-test of a stream said
 };
 

@@ -74,9 +74,13 @@ AskProcess AskInChild(const char* verb, absl::Duration timeout) {
     };
     Messages messages(take);
     const auto read = [&](absl::string_view bytes) { return messages.Take(bytes); };
-    // The limit is also that of a command that the child waits for (device/open.cc).
-    const std::string limit = absl::StrCat("MMADIFF_EXEC_TIMEOUT=", absl::ToDoubleSeconds(timeout));
-    const absl::Status s = RunChild({command, limit, timeout}, next, read, stop);
+    // The limit is also that of a command and of a kernel that the child waits for.
+    const double limit = absl::ToDoubleSeconds(timeout);
+    const absl::Status s = RunChild({command,
+                                     {absl::StrCat("MMADIFF_EXEC_TIMEOUT=", limit),
+                                      absl::StrCat("MMADIFF_GPU_TIMEOUT=", limit)},
+                                     timeout},
+                                    next, read, stop);
     // People know nothing of the command.
     constexpr absl::string_view kQuote = "`: ";
     const size_t at = s.message().find(kQuote);

@@ -32,9 +32,12 @@ std::string Rate(const SurveyRow& row) {
   return absl::StrFormat("%.3g", static_cast<double>(row.dot_products) / row.seconds);
 }
 
-// "all 14 agree", "12 of 14 agree; width: ...", "no model".
+// "all 14 agree", "12 of 14 agree; width: ...", "no model", "no model; 12 open answers, below".
 std::string Answers(const SurveyRow& row) {
-  if (!row.modelled) return "no model";
+  if (!row.modelled) {
+    const size_t open = row.answers.size();
+    return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers, below");
+  }
   if (row.answers.empty()) return "-";
   std::vector<std::string> others;
   for (const SurveyAnswer& a : row.answers) {
@@ -101,6 +104,20 @@ nlohmann::ordered_json JsonOf(const SurveyFinding& finding) {
 
 }  // namespace
 
+// Of rows without a model everything that is known of them.
+void AddOpenAnswers(const SurveySummary& summary, std::string& page) {
+  bool any = false;
+  for (const SurveyRow& row : summary.rows) {
+    if (row.modelled || row.answers.empty()) continue;
+    if (!any) absl::StrAppend(&page, "\n## Open answers of rows without a model\n");
+    any = true;
+    absl::StrAppend(&page, "\n", row.Name(), "\n\n");
+    for (const SurveyAnswer& a : row.answers) {
+      absl::StrAppend(&page, "* ", a.question, ": ", Cell(a.answer), ": ", Cell(a.decides), "\n");
+    }
+  }
+}
+
 std::string SurveyPage(const SurveySummary& summary) {
   const SurveyManifest& manifest = summary.outcome->manifest;
   std::string page = absl::StrCat(
@@ -126,6 +143,7 @@ std::string SurveyPage(const SurveySummary& summary) {
                     " | ", Cell(row.repeat), " | ", Cell(Answers(row)), " | ", Vectors(row), " | ",
                     Volume(row), " | ", Rate(row), " | ", row.recorded, " |\n");
   }
+  AddOpenAnswers(summary, page);
   const std::vector<SurveyTask> missing = NotReached(*summary.outcome);
   absl::StrAppend(&page, "\n## Not reached\n\n");
   if (missing.empty()) absl::StrAppend(&page, "Nothing is missing.\n");

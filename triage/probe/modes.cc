@@ -46,7 +46,8 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
   const Batch batch = MakeDotProductBatch(op.shape(), dots);
   const absl::StatusOr<std::vector<uint64_t>> plain = device.Run(op, batch);
   if (!plain.ok()) return plain.status();
-  ProbeAnswer answer = {.question = &question, .decides = "agrees", .cases = dots.size()};
+  ProbeAnswer answer = {
+      .question = &question, .decides = "reads none of them", .cases = dots.size()};
   std::vector<std::string> unread, read;
   const auto ask = [&](const std::string& mode) {
     const InMode in(device, mode);
@@ -82,7 +83,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
       unread.empty() || !read.empty() ? "" : absl::StrCat(" of ", dots.size()));
   if (!read.empty()) {
     answer.agreement = Agreement::kOpen;
-    answer.decides = absl::StrCat("the table is of the modes at the start: ", first);
+    answer.decides = absl::StrCat("all else here is of the modes at the start: ", first);
   }
   return answer;
 }

@@ -187,8 +187,11 @@ void Suppose(const Hypothesis& h, ProbeAnswer& answer) {
   answer.decides =
       answer.agreement == Agreement::kAgrees
           ? absl::StrCat("as supposed: ", h.text)
-          : absl::StrReplaceAll(answer.decides, {{"contradicts the table", "not as supposed"},
-                                                 {"the table promises", "nobody promises"}});
+          : absl::StrReplaceAll(answer.decides,
+                                {{"contradicts the table: nothing", "not as supposed: nothing"},
+                                 {"contradicts the table", "supposed"},
+                                 {"the table promises no bits of a NaN", "not as supposed"}});
+  if (answer.answer == "the table's model") answer.answer = "the supposed model";
   answer.agreement = Agreement::kOpen;
 }
 
@@ -269,11 +272,12 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       std::vector<Observed> observed;
       const absl::Status s = Ask(device, of, PayloadCases(op), false, observed);
       if (!s.ok()) return s;
-      answer = PayloadAnswer(op, *q, all.model, std::move(observed));
+      answer = PayloadAnswer(op, *q, op.model, std::move(observed));
     } else if (q->method == Method::kReadings) {
       answer = AskReadings(device, of, *q);
     } else if (q->method == Method::kModes) {
       answer = AskModes(device, of, *q);
+      if (answer.ok() && !IsModelled(of)) answer->agreement = Agreement::kOpen;
     } else {
       const auto at =
           std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });

@@ -257,7 +257,7 @@ TEST(Probe, PlacesThatDiffer) {
 TEST(Probe, UnpromisedPayloads) {
   const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   const OperationAnswers answers = Probe("nan_rule=propagate", op);
-  EXPECT_EQ(AnswerOf(answers, "payloads").agreement, Agreement::kAgrees);  // by the answer to `nan`
+  EXPECT_EQ(AnswerOf(answers, "payloads").agreement, Agreement::kOpen);  // whatever `nan` says
   EXPECT_EQ(AnswerOf(answers, "nan").agreement, Agreement::kOpen);
   EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=propagate"));
 }
@@ -444,7 +444,7 @@ TEST(Probe, Hypotheses) {
     EXPECT_EQ(width.agreement, Agreement::kOpen);
     EXPECT_THAT(width.answer,
                 HasSubstr(absl::StrCat("fraction_bits=", supposed.model.algorithm.fraction_bits)));
-    EXPECT_THAT(width.decides, HasSubstr("not as supposed: "));
+    EXPECT_THAT(width.decides, HasSubstr("supposed: "));
   }
 }
 
