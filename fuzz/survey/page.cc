@@ -32,10 +32,19 @@ std::string Rate(const SurveyRow& row) {
   return absl::StrFormat("%.3g", static_cast<double>(row.dot_products) / row.seconds);
 }
 
+// Those that were asked, of a row without a model.
+std::vector<const SurveyAnswer*> OpenAnswers(const SurveyRow& row) {
+  std::vector<const SurveyAnswer*> open;
+  for (const SurveyAnswer& a : row.answers) {
+    if (!row.modelled && a.cases > 0) open.push_back(&a);
+  }
+  return open;
+}
+
 // "all 14 agree", "12 of 14 agree; width: ...", "no model", "no model; 12 open answers, below".
 std::string Answers(const SurveyRow& row) {
   if (!row.modelled) {
-    const size_t open = row.answers.size();
+    const size_t open = OpenAnswers(row).size();
     return open == 0 ? "no model" : absl::StrCat("no model; ", open, " open answers, below");
   }
   if (row.answers.empty()) return "-";
@@ -104,16 +113,18 @@ nlohmann::ordered_json JsonOf(const SurveyFinding& finding) {
 
 }  // namespace
 
-// Of rows without a model everything that is known of them.
+// What is known of rows without a model.
 void AddOpenAnswers(const SurveySummary& summary, std::string& page) {
   bool any = false;
   for (const SurveyRow& row : summary.rows) {
-    if (row.modelled || row.answers.empty()) continue;
-    if (!any) absl::StrAppend(&page, "\n## Open answers of rows without a model\n");
+    const std::vector<const SurveyAnswer*> open = OpenAnswers(row);
+    if (open.empty()) continue;
+    absl::StrAppend(&page, any ? "" : "\n## Open answers of rows without a model\n", "\n",
+                    row.Name(), "\n\n");
     any = true;
-    absl::StrAppend(&page, "\n", row.Name(), "\n\n");
-    for (const SurveyAnswer& a : row.answers) {
-      absl::StrAppend(&page, "* ", a.question, ": ", Cell(a.answer), ": ", Cell(a.decides), "\n");
+    for (const SurveyAnswer* a : open) {
+      absl::StrAppend(&page, "* ", a->question, ": ", Cell(a->answer), ": ", Cell(a->decides),
+                      "\n");
     }
   }
 }
