@@ -306,6 +306,16 @@ class Campaign {
   bool stopping_ = false;
 };
 
+// Of earlier attempts what is not among those of this one, whatever parts of it answered.
+void AddEarlier(const std::vector<std::string>& earlier, std::vector<std::string>& hardware) {
+  const auto which = [](const std::string& text) { return text.substr(0, text.find(',')); };
+  for (const std::string& text : earlier) {
+    const bool again = std::ranges::any_of(
+        hardware, [&](const std::string& h) { return which(h) == which(text); });
+    if (!again) hardware.push_back(text);
+  }
+}
+
 }  // namespace
 
 uint64_t PlannedCases(const CampaignOptions& options, const Operation& op) {
@@ -356,6 +366,10 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
     outcome.durable.Update((*workdir)->Distrust(op.op->name, op.dropped.message()));
   }
   outcome.distrusted = std::move((*workdir)->distrusted);
+  for (const std::string& hardware : outcome.hardware) {
+    outcome.durable.Update((*workdir)->NoteHardware(hardware));
+  }
+  AddEarlier((*workdir)->hardware, outcome.hardware);
   outcome.durable.Update((*workdir)->Check());
   return outcome;
 }

@@ -23,6 +23,23 @@ namespace {
 std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
 
 std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
+std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
+
+// None if there is no such file; kDataLoss if it cannot be read.
+absl::Status ReadLines(const std::string& path, std::vector<std::string>& lines) {
+  const absl::StatusOr<std::string> text = ReadFile(path);
+  if (text.ok()) lines = absl::StrSplit(*text, '\n', absl::SkipEmpty());
+  const bool fine = text.ok() || absl::IsNotFound(text.status());
+  return fine ? absl::OkStatus() : absl::DataLossError(text.status().message());
+}
+
+absl::Status AppendLine(const std::string& path, absl::string_view line) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd < 0) return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
+  const absl::Status s = AppendDurably(fd, path, absl::StrCat(line, "\n"));
+  close(fd);
+  return s.ok() ? SyncFolderOf(path) : s;
+}
 
 // 0 or errno.
 int Lock(int fd) {
@@ -84,10 +101,11 @@ bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
 }
 
 absl::Status RemoveUnits(const std::string& folder) {
-  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
+  absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
   if (!paths.ok()) return paths.status();
+  paths->push_back(HardwarePath(folder));
   for (const std::string& path : *paths) {
-    if (unlink(path.c_str()) != 0) {
+    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
       return absl::DataLossError(absl::StrCat(path, ": cannot be removed: ", std::strerror(errno)));
     }
   }
@@ -148,11 +166,9 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   if (!stored.ok()) return stored.status();
   workdir->stored = *std::move(stored);
   workdir->folder_ = folder;
-  const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(folder));
-  if (!distrusted.ok() && !absl::IsNotFound(distrusted.status())) {
-    return absl::DataLossError(distrusted.status().message());
-  }
-  if (distrusted.ok()) workdir->distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());
+  absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
+  if (read.ok()) read = ReadLines(HardwarePath(folder), workdir->hardware);
+  if (!read.ok()) return read;
   if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();
@@ -161,12 +177,12 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
 }
 
 absl::Status Workdir::Distrust(const std::string& op, absl::string_view why) const {
-  const std::string path = DistrustedPath(folder_);
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
-  const absl::Status s = AppendDurably(fd, path, absl::StrCat(op, ": ", PlainLine(why), "\n"));
-  close(fd);
-  return s.ok() ? SyncFolderOf(path) : s;
+  return AppendLine(DistrustedPath(folder_), absl::StrCat(op, ": ", PlainLine(why)));
+}
+
+absl::Status Workdir::NoteHardware(absl::string_view text) const {
+  const bool noted = std::ranges::find(hardware, text) != hardware.end();
+  return noted ? absl::OkStatus() : AppendLine(HardwarePath(folder_), PlainLine(text));
 }
 
 absl::Status Workdir::Check() const {

@@ -239,10 +239,10 @@ namespace {
 
 // Names that people have for architectures (docs/evidence.md), in lower case.
 constexpr std::pair<std::string_view, const char*> kProducts[] = {
-    {"v100", "sm_70"},   {"t4", "sm_75"},     {"a100", "sm_80"},   {"a10", "sm_86"},
-    {"l40", "sm_89"},    {"l40s", "sm_89"},   {"h100", "sm_90"},   {"h200", "sm_90"},
-    {"b200", "sm_100"},  {"mi100", "gfx908"}, {"mi200", "gfx90a"}, {"mi250", "gfx90a"},
-    {"mi300", "gfx942"}, {"mi300x", "gfx942"}};
+    {"v100", "sm_70"},   {"t4", "sm_75"},      {"a100", "sm_80"},   {"a10", "sm_86"},
+    {"l40", "sm_89"},    {"l40s", "sm_89"},    {"h100", "sm_90"},   {"h200", "sm_90"},
+    {"b200", "sm_100"},  {"mi100", "gfx908"},  {"mi200", "gfx90a"}, {"mi250", "gfx90a"},
+    {"mi300", "gfx942"}, {"mi300x", "gfx942"}, {"mi325x", "gfx942"}};
 
 // "; h100 is sm_90", or which glob finds the text: of names of which none is near.
 std::string Hint(std::string_view name) {

@@ -123,8 +123,9 @@ absl::Status CheckTarget(const Comgr& comgr, const HipTarget& target) {
     if (names.back() == target.target) return absl::OkStatus();
   }
   return absl::NotFoundError(
-      absl::StrCat("the code object manager here is too old for it: it knows ",
-                   absl::StrJoin(names, ", "), "; install a newer ROCm"));
+      absl::StrCat("the code object manager here is too old for it (it knows ", names.size(),
+                   " others): install a newer ROCm, name a newer libamd_comgr in "
+                   "MMADIFF_LIBCOMGR, or build with a clang that knows it"));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 // k) of which lanes 4 and 5 are exchanged. FAKE_HIP_FAULT is what goes wrong in silence: "unwritten"
 // (an instruction's kernel writes nothing), "partly" (nor the last quarter of D), "once" (a bit of one launch), "alternating" (all results
 // are wrong in every second launch), "hang" (a launch never ends). FAKE_HIP_OF limits swaps and faults to instructions with this
-// text in their names. FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
+// text in their names. FAKE_HIP_UUID is the first byte of the GPU's UUID (1). FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
 // (NAME=VALUE); FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
 #include <unistd.h>
 
@@ -390,7 +390,8 @@ int hipDeviceGetAttribute(int* value, int attribute, int) {
   return *value = attribute == 63 ? kUnits : 2100000, 0;
 }
 int hipDeviceGetUuid(void* uuid, int) {
-  for (int i = 0; i < 16; ++i) static_cast<unsigned char*>(uuid)[i] = i + 1;
+  for (int i = 0; i < 16; ++i)
+    static_cast<unsigned char*>(uuid)[i] = i + Number("FAKE_HIP_UUID", 1);
   return 0;
 }
 int hipDeviceGetPCIBusId(char* text, int size, int) {

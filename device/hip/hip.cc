@@ -111,7 +111,10 @@ std::optional<Argument> ParseArgument(absl::string_view text,
                                       std::span<const Mode> modes = HipModes()) {
   const std::vector<std::string> parts = absl::StrSplit(text, ',');
   Argument argument;
-  if (!absl::SimpleAtoi(parts.front(), &argument.index) || argument.index < 0) return std::nullopt;
+  if (!absl::SimpleAtoi(parts.front(), &argument.index) || argument.index < 0 ||
+      parts.front() != absl::StrCat(argument.index)) {
+    return std::nullopt;
+  }
   for (size_t i = 1; i < parts.size(); ++i) {
     const Mode* const m = FindMode(modes, parts[i]);
     if (m == nullptr) return std::nullopt;

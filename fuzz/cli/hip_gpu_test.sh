@@ -44,6 +44,9 @@ fi
 expect 3 'memory is full' FAKE_HIP_FAILS=hipMalloc FAKE_HIP_RESULT=2 -- run --device=hip:0 --instr=$f16 --cases=20
 expect 75 'HIP error 719.*run the same line again' FAKE_HIP_FAILS=hipDeviceSynchronize FAKE_HIP_AFTER=40 \
   -- run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=200 --workdir=lost
+# Another GPU of that kind goes on: both are named.
+expect 0 'hardware: GPU-090a' FAKE_HIP_UUID=9 -- run --device=hip:0 --instr=$f16,gfx942/v_mfma_f32_32x32x8_f16 --cases=200 --workdir=lost
+grep -q 'hardware: GPU-0102' out.txt || fail "the first GPU is not named"
 # After these the process can do nothing more on the GPU, at once and later.
 for error in 214 700 702 710 719 999; do
   advice="HIP error $error.*run the same line again.*dmesg .amdgpu. and rocm-smi"

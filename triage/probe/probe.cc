@@ -277,7 +277,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
       answer = AskReadings(device, of, *q);
     } else if (q->method == Method::kModes) {
       answer = AskModes(device, of, *q);
-      if (answer.ok() && !IsModelled(of)) answer->agreement = Agreement::kOpen;
+      const bool agrees = answer.ok() && answer->agreement == Agreement::kAgrees;
+      if (agrees && !IsModelled(of)) answer->agreement = Agreement::kOpen;
     } else {
       const auto at =
           std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
