@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <string>
 
 #include "absl/strings/cord.h"
@@ -42,12 +43,12 @@ absl::Status GpuDriver::ReadTimeout() {
 }
 
 absl::Status GpuDriver::Wait(absl::string_view what, const std::function<bool()>& stop) const {
-  const absl::Time begun = absl::Now();
+  const auto begun = std::chrono::steady_clock::now();
   constexpr absl::Duration kSoon = absl::Milliseconds(1), kAfterStop = absl::Seconds(2);
   TimeLimit limit = TimeLimit::After(timeout_);
   bool stopped = false;
   while (query(nullptr) == kNotReady) {
-    const absl::Duration waited = absl::Now() - begun;
+    const absl::Duration waited = absl::FromChrono(std::chrono::steady_clock::now() - begun);
     if (!stopped && stop()) {
       stopped = true;
       limit = TimeLimit::After(std::min(limit.Left(), kAfterStop));
@@ -57,7 +58,8 @@ absl::Status GpuDriver::Wait(absl::string_view what, const std::function<bool()>
       absl::Status s = absl::DeadlineExceededError(absl::StrCat(
           what, ": it has not ended in ",
           absl::FormatDuration(absl::Trunc(waited, absl::Seconds(1))),
-          stopped ? ", a signal came" : " (MMADIFF_GPU_TIMEOUT says how many seconds to wait)",
+          stopped ? ", and this was to stop"
+                  : " (MMADIFF_GPU_TIMEOUT says how many seconds to wait)",
           "; look at dmesg, and ask the vendor's tool whether the GPU still answers; then run the ",
           "same line again"));
       s.SetPayload(kDeadContext, absl::Cord());

@@ -7,7 +7,7 @@
 // FAKE_HIP_FAILS is the name of a function that fails, FAKE_HIP_RESULT the hipError_t that it gives
 // then (719), FAKE_HIP_AFTER how many calls come before. FAKE_HIP_SWAPS is the operand (A, B, C, D,
 // k) of which lanes 4 and 5 are exchanged. FAKE_HIP_FAULT is what goes wrong in silence: "unwritten"
-// (an instruction's kernel writes nothing), "partly" (nor the last quarter of D), "once" (a bit of one launch), "alternating" (all results
+// (an instruction's kernel writes nothing), "partly" (nor the last quarter of D), "partly_once" (in one launch), "once" (a bit of one launch), "alternating" (all results
 // are wrong in every second launch), "hang" (a launch never ends). FAKE_HIP_OF limits swaps and faults to instructions with this
 // text in their names. FAKE_HIP_UUID is the first byte of the GPU's UUID (1). FAKE_HIP_PLANTS is a parameter of models that the GPU has otherwise
 // (NAME=VALUE); FAKE_HIP_READS_MODE flushes subnormal factors while the bits of MODE say so.
@@ -369,9 +369,10 @@ void Spoil(const FakeKernel& k, unsigned grid, const std::vector<uint32_t>& befo
   if (fault == "alternating" && launches % 2 == 0) {
     for (size_t w = 0; w < grid * words; ++w) d[w] ^= 1;
   }
-  if (fault == "partly") {
+  if (fault.starts_with("partly")) {
     for (size_t w = 0; w < grid * words; ++w) d[w] = w % words < words / 4 * 3 ? d[w] : before[w];
   }
+  if (fault == "partly_once") unsetenv("FAKE_HIP_FAULT");
   if (fault == "once" && grid >= 32) d[words] ^= 1, unsetenv("FAKE_HIP_FAULT");
 }
 
