@@ -147,6 +147,9 @@ std::string SerializeUnit(const UnitResult& unit) {
     added.set_count(count);
   }
   message.set_seconds(unit.seconds);
+  for (const uint64_t n : unit.coverage) message.add_coverage(n);
+  message.set_ended(unit.ended);
+  message.set_machine(unit.machine);
   return message.SerializeAsString();
 }
 
@@ -167,7 +170,10 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .device_digest = GetDigest(message.device_digest()),
       .model_digest = GetDigest(message.model_digest()),
       .counts = {},
-      .seconds = message.seconds()};
+      .seconds = message.seconds(),
+      .coverage = {message.coverage().begin(), message.coverage().end()},
+      .ended = message.ended(),
+      .machine = message.machine()};
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));

@@ -72,6 +72,9 @@ struct UnitResult {
   Digest device_digest = 0, model_digest = 0;
   std::map<std::string, uint64_t> counts;  // dot products by name of operand class or stage event
   double seconds = 0;                      // wall time
+  std::vector<uint64_t> coverage;  // by number of the bin of the model (fuzz/coverage/bins.h)
+  uint64_t ended = 0;              // seconds since 1970 UTC; 0: not known
+  std::string machine;             // its name and what its device says of itself
 
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {

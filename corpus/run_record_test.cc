@@ -36,7 +36,10 @@ UnitResult SomeUnit() {
           .device_digest = Digest{0xfeedfeedfeedfeed} << 64 | 0x0123456789abcdef,
           .model_digest = ~Digest{0},
           .counts = {{"operand/subnormal", 12}, {"event/carry_out", 1ull << 40}},
-          .seconds = 0.125};
+          .seconds = 0.125,
+          .coverage = {3, 0, uint64_t{1} << 40},
+          .ended = 1795000000,
+          .machine = "node7, GPU-0"};
 }
 
 TEST(Manifest, RoundTripsAsText) {

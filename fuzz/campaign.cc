@@ -14,7 +14,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "device/faulty.h"
+#include "device/plain_text.h"
 #include "fuzz/progress.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
@@ -65,6 +67,14 @@ absl::StatusOr<std::string> SelfTest(const CaseStream& stream) {
       absl::StrCat(stream.op->name, ": the planted fault ", faults.front().name,
                    " was not found in ", kPlantedCases, " cases of ", stream.name(),
                    ", nor any other; so this run could not find a ", "real one either"));
+}
+
+// "node7", or "node7, GPU-0d1e..., 0000:41:00".
+std::string MachineText(const Device& device) {
+  char host[256] = "?";
+  gethostname(host, sizeof host - 1);
+  const std::string hardware = device.Hardware();
+  return PlainLine(absl::StrCat(host, hardware.empty() ? "" : ", ", hardware));
 }
 
 class Campaign {
@@ -264,6 +274,8 @@ class Campaign {
     absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
+    result.machine = MachineText(engine.device());
 
     std::lock_guard lock(mutex_);
     outcome_.attempt_dot_products += result.dot_products;

@@ -19,8 +19,8 @@ namespace {
 // What the logs of a folder say, each checked against the plan of the run.
 class UnitReader {
  public:
-  explicit UnitReader(const RunManifest& manifest)
-      : manifest_(manifest), folded_(manifest.instructions.size()) {
+  UnitReader(const RunManifest& manifest, const OnUnit& each)
+      : manifest_(manifest), each_(each), folded_(manifest.instructions.size()) {
     stored_.totals.resize(manifest.instructions.size());
     stored_.done.resize(manifest.instructions.size(), UnitSet(manifest.shards));
   }
@@ -61,6 +61,7 @@ class UnitReader {
       folded_[unit.instruction].emplace(unit.unit, fold);
       ++stored_.units;
       Accumulate(unit, stored_.totals[unit.instruction]);
+      if (each_) each_(unit);
       return absl::OkStatus();
     }
     if (folded_[unit.instruction].at(unit.unit) == fold) return absl::OkStatus();
@@ -75,6 +76,7 @@ class UnitReader {
   }
 
   const RunManifest& manifest_;
+  const OnUnit& each_;
   StoredUnits stored_;
   // By instruction and unit both digests, folded to a word: attempts may have the same units.
   std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
@@ -91,6 +93,8 @@ void Accumulate(const UnitResult& unit, UnitResult& total) {
   total.seconds += unit.seconds;
   for (const uint64_t index : unit.mismatching_cases) total.List(index);
   for (const auto& [name, count] : unit.counts) total.counts[name] += count;
+  if (total.coverage.size() < unit.coverage.size()) total.coverage.resize(unit.coverage.size());
+  for (size_t i = 0; i < unit.coverage.size(); ++i) total.coverage[i] += unit.coverage[i];
 }
 
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
@@ -133,10 +137,11 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) 
   return paths;
 }
 
-absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest) {
+absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
+                                      const OnUnit& each) {
   const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
   if (!paths.ok()) return paths.status();
-  UnitReader reader(manifest);
+  UnitReader reader(manifest, each);
   for (const std::string& path : *paths) {
     if (absl::Status s = reader.Read(path); !s.ok()) return s;
   }

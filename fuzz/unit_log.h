@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,11 +33,15 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 // The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
 
+// For each unit of a run once, whatever the number of attempts that did it.
+using OnUnit = std::function<void(const UnitResult&)>;
+
 // Reads the units of this run, and syncs their logs before it trusts them: an earlier sync may have
 // failed. Blocks of other runs, and units that this run does not have, are damage. kAborted for two
 // different answers for one unit: an alarm, not a merge. kDataLoss when a log cannot be listed,
 // read or synced.
-absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest);
+absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
+                                      const OnUnit& each = nullptr);
 
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {

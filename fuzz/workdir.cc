@@ -20,9 +20,6 @@
 namespace mmadiff {
 namespace {
 
-std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
-
-std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
 std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
 // None if there is no such file; kDataLoss if it cannot be read.
@@ -113,6 +110,9 @@ absl::Status RemoveUnits(const std::string& folder) {
 }
 
 }  // namespace
+
+std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
+std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
 
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
                                                              std::string& warning) {

@@ -30,6 +30,9 @@ class FolderLock {
   int fd_;
 };
 
+std::string ManifestPath(const std::string& folder);
+std::string DistrustedPath(const std::string& folder);
+
 class Workdir {
  public:
   // Creates the folder and its manifest, or compares it with the one that is there; reads the units

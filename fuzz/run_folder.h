@@ -1,0 +1,33 @@
+// The folder of a run as its readers see it: `status`, `report`, `merge`, `verify`. Nothing is
+// changed but that logs are synced before they are believed; a run may be writing meanwhile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "corpus/regression_case.h"
+#include "corpus/run_record.h"
+#include "fuzz/unit_log.h"
+
+namespace mmadiff {
+
+struct RunFolder {
+  struct Filed {
+    std::string path;
+    RegressionCase filed;
+  };
+
+  std::string path;
+  RunManifest manifest;
+  StoredUnits stored;
+  std::vector<Filed> findings;          // of findings/, in the order of their paths
+  std::vector<std::string> distrusted;  // "OPERATION: why"
+  std::vector<std::string> warnings;    // damage, of logs and of findings; the good was read
+};
+
+// `each` sees every unit once. kInvalidArgument: no folder of a run; kAborted and kDataLoss: as
+// ReadUnits(), and a damaged manifest.
+absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
+
+}  // namespace mmadiff
