@@ -1,5 +1,6 @@
 // mmadiff run: the differential run.
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -16,6 +17,7 @@
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
 #include "fuzz/report.h"
+#include "fuzz/shard.h"
 #include "sim/parameter.h"
 
 #define XXH_INLINE_ALL
@@ -49,17 +51,6 @@ absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
                                                      "; write 2026-01-31T06:00:00Z"));
     }
     options.limit.NotAfter(at);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status ParseShard(const RunFlags& flags, CampaignOptions& options) {
-  if (flags.shard.empty()) return absl::OkStatus();
-  const std::vector<std::string> parts = absl::StrSplit(flags.shard, '/');
-  if (parts.size() != 2 || !absl::SimpleAtoi(parts[0], &options.shard) ||
-      !absl::SimpleAtoi(parts[1], &options.shards) || options.shard >= options.shards) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--shard: '", flags.shard, "' is not I/N with 0 <= I < N"));
   }
   return absl::OkStatus();
 }
@@ -142,6 +133,12 @@ std::string PlanJson(const CampaignOptions& options, const RunManifest& manifest
                                     {"dot_products_per_case", options.ops[i]->shape().d_words()}});
   }
   return JsonText(json, 1) + "\n";
+}
+
+// ", shard 3/16 by SLURM_ARRAY_TASK_ID=3"
+std::string ShardText(const Shard& shard) {
+  if (shard.from.empty()) return "";
+  return absl::StrCat(", shard ", shard.index, "/", shard.count, " by ", shard.from);
 }
 
 // Whether all that differed did not repeat.
@@ -250,7 +247,10 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
   options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
-  if (absl::Status s = ParseShard(flags, options); !s.ok()) return Fail(s);
+  const absl::StatusOr<Shard> shard = ParseShard(flags.shard, std::getenv);
+  if (!shard.ok()) return Fail(shard.status());
+  options.shard = shard->index;
+  options.shards = shard->count;
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
 
   Console console = globals.MakeConsole();
@@ -282,7 +282,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (!globals.quiet) {
     console.Status(
         absl::StrCat("mmadiff: ", options.ops.size(), " instructions on ", device.identity(), ", ",
-                     options.threads, " threads, ", options.workdir),
+                     options.threads, " threads, ", options.workdir, ShardText(*shard)),
         true);
   }
   const auto open = [&flags] { return OpenEngine(flags.device); };
@@ -319,7 +319,11 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
                   "mismatching cases after which an instruction stops, 0 never")
       ->transform(Count())
       ->type_name("COUNT");
-  command.add_option("--shard", flags->shard, "run only every N-th unit, from the I-th")
+  command
+      .add_option(
+          "--shard", flags->shard,
+          "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
+          "this process, auto/N where they do not say of how many")
       ->type_name("I/N");
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
   command.add_option("--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
