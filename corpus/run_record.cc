@@ -26,7 +26,8 @@ Digest GetDigest(const proto::Digest128& in) { return Digest{in.high()} << 64 | 
 
 std::string Describe(const RunManifest::Instruction& i) {
   return absl::StrCat(i.name, " (", i.cases, " cases in units of ", i.unit_cases,
-                      i.emulated ? ", emulated)" : ")");
+                      i.emulated ? ", emulated" : "",
+                      i.schedule.empty() ? "" : absl::StrCat(", ", i.schedule), ")");
 }
 
 // Collects "FIELD: stored X, wanted Y" of what differs.
@@ -63,6 +64,7 @@ std::string FormatManifest(const RunManifest& manifest) {
     added.set_cases(i.cases);
     added.set_unit_cases(i.unit_cases);
     added.set_emulated(i.emulated);
+    added.set_schedule(i.schedule);
   }
   message.set_shard(manifest.shard);
   message.set_shards(manifest.shards);
@@ -104,7 +106,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
                                               "unit_cases of at least 1 are expected"));
     }
     manifest.instructions.push_back({instruction.name(), instruction.cases(),
-                                     instruction.unit_cases(), instruction.emulated()});
+                                     instruction.unit_cases(), instruction.emulated(),
+                                     instruction.schedule()});
   }
   return manifest;
 }

@@ -32,11 +32,15 @@ constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be fo
 // Once work must stop, a unit has so long to end by itself.
 constexpr std::chrono::seconds kGrace(1);
 
-uint64_t UnitCases(const CampaignOptions& options, const Operation& op, const Engine& engine) {
+uint64_t UnitCases(const CampaignOptions& options, const Operation& op,
+                   const ClassSchedule* schedule, const Engine& engine) {
   const CaseStream stream = {&op, options.strategy, options.seed};
   if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
-  return std::max(engine.UnitCases(stream, UnitOf::kRun),
-                  std::bit_ceil(PlannedCases(options, op) / kMaxUnits));
+  const uint64_t planned = PlannedCases(options, op);
+  uint64_t cases = engine.UnitCases(stream, UnitOf::kRun);
+  // A schedule has a class for each unit: also a small run should take some rounds.
+  if (schedule != nullptr) cases = std::min(cases, planned / (4 * schedule->size()) + 1);
+  return std::max(cases, std::bit_ceil(planned / kMaxUnits));
 }
 
 // Whether the generator and the comparator that a run uses find the fault in a sabotaged device:
@@ -89,16 +93,6 @@ class Campaign {
                   console) {
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
-    const auto own = [&](const RegressionCase& c) {
-      const absl::StatusOr<CaseName> name = ParseCaseName(c.source);
-      return name.ok() && name->stream.op == c.op && c.answers.front().device == manifest.device &&
-             name->stream.name() == Stream(*c.op).name() &&
-             std::find(options.ops.begin(), options.ops.end(), c.op) != options.ops.end();
-    };
-    for (std::string& wrong : findings_.LoadEarlier(own)) {
-      outcome_.warnings.push_back(std::move(wrong));
-      outcome_.damaged_findings = true;
-    }
     for (size_t r = 0; r < options.ops.size(); ++r) {
       OperationOutcome op;
       op.op = options.ops[r];
@@ -113,6 +107,17 @@ class Campaign {
         outcome_.units += planned.UnitsOfShard(options.shard, options.shards);
       }
       outcome_.ops.push_back(std::move(op));
+    }
+    const auto own = [&](const RegressionCase& c) {
+      const absl::StatusOr<CaseName> name = ParseCaseName(c.source);
+      const size_t op = std::ranges::find(options.ops, c.op) - options.ops.begin();
+      return name.ok() && name->stream.op == c.op && op < options.ops.size() &&
+             c.answers.front().device == manifest.device &&
+             name->stream.name() == StreamOf(op, name->index / unit_cases_[op]).name();
+    };
+    for (std::string& wrong : findings_.LoadEarlier(own)) {
+      outcome_.warnings.push_back(std::move(wrong));
+      outcome_.damaged_findings = true;
     }
   }
 
@@ -178,6 +183,12 @@ class Campaign {
   };
 
   CaseStream Stream(const Operation& op) const { return {&op, options_.strategy, options_.seed}; }
+
+  CaseStream StreamOf(size_t op, uint64_t unit) const {
+    CaseStream stream = Stream(*options_.ops[op]);
+    if (!options_.schedules.empty()) stream.strategy = &options_.schedules[op].of(unit);
+    return stream;
+  }
 
   uint64_t CasesOf(size_t op, uint64_t unit) const {
     const uint64_t first = unit * unit_cases_[op];
@@ -269,7 +280,7 @@ class Campaign {
       return status;
     };
     const auto start = std::chrono::steady_clock::now();
-    const CaseStream stream = Stream(*op.op);
+    const CaseStream stream = StreamOf(unit.op, unit.number);
     const uint64_t cases = CasesOf(unit.op, unit.number);
     absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
     result.seconds =
@@ -351,9 +362,12 @@ RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
       absl::StrCat(device.identity(), fingerprint.empty() ? "" : ", ", fingerprint);
   manifest.shard = options.shard;
   manifest.shards = options.shards;
-  for (const Operation* op : options.ops) {
-    manifest.instructions.push_back({op->name, PlannedCases(options, *op),
-                                     UnitCases(options, *op, engine), device.Emulates(*op)});
+  for (size_t i = 0; i < options.ops.size(); ++i) {
+    const Operation& op = *options.ops[i];
+    const ClassSchedule* schedule = options.schedules.empty() ? nullptr : &options.schedules[i];
+    manifest.instructions.push_back({op.name, PlannedCases(options, op),
+                                     UnitCases(options, op, schedule, engine), device.Emulates(op),
+                                     schedule == nullptr ? "" : schedule->text()});
   }
   return manifest;
 }

@@ -16,6 +16,7 @@
 #include "corpus/run_record.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/findings.h"
@@ -25,6 +26,7 @@ namespace mmadiff {
 struct CampaignOptions {
   std::vector<const Operation*> ops;  // at least one
   const Strategy* strategy = nullptr;
+  std::vector<ClassSchedule> schedules;  // of `ops`, if the strategy is Scheduled()
   uint64_t seed = 1;
   uint64_t cases = 1000000;  // per operation
   // Per operation: fewer cases where they are enough for these; 0: no matter.

@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/class_schedule.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
 
@@ -91,17 +92,24 @@ std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const 
   return all;
 }
 
+constexpr uint64_t kTurnCases = 1;  // of a schedule: it is cases that are counted
+
 // Fills in the cases until the first result that each mutant gives otherwise.
 void Try(const MutantsOptions& options, OperationMutants& work) {
   std::vector<Mutant*> alive;
   for (Mutant& m : work.mutants) alive.push_back(&m);
-  const CaseStream stream = {work.op, options.strategy, options.seed};
+  CaseStream stream = {work.op, options.strategy, options.seed};
+  const bool scheduled = options.strategy == &Scheduled();
+  const ClassSchedule schedule =
+      scheduled ? ClassSchedule::Plan(*work.op, options.seed) : ClassSchedule();
   Batch batch;
   Comparison comparison;
   for (uint64_t first = 0; first < options.cases && !alive.empty() && StopSignal() == 0;
        first += batch.count) {
     // Small portions while mutants die fast, larger ones for the survivors.
-    const uint64_t portion = std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
+    const uint64_t portion =
+        scheduled ? kTurnCases : std::min<uint64_t>(std::max<uint64_t>(first, 8), 256);
+    if (scheduled) stream.strategy = &schedule.of(first / kTurnCases);
     Generate(stream, first, std::min(portion, options.cases - first), batch);
     std::vector<uint64_t> right(batch.dot_products());
     Simulate(work.op->model, batch, right);

@@ -16,7 +16,7 @@ namespace mmadiff {
 
 struct MutantsOptions {
   std::vector<const Operation*> ops;
-  const Strategy* strategy = &Strategies().front();
+  const Strategy* strategy = &Strategies().front();  // or Scheduled()
   uint64_t cases = 100000;  // executions in which a mutant must die; at least 1
   uint64_t seed = 1;
   int threads = 0;  // 0: all cores

@@ -86,8 +86,13 @@ absl::StatusOr<CaseStream> ParseStreamName(absl::string_view text, Models models
     stream.strategy = FindStrategy({parts[1].data(), dot});
     if (stream.strategy == nullptr) {
       return BadName(text, absl::StrCat("no strategy '", parts[1].substr(0, dot), "'; there are ",
-                                        absl::StrJoin(Strategies(), ", ", AppendName)));
+                                        absl::StrJoin(Strategies(), ", ", AppendName),
+                                        " and those of `mmadiff list strategies`"));
     }
+  }
+  if (!HasClasses(*stream.strategy, *stream.op->instruction)) {
+    return BadName(text,
+                   absl::StrCat("'", stream.strategy->name, "' is no class of this instruction"));
   }
   const absl::string_view seed = parts[1].substr(dot == parts[1].npos ? 0 : dot + 1);
   if (!ParseNumber(seed, &stream.seed)) {

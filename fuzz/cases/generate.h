@@ -47,6 +47,9 @@ inline int BoundaryClassCountOfVersion2(const TileKind& in) { return IsInteger(*
 // function, so every class has its share of any range of indices.
 MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t index) {
   if (kind == StrategyKind::kBits) return 0;
+  if (kind >= StrategyKind::kOneClass) {
+    return static_cast<int>(kind) - static_cast<int>(StrategyKind::kOneClass);
+  }
   if (kind == StrategyKind::kMixed) {  // one case in four is uniform bits
     if (index % 4 == 0) return 0;
     index = index / 4 * 3 + index % 4 - 1;
@@ -56,9 +59,9 @@ MMADIFF_HD inline int ClassNumber(StrategyKind kind, int boundary, uint64_t inde
 
 // The classes repeat after this many cases.
 MMADIFF_HD inline int ClassPeriod(StrategyKind kind, int boundary) {
-  return kind == StrategyKind::kBits       ? 1
+  return kind == StrategyKind::kMixed      ? 4 * boundary
          : kind == StrategyKind::kBoundary ? boundary
-                                           : 4 * boundary;
+                                           : 1;
 }
 
 // Class number `number` of a table: calls that a GPU can make, which has no table of functions.

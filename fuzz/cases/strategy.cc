@@ -1,5 +1,7 @@
 #include "fuzz/cases/strategy.h"
 
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "fuzz/cases/generate.h"
@@ -20,6 +22,46 @@ std::vector<InputClass> ScaledClasses() {
   std::vector<InputClass> all(std::begin(float_classes::kClasses),
                               std::end(float_classes::kClasses));
   all.insert(all.end(), std::begin(scaled_classes::kClasses), std::end(scaled_classes::kClasses));
+  return all;
+}
+
+// 0 if it is none of the instruction's.
+int NumberOfClass(const Instruction& instruction, std::string_view name) {
+  const std::span<const InputClass> classes = BoundaryClasses(instruction);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    if (name == classes[i].name) return static_cast<int>(i) + 1;
+  }
+  return 0;
+}
+
+template <const auto& kTable, size_t kClass>
+const InputClass& OnlyClass(const Instruction& instruction, int, uint64_t) {
+  const int number = NumberOfClass(instruction, kTable[kClass].name);
+  if (number == 0) std::abort();  // HasClasses() was not asked
+  return BoundaryClasses(instruction)[number - 1];
+}
+
+template <const auto& kTable, size_t... kClass>
+void AddClasses(std::index_sequence<kClass...>, std::vector<Strategy>& all) {
+  const auto add = [&all](const InputClass& c, auto class_of) {
+    for (const Strategy& known : all) {
+      if (std::string_view(known.name) == c.name) return;
+    }
+    all.push_back({c.name, c.what, StrategyKind::kOneClass, class_of});
+  };
+  (add(kTable[kClass], OnlyClass<kTable, kClass>), ...);
+}
+
+template <const auto& kTable>
+void AddClasses(std::vector<Strategy>& all) {
+  AddClasses<kTable>(std::make_index_sequence<std::size(kTable)>(), all);
+}
+
+std::vector<Strategy> MakeClassStrategies() {
+  std::vector<Strategy> all;
+  AddClasses<float_classes::kClasses>(all);
+  AddClasses<scaled_classes::kClasses>(all);
+  AddClasses<integer_classes::kClasses>(all);
   return all;
 }
 
@@ -47,11 +89,28 @@ const InputClass& UniformBits() { return kUniformBits; }
 
 std::span<const Strategy> Strategies() { return kStrategies; }
 
+std::span<const Strategy> ClassStrategies() {
+  static const std::vector<Strategy>& all = *new std::vector<Strategy>(MakeClassStrategies());
+  return all;
+}
+
 const Strategy* FindStrategy(std::string_view name) {
-  for (const Strategy& s : kStrategies) {
-    if (name == s.name) return &s;
+  for (const std::span<const Strategy> some : {Strategies(), ClassStrategies()}) {
+    for (const Strategy& s : some) {
+      if (name == s.name) return &s;
+    }
   }
   return nullptr;
+}
+
+bool HasClasses(const Strategy& strategy, const Instruction& instruction) {
+  return strategy.kind != StrategyKind::kOneClass || NumberOfClass(instruction, strategy.name) > 0;
+}
+
+StrategyKind KindOn(const Strategy& strategy, const Instruction& instruction) {
+  if (strategy.kind != StrategyKind::kOneClass) return strategy.kind;
+  return static_cast<StrategyKind>(static_cast<int>(StrategyKind::kOneClass) +
+                                   NumberOfClass(instruction, strategy.name));
 }
 
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction) {

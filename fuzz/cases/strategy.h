@@ -20,13 +20,21 @@ const InputClass& UniformBits();
 struct Strategy {
   const char* name;
   const char* what;
-  StrategyKind kind;  // for GPUs
+  StrategyKind kind;  // for GPUs as KindOn()
   // Class of case `index`, where the first `boundary` boundary classes are used.
   const InputClass& (*class_of)(const Instruction& instruction, int boundary, uint64_t index);
 };
 
-std::span<const Strategy> Strategies();               // the default one first
-const Strategy* FindStrategy(std::string_view name);  // nullptr when there is none
+std::span<const Strategy> Strategies();  // the default one first
+// One for each boundary class that some instruction has, of its name: nothing but that class.
+std::span<const Strategy> ClassStrategies();
+const Strategy* FindStrategy(std::string_view name);  // of both; nullptr when there is none
+
+// Whether the instruction has the classes: false for another one's boundary class alone. Nothing
+// else may be asked of a strategy on such an instruction.
+bool HasClasses(const Strategy& strategy, const Instruction& instruction);
+// As ClassNumber() takes it.
+StrategyKind KindOn(const Strategy& strategy, const Instruction& instruction);
 
 // Every class that the strategy uses on the instruction.
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction);

@@ -68,8 +68,9 @@ struct Tile {
   MMADIFF_HD int results() const { return instruction.shape.d_words(); }
 };
 
-// Which classes follow each other in a stream (ClassNumber()).
-enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits };
+// Which classes follow each other in a stream (ClassNumber()). From kOneClass on: kOneClass + N has
+// class number N alone.
+enum class StrategyKind : uint8_t { kMixed, kBoundary, kBits, kOneClass };
 
 // A kind of input with a name, counted in every run. A class that no case of
 // a run was of is reported.

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
 #include "fuzz/cases/strategy.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/devices.h"
 
 namespace mmadiff {
@@ -125,9 +126,15 @@ CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs) {
       ->type_name("GLOBS");
 }
 
-CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of) {
+const Strategy* StrategyOf(const std::string& name) {
+  return name == Scheduled().name ? &Scheduled() : FindStrategy(name);
+}
+
+CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of,
+                         bool scheduled) {
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
+  if (scheduled) names.push_back(Scheduled().name);
   return command.add_option("--strategy", strategy, "where the inputs" + of + " come from")
       ->check(CLI::IsMember(names))
       ->type_name("NAME");

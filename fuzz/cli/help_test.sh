@@ -102,7 +102,7 @@ is "$(complete_words mmadiff run --instr = x86/vdp)" x86/vdpbf16ps
 is "$(complete_words mmadiff run --instr =)" "$(echo $("$m" list))"
 is "$(complete_words mmadiff run --device = f)" faulty:
 is "$(complete_words mmadiff run --device = faulty : fra)" fraction_bits=
-is "$(complete_words mmadiff run --strategy =)" 'mixed boundary bits'
+is "$(complete_words mmadiff run --strategy =)" 'mixed boundary bits scheduled'
 is "$(complete_words mmadiff run --strategy b)" 'boundary bits'
 is "$(complete_words mmadiff list fo)" formats; is "$(complete_words mmadiff help ex)" explain
 is "$(sed -n "s/^    help) _arguments .* '\*:verb:(\([a-z ]*\))'.*/\1/p" zsh)" "$(echo $verbs)"

@@ -13,6 +13,7 @@
 #include "fuzz/case_json.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/cases/strategy.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/devices.h"
@@ -161,6 +162,10 @@ std::vector<Entry> ListStrategies() {
     }
     entries.push_back({s.name, line, json});
   }
+  const Strategy& s = Scheduled();
+  entries.push_back({s.name,
+                     absl::StrFormat("%-10s %s (run, mutants)", s.name, s.what),
+                     {{"name", s.name}, {"what", s.what}}});
   return entries;
 }
 

@@ -87,7 +87,7 @@ int RunMutants(const MutantsFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const auto outcome = KillMutants(
-      {*ops, FindStrategy(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
+      {*ops, StrategyOf(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   if (!outcome.ok()) return Fail(outcome.status());
   if (globals.json) {
     PrintJson(*outcome, console);
@@ -111,7 +111,7 @@ std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
-  AddStrategy(command, flags->strategy);
+  AddStrategy(command, flags->strategy, "", true);
   return [flags, &globals] { return RunMutants(*flags, globals); };
 }
 

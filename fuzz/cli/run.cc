@@ -240,7 +240,7 @@ NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& optio
 
 int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) {
   CampaignOptions options;
-  options.strategy = FindStrategy(flags.strategy);
+  options.strategy = StrategyOf(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
   options.max_mismatches = flags.max_mismatches;
@@ -266,6 +266,12 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   absl::StatusOr<std::vector<const Operation*>> ops = SupportedOperations(flags, device);
   if (!ops.ok()) return Fail(ops.status());
   options.ops = *ops;
+  if (options.strategy == &Scheduled()) {
+    for (const Operation* op : options.ops) {
+      console.Status(absl::StrCat("a schedule for ", op->name), false);
+      options.schedules.push_back(ClassSchedule::Plan(*op, options.seed));
+    }
+  }
   options.workdir = globals.workdir;
   const RunManifest manifest = MakeManifest(options, **engine);
   if (globals.workdir.empty()) {
@@ -311,7 +317,7 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
           "1e9 dot products where the GPU makes the cases itself]")
       ->transform(Count())
       ->type_name("COUNT");
-  AddStrategy(command, flags->strategy);
+  AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
   command

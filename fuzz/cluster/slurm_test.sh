@@ -114,7 +114,7 @@ launch() {  # NAME LAUNCHER...
   local name=$1
   shift
   # shellcheck disable=SC2016 # the launched shell has the rank
-  "$@" sh -c '"$0" run --shard=auto --workdir="$1/${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" "${@:2}"; [ $? = 1 ]' \
+  "$@" bash -c '"$0" run --shard=auto --workdir="$1/${OMPI_COMM_WORLD_RANK:-$SLURM_PROCID}" "${@:2}"; [ $? = 1 ]' \
     "$m" "$tmp/$name" "${small[@]}" >"$name.txt" 2>&1 || fail "$name: $(tail -3 "$name.txt")"
   "$m" merge "$name.all" "$name"/* >"$name.merge" 2>&1 || fail "$name: $(cat "$name.merge")"
   "$m" run "${small[@]}" --workdir="$tmp/$name.all" >"$name.whole" 2>&1

@@ -219,7 +219,7 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   job.shape = in.shape;
   job.seed = stream.seed;
   job.stream = StreamId(stream);
-  job.strategy = stream.strategy->kind;
+  job.strategy = KindOn(*stream.strategy, in);
   job.d_words = kernel.d.words;
 
   const OperandWords* const operands[3] = {&kernel.a, &kernel.b, &kernel.c};

@@ -29,7 +29,7 @@ uint64_t PortionOf(const Operation& op) {
 // Cases of each class among first .. first+count-1.
 void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
   const Instruction& in = *stream.op->instruction;
-  const uint64_t period = ClassPeriod(stream.strategy->kind, BoundaryClassCount(in));
+  const uint64_t period = ClassPeriod(KindOn(*stream.strategy, in), BoundaryClassCount(in));
   for (uint64_t i = 0; i < std::min(period, count); ++i) {
     const InputClass& input_class = stream.class_of(first + i);
     result.counts[absl::StrCat("class.", input_class.name)] += (count - i + period - 1) / period;
