@@ -69,7 +69,9 @@ absl::Status CheckNoOthers(const std::string& folder) {
       folder, " is a ", survey ? "survey" : "recording", "; give the run its own --workdir"));
 }
 
-absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manifest) {
+}  // namespace
+
+absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest) {
   const std::string path = ManifestPath(folder);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
@@ -88,6 +90,8 @@ absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manif
       absl::StrCat(folder, " belongs to another run (", difference,
                    "); give this one its own --workdir, or repeat that command line"));
 }
+
+namespace {
 
 bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
   for (size_t r = 0; r < manifest.instructions.size(); ++r) {
@@ -143,6 +147,15 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
   return lock;
 }
 
+std::string WriterOf(const std::string& folder) {
+  const std::string path = folder + "/writer.lock";
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "";
+  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return held ? Holder(path) : "";
+}
+
 FolderLock::~FolderLock() { close(fd_); }
 
 absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
@@ -157,7 +170,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   auto lock = FolderLock::Take(folder, warning);
   if (!lock.ok()) return lock.status();
   workdir->lock_ = *std::move(lock);
-  if (absl::Status s = CreateOrCompare(folder, manifest); !s.ok()) return s;
+  if (absl::Status s = ClaimManifest(folder, manifest); !s.ok()) return s;
   auto stored = ReadUnits(folder, manifest);
   if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
     if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;

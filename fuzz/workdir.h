@@ -30,6 +30,15 @@ class FolderLock {
   int fd_;
 };
 
+// "pid 7 on node7", or "unknown", of the process that writes to a folder; empty if none does, or if
+// nobody can know. Who takes the lock in this moment tries again and gets it.
+std::string WriterOf(const std::string& folder);
+
+// Creates the folder's manifest durably, or compares it with the one that is there; the folder is
+// locked by the caller. kFailedPrecondition for a folder of another run, or of a survey or a
+// recording.
+absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest);
+
 std::string ManifestPath(const std::string& folder);
 std::string DistrustedPath(const std::string& folder);
 
