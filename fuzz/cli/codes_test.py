@@ -56,6 +56,17 @@ merge 6 results | mmadiff merge /proc/none clean2
 status 0 clean | mmadiff status clean2
 status 5 damaged | mmadiff status torn
 status 6 results | mmadiff status clean2 >/dev/full
+verify 0 clean | LIE=x mmadiff verify clean2
+verify 1 the device's | LIE=0 mmadiff verify clean2
+verify 3 internal error | mmadiff verify limit
+verify 3 the model's | see fuzz/folder/recheck_test.cc: AUnitWithConsistentlyChangedDigestsIsFound
+verify 3 the device failed | mmadiff verify clean2 --device='exec:exit 1'
+verify 4 no such | mmadiff verify clean2 --device=cuda:0
+verify 5 damaged | cp clean2/units-*.log torn; echo >>torn/units-7.log; LIE=x mmadiff verify torn
+verify 6 results | LIE=x mmadiff verify clean2 >/dev/full
+verify 75 a signal | run $SAME --instr=$M --cases=9000 --workdir=long; signalled mmadiff verify long --device='exec:sleep 1000'
+verify 75 a time limit | mmadiff verify long --max_total_time=0
+verify 75 a lost | mmadiff verify long --device=faulty:dead=1
 replay 0 clean | mmadiff replay $one $SAME
 replay 1 the model | mmadiff replay $one $OTHER
 replay 4 no such | mmadiff replay $one --device=cuda:0
