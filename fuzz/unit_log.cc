@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -32,7 +33,10 @@ class UnitReader {
     return ReadUnitLog(path, manifest_, add, stored_.warnings);
   }
 
-  StoredUnits Stored() && { return std::move(stored_); }
+  StoredUnits Stored() && {
+    for (auto& [which, said] : hardware_) stored_.hardware.push_back(std::move(said.second));
+    return std::move(stored_);
+  }
 
  private:
   absl::Status Add(const UnitResult& unit, const std::string& path) {
@@ -41,6 +45,7 @@ class UnitReader {
       folded_[unit.instruction].emplace(unit.unit, fold);
       ++stored_.units;
       Accumulate(unit, stored_.totals[unit.instruction]);
+      NoteHardware(unit);
       if (each_) each_(unit);
       return absl::OkStatus();
     }
@@ -48,6 +53,15 @@ class UnitReader {
     return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
                                            " of instruction ", unit.instruction,
                                            ": the device or the files are not to be trusted"));
+  }
+
+  void NoteHardware(const UnitResult& unit) {
+    const std::string after_name = ", ";
+    const size_t comma = unit.machine.find(after_name);
+    if (comma == unit.machine.npos) return;
+    std::string text = unit.machine.substr(comma + after_name.size());
+    auto& last = hardware_[text.substr(0, text.find(','))];
+    last = std::max(last, std::pair(unit.ended, std::move(text)));
   }
 
   static uint64_t Fold(const UnitResult& unit) {
@@ -60,6 +74,8 @@ class UnitReader {
   StoredUnits stored_;
   // By instruction and unit both digests, folded to a word: attempts may have the same units.
   std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
+  // By the first word of what a device says of itself: when it said it last, and what.
+  std::map<std::string, std::pair<uint64_t, std::string>> hardware_;
 };
 
 }  // namespace

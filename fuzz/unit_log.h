@@ -22,6 +22,9 @@ struct StoredUnits {
   std::vector<UnitResult> totals;  // by instruction of the manifest
   std::vector<UnitSet> done;       // by instruction
   uint64_t units = 0;
+  // What the devices that did units said of themselves (UnitResult::machine without the name of the
+  // machine), of each the last one; in the order of their first words.
+  std::vector<std::string> hardware;
   std::vector<std::string> warnings;  // damage: the good records were used
 };
 

@@ -20,6 +20,7 @@
 namespace mmadiff {
 namespace {
 
+// Lines that earlier versions wrote of what answered; units say it now.
 std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
 // None if there is no such file; kDataLoss if it cannot be read.
@@ -182,6 +183,8 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
   if (read.ok()) read = ReadLines(HardwarePath(folder), workdir->hardware);
   if (!read.ok()) return read;
+  const auto& answered = workdir->stored.hardware;
+  workdir->hardware.insert(workdir->hardware.begin(), answered.begin(), answered.end());
   if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();
@@ -191,11 +194,6 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
 
 absl::Status Workdir::Distrust(const std::string& op, absl::string_view why) const {
   return AppendLine(DistrustedPath(folder_), absl::StrCat(op, ": ", PlainLine(why)));
-}
-
-absl::Status Workdir::NoteHardware(absl::string_view text) const {
-  const bool noted = std::ranges::find(hardware, text) != hardware.end();
-  return noted ? absl::OkStatus() : AppendLine(HardwarePath(folder_), PlainLine(text));
 }
 
 absl::Status Workdir::Check() const {

@@ -1,6 +1,6 @@
 // The work directory of a run: manifest.txtpb (immutable), units-*.log (one block log per attempt),
 // findings/, distrusted.txt (answers that did not repeat or could not be read, a line each),
-// hardware (Device::Hardware() of each attempt) and writer.lock, which one process at a time holds.
+// hardware (what answered, of earlier versions) and writer.lock, which one process at a time holds.
 #pragma once
 
 #include <memory>
@@ -57,14 +57,11 @@ class Workdir {
   // Durably, for every later attempt: answers of the operation were lost or did not repeat.
   absl::Status Distrust(const std::string& op, absl::string_view why) const;
 
-  // Durably, for every later attempt: what answered.
-  absl::Status NoteHardware(absl::string_view hardware) const;
-
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;
 
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
-  std::vector<std::string> hardware;    // of earlier attempts
+  std::vector<std::string> hardware;    // what answered in earlier attempts
   StoredUnits stored;                   // its warnings are those of the folder too
   std::unique_ptr<UnitLog> log;
 
