@@ -20,9 +20,6 @@
 namespace mmadiff {
 namespace {
 
-// Lines that earlier versions wrote of what answered; units say it now.
-std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
-
 // None if there is no such file; kDataLoss if it cannot be read.
 absl::Status ReadLines(const std::string& path, std::vector<std::string>& lines) {
   const absl::StatusOr<std::string> text = ReadFile(path);
@@ -118,6 +115,7 @@ absl::Status RemoveUnits(const std::string& folder) {
 
 std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
 std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
+std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
                                                              std::string& warning) {

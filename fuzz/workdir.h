@@ -41,6 +41,7 @@ absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifes
 
 std::string ManifestPath(const std::string& folder);
 std::string DistrustedPath(const std::string& folder);
+std::string HardwarePath(const std::string& folder);  // lines of earlier versions
 
 class Workdir {
  public:

@@ -16,6 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "corpus/block_log.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
@@ -183,6 +184,12 @@ class Filed {
     folder.path = path;
     if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
     lines_.insert(folder.distrusted.begin(), folder.distrusted.end());
+    const absl::StatusOr<std::string> hardware = ReadFile(HardwarePath(path));
+    if (!hardware.ok() && !absl::IsNotFound(hardware.status())) return hardware.status();
+    for (const absl::string_view line :
+         absl::StrSplit(hardware.ok() ? *hardware : "", '\n', absl::SkipEmpty())) {
+      hardware_.emplace(line);
+    }
     for (RunFolder::Filed& f : folder.findings) {
       const std::string id = absl::StrCat(f.filed.op->name, " ", CaseId(f.filed));
       // In an order that depends on the files alone.
@@ -201,12 +208,17 @@ class Filed {
     }
     merged.findings = cases_.size();
     merged.distrusted = lines_.size();
-    if (lines_.empty()) return absl::OkStatus();
-    return WriteFileDurably(DistrustedPath(out), absl::StrJoin(lines_, "\n") + "\n");
+    if (absl::Status s = WriteLines(DistrustedPath(out), lines_); !s.ok()) return s;
+    return WriteLines(HardwarePath(out), hardware_);
   }
 
  private:
-  std::set<std::string> lines_;
+  static absl::Status WriteLines(const std::string& path, const std::set<std::string>& lines) {
+    if (lines.empty()) return absl::OkStatus();
+    return WriteFileDurably(path, absl::StrJoin(lines, "\n") + "\n");
+  }
+
+  std::set<std::string> lines_, hardware_;
   std::map<std::string, std::map<std::pair<std::string, std::string>, RegressionCase>> cases_;
 };
 
