@@ -156,8 +156,7 @@ class Window {
 
 class Reader {
  public:
-  Reader(int fd, const std::string& path,
-         const std::function<absl::Status(absl::string_view)>& record, std::optional<RunId> run)
+  Reader(int fd, const std::string& path, const OnRecordAt& record, std::optional<RunId> run)
       : window_(fd, path), record_(record), run_(run) {}
 
   absl::StatusOr<BlockLogStats> Read() {
@@ -172,7 +171,7 @@ class Reader {
         Skip(block.error, BadBytes(*view, block));
         continue;
       }
-      if (absl::Status s = Deliver(block); !s.ok()) return s;
+      if (absl::Status s = Deliver(block, view->data()); !s.ok()) return s;
     }
     return std::move(stats_);
   }
@@ -219,7 +218,7 @@ class Reader {
     }
   }
 
-  absl::Status Deliver(const Block& block) {
+  absl::Status Deliver(const Block& block, const char* begin) {
     // A gap after damage is part of that damage.
     if (!damaged_ && block.sequence != next_sequence_) {
       AddDamage({window_.Offset(), 0,
@@ -227,7 +226,8 @@ class Reader {
                               " is expected")});
     }
     for (absl::string_view record : block.records) {
-      if (absl::Status s = record_(record); !s.ok()) return s;
+      const uint64_t offset = window_.Offset() + (record.data() - begin);
+      if (absl::Status s = record_(record, offset); !s.ok()) return s;
       ++stats_.records;
     }
     ++stats_.blocks;
@@ -241,7 +241,7 @@ class Reader {
   }
 
   Window window_;
-  const std::function<absl::Status(absl::string_view)>& record_;
+  const OnRecordAt& record_;
   std::optional<RunId> run_;
   BlockLogStats stats_;
   uint64_t next_sequence_ = 0;
@@ -382,6 +382,12 @@ void DemandEnd(BlockLogStats& stats) {
 absl::StatusOr<BlockLogStats> ReadBlockLog(
     const std::string& path, const std::function<absl::Status(absl::string_view)>& record,
     std::optional<RunId> run) {
+  return ReadBlockLog(
+      path, [&record](absl::string_view bytes, uint64_t) { return record(bytes); }, run);
+}
+
+absl::StatusOr<BlockLogStats> ReadBlockLog(const std::string& path, const OnRecordAt& record,
+                                           std::optional<RunId> run) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return CannotOpen(path, errno);
   absl::StatusOr<BlockLogStats> stats = Reader(fd, path, record, run).Read();

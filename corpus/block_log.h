@@ -88,6 +88,10 @@ void DemandEnd(BlockLogStats& stats);
 absl::StatusOr<BlockLogStats> ReadBlockLog(
     const std::string& path, const std::function<absl::Status(absl::string_view)>& record,
     std::optional<RunId> run = std::nullopt);
+// The same with the byte of the file at which the record begins.
+using OnRecordAt = std::function<absl::Status(absl::string_view record, uint64_t offset)>;
+absl::StatusOr<BlockLogStats> ReadBlockLog(const std::string& path, const OnRecordAt& record,
+                                           std::optional<RunId> run = std::nullopt);
 
 // The bytes of one block: magic (8), version (4), payload bytes (4), sequence (8), records (8), run
 // (16), XXH3-64 of the payload (8), XXH3-64 of the header up to here (8), all little-endian; then

@@ -46,8 +46,14 @@ void FillEmpty(std::string& stored, const std::string& added) {
   if (stored.empty()) stored = added;
 }
 
-// Adds to `stored` what `added` knows more.
-void Merge(const RegressionCase& added, RegressionCase& stored) {
+bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
+  return x.op == y.op && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
+         x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c;
+}
+
+}  // namespace
+
+void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.why, added.why);
   FillEmpty(stored.signature, added.signature);
   FillEmpty(stored.source, added.source);
@@ -60,13 +66,6 @@ void Merge(const RegressionCase& added, RegressionCase& stored) {
     if (!known) stored.answers.push_back(answer);
   }
 }
-
-bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
-  return x.op == y.op && x.inputs.shape == y.inputs.shape && x.inputs.a == y.inputs.a &&
-         x.inputs.b == y.inputs.b && x.inputs.c == y.inputs.c;
-}
-
-}  // namespace
 
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
@@ -105,7 +104,7 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
     if (!SameInputs(*stored, *wanted)) {
       return absl::AlreadyExistsError(absl::StrCat(path, ": another case with the same id"));
     }
-    Merge(*wanted, *stored);
+    AddAnswers(*wanted, *stored);
     wanted = std::move(stored);
   }
   if (absl::Status s = WriteFileDurably(path, FormatCase(*wanted, folder)); !s.ok()) return s;

@@ -12,9 +12,11 @@ namespace mmadiff {
 // A file whose name ends in an id must have a checksum. kDataLoss also when the id is not that of
 // the contents: such a case was edited or damaged, and the message says its right name.
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
+// Adds to `stored` what another file of the same case knows more: answers of another device, another
+// identity, or with other bits. Its texts stay, except that empty ones are filled.
+void AddAnswers(const RegressionCase& added, RegressionCase& stored);
 // Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
-// file with the same id (whatever its slug) gains the answers that it does not have: of another
-// device, another identity, or with other bits. Its texts stay, except that empty ones are filled.
+// file with the same id (whatever its slug) gains the answers, as AddAnswers() does.
 // `own_slug`: a file with another slug is another case, with words of its own. kInvalidArgument for
 // a case that could not be read again, kDataLoss also for an existing file that is damaged.
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,

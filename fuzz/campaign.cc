@@ -392,9 +392,6 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
     outcome.durable.Update((*workdir)->Distrust(op.op->name, op.dropped.message()));
   }
   outcome.distrusted = std::move((*workdir)->distrusted);
-  for (const std::string& hardware : outcome.hardware) {
-    outcome.durable.Update((*workdir)->NoteHardware(hardware));
-  }
   AddEarlier((*workdir)->hardware, outcome.hardware);
   outcome.durable.Update((*workdir)->Check());
   return outcome;

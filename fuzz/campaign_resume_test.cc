@@ -1,5 +1,6 @@
 // Nothing is lost by interruption and damage, and a folder belongs to one run.
 #include "fuzz/campaign_fixture.h"
+#include "fuzz/run_folder.h"
 
 namespace mmadiff {
 namespace {
@@ -191,6 +192,31 @@ TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
     options.workdir = folder;
     EXPECT_EQ(Try(options, open).status().code(), absl::StatusCode::kDataLoss) << folder;
   }
+}
+
+// What a killed attempt leaves is its log: the GPU that answered in it is named all the same.
+TEST_F(CampaignTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
+  CampaignOptions options = Options("whole");
+  Run(options);
+  std::vector<UnitResult> units;
+  const RunManifest manifest = *ReadManifest(options.workdir);
+  const OnUnit each = [&](const UnitResult& unit) { units.push_back(unit); };
+  ASSERT_TRUE(ReadUnits(options.workdir, manifest, each).ok());
+  options = Options("killed");
+  std::filesystem::create_directory(options.workdir);
+  auto log = *UnitLog::Create(options.workdir, RunIdOf(manifest));
+  units[0].machine = "node2, GPU-7 at PCI 1, 3 of 14 multiprocessors answered";
+  units[1].machine = "node2, GPU-7 at PCI 1, 14 of 14 multiprocessors answered";
+  units[1].ended = units[0].ended + 1;
+  for (const size_t i : {1, 0}) ASSERT_TRUE(log->Append(units[i]).ok());
+  ASSERT_TRUE(log->Flush().ok());
+  Put("killed/hardware", "GPU-1 at PCI 2\nGPU-7 at PCI 1, old\n");  // of an older version
+  const CampaignOutcome outcome = Run(options);
+  EXPECT_EQ(outcome.resumed_units, 2u);
+  EXPECT_THAT(
+      outcome.hardware,
+      testing::ElementsAre("GPU-7 at PCI 1, 14 of 14 multiprocessors answered", "GPU-1 at PCI 2"));
+  EXPECT_THAT(Run(options).hardware, testing::SizeIs(2));
 }
 
 }  // namespace

@@ -11,28 +11,38 @@
 
 namespace mmadiff {
 
-absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
-  RunFolder folder;
-  folder.path = path;
+absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
   if (absl::IsNotFound(text.status())) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is not the folder of a run: it has no manifest.txtpb"));
   }
   if (!text.ok()) return text.status();
-  absl::StatusOr<RunManifest> manifest = ParseManifest(*text, ManifestPath(path));
+  return ParseManifest(*text, ManifestPath(path));
+}
+
+absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
+  absl::StatusOr<RunManifest> manifest = ReadManifest(path);
   if (!manifest.ok()) return manifest.status();
-  folder.manifest = *std::move(manifest);
-  absl::StatusOr<StoredUnits> stored = ReadUnits(path, folder.manifest, each);
+  absl::StatusOr<StoredUnits> stored = ReadUnits(path, *manifest, each, Sync::kNever);
   if (!stored.ok()) return stored.status();
+  RunFolder folder;
+  folder.path = path;
+  folder.manifest = *std::move(manifest);
   folder.stored = *std::move(stored);
   folder.warnings = folder.stored.warnings;
+  if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
+  return folder;
+}
+
+absl::Status ReadFiled(RunFolder& folder) {
+  const std::string& path = folder.path;
   const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(path));
   if (distrusted.ok()) folder.distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());
   if (!distrusted.ok() && !absl::IsNotFound(distrusted.status())) return distrusted.status();
 
   std::error_code ignored;
-  if (!std::filesystem::exists(path + "/findings", ignored)) return folder;
+  if (!std::filesystem::exists(path + "/findings", ignored)) return absl::OkStatus();
   const absl::StatusOr<std::vector<std::string>> files = ListCases(path + "/findings");
   if (!files.ok()) return files.status();
   for (const std::string& file : *files) {
@@ -43,7 +53,7 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
       folder.warnings.push_back(std::string(filed.status().message()));
     }
   }
-  return folder;
+  return absl::OkStatus();
 }
 
 }  // namespace mmadiff

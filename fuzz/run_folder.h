@@ -1,5 +1,5 @@
 // The folder of a run as its readers see it: `status`, `report`, `merge`, `verify`. Nothing is
-// changed but that logs are synced before they are believed; a run may be writing meanwhile.
+// changed, not even synced; a run may be writing meanwhile.
 #pragma once
 
 #include <string>
@@ -29,5 +29,10 @@ struct RunFolder {
 // `each` sees every unit once. kInvalidArgument: no folder of a run; kAborted and kDataLoss: as
 // ReadUnits(), and a damaged manifest.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
+
+// The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
+absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
+// `findings` and `distrusted` of the folder at its path; damage of them is added to the warnings.
+absl::Status ReadFiled(RunFolder& folder);
 
 }  // namespace mmadiff

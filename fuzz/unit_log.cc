@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,33 +27,16 @@ class UnitReader {
   }
 
   absl::Status Read(const std::string& path) {
-    if (absl::Status s = SyncFile(path); !s.ok()) return s;
-    uint64_t unplanned = 0;
-    std::string first;  // what is wrong with the first of them
-    const auto add = [&](absl::string_view bytes) -> absl::Status {
-      const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
-      const std::string wrong =
-          unit.ok() ? WhyNotPlanned(manifest_, *unit) : std::string(unit.status().message());
-      if (wrong.empty()) return Add(*unit, path);
-      if (unplanned++ == 0) first = wrong;
-      return absl::OkStatus();
+    const auto add = [&](const UnitResult& unit, absl::string_view, uint64_t) {
+      return Add(unit, path);
     };
-    const auto stats = ReadBlockLog(path, add, RunIdOf(manifest_));
-    if (absl::IsNotFound(stats.status())) return absl::DataLossError(stats.status().message());
-    if (!stats.ok()) return stats.status();
-    for (const Damage& d : stats->damage) {
-      stored_.warnings.push_back(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
-                                              d.bytes, " bytes skipped; those units run again"));
-    }
-    if (unplanned > 0) {
-      stored_.warnings.push_back(absl::StrCat(
-          path, ": ", unplanned, " records that this run cannot have, the first: ", first,
-          "; those units run again"));
-    }
-    return absl::OkStatus();
+    return ReadUnitLog(path, manifest_, add, stored_.warnings);
   }
 
-  StoredUnits Stored() && { return std::move(stored_); }
+  StoredUnits Stored() && {
+    for (auto& [which, said] : hardware_) stored_.hardware.push_back(std::move(said.second));
+    return std::move(stored_);
+  }
 
  private:
   absl::Status Add(const UnitResult& unit, const std::string& path) {
@@ -61,6 +45,7 @@ class UnitReader {
       folded_[unit.instruction].emplace(unit.unit, fold);
       ++stored_.units;
       Accumulate(unit, stored_.totals[unit.instruction]);
+      NoteHardware(unit);
       if (each_) each_(unit);
       return absl::OkStatus();
     }
@@ -68,6 +53,15 @@ class UnitReader {
     return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
                                            " of instruction ", unit.instruction,
                                            ": the device or the files are not to be trusted"));
+  }
+
+  void NoteHardware(const UnitResult& unit) {
+    const std::string after_name = ", ";
+    const size_t comma = unit.machine.find(after_name);
+    if (comma == unit.machine.npos) return;
+    std::string text = unit.machine.substr(comma + after_name.size());
+    auto& last = hardware_[text.substr(0, text.find(','))];
+    last = std::max(last, std::pair(unit.ended, std::move(text)));
   }
 
   static uint64_t Fold(const UnitResult& unit) {
@@ -80,6 +74,8 @@ class UnitReader {
   StoredUnits stored_;
   // By instruction and unit both digests, folded to a word: attempts may have the same units.
   std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
+  // By the first word of what a device says of itself: when it said it last, and what.
+  std::map<std::string, std::pair<uint64_t, std::string>> hardware_;
 };
 
 }  // namespace
@@ -126,6 +122,33 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
   return "";
 }
 
+absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
+                         const OnStoredUnit& each, std::vector<std::string>& warnings) {
+  uint64_t unplanned = 0;
+  std::string first;  // what is wrong with the first of them
+  const OnRecordAt add = [&](absl::string_view bytes, uint64_t offset) -> absl::Status {
+    const absl::StatusOr<UnitResult> unit = ParseUnit(bytes);
+    const std::string wrong =
+        unit.ok() ? WhyNotPlanned(manifest, *unit) : std::string(unit.status().message());
+    if (wrong.empty()) return each(*unit, bytes, offset);
+    if (unplanned++ == 0) first = wrong;
+    return absl::OkStatus();
+  };
+  const auto stats = ReadBlockLog(path, add, RunIdOf(manifest));
+  if (absl::IsNotFound(stats.status())) return absl::DataLossError(stats.status().message());
+  if (!stats.ok()) return stats.status();
+  for (const Damage& d : stats->damage) {
+    warnings.push_back(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes,
+                                    " bytes skipped; those units run again"));
+  }
+  if (unplanned > 0) {
+    warnings.push_back(absl::StrCat(path, ": ", unplanned,
+                                    " records that this run cannot have, the first: ", first,
+                                    "; those units run again"));
+  }
+  return absl::OkStatus();
+}
+
 // No glob(): the folder's own name may hold "[" or "*".
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) {
   absl::StatusOr<std::vector<std::string>> paths = EntriesOf(workdir);
@@ -138,14 +161,16 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) 
 }
 
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
-                                      const OnUnit& each) {
+                                      const OnUnit& each, Sync sync) {
   const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
   if (!paths.ok()) return paths.status();
   UnitReader reader(manifest, each);
   for (const std::string& path : *paths) {
+    const absl::Status synced = sync == Sync::kFirst ? SyncFile(path) : absl::OkStatus();
+    if (!synced.ok()) return synced;
     if (absl::Status s = reader.Read(path); !s.ok()) return s;
   }
-  if (!paths->empty()) {
+  if (!paths->empty() && sync == Sync::kFirst) {
     if (absl::Status s = SyncFolderOf(paths->front()); !s.ok()) return s;
   }
   return std::move(reader).Stored();

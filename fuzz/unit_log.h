@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
 #include "corpus/run_record.h"
 #include "fuzz/unit_set.h"
@@ -21,6 +22,9 @@ struct StoredUnits {
   std::vector<UnitResult> totals;  // by instruction of the manifest
   std::vector<UnitSet> done;       // by instruction
   uint64_t units = 0;
+  // What the devices that did units said of themselves (UnitResult::machine without the name of the
+  // machine), of each the last one; in the order of their first words.
+  std::vector<std::string> hardware;
   std::vector<std::string> warnings;  // damage: the good records were used
 };
 
@@ -36,12 +40,24 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
 // For each unit of a run once, whatever the number of attempts that did it.
 using OnUnit = std::function<void(const UnitResult&)>;
 
-// Reads the units of this run, and syncs their logs before it trusts them: an earlier sync may have
-// failed. Blocks of other runs, and units that this run does not have, are damage. kAborted for two
+// Whether logs are synced before they are trusted: an earlier sync may have failed. Not for who only
+// looks, or makes a copy durable.
+enum class Sync { kFirst, kNever };
+
+// Reads the units of this run. Blocks of other runs, and units that this run does not have, are damage. kAborted for two
 // different answers for one unit: an alarm, not a merge. kDataLoss when a log cannot be listed,
 // read or synced.
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
-                                      const OnUnit& each = nullptr);
+                                      const OnUnit& each = nullptr, Sync sync = Sync::kFirst);
+
+// For each record of one log that this run can have, those that come again too: the unit, its bytes,
+// and where in the file they begin. An error ends the reading.
+using OnStoredUnit =
+    std::function<absl::Status(const UnitResult&, absl::string_view bytes, uint64_t offset)>;
+// Damage, blocks of other runs and units that this run does not have go to `warnings`. kDataLoss
+// when the log cannot be read.
+absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
+                         const OnStoredUnit& each, std::vector<std::string>& warnings);
 
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {

@@ -20,8 +20,6 @@
 namespace mmadiff {
 namespace {
 
-std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
-
 // None if there is no such file; kDataLoss if it cannot be read.
 absl::Status ReadLines(const std::string& path, std::vector<std::string>& lines) {
   const absl::StatusOr<std::string> text = ReadFile(path);
@@ -69,7 +67,9 @@ absl::Status CheckNoOthers(const std::string& folder) {
       folder, " is a ", survey ? "survey" : "recording", "; give the run its own --workdir"));
 }
 
-absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manifest) {
+}  // namespace
+
+absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest) {
   const std::string path = ManifestPath(folder);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
@@ -88,6 +88,8 @@ absl::Status CreateOrCompare(const std::string& folder, const RunManifest& manif
       absl::StrCat(folder, " belongs to another run (", difference,
                    "); give this one its own --workdir, or repeat that command line"));
 }
+
+namespace {
 
 bool AllDone(const RunManifest& manifest, const StoredUnits& stored) {
   for (size_t r = 0; r < manifest.instructions.size(); ++r) {
@@ -113,6 +115,7 @@ absl::Status RemoveUnits(const std::string& folder) {
 
 std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
 std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
+std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
 absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
                                                              std::string& warning) {
@@ -143,6 +146,15 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
   return lock;
 }
 
+std::string WriterOf(const std::string& folder) {
+  const std::string path = folder + "/writer.lock";
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return "";
+  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(fd);
+  return held ? Holder(path) : "";
+}
+
 FolderLock::~FolderLock() { close(fd_); }
 
 absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
@@ -157,7 +169,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   auto lock = FolderLock::Take(folder, warning);
   if (!lock.ok()) return lock.status();
   workdir->lock_ = *std::move(lock);
-  if (absl::Status s = CreateOrCompare(folder, manifest); !s.ok()) return s;
+  if (absl::Status s = ClaimManifest(folder, manifest); !s.ok()) return s;
   auto stored = ReadUnits(folder, manifest);
   if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
     if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;
@@ -169,6 +181,8 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
   if (read.ok()) read = ReadLines(HardwarePath(folder), workdir->hardware);
   if (!read.ok()) return read;
+  const auto& answered = workdir->stored.hardware;
+  workdir->hardware.insert(workdir->hardware.begin(), answered.begin(), answered.end());
   if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();
@@ -178,11 +192,6 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
 
 absl::Status Workdir::Distrust(const std::string& op, absl::string_view why) const {
   return AppendLine(DistrustedPath(folder_), absl::StrCat(op, ": ", PlainLine(why)));
-}
-
-absl::Status Workdir::NoteHardware(absl::string_view text) const {
-  const bool noted = std::ranges::find(hardware, text) != hardware.end();
-  return noted ? absl::OkStatus() : AppendLine(HardwarePath(folder_), PlainLine(text));
 }
 
 absl::Status Workdir::Check() const {

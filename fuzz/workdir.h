@@ -1,6 +1,6 @@
 // The work directory of a run: manifest.txtpb (immutable), units-*.log (one block log per attempt),
 // findings/, distrusted.txt (answers that did not repeat or could not be read, a line each),
-// hardware (Device::Hardware() of each attempt) and writer.lock, which one process at a time holds.
+// hardware (what answered, of earlier versions) and writer.lock, which one process at a time holds.
 #pragma once
 
 #include <memory>
@@ -30,8 +30,18 @@ class FolderLock {
   int fd_;
 };
 
+// "pid 7 on node7", or "unknown", of the process that writes to a folder; empty if none does, or if
+// nobody can know. Who takes the lock in this moment tries again and gets it.
+std::string WriterOf(const std::string& folder);
+
+// Creates the folder's manifest durably, or compares it with the one that is there; the folder is
+// locked by the caller. kFailedPrecondition for a folder of another run, or of a survey or a
+// recording.
+absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest);
+
 std::string ManifestPath(const std::string& folder);
 std::string DistrustedPath(const std::string& folder);
+std::string HardwarePath(const std::string& folder);  // lines of earlier versions
 
 class Workdir {
  public:
@@ -48,14 +58,11 @@ class Workdir {
   // Durably, for every later attempt: answers of the operation were lost or did not repeat.
   absl::Status Distrust(const std::string& op, absl::string_view why) const;
 
-  // Durably, for every later attempt: what answered.
-  absl::Status NoteHardware(absl::string_view hardware) const;
-
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;
 
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
-  std::vector<std::string> hardware;    // of earlier attempts
+  std::vector<std::string> hardware;    // what answered in earlier attempts
   StoredUnits stored;                   // its warnings are those of the folder too
   std::unique_ptr<UnitLog> log;
 

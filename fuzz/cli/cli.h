@@ -86,6 +86,9 @@ std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurvey(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurveyAsk(CLI::App& command, const Globals& globals);
+std::function<int()> AddMerge(CLI::App& command, const Globals& globals);
+std::function<int()> AddStatus(CLI::App& command, const Globals& globals);
+std::function<int()> AddVerify(CLI::App& command, const Globals& globals);
 std::function<int()> AddHelp(CLI::App& command, const Globals& globals);
 
 // Prints "mmadiff: MESSAGE", control characters escaped, and returns the exit code for the status:

@@ -17,6 +17,8 @@ SHELL = r'''
 F=x86/vfmadd231ss M=sm_90/mma.m16n8k16.f32.f16.f16.f32 SAME=--device=faulty:none=0 OTHER=--device=faulty:fraction_bits=24
 one=$M@g3:1:0 line='3f800000 3f800000 3f800000'
 run() { mmadiff run --threads=1 "$@"; }
+# DIGIT FOLDER: the same run by every fact; an answer that ends in the digit is another.
+lie() { LIE=$1 run --instr=$F --cases=50 --max_mismatches=0 --workdir=$2 --device='exec:mmadiff eval x86/vfmadd231ss | sed "s/$LIE\$/1/"'; }
 survey() { mmadiff survey --cases=50 --max_total_time=0 "$@"; }
 # CODE COMMAND...: with 1, 10, 100 seconds for @, until it has the code: a slow machine needs longer to begin.
 patient() {
@@ -47,6 +49,24 @@ run 6 results | run $SAME --instr=$F --cases=50 --workdir=/proc/none
 run 75 a signal | signalled mmadiff run $SAME --instr=$M --cases=1e12 --workdir=signal
 run 75 a time limit | run $SAME --instr=$M --cases=1e9 --max_total_time=0 --workdir=limit
 run 75 a lost device | run --device=faulty:dead=50 --instr=$M --cases=9000 --workdir=lost
+merge 0 clean | lie x clean2; mmadiff merge merged clean2
+merge 5 damaged | cp -r clean2 torn; for f in torn/units-*.log; do head -c -1 $f >x; cp x $f; done; mmadiff merge merged2 torn
+merge 5 two different | lie 0 lie; mmadiff merge merged3 clean2 lie
+merge 6 results | mmadiff merge /proc/none clean2
+status 0 clean | mmadiff status clean2
+status 5 damaged | mmadiff status torn
+status 6 results | mmadiff status clean2 >/dev/full
+verify 0 clean | LIE=x mmadiff verify clean2
+verify 1 the device's | LIE=0 mmadiff verify clean2
+verify 3 internal error | mmadiff verify limit
+verify 3 the model's | see fuzz/folder/recheck_test.cc: AUnitWithConsistentlyChangedDigestsIsFound
+verify 3 the device failed | mmadiff verify clean2 --device='exec:exit 1'
+verify 4 no such | mmadiff verify clean2 --device=cuda:0
+verify 5 damaged | cp clean2/units-*.log torn; echo >>torn/units-7.log; LIE=x mmadiff verify torn
+verify 6 results | LIE=x mmadiff verify clean2 >/dev/full
+verify 75 a signal | run $SAME --instr=$M --cases=9000 --workdir=long; signalled mmadiff verify long --device='exec:sleep 1000'
+verify 75 a time limit | mmadiff verify long --max_total_time=0
+verify 75 a lost | mmadiff verify long --device=faulty:dead=1
 replay 0 clean | mmadiff replay $one $SAME
 replay 1 the model | mmadiff replay $one $OTHER
 replay 4 no such | mmadiff replay $one --device=cuda:0

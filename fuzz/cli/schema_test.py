@@ -44,6 +44,8 @@ def made():
     """Vectors, one with a wrong answer, one with a contested one; a device that never repeats an answer."""
     pathlib.Path('counting.sh').write_text(
         'echo >>asked\nwhile read -r line; do printf "%s %08x\\n" "$line" "$(wc -l <asked)"; done\n')
+    for shard in ['0', '1']:
+        run('run', *CLEAN, '--cases=9000', '--threads=1', f'--shard={shard}/3', '--workdir=shard' + shard)
     pathlib.Path('made.txt').write_text('source: made\n\nvector: one\nabout: 1 + 1\n'
         'formats: f32 f32 f32 f32\noperands: 3f800000 | 3f800000 | 3f800000\n'
         f'expected: 40000001 {FMA}\n\nvector: two\nabout: 1 + 1\nformats: f32 f32 f32 f32\n'
@@ -75,6 +77,11 @@ LINES = [
          '--workdir=flaky'], ''),
     (75, ['run', '--device=faulty:dead=3', f'--instr={MMA}', '--cases=50000', '--threads=1',
           '--workdir=dead'], ''),
+    (0, ['merge', 'merged', 'clean'], ''),
+    (0, ['verify', 'clean'], ''),
+    (1, ['verify', 'clean', '--device=faulty:fraction_bits=20'], ''),
+    (0, ['status', 'clean'], ''),
+    (0, ['status', 'shard0', 'shard1'], ''),
     (0, ['run', *CLEAN, '--dry_run'], ''),
     (1, ['minimize', CASE, '--device=faulty:fraction_bits=20', '--workdir=min'], ''),
     (0, ['minimize', CASE, '--device=faulty:none=0'], ''),

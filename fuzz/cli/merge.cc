@@ -1,0 +1,68 @@
+// mmadiff merge: the folders of one run as one.
+#include "fuzz/folder/merge.h"
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
+#include "fuzz/report.h"
+#include "fuzz/unit_log.h"
+
+namespace mmadiff {
+namespace {
+
+struct MergeFlags {
+  std::string out;
+  std::vector<std::string> in;
+};
+
+int RunMerge(const MergeFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  bool not_durable;
+  const absl::StatusOr<Merged> merged = MergeRuns(flags.out, flags.in, not_durable);
+  if (!merged.ok()) return Fail(merged.status(), not_durable ? kNotDurable : kDamaged);
+  for (const std::string& warning : merged->warnings) console.Warn(warning);
+  for (const std::string& what : merged->damage) console.Warn(what);
+  UnitResult all;
+  for (const UnitResult& total : merged->totals) Accumulate(total, all);
+  if (globals.json) {
+    console.Print(JsonText({{"out", flags.out},
+                            {"folders", merged->folders},
+                            {"units", merged->units},
+                            {"planned_units", merged->planned_units},
+                            {"cases", all.cases},
+                            {"dot_products", all.dot_products},
+                            {"mismatches", all.mismatches},
+                            {"digest", Hex(all.device_digest)},
+                            {"findings", merged->findings},
+                            {"distrusted", merged->distrusted},
+                            {"damage", merged->damage}},
+                           1) +
+                  "\n");
+  } else {
+    const uint64_t missing = merged->planned_units - merged->units;
+    console.Print(
+        Wrap(absl::StrCat(flags.out, ": ", merged->units, " of ", merged->planned_units,
+                          " units of ", merged->folders, " folders, ", all.cases, " cases, ",
+                          all.dot_products, " dot products, ", all.mismatches, " mismatches, ",
+                          merged->findings, " findings, ", merged->distrusted, " distrusted\n",
+                          missing == 0 ? ""
+                                       : absl::StrCat(missing,
+                                                      " units are missing: the command line of "
+                                                      "the run without --shard, with --workdir=",
+                                                      flags.out, ", does them\n")),
+             console.style().width, 2));
+  }
+  return merged->damage.empty() ? kClean : kDamaged;
+}
+
+}  // namespace
+
+std::function<int()> AddMerge(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<MergeFlags>();
+  command.add_option("out", flags->out, "folder of the whole run; if it is there it is merged too")
+      ->required();
+  command.add_option("in", flags->in, "folders of the run: shards, attempts, copies")->required();
+  return [flags, &globals] { return RunMerge(*flags, globals); };
+}
+
+}  // namespace mmadiff

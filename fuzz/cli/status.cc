@@ -1,0 +1,147 @@
+// mmadiff status: how far runs are, from their folders.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/folder/run_status.h"
+#include "fuzz/json_text.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// "" for a time that is not known.
+std::string TimeText(uint64_t seconds) {
+  if (seconds == 0) return "";
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
+                          absl::FromUnixSeconds(static_cast<int64_t>(seconds)),
+                          absl::UTCTimeZone());
+}
+
+std::string LeftText(double seconds) {
+  const auto whole = static_cast<int64_t>(std::min(seconds + 0.5, 1e12));
+  return absl::StrFormat("%d:%02d:%02d h", whole / 3600, whole / 60 % 60, whole % 60);
+}
+
+std::string UnitsText(uint64_t units, uint64_t planned, bool endless) {
+  if (endless) return absl::StrCat(units, " units, without an end");
+  return absl::StrCat(units, " of ", planned, " units",
+                      planned == 0 ? "" : absl::StrFormat(" (%d%%)", 100 * units / planned));
+}
+
+std::string CountsText(const UnitResult& total) {
+  return absl::StrCat(total.cases, " cases, ", total.dot_products, " dot products, ",
+                      total.mismatches, " mismatches");
+}
+
+std::string Text(const RunStatus& s, size_t width) {
+  std::string text = absl::StrCat(s.path, "\n");
+  const auto add = [&](absl::string_view label, const std::string& value) {
+    text += Labelled(absl::StrFormat("  %-10s", label), value, width);
+  };
+  if (s.manifest.shards > 1)
+    add("shard", absl::StrCat(s.manifest.shard, " of ", s.manifest.shards));
+  add("done",
+      absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ", CountsText(s.total)));
+  if (s.findings > 0) add("findings", absl::StrCat(s.findings));
+  for (const std::string& line : s.distrusted) add("distrusted", line);
+  if (s.rate > 0) add("rate", HumanCount(s.rate) + " dot products/s");
+  if (s.last_ended > 0) add("last unit", TimeText(s.last_ended));
+  if (!s.machines.empty()) {
+    const size_t shown = std::min<size_t>(s.machines.size(), 5);
+    const std::string more = shown == s.machines.size()
+                                 ? ""
+                                 : absl::StrCat("; and ", s.machines.size() - shown, " more");
+    add("machines",
+        absl::StrJoin(s.machines.begin(), s.machines.begin() + static_cast<long>(shown), "; ") +
+            more);
+  }
+  if (s.seconds_left > 0) add("left", LeftText(s.seconds_left));
+  add("writing", s.writer.empty() ? "nobody" : s.writer);
+  for (const std::string& what : s.damage) add("damaged", what);
+  return text;
+}
+
+Json JsonOf(const RunStatus& s) {
+  return {{"path", s.path},
+          {"shard", s.manifest.shard},
+          {"shards", s.manifest.shards},
+          {"units", s.units},
+          {"planned_units", s.planned_units},
+          {"endless", s.endless},
+          {"cases", s.total.cases},
+          {"dot_products", s.total.dot_products},
+          {"mismatches", s.total.mismatches},
+          {"findings", s.findings},
+          {"distrusted", s.distrusted},
+          {"dot_products_per_second", s.rate},
+          {"last_unit", TimeText(s.last_ended)},
+          {"seconds_left", s.seconds_left},
+          {"machines", s.machines},
+          {"writer", s.writer},
+          {"damage", s.damage}};
+}
+
+std::string Text(const ShardsStatus& s, size_t width) {
+  std::vector<std::string> parts = {UnitsText(s.units, s.planned_units, false),
+                                    CountsText(s.total)};
+  if (s.rate > 0) parts.push_back(HumanCount(s.rate) + " dot products/s");
+  if (s.seconds_left > 0) parts.push_back(LeftText(s.seconds_left) + " left");
+  if (!s.missing.empty()) {
+    parts.push_back(absl::StrCat("missing shards: ", absl::StrJoin(s.missing, " ")));
+  }
+  return Labelled("total  ", absl::StrJoin(parts, ", "), width);
+}
+
+Json JsonOf(const ShardsStatus& s) {
+  return {{"shards", s.shards},
+          {"units", s.units},
+          {"planned_units", s.planned_units},
+          {"cases", s.total.cases},
+          {"dot_products", s.total.dot_products},
+          {"mismatches", s.total.mismatches},
+          {"dot_products_per_second", s.rate},
+          {"seconds_left", s.seconds_left},
+          {"missing_shards", s.missing}};
+}
+
+int RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  const size_t width = console.style().width;
+  std::vector<RunStatus> folders;
+  bool damaged = false;
+  for (const std::string& path : paths) {
+    absl::StatusOr<RunStatus> status = ReadRunStatus(path);
+    if (!status.ok()) return Fail(status.status());
+    damaged |= !status->damage.empty();
+    folders.push_back(*std::move(status));
+  }
+  Json json = {{"folders", Json::array()}, {"total", nullptr}};
+  std::string text;
+  for (const RunStatus& s : folders) {
+    json["folders"].push_back(JsonOf(s));
+    text += Text(s, width);
+  }
+  if (folders.size() > 1) {
+    const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
+    if (!sum.ok()) return Fail(sum.status());
+    json["total"] = JsonOf(*sum);
+    text += Text(*sum, width);
+  }
+  console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+  return damaged ? kDamaged : kClean;
+}
+
+}  // namespace
+
+std::function<int()> AddStatus(CLI::App& command, const Globals& globals) {
+  const auto folders = std::make_shared<std::vector<std::string>>();
+  command.add_option("folder", *folders, "folders of runs; several: the shards of one run")
+      ->required();
+  return [folders, &globals] { return RunStatusVerb(*folders, globals); };
+}
+
+}  // namespace mmadiff

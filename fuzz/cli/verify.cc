@@ -1,0 +1,179 @@
+// mmadiff verify: finished units of a run again, against silent corruption.
+#include <algorithm>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/folder/recheck.h"
+#include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
+#include "fuzz/report.h"
+
+namespace mmadiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct VerifyFlags {
+  std::string folder, device, sample = "1%", unit, max_total_time;
+  uint64_t seed = 1;
+  int threads = 0;
+};
+
+absl::Status ParseSample(const std::string& text, RecheckOptions& options) {
+  absl::string_view number = text;
+  if (absl::ConsumeSuffix(&number, "%")) {
+    double percent;
+    if (absl::SimpleAtod(number, &percent) && percent > 0 && percent <= 100) {
+      options.share = percent / 100;
+      return absl::OkStatus();
+    }
+  } else if (const auto count = ParseCount(text); count.ok() && *count > 0) {
+    options.units = *count;
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--sample: '", text, "' is neither a share above 0% up to 100% nor a number of units"));
+}
+
+// ARCH/INSTRUCTION:NUMBER
+absl::Status ParseUnitName(const std::string& text, RecheckOptions& options) {
+  if (text.empty()) return absl::OkStatus();
+  const size_t colon = text.rfind(':');
+  if (colon == 0 || colon == text.npos ||
+      !absl::SimpleAtoi(text.substr(colon + 1), &options.unit)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--unit: '", text, "' is not ARCH/INSTRUCTION:NUMBER"));
+  }
+  options.instruction = text.substr(0, colon);
+  return absl::OkStatus();
+}
+
+std::string What(const Rechecked& unit) {
+  if (unit.ModelDiffers()) return "the model's digest is another";
+  return unit.DeviceDiffers() ? "the device's digest is another" : "";
+}
+
+std::string CommandOf(const VerifyFlags& flags, const RecheckOutcome& outcome,
+                      const Rechecked& unit) {
+  const std::string name = absl::StrCat(outcome.manifest.instructions[unit.stored.instruction].name,
+                                        ":", unit.stored.unit);
+  return absl::StrCat(
+      Program(), " verify ", ShellWord(flags.folder), " --unit=", ShellWord(name),
+      flags.device.empty() ? "" : absl::StrCat(" --device=", ShellWord(flags.device)));
+}
+
+std::string UnitText(const VerifyFlags& flags, const RecheckOutcome& outcome,
+                     const Rechecked& unit) {
+  const UnitResult& s = unit.stored;
+  return absl::StrCat("DIFFERS ", outcome.manifest.instructions[s.instruction].name, " unit ",
+                      s.unit, ", cases ", s.first_case, " to ", s.first_case + s.cases - 1, ": ",
+                      What(unit), "\n  done by  ",
+                      s.machine.empty() ? "an unknown machine" : s.machine, "\n  device   stored ",
+                      Hex(s.device_digest), ", now ", Hex(unit.now.device_digest),
+                      "\n  model    stored ", Hex(s.model_digest), ", now ",
+                      Hex(unit.now.model_digest), "\n  differ   stored ", s.mismatches, ", now ",
+                      unit.now.mismatches, "\n  again    ", CommandOf(flags, outcome, unit), "\n");
+}
+
+Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rechecked& unit) {
+  const UnitResult& s = unit.stored;
+  return {{"instruction", outcome.manifest.instructions[s.instruction].name},
+          {"unit", s.unit},
+          {"first_case", s.first_case},
+          {"cases", s.cases},
+          {"machine", s.machine},
+          {"differs", unit.ModelDiffers() ? "model" : "device"},
+          {"stored_device_digest", Hex(s.device_digest)},
+          {"device_digest", Hex(unit.now.device_digest)},
+          {"stored_model_digest", Hex(s.model_digest)},
+          {"model_digest", Hex(unit.now.model_digest)},
+          {"stored_mismatches", s.mismatches},
+          {"mismatches", unit.now.mismatches},
+          {"command", CommandOf(flags, outcome, unit)}};
+}
+
+int Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console) {
+  for (const std::string& what : outcome.damage) console.Warn(what);
+  for (const absl::Status& s : outcome.failed) console.Warn(s.message());
+  if (!outcome.device.ok()) console.Warn(outcome.device.message());
+  if (!outcome.stopped_by.empty()) {
+    console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
+                              "); the same command line begins again"));
+  }
+  if (model > 0) {
+    console.Warn(
+        "the model gives other digests than stored: this program or a machine on which it "
+        "ran computes wrong, and the device is not judged");
+    return kInternal;
+  }
+  if (const ExitCode code = CodeOfDropped(outcome.failed, !outcome.done.empty()); code != kClean) {
+    return code;
+  }
+  if (device > 0) return kMismatch;
+  if (!outcome.damage.empty()) return kDamaged;
+  return outcome.done.size() < outcome.sampled ? kStopped : kClean;
+}
+
+int RunVerify(const VerifyFlags& flags, const Globals& globals) {
+  RecheckOptions options;
+  options.seed = flags.seed;
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
+  options.threads = flags.threads > 0 ? flags.threads : std::max(1, cores);
+  if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return Fail(s);
+  if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return Fail(s);
+  if (!flags.max_total_time.empty()) {
+    const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
+    if (!limit.ok()) return Fail(limit.status());
+    options.limit = TimeLimit::After(*limit);
+  }
+  Console console = globals.MakeConsole();
+  HandleStopSignals();
+  const auto open = [&](const std::string& device) {
+    return OpenEngineAndWarn(flags.device.empty() ? device : flags.device, console);
+  };
+  const auto outcome = Recheck(flags.folder, options, open);
+  if (!outcome.ok()) return Fail(outcome.status());
+  uint64_t model = 0, device = 0;
+  Json json = {{"folder", flags.folder},
+               {"finished_units", outcome->finished},
+               {"sampled_units", outcome->sampled},
+               {"verified_units", outcome->done.size()},
+               {"differing", Json::array()},
+               {"stopped_by", outcome->stopped_by},
+               {"damage", outcome->damage}};
+  std::string text;
+  for (const Rechecked& unit : outcome->done) {
+    if (!unit.ModelDiffers() && !unit.DeviceDiffers()) continue;
+    ++(unit.ModelDiffers() ? model : device);
+    text += UnitText(flags, *outcome, unit);
+    json["differing"].push_back(UnitJson(flags, *outcome, unit));
+  }
+  absl::StrAppend(&text, outcome->done.size() - model - device, " of ", outcome->done.size(),
+                  " units equal; ", outcome->sampled, " chosen of ", outcome->finished,
+                  " finished\n");
+  console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+  return Finish(*outcome, model, device, console);
+}
+
+}  // namespace
+
+std::function<int()> AddVerify(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<VerifyFlags>();
+  command.add_option("folder", flags->folder, "of a run")->required();
+  command
+      .add_option("--sample", flags->sample,
+                  "of the finished units: a share, or a number; at least one")
+      ->type_name("N|N%");
+  command.add_option("--unit", flags->unit, "only this one")->type_name("ARCH/INSTRUCTION:NUMBER");
+  AddDevice(command, flags->device, "what to execute them on [that of the run]");
+  command.add_option("--seed", flags->seed, "of the sample")->type_name("N");
+  AddThreads(command, flags->threads);
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
+  return [flags, &globals] { return RunVerify(*flags, globals); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,361 @@
+#include "fuzz/folder/merge.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "corpus/block_log.h"
+#include "corpus/case_folder.h"
+#include "corpus/durable_file.h"
+#include "fuzz/run_folder.h"
+#include "fuzz/unit_log.h"
+#include "fuzz/workdir.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+// What is kept of a unit in memory, and where its record lies.
+struct Entry {
+  Digest device = 0, model = 0;
+  RunId hash = 0;  // XXH3-128 of the record
+  uint64_t mismatches = 0, ended = 0, offset = 0;
+  uint32_t bytes = 0, log = 0, machine = 0;
+
+  // Of several attempts with the same answers the first by its clock, then the lesser hash: whatever
+  // the order in which they are read.
+  bool Precedes(const Entry& other) const {
+    return std::pair(ended, hash) < std::pair(other.ended, other.hash);
+  }
+  bool SameAnswers(const Entry& other) const {
+    return device == other.device && model == other.model && mismatches == other.mismatches;
+  }
+};
+
+RunId HashOf(absl::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return RunId{hash.high64} << 64 | hash.low64;
+}
+
+// Which record each unit has, over all folders.
+class Index {
+ public:
+  explicit Index(const RunManifest& whole) : whole_(whole), units_(whole.instructions.size()) {}
+
+  // All logs of a folder; torn ends are no damage while somebody writes.
+  absl::Status Read(const std::string& folder, const RunManifest& manifest,
+                    std::vector<std::string>& damage) {
+    const bool live = !WriterOf(folder).empty();
+    const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
+    if (!paths.ok()) return paths.status();
+    for (const std::string& path : *paths) {
+      logs_.push_back(path);
+      const auto add = [this](const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
+        return Add(unit, bytes, offset);
+      };
+      std::vector<std::string> found;
+      if (absl::Status s = ReadUnitLog(path, manifest, add, found); !s.ok()) {
+        if (!absl::IsDataLoss(s)) return s;
+        found.push_back(std::string(s.message()));
+      }
+      for (std::string& what : found) {
+        if (!live || !absl::StrContains(what, kTruncatedBlock)) damage.push_back(std::move(what));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Appends the records to the log in the order of instructions and units.
+  absl::Status Write(BlockLogWriter& log, Merged& merged) const {
+    RecordFile file(logs_);
+    for (size_t i = 0; i < units_.size(); ++i) {
+      std::vector<uint64_t> numbers;
+      for (const auto& [number, entry] : units_[i]) numbers.push_back(number);
+      std::sort(numbers.begin(), numbers.end());
+      for (const uint64_t number : numbers) {
+        const absl::StatusOr<std::string> bytes = file.Read(units_[i].at(number));
+        if (!bytes.ok()) return bytes.status();
+        const absl::StatusOr<UnitResult> unit = ParseUnit(*bytes);
+        if (!unit.ok()) return unit.status();
+        Accumulate(*unit, merged.totals[i]);
+        ++merged.units;
+        if (absl::Status s = log.Append(*bytes); !s.ok()) return s;
+      }
+    }
+    return log.Flush();
+  }
+
+  const std::vector<std::string>& logs() const { return logs_; }
+
+ private:
+  // Reads records again, one file open at a time.
+  class RecordFile {
+   public:
+    explicit RecordFile(const std::vector<std::string>& logs) : logs_(logs) {}
+    ~RecordFile() { Close(); }
+
+    absl::StatusOr<std::string> Read(const Entry& entry) {
+      const std::string& path = logs_[entry.log];
+      if (fd_ < 0 || entry.log != open_) {
+        Close();
+        fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        if (fd_ < 0) return absl::DataLossError(CannotOpen(path, errno).message());
+        open_ = entry.log;
+      }
+      std::string bytes(entry.bytes, '\0');
+      const ssize_t got = pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
+      if (got == static_cast<ssize_t>(bytes.size()) && HashOf(bytes) == entry.hash) return bytes;
+      return absl::DataLossError(absl::StrCat(path, ": changed at byte ", entry.offset,
+                                              " while it was merged; merge it again"));
+    }
+
+   private:
+    void Close() {
+      if (fd_ >= 0) close(fd_);
+      fd_ = -1;
+    }
+    const std::vector<std::string>& logs_;
+    uint32_t open_ = 0;
+    int fd_ = -1;
+  };
+
+  absl::Status Add(const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
+    Entry entry = {unit.device_digest,
+                   unit.model_digest,
+                   HashOf(bytes),
+                   unit.mismatches,
+                   unit.ended,
+                   offset,
+                   static_cast<uint32_t>(bytes.size()),
+                   static_cast<uint32_t>(logs_.size() - 1),
+                   MachineNumber(unit.machine)};
+    const auto [known, is_new] = units_[unit.instruction].try_emplace(unit.unit, entry);
+    if (is_new) return absl::OkStatus();
+    if (!known->second.SameAnswers(entry)) return Contradiction(unit, known->second, entry);
+    if (entry.Precedes(known->second)) known->second = entry;
+    return absl::OkStatus();
+  }
+
+  absl::Status Contradiction(const UnitResult& unit, const Entry& x, const Entry& y) const {
+    const auto who = [this](const Entry& e) {
+      const std::string& machine = machines_[e.machine];
+      return absl::StrCat(machine.empty() ? "an unknown machine" : machine, " (", logs_[e.log],
+                          ", ", e.mismatches, " mismatches)");
+    };
+    return absl::AbortedError(absl::StrCat(
+        "two different answers to unit ", unit.unit, " of ",
+        whole_.instructions[unit.instruction].name, ", cases ", unit.first_case, " to ",
+        unit.first_case + unit.cases - 1, ": by ", who(x), " and by ", who(y), "; ",
+        x.model == y.model ? "one of the devices" : "one of the programs or machines",
+        " or the files are not to be trusted. Nothing was merged: leave out the folder that is "
+        "wrong"));
+  }
+
+  uint32_t MachineNumber(const std::string& machine) {
+    const auto [known, is_new] = numbers_.try_emplace(machine, machines_.size());
+    if (is_new) machines_.push_back(machine);
+    return known->second;
+  }
+
+  const RunManifest& whole_;
+  std::vector<absl::flat_hash_map<uint64_t, Entry>> units_;  // by instruction
+  std::vector<std::string> logs_, machines_;
+  absl::flat_hash_map<std::string, uint32_t> numbers_;
+};
+
+// Findings and lines of all folders.
+class Filed {
+ public:
+  absl::Status Add(const std::string& path, std::vector<std::string>& damage) {
+    RunFolder folder;
+    folder.path = path;
+    if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
+    lines_.insert(folder.distrusted.begin(), folder.distrusted.end());
+    const absl::StatusOr<std::string> hardware = ReadFile(HardwarePath(path));
+    if (!hardware.ok() && !absl::IsNotFound(hardware.status())) return hardware.status();
+    for (const absl::string_view line :
+         absl::StrSplit(hardware.ok() ? *hardware : "", '\n', absl::SkipEmpty())) {
+      hardware_.emplace(line);
+    }
+    for (RunFolder::Filed& f : folder.findings) {
+      const std::string id = absl::StrCat(f.filed.op->name, " ", CaseId(f.filed));
+      // In an order that depends on the files alone.
+      cases_[id].emplace(std::pair(f.filed.slug, FormatCase(f.filed, "")), std::move(f.filed));
+    }
+    damage.insert(damage.end(), folder.warnings.begin(), folder.warnings.end());
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const std::string& out, Merged& merged) {
+    for (auto& [id, same] : cases_) {
+      RegressionCase all = same.begin()->second;
+      for (const auto& [text, c] : same) AddAnswers(c, all);
+      const absl::StatusOr<std::string> written = WriteCase(all, out + "/findings");
+      if (!written.ok()) return written.status();
+    }
+    merged.findings = cases_.size();
+    merged.distrusted = lines_.size();
+    if (absl::Status s = WriteLines(DistrustedPath(out), lines_); !s.ok()) return s;
+    return WriteLines(HardwarePath(out), hardware_);
+  }
+
+ private:
+  static absl::Status WriteLines(const std::string& path, const std::set<std::string>& lines) {
+    if (lines.empty()) return absl::OkStatus();
+    return WriteFileDurably(path, absl::StrJoin(lines, "\n") + "\n");
+  }
+
+  std::set<std::string> lines_, hardware_;
+  std::map<std::string, std::map<std::pair<std::string, std::string>, RegressionCase>> cases_;
+};
+
+// The folders to read, each once, OUT first if it has a manifest.
+absl::StatusOr<std::vector<std::string>> Distinct(const std::string& out,
+                                                  const std::vector<std::string>& in,
+                                                  Merged& merged) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> folders;
+  std::set<fs::path> seen;
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(out, error);
+  if (fs::exists(ManifestPath(out), error)) {
+    folders.push_back(out);
+    seen.insert(whole);
+  }
+  for (const std::string& path : in) {
+    const fs::path canonical = fs::weakly_canonical(path, error);
+    if (seen.insert(canonical).second) {
+      folders.push_back(path);
+    } else if (canonical != whole) {
+      merged.warnings.push_back(path + " is named twice and was read once");
+    }
+  }
+  return folders;
+}
+
+// The one log of OUT, in place of those that it holds all of.
+absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged) {
+  const std::string path = absl::StrCat(out, "/", kMergedLog);
+  const std::string temporary = absl::StrCat(path, ".tmp", FormatRunId(RandomRunId()).substr(0, 6));
+  auto log = BlockLogWriter::Create(temporary, RunIdOf(merged.manifest));
+  if (!log.ok()) return log.status();
+  absl::Status s = index.Write(**log, merged);
+  if (s.ok() && std::rename(temporary.c_str(), path.c_str()) != 0) {
+    s = absl::DataLossError(absl::StrCat(path, ": rename: ", std::strerror(errno)));
+  }
+  if (!s.ok()) {
+    unlink(temporary.c_str());
+    return s;
+  }
+  if (s = SyncFolderOf(path); !s.ok()) return s;
+  for (const std::string& old : index.logs()) {
+    if (old != path && absl::StartsWith(old, out + "/units-")) unlink(old.c_str());
+  }
+  return SyncFolderOf(path);
+}
+
+absl::Status WriteOut(const std::string& out, const Index& index, Filed& filed, Merged& merged) {
+  if (absl::Status s = ClaimManifest(out, merged.manifest); !s.ok()) return s;
+  if (absl::Status s = filed.Write(out, merged); !s.ok()) return s;
+  return WriteLog(out, index, merged);
+}
+
+}  // namespace
+
+RunManifest WholeRun(RunManifest manifest) {
+  manifest.shard = 0;
+  manifest.shards = 1;
+  return manifest;
+}
+
+absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::string>& in,
+                                 bool& not_durable) {
+  not_durable = false;
+  Merged merged;
+  std::error_code ignored;
+  std::unique_ptr<FolderLock> lock;
+  const bool there = std::filesystem::exists(ManifestPath(out), ignored);
+  const auto take = [&]() -> absl::Status {
+    std::string warning;
+    auto taken = FolderLock::Take(out, warning);
+    if (!taken.ok()) return taken.status();
+    lock = *std::move(taken);
+    if (!warning.empty()) merged.warnings.push_back(warning);
+    return absl::OkStatus();
+  };
+  if (there) {
+    not_durable = true;
+    if (absl::Status s = take(); !s.ok()) return s;
+    not_durable = false;
+  }
+  const auto folders = Distinct(out, in, merged);
+  if (!folders.ok()) return folders.status();
+
+  // Which run it is, before anything is read of it.
+  std::vector<std::pair<std::string, RunManifest>> runs;
+  for (const std::string& path : *folders) {
+    absl::StatusOr<RunManifest> manifest = ReadManifest(path);
+    if (absl::IsDataLoss(manifest.status()) && path != out) {
+      merged.damage.push_back(
+          absl::StrCat(manifest.status().message(), "; nothing was read of ", path));
+      continue;
+    }
+    if (!manifest.ok()) return manifest.status();
+    if (path == out && manifest->shards > 1) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(out, " is shard ", manifest->shard, " of ", manifest->shards,
+                       " of a run and stays so; name a new folder for the whole run"));
+    }
+    if (!runs.empty()) {
+      const std::string difference =
+          ManifestDifference(WholeRun(runs.front().second), WholeRun(*manifest));
+      if (!difference.empty()) {
+        return absl::FailedPreconditionError(absl::StrCat(path, " belongs to another run than ",
+                                                          runs.front().first, " (", difference,
+                                                          "); merge folders of one run"));
+      }
+    }
+    runs.emplace_back(path, *std::move(manifest));
+  }
+  if (runs.empty()) return absl::DataLossError(absl::StrJoin(merged.damage, "; "));
+  merged.manifest = WholeRun(runs.front().second);
+  merged.totals.resize(merged.manifest.instructions.size());
+  merged.folders = runs.size();
+  for (const RunManifest::Instruction& i : merged.manifest.instructions) {
+    merged.planned_units += i.Units();
+  }
+
+  Index index(merged.manifest);
+  Filed filed;
+  for (const auto& [path, manifest] : runs) {
+    if (absl::Status s = index.Read(path, manifest, merged.damage); !s.ok()) return s;
+    if (absl::Status s = filed.Add(path, merged.damage); !s.ok()) return s;
+  }
+
+  not_durable = true;
+  if (!there) {
+    if (absl::Status s = MakeFolder(out); !s.ok()) return absl::DataLossError(s.message());
+    if (absl::Status s = take(); !s.ok()) return s;
+    if (std::filesystem::exists(ManifestPath(out), ignored)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(out, ": another process made it meanwhile; merge again"));
+    }
+  }
+  if (absl::Status s = WriteOut(out, index, filed, merged); !s.ok()) return s;
+  return merged;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,181 @@
+#include "fuzz/folder/recheck.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/cases/strategy.h"
+#include "fuzz/run_folder.h"
+#include "xxhash.h"
+
+namespace mmadiff {
+namespace {
+
+// What is compared of a unit, without what it counted: a run has many of them.
+UnitResult Slim(const UnitResult& unit) {
+  UnitResult slim;
+  slim.instruction = unit.instruction;
+  slim.unit = unit.unit;
+  slim.first_case = unit.first_case;
+  slim.cases = unit.cases;
+  slim.dot_products = unit.dot_products;
+  slim.mismatches = unit.mismatches;
+  slim.device_digest = unit.device_digest;
+  slim.model_digest = unit.model_digest;
+  slim.machine = unit.machine;
+  return slim;
+}
+
+uint64_t Shuffled(const UnitResult& unit, uint64_t seed) {
+  const uint64_t key[] = {unit.instruction, unit.unit};
+  return XXH3_64bits_withSeed(key, sizeof key, seed);
+}
+
+absl::Status CheckVersions(const std::string& path, const RunManifest& manifest) {
+  const std::string model = std::to_string(kModelVersion);
+  if (manifest.model_version == model && manifest.generator_version == kGeneratorVersion) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, " is of model version ", manifest.model_version, " and generator version ",
+      manifest.generator_version, ", this program has ", model, " and ", kGeneratorVersion,
+      "; verify it with the version that made it (", manifest.tool_version, ")"));
+}
+
+class Rechecker {
+ public:
+  Rechecker(const RecheckOptions& options, std::vector<UnitResult> units, RecheckOutcome& outcome)
+      : options_(options),
+        units_(std::move(units)),
+        outcome_(outcome),
+        strategy_(FindStrategy(outcome.manifest.strategy)) {}
+
+  void Work(Engine& engine) {
+    engine.device().StopWhen([this] { return !StopReason(options_.limit).empty(); });
+    for (size_t i; (i = next_++) < units_.size();) {
+      if (ended_ || !StopReason(options_.limit).empty()) return;
+      RunUnit(engine, units_[i]);
+    }
+  }
+
+ private:
+  void RunUnit(Engine& engine, const UnitResult& stored) {
+    const std::string& name = outcome_.manifest.instructions[stored.instruction].name;
+    const Operation* op = FindOperation(name);
+    UnitResult now;
+    absl::Status status = engine.device().Supports(*op);
+    if (status.ok()) {
+      const auto found = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
+      status = engine.Run({op, strategy_, outcome_.manifest.seed}, stored.first_case, stored.cases,
+                          now, found);
+    }
+    std::lock_guard lock(mutex_);
+    if (status.ok()) {
+      outcome_.done.push_back({stored, std::move(now)});
+    } else if (absl::IsCancelled(status)) {
+      ended_ = true;
+    } else if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
+      outcome_.device.Update(status);
+      ended_ = true;
+    } else {
+      outcome_.failed.emplace_back(status.code(), absl::StrCat(name, ": ", status.message()));
+    }
+  }
+
+  const RecheckOptions& options_;
+  const std::vector<UnitResult> units_;
+  RecheckOutcome& outcome_;
+  const Strategy* strategy_;
+  std::atomic<size_t> next_ = 0;
+  std::atomic<bool> ended_ = false;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed) {
+  std::sort(finished.begin(), finished.end(), [seed](const UnitResult& x, const UnitResult& y) {
+    return std::tuple(Shuffled(x, seed), x.instruction, x.unit) <
+           std::tuple(Shuffled(y, seed), y.instruction, y.unit);
+  });
+  // Each unit's rank among those of its instruction and machine: the first of each pair come first.
+  std::map<std::pair<uint32_t, std::string>, uint64_t> ranks;
+  std::vector<std::pair<uint64_t, size_t>> order;
+  for (size_t i = 0; i < finished.size(); ++i) {
+    order.emplace_back(ranks[{finished[i].instruction, finished[i].machine}]++, i);
+  }
+  std::sort(order.begin(), order.end());
+  order.resize(std::min<uint64_t>(count, order.size()));
+  std::vector<UnitResult> sample;
+  for (const auto& [rank, i] : order) sample.push_back(std::move(finished[i]));
+  return sample;
+}
+
+absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOptions& options,
+                                       const std::function<EngineOr(const std::string&)>& open) {
+  std::vector<UnitResult> finished;
+  const auto folder =
+      ReadRunFolder(path, [&](const UnitResult& unit) { finished.push_back(Slim(unit)); });
+  if (!folder.ok()) return folder.status();
+  RecheckOutcome outcome;
+  outcome.manifest = folder->manifest;
+  outcome.damage = folder->warnings;
+  outcome.finished = finished.size();
+  if (absl::Status s = CheckVersions(path, outcome.manifest); !s.ok()) return s;
+  if (FindStrategy(outcome.manifest.strategy) == nullptr) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": no strategy '", outcome.manifest.strategy, "'"));
+  }
+  uint64_t count = options.units;
+  if (count == 0) {
+    count = static_cast<uint64_t>(std::ceil(options.share * static_cast<double>(finished.size())));
+  }
+  if (!options.instruction.empty()) {
+    std::erase_if(finished, [&](const UnitResult& unit) {
+      return unit.unit != options.unit ||
+             outcome.manifest.instructions[unit.instruction].name != options.instruction;
+    });
+    count = 1;
+  }
+  if (finished.empty() && !options.instruction.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has no finished unit ", options.unit, " of ", options.instruction));
+  }
+  if (finished.empty()) {
+    return absl::InternalError(
+        absl::StrCat(path, " has no finished unit to verify, and that is no pass; run it first"));
+  }
+  std::vector<UnitResult> sample =
+      Sample(std::move(finished), std::max<uint64_t>(count, 1), options.seed);
+  outcome.sampled = sample.size();
+
+  std::vector<std::unique_ptr<Engine>> engines;
+  const uint64_t threads = std::min<uint64_t>(options.threads, outcome.sampled);
+  while (engines.size() < threads) {
+    EngineOr engine = open(outcome.manifest.device);
+    if (!engine.ok()) return engine.status();
+    engines.push_back(*std::move(engine));
+  }
+  Rechecker rechecker(options, std::move(sample), outcome);
+  std::vector<std::thread> workers;
+  for (const auto& engine : engines) {
+    workers.emplace_back([&rechecker, &engine] { rechecker.Work(*engine); });
+  }
+  for (std::thread& worker : workers) worker.join();
+  if (outcome.done.size() + outcome.failed.size() < outcome.sampled && outcome.device.ok()) {
+    outcome.stopped_by = StopReason(options.limit);
+  }
+  std::sort(outcome.done.begin(), outcome.done.end(), [](const Rechecked& x, const Rechecked& y) {
+    return std::pair(x.stored.instruction, x.stored.unit) <
+           std::pair(y.stored.instruction, y.stored.unit);
+  });
+  return outcome;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,57 @@
+// Finished units of a run executed again: silent corruption shows as another digest.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "corpus/run_record.h"
+#include "device/stop.h"
+#include "fuzz/engine.h"
+
+namespace mmadiff {
+
+struct RecheckOptions {
+  double share = 0;    // of the finished units, 0 to 1; at least one unit
+  uint64_t units = 0;  // or so many; 0: by `share`
+  uint64_t seed = 1;
+  int threads = 1;
+  TimeLimit limit;
+  std::string instruction;  // with `unit`: only that one, no sample
+  uint64_t unit = 0;
+};
+
+// A unit that was executed again.
+struct Rechecked {
+  UnitResult stored;
+  UnitResult now;
+  bool ModelDiffers() const { return stored.model_digest != now.model_digest; }
+  bool DeviceDiffers() const {
+    return stored.device_digest != now.device_digest || stored.mismatches != now.mismatches;
+  }
+};
+
+struct RecheckOutcome {
+  RunManifest manifest;
+  uint64_t finished = 0;  // units that the folder has
+  uint64_t sampled = 0;   // that were chosen
+  std::vector<Rechecked> done;
+  std::vector<absl::Status> failed;  // of an instruction that the device lacks or fails on
+  absl::Status device;               // not OK: it was lost
+  std::string stopped_by;            // signal or time limit
+  std::vector<std::string> damage;   // of the folder
+};
+
+// Which of the finished units are chosen: the same for the same folder and seed, spread evenly over
+// pairs of instruction and machine.
+std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed);
+
+// kFailedPrecondition for a run of another version of model or generator, kInternal for one with no
+// finished unit, kInvalidArgument for a unit that is not there or not finished; otherwise as
+// ReadRunFolder(), or the device's own.
+absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,
+                                       const std::function<EngineOr(const std::string&)>& open);
+
+}  // namespace mmadiff

@@ -1,0 +1,156 @@
+#include "fuzz/folder/run_status.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "fuzz/folder/merge.h"
+#include "fuzz/run_folder.h"
+#include "fuzz/unit_log.h"
+#include "fuzz/workdir.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kEndlessCases = uint64_t{1} << 60;  // more than any run can do
+
+// The seconds in which a unit was at work: those of a stop between two attempts do not count.
+class BusySeconds {
+ public:
+  void Add(const UnitResult& unit) {
+    if (unit.ended == 0) return;
+    const double most = static_cast<double>(unit.ended);  // whatever a file says
+    const auto length = static_cast<uint64_t>(std::min(std::ceil(unit.seconds), most));
+    spans_.emplace_back(unit.ended - length, unit.ended);
+    dot_products_ += unit.dot_products;
+    if (spans_.size() > kMost) Join();
+  }
+
+  double Rate() {
+    Join();
+    uint64_t seconds = 0;
+    for (const auto& [begin, end] : spans_) seconds += end + 1 - begin;
+    return seconds == 0 ? 0 : static_cast<double>(dot_products_) / static_cast<double>(seconds);
+  }
+
+ private:
+  static constexpr size_t kMost = 1 << 16;  // bounds the memory of a long run
+
+  void Join() {
+    std::sort(spans_.begin(), spans_.end());
+    std::vector<std::pair<uint64_t, uint64_t>> joined;
+    for (const auto& span : spans_) {
+      if (joined.empty() || span.first > joined.back().second + 1) {
+        joined.push_back(span);
+      } else {
+        joined.back().second = std::max(joined.back().second, span.second);
+      }
+    }
+    spans_ = std::move(joined);
+  }
+
+  std::vector<std::pair<uint64_t, uint64_t>> spans_;  // first and last second
+  uint64_t dot_products_ = 0;
+};
+
+uint64_t PlannedDotProducts(const RunManifest& manifest) {
+  uint64_t sum = 0;
+  for (const RunManifest::Instruction& i : manifest.instructions) {
+    const Operation* op = FindOperation(i.name);
+    if (op != nullptr)
+      sum += i.CasesOfShard(manifest.shard, manifest.shards) * op->shape().d_words();
+  }
+  return sum;
+}
+
+double SecondsLeft(const RunStatus& s) {
+  if (s.endless || s.rate == 0 || s.total.dot_products >= s.planned_dot_products) return 0;
+  return static_cast<double>(s.planned_dot_products - s.total.dot_products) / s.rate;
+}
+
+}  // namespace
+
+absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
+  absl::StatusOr<RunManifest> manifest = ReadManifest(path);
+  if (!manifest.ok()) return manifest.status();
+  RunStatus status;
+  status.path = path;
+  status.manifest = *std::move(manifest);
+  for (const RunManifest::Instruction& i : status.manifest.instructions) {
+    status.endless |= i.cases >= kEndlessCases;
+    status.planned_units += i.UnitsOfShard(status.manifest.shard, status.manifest.shards);
+  }
+  status.writer = WriterOf(path);
+  BusySeconds busy;
+  std::set<std::string> machines;
+  const auto each = [&](const UnitResult& unit) {
+    Accumulate(unit, status.total);
+    ++status.units;
+    busy.Add(unit);
+    status.last_ended = std::max(status.last_ended, unit.ended);
+    if (!unit.machine.empty()) machines.insert(unit.machine);
+  };
+  const auto stored = ReadUnits(path, status.manifest, each, Sync::kNever);
+  if (stored.ok()) {
+    for (const std::string& what : stored->warnings) {
+      // The end of what is being written is not there yet.
+      const bool growing = !status.writer.empty() && absl::StrContains(what, kTruncatedBlock);
+      if (!growing) status.damage.push_back(what);
+    }
+  } else {
+    status.damage.push_back(std::string(stored.status().message()));
+  }
+  status.machines.assign(machines.begin(), machines.end());
+  RunFolder filed;
+  filed.path = path;
+  if (absl::Status s = ReadFiled(filed); !s.ok())
+    filed.warnings.push_back(std::string(s.message()));
+  status.findings = filed.findings.size();
+  status.distrusted = std::move(filed.distrusted);
+  status.damage.insert(status.damage.end(), filed.warnings.begin(), filed.warnings.end());
+  if (!status.endless) status.planned_dot_products = PlannedDotProducts(status.manifest);
+  status.rate = busy.Rate();
+  status.seconds_left = SecondsLeft(status);
+  return status;
+}
+
+absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
+  const RunStatus& first = folders.front();
+  ShardsStatus sum;
+  sum.shards = first.manifest.shards;
+  for (const RunManifest::Instruction& i : first.manifest.instructions) {
+    sum.planned_units += i.Units();
+  }
+  std::set<uint64_t> seen;
+  for (const RunStatus& f : folders) {
+    const std::string difference =
+        ManifestDifference(WholeRun(first.manifest), WholeRun(f.manifest));
+    if (!difference.empty() || f.manifest.shards != sum.shards) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          f.path, " is no other shard of the run of ", first.path, " (",
+          difference.empty()
+              ? absl::StrCat("shards: stored ", sum.shards, ", wanted ", f.manifest.shards)
+              : difference,
+          "); name the folders of each run alone"));
+    }
+    if (!seen.insert(f.manifest.shard).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(f.path, " is shard ", f.manifest.shard,
+                       " again; name one folder of each, or merge them"));
+    }
+    sum.units += f.units;
+    Accumulate(f.total, sum.total);
+    if (!f.writer.empty()) sum.rate += f.rate;
+    sum.seconds_left = std::max(sum.seconds_left, f.seconds_left);
+  }
+  for (uint64_t shard = 0; shard < sum.shards && sum.missing.size() < kMostMissing; ++shard) {
+    if (!seen.contains(shard)) sum.missing.push_back(shard);
+  }
+  return sum;
+}
+
+}  // namespace mmadiff
