@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
+#include "fuzz/coverage/counter.h"
 #include "fuzz/progress.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
@@ -285,6 +286,7 @@ class Campaign {
     absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (status.ok()) SampleCoverage(stream, result.first_case, cases, result);
     result.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
     result.machine = MachineText(engine.device());
 

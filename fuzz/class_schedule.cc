@@ -28,6 +28,10 @@ std::vector<const Strategy*> ClassesFor(const Instruction& instruction) {
   for (const InputClass* c : ClassesOf(Strategies().front(), instruction)) {
     classes.push_back(FindStrategy(c->name));
   }
+  for (const InputClass& c : LateClasses()) {
+    const Strategy* late = FindStrategy(c.name);
+    if (HasClasses(*late, instruction)) classes.push_back(late);
+  }
   return classes;
 }
 

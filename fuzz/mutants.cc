@@ -18,36 +18,15 @@
 namespace mmadiff {
 namespace {
 
-struct ByModel {
-  const Operation* op;  // the one with the fewest dot products
-  size_t ops = 0;
-};
-
 bool Prefer(const Operation& x, const Operation& y) {
   const bool bits_x = x.numerics->nan_verdict == NanVerdict::kBits;
   const bool bits_y = y.numerics->nan_verdict == NanVerdict::kBits;
   return bits_x != bits_y ? bits_x : x.shape().d_words() < y.shape().d_words();
 }
 
-std::vector<ByModel> ModelsOf(const std::vector<const Operation*>& ops) {
-  std::vector<ByModel> models;
-  for (const Operation* op : ops) {
-    const auto known = std::find_if(models.begin(), models.end(), [op](const ByModel& m) {
-      return SameModel(m.op->model, op->model);
-    });
-    if (known == models.end()) {
-      models.push_back({op, 1});
-      continue;
-    }
-    ++known->ops;
-    if (Prefer(*op, *known->op)) known->op = op;
-  }
-  return models;
-}
-
-OperationMutants NeighboursOf(const ByModel& by_model) {
+OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
   const Operation& op = *by_model.op;
-  OperationMutants work = {&op, by_model.ops, {}, EquivalentNeighbours(op.model)};
+  OperationMutants work = {&op, by_model.operations, {}, EquivalentNeighbours(op.model)};
   for (const Neighbour& n : Neighbours(op.model)) {
     Algorithm same_nan = n.algorithm;
     same_nan.nan_rule = op.model.algorithm.nan_rule;
@@ -122,25 +101,6 @@ void Try(const MutantsOptions& options, OperationMutants& work) {
   }
 }
 
-void TryAll(const MutantsOptions& options, Console& console, std::vector<OperationMutants>& works) {
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const unsigned threads = options.threads > 0 ? static_cast<unsigned>(options.threads) : cores;
-  std::atomic<size_t> next = 0;
-  const auto run = [&](bool shows) {
-    for (size_t i = next++; i < works.size(); i = next++) {
-      if (shows) {
-        console.Status(absl::StrFormat("#%d of %d models, %s", i, works.size(), works[i].op->name),
-                       false);
-      }
-      Try(options, works[i]);
-    }
-  };
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < threads; ++i) others.emplace_back(run, false);
-  run(true);
-  for (std::thread& t : others) t.join();
-}
-
 void AddTotals(MutantsOutcome& outcome) {
   for (const OperationMutants& of : outcome.ops) {
     outcome.equivalent += of.equivalent.size();
@@ -155,9 +115,44 @@ void AddTotals(MutantsOutcome& outcome) {
 
 }  // namespace
 
+std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operation*>& ops) {
+  std::vector<OperationsOfModel> models;
+  for (const Operation* op : ops) {
+    const auto known = std::find_if(models.begin(), models.end(), [op](const OperationsOfModel& m) {
+      return SameModel(m.op->model, op->model);
+    });
+    if (known == models.end()) {
+      models.push_back({op, 1});
+      continue;
+    }
+    ++known->operations;
+    if (Prefer(*op, *known->op)) known->op = op;
+  }
+  return models;
+}
+
+void OverAll(size_t count, int threads, Console& console,
+             const std::function<const std::string&(size_t)>& one) {
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  std::atomic<size_t> next = 0;
+  const auto run = [&](bool shows) {
+    for (size_t i = next++; i < count; i = next++) {
+      const std::string& name = one(i);
+      if (shows) console.Status(absl::StrFormat("#%d of %d models, %s", i + 1, count, name), false);
+    }
+  };
+  std::vector<std::thread> others;
+  for (unsigned i = 1; i < (threads > 0 ? static_cast<unsigned>(threads) : cores); ++i) {
+    others.emplace_back(run, false);
+  }
+  run(true);
+  for (std::thread& t : others) t.join();
+}
+
 absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console) {
   MutantsOutcome outcome;
-  for (const ByModel& m : ModelsOf(options.ops)) outcome.ops.push_back(NeighboursOf(m));
+  for (const OperationsOfModel& m : OperationsByModel(options.ops))
+    outcome.ops.push_back(NeighboursOf(m));
   outcome.models = outcome.ops.size();
   for (OperationMutants& r : NeighbouringArchitectures(options.ops, &outcome.equal_pairs)) {
     outcome.ops.push_back(std::move(r));
@@ -165,7 +160,10 @@ absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Consol
   const bool none = std::all_of(outcome.ops.begin(), outcome.ops.end(),
                                 [](const OperationMutants& of) { return of.mutants.empty(); });
   if (none) return absl::InternalError("there are no mutants of these instructions");
-  TryAll(options, console, outcome.ops);
+  OverAll(outcome.ops.size(), options.threads, console, [&](size_t i) -> const std::string& {
+    Try(options, outcome.ops[i]);
+    return outcome.ops[i].op->name;
+  });
   if (StopSignal() != 0) return absl::CancelledError("stopped by a signal; run again");
   AddTotals(outcome);
   return outcome;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,16 @@
 #include "sim/parameter.h"
 
 namespace mmadiff {
+
+// Operations of one model, by the one with the fewest dot products; those whose NaN is known first.
+struct OperationsOfModel {
+  const Operation* op = nullptr;
+  size_t operations = 0;
+};
+std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operation*>& ops);
+// Calls `one` for 0 to count - 1, in threads (0: of all cores), and shows the names that it returns.
+void OverAll(size_t count, int threads, Console& console,
+             const std::function<const std::string&(size_t)>& one);
 
 struct MutantsOptions {
   std::vector<const Operation*> ops;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "device/plain_text.h"
 #include "fuzz/case_json.h"
+#include "fuzz/coverage/counter.h"
 #include "fuzz/finding_text.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
@@ -113,6 +114,25 @@ std::string CasesText(const Finding& f) {
   return f.cases == 0 ? "of an earlier attempt" : Counted(f.cases, "case");
 }
 
+// Of few rows a line each, of many how many there are.
+std::string ThinNotes(const CampaignOutcome& outcome) {
+  constexpr size_t kRows = 3, kNames = 4;
+  std::string text;
+  size_t rows = 0;
+  for (const OperationOutcome& op : outcome.ops) {
+    std::vector<std::string> thin = ThinBinNames(op);
+    if (thin.empty() || ++rows > kRows) continue;
+    const size_t all = thin.size();
+    thin.resize(std::min(all, kNames));
+    absl::StrAppend(&text, "incomplete: ", op.op->name, " has ", Counted(all, "thin bin"), ": ",
+                    absl::StrJoin(thin, ", "), all > kNames ? ", ..." : "", "\n");
+  }
+  if (rows > kRows) {
+    absl::StrAppend(&text, "incomplete: ", rows - kRows, " more instructions have thin bins\n");
+  }
+  return text;
+}
+
 // What the numbers do not say.
 std::string Notes(const CampaignOptions& options, const CampaignOutcome& outcome) {
   std::string text;
@@ -144,7 +164,7 @@ std::string Notes(const CampaignOptions& options, const CampaignOutcome& outcome
     absl::StrAppend(&text, "incomplete: ", op.op->name, " has no case of class ",
                     absl::StrJoin(empty, ", "), "\n");
   }
-  return text;
+  return text + ThinNotes(outcome);
 }
 
 // "differs", the instruction, and a line for each of its buckets; of many not all, so that the last
@@ -220,6 +240,14 @@ std::vector<std::string> EmptyClasses(const CampaignOptions& options, const Oper
     if (op.total.counts.count(absl::StrCat("class.", c->name)) == 0) empty.push_back(c->name);
   }
   return empty;
+}
+
+std::vector<std::string> ThinBinNames(const OperationOutcome& op) {
+  if (!op.finished) return {};
+  std::vector<std::string> names;
+  const std::vector<Bin> bins = BinsOf(op.op->model);
+  for (const size_t i : ThinBins(bins, op.total.coverage)) names.push_back(bins[i].name());
+  return names;
 }
 
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
@@ -318,6 +346,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"evidence", Name(op.op->numerics->evidence.grade)},
                                     {"digest", op.finished ? Hex(op.total.device_digest) : ""},
                                     {"empty_classes", EmptyClasses(options, op)},
+                                    {"thin_bins", ThinBinNames(op)},
                                     {"counts", op.total.counts}});
   }
   json["findings"] = nlohmann::ordered_json::array();

@@ -38,5 +38,7 @@ std::string RunDigest(const CampaignOutcome& outcome);
 
 // Required classes of input that no case of an operation has reached.
 std::vector<std::string> EmptyClasses(const CampaignOptions& options, const OperationOutcome& op);
+// Names of the bins of a finished operation that fewer of its dot products reached than should.
+std::vector<std::string> ThinBinNames(const OperationOutcome& op);
 
 }  // namespace mmadiff

@@ -368,4 +368,35 @@ inline constexpr InputClass kClasses[] = {
     {"infinities", "infinities against zeros and each other", Infinities},
 };
 
+// One row or column element: of an exponent, with a significand of many ones.
+MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int exponent, Words out,
+                                      int count, int stride, Random& r) {
+  const uint64_t ones = LowBits(f.fraction_bits);
+  for (int i = 0; i < count; ++i, out += stride) {
+    const uint64_t fewer = r.Coin() ? r.Bits(f.fraction_bits) >> r.Below(f.fraction_bits + 1) : 0;
+    *out = Compose(f, negative, exponent, ones ^ (fewer & ones));
+  }
+}
+
+// Products of one sign, near the largest of one exponent: sums carry as far as they can.
+MMADIFF_HD_CALL inline void Carry(const Tile& t, Random& r) {
+  const TileKind& in = t.instruction;
+  const int top = MiddleExponent(in, r);
+  const bool negative = r.Coin();
+  Aim(t, top, r);
+  for (int k = 0; k < t.k(); ++k) {
+    const ExponentPair e = SplitExponent(*in.a, *in.b, top - ScaleExponent(t, k), r);
+    FillLarge(*in.a, negative, e.a, t.a + k, t.rows(), t.stride(), r);
+    FillLarge(*in.b, false, e.b, t.b + k, t.columns(), t.stride(), r);
+  }
+  r.Coin() ? FillLarge(*in.c, negative, top, t.c, t.results(), 1, r)
+           : FillAddends(t, top, top - 24, r);
+}
+
+// Classes that came after cases of `mixed` and `boundary` had names: strategies of their own, and
+// part of schedules. They join the others with the next version of the generator.
+inline constexpr InputClass kLateClasses[] = {
+    {"carry", "products of one sign and one exponent, as large as can be", Carry},
+};
+
 }  // namespace mmadiff::float_classes

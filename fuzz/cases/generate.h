@@ -31,6 +31,8 @@ inline constexpr InputClass kUniformBits = {"bits", "uniform bits in every opera
 inline constexpr int kFloatClasses = std::size(float_classes::kClasses);
 inline constexpr int kScaledClasses = std::size(scaled_classes::kClasses);
 inline constexpr int kIntegerClasses = std::size(integer_classes::kClasses);
+// Number of the first class of float_classes::kLateClasses.
+inline constexpr int kFirstLateClass = 1 + kFloatClasses + kScaledClasses;
 
 // Boundary classes of the formats; block-scaled instructions have the floating-point ones first.
 // The last scaled class is for scales with bits that are not read.
@@ -81,6 +83,9 @@ MMADIFF_HD inline void FillTile(int number, const Tile& t, Random& r) {
     return FillFromTable<integer_classes::kClasses>(number - 1, t, r);
   }
   if (number <= kFloatClasses) return FillFromTable<float_classes::kClasses>(number - 1, t, r);
+  if (number >= kFirstLateClass) {
+    return FillFromTable<float_classes::kLateClasses>(number - kFirstLateClass, t, r);
+  }
   FillFromTable<scaled_classes::kClasses>(number - 1 - kFloatClasses, t, r);
 }
 

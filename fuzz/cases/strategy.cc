@@ -25,20 +25,29 @@ std::vector<InputClass> ScaledClasses() {
   return all;
 }
 
-// 0 if it is none of the instruction's.
-int NumberOfClass(const Instruction& instruction, std::string_view name) {
+struct Numbered {
+  int number = 0;  // as ClassNumber(); 0: the instruction has no such class
+  const InputClass* input_class = nullptr;
+};
+
+Numbered ClassNamed(const Instruction& instruction, std::string_view name) {
   const std::span<const InputClass> classes = BoundaryClasses(instruction);
   for (size_t i = 0; i < classes.size(); ++i) {
-    if (name == classes[i].name) return static_cast<int>(i) + 1;
+    if (name == classes[i].name) return {static_cast<int>(i) + 1, &classes[i]};
   }
-  return 0;
+  for (size_t i = 0; !IsInteger(*instruction.d) && i < LateClasses().size(); ++i) {
+    if (name == LateClasses()[i].name) {
+      return {kFirstLateClass + static_cast<int>(i), &LateClasses()[i]};
+    }
+  }
+  return {};
 }
 
 template <const auto& kTable, size_t kClass>
 const InputClass& OnlyClass(const Instruction& instruction, int, uint64_t) {
-  const int number = NumberOfClass(instruction, kTable[kClass].name);
-  if (number == 0) std::abort();  // HasClasses() was not asked
-  return BoundaryClasses(instruction)[number - 1];
+  const Numbered named = ClassNamed(instruction, kTable[kClass].name);
+  if (named.number == 0) std::abort();  // HasClasses() was not asked
+  return *named.input_class;
 }
 
 template <const auto& kTable, size_t... kClass>
@@ -62,6 +71,7 @@ std::vector<Strategy> MakeClassStrategies() {
   AddClasses<float_classes::kClasses>(all);
   AddClasses<scaled_classes::kClasses>(all);
   AddClasses<integer_classes::kClasses>(all);
+  AddClasses<float_classes::kLateClasses>(all);
   return all;
 }
 
@@ -85,6 +95,8 @@ std::span<const InputClass> BoundaryClasses(const Instruction& instruction) {
   return float_classes::kClasses;
 }
 
+std::span<const InputClass> LateClasses() { return float_classes::kLateClasses; }
+
 const InputClass& UniformBits() { return kUniformBits; }
 
 std::span<const Strategy> Strategies() { return kStrategies; }
@@ -104,13 +116,14 @@ const Strategy* FindStrategy(std::string_view name) {
 }
 
 bool HasClasses(const Strategy& strategy, const Instruction& instruction) {
-  return strategy.kind != StrategyKind::kOneClass || NumberOfClass(instruction, strategy.name) > 0;
+  return strategy.kind != StrategyKind::kOneClass ||
+         ClassNamed(instruction, strategy.name).number > 0;
 }
 
 StrategyKind KindOn(const Strategy& strategy, const Instruction& instruction) {
   if (strategy.kind != StrategyKind::kOneClass) return strategy.kind;
   return static_cast<StrategyKind>(static_cast<int>(StrategyKind::kOneClass) +
-                                   NumberOfClass(instruction, strategy.name));
+                                   ClassNamed(instruction, strategy.name).number);
 }
 
 std::vector<const InputClass*> ClassesOf(const Strategy& strategy, const Instruction& instruction) {

@@ -14,6 +14,9 @@ namespace mmadiff {
 // The boundary classes for an instruction's formats, in the order that numbers them.
 std::span<const InputClass> BoundaryClasses(const Instruction& instruction);
 
+// Classes that only strategies of their own and schedules have, of floating-point instructions.
+std::span<const InputClass> LateClasses();
+
 // Uniform bits in every operand, those that a scale has no meaning for aside.
 const InputClass& UniformBits();
 

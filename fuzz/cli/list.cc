@@ -151,7 +151,8 @@ std::vector<Entry> ListStrategies() {
         std::span<const InputClass> classes;
       } const kinds[] = {{"floating point", "float", float_classes::kClasses},
                          {"block-scaled, also", "scaled", scaled_classes::kClasses},
-                         {"integer", "integer", integer_classes::kClasses}};
+                         {"integer", "integer", integer_classes::kClasses},
+                         {"not in turn (names and `scheduled` only)", "late", LateClasses()}};
       for (const auto& kind : kinds) {
         absl::StrAppend(&line, "\n  ", kind.title, ":");
         for (const InputClass& c : kind.classes) {

@@ -119,6 +119,8 @@ LINES = [
     (0, ['layout', 'sm_90/wgmma.m64n8k16.f32.f16.f16'], ''),
     (0, ['mutants', '--instr=x86/*', '--cases=4000', '--threads=1', '--equivalent'], ''),
     (1, ['mutants', f'--instr={MMA}', '--cases=1', '--threads=1'], ''),
+    (1, ['coverage', f'--instr={MMA}', '--cases=1'], ''),
+    (0, ['coverage', '--instr=x86/vpdpbusd', '--cases=2000'], ''),
     (0, ['probe', '--all', *CLEAN, '--max_total_time=0'], ''),
     (1, ['probe', '--all', *FAULTY, '--max_total_time=0'], ''),
     (0, ['probe', '--question=layout', '--device=faulty:none=0', '--instr=x86/*'], ''),

@@ -1,0 +1,132 @@
+// mmadiff coverage: which bins of the arithmetic the generator fills, and in how many cases.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "device/stop.h"
+#include "fuzz/class_schedule.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/coverage/fill.h"
+#include "fuzz/json_text.h"
+
+namespace mmadiff {
+namespace {
+
+struct CoverageFlags {
+  std::vector<std::string> instr = {"*"};
+  std::string strategy = "mixed";
+  uint64_t cases = 20000, seed = 1;
+  int threads = 0;
+  bool unreachable = false, list = false, stats = false;
+};
+
+void PrintBins(const CoverageFlags& flags, const FilledBins& filled, Console& console) {
+  const std::string& name = filled.op->name;
+  for (const size_t i : FalseBins(filled.bins, filled.counts)) {
+    const Bin& bin = filled.bins[i];
+    console.Print(absl::StrFormat("reached all the same: %s  %s  %d, though: %s\n", name,
+                                  bin.name(), filled.counts[i], bin.unreachable));
+  }
+  for (const size_t i : filled.thin) {
+    const Bin& bin = filled.bins[i];
+    console.Print(
+        absl::StrFormat("thin: %s  %s  %d of %d\n", name, bin.name(), filled.counts[i], bin.least));
+  }
+  for (size_t i = 0; i < filled.bins.size(); ++i) {
+    const Bin& bin = filled.bins[i];
+    if (flags.unreachable && !bin.unreachable.empty()) {
+      console.Print(
+          absl::StrFormat("unreachable: %s  %s  %s\n", name, bin.name(), bin.unreachable));
+    } else if (flags.list && bin.unreachable.empty() && filled.counts[i] >= bin.least) {
+      console.Print(absl::StrFormat("filled: %s  %s  %d\n", name, bin.name(), filled.counts[i]));
+    }
+  }
+}
+
+void PrintText(const CoverageFlags& flags, size_t ops, const std::vector<FilledBins>& all,
+               Console& console) {
+  size_t reachable = 0, unreachable = 0, thin = 0, complete = 0;
+  uint64_t most = 0;
+  for (const FilledBins& filled : all) {
+    PrintBins(flags, filled, console);
+    reachable += filled.reachable();
+    unreachable += filled.bins.size() - filled.reachable();
+    thin += filled.thin.size();
+    complete += filled.thin.empty();
+    if (filled.thin.empty()) most = std::max(most, filled.cases);
+  }
+  console.Print(absl::StrFormat(
+      "%d of %d bins filled (%.1f%%) in at most %d cases\n", reachable - thin, reachable,
+      100.0 * static_cast<double>(reachable - thin) / static_cast<double>(reachable), flags.cases));
+  if (console.terminal() && !flags.stats) return;
+  console.Print(absl::StrFormat(
+      "stat::instructions: %d\nstat::models: %d\nstat::bins: %d\nstat::unreachable: %d\n"
+      "stat::thin: %d\nstat::models_filled: %d\nstat::cases_to_fill_max: %d\n",
+      ops, all.size(), reachable, unreachable, thin, complete, most));
+}
+
+void PrintJson(const std::vector<FilledBins>& all, Console& console) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const FilledBins& filled : all) {
+    nlohmann::ordered_json row = {
+        {"instruction", filled.op->name},  {"stands_for", filled.stands_for},
+        {"cases", filled.cases},           {"dot_products", filled.dot_products},
+        {"complete", filled.thin.empty()}, {"bins", nlohmann::ordered_json::array()}};
+    for (size_t i = 0; i < filled.bins.size(); ++i) {
+      const Bin& bin = filled.bins[i];
+      row["bins"].push_back({{"group", bin.group},
+                             {"row", bin.row},
+                             {"column", bin.column},
+                             {"count", filled.counts[i]},
+                             {"least", bin.least},
+                             {"unreachable", bin.unreachable}});
+    }
+    json.push_back(std::move(row));
+  }
+  console.Print(JsonText(json, 1) + "\n");
+}
+
+int Coverage(const CoverageFlags& flags, const Globals& globals) {
+  const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  if (!ops.ok()) return Fail(ops.status());
+  Console console = globals.MakeConsole();
+  HandleStopSignals();
+  const absl::StatusOr<std::vector<FilledBins>> all =
+      FillBins({*ops, StrategyOf(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
+  console.Clear();
+  if (!all.ok()) return Fail(all.status());
+  bool complete = true;
+  for (const FilledBins& filled : *all) complete &= filled.thin.empty();
+  if (globals.json) {
+    PrintJson(*all, console);
+  } else {
+    PrintText(flags, ops->size(), *all, console);
+  }
+  for (const FilledBins& filled : *all) {
+    const std::vector<size_t> wrong = FalseBins(filled.bins, filled.counts);
+    if (wrong.empty()) continue;
+    return Fail(
+        absl::InternalError(absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
+                                         " is reached, and was said to be unreachable")));
+  }
+  return complete ? kClean : kMismatch;
+}
+
+}  // namespace
+
+std::function<int()> AddCoverage(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<CoverageFlags>();
+  AddInstr(command, flags->instr);
+  AddStrategy(command, flags->strategy, "", true);
+  command.add_option("--cases", flags->cases, "in which all bins must be filled")
+      ->transform(Count())
+      ->check(CLI::PositiveNumber)
+      ->type_name("COUNT");
+  AddSeed(command, flags->seed);
+  AddThreads(command, flags->threads);
+  command.add_flag("--unreachable", flags->unreachable,
+                   "print which bins no input reaches, and why");
+  command.add_flag("--list", flags->list, "print the filled bins too");
+  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  return [flags, &globals] { return Coverage(*flags, globals); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,252 @@
+#include "fuzz/coverage/counter.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/dot_product.h"
+#include "sim/trace.h"
+
+namespace mmadiff {
+namespace {
+
+// Watches the stages of one dot product and marks the cells that they reach.
+class Marker {
+ public:
+  Marker(const Model& model, const BinTable& table, const DotProductCase& dot,
+         std::vector<uint8_t>& seen)
+      : m_(model), alg_(model.algorithm), table_(table), dot_(dot), seen_(seen) {
+    fused_ = alg_.family == Family::kFusedSum;
+    if (alg_.addend_joins == AddendJoins::kFirstStep) NextAddend(m_.c, dot.c);
+  }
+
+  void MarkOperands() {
+    const bool integer = IsInteger(m_.d);
+    for (int k = 0; k < m_.k; ++k) {
+      const int a = KindOf(m_.a, dot_.a[k]), b = KindOf(m_.b, dot_.b[k]);
+      Mark(Cross::kA, a, table_.PlaceOf(k));
+      Mark(Cross::kB, b, table_.PlaceOf(k));
+      const auto pair = [&](int kind) { return integer || kind == 0 ? kind : kind - 1; };
+      Mark(Cross::kPairs, pair(a), pair(b));
+    }
+    Mark(Cross::kAddend, KindOf(m_.c, dot_.c));
+    for (int s = 0; s < m_.scales(); ++s) {
+      Mark(Cross::kScaleA, KindOf(m_.scale, dot_.a[m_.k + s]));
+      Mark(Cross::kScaleB, KindOf(m_.scale, dot_.b[m_.k + s]));
+    }
+    if (!integer) MarkNanReason();
+  }
+
+  void operator()(const Event& e) {
+    switch (e.stage) {
+      case Stage::kProduct:
+        if (fused_ && e.k >= 0) products_.push_back({e.k, e.magnitude, e.lsb_exponent});
+        break;
+      case Stage::kSpecial:
+        special_ = true;
+        break;
+      case Stage::kAlignExponent:
+        aligned_ = true;
+        align_ = e.lsb_exponent;
+        if (fused_) Aligned();
+        break;
+      case Stage::kAlignedTerm:
+        if (fused_) widest_ = std::max(widest_, BitWidth(e.magnitude));
+        break;
+      case Stage::kSum:
+        Sum(e);
+        break;
+      case Stage::kRounded:
+        overflow_above_ = e.inexact && !sum_negative_;
+        overflow_below_ = e.inexact && sum_negative_;
+        if (!IsInteger(m_.d)) NextAddend(m_.d, static_cast<uint64_t>(e.magnitude));
+        products_.clear();
+        widest_ = 0;
+        aligned_ = false;
+        break;
+    }
+    if (e.stage != Stage::kSpecial) special_ &= e.stage != Stage::kRounded;
+  }
+
+  void MarkResult(uint64_t d) {
+    const int kind = KindOf(m_.d, d);
+    if (IsInteger(m_.d)) {
+      Mark(Cross::kResult, kind);
+      if (overflow_above_) Mark(Cross::kResult, kAboveRange);
+      if (overflow_below_) Mark(Cross::kResult, kBelowRange);
+    } else {
+      Mark(Cross::kResult, kind == kInf && !special_ ? int{kOverflowed} : kind);
+    }
+  }
+
+ private:
+  struct Product {
+    int k;
+    unsigned __int128 magnitude;
+    int lsb;
+  };
+
+  void Mark(Cross cross, int row, int column = 0) {
+    const int bin = table_.At(cross, row, column);
+    if (bin >= 0) seen_[bin] = 1;
+  }
+
+  void MarkNanReason() {
+    bool reason[kNanReasons] = {}, infinite[2] = {};
+    for (int k = 0; k < m_.k; ++k) {
+      const Unpacked a = Decode(m_.a, dot_.a[k]), b = Decode(m_.b, dot_.b[k]);
+      reason[kNanInA] |= a.kind == Kind::kNan;
+      reason[kNanInB] |= b.kind == Kind::kNan;
+      const bool inf_a = a.kind == Kind::kInfinite, inf_b = b.kind == Kind::kInfinite;
+      const bool zero_a = a.kind == Kind::kFinite && a.significand == 0;
+      const bool zero_b = b.kind == Kind::kFinite && b.significand == 0;
+      reason[kInfTimesZero] |= (inf_a && zero_b) || (inf_b && zero_a);
+      if (inf_a || inf_b) infinite[a.negative != b.negative] = true;
+    }
+    const Unpacked c = Decode(m_.c, dot_.c);
+    reason[kNanInAddend] = c.kind == Kind::kNan;
+    if (c.kind == Kind::kInfinite) infinite[c.negative] = true;
+    for (int s = m_.k; s < m_.k + m_.scales(); ++s) {
+      reason[kNanInScale] |= IsNan(m_.scale, dot_.a[s]) || IsNan(m_.scale, dot_.b[s]);
+    }
+    reason[kInfMinusInf] = infinite[0] && infinite[1];
+    if (std::accumulate(reason, reason + kNanReasons, 0) != 1) return;
+    Mark(Cross::kNanFrom, static_cast<int>(std::find(reason, reason + kNanReasons, true) - reason));
+  }
+
+  void NextAddend(const Format& format, uint64_t word) {
+    addend_ = Decode(format, word);
+    addend_format_ = format;
+    has_addend_ = addend_.kind == Kind::kFinite && addend_.significand != 0;
+  }
+
+  // `magnitude` * 2^lsb offers the exponent `offered` and is cut below align_ - fraction_bits.
+  void MarkGap(Cross cross, unsigned __int128 magnitude, int lsb, int offered) {
+    int lowest = lsb;
+    while ((magnitude & 1) == 0) magnitude >>= 1, ++lowest;
+    Mark(cross, BucketOf(align_ - offered), BucketOf(align_ - alg_.fraction_bits - lowest));
+  }
+
+  void Aligned() {
+    const int bits = m_.a.fraction_bits + m_.b.fraction_bits;
+    const bool raw = alg_.product_exponent == ProductExponent::kRaw;
+    bool any = false;
+    for (const Product& p : products_) {
+      if (p.magnitude == 0) continue;
+      const int offered = p.lsb + (raw ? bits : BitWidth(p.magnitude) - 1);
+      if (offered == align_) Mark(Cross::kAlignedBy, table_.PlaceOf(p.k));
+      any |= offered == align_;
+      MarkGap(Cross::kProductGap, p.magnitude, p.lsb, offered);
+    }
+    if (has_addend_) {
+      const int offered = AddendExponentOf(m_, addend_format_, addend_);
+      if (offered == align_) Mark(Cross::kAlignedBy, table_.places());
+      any |= offered == align_;
+      MarkGap(Cross::kAddendGap, addend_.significand,
+              addend_.exponent - addend_format_.fraction_bits, offered);
+    }
+    if (!any && align_ == alg_.exponent_floor) Mark(Cross::kAlignedBy, table_.places() + 1);
+  }
+
+  void Sum(const Event& e) {
+    sum_negative_ = e.negative;
+    if (alg_.family == Family::kTwoStageSum && !aligned_) return;  // not rounded yet
+    if (fused_ && aligned_ && widest_ > 0) {
+      const int width = BitWidth(e.magnitude);
+      if (width >= widest_) Mark(Cross::kCarry, width - widest_);
+      if (width <= widest_) {
+        Mark(Cross::kCancellation, width == 0 ? kBuckets : BucketOf(widest_ - width));
+      }
+    }
+    if (!IsInteger(m_.d)) MarkRounding(e);
+  }
+
+  void MarkRounding(const Event& e) {
+    if (e.magnitude == 0) return;
+    const bool last_add = fused_ && !aligned_;
+    const int kept = last_add ? m_.d.fraction_bits : alg_.output_fraction_bits;
+    const int exponent = std::max(BitWidth(e.magnitude) - 1 + e.lsb_exponent, m_.d.min_exponent);
+    const int shift = exponent - kept - e.lsb_exponent;
+    int dropped = kNothing;
+    if (shift > 128) {
+      dropped = kBelowHalf;
+    } else if (shift > 0) {
+      const unsigned __int128 half = static_cast<unsigned __int128>(1) << (shift - 1);
+      const unsigned __int128 lost = e.magnitude & (2 * half - 1);
+      const bool odd = shift < 128 && (e.magnitude >> shift & 1);
+      dropped = lost == 0      ? kNothing
+                : lost == half ? (odd ? kHalfOverOdd : kHalfOverEven)
+                               : (lost < half ? kBelowHalf : kAboveHalf);
+    }
+    Mark(Cross::kRounding, dropped, e.negative);
+  }
+
+  const Model& m_;
+  const Algorithm& alg_;
+  const BinTable& table_;
+  const DotProductCase& dot_;
+  std::vector<uint8_t>& seen_;
+  std::vector<Product> products_;  // of the step
+  Unpacked addend_ = {};
+  Format addend_format_ = {};
+  bool fused_, has_addend_ = false, aligned_ = false, special_ = false, sum_negative_ = false;
+  bool overflow_above_ = false, overflow_below_ = false;
+  int align_ = 0, widest_ = 0;
+};
+
+}  // namespace
+
+CoverageCounter::CoverageCounter(const Model& model)
+    : model_(model), table_(model), counts_(bins().size()), seen_(bins().size()) {}
+
+int CoverageCounter::Count(const DotProductCase& dot) {
+  std::fill(seen_.begin(), seen_.end(), 0);
+  Marker marker(model_, table_, dot, seen_);
+  marker.MarkOperands();
+  marker.MarkResult(DotProduct(model_, dot.a.data(), dot.b.data(), dot.c, marker));
+  reached_.clear();
+  int thin = 0;
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    if (!seen_[i]) continue;
+    thin += counts_[i]++ < bins()[i].least;
+    reached_.push_back(static_cast<uint16_t>(i));
+  }
+  ++dot_products_;
+  return thin;
+}
+
+std::vector<size_t> FalseBins(const std::vector<Bin>& bins, const std::vector<uint64_t>& counts) {
+  std::vector<size_t> wrong;
+  for (size_t i = 0; i < std::min(bins.size(), counts.size()); ++i) {
+    if (!bins[i].unreachable.empty() && counts[i] > 0) wrong.push_back(i);
+  }
+  return wrong;
+}
+
+std::vector<size_t> ThinBins(const std::vector<Bin>& bins, const std::vector<uint64_t>& counts) {
+  std::vector<size_t> thin;
+  for (size_t i = 0; i < bins.size(); ++i) {
+    const uint64_t n = i < counts.size() ? counts[i] : 0;
+    if (bins[i].unreachable.empty() && n < bins[i].least) thin.push_back(i);
+  }
+  return thin;
+}
+
+void SampleCoverage(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
+  const uint64_t words = stream.op->shape().d_words();
+  // Of a case some dot products, as making it costs as much as looking at a few. Cases that follow
+  // each other, for classes take turns.
+  const uint64_t each = count * words <= kCoveredDotProducts ? words : std::min<uint64_t>(words, 6);
+  const uint64_t cases = std::min(count, kCoveredDotProducts / each);
+  CoverageCounter counter(stream.op->model);
+  Batch batch;
+  for (uint64_t index = first; index < first + cases; ++index) {
+    Generate(stream, index, 1, batch);
+    for (uint64_t e = 0; e < each; ++e) {
+      counter.Count(Extract(batch, static_cast<int64_t>((index + e * words / each) % words)));
+    }
+  }
+  if (result.coverage.empty()) result.coverage.resize(counter.counts().size());
+  for (size_t i = 0; i < result.coverage.size(); ++i) result.coverage[i] += counter.counts()[i];
+}
+
+}  // namespace mmadiff

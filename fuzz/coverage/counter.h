@@ -1,0 +1,47 @@
+// Which bins the dot products of a run reach.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "corpus/run_record.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/coverage/bins.h"
+#include "sim/batch.h"
+
+namespace mmadiff {
+
+class CoverageCounter {
+ public:
+  explicit CoverageCounter(const Model& model);
+
+  // Traces one dot product; returns how many bins had fewer than their least count and got one more.
+  int Count(const DotProductCase& dot);
+
+  const std::vector<Bin>& bins() const { return table_.bins(); }
+  const std::vector<uint64_t>& counts() const { return counts_; }    // by bin
+  const std::vector<uint16_t>& reached() const { return reached_; }  // bins, by the last Count()
+  uint64_t dot_products() const { return dot_products_; }
+
+ private:
+  Model model_;
+  BinTable table_;
+  std::vector<uint64_t> counts_;
+  std::vector<uint16_t> reached_;
+  std::vector<uint8_t> seen_;
+  uint64_t dot_products_ = 0;
+};
+
+// Bins that must be reached and have fewer dot products than they should, by number.
+std::vector<size_t> ThinBins(const std::vector<Bin>& bins, const std::vector<uint64_t>& counts);
+
+// Bins that no input should reach and some did: the proof is wrong.
+std::vector<size_t> FalseBins(const std::vector<Bin>& bins, const std::vector<uint64_t>& counts);
+
+// Adds to `result` what a sample of these cases reaches: the first ones, and of each some dot
+// products, kCoveredDotProducts at most. All are looked at where there are not more. The same for
+// any engine, and for any order of units.
+inline constexpr uint64_t kCoveredDotProducts = 384;
+void SampleCoverage(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result);
+
+}  // namespace mmadiff
