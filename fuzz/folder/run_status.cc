@@ -16,8 +16,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kEndlessCases = uint64_t{1} << 60;  // more than any run can do
-
 // The seconds in which a unit was at work: those of a stop between two attempts do not count.
 class BusySeconds {
  public:
