@@ -144,7 +144,7 @@ std::string CrossChart(const Cross& cross) {
   const bool numbers = cross.columns.size() <= kMostNumbers;
   const CrossTotals totals = TotalsOf(cross);
   std::string html = absl::StrCat(
-      "<section class=\"cross\"><h4>", Html(cross.group), " <small>",
+      "<section class=\"cross", numbers ? "" : " wide", "\"><h4>", Html(cross.group), " <small>",
       totals.reachable - totals.missing, " of ", totals.reachable,
       " reached</small></h4>\n<div class=\"scroll\" tabindex=\"0\"><table class=\"heat\">\n");
   if (cross.columns.size() > 1 || !cross.columns.front().empty()) {

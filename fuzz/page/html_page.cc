@@ -55,11 +55,10 @@ std::string VerdictCard(const ReportRun& run) {
     why = absl::StrCat(run.findings.size(),
                        run.findings.size() == 1 ? " finding: " : " findings, the first: ",
                        first.signature, " of ", first.op);
-  } else if (run.total.dot_products > 0) {
+  } else if (worst == ReportRow::kAgrees || worst == ReportRow::kIncomplete) {
     why =
-        "This bounds the rate of differences of each instruction (95 %, of this generator); it "
-        "does "
-        "not say that there is none.";
+        "The rate of differences is below the bound of each instruction (95 %, of this generator), "
+        "not none.";
   }
   return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(run.Verdict()), "</p>",
                       why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
@@ -137,7 +136,7 @@ std::string RowsTable(const std::vector<const ReportRow*>& rows) {
                     {"cases", true},
                     {"dot products", true},
                     {"mismatches", true},
-                    {"rate", true},
+                    {"3/N", true},
                     {"model"}},
                    cells);
 }
@@ -150,7 +149,7 @@ std::string Rows(const ReportRun& run) {
     (few || worth ? open : folded).push_back(&row);
   }
   std::string html =
-      "<h2>Instructions <small>with 3/N, below which the rate of differences is</small></h2>\n"
+      "<h2>Instructions <small>3/N: differences are rarer (95 %, of this generator)</small></h2>\n"
       "<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {

@@ -58,7 +58,7 @@ pre{background:var(--code);border-radius:8px;padding:10px 12px;margin:6px 0;over
 .command code{flex:1;overflow-wrap:anywhere;padding-top:3px}
 button{font:inherit;font-size:13px;color:var(--accent);background:var(--card);border:1px solid var(--line);border-radius:6px;padding:3px 10px;cursor:pointer}
 button:hover,button:focus-visible{border-color:var(--accent)}
-.crosses{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:24px 32px}
+.crosses{display:grid;margin-top:16px;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:24px 32px}
 .cross{min-width:0}
 .cross.wide{grid-column:1/-1}
 .heat{font-size:12px}.scroll>.heat{min-width:0}
