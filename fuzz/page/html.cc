@@ -38,8 +38,9 @@ std::string HtmlCommand(absl::string_view command) {
 }
 
 std::string HtmlTable(absl::string_view caption, const std::vector<HtmlColumn>& columns,
-                      const std::vector<std::vector<std::string>>& rows) {
-  std::string html = "<div class=\"scroll\" tabindex=\"0\"><table>";
+                      const std::vector<std::vector<std::string>>& rows, absl::string_view css) {
+  std::string html = absl::StrCat("<div class=\"scroll\" tabindex=\"0\"><table",
+                                  css.empty() ? "" : absl::StrCat(" class=\"", css, "\""), ">");
   if (!caption.empty()) html += HtmlTag("caption", "", Html(caption));
   html += "<thead><tr>";
   for (const HtmlColumn& column : columns) {
@@ -50,7 +51,8 @@ std::string HtmlTable(absl::string_view caption, const std::vector<HtmlColumn>& 
   for (const std::vector<std::string>& row : rows) {
     html += "<tr>";
     for (size_t i = 0; i < row.size(); ++i) {
-      html += HtmlTag("td", columns[i].right ? "n" : "", row[i]);
+      absl::StrAppend(&html, "<td", columns[i].right ? " class=\"n\"" : "", " data-title=\"",
+                      Html(columns[i].title), "\">", row[i], "</td>");
     }
     html += "</tr>\n";
   }

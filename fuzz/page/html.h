@@ -25,12 +25,13 @@ std::string HtmlTag(absl::string_view tag, absl::string_view css, absl::string_v
 // A command in a box with a button that copies it.
 std::string HtmlCommand(absl::string_view command);
 
-// A table that scrolls inside the page. Cells are HTML; columns of `right` hold numbers.
+// A table that scrolls inside the page; of class "stack" its rows are blocks on a phone. Cells are HTML; columns of `right` hold numbers.
 struct HtmlColumn {
   std::string title;
   bool right = false;
 };
 std::string HtmlTable(absl::string_view caption, const std::vector<HtmlColumn>& columns,
-                      const std::vector<std::vector<std::string>>& rows);
+                      const std::vector<std::vector<std::string>>& rows,
+                      absl::string_view css = "");
 
 }  // namespace mmadiff

@@ -85,7 +85,7 @@ std::string Facts(const ReportRun& run) {
     absl::StrAppend(&html, "<dt>", what, "</dt><dd>", Html(value), "</dd>\n");
   };
   add("Device", absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", m.device_identity));
-  for (const std::string& machine : run.machines) add("Machine", machine);
+  add("Machines", absl::StrJoin(run.machines, "; "));
   add("When", run.rate.end == 0
                   ? "not known"
                   : absl::StrCat(UtcTime(run.rate.begin), " to ", UtcTime(run.rate.end)));
@@ -138,7 +138,7 @@ std::string RowsTable(const std::vector<const ReportRow*>& rows) {
                     {"mismatches", true},
                     {"3/N", true},
                     {"model"}},
-                   cells);
+                   cells, "stack");
 }
 
 std::string Rows(const ReportRun& run) {

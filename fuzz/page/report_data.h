@@ -93,7 +93,7 @@ struct ReportData {
 struct ReportOptions {
   std::vector<std::string> folders;  // at least one
   size_t explained = 20;             // buckets of a run that are explained stage by stage
-  size_t mutant_models = 4;          // of a run; 0: none is tried
+  size_t mutant_models = 8;          // of a run; 0: none is tried
   uint64_t mutant_cases = 2000;      // at most
 };
 

@@ -108,6 +108,17 @@ TEST_F(ReportDataTest, TwoAnswersToAUnitAreDamage) {
   EXPECT_EQ(data.runs[0].units, 20u);
 }
 
+TEST_F(ReportDataTest, WhatARunIsWritingIsNoDamage) {
+  const std::string folder = Attempt("w", {Unit(0, 1), Unit(0, 2)});
+  const std::string log = UnitLogsIn(folder)->front();
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 5);
+  std::string warning;
+  auto lock = *FolderLock::Take(folder, warning);
+  EXPECT_FALSE(Gather({folder}).Damaged());
+  lock.reset();
+  EXPECT_TRUE(Gather({folder}).Damaged());
+}
+
 TEST_F(ReportDataTest, AFindingOfAnUnfinishedUnitDiffers) {
   const std::string folder = Attempt("w", {Unit(0, 0)});
   File(folder, 1, 2);
