@@ -115,7 +115,8 @@ std::vector<std::string> Cells(const ReportRow& row) {
   if (!row.missing_bins.empty()) note("not reached: " + Some(row.missing_bins));
   std::string cases = HtmlNumber(row.total.cases);
   if (!row.finished && row.planned_cases > 0) {
-    absl::StrAppend(&cases, " <span class=\"soft\">of ", HtmlNumber(row.planned_cases), "</span>");
+    cases = absl::StrCat("<span>", cases, " <span class=\"soft\">of ",
+                         HtmlNumber(row.planned_cases), "</span></span>");
   }
   return {absl::StrCat("<span class=\"name\">", HtmlName(row.name), "</span>", notes),
           absl::StrCat("<span class=\"tag ", kind.css, "\" title=\"", Html(row.verdict), "\">",

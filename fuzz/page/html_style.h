@@ -89,8 +89,8 @@ footer{color:var(--soft);font-size:13px;margin-top:40px}
 @media(max-width:640px){main{padding:16px 12px 48px}h1{font-size:21px}.card{padding:12px}
 .facts{gap:4px 12px}
 .stack thead{display:none}.stack tr{display:grid;grid-template-columns:1fr 1fr;gap:2px 16px;padding:10px 0}.stack,.stack tbody{display:block}
-.stack td{padding:0;display:flex;justify-content:space-between;gap:8px;align-items:baseline;text-align:left}.stack td:first-child{display:block;grid-column:1/-1}
-.stack td:not(:first-child)::before{content:attr(data-title);color:var(--soft);font-size:13px}.stack .n{white-space:normal}
+.stack td,.stack td:last-child{padding:0;display:flex;justify-content:space-between;gap:8px;align-items:baseline;text-align:left}.stack td:first-child{display:block;grid-column:1/-1}
+.stack td:not(:first-child)::before{content:attr(data-title);color:var(--soft);font-size:13px}.stack td{flex-wrap:wrap}.stack tr:first-child{border-top:0;padding-top:0}
 .pair{grid-template-columns:minmax(0,1fr)}.tiles{grid-template-columns:1fr 1fr;gap:8px}.tiles dd{font-size:18px}.tiles div{padding:10px 12px}
 .verdict{font-size:16px}}
 @media print{body{background:#fff}.card{break-inside:avoid}button{display:none}}
