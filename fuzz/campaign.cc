@@ -19,6 +19,7 @@
 #include "device/plain_text.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/progress.h"
+#include "fuzz/ulp_buckets.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
 #include "fuzz/workdir.h"
@@ -275,6 +276,7 @@ class Campaign {
     result.first_case = unit.number * unit_cases_[unit.op];
     absl::Status filing;
     const auto found = [&](const CaseName& name, const Mismatch& mismatch) -> absl::Status {
+      CountUlps(mismatch, result.counts);
       const absl::Status status = findings_.Add(engine.device(), name, mismatch);
       ++findings_count_;
       if (absl::IsDataLoss(status)) filing = status;

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 
 namespace mmadiff {
 
@@ -16,6 +17,13 @@ std::string HumanCount(double count) {
   }
   if (unit == 0) return absl::StrFormat("%.0f", count);
   return absl::StrFormat("%.*f%s", count < 10 ? 2 : count < 100 ? 1 : 0, count, kUnits[unit]);
+}
+
+std::string UtcTime(uint64_t seconds) {
+  if (seconds == 0) return "";
+  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
+                          absl::FromUnixSeconds(static_cast<int64_t>(seconds)),
+                          absl::UTCTimeZone());
 }
 
 void Progress::Update(uint64_t dot_products, uint64_t mismatching_cases) {

@@ -12,6 +12,9 @@ namespace mmadiff {
 // "1.23 G", "45.0 M", "999".
 std::string HumanCount(double count);
 
+// Seconds since 1970 as "2026-01-31T06:00:00Z"; "" for 0, which is not known.
+std::string UtcTime(uint64_t seconds);
+
 class Progress {
  public:
   // total: dot products to do; 0 if there is no end.

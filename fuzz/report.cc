@@ -45,25 +45,6 @@ std::string InProcesses(uint64_t dot_products) {
   return dot_products == 0 ? "" : absl::StrCat(" in processes of at most ", dot_products, " lines");
 }
 
-std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op) {
-  const UnitResult& t = op.total;
-  uint64_t flaky = 0, confirmed = 0;
-  for (const Finding& f : outcome.findings) {
-    if (f.op == op.op->name) ++(f.flaky ? flaky : confirmed);
-  }
-  // What the device does not repeat says nothing about the model.
-  if (op.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
-  if (!op.dropped.ok()) return "dropped";
-  if (t.mismatches != 0) {
-    return absl::StrCat("differs from the device",
-                        op.stopped ? "; stopped after so many (--max_mismatches)" : "");
-  }
-  if (t.dot_products == 0) return "nothing compared";
-  return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
-                      InProcesses(op.process_dot_products), ", model ",
-                      Name(op.op->numerics->evidence.grade));
-}
-
 double OperationRate(const OperationOutcome& op, int threads) {
   return op.total.seconds > 0
              ? static_cast<double>(op.total.dot_products) * threads / op.total.seconds
@@ -219,6 +200,25 @@ std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
 }
 
 }  // namespace
+
+std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op) {
+  const UnitResult& t = op.total;
+  uint64_t flaky = 0, confirmed = 0;
+  for (const Finding& f : outcome.findings) {
+    if (f.op == op.op->name) ++(f.flaky ? flaky : confirmed);
+  }
+  // What the device does not repeat says nothing about the model.
+  if (op.unrepeated || (flaky != 0 && confirmed == 0)) return "the device's answers do not repeat";
+  if (!op.dropped.ok()) return "dropped";
+  if (t.mismatches != 0) {
+    return absl::StrCat("differs from the device",
+                        op.stopped ? "; stopped after so many (--max_mismatches)" : "");
+  }
+  if (t.dot_products == 0) return "nothing compared";
+  return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
+                      InProcesses(op.process_dot_products), ", model ",
+                      Name(op.op->numerics->evidence.grade));
+}
 
 std::string Hex(Digest digest) {
   return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),

@@ -30,6 +30,10 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
 // of which little but the instruction and the case is filled.
 std::string FormatJsonMinimized(const Finding& finding, const char* verdict);
 
+// What the numbers of one operation say: "rate < 3.0e-07, model published", "differs from the
+// device".
+std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op);
+
 std::string Hex(Digest digest);  // 32 digits
 
 // Digest of the device's results over all operations, 32 hex digits: the same for any order, number

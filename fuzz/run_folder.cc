@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
@@ -21,6 +22,15 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   return ParseManifest(*text, ManifestPath(path));
 }
 
+std::vector<std::string> DamageOf(const std::vector<std::string>& warnings,
+                                  const std::string& writer) {
+  std::vector<std::string> damage = warnings;
+  std::erase_if(damage, [&](const std::string& what) {
+    return !writer.empty() && absl::StrContains(what, kTruncatedBlock);
+  });
+  return damage;
+}
+
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
   absl::StatusOr<RunManifest> manifest = ReadManifest(path);
   if (!manifest.ok()) return manifest.status();
@@ -30,7 +40,7 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   folder.path = path;
   folder.manifest = *std::move(manifest);
   folder.stored = *std::move(stored);
-  folder.warnings = folder.stored.warnings;
+  folder.warnings = DamageOf(folder.stored.warnings, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
   return folder;
 }

@@ -30,6 +30,11 @@ struct RunFolder {
 // ReadUnits(), and a damaged manifest.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
 
+// Of the warnings of its logs those that are damage: the end of what `writer` (WriterOf()) is writing
+// is not there yet.
+std::vector<std::string> DamageOf(const std::vector<std::string>& warnings,
+                                  const std::string& writer);
+
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
 // `findings` and `distrusted` of the folder at its path; damage of them is added to the warnings.

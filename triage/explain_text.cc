@@ -7,7 +7,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "triage/stage_table.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -53,17 +52,9 @@ std::string Table(const StageTable& stages, const TextStyle& style) {
   }
   columns.push_back({""});  // of the mark
   TextTable table(std::move(columns));
-  for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
-    end = EndOfFold(row, stages.rows.end());
-    std::vector<std::string> cells = {row->name};
-    if (end - row > 1) AppendEnd((end - 1)->term, cells[0]);
-    cells.push_back(end - row > 1 && !row->zero ? "equal" : row->values.front());
-    for (size_t i = 1; i < row->values.size(); ++i) {
-      const bool same = row->values[i] == row->values.front() && row->values[i] != "-";
-      cells.push_back(same ? "=" : row->values[i]);
-    }
-    cells.push_back(row->parts ? "<--" : "");
-    table.Add(std::move(cells), row->parts);
+  for (StageLine& line : FoldStages(stages)) {
+    line.cells.push_back(line.parts ? "<--" : "");
+    table.Add(std::move(line.cells), line.parts);
   }
   return table.Text(style);
 }
@@ -110,6 +101,22 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
 }
 
 }  // namespace
+
+std::vector<StageLine> FoldStages(const StageTable& stages) {
+  std::vector<StageLine> lines;
+  for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
+    end = EndOfFold(row, stages.rows.end());
+    std::vector<std::string> cells = {row->name};
+    if (end - row > 1) AppendEnd((end - 1)->term, cells[0]);
+    cells.push_back(end - row > 1 && !row->zero ? "equal" : row->values.front());
+    for (size_t i = 1; i < row->values.size(); ++i) {
+      const bool same = row->values[i] == row->values.front() && row->values[i] != "-";
+      cells.push_back(same ? "=" : row->values[i]);
+    }
+    lines.push_back({std::move(cells), row->parts});
+  }
+  return lines;
+}
 
 std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style) {
   return ExplainText(op, observed, DiagnosisOfAnswer(op, observed), style);

@@ -17,7 +17,7 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 
 # ---- Help
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 18
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 19
 lacks whole survey-ask
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
@@ -56,7 +56,7 @@ expect 2 xyzzy; has err "no verb 'xyzzy'"; lacks err 'did you mean'; expect 2 ru
 for value in '--instr= --cases=5' '--instr --cases=5' '--workdir --quiet'; do
   expect 2 run $value --dry_run; has err "needs a value, not '--"
 done
-expect 2 run --junit=x; has err "'--junit'; it is a flag of replay"; expect 2; has err 'run` tests'
+expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2; has err 'run` tests'
 expect 2 probe; has err 'up to --max_total_time'; has err '`mmadiff probe --list` shows the questions'
 unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
 expect 2 list instructions "$unknown"; has err 'cannot be simulated'; expect 0 list instructions "$unknown" --evidence
@@ -93,7 +93,7 @@ complete_words() {  # as bash splits the line
   echo "${COMPREPLY[*]}"
 }
 is "$(complete_words mmadiff '')" "$(echo $verbs)"
-is "$(complete_words mmadiff re)" 'replay record'
+is "$(complete_words mmadiff re)" 'report replay record'
 is "$(complete_words mmadiff run --max)" '--max_mismatches= --max_total_time='
 is "$(complete_words mmadiff --quiet run --for)" '--forever '
 is "$(complete_words mmadiff gen --for)" ''

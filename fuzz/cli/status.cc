@@ -2,7 +2,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
@@ -12,14 +11,6 @@ namespace mmadiff {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// "" for a time that is not known.
-std::string TimeText(uint64_t seconds) {
-  if (seconds == 0) return "";
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
-                          absl::FromUnixSeconds(static_cast<int64_t>(seconds)),
-                          absl::UTCTimeZone());
-}
 
 std::string LeftText(double seconds) {
   const auto whole = static_cast<int64_t>(std::min(seconds + 0.5, 1e12));
@@ -49,7 +40,7 @@ std::string Text(const RunStatus& s, size_t width) {
   if (s.findings > 0) add("findings", absl::StrCat(s.findings));
   for (const std::string& line : s.distrusted) add("distrusted", line);
   if (s.rate > 0) add("rate", HumanCount(s.rate) + " dot products/s");
-  if (s.last_ended > 0) add("last unit", TimeText(s.last_ended));
+  if (s.last_ended > 0) add("last unit", UtcTime(s.last_ended));
   if (!s.machines.empty()) {
     const size_t shown = std::min<size_t>(s.machines.size(), 5);
     const std::string more = shown == s.machines.size()
@@ -78,7 +69,7 @@ Json JsonOf(const RunStatus& s) {
           {"findings", s.findings},
           {"distrusted", s.distrusted},
           {"dot_products_per_second", s.rate},
-          {"last_unit", TimeText(s.last_ended)},
+          {"last_unit", UtcTime(s.last_ended)},
           {"seconds_left", s.seconds_left},
           {"machines", s.machines},
           {"writer", s.writer},

@@ -22,7 +22,8 @@ class FolderTest : public TestFolder {
   static RunManifest Manifest(uint64_t shard = 0, uint64_t shards = 1) {
     RunManifest manifest;
     manifest.device = "faulty:none=0";
-    manifest.instructions = {{"x86/vdpbf16ps", 950, 100}, {"x86/vfmadd231ss", 950, 100}};
+    manifest.instructions = {{"x86/vdpbf16ps", 950, 100, false, ""},
+                             {"x86/vfmadd231ss", 950, 100, false, ""}};
     manifest.shard = shard;
     manifest.shards = shards;
     return manifest;

@@ -5,7 +5,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/run_folder.h"
@@ -15,8 +14,6 @@
 
 namespace mmadiff {
 namespace {
-
-constexpr uint64_t kEndlessCases = uint64_t{1} << 60;  // more than any run can do
 
 // The seconds in which a unit was at work: those of a stop between two attempts do not count.
 class BusySeconds {
@@ -96,11 +93,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
   };
   const auto stored = ReadUnits(path, status.manifest, each, Sync::kNever);
   if (stored.ok()) {
-    for (const std::string& what : stored->warnings) {
-      // The end of what is being written is not there yet.
-      const bool growing = !status.writer.empty() && absl::StrContains(what, kTruncatedBlock);
-      if (!growing) status.damage.push_back(what);
-    }
+    status.damage = DamageOf(stored->warnings, status.writer);
   } else {
     status.damage.push_back(std::string(stored.status().message()));
   }

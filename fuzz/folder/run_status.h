@@ -10,6 +10,9 @@
 
 namespace mmadiff {
 
+// More of an instruction than any run can do: of --forever.
+inline constexpr uint64_t kEndlessCases = uint64_t{1} << 60;
+
 struct RunStatus {
   std::string path;
   RunManifest manifest;

@@ -1,0 +1,98 @@
+// mmadiff report: the page of one or more runs, from their folders.
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/page/html_page.h"
+#include "fuzz/page/plain_pages.h"
+#include "fuzz/page/report_data.h"
+
+namespace mmadiff {
+namespace {
+
+struct ReportFlags {
+  std::vector<std::string> folders;
+  std::string out, junit;
+  bool markdown = false, csv = false;
+};
+
+struct PageFormat {
+  const char* ending;  // of --out
+  std::string (*page)(const ReportData&);
+};
+constexpr PageFormat kFormats[] = {{".html", HtmlPage},
+                                   {".md", MarkdownPage},
+                                   {".json", JsonPage},
+                                   {".csv", CsvPage},
+                                   {".xml", JUnitPage}};
+
+// The format that flags ask for, else the one that the file's name ends in, else Markdown; nullptr:
+// the name says none.
+const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
+  const char* ending = flags.markdown ? ".md" : flags.csv ? ".csv" : nullptr;
+  if (ending == nullptr && flags.out.empty()) ending = json ? ".json" : ".md";
+  const auto asked = [&](const PageFormat& format) {
+    return ending == nullptr ? absl::EndsWith(flags.out, format.ending)
+                             : absl::string_view(format.ending) == ending;
+  };
+  const auto* format = std::ranges::find_if(kFormats, asked);
+  return format == std::end(kFormats) ? nullptr : format;
+}
+
+int RunReport(const ReportFlags& flags, const Globals& globals) {
+  if (flags.markdown && flags.csv) {
+    return Fail(absl::InvalidArgumentError("one of --markdown and --csv at a time"));
+  }
+  const PageFormat* format = FormatOf(flags, globals.json);
+  if (format == nullptr) {
+    return Fail(absl::InvalidArgumentError(
+        absl::StrCat("--out=", flags.out,
+                     ": the name ends in none of .html, .md, .json, .csv, .xml; end it so, "
+                     "or give --markdown or --csv")));
+  }
+  Console console = globals.MakeConsole();
+  const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, console);
+  if (!data.ok()) return Fail(data.status());
+  const std::pair<std::string, const PageFormat*> files[] = {{flags.out, format},
+                                                             {flags.junit, &kFormats[4]}};
+  for (const auto& [path, of] : files) {
+    if (path.empty()) continue;
+    if (absl::Status s = WriteFileDurably(path, of->page(*data)); !s.ok()) {
+      return Fail(s, kNotDurable);
+    }
+  }
+  for (const ReportRun& run : data->runs) {
+    for (const std::string& what : run.damage) console.Warn(what);
+    if (!flags.out.empty() && !globals.json) {
+      console.Print(absl::StrCat(run.manifest.device, ": ", run.Verdict(), "\n"));
+    }
+  }
+  if (globals.json) {
+    console.Print(JsonPage(*data));
+  } else if (flags.out.empty()) {
+    console.Print(format->page(*data));
+  }
+  return data->Damaged() ? kDamaged : kClean;
+}
+
+}  // namespace
+
+std::function<int()> AddReport(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<ReportFlags>();
+  command
+      .add_option("folder", flags->folders,
+                  "folders of runs; the shards of one run are summed, other runs stand beside")
+      ->required();
+  command
+      .add_option("--out", flags->out,
+                  "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")
+      ->type_name("FILE");
+  command.add_flag("--markdown", flags->markdown, "as Markdown; without --out the default");
+  command.add_flag("--csv", flags->csv, "as a table, a row an instruction");
+  command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
+  return [flags, &globals] { return RunReport(*flags, globals); };
+}
+
+}  // namespace mmadiff

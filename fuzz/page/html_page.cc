@@ -1,0 +1,308 @@
+#include "fuzz/page/html_page.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "fuzz/page/html.h"
+#include "fuzz/page/html_charts.h"
+#include "fuzz/page/html_style.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostOpenRows = 60;  // of a table that is not folded
+constexpr size_t kFewRows = 12;       // which no table folds
+constexpr size_t kMostNamed = 6;      // bins, classes
+
+struct KindText {
+  const char* tag;  // of the row
+  const char* css;
+};
+
+KindText TextOf(ReportRow::Kind kind) {
+  switch (kind) {
+    case ReportRow::kDiffers:
+      return {"differs", "bad"};
+    case ReportRow::kFlaky:
+      return {"does not repeat", "warn"};
+    case ReportRow::kIncomplete:
+      return {"incomplete", "warn"};
+    case ReportRow::kNothing:
+      return {"nothing compared", "warn"};
+    case ReportRow::kAgrees:
+      return {"agrees", "good"};
+  }
+  return {"", ""};
+}
+
+std::string Some(const std::vector<std::string>& names) {
+  const size_t shown = std::min(names.size(), kMostNamed);
+  std::string text = absl::StrJoin(names.begin(), names.begin() + static_cast<long>(shown), ", ");
+  if (shown < names.size()) absl::StrAppend(&text, " and ", names.size() - shown, " more");
+  return text;
+}
+
+std::string VerdictCard(const ReportRun& run) {
+  const ReportRow::Kind worst = run.rows.empty() ? ReportRow::kNothing : run.rows.front().kind;
+  const bool trusted = run.distrusted.empty() && run.damage.empty();
+  const char* css = worst == ReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
+  std::string why;
+  if (!run.findings.empty()) {
+    const Finding& first = run.findings.front().finding;
+    why = absl::StrCat(run.findings.size(),
+                       run.findings.size() == 1 ? " finding: " : " findings, the first: ",
+                       first.signature, " of ", first.op);
+  } else if (worst == ReportRow::kAgrees || worst == ReportRow::kIncomplete) {
+    why =
+        "The rate of differences is below the bound of each instruction (95 %, of this generator), "
+        "not none.";
+  }
+  return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(run.Verdict()), "</p>",
+                      why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
+}
+
+std::string Tiles(const ReportRun& run) {
+  std::string html = "<dl class=\"tiles\">";
+  const auto add = [&](const char* what, uint64_t number) {
+    absl::StrAppend(&html, "<div><dt>", what, "</dt><dd>", HtmlNumber(number), "</dd></div>\n");
+  };
+  add("instructions", run.rows.size());
+  add("cases", run.total.cases);
+  add("dot products", run.total.dot_products);
+  add("mismatches", run.total.mismatches);
+  add("findings", run.findings.size());
+  return html + "</dl>\n";
+}
+
+std::string Facts(const ReportRun& run) {
+  const RunManifest& m = run.manifest;
+  std::string html = "<div class=\"card\"><dl class=\"facts\">\n";
+  const auto add = [&](const char* what, const std::string& value) {
+    if (value.empty()) return;
+    absl::StrAppend(&html, "<dt>", what, "</dt><dd>", Html(value), "</dd>\n");
+  };
+  add("Device", absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", m.device_identity));
+  add("Machines", absl::StrJoin(run.machines, "; "));
+  add("When", run.rate.end == 0
+                  ? "not known"
+                  : absl::StrCat(UtcTime(run.rate.begin), " to ", UtcTime(run.rate.end)));
+  add("Generator",
+      absl::StrCat("version ", m.generator_version, ", seed ", m.seed, ", strategy ", m.strategy));
+  add("Program", absl::StrCat("mmadiff ", m.tool_version, ", model version ", m.model_version));
+  add("Units", run.endless ? absl::StrCat(run.units, ", of a run without an end")
+                           : absl::StrCat(run.units, " of ", run.planned_units));
+  if (run.shards > 1) {
+    add("Shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
+  }
+  add("Folders", absl::StrJoin(run.folders, ", "));
+  add("Digest", run.digest);
+  for (const std::string& line : run.distrusted) add("Distrusted", line);
+  for (const std::string& line : run.damage) add("Damaged", line);
+  return html + "</dl></div>\n";
+}
+
+std::vector<std::string> Cells(const ReportRow& row) {
+  const KindText kind = TextOf(row.kind);
+  std::string notes;
+  const auto note = [&](const std::string& text) {
+    absl::StrAppend(&notes, "<div class=\"soft\">", Html(text), "</div>");
+  };
+  if (row.emulated) note("emulated on this device");
+  if (!row.empty_classes.empty()) note("no case of class " + Some(row.empty_classes));
+  if (!row.missing_bins.empty()) note("not reached: " + Some(row.missing_bins));
+  std::string cases = HtmlNumber(row.total.cases);
+  if (!row.finished && row.planned_cases > 0) {
+    cases = absl::StrCat("<span>", cases, " <span class=\"soft\">of ",
+                         HtmlNumber(row.planned_cases), "</span></span>");
+  }
+  return {absl::StrCat("<span class=\"name\">", HtmlName(row.name), "</span>", notes),
+          absl::StrCat("<span class=\"tag ", kind.css, "\" title=\"", Html(row.verdict), "\">",
+                       kind.tag, "</span>"),
+          cases,
+          HtmlNumber(row.total.dot_products),
+          HtmlNumber(row.total.mismatches),
+          row.bound > 0 ? absl::StrFormat("&lt;&#8239;%.1e", row.bound) : "&ndash;",
+          Html(row.grade.empty() ? "none" : row.grade)};
+}
+
+std::string RowsTable(const std::vector<const ReportRow*>& rows) {
+  std::vector<std::vector<std::string>> cells;
+  for (const ReportRow* row : rows) cells.push_back(Cells(*row));
+  return HtmlTable("",
+                   {{"instruction"},
+                    {"verdict"},
+                    {"cases", true},
+                    {"dot products", true},
+                    {"mismatches", true},
+                    {"3/N", true},
+                    {"model"}},
+                   cells, "stack");
+}
+
+std::string Rows(const ReportRun& run) {
+  std::vector<const ReportRow*> open, folded;
+  for (const ReportRow& row : run.rows) {
+    const bool few = run.rows.size() <= kFewRows;
+    const bool worth = row.kind != ReportRow::kAgrees && open.size() < kMostOpenRows;
+    (few || worth ? open : folded).push_back(&row);
+  }
+  std::string html =
+      "<h2>Instructions <small>3/N: differences are rarer (95 %, of this generator)</small></h2>\n"
+      "<div class=\"card\">\n";
+  if (!open.empty()) html += RowsTable(open);
+  if (!folded.empty()) {
+    absl::StrAppend(
+        &html, "<details><summary>",
+        open.empty()                                 ? "All "
+        : folded.front()->kind == ReportRow::kAgrees ? ""
+                                                     : "The other ",
+        folded.size(),
+        folded.front()->kind == ReportRow::kAgrees ? " instructions that agree" : " instructions",
+        "</summary>\n", RowsTable(folded), "</details>\n");
+  }
+  return html + "</div>\n";
+}
+
+std::string Stages(const ReportFinding& f) {
+  std::string html =
+      "<div class=\"scroll\" tabindex=\"0\"><table class=\"stages\"><thead><tr><th "
+      "scope=\"col\">stage</th>";
+  for (const std::string& column : f.columns) {
+    absl::StrAppend(&html, "<th scope=\"col\">", Html(column), "</th>");
+  }
+  html += "</tr></thead>\n<tbody>\n";
+  for (const StageLine& line : f.stages) {
+    html += line.parts ? "<tr class=\"parts\">" : "<tr>";
+    for (const std::string& cell : line.cells) html += HtmlTag("td", "", Html(cell));
+    html += "</tr>\n";
+  }
+  return html + "</tbody></table></div>\n";
+}
+
+std::string FindingCard(const ReportFinding& f) {
+  const Finding& finding = f.finding;
+  std::string html =
+      absl::StrCat("<article class=\"card finding\"><header><h3>", HtmlName(finding.signature),
+                   "</h3>", finding.flaky ? "<span class=\"tag warn\">does not repeat</span>" : "",
+                   "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n");
+  if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
+  if (!f.minimal.empty()) {
+    absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",
+                    Html(f.minimal), "</pre></div>\n");
+    if (!f.difference.empty()) {
+      absl::StrAppend(&html, "<div><div class=\"label\">Result</div><pre>", Html(f.difference),
+                      "</pre></div>");
+    }
+    html += "</div>\n";
+  }
+  if (!f.stages.empty()) {
+    absl::StrAppend(
+        &html, "<div class=\"label\">Stages of the model",
+        f.columns.size() > 1 ? ", and of the change that gives the device's answer" : "", "</div>",
+        Stages(f));
+  }
+  const size_t files = finding.beside.size() + 1;
+  absl::StrAppend(&html, "<p class=\"soft\">First case <span class=\"mono\">",
+                  HtmlName(finding.case_name), "</span>, ", files,
+                  files == 1 ? " case filed" : " cases filed", "</p>\n", HtmlCommand(f.command));
+  return html + "</article>\n";
+}
+
+std::string FindingsPart(const ReportRun& run) {
+  if (run.findings.empty()) return "";
+  std::string html = absl::StrCat("<h2>Findings <small>", run.findings.size(), "</small></h2>\n");
+  for (const ReportFinding& f : run.findings) html += FindingCard(f);
+  return html;
+}
+
+std::string Coverage(const ReportRun& run) {
+  std::string html = "<h2>Coverage</h2>\n<div class=\"card\">\n";
+  if (run.crosses.empty()) {
+    return html +
+           "<p class=\"soft\">No dot product of this run was looked at from inside.</p></div>\n";
+  }
+  html +=
+      "<ul class=\"legend\"><li><span class=\"key h\"></span>dot products, few to many</li>"
+      "<li><span class=\"key e\"></span>too few in some instruction</li>"
+      "<li><span class=\"key u\"></span>cannot be reached</li></ul>\n<div class=\"crosses\">\n";
+  for (const Cross& cross : run.crosses) html += CrossChart(cross);
+  return html + "</div></div>\n";
+}
+
+std::string Charts(const ReportRun& run) {
+  const std::string ulps = UlpChart(run), rate = RateChart(run.rate);
+  std::string html = "<h2>Differences and rate</h2>\n<div class=\"columns\">\n";
+  absl::StrAppend(&html, "<div class=\"card\">\n<h4>Distance</h4>\n",
+                  !ulps.empty()               ? ulps
+                  : run.total.mismatches == 0 ? "<p class=\"soft\">No word differs.</p>"
+                                              : "<p class=\"soft\">Not counted by this run.</p>",
+                  "</div>\n<div class=\"card\">\n<h4>Rate over time</h4>\n",
+                  rate.empty() ? "<p class=\"soft\">No unit says when it ended.</p>" : rate,
+                  "</div></div>\n");
+  return html;
+}
+
+std::string MutantsPart(const ReportMutants& mutants) {
+  if (mutants.models == 0) return "";
+  std::string html = absl::StrCat(
+      "<h2>Surviving mutants</h2>\n<div class=\"card\">\n<p>", mutants.survivors.size(), " of ",
+      mutants.mutants, " changed models gave the answers of the model in the first ", mutants.cases,
+      " cases. Tried: ", mutants.models, " of the ", mutants.of_models,
+      mutants.of_models == 1 ? " model" : " models", " of this run.</p>\n");
+  if (!mutants.survivors.empty()) {
+    std::vector<std::vector<std::string>> rows;
+    for (const auto& [op, change] : mutants.survivors) {
+      rows.push_back(
+          {HtmlTag("span", "name", HtmlName(op)), HtmlTag("span", "name", HtmlName(change))});
+    }
+    html += HtmlTable("", {{"instruction"}, {"change"}}, rows);
+  }
+  return html + "</div>\n";
+}
+
+std::string RunHtml(const ReportRun& run, const char* heading, const std::string& title) {
+  return absl::StrCat("<section>\n<", heading, ">", Html(title), " <small>",
+                      Html(run.manifest.device), "</small></", heading, ">\n", VerdictCard(run),
+                      Tiles(run), Facts(run), Rows(run), FindingsPart(run), Coverage(run),
+                      Charts(run), MutantsPart(run.mutants), "</section>\n");
+}
+
+}  // namespace
+
+std::string HtmlPage(const ReportData& data) {
+  std::string body;
+  if (data.runs.size() > 1) {
+    absl::StrAppend(&body, "<h1>", data.runs.size(), " runs</h1>\n<div class=\"card\">\n");
+    std::vector<std::vector<std::string>> rows;
+    for (size_t i = 0; i < data.runs.size(); ++i) {
+      const ReportRun& run = data.runs[i];
+      rows.push_back(
+          {absl::StrCat("<a href=\"#run", i + 1, "\">", Html(run.manifest.device), "</a>"),
+           Html(run.Verdict()), HtmlNumber(run.total.dot_products),
+           HtmlNumber(run.total.mismatches)});
+    }
+    absl::StrAppend(
+        &body,
+        HtmlTable("", {{"device"}, {"verdict"}, {"dot products", true}, {"mismatches", true}},
+                  rows),
+        "</div>\n");
+  }
+  for (size_t i = 0; i < data.runs.size(); ++i) {
+    const ReportRun& run = data.runs[i];
+    const std::string& identity = run.manifest.device_identity;
+    absl::StrAppend(&body, "<div id=\"run", i + 1, "\">",
+                    RunHtml(run, "h1", identity.empty() ? "A run" : identity), "</div>\n");
+  }
+  return absl::StrCat(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>mmadiff: ",
+      Html(data.runs.size() == 1 ? data.runs.front().Verdict() : "report"), "</title>\n<style>",
+      kHtmlStyle, "</style>\n</head>\n<body>\n<main>\n", body, "<footer>mmadiff ", MMADIFF_VERSION,
+      "</footer>\n</main>\n<script>", kHtmlScript, "</script>\n</body>\n</html>\n");
+}
+
+}  // namespace mmadiff

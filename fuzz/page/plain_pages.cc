@@ -1,0 +1,284 @@
+#include "fuzz/page/plain_pages.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "device/plain_text.h"
+#include "fuzz/json_text.h"
+#include "fuzz/junit.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kMostRows = 40;  // of Markdown that agree
+
+const char* NameOf(ReportRow::Kind kind) {
+  constexpr const char* kNames[] = {"differs", "flaky", "incomplete", "nothing", "agrees"};
+  return kNames[kind];
+}
+
+std::string Cell(absl::string_view text) {
+  return absl::StrReplaceAll(PlainLine(text), {{"|", "\\|"}});
+}
+
+// Lines as they are.
+std::string Block(absl::string_view text) {
+  return absl::StrCat("```\n", PlainText(text), absl::EndsWith(text, "\n") ? "" : "\n", "```\n");
+}
+
+std::string TableLine(const std::vector<std::string>& cells, const char* mark) {
+  const auto add = [](std::string* line, const std::string& cell) { *line += Cell(cell); };
+  return absl::StrCat("| ", absl::StrJoin(cells, " | ", add), mark, " |\n");
+}
+
+std::string RowLine(const ReportRow& row) {
+  const std::string of =
+      row.finished || row.planned_cases == 0 ? "" : absl::StrCat(" of ", row.planned_cases);
+  return absl::StrCat("| ", Cell(row.name), row.emulated ? " (emulated)" : "", " | ",
+                      row.total.cases, of, " | ", row.total.dot_products, " | ",
+                      row.total.mismatches, " | ", Cell(row.verdict), " |\n");
+}
+
+void AddRows(const ReportRun& run, std::string& page) {
+  page +=
+      "\n| instruction | cases | dot products | mismatches | verdict |\n|---|---:|---:|---:|---|\n";
+  size_t agree = 0;
+  for (const ReportRow& row : run.rows) {
+    if (row.kind != ReportRow::kAgrees || agree++ < kMostRows) page += RowLine(row);
+  }
+  if (agree > kMostRows) absl::StrAppend(&page, "\nAnd ", agree - kMostRows, " that agree.\n");
+}
+
+void AddFinding(const ReportFinding& f, std::string& page) {
+  absl::StrAppend(&page, "\n### ", Cell(f.finding.signature), "\n\n", Cell(f.finding.op), ", ",
+                  f.finding.beside.size() + 1, " filed. ", Cell(f.diagnosis), "\n\n");
+  if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
+  if (!f.stages.empty()) {
+    std::vector<std::string> titles = {"stage"};
+    titles.insert(titles.end(), f.columns.begin(), f.columns.end());
+    absl::StrAppend(&page, "\n", TableLine(titles, ""));
+    for (size_t i = 0; i < titles.size(); ++i) page += "|---";
+    page += "|\n";
+    for (const StageLine& line : f.stages) page += TableLine(line.cells, line.parts ? " <--" : "");
+  }
+  absl::StrAppend(&page, "\n", Block(f.command));
+}
+
+void AddRun(const ReportRun& run, std::string& page) {
+  const RunManifest& m = run.manifest;
+  const auto fact = [&](const char* what, const std::string& value) {
+    if (!value.empty()) absl::StrAppend(&page, "* ", what, ": ", PlainLine(value), "\n");
+  };
+  absl::StrAppend(&page, "# ", PlainLine(m.device), "\n\n**", PlainLine(run.Verdict()), "**\n\n");
+  fact("device", m.device_identity);
+  fact("machines", absl::StrJoin(run.machines, "; "));
+  if (run.rate.end != 0) {
+    fact("when", absl::StrCat(UtcTime(run.rate.begin), " to ", UtcTime(run.rate.end)));
+  }
+  fact("generator",
+       absl::StrCat("version ", m.generator_version, ", seed ", m.seed, ", strategy ", m.strategy));
+  fact("program", absl::StrCat(m.tool_version, ", model version ", m.model_version));
+  fact("units",
+       absl::StrCat(run.units, run.endless ? "" : absl::StrCat(" of ", run.planned_units)));
+  if (run.shards > 1) {
+    fact("shards", absl::StrCat(absl::StrJoin(run.seen, ", "), " of ", run.shards));
+  }
+  fact("total", absl::StrCat(run.total.cases, " cases, ", run.total.dot_products, " dot products, ",
+                             run.total.mismatches, " mismatches"));
+  fact("digest", run.digest);
+  for (const std::string& line : run.distrusted) fact("distrusted", line);
+  for (const std::string& line : run.damage) fact("damaged", line);
+  AddRows(run, page);
+  if (!run.findings.empty()) page += "\n## Findings\n";
+  for (const ReportFinding& f : run.findings) AddFinding(f, page);
+  if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
+  for (const Cross& cross : run.crosses) {
+    const CrossTotals totals = TotalsOf(cross);
+    absl::StrAppend(&page, "| ", Cell(cross.group), " | ", totals.reachable - totals.missing, " | ",
+                    totals.reachable, " |\n");
+  }
+  if (!run.ulps.empty()) page += "\n## Distance\n\n| ulps | words |\n|---:|---:|\n";
+  for (const auto& [bucket, count] : run.ulps) {
+    absl::StrAppend(&page, "| ", bucket, " | ", count, " |\n");
+  }
+  const ReportMutants& tried = run.mutants;
+  if (tried.models == 0) return;
+  absl::StrAppend(&page, "\n## Surviving mutants\n\n", tried.survivors.size(), " of ",
+                  tried.mutants, " in ", tried.cases, " cases, of ", tried.models, " of ",
+                  tried.of_models, " models.\n");
+  for (const auto& [op, change] : tried.survivors) {
+    absl::StrAppend(&page, "* ", op, ": ", change, "\n");
+  }
+}
+
+Json JsonOf(const ReportRow& row) {
+  return {{"name", row.name},
+          {"kind", NameOf(row.kind)},
+          {"cases", row.total.cases},
+          {"planned_cases", row.planned_cases},
+          {"dot_products", row.total.dot_products},
+          {"mismatches", row.total.mismatches},
+          {"bound", row.bound},
+          {"seconds", row.total.seconds},
+          {"verdict", row.verdict},
+          {"finished", row.finished},
+          {"emulated", row.emulated},
+          {"evidence", row.grade},
+          {"empty_classes", row.empty_classes},
+          {"missing_bins", row.missing_bins},
+          {"counts", row.total.counts}};
+}
+
+Json JsonOf(const ReportFinding& f) {
+  Json stages = Json::array();
+  for (const StageLine& line : f.stages) {
+    stages.push_back({{"cells", line.cells}, {"differs_first", line.parts}});
+  }
+  return {{"instruction", f.finding.op},
+          {"bucket", f.finding.signature},
+          {"first_case", f.finding.case_name},
+          {"flaky", f.finding.flaky},
+          {"path", f.finding.path},
+          {"beside", f.finding.beside},
+          {"minimal", f.minimal},
+          {"difference", f.difference},
+          {"diagnosis", f.diagnosis},
+          {"columns", f.columns},
+          {"stages", stages},
+          {"command", f.command}};
+}
+
+Json JsonOf(const Cross& cross) {
+  Json cells = Json::array();
+  for (size_t r = 0; r < cross.rows.size(); ++r) {
+    for (size_t c = 0; c < cross.columns.size(); ++c) {
+      const Cross::Cell& cell = cross.cells[r][c];
+      if (!cell.known) continue;
+      cells.push_back({{"row", cross.rows[r]},
+                       {"column", cross.columns[c]},
+                       {"dot_products", cell.count},
+                       {"instructions", cell.instructions},
+                       {"missing", cell.missing},
+                       {"unreachable", cell.unreachable}});
+    }
+  }
+  return {{"group", cross.group}, {"cells", cells}};
+}
+
+Json JsonOf(const ReportRun& run) {
+  const RunManifest& m = run.manifest;
+  Json rows = Json::array(), findings = Json::array(), coverage = Json::array(),
+       rates = Json::array(), ulps = Json::array(), survivors = Json::array();
+  for (const ReportRow& row : run.rows) rows.push_back(JsonOf(row));
+  for (const ReportFinding& f : run.findings) findings.push_back(JsonOf(f));
+  for (const Cross& cross : run.crosses) coverage.push_back(JsonOf(cross));
+  for (size_t i = 0; i < run.rate.machines.size(); ++i) {
+    rates.push_back(
+        {{"machine", run.rate.machines[i]}, {"dot_products_per_second", run.rate.rates[i]}});
+  }
+  for (const auto& [bucket, count] : run.ulps) {
+    ulps.push_back({{"distance", bucket}, {"words", count}});
+  }
+  for (const auto& [op, change] : run.mutants.survivors) {
+    survivors.push_back({{"instruction", op}, {"change", change}});
+  }
+  return {{"device", m.device},
+          {"device_identity", m.device_identity},
+          {"tool_version", m.tool_version},
+          {"model_version", m.model_version},
+          {"generator_version", m.generator_version},
+          {"seed", m.seed},
+          {"strategy", m.strategy},
+          {"folders", run.folders},
+          {"shards", run.shards},
+          {"seen_shards", run.seen},
+          {"endless", run.endless},
+          {"verdict", run.Verdict()},
+          {"units", run.units},
+          {"planned_units", run.planned_units},
+          {"cases", run.total.cases},
+          {"dot_products", run.total.dot_products},
+          {"mismatches", run.total.mismatches},
+          {"seconds", run.total.seconds},
+          {"digest", run.digest},
+          {"machines", run.machines},
+          {"distrusted", run.distrusted},
+          {"damage", run.damage},
+          {"instructions", rows},
+          {"findings", findings},
+          {"coverage", coverage},
+          {"rate",
+           {{"begin", UtcTime(run.rate.begin)}, {"end", UtcTime(run.rate.end)}, {"series", rates}}},
+          {"ulps", ulps},
+          {"mutants",
+           {{"models", run.mutants.models},
+            {"of_models", run.mutants.of_models},
+            {"cases", run.mutants.cases},
+            {"mutants", run.mutants.mutants},
+            {"survivors", survivors}}}};
+}
+
+std::string Field(absl::string_view text) {
+  const std::string line = PlainLine(text);
+  if (line.find_first_of(",\"") == line.npos) return line;
+  return absl::StrCat("\"", absl::StrReplaceAll(line, {{"\"", "\"\""}}), "\"");
+}
+
+}  // namespace
+
+std::string MarkdownPage(const ReportData& data) {
+  std::string page;
+  for (const ReportRun& run : data.runs) {
+    if (!page.empty()) page += "\n";
+    AddRun(run, page);
+  }
+  return page;
+}
+
+std::string JsonPage(const ReportData& data) {
+  Json runs = Json::array();
+  for (const ReportRun& run : data.runs) runs.push_back(JsonOf(run));
+  return JsonText({{"runs", runs}}, 1) + "\n";
+}
+
+std::string CsvPage(const ReportData& data) {
+  std::string page =
+      "device,device_identity,instruction,kind,cases,planned_cases,dot_products,mismatches,bound,"
+      "evidence,verdict\n";
+  for (const ReportRun& run : data.runs) {
+    for (const ReportRow& row : run.rows) {
+      absl::StrAppend(
+          &page,
+          absl::StrJoin({Field(run.manifest.device), Field(run.manifest.device_identity),
+                         Field(row.name), std::string(NameOf(row.kind)),
+                         absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
+                         absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
+                         absl::StrFormat("%.3g", row.bound), Field(row.grade), Field(row.verdict)},
+                        ","),
+          "\n");
+    }
+  }
+  return page;
+}
+
+std::string JUnitPage(const ReportData& data) {
+  std::vector<TestResult> results;
+  for (const ReportRun& run : data.runs) {
+    for (const ReportRow& row : run.rows) {
+      const bool fails = row.kind == ReportRow::kDiffers || row.kind == ReportRow::kFlaky ||
+                         row.total.dot_products == 0;
+      results.push_back({absl::StrCat(run.manifest.device, " ", row.name),
+                         fails ? absl::StrCat(row.total.mismatches, " of ", row.total.dot_products,
+                                              " words differ: ", row.verdict)
+                               : ""});
+    }
+  }
+  return JUnit("report", results);
+}
+
+}  // namespace mmadiff

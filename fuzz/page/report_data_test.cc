@@ -1,0 +1,245 @@
+// What is gathered of folders, and what the page shows of it that no real run has yet.
+#include "fuzz/page/report_data.h"
+
+#include <numeric>
+
+#include "absl/strings/match.h"
+#include "fuzz/folder/folder_fixture.h"
+#include "fuzz/page/html_page.h"
+#include "fuzz/report.h"
+#include "fuzz/ulp_buckets.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Pair;
+
+class ReportDataTest : public FolderTest {
+ protected:
+  static ReportData Gather(const std::vector<std::string>& folders) {
+    Console console(Color::kNever, true);
+    ReportOptions options = {folders};
+    options.mutant_models = 0;
+    absl::StatusOr<ReportData> data = GatherReport(options, console);
+    EXPECT_TRUE(data.ok()) << data.status();
+    return data.ok() ? *std::move(data) : ReportData{{ReportRun{}}};
+  }
+
+  static const ReportRow& Row(const ReportRun& run, const std::string& name) {
+    const auto row = std::ranges::find(run.rows, name, &ReportRow::name);
+    EXPECT_NE(row, run.rows.end());
+    return *row;
+  }
+
+  // All units of both instructions, those of one shard.
+  static std::vector<UnitResult> All(bool differ, uint64_t shard = 0, uint64_t shards = 1) {
+    std::vector<UnitResult> units;
+    for (uint32_t instruction = 0; instruction < 2; ++instruction) {
+      for (uint64_t u = shard; u < 10; u += shards) {
+        units.push_back(Unit(instruction, u));
+        if (differ) continue;
+        units.back().mismatches = 0;
+        units.back().mismatching_cases.clear();
+        units.back().model_digest = units.back().device_digest;
+      }
+    }
+    return units;
+  }
+};
+
+TEST_F(ReportDataTest, EachUnitCountsOnceWhateverFoldersHaveIt) {
+  const std::string s0 = Attempt("0", All(true, 0, 2), Manifest(0, 2)),
+                    s1 = Attempt("1", All(true, 1, 2), Manifest(1, 2)),
+                    again = Attempt("again", All(true, 1, 2), Manifest(1, 2)),
+                    whole = Attempt("whole", All(true));
+  const std::vector<std::vector<std::string>> ways = {
+      {s0, s1}, {s1, again, s0, again + "/"}, {whole}, {s0, whole}, {whole, s1, s0}};
+  for (const std::vector<std::string>& folders : ways) {
+    const ReportData data = Gather(folders);
+    ASSERT_EQ(data.runs.size(), 1u);
+    const ReportRun& run = data.runs[0];
+    EXPECT_EQ(run.units, 20u);
+    EXPECT_EQ(run.planned_units, 20u);
+    EXPECT_EQ(run.total.cases, 1900u);
+    EXPECT_EQ(run.total.dot_products, 950u * 17);
+    EXPECT_EQ(run.total.mismatches, 60u);
+    EXPECT_EQ(run.digest, Gather({whole}).runs[0].digest);
+    EXPECT_THAT(run.damage, IsEmpty());
+  }
+}
+
+TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
+  const ReportRun shard = Gather({Attempt("1", All(false, 1, 3), Manifest(1, 3))}).runs[0];
+  EXPECT_EQ(shard.Count(ReportRow::kAgrees), 2u);
+  EXPECT_THAT(shard.seen, ElementsAre(1));
+  EXPECT_EQ(shard.planned_units, 6u);
+  std::vector<UnitResult> units = All(false);
+  units.pop_back();
+  const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
+  EXPECT_EQ(Row(stopped, "x86/vfmadd231ss").kind, ReportRow::kIncomplete);
+  EXPECT_EQ(Row(stopped, "x86/vdpbf16ps").kind, ReportRow::kAgrees);
+  EXPECT_EQ(stopped.rows.front().name, "x86/vfmadd231ss");  // the gravest first
+  EXPECT_DOUBLE_EQ(stopped.rows.front().bound, 3 / 900.);
+  EXPECT_EQ(stopped.digest, "");
+  EXPECT_THAT(stopped.Verdict(), HasSubstr("; 1 is incomplete"));
+}
+
+TEST_F(ReportDataTest, OtherRunsStandBeside) {
+  RunManifest other = Manifest();
+  other.seed = 77;
+  const ReportData data = Gather({Attempt("a", All(false)), Attempt("b", All(true), other)});
+  ASSERT_EQ(data.runs.size(), 2u);
+  EXPECT_EQ(data.runs[0].total.mismatches, 0u);
+  EXPECT_EQ(data.runs[1].total.mismatches, 60u);
+  EXPECT_EQ(data.runs[1].manifest.seed, 77u);
+}
+
+TEST_F(ReportDataTest, TwoAnswersToAUnitAreDamage) {
+  std::vector<UnitResult> lie = {Unit(0, 4, "node9")};
+  lie[0].device_digest += 1;
+  const ReportData data = Gather({Attempt("a", All(false)), Attempt("b", lie)});
+  EXPECT_TRUE(data.Damaged());
+  EXPECT_THAT(data.runs[0].damage, ElementsAre(testing::AllOf(HasSubstr("unit 4 of x86/vdpbf16ps"),
+                                                              HasSubstr("node9"))));
+  EXPECT_EQ(data.runs[0].units, 20u);
+}
+
+TEST_F(ReportDataTest, WhatARunIsWritingIsNoDamage) {
+  const std::string folder = Attempt("w", {Unit(0, 1), Unit(0, 2)});
+  const std::string log = UnitLogsIn(folder)->front();
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 5);
+  std::string warning;
+  auto lock = *FolderLock::Take(folder, warning);
+  EXPECT_FALSE(Gather({folder}).Damaged());
+  lock.reset();
+  EXPECT_TRUE(Gather({folder}).Damaged());
+}
+
+TEST_F(ReportDataTest, AFindingOfAnUnfinishedUnitDiffers) {
+  const std::string folder = Attempt("w", {Unit(0, 0)});
+  File(folder, 1, 2);
+  const ReportRun run = Gather({folder}).runs[0];
+  EXPECT_EQ(Row(run, "x86/vfmadd231ss").kind, ReportRow::kDiffers);
+  EXPECT_EQ(Row(run, "x86/vfmadd231ss").total.cases, 0u);
+  ASSERT_EQ(run.findings.size(), 1u);
+  EXPECT_THAT(run.findings[0].command, HasSubstr(run.findings[0].finding.path));
+}
+
+TEST_F(ReportDataTest, TheRateIsWhatTheMachinesDid) {
+  std::vector<UnitResult> units;
+  for (uint64_t u = 0; u < 9; ++u) {
+    units.push_back(Unit(0, u, u % 2 == 0 ? "node1" : "node2"));
+    units.back().seconds = 3.5;
+  }
+  units.push_back(Unit(1, 0));
+  units.back().ended = 0;  // of an older version
+  const RateSeries rate = Gather({Attempt("w", units)}).runs[0].rate;
+  EXPECT_THAT(rate.machines, ElementsAre("node1", "node2"));
+  EXPECT_EQ(rate.end, 1'700'000'008u);
+  EXPECT_EQ(rate.begin, 1'700'000'000u - 4);
+  const double length =
+      static_cast<double>(rate.end - rate.begin) / static_cast<double>(rate.rates[0].size());
+  const auto done = [&](size_t m) {
+    return length * std::accumulate(rate.rates[m].begin(), rate.rates[m].end(), 0.);
+  };
+  EXPECT_NEAR(done(0), 5 * 1600, 1e-6);
+  EXPECT_NEAR(done(1), 4 * 1600, 1e-6);
+}
+
+TEST_F(ReportDataTest, ManyMachinesAreSixSeries) {
+  std::vector<UnitResult> units;
+  for (uint64_t u = 0; u < 9; ++u) units.push_back(Unit(0, u, absl::StrCat("node", u)));
+  const ReportRun run = Gather({Attempt("w", units)}).runs[0];
+  EXPECT_EQ(run.machines.size(), 9u);
+  EXPECT_THAT(run.rate.machines,
+              ElementsAre("node0", "node1", "node2", "node3", "node4", "4 others"));
+}
+
+TEST(CrossesTest, EmptyCellsAreMissingUnlessNothingReachesThem) {
+  const std::vector<Bin> bins = {{"pairs", "nan", "zero", 1, ""},
+                                 {"pairs", "nan", "one", 10, ""},
+                                 {"pairs", "inf", "zero", 1, "no infinity in e2m1"},
+                                 {"list", "tie", "", 1, ""}};
+  std::vector<Cross> crosses;
+  const std::vector<uint64_t> some = {5, 9, 0, 0}, all = {1, 10, 0, 7};
+  EXPECT_THAT(AddToCrosses("a", bins, some, crosses), ElementsAre("pairs/nan/one", "list/tie"));
+  EXPECT_THAT(AddToCrosses("b", bins, all, crosses), IsEmpty());
+  ASSERT_EQ(crosses.size(), 2u);
+  EXPECT_THAT(crosses[0].columns, ElementsAre("zero", "one"));
+  const Cross::Cell& few = crosses[0].cells[0][1];
+  EXPECT_EQ(few.count, 19u);
+  EXPECT_EQ(few.missing, 1u);
+  EXPECT_EQ(few.example, "a");
+  EXPECT_EQ(crosses[0].cells[1][0].unreachable, "no infinity in e2m1");
+  EXPECT_FALSE(crosses[0].cells[1][1].known);
+  EXPECT_EQ(TotalsOf(crosses[0]).reachable, 2u);
+  EXPECT_EQ(TotalsOf(crosses[0]).missing, 1u);
+  // What another model can reach is not grey any more.
+  std::vector<Bin> other = bins;
+  other[2].unreachable = "";
+  AddToCrosses("c", other, all, crosses);
+  EXPECT_EQ(crosses[0].cells[1][0].unreachable, "");
+  EXPECT_EQ(crosses[0].cells[1][0].missing, 1u);
+
+  ReportRun run;
+  run.crosses = crosses;
+  const std::string page = HtmlPage({{run}});
+  EXPECT_THAT(page, HasSubstr("title=\"pairs/nan/one: 29 dot products; too few in 1 of 3 "
+                              "instructions, as a\">29</td>"));
+}
+
+TEST(HtmlPageTest, WhatOthersWroteIsText) {
+  const std::string evil = "<script>alert(1)</script>\x1b[31m\"'&";
+  ReportRun run;
+  run.manifest.device = run.manifest.device_identity = run.manifest.strategy = evil;
+  run.folders = run.machines = run.distrusted = run.damage = run.rate.machines = {evil};
+  run.rate.begin = 1;
+  run.rate.end = 2;
+  run.rate.rates = {{1}};
+  ReportRow row;
+  row.name = row.verdict = row.grade = evil;
+  row.empty_classes = row.missing_bins = {evil};
+  run.rows = {row};
+  ReportFinding f;
+  f.finding.op = f.finding.signature = f.finding.case_name = evil;
+  f.minimal = f.difference = f.diagnosis = f.command = evil;
+  f.columns = {evil};
+  f.stages = {{{evil, evil}, true}};
+  run.findings = {f};
+  run.crosses = {{evil, {evil}, {evil}, {{Cross::Cell()}}}};
+  Cross::Cell& cell = run.crosses[0].cells[0][0];
+  cell.instructions = cell.missing = 1;
+  cell.example = evil;
+  run.mutants = {1, 1, 1, 1, {{evil, evil}}};
+  run.ulps = {{"special", 1}};
+  for (const ReportData& data : {ReportData{{run}}, ReportData{{run, run}}}) {
+    const std::string page = HtmlPage(data);
+    EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
+    EXPECT_THAT(page, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)&lt;/<wbr>script&gt;"));
+    EXPECT_EQ(page.find("\"'&"), page.npos);
+  }
+}
+
+TEST(UlpBucketsTest, PowersOfTwoAndWhatHasNoDistance) {
+  const Format& f = *FindOperation("x86/vfmadd231ss")->instruction->d;
+  const auto bucket = [&](uint64_t x, uint64_t y) { return UlpBucket(f, x, y); };
+  EXPECT_EQ(bucket(0x3f800000, 0x3f800001), "1");
+  EXPECT_EQ(bucket(0x3f800002, 0x3f800000), "2");
+  EXPECT_EQ(bucket(0x3f800000, 0x3f800003), "3..4");
+  EXPECT_EQ(bucket(0x3f800000, 0x3f800004), "3..4");
+  EXPECT_EQ(bucket(0x3f800000, 0x3f800005), "5..8");
+  EXPECT_EQ(bucket(0x80000000, 0), "special");
+  EXPECT_EQ(bucket(0x7f800000, 0x7f7fffff), "special");
+  EXPECT_EQ(bucket(0x7fc00000, 0x7fc00001), "special");
+  EXPECT_EQ(bucket(0x3f800000, 0xbf800000), "special");
+  const Format& f64 = *FindOperation("x86/vfmadd231sd")->instruction->d;
+  EXPECT_EQ(UlpBucket(f64, 0, 0x7fefffffffffffff), "4611686018427387905..9223372036854775808");
+}
+
+}  // namespace
+}  // namespace mmadiff
