@@ -87,6 +87,7 @@ explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
 explain 6 results | mmadiff explain $one $OTHER >/dev/full
 explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
 list 0 clean | mmadiff list formats
+list 5 damaged | cp -r found foundtorn; f=$(ls foundtorn/findings/*/*.txtpb | head -n 1); head -c 300 $f >x; cp x $f; mmadiff list findings foundtorn
 list 6 results | mmadiff list formats >/dev/full
 gen 0 clean | mmadiff gen $F --cases=5
 gen 6 results | mmadiff gen $F --cases=5 >/dev/full

@@ -86,9 +86,11 @@ constexpr Verb kVerbs[] = {
      .own = {{kMismatch, "the device's answer is not the model's"}, {kClean, "they are equal"}},
      .json = true},
     {.name = "list",
-     .what = "instructions, devices, strategies, formats, vectors, differences; one a line",
+     .what = "instructions, devices, strategies, formats, vectors, differences, findings; one a "
+             "line",
      .add = AddList,
      .example = "list instructions 'hopper/wgmma*' --evidence",
+     .codes = "5",
      .json = true},
     {.name = "gen",
      .what = "print cases in the line protocol",
