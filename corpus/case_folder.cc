@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <tuple>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
@@ -65,6 +66,11 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
         });
     if (!known) stored.answers.push_back(answer);
   }
+  const auto life = [](const RegressionCase& c) { return std::tie(c.state, c.state_by); };
+  if (life(stored) < life(added)) {
+    stored.state = added.state;
+    stored.state_by = added.state_by;
+  }
 }
 
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
@@ -109,6 +115,17 @@ absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string
   }
   if (absl::Status s = WriteFileDurably(path, FormatCase(*wanted, folder)); !s.ok()) return s;
   return path;
+}
+
+absl::Status RewriteCase(const std::string& path, const RegressionCase& c) {
+  const absl::StatusOr<std::string> old = ReadFile(path, kMaxTextProtoBytes);
+  if (!old.ok()) return old.status();
+  size_t head = 0;
+  while (head < old->size() && (*old)[head] == '#') {
+    head = std::min(old->size(), old->find('\n', head)) + 1;
+  }
+  const std::string text = FormatCase(c);
+  return WriteFileDurably(path, old->substr(0, head) + text.substr(text.find("\n\n") + 1));
 }
 
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {

@@ -13,7 +13,8 @@ namespace mmadiff {
 // the contents: such a case was edited or damaged, and the message says its right name.
 absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
 // Adds to `stored` what another file of the same case knows more: answers of another device, another
-// identity, or with other bits. Its texts stay, except that empty ones are filled.
+// identity, or with other bits. Its texts stay, except that empty ones are filled; of two states the
+// later one of the enumeration counts.
 void AddAnswers(const RegressionCase& added, RegressionCase& stored);
 // Writes below `folder` under CaseFileName(), atomically and durably; returns the path. An existing
 // file with the same id (whatever its slug) gains the answers, as AddAnswers() does.
@@ -21,6 +22,10 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored);
 // a case that could not be read again, kDataLoss also for an existing file that is damaged.
 absl::StatusOr<std::string> WriteCase(const RegressionCase& c, const std::string& folder,
                                       bool own_slug = false);
+
+// Writes the case over the file that it was read from, atomically and durably; the lines of comment
+// at its beginning stay. Errors as ReadFile() and WriteFileDurably().
+absl::Status RewriteCase(const std::string& path, const RegressionCase& c);
 
 // Every *.txtpb but manifests below a folder in the order of their paths, or the one file. Errors
 // as FilesBelow().

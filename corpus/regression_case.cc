@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
@@ -107,8 +108,20 @@ class Parser {
     case_.signature = message_.signature();
     case_.source = message_.source();
     case_.slug = message_.slug().empty() ? SlugOfFileName(where_) : message_.slug();
-    if (IsSlug(case_.slug)) return absl::OkStatus();
+    if (IsSlug(case_.slug)) return ParseState();
     return Error("slug: \"", absl::CHexEscape(case_.slug), "\", expected [a-z0-9_]+");
+  }
+
+  absl::Status ParseState() {
+    case_.state_by = message_.state_by();
+    const std::string& name = message_.state();
+    const auto named = std::ranges::find(kFindingStates, name);
+    if (named == std::end(kFindingStates) && !name.empty()) {
+      return Error("state: \"", absl::CHexEscape(name), "\", expected one of ",
+                   absl::StrJoin(kFindingStates, ", "));
+    }
+    if (!name.empty()) case_.state = static_cast<FindingState>(named - kFindingStates);
+    return absl::OkStatus();
   }
 
   absl::Status ParsePosition() {
@@ -222,7 +235,7 @@ std::string CanonicalInputs(const RegressionCase& c) {
 }
 
 // Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
-// 4 bytes each; the texts and words of every answer.
+// 4 bytes each; the texts and words of every answer; of a state that is not open name and origin.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -236,6 +249,10 @@ std::string ChecksumOf(const RegressionCase& c) {
     for (const std::string* text : {&answer.device, &answer.identity, &answer.date})
       put_text(*text);
     for (uint64_t word : answer.d) PutNumber(word, 8, bytes);
+  }
+  if (c.state != FindingState::kOpen || !c.state_by.empty()) {
+    put_text(Name(c.state));
+    put_text(c.state_by);
   }
   return Xxh3Hex(bytes);
 }
@@ -274,6 +291,8 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     added.set_date(answer.date);
     FormatRows(layouts.d, answer.d, *added.mutable_d());
   }
+  if (c.state != FindingState::kOpen) message.set_state(Name(c.state));
+  message.set_state_by(c.state_by);
   message.set_checksum(ChecksumOf(c));
   return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),
                       "\n# proto-file: proto/case.proto\n",

@@ -23,6 +23,19 @@ struct Answer {
   bool IsPrediction() const { return device.starts_with("model"); }
 };
 
+// Where a finding is in its life (fuzz/finding_life.h), in the order in which one counts more than
+// another where copies of a case differ.
+enum class FindingState {
+  kOpen,
+  kExplained,  // somebody wrote why
+  kFixed,      // model and device agree now
+  kFlaky,      // the device did not repeat its answer
+  kRegressed,  // was fixed, differs again
+};
+inline constexpr const char* kFindingStates[] = {"open", "explained", "fixed", "flaky",
+                                                 "regressed"};
+inline const char* Name(FindingState state) { return kFindingStates[static_cast<int>(state)]; }
+
 struct RegressionCase {
   const Operation* op = nullptr;
   Batch inputs;                 // count 1
@@ -32,6 +45,8 @@ struct RegressionCase {
   std::string signature;        // bucket of the difference; empty for a case without one
   std::string source;           // paper, recording or case name it came from
   Position position;            // of the dot product in the tile it was found in
+  FindingState state = FindingState::kOpen;
+  std::string state_by = {};  // who moved it there: "model:3", a device, "run"; empty if open
 };
 
 // First 12 hex digits of the XXH3-128 of our own canonical bytes (operation name, shape, operand

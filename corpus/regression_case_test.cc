@@ -18,6 +18,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 constexpr char kName[] = "sm_80/mma.m16n8k4.f32.tf32.tf32.f32";
@@ -101,6 +102,24 @@ TEST(FormatCase, DotProductRoundTrips) {
   const auto parsed = ParseCase(FormatCase(DotProduct()), "x");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   ExpectSame(*parsed, DotProduct());
+}
+
+// A file of before has no state, and its checksum knows none.
+TEST(FormatCase, AnOpenCaseSaysNothingOfItsState) {
+  RegressionCase c = DotProduct();
+  EXPECT_THAT(FormatCase(c), Not(HasSubstr("state")));
+  c.state = FindingState::kFixed;
+  c.state_by = "model:3";
+  const auto parsed = ParseCase(FormatCase(c), "x", true);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->state, FindingState::kFixed);
+  EXPECT_EQ(parsed->state_by, "model:3");
+  for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"state: \"fixed\"", "state: \"flaky\""}, {"model:3", "model:4"}}) {
+    EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(c), {{from, to}})), HasSubstr("checksum"));
+  }
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(c), {{"\"fixed\"", "\"f\\033\""}})),
+              HasSubstr("state: \"f\\x1b\", expected one of open, explained, fixed"));
 }
 
 TEST(FormatCase, ExecutionsRoundTrip) {

@@ -17,11 +17,11 @@ namespace mmadiff {
 // The facts that make two attempts the same run.
 struct RunManifest {
   struct Instruction {
-    std::string name;         // ARCH/INSTRUCTION
-    uint64_t cases = 0;       // executions in the whole run
-    uint64_t unit_cases = 0;  // executions of one unit; the last may have fewer
-    bool emulated = false;    // by the device, with several machine instructions
-    std::string schedule;     // "bits 1, tie 12" (fuzz/schedule.h); empty without one
+    std::string name;           // ARCH/INSTRUCTION
+    uint64_t cases = 0;         // executions in the whole run
+    uint64_t unit_cases = 0;    // executions of one unit; the last may have fewer
+    bool emulated = false;      // by the device, with several machine instructions
+    std::string schedule = {};  // "bits 1, tie 12" (fuzz/schedule.h); empty without one
 
     uint64_t Units() const { return cases / unit_cases + (cases % unit_cases != 0); }
     // Of a unit below Units().

@@ -14,6 +14,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "corpus/case_folder.h"
+#include "fuzz/finding_life.h"
 #include "fuzz/finding_text.h"
 #include "triage/explain.h"
 #include "triage/verdict.h"
@@ -29,11 +30,22 @@ std::string Slug(absl::string_view signature) {
   return slug;
 }
 
+// A run found it again.
+absl::Status Regress(const std::string& path) {
+  absl::StatusOr<RegressionCase> c = ReadCase(path);
+  if (!c.ok() || c->state != FindingState::kFixed || !IsFinding(*c)) return c.status();
+  c->state = FindingState::kRegressed;
+  c->state_by = kMovedByRun;
+  return RewriteCase(path, *c);
+}
+
 }  // namespace
 
 bool Repeats(absl::string_view signature) {
   return !absl::StartsWith(signature, kFlaky) && !absl::StartsWith(signature, kUnconfirmed);
 }
+
+bool IsMinimal(const RegressionCase& c) { return absl::StartsWith(c.why, kDiffers); }
 
 std::string Now() {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
@@ -164,7 +176,8 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
                        const std::string& folder, Finding& finding) {
   for (const KeptCase& kept : cases) {
     const auto path = WriteCase(ToRegressionCase(kept, device, finding.case_name), folder, true);
-    if (!path.ok()) return absl::DataLossError(path.status().message());
+    const absl::Status filed = path.ok() ? Regress(*path) : path.status();
+    if (!filed.ok()) return absl::DataLossError(filed.message());
     if (finding.path.empty()) {
       finding.path = *path;
     } else {
@@ -253,7 +266,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   for (Finding& f : earlier_) {
     if (f.op != c.op->name || f.signature != c.signature) continue;
     f.beside.push_back(path);
-    if (absl::StartsWith(c.why, kDiffers)) std::swap(f.path, f.beside.back());
+    if (IsMinimal(c)) std::swap(f.path, f.beside.back());
     return;
   }
   Finding f;

@@ -25,7 +25,9 @@ namespace mmadiff {
 
 // Before the bucket's name when the device did not repeat it, or could not be asked again.
 inline constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
-bool Repeats(absl::string_view signature);  // has neither
+bool Repeats(absl::string_view signature);    // has neither
+bool IsMinimal(const RegressionCase& c);      // the case that a finding is named by
+inline constexpr char kMovedByRun[] = "run";  // RegressionCase::state_by of what a run found again
 
 struct Finding {
   std::string op;  // ARCH/INSTRUCTION

@@ -23,6 +23,7 @@
 #include "device/plain_text.h"
 #include "fuzz/asked_device.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/finding_life.h"
 #include "fuzz/findings.h"
 #include "fuzz/recorder.h"
 #include "fuzz/replay_unmodelled.h"
@@ -225,22 +226,40 @@ class Replay {
         continue;
       }
       outcome_.filed_flaky += absl::StartsWith(c->signature, kFlaky);
-      if (device_ != nullptr) {
-        // In a folder, instructions that the device lacks are counted and left out.
-        if (file != path && device_->Lacks(*c->op)) {
-          ++outcome_.unsupported;
-        } else if (absl::Status s = Live(*c->op, c->inputs, file); !s.ok()) {
-          return s;
-        }
-        continue;
-      }
-      for (const Answer& answer : c->answers) {
-        // A prediction of the model that a device refutes is no expectation any more.
-        if (answer.IsPrediction() && c->answers.size() > 1) continue;
-        Compare(*c->op, c->inputs, answer.d, file, answer.device);
-      }
+      said_.reset();
+      if (absl::Status s = Case(*c, file, file != path); !s.ok()) return s;
+      if (said_.has_value() && IsFinding(*c)) Move(file, *c, *said_);
     }
     return absl::OkStatus();
+  }
+
+  absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
+    if (device_ != nullptr) {
+      // In a folder, instructions that the device lacks are counted and left out.
+      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, file);
+      ++outcome_.unsupported;
+      return absl::OkStatus();
+    }
+    for (const Answer& answer : c.answers) {
+      // A prediction of the model that a device refutes is no expectation any more.
+      if (answer.IsPrediction() && c.answers.size() > 1) continue;
+      Compare(*c.op, c.inputs, answer.d, file, answer.device);
+    }
+    return absl::OkStatus();
+  }
+
+  void Move(const std::string& file, RegressionCase c, Replayed said) {
+    const std::string device = device_ == nullptr ? "" : device_->device().name();
+    const FindingState from = StateOf(c);
+    const bool explain = !options_.why.empty() && said == Replayed::kDiffers;
+    const FindingState to = explain ? FindingState::kExplained : NextState(c, said, device);
+    if (from == to && !explain) return;
+    outcome_.moves.push_back({file, c.op->name, c.signature, from, to});
+    if (!options_.update) return;
+    c.state = to;
+    c.state_by = device.empty() ? absl::StrCat("model:", kModelVersion) : device;
+    if (explain) absl::StrAppend(&c.why, c.why.empty() ? "" : "; ", options_.why);
+    outcome_.durable.Update(RewriteCase(file, c));
   }
 
   absl::Status Vectors(const std::string& path) {
@@ -399,6 +418,10 @@ class Replay {
     tally.compared += compared;
     tally.differing += differing.size();
     tally.ops.insert(op.name);
+    const Replayed said = !answers.flaky.empty() ? Replayed::kFlaky
+                          : differing.empty()    ? Replayed::kEqual
+                                                 : Replayed::kDiffers;
+    said_ = std::max(said_.value_or(said), said);
     TestResult result = {absl::StrCat(where, " ", device), ""};
     Recording first;
     first.where = where;
@@ -437,6 +460,7 @@ class Replay {
   FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
+  std::optional<Replayed> said_;  // of the case at hand, by all its answers
   UnmodelledReplay unmodelled_;
 };
 

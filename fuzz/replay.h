@@ -13,6 +13,7 @@
 #include "corpus/vector_file.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
+#include "fuzz/finding_life.h"
 #include "fuzz/junit.h"
 #include "fuzz/replay_report.h"
 
@@ -27,6 +28,8 @@ struct ReplayOptions {
   uint64_t max_reports = 20;  // mismatches and flaky answers to report
   bool verbose = false;       // report each answer of a vector, also one that agrees
   bool test_results = false;  // one for each comparison
+  bool update = false;        // write where findings move (fuzz/finding_life.h)
+  std::string why = {};       // with `update`: explains the findings that differ
 };
 
 // What one device answered.
@@ -56,6 +59,8 @@ struct ReplayOutcome {
   // What the logs of surveys say beside their answers: rows that this version contradicts, rows that
   // trap, hang, fail, do not repeat or are elsewhere.
   int contradictions = 0, troubled = 0;
+  std::vector<FindingMove> moves;              // of findings; the files say it if asked to
+  absl::Status durable;                        // the first failure to write one
   bool damaged = false;                        // data that was skipped, which was warned of
   std::map<std::string, ReplayTally> tallies;  // by the identity of the device; not of vectors
   bool recordings = false;                     // a folder that holds recordings was replayed

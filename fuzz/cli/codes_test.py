@@ -59,6 +59,10 @@ status 6 results | mmadiff status clean2 >/dev/full
 report 0 clean | mmadiff report clean2 --out=clean2.html --junit=clean2.xml
 report 5 damaged | mmadiff report torn
 report 6 results | mmadiff report clean2 --out=/dev/full --csv
+report 0 clean | mmadiff report --compare clean2 merged
+report 1 with `--compare` | mmadiff report --compare clean2 lie
+report 5 damaged | mmadiff report --compare clean2 torn
+report 6 results | mmadiff report --compare clean2 merged >/dev/full
 verify 0 clean | LIE=x mmadiff verify clean2
 verify 1 the device's | LIE=0 mmadiff verify clean2
 verify 3 internal error | mmadiff verify limit
@@ -90,6 +94,7 @@ explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
 explain 6 results | mmadiff explain $one $OTHER >/dev/full
 explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
 list 0 clean | mmadiff list formats
+list 5 damaged | cp -r found foundtorn; f=$(ls foundtorn/findings/*/*.txtpb | head -n 1); head -c 300 $f >x; cp x $f; mmadiff list findings foundtorn
 list 6 results | mmadiff list formats >/dev/full
 gen 0 clean | mmadiff gen $F --cases=5
 gen 6 results | mmadiff gen $F --cases=5 >/dev/full

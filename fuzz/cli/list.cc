@@ -2,6 +2,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -17,6 +18,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/pager.h"
 #include "fuzz/devices.h"
+#include "fuzz/finding_life.h"
 #include "fuzz/json_text.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
@@ -252,8 +254,11 @@ constexpr List kLists[] = {{"instructions", ListInstructions, false},
                            {"vectors", ListVectors, true},
                            {"differences", ListDifferences, true}};
 
+constexpr char kFindings[] = "findings";
+
 struct ListFlags {
-  std::string what = "instructions", glob = "*";
+  std::string what = "instructions";
+  std::vector<std::string> names;  // a glob; folders of findings
   bool evidence = false;
 };
 
@@ -281,8 +286,56 @@ void PrintEntries(const std::vector<Entry>& entries, const ListFlags& flags, boo
   PrintPaged(lines || flags.evidence ? text : InColumns(names));
 }
 
+// Of the runs that have no --workdir.
+std::vector<std::string> FoldersOfAllFindings() {
+  std::vector<std::string> folders;
+  std::error_code error;
+  for (const auto& run : std::filesystem::directory_iterator("mmadiff-runs", error)) {
+    const std::filesystem::path findings = run.path() / "findings";
+    if (std::filesystem::is_directory(findings, error)) folders.push_back(findings.string());
+  }
+  return folders;
+}
+
+int ListFiledFindings(const ListFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  std::vector<std::string> damaged;
+  const absl::StatusOr<std::vector<FiledFinding>> findings =
+      ListFindings(flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged);
+  if (absl::IsNotFound(findings.status())) {
+    return Fail(absl::InvalidArgumentError(findings.status().message()));
+  }
+  if (!findings.ok()) return Fail(findings.status());
+  for (const std::string& what : damaged) console.Warn(what);
+  Json all = Json::array();
+  std::string text;
+  for (const FiledFinding& f : *findings) {
+    all.push_back({{"state", Name(f.state)},
+                   {"instruction", f.op},
+                   {"bucket", f.bucket},
+                   {"cases", f.cases},
+                   {"path", f.path}});
+    absl::StrAppendFormat(&text, "%-9s  %s  %s  cases: %d\n", Name(f.state), f.op, f.bucket,
+                          f.cases);
+    absl::StrAppend(&text, "  ", f.path, "\n");
+  }
+  if (globals.json) {
+    std::printf("%s\n", JsonText(all, 1).c_str());
+  } else {
+    PrintPaged(Wrap(PlainText(text), console.style().width, 4));
+    if (findings->empty()) console.Warn("no findings are filed there");
+  }
+  return damaged.empty() ? kClean : kDamaged;
+}
+
 int RunList(const ListFlags& flags, const Globals& globals) {
-  const std::string glob = ResolveAlias(flags.glob);
+  if (flags.what == kFindings) return ListFiledFindings(flags, globals);
+  if (flags.names.size() > 1) {
+    return Fail(absl::InvalidArgumentError(
+        absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'")));
+  }
+  const std::string wanted = flags.names.empty() ? "*" : flags.names.front();
+  const std::string glob = ResolveAlias(wanted);
   for (const List& list : kLists) {
     if (flags.what != list.name) continue;
     std::vector<Entry> entries = list.make();
@@ -292,8 +345,8 @@ int RunList(const ListFlags& flags, const Globals& globals) {
     });
     if (entries.empty()) {
       return Fail(absl::InvalidArgumentError(
-          flags.what == kLists[0].name ? WhyNoOperation(flags.glob)
-                                       : absl::StrCat("no ", flags.what, " '", flags.glob, "'")));
+          flags.what == kLists[0].name ? WhyNoOperation(wanted)
+                                       : absl::StrCat("no ", flags.what, " '", wanted, "'")));
     }
     if (!globals.json) {
       PrintEntries(entries, flags, list.long_by_default, globals.MakeConsole().style().width);
@@ -312,8 +365,13 @@ std::function<int()> AddList(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
+  names.push_back(kFindings);
   command.add_option("what", flags->what, "what to list")->check(CLI::IsMember(names));
-  command.add_option("glob", flags->glob, "only names that match");
+  command
+      .add_option("names", flags->names,
+                  "a glob: only names that match; of findings their folders "
+                  "[mmadiff-runs/*/findings]")
+      ->type_name("");
   command.add_flag("--evidence", flags->evidence,
                    "with algorithm, parameters and evidence; also the instructions "
                    "that nobody can simulate");

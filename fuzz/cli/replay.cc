@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
+#include "device/plain_text.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
@@ -76,6 +77,31 @@ std::string CountsText(const ReplayOutcome& outcome) {
   return text + VectorCounts(outcome);
 }
 
+// What moved, or would; "" if nothing does.
+std::string MovesText(const ReplayOutcome& outcome, bool update) {
+  if (outcome.moves.empty()) return "";
+  std::string text;
+  for (const FindingMove& move : outcome.moves) {
+    if (!update) break;
+    absl::StrAppend(&text, PlainLine(move.path), ": ", Name(move.from), " -> ", Name(move.to),
+                    "\n");
+  }
+  return absl::StrCat(text, "findings that ", update ? "moved" : "would move", ": ",
+                      MovesText(outcome.moves), update ? "" : " (--update writes it)", "\n");
+}
+
+Json MovesJson(const std::vector<FindingMove>& moves) {
+  Json json = Json::array();
+  for (const FindingMove& move : moves) {
+    json.push_back({{"path", move.path},
+                    {"instruction", move.op},
+                    {"bucket", move.bucket},
+                    {"from", Name(move.from)},
+                    {"to", Name(move.to)}});
+  }
+  return json;
+}
+
 Json CountsJson(const ReplayOutcome& o) {
   Json json = {{"compared", o.compared},
                {"differing", o.differing},
@@ -94,6 +120,7 @@ Json CountsJson(const ReplayOutcome& o) {
                {"changed_units", o.changed_units},
                {"contradictions", o.contradictions},
                {"troubled", o.troubled},
+               {"moves", MovesJson(o.moves)},
                {"damaged", o.damaged},
                {"dropped", MessagesJson(o.dropped)},
                {"devices", Json::array()},
@@ -116,6 +143,10 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
         !s.ok()) {
       return Fail(s, kNotDurable);
     }
+  }
+  if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
+  if (!flags.options.why.empty() && outcome.moves.empty()) {
+    console.Warn("--why explained nothing: no finding differs");
   }
   const bool flaky = outcome.flaky > 0;
   if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
@@ -142,6 +173,9 @@ int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& cons
 
 int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
+  if (!flags.options.why.empty() && !flags.options.update) {
+    return Fail(absl::InvalidArgumentError("--why is written into findings: it needs --update"));
+  }
   std::string spec = flags.device;
   for (const std::string& subject : flags.options.subjects) {
     if (spec.empty() && LooksLikeCaseName(subject)) spec = "auto";
@@ -169,7 +203,8 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
     json.update(CountsJson(*outcome));
     console.Print(JsonText(json, 1) + "\n");
   } else {
-    console.Print(Wrap(CountsText(*outcome), console.style().width, 2));
+    console.Print(
+        Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
   }
   return Finish(flags, *outcome, console);
 }
@@ -197,6 +232,12 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
       ->transform(Count())
       ->check(CLI::PositiveNumber)
       ->type_name("N");
+  command.add_flag("--update", flags->options.update,
+                   "write into the files of findings where they move: fixed, regressed, ...");
+  command
+      .add_option("--why", flags->options.why,
+                  "with --update: explains the findings that differ, which become explained")
+      ->type_name("TEXT");
   command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
   return [flags, &globals] { return RunReplay(*flags, globals); };
 }

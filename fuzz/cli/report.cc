@@ -1,10 +1,12 @@
-// mmadiff report: the page of one or more runs, from their folders.
+// mmadiff report: the page of one or more runs, from their folders; or what differs between two.
 #include <algorithm>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/folder/compare_runs.h"
+#include "fuzz/json_text.h"
 #include "fuzz/page/html_page.h"
 #include "fuzz/page/plain_pages.h"
 #include "fuzz/page/report_data.h"
@@ -13,7 +15,7 @@ namespace mmadiff {
 namespace {
 
 struct ReportFlags {
-  std::vector<std::string> folders;
+  std::vector<std::string> folders, compare;
   std::string out, junit;
   bool markdown = false, csv = false;
 };
@@ -41,7 +43,25 @@ const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
   return format == std::end(kFormats) ? nullptr : format;
 }
 
+int CompareTwo(const ReportFlags& flags, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  const auto difference = CompareFolders(flags.compare[0], flags.compare[1]);
+  if (!difference.ok()) return Fail(difference.status());
+  for (const std::string& what : difference->damage) console.Warn(what);
+  console.Print(globals.json ? JsonText(difference->Json(), 1) + "\n"
+                             : difference->Text(console.style().width));
+  if (difference->answers.compared == 0) {
+    return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
+  }
+  if (!difference->answers.rows.empty()) return kMismatch;
+  return difference->damage.empty() ? kClean : kDamaged;
+}
+
 int RunReport(const ReportFlags& flags, const Globals& globals) {
+  if (flags.folders.empty() == flags.compare.empty()) {
+    return Fail(absl::InvalidArgumentError("name folders of runs, or --compare A B"));
+  }
+  if (!flags.compare.empty()) return CompareTwo(flags, globals);
   if (flags.markdown && flags.csv) {
     return Fail(absl::InvalidArgumentError("one of --markdown and --csv at a time"));
   }
@@ -83,8 +103,12 @@ std::function<int()> AddReport(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReportFlags>();
   command
       .add_option("folder", flags->folders,
-                  "folders of runs; the shards of one run are summed, other runs stand beside")
-      ->required();
+                  "folders of runs; the shards of one run are summed, other runs stand beside");
+  command
+      .add_option("--compare", flags->compare,
+                  "two folders of runs, or two recordings: what differs?")
+      ->expected(2)
+      ->type_name("PATH");
   command
       .add_option("--out", flags->out,
                   "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")

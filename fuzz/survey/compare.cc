@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -21,25 +19,12 @@
 namespace mmadiff {
 namespace {
 
-using Row = std::pair<std::string, std::string>;  // operation, variant
-
-// What one survey says of a row.
-struct Said {
-  std::map<std::string, SurveyAnswer> answers;   // to a question; also "layout", "repeat"
-  std::map<std::string, std::string> words;      // line without its last word -> that word
-  std::map<std::string, SurveyOutputs> outputs;  // by stream: of all parts
-  std::map<std::string, std::string> stages;     // "answered", "fails", "traps"
-  std::map<std::tuple<std::string, uint64_t, size_t>, Digest> digests;  // stream, cases, unit
-  // Of a run: generator and seed, first case, cases -> what differs from the model.
-  std::map<std::tuple<std::string, uint64_t, uint64_t>, std::string> units;
-};
-
-std::map<Row, Said> Everything(const StoredSurvey& stored) {
-  std::map<Row, Said> all;
+AnswersByRow Everything(const StoredSurvey& stored) {
+  AnswersByRow all;
   const std::string stream =
       absl::StrCat("g", stored.manifest.generator_version, ":", stored.manifest.seed);
   for (const SurveyResult& result : stored.results) {
-    Said& said = all[{result.task.op, result.task.variant}];
+    StoredAnswers& said = all[{result.task.op, result.task.variant}];
     const auto add = [&said](const std::string& line) {
       const size_t space = line.rfind(' ');
       if (space != line.npos) said.words.emplace(line.substr(0, space), line.substr(space + 1));
@@ -89,7 +74,7 @@ size_t Terms(const std::string& line) {
 }
 
 // Of a slow device less is asked: what both were asked has the same answer.
-bool SameAnswer(const SurveyAnswer& x, const SurveyAnswer& y) {
+bool SameSaid(const SurveyAnswer& x, const SurveyAnswer& y) {
   if (x.answer == y.answer) return true;
   if (x.question == "layout" || x.question == "repeat") {
     return x.agreement == 0 && y.agreement == 0 && OfDotProductsAlone(x) != OfDotProductsAlone(y);
@@ -99,25 +84,21 @@ bool SameAnswer(const SurveyAnswer& x, const SurveyAnswer& y) {
   return sample.differing <= more.differing;
 }
 
-// Under the operation's NaN rule; without a model there is no rule, and every bit counts.
-bool Same(const Operation& op, uint64_t x, uint64_t y) {
-  return IsModelled(op) ? SameResult(op, x, y) : x == y;
-}
-
 class Comparer {
  public:
-  Comparer(const Row& row, SurveyDifference& difference) : difference_(difference) {
+  Comparer(const AnswersByRow::key_type& row, SurveyDifference& difference)
+      : difference_(difference) {
     row_.op = row.first;
     row_.variant = row.second;
   }
 
-  void Compare(const Said& x, const Said& y) {
+  void Compare(const StoredAnswers& x, const StoredAnswers& y) {
     const Operation* op = FindOperation(row_.op, Models::kOptional);
     for (const auto& [question, answer] : x.answers) {
       const auto other = y.answers.find(question);
       if (other == y.answers.end()) continue;
       ++difference_.compared;
-      if (SameAnswer(answer, other->second)) continue;
+      if (SameSaid(answer, other->second)) continue;
       row_.what.push_back(absl::StrCat(question, ": ", answer.answer, " | ", other->second.answer));
     }
     for (const auto& [stage, outcome] : x.stages) {
@@ -158,14 +139,14 @@ class Comparer {
   }
 
  private:
-  void Words(const Operation& op, const Said& x, const Said& y) {
+  void Words(const Operation& op, const StoredAnswers& x, const StoredAnswers& y) {
     for (const auto& [line, word] : x.words) {
       const auto other = y.words.find(line);
       if (other == y.words.end()) continue;
       ++difference_.compared;
       const auto d = ParseHexWord(*op.instruction->d, word);
       const auto e = ParseHexWord(*op.instruction->d, other->second);
-      if (d.ok() && e.ok() && Same(op, *d, *e)) continue;
+      if (d.ok() && e.ok() && SameAnswer(op, *d, *e)) continue;
       Differs(line, word, other->second);
     }
   }
@@ -178,7 +159,7 @@ class Comparer {
     const absl::StatusOr<CaseStream> cases = ParseStreamName(stream, Models::kOptional);
     for (int64_t i = 0; i < words; ++i) {
       const uint64_t d = UnpackWord(f, x, i), e = UnpackWord(f, y, i);
-      if (Same(op, d, e)) continue;
+      if (SameAnswer(op, d, e)) continue;
       if (!cases.ok()) {
         ++row_.differing;
         continue;
@@ -223,6 +204,22 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::s
 
 }  // namespace
 
+bool SameAnswer(const Operation& op, uint64_t x, uint64_t y) {
+  return IsModelled(op) ? SameResult(op, x, y) : x == y;
+}
+
+void CompareAnswers(const AnswersByRow& x, const AnswersByRow& y, SurveyDifference& difference) {
+  for (const auto& [row, said] : x) {
+    const auto other = y.find(row);
+    if (other == y.end()) {
+      ++difference.only_first;
+    } else {
+      Comparer(row, difference).Compare(said, other->second);
+    }
+  }
+  for (const auto& [row, said] : y) difference.only_second += !x.contains(row);
+}
+
 absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
                                                 const std::string& second) {
   SurveyDifference difference;
@@ -234,29 +231,12 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
   difference.second = y->manifest.device_identity;
   difference.torn_first = !x->stats.damage.empty();
   difference.torn_second = !y->stats.damage.empty();
-  const std::map<Row, Said> of_x = Everything(*x), of_y = Everything(*y);
-  for (const auto& [row, said] : of_x) {
-    const auto other = of_y.find(row);
-    if (other == of_y.end()) {
-      ++difference.only_first;
-    } else {
-      Comparer(row, difference).Compare(said, other->second);
-    }
-  }
-  for (const auto& [row, said] : of_y) difference.only_second += !of_x.contains(row);
+  CompareAnswers(Everything(*x), Everything(*y), difference);
   return difference;
 }
 
 std::string SurveyDifference::Text(size_t width) const {
-  std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n");
-  for (const Row& row : rows) {
-    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
-                    ": ", row.differing, " common answers differ\n");
-    for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
-    if (row.line.empty()) continue;
-    absl::StrAppend(&text, OperandsText(row), "  first     ", row.first, "\n  second    ",
-                    row.second, "\n");
-  }
+  std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n", RowsText());
   absl::StrAppend(&text, compared, " common answers, rows that differ: ", rows.size(),
                   ", of the first alone: ", only_first, ", of the second alone: ", only_second,
                   "; stages of common rows that only the first reached: ", only_first_stages,
@@ -266,9 +246,21 @@ std::string SurveyDifference::Text(size_t width) const {
   return Wrap(text, width, 2);
 }
 
-std::string SurveyDifference::Json() const {
-  using Json = nlohmann::ordered_json;
-  Json all = Json::array();
+std::string SurveyDifference::RowsText() const {
+  std::string text;
+  for (const Row& row : rows) {
+    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
+                    ": ", row.differing, " common answers differ\n");
+    for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
+    if (row.line.empty()) continue;
+    absl::StrAppend(&text, OperandsText(row), "  first     ", row.first, "\n  second    ",
+                    row.second, "\n");
+  }
+  return text;
+}
+
+nlohmann::ordered_json SurveyDifference::RowsJson() const {
+  auto all = nlohmann::ordered_json::array();
   for (const Row& row : rows) {
     all.push_back({{"instruction", row.op},
                    {"variant", row.variant},
@@ -278,16 +270,20 @@ std::string SurveyDifference::Json() const {
                    {"first", row.first},
                    {"second", row.second}});
   }
-  const Json json = {{"first", first},
-                     {"second", second},
-                     {"compared", compared},
-                     {"differences", all},
-                     {"only_first", only_first},
-                     {"only_second", only_second},
-                     {"only_first_stages", only_first_stages},
-                     {"only_second_stages", only_second_stages},
-                     {"torn_first", torn_first},
-                     {"torn_second", torn_second}};
+  return all;
+}
+
+std::string SurveyDifference::Json() const {
+  const nlohmann::ordered_json json = {{"first", first},
+                                       {"second", second},
+                                       {"compared", compared},
+                                       {"differences", RowsJson()},
+                                       {"only_first", only_first},
+                                       {"only_second", only_second},
+                                       {"only_first_stages", only_first_stages},
+                                       {"only_second_stages", only_second_stages},
+                                       {"torn_first", torn_first},
+                                       {"torn_second", torn_second}};
   return JsonText(json, 1) + "\n";
 }
 

@@ -2,10 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "corpus/run_record.h"
+#include "corpus/survey_record.h"
+#include "sim/operation.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
@@ -28,7 +35,27 @@ struct SurveyDifference {
 
   std::string Text(size_t width = kAnyWidth) const;
   std::string Json() const;
+  // Of the rows alone.
+  std::string RowsText() const;
+  nlohmann::ordered_json RowsJson() const;
 };
+
+// What a device said of a row.
+struct StoredAnswers {
+  std::map<std::string, SurveyAnswer> answers;   // to a question; also "layout", "repeat"
+  std::map<std::string, std::string> words;      // line without its last word -> that word
+  std::map<std::string, SurveyOutputs> outputs;  // by stream: of all parts, from case 0
+  std::map<std::string, std::string> stages;     // "answered", "fails", "traps"
+  std::map<std::tuple<std::string, uint64_t, size_t>, Digest> digests;  // stream, cases, unit
+  // Of a run: generator and seed, first case, cases -> what differs from the model.
+  std::map<std::tuple<std::string, uint64_t, uint64_t>, std::string> units;
+};
+using AnswersByRow = std::map<std::pair<std::string, std::string>, StoredAnswers>;  // op, variant
+
+// Adds what both have in common, the rows that differ, and how many only one has.
+void CompareAnswers(const AnswersByRow& x, const AnswersByRow& y, SurveyDifference& difference);
+// Under the operation's NaN rule; without a model there is no rule, and every bit counts.
+bool SameAnswer(const Operation& op, uint64_t x, uint64_t y);
 
 // The stored answers alone: no model takes part. kInvalidArgument for a folder without a
 // survey, kDataLoss or kAborted for a damaged one.

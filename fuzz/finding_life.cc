@@ -1,0 +1,101 @@
+#include "fuzz/finding_life.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
+#include "fuzz/findings.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+using enum FindingState;
+
+// By state and what a replay says. Of what does not repeat equality proves nothing.
+constexpr FindingState kNext[][3] = {{kFixed, kOpen, kFlaky},
+                                     {kFixed, kExplained, kFlaky},
+                                     {kFixed, kRegressed, kFlaky},
+                                     {kFlaky, kOpen, kFlaky},
+                                     {kFixed, kRegressed, kFlaky}};
+
+constexpr FindingState kByUrgency[] = {kRegressed, kOpen, kFlaky, kExplained, kFixed};
+
+auto Urgency(FindingState state) { return std::ranges::find(kByUrgency, state); }
+
+bool MovedByDevice(const RegressionCase& c) {
+  return c.state != kOpen && c.state != kExplained && c.state_by != kMovedByRun &&
+         !absl::StartsWith(c.state_by, "model:");
+}
+
+}  // namespace
+
+bool IsFinding(const RegressionCase& c) {
+  const auto predicts = [](const Answer& answer) { return answer.IsPrediction(); };
+  const auto model = std::ranges::find_if(c.answers, predicts);
+  if (c.signature.empty() || model == c.answers.end()) return false;
+  return std::ranges::any_of(c.answers, [&](const Answer& answer) {
+    return !answer.IsPrediction() &&
+           !std::ranges::equal(answer.d, model->d,
+                               [&c](uint64_t x, uint64_t y) { return SameResult(*c.op, x, y); });
+  });
+}
+
+FindingState StateOf(const RegressionCase& c) {
+  const bool never_moved = c.state == kOpen && c.state_by.empty();
+  return never_moved && absl::StartsWith(c.signature, mmadiff::kFlaky) ? FindingState::kFlaky
+                                                                       : c.state;
+}
+
+FindingState NextState(const RegressionCase& c, Replayed said, absl::string_view device) {
+  const FindingState state = StateOf(c);
+  if (device.empty() && (MovedByDevice(c) || state == FindingState::kFlaky)) return state;
+  return kNext[static_cast<int>(state)][static_cast<int>(said)];
+}
+
+std::string MovesText(const std::vector<FindingMove>& moves) {
+  std::map<std::pair<FindingState, FindingState>, int> counts;
+  for (const FindingMove& move : moves) ++counts[{move.from, move.to}];
+  std::string text;
+  for (const auto& [move, count] : counts) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ", count, " ", Name(move.first), " to ",
+                    Name(move.second));
+  }
+  return text;
+}
+
+absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::string>& folders,
+                                                       std::vector<std::string>& damaged) {
+  std::vector<FiledFinding> all;
+  for (const std::string& folder : folders) {
+    const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
+    if (!paths.ok()) return paths.status();
+    std::map<std::pair<std::string, std::string>, FiledFinding> of_folder;
+    for (const std::string& path : *paths) {
+      const absl::StatusOr<RegressionCase> c = ReadCase(path);
+      if (!c.ok()) damaged.push_back(std::string(c.status().message()));
+      if (!c.ok() || c->signature.empty()) continue;
+      FiledFinding& f = of_folder[{c->op->name, c->signature}];
+      ++f.cases;
+      if (!IsFinding(*c)) continue;
+      if (f.path.empty() || IsMinimal(*c)) f.path = path;
+      f.state = std::ranges::min(f.state, StateOf(*c), {}, Urgency);
+    }
+    for (auto& [key, f] : of_folder) {
+      if (f.path.empty()) continue;  // the cases beside a finding, without it
+      std::tie(f.op, f.bucket) = key;
+      all.push_back(std::move(f));
+    }
+  }
+  const auto key = [](const FiledFinding& f) {
+    return std::tuple(Urgency(f.state), f.op, f.bucket, f.path);
+  };
+  std::ranges::sort(all, {}, key);
+  return all;
+}
+
+}  // namespace mmadiff

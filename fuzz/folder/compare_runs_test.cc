@@ -1,0 +1,182 @@
+// Two runs, and two recordings, compared: what gives the answers of each, and what else differs.
+#include "fuzz/folder/compare_runs.h"
+
+#include "device/host.h"
+#include "fuzz/folder/folder_fixture.h"
+#include "fuzz/recorder.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::StartsWith;
+
+constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32", kFma[] = "x86/vfmadd231ss",
+               kDot[] = "x86/vdpbf16ps";
+
+class CompareRunsTest : public FolderTest {
+ protected:
+  std::string Record(const std::string& name, const std::string& change) {
+    ChangedDevice device(change);
+    HostEngine engine(device);
+    const RecorderOptions options = {.ops = {FindOperation(kMma)},
+                                     .cases = 20,
+                                     .strategy = &Strategies().front(),
+                                     .max_bytes = 1'000'000,
+                                     .limit = TimeLimit::After(absl::ZeroDuration()),
+                                     .regressions = ""};
+    EXPECT_TRUE(RecordFolder(options, engine, Path(name), console_).ok());
+    return Path(name);
+  }
+
+  // Units 0 and 1 of both operations, none of which differs.
+  static std::vector<UnitResult> Clean() {
+    std::vector<UnitResult> units = {Unit(0, 0), Unit(0, 1), Unit(1, 0), Unit(1, 1)};
+    for (UnitResult& unit : units) {
+      unit.mismatches = 0;
+      unit.mismatching_cases.clear();
+      unit.model_digest = unit.device_digest;
+    }
+    return units;
+  }
+
+  static void FileBucket(const std::string& folder, const std::string& bucket) {
+    RegressionCase c;
+    c.op = FindOperation(kFma);
+    c.inputs.Resize(c.op->shape(), 1);
+    c.answers = {{"host", "", "", {1}}, {"model:3", "", "", {0}}};
+    c.inputs.a[0] = bucket.size();  // another case
+    c.slug = "made";
+    c.signature = bucket;
+    ASSERT_TRUE(WriteCase(c, folder + "/findings").ok());
+  }
+
+  RunsDifference Compare(const std::string& x, const std::string& y,
+                         const ListBins& bins = BinsOf) {
+    const auto difference = CompareFolders(x, y, bins);
+    EXPECT_TRUE(difference.ok()) << difference.status();
+    return *difference;
+  }
+
+  Console console_{Color::kNever, /*quiet=*/true};
+};
+
+TEST_F(CompareRunsTest, TheFirstLineNamesTheParameterOfTheRecordedDevice) {
+  const std::string changed = Record("changed", "fraction_bits=24"), model = Record("model", "");
+  const RunsDifference d = Compare(changed, model);
+  EXPECT_EQ(d.kind, "recordings");
+  EXPECT_THAT(d.Text(), StartsWith("fraction_bits=24 gives all answers of A; the model those of B: "
+                                   "sm_90/mma.m16n8k16.f32.f16.f16.f32\n"));
+  EXPECT_THAT(Compare(model, changed).Text(),
+              StartsWith("the model gives all answers of A; fraction_bits=24 those of B: "));
+  ASSERT_THAT(d.answers.rows, SizeIs(1));
+  EXPECT_GT(d.answers.rows[0].differing, 0u);
+  EXPECT_NE(d.answers.rows[0].first, d.answers.rows[0].second);
+}
+
+TEST_F(CompareRunsTest, EqualRecordingsDifferInNothing) {
+  const RunsDifference d =
+      Compare(Record("x", "fraction_bits=24"), Record("y", "fraction_bits=24"));
+  EXPECT_THAT(d.answers.rows, IsEmpty());
+  EXPECT_THAT(d.causes, IsEmpty());
+  EXPECT_GT(d.answers.compared, 20u * 128);
+  EXPECT_THAT(d.Text(), StartsWith("no common answer differs\n"));
+}
+
+TEST_F(CompareRunsTest, EqualRunsDifferInNothing) {
+  const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", Clean()));
+  EXPECT_EQ(d.kind, "runs");
+  EXPECT_EQ(d.answers.compared, 2u + 4u);
+  EXPECT_THAT(d.answers.rows, IsEmpty());
+  EXPECT_THAT(d.facts, IsEmpty());
+}
+
+TEST_F(CompareRunsTest, RowsThatAgreeInTheFirstComeFirst) {
+  std::vector<UnitResult> x = Clean(), y = Clean();
+  x[0].mismatches = y[0].mismatches = 7;
+  x[0].model_digest += 5;
+  y[0].model_digest += 5;
+  y[0].device_digest += 1;
+  y[2].mismatches = 5;
+  y[2].device_digest += 1;
+  const std::string second = Attempt("y", y);
+  FileBucket(second, "aligned_term:fraction_bits=24");
+  const RunsDifference d = Compare(Attempt("x", x), second);
+  ASSERT_THAT(d.answers.rows, SizeIs(2));
+  EXPECT_EQ(d.answers.rows[0].op, kFma);
+  EXPECT_THAT(d.answers.rows[0].what,
+              ElementsAre("mismatches: 0 of 200 | 5 of 200", "other answers in 1 of 2 units",
+                          HasSubstr("bucket only in the second: aligned_term:fraction_bits=24, ")));
+  EXPECT_EQ(d.answers.rows[1].op, kDot);
+  EXPECT_THAT(d.answers.rows[1].what, ElementsAre("other answers in 1 of 2 units"));
+  ASSERT_THAT(d.causes, SizeIs(2));
+  EXPECT_THAT(d.Text(), HasSubstr("the model gives all answers of A; fraction_bits=24 those of B: "
+                                  "x86/vfmadd231ss\n"));
+}
+
+TEST_F(CompareRunsTest, WhatDidNotRepeatIsNoBucketThatIsGone) {
+  const std::string first = Attempt("x", Clean());
+  FileBucket(first, "flaky:aligned_term:fraction_bits=24");
+  EXPECT_THAT(Compare(first, Attempt("y", Clean())).answers.rows, IsEmpty());
+  FileBucket(first, "aligned_term:fraction_bits=23");
+  EXPECT_THAT(Compare(first, Path("y")).answers.rows, SizeIs(1));
+}
+
+// An operation that its mismatches stop has findings before it has a unit.
+TEST_F(CompareRunsTest, AFindingWithoutAUnitCounts) {
+  const std::string second = Attempt("y", {});
+  FileBucket(second, "aligned_term:fraction_bits=24");
+  const RunsDifference d = Compare(Attempt("x", Clean()), second);
+  EXPECT_THAT(d.Text(), StartsWith("the model gives all answers of A; fraction_bits=24 those of B: "
+                                   "x86/vfmadd231ss\n"));
+}
+
+TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
+  std::vector<UnitResult> y = Clean();
+  for (UnitResult& unit : y) unit.model_digest = unit.device_digest += 1;
+  RunManifest other = Manifest();
+  other.seed = 2;
+  const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", y, other));
+  EXPECT_EQ(d.answers.compared, 2u);
+  EXPECT_THAT(d.answers.rows, IsEmpty());
+  ASSERT_THAT(d.facts, SizeIs(1));
+  EXPECT_EQ(d.facts[0].name, "seed");
+}
+
+TEST_F(CompareRunsTest, BinsThatOneSideAloneReachedOftenEnoughAreNamed) {
+  const auto bins = [](const Model&) {
+    return std::vector<Bin>{{"pairs", "nan", "zero", 2, ""}, {"pairs", "inf", "zero", 2, ""}};
+  };
+  std::vector<UnitResult> x = Clean(), y = Clean();
+  x[0].coverage = {1, 2};
+  x[1].coverage = {1, 0};
+  y[0].coverage = {1, 1};
+  const RunsDifference d = Compare(Attempt("x", x), Attempt("y", y), bins);
+  ASSERT_THAT(d.coverage, SizeIs(1));
+  EXPECT_EQ(d.coverage[0].op, kDot);
+  EXPECT_THAT(d.coverage[0].first, ElementsAre("pairs/nan/zero", "pairs/inf/zero"));
+  EXPECT_THAT(d.coverage[0].second, IsEmpty());
+  EXPECT_THAT(d.Text(), HasSubstr("vdpbf16ps: reached in A alone: pairs/nan/zero, pairs/inf/zero"));
+}
+
+TEST_F(CompareRunsTest, WhatIsNotThereOrOfAnotherKindIsRefused) {
+  const std::string run = Attempt("x", Clean());
+  EXPECT_THAT(CompareFolders(run, Path("none")).status().message(), HasSubstr("no such file"));
+  EXPECT_THAT(CompareFolders(run, Record("r", "")).status().message(),
+              HasSubstr("name two runs or two recordings"));
+  EXPECT_TRUE(absl::IsInvalidArgument(CompareFolders(run, Path("none")).status()));
+}
+
+TEST_F(CompareRunsTest, NamesOfDevicesCannotMoveTheCursor) {
+  RunManifest hostile = Manifest();
+  hostile.device_identity = "a\033[2J";
+  const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", Clean(), hostile));
+  EXPECT_EQ(d.Text().find('\033'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mmadiff
