@@ -101,9 +101,8 @@ int RunReport(const ReportFlags& flags, const Globals& globals) {
 
 std::function<int()> AddReport(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReportFlags>();
-  command
-      .add_option("folder", flags->folders,
-                  "folders of runs; the shards of one run are summed, other runs stand beside");
+  command.add_option("folder", flags->folders,
+                     "folders of runs; the shards of one run are summed, other runs stand beside");
   command
       .add_option("--compare", flags->compare,
                   "two folders of runs, or two recordings: what differs?")

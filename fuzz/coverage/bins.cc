@@ -23,8 +23,8 @@ constexpr const char* kBucketNames[kBuckets] = {"0",     "1",      "2..3",   "4.
 constexpr int kBucketLow[kBuckets + 1] = {0, 1, 2, 4, 8, 16, 32, 64, 1 << 20};
 constexpr const char* kNanNames[kNanReasons] = {"a",     "b",           "addend",
                                                 "scale", "inf times 0", "inf - inf"};
-constexpr const char* kDroppedNames[kDroppedKinds] = {"nothing", "below half", "half, over even",
-                                                      "half, over odd", "above half"};
+constexpr const char* kDroppedNames[kRoundedOffKinds] = {"nothing", "below half", "half, over even",
+                                                         "half, over odd", "above half"};
 
 // Empty: some input of the format has a word of the kind.
 std::string WhyNoWord(const Format& f, int kind) {
@@ -103,20 +103,20 @@ class BinLister {
   }
 
   void List() {
-    ListWords(Cross::kA, "a", m_.a, table_.places());
-    ListWords(Cross::kB, "b", m_.b, table_.places());
-    ListWords(Cross::kAddend, "addend", m_.c, 0);
+    ListWords(BinGroup::kA, "a", m_.a, table_.places());
+    ListWords(BinGroup::kB, "b", m_.b, table_.places());
+    ListWords(BinGroup::kAddend, "addend", m_.c, 0);
     if (m_.scales() > 0) {
-      ListWords(Cross::kScaleA, "scale_a", m_.scale, 0);
-      ListWords(Cross::kScaleB, "scale_b", m_.scale, 0);
+      ListWords(BinGroup::kScaleA, "scale_a", m_.scale, 0);
+      ListWords(BinGroup::kScaleB, "scale_b", m_.scale, 0);
     }
     ListPairs();
     if (integer_) return ListIntegerResult();
     ListNanReasons();
     if (fused_) {
       ListAlignedBy();
-      ListGaps(Cross::kProductGap, "product_gap", ProductTerms());
-      if (joins_) ListGaps(Cross::kAddendGap, "addend_gap", AddendTerms());
+      ListGaps(BinGroup::kProductGap, "product_gap", ProductTerms());
+      if (joins_) ListGaps(BinGroup::kAddendGap, "addend_gap", AddendTerms());
       ListCarry();
       ListCancellation();
     }
@@ -125,7 +125,7 @@ class BinLister {
   }
 
  private:
-  void Begin(Cross cross, const char* group, int columns) {
+  void Begin(BinGroup cross, const char* group, int columns) {
     grid_ = &table_.grids_[static_cast<size_t>(cross)];
     grid_->columns = std::max(1, columns);
     group_ = group;
@@ -141,7 +141,7 @@ class BinLister {
   }
 
   // `places` 0: a list.
-  void ListWords(Cross cross, const char* group, const Format& f, int places) {
+  void ListWords(BinGroup cross, const char* group, const Format& f, int places) {
     Begin(cross, group, places);
     const int kinds = IsInteger(f) ? int{kIntegerKinds} : int{kWordKinds};
     for (int kind = 0; kind < kinds; ++kind) {
@@ -154,7 +154,7 @@ class BinLister {
 
   void ListPairs() {
     constexpr int kKinds = 5;
-    Begin(Cross::kPairs, "pairs", kKinds);
+    Begin(BinGroup::kPairs, "pairs", kKinds);
     const auto why = [&](const Format& f, int kind) {
       return integer_    ? WhyNoWord(f, kind)
              : kind == 0 ? WhyNoWord(f, kPlusZero)
@@ -182,12 +182,12 @@ class BinLister {
         scaled ? nan(m_.scale) : Reach{false, false, "no scales"},
         {(inf_a && m_.b.has_zero) || (inf_b && m_.a.has_zero), false, "no infinity in a or b"},
         {(inf_a || inf_b) && (inf_c || m_.k > 1), false, "no two infinite terms"}};
-    Begin(Cross::kNanFrom, "nan_from", 0);
+    Begin(BinGroup::kNanFrom, "nan_from", 0);
     for (int r = 0; r < kNanReasons; ++r) Add(kNanNames[r], "", reach[r]);
   }
 
   void ListAlignedBy() {
-    Begin(Cross::kAlignedBy, "aligned_by", 0);
+    Begin(BinGroup::kAlignedBy, "aligned_by", 0);
     for (int p = 0; p < table_.places(); ++p) {
       const bool above = product_max_ >= alg_.exponent_floor;
       Add(absl::StrCat("k", p * m_.k / table_.places()), "",
@@ -224,7 +224,7 @@ class BinLister {
             std::max(0, top + 1 - std::min(least, later)), m_.c.fraction_bits, bits};
   }
 
-  void ListGaps(Cross cross, const char* group, const Terms& terms) {
+  void ListGaps(BinGroup cross, const char* group, const Terms& terms) {
     Begin(cross, group, kBuckets);
     const int fraction = alg_.fraction_bits;
     for (int gap = 0; gap < kBuckets; ++gap) {
@@ -241,7 +241,7 @@ class BinLister {
 
   // n terms of one width make a sum of ceil(log2 n) bits more at most; 2^g - 1 + 2 of them can make g.
   void ListCarry() {
-    Begin(Cross::kCarry, "carry", 0);
+    Begin(BinGroup::kCarry, "carry", 0);
     const int most = std::bit_width(static_cast<unsigned>(terms_));  // of terms_ + 1 terms
     for (int bits = 0; bits <= 9; ++bits) {
       const bool certain = bits == 0 || terms_ > 1 << (bits - 1);
@@ -252,7 +252,7 @@ class BinLister {
 
   // A sum below its widest term by so many bits, zero aside: x - x + the rest. At most what is kept.
   void ListCancellation() {
-    Begin(Cross::kCancellation, "cancellation", 0);
+    Begin(BinGroup::kCancellation, "cancellation", 0);
     const int kept = alg_.fraction_bits, apart = product_max_ - product_min_;
     const int third = joins_ ? std::max(apart, product_max_ - m_.c.min_exponent) : apart;
     const bool three = joins_ ? terms_ >= 2 : terms_ >= 3;
@@ -266,7 +266,7 @@ class BinLister {
   }
 
   void ListRounding() {
-    Begin(Cross::kRounding, "rounding", 2);
+    Begin(BinGroup::kRounding, "rounding", 2);
     // Bits of a sum below the last one of the output: certain, and at most.
     int certain = 2, possible = 2;
     if (fused_) {
@@ -278,7 +278,7 @@ class BinLister {
     } else if (alg_.family != Family::kFmaChain && alg_.family != Family::kExactSum) {
       certain = alg_.fraction_bits - alg_.output_fraction_bits;
     }
-    for (int dropped = 0; dropped < kDroppedKinds; ++dropped) {
+    for (int dropped = 0; dropped < kRoundedOffKinds; ++dropped) {
       const int needed = dropped == kNothing                                   ? 0
                          : dropped == kHalfOverEven || dropped == kHalfOverOdd ? 1
                                                                                : 2;
@@ -323,7 +323,7 @@ class BinLister {
   }
 
   void ListResult() {
-    Begin(Cross::kResult, "result", 0);
+    Begin(BinGroup::kResult, "result", 0);
     Add("+0", "", Reach{true});
     Add("-0", "", MinusZero());
     Add("subnormal", "", Subnormal());
@@ -336,7 +336,7 @@ class BinLister {
   }
 
   void ListIntegerResult() {
-    Begin(Cross::kResult, "result", 0);
+    Begin(BinGroup::kResult, "result", 0);
     const bool sign = m_.a.is_signed || m_.b.is_signed;
     for (int kind = 0; kind < kIntegerKinds; ++kind) {
       // Of unsigned products c alone decides; the limits are met by luck where they are not kept.
@@ -385,7 +385,7 @@ BinTable::BinTable(const Model& model) : k_(model.k), places_(std::min(model.k, 
   BinLister(model, *this).List();
 }
 
-int BinTable::At(Cross cross, int row, int column) const {
+int BinTable::At(BinGroup cross, int row, int column) const {
   const Grid& grid = grids_[static_cast<size_t>(cross)];
   const size_t cell = static_cast<size_t>(row) * grid.columns + column;
   return cell < grid.bins.size() ? grid.bins[cell] : -1;

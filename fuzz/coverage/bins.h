@@ -23,7 +23,7 @@ struct Bin {
   std::string name() const;  // "pairs/nan/zero"
 };
 
-enum class Cross : uint8_t {
+enum class BinGroup : uint8_t {
   kA,             // kind of each word of A, by its place in k (at most 16 of them)
   kB,             // of B
   kAddend,        // kind of c
@@ -60,7 +60,7 @@ enum NanReason {
   kInfMinusInf,
   kNanReasons
 };
-enum Dropped { kNothing, kBelowHalf, kHalfOverEven, kHalfOverOdd, kAboveHalf, kDroppedKinds };
+enum RoundedOff { kNothing, kBelowHalf, kHalfOverEven, kHalfOverOdd, kAboveHalf, kRoundedOffKinds };
 enum ResultRow {
   kResultKinds = kWordKinds,   // then, of floating point:
   kOverflowed = kResultKinds,  // an infinity from finite terms
@@ -76,7 +76,7 @@ class BinTable {
 
   const std::vector<Bin>& bins() const { return bins_; }
   // Number of a cell's bin, -1 if it has none.
-  int At(Cross cross, int row, int column = 0) const;
+  int At(BinGroup cross, int row, int column = 0) const;
 
   int places() const { return places_; }  // of k in kA, kB and kAlignedBy
   int PlaceOf(int k) const { return k * places_ / k_; }
@@ -90,7 +90,7 @@ class BinTable {
 
   int k_, places_;
   std::vector<Bin> bins_;
-  std::array<Grid, static_cast<size_t>(Cross::kCount)> grids_;
+  std::array<Grid, static_cast<size_t>(BinGroup::kCount)> grids_;
 };
 
 // BinTable(model).bins(): in the order of UnitResult::coverage, the same for equal models.

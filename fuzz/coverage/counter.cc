@@ -23,15 +23,15 @@ class Marker {
     const bool integer = IsInteger(m_.d);
     for (int k = 0; k < m_.k; ++k) {
       const int a = KindOf(m_.a, dot_.a[k]), b = KindOf(m_.b, dot_.b[k]);
-      Mark(Cross::kA, a, table_.PlaceOf(k));
-      Mark(Cross::kB, b, table_.PlaceOf(k));
+      Mark(BinGroup::kA, a, table_.PlaceOf(k));
+      Mark(BinGroup::kB, b, table_.PlaceOf(k));
       const auto pair = [&](int kind) { return integer || kind == 0 ? kind : kind - 1; };
-      Mark(Cross::kPairs, pair(a), pair(b));
+      Mark(BinGroup::kPairs, pair(a), pair(b));
     }
-    Mark(Cross::kAddend, KindOf(m_.c, dot_.c));
+    Mark(BinGroup::kAddend, KindOf(m_.c, dot_.c));
     for (int s = 0; s < m_.scales(); ++s) {
-      Mark(Cross::kScaleA, KindOf(m_.scale, dot_.a[m_.k + s]));
-      Mark(Cross::kScaleB, KindOf(m_.scale, dot_.b[m_.k + s]));
+      Mark(BinGroup::kScaleA, KindOf(m_.scale, dot_.a[m_.k + s]));
+      Mark(BinGroup::kScaleB, KindOf(m_.scale, dot_.b[m_.k + s]));
     }
     if (!integer) MarkNanReason();
   }
@@ -70,11 +70,11 @@ class Marker {
   void MarkResult(uint64_t d) {
     const int kind = KindOf(m_.d, d);
     if (IsInteger(m_.d)) {
-      Mark(Cross::kResult, kind);
-      if (overflow_above_) Mark(Cross::kResult, kAboveRange);
-      if (overflow_below_) Mark(Cross::kResult, kBelowRange);
+      Mark(BinGroup::kResult, kind);
+      if (overflow_above_) Mark(BinGroup::kResult, kAboveRange);
+      if (overflow_below_) Mark(BinGroup::kResult, kBelowRange);
     } else {
-      Mark(Cross::kResult, kind == kInf && !special_ ? int{kOverflowed} : kind);
+      Mark(BinGroup::kResult, kind == kInf && !special_ ? int{kOverflowed} : kind);
     }
   }
 
@@ -85,7 +85,7 @@ class Marker {
     int lsb;
   };
 
-  void Mark(Cross cross, int row, int column = 0) {
+  void Mark(BinGroup cross, int row, int column = 0) {
     const int bin = table_.At(cross, row, column);
     if (bin >= 0) seen_[bin] = 1;
   }
@@ -110,7 +110,7 @@ class Marker {
     }
     reason[kInfMinusInf] = infinite[0] && infinite[1];
     if (std::accumulate(reason, reason + kNanReasons, 0) != 1) return;
-    Mark(Cross::kNanFrom, static_cast<int>(std::find(reason, reason + kNanReasons, true) - reason));
+    Mark(BinGroup::kNanFrom, static_cast<int>(std::find(reason, reason + kNanReasons, true) - reason));
   }
 
   void NextAddend(const Format& format, uint64_t word) {
@@ -120,7 +120,7 @@ class Marker {
   }
 
   // `magnitude` * 2^lsb offers the exponent `offered` and is cut below align_ - fraction_bits.
-  void MarkGap(Cross cross, unsigned __int128 magnitude, int lsb, int offered) {
+  void MarkGap(BinGroup cross, unsigned __int128 magnitude, int lsb, int offered) {
     int lowest = lsb;
     while ((magnitude & 1) == 0) magnitude >>= 1, ++lowest;
     Mark(cross, BucketOf(align_ - offered), BucketOf(align_ - alg_.fraction_bits - lowest));
@@ -133,18 +133,18 @@ class Marker {
     for (const Product& p : products_) {
       if (p.magnitude == 0) continue;
       const int offered = p.lsb + (raw ? bits : BitWidth(p.magnitude) - 1);
-      if (offered == align_) Mark(Cross::kAlignedBy, table_.PlaceOf(p.k));
+      if (offered == align_) Mark(BinGroup::kAlignedBy, table_.PlaceOf(p.k));
       any |= offered == align_;
-      MarkGap(Cross::kProductGap, p.magnitude, p.lsb, offered);
+      MarkGap(BinGroup::kProductGap, p.magnitude, p.lsb, offered);
     }
     if (has_addend_) {
       const int offered = AddendExponentOf(m_, addend_format_, addend_);
-      if (offered == align_) Mark(Cross::kAlignedBy, table_.places());
+      if (offered == align_) Mark(BinGroup::kAlignedBy, table_.places());
       any |= offered == align_;
-      MarkGap(Cross::kAddendGap, addend_.significand,
+      MarkGap(BinGroup::kAddendGap, addend_.significand,
               addend_.exponent - addend_format_.fraction_bits, offered);
     }
-    if (!any && align_ == alg_.exponent_floor) Mark(Cross::kAlignedBy, table_.places() + 1);
+    if (!any && align_ == alg_.exponent_floor) Mark(BinGroup::kAlignedBy, table_.places() + 1);
   }
 
   void Sum(const Event& e) {
@@ -152,9 +152,9 @@ class Marker {
     if (alg_.family == Family::kTwoStageSum && !aligned_) return;  // not rounded yet
     if (fused_ && aligned_ && widest_ > 0) {
       const int width = BitWidth(e.magnitude);
-      if (width >= widest_) Mark(Cross::kCarry, width - widest_);
+      if (width >= widest_) Mark(BinGroup::kCarry, width - widest_);
       if (width <= widest_) {
-        Mark(Cross::kCancellation, width == 0 ? kBuckets : BucketOf(widest_ - width));
+        Mark(BinGroup::kCancellation, width == 0 ? kBuckets : BucketOf(widest_ - width));
       }
     }
     if (!IsInteger(m_.d)) MarkRounding(e);
@@ -177,7 +177,7 @@ class Marker {
                 : lost == half ? (odd ? kHalfOverOdd : kHalfOverEven)
                                : (lost < half ? kBelowHalf : kAboveHalf);
     }
-    Mark(Cross::kRounding, dropped, e.negative);
+    Mark(BinGroup::kRounding, dropped, e.negative);
   }
 
   const Model& m_;
