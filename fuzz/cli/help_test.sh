@@ -17,7 +17,7 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 
 # ---- Help
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 18
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 19
 lacks whole survey-ask
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
@@ -93,7 +93,7 @@ complete_words() {  # as bash splits the line
   echo "${COMPREPLY[*]}"
 }
 is "$(complete_words mmadiff '')" "$(echo $verbs)"
-is "$(complete_words mmadiff re)" 'replay record'
+is "$(complete_words mmadiff re)" 'report replay record'
 is "$(complete_words mmadiff run --max)" '--max_mismatches= --max_total_time='
 is "$(complete_words mmadiff --quiet run --for)" '--forever '
 is "$(complete_words mmadiff gen --for)" ''
@@ -112,7 +112,7 @@ if command -v zsh >/dev/null; then is "$(zsh -f -n zsh 2>&1)" ''; fi
 if command -v fish >/dev/null; then
   ln -s "$m" mmadiff
   of_fish() { PATH=$PWD:$PATH HOME=$PWD fish -c "source fish; complete -C '$1'" | cut -f 1 | sort | xargs; }
-  is "$(of_fish 'mmadiff re')" 'record replay'; is "$(of_fish 'mmadiff run --dev')" --device
+  is "$(of_fish 'mmadiff re')" 'record replay report'; is "$(of_fish 'mmadiff run --dev')" --device
   is "$(of_fish 'mmadiff run --strategy=')" '--strategy=bits --strategy=boundary --strategy=mixed'
   is "$(of_fish 'mmadiff gen x86/vdp')" x86/vdpbf16ps; is "$(of_fish 'mmadiff list fo')" formats; is "$(of_fish 'mmadiff help ex')" explain
 fi
