@@ -57,7 +57,7 @@ status 0 clean | mmadiff status clean2
 status 5 damaged | mmadiff status torn
 status 6 results | mmadiff status clean2 >/dev/full
 report 0 clean | mmadiff report --compare clean2 merged
-report 1 with `--compare` | mmadiff report --compare clean2 lie
+report 1 with --compare | mmadiff report --compare clean2 lie
 report 5 damaged | mmadiff report --compare clean2 torn
 report 6 results | mmadiff report --compare clean2 merged >/dev/full
 verify 0 clean | LIE=x mmadiff verify clean2
