@@ -60,7 +60,7 @@ report 0 clean | mmadiff report clean2 --out=clean2.html --junit=clean2.xml
 report 5 damaged | mmadiff report torn
 report 6 results | mmadiff report clean2 --out=/dev/full --csv
 report 0 clean | mmadiff report --compare clean2 merged
-report 1 with `--compare` | mmadiff report --compare clean2 lie
+report 1 with --compare | mmadiff report --compare clean2 lie
 report 5 damaged | mmadiff report --compare clean2 torn
 report 6 results | mmadiff report --compare clean2 merged >/dev/full
 verify 0 clean | LIE=x mmadiff verify clean2

@@ -112,7 +112,7 @@ if command -v zsh >/dev/null; then is "$(zsh -f -n zsh 2>&1)" ''; fi
 if command -v fish >/dev/null; then
   ln -s "$m" mmadiff
   of_fish() { PATH=$PWD:$PATH HOME=$PWD fish -c "source fish; complete -C '$1'" | cut -f 1 | sort | xargs; }
-  is "$(of_fish 'mmadiff re')" 'record replay'; is "$(of_fish 'mmadiff run --dev')" --device
+  is "$(of_fish 'mmadiff re')" 'record replay report'; is "$(of_fish 'mmadiff run --dev')" --device
   is "$(of_fish 'mmadiff run --strategy=')" '--strategy=bits --strategy=boundary --strategy=mixed'
   is "$(of_fish 'mmadiff gen x86/vdp')" x86/vdpbf16ps; is "$(of_fish 'mmadiff list fo')" formats; is "$(of_fish 'mmadiff help ex')" explain
 fi

@@ -56,7 +56,7 @@ constexpr Verb kVerbs[] = {
      .add = AddReport,
      .example = "report shard0 shard1 --out=report.html",
      .codes = "1 5",
-     .own = {{kMismatch, "with `--compare`: a common answer differs"}},
+     .own = {{kMismatch, "with --compare: a common answer differs"}},
      .json = true},
     {.name = "verify",
      .what = "a sample of a run's finished units again, against silent corruption",
