@@ -180,15 +180,16 @@ class Gathered {
   }
 
   void Judge(OperationOutcome& op, const CampaignOutcome& outcome, ReportRow& row) const {
-    bool flaky = false, differs = row.total.mismatches > 0;
+    bool flaky = false, differs = false;
     for (const Finding& f : found_) {
       if (f.op == row.name) (f.flaky ? flaky : differs) = true;
     }
     op.total = row.total;
     op.finished = row.finished;
     op.unrepeated = row.finished && row.total.mismatches == 0 && (flaky || differs);
+    if (!flaky) differs |= row.total.mismatches > 0;
     row.verdict = EvidenceText(outcome, op);
-    if (op.unrepeated || (flaky && row.total.mismatches == 0 && !differs)) {
+    if (op.unrepeated || (flaky && !differs)) {
       row.kind = ReportRow::kFlaky;
     } else if (differs) {
       row.kind = ReportRow::kDiffers;
