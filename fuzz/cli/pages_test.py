@@ -142,6 +142,12 @@ def main():
     check('JUnit', [suite.get('tests'), suite.get('failures')], ['2', '1'])
     check('two runs', [len(json.loads(mmadiff('report', 'hostile', 'whole', '--json').stdout)['runs']), len(page_of('hostile', 'whole').open)], [2, 0])
 
+    # Answers that do not repeat say nothing of the model.
+    mmadiff('run', '--threads=1', '--device=faulty:flaky_bit=5000', f'--instr={MMA}', '--cases=500', '--workdir=flaky', code=5)
+    flaky = json.loads(mmadiff('report', 'flaky', '--json').stdout)['runs'][0]
+    check('flaky', [flaky['instructions'][0]['kind'], flaky['verdict']],
+          ['flaky', 'Nothing can be said; 1 gave answers that do not repeat.'])
+
     # What is wrong, in one line.
     os.mkdir('empty')
     for args, code, words in [(['empty'], 2, 'not the folder of a run'), (['none'], 2, 'not the folder of a run'),

@@ -180,15 +180,16 @@ class Gathered {
   }
 
   void Judge(OperationOutcome& op, const CampaignOutcome& outcome, ReportRow& row) const {
-    bool flaky = false, differs = row.total.mismatches > 0;
+    bool flaky = false, differs = false;
     for (const Finding& f : found_) {
       if (f.op == row.name) (f.flaky ? flaky : differs) = true;
     }
     op.total = row.total;
     op.finished = row.finished;
     op.unrepeated = row.finished && row.total.mismatches == 0 && (flaky || differs);
+    if (!flaky) differs |= row.total.mismatches > 0;
     row.verdict = EvidenceText(outcome, op);
-    if (op.unrepeated || (flaky && row.total.mismatches == 0 && !differs)) {
+    if (op.unrepeated || (flaky && !differs)) {
       row.kind = ReportRow::kFlaky;
     } else if (differs) {
       row.kind = ReportRow::kDiffers;
@@ -353,16 +354,21 @@ uint64_t ReportRun::Count(ReportRow::Kind kind) const {
 
 std::string ReportRun::Verdict() const {
   const uint64_t differ = Count(ReportRow::kDiffers), flaky = Count(ReportRow::kFlaky);
-  const uint64_t open = Count(ReportRow::kIncomplete), nothing = Count(ReportRow::kNothing);
+  const uint64_t open = Count(ReportRow::kIncomplete);
   std::string text;
   if (differ > 0) {
     text = absl::StrCat(differ, " of ", Counted(rows.size(), "instruction"),
                         differ == 1 ? " differs" : " differ", " from the model");
-  } else if (total.dot_products == 0) {
-    text = "Nothing was compared";
   } else {
-    text = absl::StrCat("No difference in ", Counted(total.dot_products, "dot product"), " of ",
-                        Counted(rows.size() - open - nothing - flaky, "instruction"));
+    uint64_t equal = 0, dot_products = 0;  // of instructions without a difference
+    for (const ReportRow& row : rows) {
+      equal += row.bound > 0;
+      dot_products += row.bound > 0 ? row.total.dot_products : 0;
+    }
+    text = equal == 0 ? "Nothing was compared"
+                      : absl::StrCat("No difference in ", Counted(dot_products, "dot product"),
+                                     " of ", Counted(equal, "instruction"));
+    if (equal == 0 && flaky > 0) text = "Nothing can be said";
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
