@@ -16,8 +16,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kEndlessCases = uint64_t{1} << 60;  // more than any run can do
-
 // The seconds in which a unit was at work: those of a stop between two attempts do not count.
 class BusySeconds {
  public:
@@ -81,7 +79,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
   status.path = path;
   status.manifest = *std::move(manifest);
   for (const RunManifest::Instruction& i : status.manifest.instructions) {
-    status.endless |= i.cases >= kEndlessCases;
+    status.endless |= i.Endless();
     status.planned_units += i.UnitsOfShard(status.manifest.shard, status.manifest.shards);
   }
   status.writer = WriterOf(path);
