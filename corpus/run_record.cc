@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -25,9 +26,10 @@ void SetDigest(Digest digest, proto::Digest128& out) {
 Digest GetDigest(const proto::Digest128& in) { return Digest{in.high()} << 64 | in.low(); }
 
 std::string Describe(const RunManifest::Instruction& i) {
-  return absl::StrCat(i.name, " (", i.cases, " cases in units of ", i.unit_cases,
-                      i.emulated ? ", emulated" : "",
-                      i.schedule.empty() ? "" : absl::StrCat(", ", i.schedule), ")");
+  return absl::StrCat(
+      i.name, " (", i.cases, " cases in units of ", i.unit_cases, i.emulated ? ", emulated" : "",
+      i.schedule.empty() ? "" : absl::StrCat(", ", i.schedule),
+      i.earlier_cases.empty() ? "" : absl::StrCat(", at first ", i.FirstCases()), ")");
 }
 
 // Collects "FIELD: stored X, wanted Y" of what differs.
@@ -65,6 +67,7 @@ std::string FormatManifest(const RunManifest& manifest) {
     added.set_unit_cases(i.unit_cases);
     added.set_emulated(i.emulated);
     added.set_schedule(i.schedule);
+    for (const uint64_t cases : i.earlier_cases) added.add_earlier_cases(cases);
   }
   message.set_shard(manifest.shard);
   message.set_shards(manifest.shards);
@@ -72,7 +75,12 @@ std::string FormatManifest(const RunManifest& manifest) {
 }
 
 RunId RunIdOf(const RunManifest& manifest) {
-  const std::string text = FormatManifest(manifest);
+  RunManifest first = manifest;
+  for (RunManifest::Instruction& i : first.instructions) {
+    i.cases = i.FirstCases();
+    i.earlier_cases.clear();
+  }
+  const std::string text = FormatManifest(first);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return RunId{hash.high64} << 64 | hash.low64;
 }
@@ -105,9 +113,19 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
       return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: a name and ",
                                               "unit_cases of at least 1 are expected"));
     }
-    manifest.instructions.push_back({instruction.name(), instruction.cases(),
-                                     instruction.unit_cases(), instruction.emulated(),
-                                     instruction.schedule()});
+    manifest.instructions.push_back(
+        {instruction.name(),
+         instruction.cases(),
+         instruction.unit_cases(),
+         instruction.emulated(),
+         instruction.schedule(),
+         {instruction.earlier_cases().begin(), instruction.earlier_cases().end()}});
+    std::vector<uint64_t> counts = manifest.instructions.back().earlier_cases;
+    counts.push_back(instruction.cases());
+    if (std::ranges::adjacent_find(counts, std::greater_equal()) != counts.end()) {
+      return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: earlier_cases that ",
+                                              "ascend to below cases are expected"));
+    }
   }
   return manifest;
 }

@@ -22,7 +22,12 @@ struct RunManifest {
     uint64_t unit_cases = 0;    // executions of one unit; the last may have fewer
     bool emulated = false;      // by the device, with several machine instructions
     std::string schedule = {};  // "bits 1, tie 12" (fuzz/schedule.h); empty without one
+    // What `cases` was before each time it was raised; ascending, below `cases`.
+    std::vector<uint64_t> earlier_cases = {};
 
+    bool Endless() const { return cases >= uint64_t{1} << 60; }  // more than any run can do
+    // When the run began.
+    uint64_t FirstCases() const { return earlier_cases.empty() ? cases : earlier_cases.front(); }
     uint64_t Units() const { return cases / unit_cases + (cases % unit_cases != 0); }
     // Of a unit below Units().
     uint64_t CasesOf(uint64_t unit) const {
@@ -87,12 +92,14 @@ struct UnitResult {
 
 // With a checksum as its last line.
 std::string FormatManifest(const RunManifest& manifest);
-// What the blocks of the run's logs name: XXH3-128 of its manifest.
+// What the blocks of the run's logs name: XXH3-128 of its manifest, as it was before cases were
+// raised.
 RunId RunIdOf(const RunManifest& manifest);
 // kDataLoss names `where` (a file name), the position and the field.
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where);
 
-// Empty when both are the same run; else every differing field: "seed: stored 1, wanted 2; ...".
+// Empty when both are the same run with the same cases; else every differing field: "seed: stored 1,
+// wanted 2; ...". In how many steps cases were raised makes no difference.
 std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted);
 
 // The same bytes for equal results. At most kMaxBlockBytes - 1 KiB with at most kMostListedCases

@@ -90,6 +90,31 @@ TEST(Manifest, HugeNumbersOfCasesHaveUnits) {
   EXPECT_EQ(i.CasesOf(0), 10u);
 }
 
+TEST(Manifest, RaisedCasesLeaveTheRunIdAsItWas) {
+  RunManifest raised = SomeManifest();
+  raised.instructions[1].cases = 9;
+  EXPECT_FALSE(RunIdOf(raised) == RunIdOf(SomeManifest()));  // another run
+  raised.instructions[1].earlier_cases = {5, 7};
+  EXPECT_TRUE(RunIdOf(raised) == RunIdOf(SomeManifest()));
+  const std::string text = FormatManifest(raised);
+  const auto parsed = ParseManifest(text, "m.txtpb");
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(*parsed, raised);
+  RunManifest other = raised;
+  other.instructions[1].earlier_cases = {5};
+  EXPECT_EQ(ManifestDifference(raised, other), "");
+  other.instructions[1].earlier_cases = {6};
+  EXPECT_THAT(
+      ManifestDifference(raised, other),
+      AllOf(HasSubstr("9 cases in units of 1, emulated, at first 5"), HasSubstr("first 6")));
+  for (const std::vector<uint64_t>& wrong : {std::vector<uint64_t>{5, 9}, {5, 5}, {7, 5}}) {
+    raised.instructions[1].earlier_cases = wrong;
+    const absl::Status s = ParseManifest(FormatManifest(raised), "m.txtpb").status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(s.message()), HasSubstr("instruction[1]: earlier_cases"));
+  }
+}
+
 TEST(Manifest, EveryFactIsInTheRunId) {
   RunManifest other = SomeManifest();
   EXPECT_TRUE(RunIdOf(other) == RunIdOf(SomeManifest()));

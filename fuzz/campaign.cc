@@ -384,11 +384,11 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
     if (!engine.ok()) return engine.status();
     engines.push_back(*std::move(engine));
   }
-  const RunManifest manifest = MakeManifest(options, *engines.front());
-  const auto workdir = Workdir::Claim(options.workdir, manifest, options.anew);
+  const auto workdir = Workdir::Claim(options.workdir, MakeManifest(options, *engines.front()),
+                                      options.anew, options.extend);
   if (!workdir.ok()) return workdir.status();
-  Campaign campaign(options, manifest, std::move((*workdir)->stored), std::move((*workdir)->log),
-                    console);
+  Campaign campaign(options, (*workdir)->manifest, std::move((*workdir)->stored),
+                    std::move((*workdir)->log), console);
   campaign.PlantFaults();
   CampaignOutcome outcome = campaign.Run(std::move(engines));
   for (const OperationOutcome& op : outcome.ops) {

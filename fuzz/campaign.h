@@ -38,6 +38,7 @@ struct CampaignOptions {
   TimeLimit limit;
   std::string workdir;
   bool anew = false;           // begin again where all is done
+  bool extend = false;         // raise the cases of the run that is in `workdir`
   bool print_findings = true;  // on stdout, as they are filed
 };
 

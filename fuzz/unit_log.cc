@@ -93,6 +93,13 @@ void Accumulate(const UnitResult& unit, UnitResult& total) {
   for (size_t i = 0; i < unit.coverage.size(); ++i) total.coverage[i] += unit.coverage[i];
 }
 
+bool IsSuperseded(const RunManifest& manifest, const UnitResult& unit) {
+  if (unit.instruction >= manifest.instructions.size()) return false;
+  const RunManifest::Instruction& planned = manifest.instructions[unit.instruction];
+  return unit.cases < planned.unit_cases && unit.first_case == unit.unit * planned.unit_cases &&
+         std::ranges::count(planned.earlier_cases, unit.first_case + unit.cases) > 0;
+}
+
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
   if (unit.instruction >= manifest.instructions.size()) {
     return absl::StrCat("instruction ", unit.instruction);
@@ -131,6 +138,7 @@ absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
     const std::string wrong =
         unit.ok() ? WhyNotPlanned(manifest, *unit) : std::string(unit.status().message());
     if (wrong.empty()) return each(*unit, bytes, offset);
+    if (unit.ok() && IsSuperseded(manifest, *unit)) return absl::OkStatus();
     if (unplanned++ == 0) first = wrong;
     return absl::OkStatus();
   };

@@ -31,6 +31,10 @@ struct StoredUnits {
 // Sum of two results of one instruction; the unit number and the first case lose their meaning.
 void Accumulate(const UnitResult& unit, UnitResult& total);
 
+// Whether the unit was the last of its instruction, with a part of its cases, before cases were
+// raised: another is in its place.
+bool IsSuperseded(const RunManifest& manifest, const UnitResult& unit);
+
 // Empty when the unit is one of this run; else what is wrong with it.
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 
@@ -54,8 +58,8 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManif
 // and where in the file they begin. An error ends the reading.
 using OnStoredUnit =
     std::function<absl::Status(const UnitResult&, absl::string_view bytes, uint64_t offset)>;
-// Damage, blocks of other runs and units that this run does not have go to `warnings`. kDataLoss
-// when the log cannot be read.
+// Damage, blocks of other runs and units that this run does not have go to `warnings`; superseded
+// units are passed over. kDataLoss when the log cannot be read.
 absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
                          const OnStoredUnit& each, std::vector<std::string>& warnings);
 

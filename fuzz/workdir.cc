@@ -4,9 +4,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -67,26 +69,73 @@ absl::Status CheckNoOthers(const std::string& folder) {
       folder, " is a ", survey ? "survey" : "recording", "; give the run its own --workdir"));
 }
 
+// `manifest` with the units that `stored` has since its cases were raised.
+RunManifest WithUnitsOf(const RunManifest& stored, RunManifest manifest) {
+  for (size_t i = 0; i < std::min(stored.instructions.size(), manifest.instructions.size()); ++i) {
+    const RunManifest::Instruction& units = stored.instructions[i];
+    RunManifest::Instruction& wanted = manifest.instructions[i];
+    if (units.earlier_cases.empty() || units.cases != wanted.cases) continue;
+    wanted.unit_cases = units.unit_cases;
+    wanted.earlier_cases = units.earlier_cases;
+  }
+  return manifest;
+}
+
+// `stored` with the cases of `wanted`, if it has no more of them and differs in nothing else.
+std::optional<RunManifest> Extended(RunManifest stored, const RunManifest& wanted) {
+  for (size_t i = 0; i < std::min(stored.instructions.size(), wanted.instructions.size()); ++i) {
+    RunManifest::Instruction& raised = stored.instructions[i];
+    const RunManifest::Instruction& to = wanted.instructions[i];
+    if (to.cases <= raised.cases || to.Endless()) continue;
+    raised.earlier_cases.push_back(raised.cases);
+    raised.cases = to.cases;
+  }
+  const bool same = ManifestDifference(stored, WithUnitsOf(stored, wanted)).empty();
+  return same ? std::optional(std::move(stored)) : std::nullopt;
+}
+
+absl::Status CheckUnits(const std::string& folder, const RunManifest& extended) {
+  for (const RunManifest::Instruction& i : extended.instructions) {
+    if (i.earlier_cases.empty() || i.Units() <= kMostExtendedUnits) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        folder, ": ", i.name, " has units of ", i.unit_cases, " cases and can have at most ",
+        absl::StrCat(i.unit_cases * kMostExtendedUnits),
+        " cases; give this run its own --workdir"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest) {
+absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunManifest& manifest,
+                                          bool extend) {
   const std::string path = ManifestPath(folder);
   absl::StatusOr<std::string> text = ReadFile(path);
   if (absl::IsNotFound(text.status())) {
     if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
     const absl::Status created = CreateFileDurably(path, FormatManifest(manifest));
+    if (created.ok()) return manifest;
     if (!absl::IsAlreadyExists(created)) return created;
     text = ReadFile(path);  // another process was faster, where there are no locks
   }
   if (absl::Status s = SyncFile(path); !s.ok()) return s;
   if (!text.ok()) return absl::DataLossError(text.status().message());
-  const absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
+  absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
   if (!stored.ok()) return absl::AbortedError(stored.status().message());
-  const std::string difference = ManifestDifference(*stored, manifest);
-  if (difference.empty()) return absl::OkStatus();
+  std::optional<RunManifest> extended = Extended(*stored, manifest);
+  if (extended && *extended == *stored) return stored;
+  if (extended && extend) {
+    if (absl::Status s = CheckUnits(folder, *extended); !s.ok()) return s;
+    if (absl::Status s = WriteFileDurably(path, FormatManifest(*extended)); !s.ok()) return s;
+    return *std::move(extended);
+  }
   return absl::FailedPreconditionError(
-      absl::StrCat(folder, " belongs to another run (", difference,
-                   "); give this one its own --workdir, or repeat that command line"));
+      absl::StrCat(folder, " belongs to another run (",
+                   ManifestDifference(*stored, WithUnitsOf(*stored, manifest)), "); ",
+                   extend     ? "--extend only raises cases: "
+                   : extended ? "--extend raises its cases; or "
+                              : "",
+                   "give this one its own --workdir, or repeat that command line"));
 }
 
 namespace {
@@ -158,18 +207,26 @@ std::string WriterOf(const std::string& folder) {
 FolderLock::~FolderLock() { close(fd_); }
 
 absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
-                                                        const RunManifest& manifest, bool anew) {
+                                                        const RunManifest& wanted, bool anew,
+                                                        bool extend) {
+  std::error_code ignored;
+  if (extend && !std::filesystem::exists(ManifestPath(folder), ignored)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        folder, " is not the folder of a run, so there are no cases to raise: leave out --extend"));
+  }
   if (absl::Status s = MakeFolder(folder); !s.ok()) {
     return absl::DataLossError(absl::StrCat("work directory ", folder, ": ", s.message()));
   }
   auto workdir = std::make_unique<Workdir>();
   workdir->manifest_path_ = ManifestPath(folder);
-  workdir->manifest_text_ = FormatManifest(manifest);
   std::string warning;
   auto lock = FolderLock::Take(folder, warning);
   if (!lock.ok()) return lock.status();
   workdir->lock_ = *std::move(lock);
-  if (absl::Status s = ClaimManifest(folder, manifest); !s.ok()) return s;
+  absl::StatusOr<RunManifest> claimed = ClaimManifest(folder, wanted, extend);
+  if (!claimed.ok()) return claimed.status();
+  const RunManifest& manifest = workdir->manifest = *std::move(claimed);
+  workdir->manifest_text_ = FormatManifest(manifest);
   auto stored = ReadUnits(folder, manifest);
   if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
     if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;

@@ -1,4 +1,4 @@
-// The work directory of a run: manifest.txtpb (immutable), units-*.log (one block log per attempt),
+// The work directory of a run: manifest.txtpb (of which only cases are ever raised), units-*.log (one block log per attempt),
 // findings/, distrusted.txt (answers that did not repeat or could not be read, a line each),
 // hardware (what answered, of earlier versions) and writer.lock, which one process at a time holds.
 #pragma once
@@ -34,10 +34,19 @@ class FolderLock {
 // nobody can know. Who takes the lock in this moment tries again and gets it.
 std::string WriterOf(const std::string& folder);
 
+// Most units of an instruction whose cases are raised: bounds the log and the memory of the run.
+inline constexpr uint64_t kMostExtendedUnits = 1 << 21;
+
 // Creates the folder's manifest durably, or compares it with the one that is there; the folder is
-// locked by the caller. kFailedPrecondition for a folder of another run, or of a survey or a
-// recording.
-absl::Status ClaimManifest(const std::string& folder, const RunManifest& manifest);
+// locked by the caller. Returns the folder's: if its cases were raised, its units are not those that
+// a new run would have. With `extend` the folder must have a manifest, and where that has fewer cases
+// and is equal otherwise, it is replaced by one with the wanted cases. A kill leaves the one or the
+// other; both go with the logs.
+//
+// kFailedPrecondition for a folder of another run, or of a survey or a recording; kInvalidArgument if
+// there is nothing to extend.
+absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunManifest& manifest,
+                                          bool extend = false);
 
 std::string ManifestPath(const std::string& folder);
 std::string DistrustedPath(const std::string& folder);
@@ -47,13 +56,14 @@ class Workdir {
  public:
   // Creates the folder and its manifest, or compares it with the one that is there; reads the units
   // of earlier attempts; and begins the log of this one. With `anew` a folder in which every unit
-  // is done, and no file damaged, loses its units first.
+  // is done, and no file damaged, loses its units first. `extend`: of ClaimManifest().
   //
   // kFailedPrecondition for a folder of another run (with the difference) or one in which another
   // process writes; kAborted for a manifest or units that contradict themselves; kDataLoss for what
   // cannot be read or written.
   static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
-                                                        const RunManifest& manifest, bool anew);
+                                                        const RunManifest& manifest, bool anew,
+                                                        bool extend = false);
 
   // Durably, for every later attempt: answers of the operation were lost or did not repeat.
   absl::Status Distrust(const std::string& op, absl::string_view why) const;
@@ -61,6 +71,7 @@ class Workdir {
   // kDataLoss unless the manifest is still the one of this run.
   absl::Status Check() const;
 
+  RunManifest manifest;                 // of the folder
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
   std::vector<std::string> hardware;    // what answered in earlier attempts
   StoredUnits stored;                   // its warnings are those of the folder too

@@ -34,7 +34,7 @@ struct RunFlags {
   std::optional<uint64_t> cases;
   uint64_t seed = 1, max_mismatches = 20;
   int threads = 0;
-  bool forever = false, dry_run = false, stats = false;
+  bool forever = false, extend = false, dry_run = false, stats = false;
 };
 
 absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
@@ -233,7 +233,7 @@ NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& optio
     return {whole + " --dry_run", whole + " --dry_run"};
   }
   return {CommandText(command),
-          absl::StrCat(CommandText(command, {"--cases", "--max_total_time", "--stop_at",
+          absl::StrCat(CommandText(command, {"--cases", "--extend", "--max_total_time", "--stop_at",
                                              "--workdir", "--dry_run"}),
                        " --cases=", CountText(options.cases * 100))};
 }
@@ -243,6 +243,11 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   options.strategy = StrategyOf(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
+  options.extend = flags.extend;
+  if (flags.extend && globals.workdir.empty()) {
+    return Fail(absl::InvalidArgumentError(
+        "--extend needs --workdir: the folder of the run whose cases are raised"));
+  }
   options.max_mismatches = flags.max_mismatches;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
   options.print_findings = !globals.json;
@@ -334,7 +339,12 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
   command.add_option("--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
       ->type_name("TIME");
-  command.add_flag("--forever", flags->forever, "until a time limit or a signal");
+  CLI::Option* forever =
+      command.add_flag("--forever", flags->forever, "until a time limit or a signal");
+  command
+      .add_flag("--extend", flags->extend,
+                "raise the cases of the run in --workdir; what it did stays valid")
+      ->excludes(forever);
   command.add_flag("--dry_run", flags->dry_run, "print what would run");
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   return [flags, &globals, &command] { return Run(*flags, globals, command); };

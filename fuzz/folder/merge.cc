@@ -268,7 +268,7 @@ absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged
 }
 
 absl::Status WriteOut(const std::string& out, const Index& index, Filed& filed, Merged& merged) {
-  if (absl::Status s = ClaimManifest(out, merged.manifest); !s.ok()) return s;
+  if (auto claimed = ClaimManifest(out, merged.manifest); !claimed.ok()) return claimed.status();
   if (absl::Status s = filed.Write(out, merged); !s.ok()) return s;
   return WriteLog(out, index, merged);
 }
@@ -278,6 +278,9 @@ absl::Status WriteOut(const std::string& out, const Index& index, Filed& filed, 
 RunManifest WholeRun(RunManifest manifest) {
   manifest.shard = 0;
   manifest.shards = 1;
+  for (RunManifest::Instruction& i : manifest.instructions) {
+    if (!i.earlier_cases.empty()) i.earlier_cases.resize(1);
+  }
   return manifest;
 }
 

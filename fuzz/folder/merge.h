@@ -24,7 +24,8 @@ struct Merged {
   std::vector<std::string> warnings;  // what is no damage
 };
 
-// The same run undivided: shard 0 of 1.
+// The same run undivided, shard 0 of 1, with its first cases alone of those that were raised: in how
+// many steps each folder was extended does not matter.
 RunManifest WholeRun(RunManifest manifest);
 
 // Merges the folders `in`, and `out` if it is there, into `out`. A run may be writing to a folder of

@@ -78,7 +78,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
   status.path = path;
   status.manifest = *std::move(manifest);
   for (const RunManifest::Instruction& i : status.manifest.instructions) {
-    status.endless |= i.cases >= kEndlessCases;
+    status.endless |= i.Endless();
     status.planned_units += i.UnitsOfShard(status.manifest.shard, status.manifest.shards);
   }
   status.writer = WriterOf(path);
