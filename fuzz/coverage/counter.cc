@@ -110,7 +110,8 @@ class Marker {
     }
     reason[kInfMinusInf] = infinite[0] && infinite[1];
     if (std::accumulate(reason, reason + kNanReasons, 0) != 1) return;
-    Mark(BinGroup::kNanFrom, static_cast<int>(std::find(reason, reason + kNanReasons, true) - reason));
+    Mark(BinGroup::kNanFrom,
+         static_cast<int>(std::find(reason, reason + kNanReasons, true) - reason));
   }
 
   void NextAddend(const Format& format, uint64_t word) {
