@@ -21,7 +21,7 @@ struct RunManifest {
     uint64_t cases = 0;         // executions in the whole run
     uint64_t unit_cases = 0;    // executions of one unit; the last may have fewer
     bool emulated = false;      // by the device, with several machine instructions
-    std::string schedule = {};  // "bits 1, tie 12" (fuzz/schedule.h); empty without one
+    std::string schedule = {};  // "bits 1, tie 12" (fuzz/class_schedule.h); empty without one
     // What `cases` was before each time it was raised; ascending, below `cases`.
     std::vector<uint64_t> earlier_cases = {};
 

@@ -165,6 +165,10 @@ ClassSchedule::ClassSchedule(const Turns& turns) {
   }
 }
 
+const Strategy* StrategyOfRun(absl::string_view name) {
+  return name == Scheduled().name ? &Scheduled() : FindStrategy({name.data(), name.size()});
+}
+
 ClassSchedule ClassSchedule::Plan(const Operation& op, uint64_t seed) {
   static std::mutex mutex;
   static auto& known = *new std::map<std::pair<const Operation*, uint64_t>, Turns>;

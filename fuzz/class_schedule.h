@@ -21,6 +21,9 @@ namespace mmadiff {
 // `mixed` under another name; no case is named by it.
 const Strategy& Scheduled();
 
+// Scheduled() or FindStrategy().
+const Strategy* StrategyOfRun(absl::string_view name);
+
 class ClassSchedule {
  public:
   // Each class so many turns of a round.

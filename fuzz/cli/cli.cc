@@ -126,10 +126,6 @@ CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs) {
       ->type_name("GLOBS");
 }
 
-const Strategy* StrategyOf(const std::string& name) {
-  return name == Scheduled().name ? &Scheduled() : FindStrategy(name);
-}
-
 CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of,
                          bool scheduled) {
   std::vector<std::string> names;

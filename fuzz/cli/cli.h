@@ -117,8 +117,6 @@ CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs);
 // `scheduled`: a verb that can also follow a schedule.
 CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
                          bool scheduled = false);
-// Of a name that AddStrategy() has let pass.
-const Strategy* StrategyOf(const std::string& name);
 // Digits only (CLI11 alone takes -1 for 2^64 - 1).
 CLI::Option* AddSeed(CLI::App& command, uint64_t& seed);
 CLI::Option* AddDevice(CLI::App& command, std::string& spec, const std::string& what);

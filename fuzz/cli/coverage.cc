@@ -89,8 +89,8 @@ int Coverage(const CoverageFlags& flags, const Globals& globals) {
   if (!ops.ok()) return Fail(ops.status());
   Console console = globals.MakeConsole();
   HandleStopSignals();
-  const absl::StatusOr<std::vector<FilledBins>> all =
-      FillBins({*ops, StrategyOf(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
+  const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
+      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   console.Clear();
   if (!all.ok()) return Fail(all.status());
   bool complete = true;

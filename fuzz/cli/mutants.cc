@@ -4,6 +4,7 @@
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
 #include "fuzz/case_json.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 
@@ -87,7 +88,7 @@ int RunMutants(const MutantsFlags& flags, const Globals& globals) {
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const auto outcome = KillMutants(
-      {*ops, StrategyOf(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
+      {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   if (!outcome.ok()) return Fail(outcome.status());
   if (globals.json) {
     PrintJson(*outcome, console);

@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "fuzz/campaign.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
 #include "fuzz/engine.h"
@@ -240,7 +241,7 @@ NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& optio
 
 int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) {
   CampaignOptions options;
-  options.strategy = StrategyOf(flags.strategy);
+  options.strategy = StrategyOfRun(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
   options.extend = flags.extend;

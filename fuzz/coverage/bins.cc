@@ -207,8 +207,10 @@ class BinLister {
     if (terms_ > 1) top = std::max(top, product_max_);
     const int highest = steps_ > 1 ? std::max(top, MaxExponent(m_.d)) : top;
     const int lowest = raw ? product_min_ : Lowest(m_.a) + Lowest(m_.b);
-    return {std::max(0, top - product_min_), std::max(0, highest + !raw - lowest), product_bits_,
-            product_bits_ + !raw};
+    // Of two fractions of one bit 1.5 * 1.5 = 2.25 leaves a span out.
+    const bool all_spans = raw || product_bits_ > 2;
+    return {std::max(0, top - product_min_), std::max(0, highest + !raw - lowest),
+            all_spans ? product_bits_ : product_bits_ / 2, product_bits_ + !raw};
   }
   // Of c, and of the sums that one step hands to the next; what an alignment by a zero product makes
   // possible besides is in the slack.
@@ -272,7 +274,8 @@ class BinLister {
     if (fused_) {
       const int below = alg_.fraction_bits - alg_.output_fraction_bits;
       const int carry = std::bit_width(static_cast<unsigned>(terms_));
-      certain = below + (product_bits_ > 0 && (terms_ > 1 || joins_));
+      // A carry, where terms have bits enough to leave some below it.
+      certain = below + (product_bits_ > 2 && (terms_ > 1 || joins_));
       possible = below + 2 + carry;
       if (alg_.addend_joins == AddendJoins::kLastAdd) possible = 2;
     } else if (alg_.family != Family::kFmaChain && alg_.family != Family::kExactSum) {

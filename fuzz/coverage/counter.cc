@@ -145,7 +145,8 @@ class Marker {
       MarkGap(BinGroup::kAddendGap, addend_.significand,
               addend_.exponent - addend_format_.fraction_bits, offered);
     }
-    if (!any && align_ == alg_.exponent_floor) Mark(BinGroup::kAlignedBy, table_.places() + 1);
+    if (!any && align_ == alg_.exponent_floor && align_ != kNoFloor)
+      Mark(BinGroup::kAlignedBy, table_.places() + 1);
   }
 
   void Sum(const Event& e) {

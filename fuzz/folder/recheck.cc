@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/cases/strategy.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/run_folder.h"
 #include "xxhash.h"
 
@@ -51,10 +51,7 @@ absl::Status CheckVersions(const std::string& path, const RunManifest& manifest)
 class Rechecker {
  public:
   Rechecker(const RecheckOptions& options, std::vector<UnitResult> units, RecheckOutcome& outcome)
-      : options_(options),
-        units_(std::move(units)),
-        outcome_(outcome),
-        strategy_(FindStrategy(outcome.manifest.strategy)) {}
+      : options_(options), units_(std::move(units)), outcome_(outcome) {}
 
   void Work(Engine& engine) {
     engine.device().StopWhen([this] { return !StopReason(options_.limit).empty(); });
@@ -66,14 +63,15 @@ class Rechecker {
 
  private:
   void RunUnit(Engine& engine, const UnitResult& stored) {
-    const std::string& name = outcome_.manifest.instructions[stored.instruction].name;
+    const RunManifest::Instruction& planned = outcome_.manifest.instructions[stored.instruction];
+    const std::string& name = planned.name;
     const Operation* op = FindOperation(name);
     UnitResult now;
-    absl::Status status = engine.device().Supports(*op);
+    const auto stream = StreamOfUnit(outcome_.manifest, *op, planned, stored.unit);
+    absl::Status status = stream.ok() ? engine.device().Supports(*op) : stream.status();
     if (status.ok()) {
       const auto found = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
-      status = engine.Run({op, strategy_, outcome_.manifest.seed}, stored.first_case, stored.cases,
-                          now, found);
+      status = engine.Run(*stream, stored.first_case, stored.cases, now, found);
     }
     std::lock_guard lock(mutex_);
     if (status.ok()) {
@@ -91,7 +89,6 @@ class Rechecker {
   const RecheckOptions& options_;
   const std::vector<UnitResult> units_;
   RecheckOutcome& outcome_;
-  const Strategy* strategy_;
   std::atomic<size_t> next_ = 0;
   std::atomic<bool> ended_ = false;
   std::mutex mutex_;
@@ -128,9 +125,12 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   outcome.damage = folder->warnings;
   outcome.finished = finished.size();
   if (absl::Status s = CheckVersions(path, outcome.manifest); !s.ok()) return s;
-  if (FindStrategy(outcome.manifest.strategy) == nullptr) {
-    return absl::DataLossError(
-        absl::StrCat(path, ": no strategy '", outcome.manifest.strategy, "'"));
+  for (const RunManifest::Instruction& planned : outcome.manifest.instructions) {
+    const Operation* op = FindOperation(planned.name);
+    if (op == nullptr) return absl::DataLossError(absl::StrCat(path, ": no ", planned.name));
+    const auto stream = StreamOfUnit(outcome.manifest, *op, planned, 0);
+    if (!stream.ok())
+      return absl::DataLossError(absl::StrCat(path, ": ", stream.status().message()));
   }
   uint64_t count = options.units;
   if (count == 0) {

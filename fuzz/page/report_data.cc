@@ -170,7 +170,7 @@ class Gathered {
     row.grade = Name(op.op->numerics->evidence.grade);
     Judge(op, outcome, row);
     CampaignOptions options;
-    options.strategy = FindStrategy(run.manifest.strategy);
+    options.strategy = StrategyOfRun(run.manifest.strategy);
     if (options.strategy != nullptr) row.empty_classes = EmptyClasses(options, op);
     if (!row.total.coverage.empty()) {
       row.missing_bins =
@@ -316,8 +316,7 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
   tried.of_models = models.size();
   tried.models = std::min(models.size(), options.mutant_models);
   if (tried.models == 0) return;
-  const Strategy* strategy = FindStrategy(run.manifest.strategy);
-  if (run.manifest.strategy == Scheduled().name) strategy = &Scheduled();
+  const Strategy* strategy = StrategyOfRun(run.manifest.strategy);
   if (strategy == nullptr) {
     tried.models = 0;
     return;

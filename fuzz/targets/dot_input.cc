@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <string>
 
 #include "absl/strings/str_split.h"
 #include "fuzz/cases/case_name.h"
@@ -28,8 +29,9 @@ const std::vector<OperationsOfModel>& Models() {
     for (const Operation& op : Operations()) {
       if (names == nullptr) ops.push_back(&op);
     }
-    for (const std::string name :
-         absl::StrSplit(names == nullptr ? "" : names, ',', absl::SkipEmpty())) {
+    const std::vector<std::string> named =
+        absl::StrSplit(names == nullptr ? "" : names, ',', absl::SkipEmpty());
+    for (const std::string& name : named) {
       ops.push_back(FindOperation(name));
       Check(ops.back() != nullptr);
     }
