@@ -114,9 +114,10 @@ layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
 mutants 75 stopped | signalled mmadiff mutants --cases=2^40
-coverage 0 clean | mmadiff coverage --instr=$F --cases=20000
+coverage 0 clean | mmadiff coverage --instr=x86/vpdpbusd --cases=2000
 coverage 1 a bin | mmadiff coverage --instr=$M --cases=1
 coverage 75 stopped | signalled mmadiff coverage --cases=2^40
+coverage 6 results | mmadiff coverage --instr=x86/vpdpbusd --cases=2000 >/dev/full
 mutants 6 results | mmadiff mutants --instr=$F --cases=2000 >/dev/full
 probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
 probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
