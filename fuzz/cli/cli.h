@@ -88,6 +88,7 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurvey(CLI::App& command, const Globals& globals);
 std::function<int()> AddSurveyAsk(CLI::App& command, const Globals& globals);
 std::function<int()> AddMerge(CLI::App& command, const Globals& globals);
+std::function<int()> AddClean(CLI::App& command, const Globals& globals);
 std::function<int()> AddStatus(CLI::App& command, const Globals& globals);
 std::function<int()> AddReport(CLI::App& command, const Globals& globals);
 std::function<int()> AddVerify(CLI::App& command, const Globals& globals);

@@ -53,6 +53,9 @@ merge 0 clean | lie x clean2; mmadiff merge merged clean2
 merge 5 damaged | cp -r clean2 torn; for f in torn/units-*.log; do head -c -1 $f >x; cp x $f; done; mmadiff merge merged2 torn
 merge 5 two different | lie 0 lie; mmadiff merge merged3 clean2 lie
 merge 6 results | mmadiff merge /proc/none clean2
+clean 0 clean | mmadiff clean clean2 --yes
+clean 5 damaged | mmadiff clean torn
+clean 6 results | mmadiff clean clean2 >/dev/full
 status 0 clean | mmadiff status clean2
 status 5 damaged | mmadiff status torn
 status 6 results | mmadiff status clean2 >/dev/full

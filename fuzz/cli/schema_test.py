@@ -78,6 +78,8 @@ LINES = [
     (75, ['run', '--device=faulty:dead=3', f'--instr={MMA}', '--cases=50000', '--threads=1',
           '--workdir=dead'], ''),
     (0, ['merge', 'merged', 'clean'], ''),
+    (0, ['clean', 'clean'], ''),
+    (0, ['clean', 'dead', '--yes'], ''),
     (0, ['verify', 'clean'], ''),
     (1, ['verify', 'clean', '--device=faulty:fraction_bits=20'], ''),
     (0, ['status', 'clean'], ''),

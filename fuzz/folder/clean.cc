@@ -1,0 +1,128 @@
+#include "fuzz/folder/clean.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <regex>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
+#include "fuzz/run_folder.h"
+#include "fuzz/unit_log.h"
+#include "fuzz/workdir.h"
+
+namespace mmadiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsPlainFile(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::symlink_status(path, ignored));
+}
+
+void Add(const std::string& path, const std::string& why, Cleaning& cleaning) {
+  std::error_code ignored;
+  cleaning.files.push_back({path, why, fs::file_size(path, ignored)});
+}
+
+// Those names alone that WriteFileDurably() and MergeRuns() give.
+absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
+  static const std::regex& of_run = *new std::regex(
+      R"((manifest\.txtpb|distrusted\.txt|hardware|units-merged\.log)\.tmp[A-Za-z0-9]{6})");
+  static const std::regex& of_case = *new std::regex(R"(.*\.txtpb\.tmp[A-Za-z0-9]{6})");
+  const std::string findings = folder + "/findings";
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string path = it->path().string(), name = it->path().filename().string();
+    if (it.depth() == 0 && path != findings) it.disable_recursion_pending();
+    const bool ours =
+        it.depth() == 0 ? std::regex_match(name, of_run) : std::regex_match(name, of_case);
+    if (ours && IsPlainFile(path)) Add(path, "temporary file of a killed process", cleaning);
+  }
+  if (!error) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(folder, ": cannot be listed: ", error.message()));
+}
+
+// The fewest units first: of two logs with the same units, the one that also has others stays.
+absl::Status FindLogs(const std::string& folder, const RunManifest& manifest, Cleaning& cleaning) {
+  using Unit = std::pair<uint32_t, uint64_t>;
+  std::map<Unit, uint64_t> copies;
+  std::vector<std::pair<std::set<Unit>, std::string>> logs;
+  const auto paths = UnitLogsIn(folder);
+  if (!paths.ok()) return paths.status();
+  for (const std::string& path : *paths) {
+    std::set<Unit> units;
+    const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
+      if (units.emplace(unit.instruction, unit.unit).second)
+        ++copies[{unit.instruction, unit.unit}];
+      return absl::OkStatus();
+    };
+    const size_t before = cleaning.damage.size();
+    if (absl::Status s = ReadUnitLog(path, manifest, each, cleaning.damage); !s.ok()) return s;
+    const bool whole = cleaning.damage.size() == before;
+    if (whole && IsPlainFile(path)) logs.emplace_back(std::move(units), path);
+  }
+  std::ranges::stable_sort(logs, {}, [](const auto& log) { return log.first.size(); });
+  for (const auto& [units, path] : logs) {
+    if (std::ranges::any_of(units, [&](const Unit& u) { return copies.at(u) == 1; })) continue;
+    for (const Unit& u : units) --copies.at(u);
+    Add(path, units.empty() ? "log without units" : "log of units that others have", cleaning);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
+  const absl::StatusOr<RunManifest> manifest = ReadManifest(folder);
+  if (!manifest.ok()) return manifest.status();
+  // Two answers to one unit: then nobody knows which log to keep.
+  const auto stored = ReadUnits(folder, *manifest, nullptr, sync);
+  if (!stored.ok()) return stored.status();
+  Cleaning cleaning;
+  if (absl::Status s = FindLogs(folder, *manifest, cleaning); !s.ok()) return s;
+  if (absl::Status s = FindTemporary(folder, cleaning); !s.ok()) return s;
+  std::ranges::sort(cleaning.files, {}, &Leftover::path);
+  return cleaning;
+}
+
+}  // namespace
+
+absl::StatusOr<Cleaning> FindLeftovers(const std::string& folder) {
+  if (const std::string writer = WriterOf(folder); !writer.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("another process writes to ", folder, " (", writer, "); wait for it"));
+  }
+  return Find(folder, Sync::kNever);
+}
+
+absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable) {
+  not_durable = false;
+  if (const auto manifest = ReadManifest(folder); !manifest.ok()) return manifest.status();
+  std::string warning;
+  const auto lock = FolderLock::Take(folder, warning);
+  if (!lock.ok()) return lock.status();
+  if (!warning.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(warning, ", so nothing is removed; see what clean says without --yes"));
+  }
+  absl::StatusOr<Cleaning> cleaning = Find(folder, Sync::kFirst);
+  if (!cleaning.ok()) return cleaning;
+  not_durable = true;
+  for (const Leftover& file : cleaning->files) {
+    if (unlink(file.path.c_str()) == 0) continue;
+    return absl::DataLossError(
+        absl::StrCat(file.path, ": cannot be removed: ", std::strerror(errno)));
+  }
+  if (absl::Status s = SyncFolderOf(ManifestPath(folder)); !s.ok()) return s;
+  return cleaning;
+}
+
+}  // namespace mmadiff
