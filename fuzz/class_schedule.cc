@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "device/plain_text.h"
+#include "fuzz/coverage/counter.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr uint64_t kTrialSeed = 0x7472'6961'6c00'0000;   // "trial": not that of the run
 constexpr size_t kFirstTrial = 256, kLastTrial = 65536;  // dot products of each class
-constexpr size_t kTurnsPerClass = 4;
+constexpr size_t kLastBinTrial = 4096;                   // of bins: tracing is slow
+constexpr size_t kTurnsPerClass = 4, kOwnTurns = 2;
 
 // Of one target, by class: how many of the trial's dot products reached it.
 using Hits = std::vector<uint64_t>;
@@ -50,20 +52,23 @@ std::vector<DotProductCase> TrialDots(const CaseStream& stream, size_t first, si
   return dots;
 }
 
+using Trial = std::vector<std::vector<DotProductCase>>;  // by class
+
+bool IsMissed(const Hits& hits) {
+  return std::ranges::all_of(hits, [](uint64_t n) { return n == 0; });
+}
+
 // What a trial looks for: each neighbour of the model.
-class Targets {
+class MutantTargets {
  public:
-  Targets(const Operation& op, size_t classes) : op_(op) {
+  MutantTargets(const Operation& op, size_t classes) : op_(op) {
     for (const Neighbour& n : Neighbours(op.model))
       mutants_.push_back(WithAlgorithm(op, n.algorithm));
     hits_.assign(mutants_.size(), Hits(classes));
   }
 
-  // Whether some target was not reached by any class.
-  bool MissesAny() const { return std::ranges::any_of(hits_, IsMissed); }
-
   // Of the targets that no class had reached before this trial.
-  void Try(const std::vector<std::vector<DotProductCase>>& dots) {
+  void Try(const Trial& dots) {
     std::vector<size_t> open;
     for (size_t m = 0; m < mutants_.size(); ++m) {
       if (IsMissed(hits_[m])) open.push_back(m);
@@ -83,18 +88,41 @@ class Targets {
   const std::vector<Hits>& hits() const { return hits_; }
 
  private:
-  static bool IsMissed(const Hits& hits) {
-    return std::ranges::all_of(hits, [](uint64_t n) { return n == 0; });
-  }
-
   const Operation& op_;
   std::vector<Model> mutants_;
   std::vector<Hits> hits_;
 };
 
+// And each bin of its coverage that must be reached.
+class BinTargets {
+ public:
+  BinTargets(const Operation& op, size_t classes) : counters_(classes, CoverageCounter(op.model)) {}
+
+  void Try(const Trial& dots) {
+    for (size_t c = 0; c < dots.size(); ++c) {
+      for (const DotProductCase& dot : dots[c]) counters_[c].Count(dot);
+    }
+  }
+
+  std::vector<Hits> hits() const {
+    const std::vector<Bin>& bins = counters_.front().bins();
+    std::vector<Hits> all;
+    for (size_t b = 0; b < bins.size(); ++b) {
+      if (!bins[b].unreachable.empty()) continue;
+      Hits hits;
+      for (const CoverageCounter& counter : counters_) hits.push_back(counter.counts()[b]);
+      all.push_back(std::move(hits));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<CoverageCounter> counters_;
+};
+
 // Turns of each class.
 std::vector<int> Share(const std::vector<Hits>& targets, size_t classes) {
-  std::vector<int> turns(classes, 1);
+  std::vector<int> turns(classes, kOwnTurns);
   std::vector<const Hits*> reached;
   std::vector<uint64_t> expected;
   for (const Hits& hits : targets) {
@@ -104,7 +132,8 @@ std::vector<int> Share(const std::vector<Hits>& targets, size_t classes) {
     reached.push_back(&hits);
     expected.push_back(sum);
   }
-  for (size_t turn = classes; turn < kTurnsPerClass * classes && !reached.empty(); ++turn) {
+  for (size_t turn = kOwnTurns * classes; turn < kTurnsPerClass * classes && !reached.empty();
+       ++turn) {
     const Hits& thin = *reached[std::ranges::min_element(expected) - expected.begin()];
     const size_t best = std::ranges::max_element(thin) - thin.begin();
     ++turns[best];
@@ -126,18 +155,24 @@ const Operation& Representative(const Operation& op) {
 
 ClassSchedule::Turns PlanTurns(const Operation& op, uint64_t seed) {
   const std::vector<const Strategy*> classes = ClassesFor(*op.instruction);
-  Targets targets(op, classes.size());
+  MutantTargets mutants(op, classes.size());
+  BinTargets bins(op, classes.size());
   // A target that was reached in few dot products is thin enough; one in none is looked for longer.
   size_t first = 0;
-  for (size_t count = kFirstTrial; count <= kLastTrial && targets.MissesAny(); count *= 4) {
-    std::vector<std::vector<DotProductCase>> dots;
+  for (size_t count = kFirstTrial; count <= kLastTrial; count *= 4) {
+    const bool for_bins = count <= kLastBinTrial && std::ranges::any_of(bins.hits(), IsMissed);
+    if (!for_bins && std::ranges::none_of(mutants.hits(), IsMissed)) break;
+    Trial dots;
     for (const Strategy* c : classes) {
       dots.push_back(TrialDots({&op, c, seed ^ kTrialSeed}, first, count));
     }
-    targets.Try(dots);
+    mutants.Try(dots);
+    if (for_bins) bins.Try(dots);
     first += count;
   }
-  const std::vector<int> turns = Share(targets.hits(), classes.size());
+  std::vector<Hits> targets = mutants.hits();
+  std::ranges::move(bins.hits(), std::back_inserter(targets));
+  const std::vector<int> turns = Share(targets, classes.size());
   ClassSchedule::Turns shares;
   for (size_t c = 0; c < classes.size(); ++c) shares.emplace_back(classes[c], turns[c]);
   return shares;

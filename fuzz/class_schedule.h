@@ -31,9 +31,10 @@ class ClassSchedule {
 
   ClassSchedule() = default;  // none
   explicit ClassSchedule(const Turns& turns);
-  // In one trial on the simulator, with cases of another seed, what share of the dot products of
-  // each class showed each of the model's one-parameter neighbours. Of 4 turns for each class one is its own; each further one goes to the class that
-  // best reaches the target which all turns so far reach least. The same for equal models and seeds
+  // In one trial on the simulator, with cases of another seed, how many dot products of each class
+  // showed each of the model's one-parameter neighbours and reached each bin of its coverage. Of 4
+  // turns for each class two are its own; each further one goes to the class that best reaches the
+  // target which all turns so far reach least. The same for equal models and seeds
   // (whatever the run has besides), on any machine.
   static ClassSchedule Plan(const Operation& op, uint64_t seed);
 

@@ -6,6 +6,7 @@
 
 #include "fuzz/campaign_fixture.h"
 #include "fuzz/cases/generate.h"
+#include "fuzz/coverage/fill.h"
 #include "fuzz/mutants.h"
 
 namespace mmadiff {
@@ -13,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kThin[] = "gfx90a/v_mfma_f32_16x16x16bf16_1k";  // mixed needs thousands of cases
+constexpr char kMfma[] = "gfx90a/v_mfma_f32_16x16x16bf16_1k";
 
 const Operation& Op(const char* name) { return *FindOperation(name); }
 
@@ -56,7 +57,7 @@ TEST(ClassStrategyTest, HasNothingButItsClass) {
 }
 
 TEST(ScheduleTest, ReadsWhatItWrites) {
-  for (const char* name : {kMma, kThin, "sm_90/mma.m16n8k32.s32.s8.s8.s32"}) {
+  for (const char* name : {kMma, kMfma, "sm_90/mma.m16n8k32.s32.s8.s8.s32"}) {
     const Operation& op = Op(name);
     const ClassSchedule schedule = ClassSchedule::Plan(op, 1);
     const auto parsed = ParseSchedule(schedule.text(), *op.instruction);
@@ -91,13 +92,23 @@ TEST(ScheduleTest, EqualModelsHaveOneSchedule) {
 TEST(ScheduleTest, FindsTheLastMutantInFewerCases) {
   Console console(Color::kNever, true);
   uint64_t mixed = 0, scheduled = 0;
-  for (uint64_t seed = 1; seed <= 2; ++seed) {
-    MutantsOptions options = {.ops = {&Op(kThin)}, .seed = seed};
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    MutantsOptions options = {.ops = {&Op("sm_90/mma.m16n8k16.f16.e4m3.e4m3.f16")}, .seed = seed};
     mixed += KillMutants(options, console)->killed.back();
     options.strategy = &Scheduled();
     scheduled += KillMutants(options, console)->killed.back();
   }
   EXPECT_LT(2 * scheduled, mixed);
+}
+
+TEST(ScheduleTest, FillsTheLastBinInFewerCases) {
+  Console console(Color::kNever, true);
+  MutantsOptions options = {.ops = {&Op("sm_90/mma.m16n8k16.f32.f16.f16.f32")}};
+  const uint64_t mixed = FillBins(options, console)->front().cases;
+  options.strategy = &Scheduled();
+  const std::vector<FilledBins> scheduled = *FillBins(options, console);
+  EXPECT_TRUE(scheduled.front().thin.empty());
+  EXPECT_LT(10 * scheduled.front().cases, mixed);
 }
 
 class ScheduledCampaignTest : public CampaignTest {
@@ -128,7 +139,7 @@ TEST_F(ScheduledCampaignTest, ShardsAddUp) {
 
   const RunManifest manifest =
       MakeManifest(Scheduled("whole"), HostEngine(*OpenDevice("faulty:none=0")));
-  EXPECT_THAT(FormatManifest(manifest), HasSubstr("schedule: \"signed_zeros "));
+  EXPECT_THAT(FormatManifest(manifest), HasSubstr("signed_zeros "));
   Digest again = 0;
   for (uint64_t u = 0; u < manifest.instructions[0].Units(); ++u) {
     const auto stream = StreamOfUnit(manifest, *whole.ops[0].op, manifest.instructions[0], u);
