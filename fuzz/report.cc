@@ -95,21 +95,32 @@ std::string CasesText(const Finding& f) {
   return f.cases == 0 ? "of an earlier attempt" : Counted(f.cases, "case");
 }
 
-// Of few rows a line each, of many how many there are.
-std::string ThinNotes(const CampaignOutcome& outcome) {
+// Where most bins are thin there were too few cases; of others the names, a line each, of few.
+std::string IncompleteNotes(const CampaignOptions& options, const CampaignOutcome& outcome) {
   constexpr size_t kRows = 3, kNames = 4;
   std::string text;
-  size_t rows = 0;
-  for (const OperationOutcome& op : outcome.ops) {
-    std::vector<std::string> thin = ThinBinNames(op);
-    if (thin.empty() || ++rows > kRows) continue;
-    const size_t all = thin.size();
-    thin.resize(std::min(all, kNames));
-    absl::StrAppend(&text, "incomplete: ", op.op->name, " has ", Counted(all, "thin bin"), ": ",
-                    absl::StrJoin(thin, ", "), all > kNames ? ", ..." : "", "\n");
+  size_t few = 0, rows = 0;
+  for (const OperationOutcome* op : IncompleteOperations(options, outcome)) {
+    std::vector<std::string> names = ThinBinNames(*op);
+    if (names.size() * 4 > op->total.coverage.size()) {
+      ++few;
+      continue;
+    }
+    for (const std::string& c : EmptyClasses(options, *op)) names.push_back("class " + c);
+    if (++rows > kRows) continue;
+    const size_t all = names.size();
+    names.resize(std::min(all, kNames));
+    absl::StrAppend(&text, "incomplete: ", op->op->name, " has too few cases for ",
+                    absl::StrJoin(names, ", "),
+                    all > kNames ? absl::StrCat(" and ", all - kNames, " more bins") : "", "\n");
   }
   if (rows > kRows) {
-    absl::StrAppend(&text, "incomplete: ", rows - kRows, " more instructions have thin bins\n");
+    absl::StrAppend(&text, "incomplete: ", Counted(rows - kRows, "more instruction"),
+                    " with thin bins (mmadiff report names them)\n");
+  }
+  if (few > 0) {
+    absl::StrAppend(&text, "incomplete: ", Counted(few, "instruction"),
+                    " had too few cases to fill the bins of the arithmetic\n");
   }
   return text;
 }
@@ -139,13 +150,7 @@ std::string Notes(const CampaignOptions& options, const CampaignOutcome& outcome
                     " instructions are emulated by ptxas on this GPU, not native (mmadiff list "
                     "instructions --evidence)\n");
   }
-  for (const OperationOutcome& op : outcome.ops) {
-    const std::vector<std::string> empty = EmptyClasses(options, op);
-    if (empty.empty()) continue;
-    absl::StrAppend(&text, "incomplete: ", op.op->name, " has no case of class ",
-                    absl::StrJoin(empty, ", "), "\n");
-  }
-  return text + ThinNotes(outcome);
+  return text + IncompleteNotes(options, outcome);
 }
 
 // "differs", the instruction, and a line for each of its buckets; of many not all, so that the last
@@ -217,7 +222,8 @@ std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome&
   if (t.dot_products == 0) return "nothing compared";
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
                       InProcesses(op.process_dot_products), ", model ",
-                      Name(op.op->numerics->evidence.grade));
+                      Name(op.op->numerics->evidence.grade),
+                      ThinBinNames(op).empty() ? "" : ", incomplete");
 }
 
 std::string Hex(Digest digest) {
@@ -243,11 +249,23 @@ std::vector<std::string> EmptyClasses(const CampaignOptions& options, const Oper
 }
 
 std::vector<std::string> ThinBinNames(const OperationOutcome& op) {
-  if (!op.finished) return {};
+  if (op.total.dot_products == 0 || op.total.mismatches != 0 || !op.dropped.ok()) return {};
   std::vector<std::string> names;
   const std::vector<Bin> bins = BinsOf(op.op->model);
   for (const size_t i : ThinBins(bins, op.total.coverage)) names.push_back(bins[i].name());
   return names;
+}
+
+std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions& options,
+                                                          const CampaignOutcome& outcome) {
+  std::vector<const OperationOutcome*> incomplete;
+  for (const OperationOutcome& op : outcome.ops) {
+    const bool passed = op.total.dot_products != 0 && op.total.mismatches == 0 && op.dropped.ok();
+    if (passed && !(ThinBinNames(op).empty() && EmptyClasses(options, op).empty())) {
+      incomplete.push_back(&op);
+    }
+  }
+  return incomplete;
 }
 
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome) {

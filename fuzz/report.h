@@ -30,8 +30,8 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
 // of which little but the instruction and the case is filled.
 std::string FormatJsonMinimized(const Finding& finding, const char* verdict);
 
-// What the numbers of one operation say: "rate < 3.0e-07, model published", "differs from the
-// device".
+// What the numbers of one operation say: "rate < 3.0e-07, model published", with ", incomplete" where
+// bins are thin; "differs from the device".
 std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op);
 
 std::string Hex(Digest digest);  // 32 digits
@@ -42,7 +42,11 @@ std::string RunDigest(const CampaignOutcome& outcome);
 
 // Required classes of input that no case of an operation has reached.
 std::vector<std::string> EmptyClasses(const CampaignOptions& options, const OperationOutcome& op);
-// Names of the bins of a finished operation that fewer of its dot products reached than should.
+// Names of the bins that fewer of the operation's dot products reached than should; none if nothing
+// was compared, or something differs.
 std::vector<std::string> ThinBinNames(const OperationOutcome& op);
+// Operations without a mismatch whose classes or bins are not all reached: no pass to rely on.
+std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions& options,
+                                                          const CampaignOutcome& outcome);
 
 }  // namespace mmadiff

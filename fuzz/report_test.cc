@@ -1,5 +1,6 @@
 // What a campaign says at its end, and what makes it incomplete.
 #include "fuzz/campaign_fixture.h"
+#include "fuzz/coverage/bins.h"
 
 namespace mmadiff {
 namespace {
@@ -35,8 +36,32 @@ TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
   const std::vector<std::string> empty = EmptyClasses(options, outcome.ops[0]);
   EXPECT_EQ(empty.size(), BoundaryClasses(*options.ops[0]->instruction).size() - 2);
   EXPECT_EQ(empty.front(), "tie");
-  EXPECT_THAT(FormatReport(options, outcome),
-              HasSubstr("incomplete: " + std::string(kMma) + " has no case of class tie, "));
+  const std::string report = FormatReport(options, outcome);
+  EXPECT_THAT(report, HasSubstr("model published, incomplete\n"));
+  EXPECT_THAT(report, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
+  EXPECT_EQ(IncompleteOperations(options, outcome).size(), 1);
+}
+
+// Of all bins but a few the few are named.
+TEST_F(CampaignTest, ThinBinsAreReported) {
+  CampaignOptions options = Options("w");
+  CampaignOutcome outcome = Run(options);
+  OperationOutcome& op = outcome.ops[0];
+  const std::vector<Bin> bins = BinsOf(op.op->model);
+  op.total.coverage.assign(bins.size(), 100);
+  EXPECT_THAT(IncompleteOperations(options, outcome), testing::IsEmpty());
+  EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("incomplete")));
+  size_t thin = 0;
+  for (size_t b = 0; b < bins.size() && thin < 6; ++b) {
+    op.total.coverage[b] = 3;  // one fewer than is wanted
+    thin += bins[b].unreachable.empty();
+  }
+  EXPECT_THAT(
+      FormatReport(options, outcome),
+      HasSubstr("incomplete: " + std::string(kMma) +
+                " has too few cases for a/+0/k0, a/+0/k1, a/+0/k2, a/+0/k3 and 2 more bins\n"));
+  op.total.mismatches = 1;
+  EXPECT_THAT(IncompleteOperations(options, outcome), testing::IsEmpty());
 }
 
 TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {

@@ -38,6 +38,7 @@ run 1 the device repeated | run $OTHER --instr=$M --cases=200 --workdir=found
 run 3 internal error | run $SAME --instr=$F --forever --max_total_time=0 --workdir=nothing
 run 3 a planted fault | run $SAME --instr=arm/sdot --strategy=bits --cases=50 --workdir=planted
 run 3 an instruction | run $SAME --instr="arm/sdot,$F" --strategy=bits --cases=50 --workdir=dropped | grep -x 'stat::cases: 50' && exit ${PIPESTATUS[0]}
+run 3 with --require_coverage | run $SAME --instr=$F --cases=50 --workdir=thin --require_coverage
 run 3 the shard | run $SAME --instr=$F --cases=50 --shard=1/2 --workdir=shard
 run 4 no such | run --device=cuda:0 --instr=$M
 run 4 no such | run --device=host --instr=$M

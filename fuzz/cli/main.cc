@@ -30,7 +30,8 @@ constexpr Verb kVerbs[] = {
      .own = {{kMismatch, "the device repeated a difference five times of five"},
              {kInternal,
               "internal error, or nothing was compared; also: a planted fault was not found; an "
-              "instruction was dropped, the others were run; the shard has no unit"},
+              "instruction was dropped, the others were run; the shard has no unit; with "
+              "--require_coverage: a bin is thin"},
              {kDamaged,
               "damaged data; also: only answers that do not repeat; answers that cannot be read; "
               "earlier ones that could not be trusted"},

@@ -35,7 +35,7 @@ struct RunFlags {
   std::optional<uint64_t> cases;
   uint64_t seed = 1, max_mismatches = 20;
   int threads = 0;
-  bool forever = false, extend = false, dry_run = false, stats = false;
+  bool forever = false, extend = false, require_coverage = false, dry_run = false, stats = false;
 };
 
 absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
@@ -163,7 +163,8 @@ void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
 }
 
 // After the report: what else is to be said, and the exit code.
-int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Console& console) {
+int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, bool require_coverage,
+           Console& console) {
   if (!outcome.durable.ok()) {
     return Fail(outcome.durable, outcome.damaged_findings ? kDamaged : kNotDurable);
   }
@@ -219,10 +220,14 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, Conso
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
   if (!outcome.device.ok()) return kStopped;
-  if (finished || (options.forever && outcome.stopped_by == "time limit" && !only_begun)) {
-    return kClean;
+  if (!finished && !(options.forever && outcome.stopped_by == "time limit" && !only_begun)) {
+    return kStopped;
   }
-  return kStopped;
+  const size_t incomplete = require_coverage ? IncompleteOperations(options, outcome).size() : 0;
+  if (incomplete == 0) return kClean;
+  return Fail(absl::InternalError(absl::StrCat(
+      "--require_coverage: ", incomplete, " of ", outcome.ops.size(),
+      " instructions are incomplete; --extend with more --cases, or --strategy=scheduled")));
 }
 
 // A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
@@ -307,7 +312,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   } else {
     PrintReport(options, *outcome, CommandsAfter(command, options, *outcome), flags.stats, console);
   }
-  return Finish(options, *outcome, console);
+  return Finish(options, *outcome, flags.require_coverage, console);
 }
 
 }  // namespace
@@ -346,6 +351,8 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
       .add_flag("--extend", flags->extend,
                 "raise the cases of the run in --workdir; what it did stays valid")
       ->excludes(forever);
+  command.add_flag("--require_coverage", flags->require_coverage,
+                   "fail also where classes of cases or bins of the arithmetic are too few");
   command.add_flag("--dry_run", flags->dry_run, "print what would run");
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   return [flags, &globals, &command] { return Run(*flags, globals, command); };

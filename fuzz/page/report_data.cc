@@ -175,6 +175,9 @@ class Gathered {
     if (!row.total.coverage.empty()) {
       row.missing_bins =
           AddToCrosses(row.name, BinsOf(op.op->model), row.total.coverage, run.crosses);
+      if (row.kind == ReportRow::kAgrees && !row.missing_bins.empty()) {
+        row.kind = ReportRow::kIncomplete;
+      }
     }
     return row;
   }
