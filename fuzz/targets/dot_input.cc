@@ -1,16 +1,19 @@
 #include "fuzz/targets/dot_input.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <random>
 #include <string>
 
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/targets/input.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
 
 namespace mmadiff::fuzz {
 namespace {
@@ -33,7 +36,8 @@ const std::vector<OperationsOfModel>& Models() {
         absl::StrSplit(names == nullptr ? "" : names, ',', absl::SkipEmpty());
     for (const std::string& name : named) {
       ops.push_back(FindOperation(name));
-      Check(ops.back() != nullptr);
+      if (ops.back() == nullptr)
+        Check(absl::NotFoundError("MMADIFF_INSTR: no instruction " + name));
     }
     return OperationsByModel(ops);
   }());
@@ -58,16 +62,45 @@ void ForEachWord(const Operation& op, DotProductCase& dot, Visit visit) {
   visit(m.c, dot.c);
 }
 
+// What the inputs of one model met.
+struct Met {
+  CoverageCounter bins;
+  std::vector<Model> mutants;                   // that no input has told from the model
+  uint64_t inputs = 0, filled = 0, killed = 0;  // by which input the last was
+
+  explicit Met(const Operation& op) : bins(op.model) {
+    if (std::getenv("MMADIFF_INSTR") == nullptr) return;
+    for (const Neighbour& n : Neighbours(op.model)) {
+      mutants.push_back(WithAlgorithm(op, n.algorithm));
+    }
+  }
+
+  void Add(const DotInput& input) {
+    ++inputs;
+    if (bins.Count(input.dot) > 0) filled = inputs;
+    if (mutants.empty()) return;
+    const Batch batch = MakeDotProductBatch(input.op->shape(), {input.dot});
+    std::vector<uint64_t> right(1);
+    Simulate(input.op->model, batch, right);
+    const auto differs = [&](const Model& mutant) {
+      Comparison compared;
+      Compare(*input.op, mutant, batch, right, compared);
+      return !compared.differing.empty();
+    };
+    if (std::erase_if(mutants, differs) > 0) killed = inputs;
+  }
+};
+
 struct Progress {
-  std::map<const Operation*, std::unique_ptr<CoverageCounter>> counters;
-  std::map<const Operation*, uint64_t> inputs, filled;
+  std::map<const Operation*, std::unique_ptr<Met>> models;
 
   ~Progress() {
-    for (const auto& [op, counter] : counters) {
-      const size_t thin = ThinBins(counter->bins(), counter->counts()).size();
-      std::fprintf(stderr, "bins of %s: %zu thin, the last filled by input %llu of %llu\n",
-                   op->name.c_str(), thin, static_cast<unsigned long long>(filled[op]),
-                   static_cast<unsigned long long>(inputs[op]));
+    for (const auto& [op, met] : models) {
+      absl::FPrintF(stderr,
+                    "%s: %d thin bins, the last filled by input %d of %d; %d neighbours not found, "
+                    "the last found by input %d\n",
+                    op->name, ThinBins(met->bins.bins(), met->bins.counts()).size(), met->filled,
+                    met->inputs, met->mutants.size(), met->killed);
     }
   }
 };
@@ -98,13 +131,12 @@ std::vector<uint8_t> BytesOf(const DotInput& input) {
 
 void NoteBins(const DotInput& input) {
   static Progress progress;
-  std::unique_ptr<CoverageCounter>& counter = progress.counters[input.op];
-  if (counter == nullptr) counter = std::make_unique<CoverageCounter>(input.op->model);
-  const uint64_t n = ++progress.inputs[input.op];
-  if (counter->Count(input.dot) > 0) progress.filled[input.op] = n;
-  Check(FalseBins(counter->bins(), counter->counts()).empty());
+  std::unique_ptr<Met>& met = progress.models[input.op];
+  if (met == nullptr) met = std::make_unique<Met>(*input.op);
+  met->Add(input);
+  Check(FalseBins(met->bins.bins(), met->bins.counts()).empty());
   const size_t base = IndexOf(input.op) * 509;
-  for (const uint16_t bin : counter->reached()) extra_counters[(base + bin) % kExtraCounters] = 1;
+  for (const uint16_t bin : met->bins.reached()) extra_counters[(base + bin) % kExtraCounters] = 1;
 }
 
 DotInput MutateDot(DotInput input, uint64_t seed) {

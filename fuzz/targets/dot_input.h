@@ -24,8 +24,8 @@ DotInput ReadDot(const uint8_t* data, size_t size);
 std::vector<uint8_t> BytesOf(const DotInput& input);
 
 // Marks the bins that the dot product reaches where libFuzzer looks for coverage besides that of
-// code. At the end of the process it says on stderr after how many inputs the last bin had its least
-// count, for each model of MMADIFF_INSTR.
+// code. At the end of the process it says on stderr, for each model, by which input the last bin had
+// its least count; and with MMADIFF_INSTR by which one the last neighbour of the model was found.
 void NoteBins(const DotInput& input);
 
 // A neighbour of the input that knows formats, terms and the generator's cases.

@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for so many seconds and prints a table. What is found stays in NEW_INPUTS.
+# Runs every fuzz target for so many seconds and prints a table. What is found stays in NEW_INPUTS;
+# regression cases of device_fuzz in its folder findings.
 # Usage: fuzz_all.sh SECONDS [BUILD [NEW_INPUTS]], BUILD as in CMakeLists.txt here [build-fuzz].
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
-seconds=$1 build=$(realpath "${2:-$here/../../build-fuzz}") inputs=${3:-$(mktemp -d)}
+usage() { echo "$1; usage: fuzz_all.sh SECONDS [BUILD [NEW_INPUTS]]" >&2; exit 2; }
+seconds=${1:-} build=${2:-$here/../../build-fuzz}
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || usage "SECONDS is '$seconds'"
+[ -x "$build/fuzz/targets/device_fuzz" ] || usage "$build has no fuzz targets"
+build=$(realpath "$build") inputs=${3:-$(mktemp -d)}
 failures=0
+export MMADIFF_FINDINGS=${MMADIFF_FINDINGS:-$inputs/findings}
 printf '%-18s %10s %8s %7s  %s\n' target runs exec/s corpus result
 for source in "$here"/*_fuzz.cc; do
   name=$(basename "$source" _fuzz.cc)

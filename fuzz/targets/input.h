@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
@@ -21,6 +23,13 @@ inline absl::string_view Text(const uint8_t* data, size_t size) {
 // A property of a parser.
 inline void Check(bool holds) {
   if (!holds) std::abort();
+}
+
+// What the target needs is there; else it says what is wrong and ends.
+inline void Check(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  std::abort();
 }
 
 // A file in memory with these bytes, until the next call.
