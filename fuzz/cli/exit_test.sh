@@ -196,6 +196,20 @@ hurt() { expect $1 run --device=faulty:terms=8 --instr=$mma --cases=20 --max_mis
 hurt 1
 for name in $(find hurt/findings -name '*.txtpb'); do head -c 100 "$name" >cut; cp cut "$name"; done
 rm hurt/units-*; hurt 5; warns 'remove it'
+# ---- Folders of runs
+sd=x86/vfmadd231sd
+# Of one run whatever $LIE is: answers of $fma that end in that digit are others, those of $sd are right.
+liar="exec:'$m' eval \$MMADIFF_INSTRUCTION | if [ \$MMADIFF_INSTRUCTION = $fma ]; then sed \"s/\$LIE\\\$/1/\"; else cat; fi"
+lies() { expect $1 run --device="$liar" --instr=$fma,$sd --cases=50 --threads=1 --max_mismatches=0 --workdir=$2; }
+export LIE=0; lies 1 lied
+export LIE=none; lies 0 honest
+expect 0 verify honest --sample=100%; says '2 of 2 units equal'
+for flag in --sample=100% --unit=$fma:0; do  # the log of `lied` has answers that the device does not give
+  expect 1 verify lied $flag; says "DIFFERS $fma unit 0, cases 0 to 49: the device's digest is another"
+  says "done by  $(hostname)"; says "--unit=$fma:0"
+done
+expect 1 verify lied --sample=100% --json; says "\"machine\": \"$(hostname)\""; says '"differs": "device"'
+expect 0 verify lied --unit=$sd:0
 # What is no regular file stays what it is.
 mkfifo fifo; expect 6 replay good.log --junit=fifo; [ -p fifo ] || fail 'a pipe was replaced'
 
