@@ -169,7 +169,7 @@ class Campaign {
     for (size_t r = 0; r < outcome_.ops.size(); ++r) outcome_.ops[r].finished = Finished(r);
     outcome_.findings = findings_.list();
     for (OperationOutcome& op : outcome_.ops) {
-      const auto of_op = [&op](const Finding& f) { return f.op == op.op->name; };
+      const auto of_op = [&op](const Finding& f) { return f.op == op.op->name && f.unfixed; };
       op.unrepeated = op.finished && op.total.mismatches == 0 &&
                       std::any_of(outcome_.findings.begin(), outcome_.findings.end(), of_op);
     }

@@ -54,8 +54,8 @@ struct OperationOutcome {
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
   absl::Status dropped;        // not OK: what failed on this operation alone; the others went on
-  bool unrepeated = false;     // all is done and equal, but earlier attempts filed mismatches
-  bool emulated = false;       // by the device, with several machine instructions
+  bool unrepeated = false;  // all is done and equal, but earlier attempts filed what is not fixed
+  bool emulated = false;    // by the device, with several machine instructions
   // Dot products that one process of a device that starts anew is asked for, at most; 0: it goes on.
   uint64_t process_dot_products = 0;
 };

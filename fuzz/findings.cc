@@ -263,9 +263,11 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   if (repeats && c.inputs.shape == DotProductShape(c.inputs.shape)) {
     ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
   }
+  const bool unfixed = IsFinding(c) && StateOf(c) != FindingState::kFixed;
   for (Finding& f : earlier_) {
     if (f.op != c.op->name || f.signature != c.signature) continue;
     f.beside.push_back(path);
+    f.unfixed |= unfixed;
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
     return;
   }
@@ -276,6 +278,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   f.path = path;
   f.flaky = absl::StartsWith(c.signature, kFlaky);
   f.device = c.answers.front().device;
+  f.unfixed = unfixed;
   earlier_.push_back(std::move(f));
 }
 

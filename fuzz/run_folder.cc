@@ -14,6 +14,10 @@ namespace mmadiff {
 
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
+  if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, " is a file, a finished report say; name the folders of the runs, their --workdir"));
+  }
   if (absl::IsNotFound(text.status())) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " is not the folder of a run: it has no manifest.txtpb"));

@@ -16,7 +16,7 @@ while :; do
   kill -0 $! 2>/dev/null || break # else the trap ended the wait
 done
 # 75: stopped early; 137: killed, by lack of memory say. Everything else would be the same again.
-if [ $code = 75 ] || [ $code = 137 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 1000 ]; then
+if [ "$code" = 75 ] || [ "$code" = 137 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt 1000 ]; then
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 fi
-exit $code
+exit "$code"

@@ -92,7 +92,9 @@ absl::StatusOr<uint64_t> ParseCount(const std::string& text) {
   if (scale != 1) number.remove_suffix(1);
   double value;
   if (!absl::SimpleAtod(number, &value) || !(value >= 0) || value * scale > 4e18) return bad;
-  return static_cast<uint64_t>(std::llround(value * scale));
+  const double whole = std::round(value * scale);
+  if (std::abs(value * scale - whole) > 1e-12 * whole) return bad;  // 1.5; 1.1k is 1100
+  return static_cast<uint64_t>(whole);
 }
 
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text) {

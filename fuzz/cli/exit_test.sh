@@ -196,6 +196,69 @@ hurt() { expect $1 run --device=faulty:terms=8 --instr=$mma --cases=20 --max_mis
 hurt 1
 for name in $(find hurt/findings -name '*.txtpb'); do head -c 100 "$name" >cut; cp cut "$name"; done
 rm hurt/units-*; hurt 5; warns 'remove it'
+# ---- Folders of runs
+sd=x86/vfmadd231sd
+# Of one run whatever $LIE is: answers of $fma that end in that digit are others, those of $sd are right.
+liar="exec:'$m' eval \$MMADIFF_INSTRUCTION | if [ \$MMADIFF_INSTRUCTION = $fma ]; then sed \"s/\$LIE\\\$/1/\"; else cat; fi"
+lies() { expect $1 run --device="$liar" --instr=$fma,$sd --cases=50 --threads=1 --max_mismatches=0 --workdir=$2; }
+export LIE=0; lies 1 lied
+export LIE=none; lies 0 honest
+expect 0 verify honest --sample=100%; says '2 of 2 units equal'
+for flag in --sample=100% --unit=$fma:0; do  # the log of `lied` has answers that the device does not give
+  expect 1 verify lied $flag; says "DIFFERS $fma unit 0, cases 0 to 49: the device's digest is another"
+  says "done by  $(hostname)"; says "--unit=$fma:0"
+done
+expect 1 verify lied --sample=100% --json; says "\"machine\": \"$(hostname)\""; says '"differs": "device"'
+expect 0 verify lied --unit=$sd:0
+for sample in 0 0% -1 101% nan% 1.5 x; do expect 2 verify honest --sample=$sample; warns 'neither a share above 0%'; done
+for cases in -1 1.5 1e-3 1e30 nan; do
+  for verb in "run --workdir=none" gen mutants coverage; do
+    if [ "$verb" = gen ]; then of=$fma; else of=--instr=$fma; fi
+    expect 2 $verb $of --cases=$cases; warns "'$cases' is no count"
+  done
+done
+for shard in 3/2 0/0 -1/4 auto/0 1/ x auto; do
+  expect 2 run --device=faulty:none=0 --instr=$fma --cases=50 --shard=$shard --workdir=none
+  if [ $shard = auto ]; then warns 'no scheduler has numbered'; else warns "'$shard' is not I/N"; fi
+done
+mkdir -p empty
+expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --workdir=fifty
+expect 0 run --device=faulty:none=0 --instr=$fma --cases=60 --threads=1 --workdir=sixty
+expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --shard=0/2 --workdir=half
+expect 0 merge fifty fifty; says '1 of 1 units of 1 folders'
+expect 2 merge half half; warns 'stays so'; expect 2 merge half fifty; warns 'name a new folder'
+for folder in none empty; do
+  for verb in "merge whole $folder" "merge whole fifty $folder" "report $folder" "status $folder" "verify $folder"; do
+    expect 2 $verb; warns "$folder is not the folder of a run"
+  done
+done
+expect 2 merge whole fifty sixty; warns 'merge folders of one run'; [ ! -e whole ] || fail 'a merge of nothing'
+expect 2 status fifty sixty; expect 2 status fifty fifty
+expect 0 report fifty --json; cp "$out" report.json
+for verb in "report report.json" "merge whole report.json"; do expect 2 $verb; warns 'a finished report'; done
+expect 0 report fifty sixty --json; says '"cases": 50,'; says '"cases": 60,'
+expect 0 report --compare fifty sixty; says 'no unit has the same cases in both'
+expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty ./fifty; warns 'are the same'
+expect 2 report --compare fifty none; warns 'no such file'; expect 2 report --compare fifty empty
+# A device that vanishes after so many questions, of one identity.
+vanishes="exec:echo >>asked; [ \$(wc -l <asked) -le \$MOST ] && exec '$m' eval \$MMADIFF_INSTRUCTION; exit 1"
+export MOST=1000000
+expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone
+cp -r gone begun; rm begun/units-*.log asked
+export MOST=3  # units have as many cases as a question
+expect 75 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=begun; warns 'the same command line resumes'
+rm asked; export MOST=1
+expect 75 verify gone --sample=3 --threads=1 --device="$vanishes"; rm asked; export MOST=3
+expect 75 record gone.log --instr=$fma --cases=200000 --device="$vanishes"; [ ! -e gone.log ] || fail 'a part of a recording'
+rm asked; export MOST=1000000
+expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=begun
+says 'stat::resumed_units: 3'; digest=$(grep '^stat::digest' "$out"); rm asked
+expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone; says "$digest"
+# A folder in which another process writes.
+exec 9>begun/writer.lock && flock 9
+expect 2 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun; warns 'another process writes'
+exec 9>&-
+expect 1 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun
 # What is no regular file stays what it is.
 mkfifo fifo; expect 6 replay good.log --junit=fifo; [ -p fifo ] || fail 'a pipe was replaced'
 

@@ -1,12 +1,26 @@
 // mmadiff minimize: investigates one mismatch and files what is worth keeping of it.
 #include "absl/strings/str_cat.h"
+#include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
 #include "fuzz/finding_text.h"
 #include "fuzz/report.h"
+#include "fuzz/workdir.h"
 
 namespace mmadiff {
 namespace {
+
+// Keeps runs from writing to a folder that is named; the current one is nobody's.
+absl::Status Lock(const std::string& folder, std::unique_ptr<FolderLock>& lock, Console& console) {
+  if (folder.empty()) return absl::OkStatus();
+  if (absl::Status s = MakeFolder(folder); !s.ok()) return absl::DataLossError(s.message());
+  std::string warning;
+  auto taken = FolderLock::Take(folder, warning);
+  if (!taken.ok()) return taken.status();
+  lock = *std::move(taken);
+  if (!warning.empty()) console.Warn(warning);
+  return absl::OkStatus();
+}
 
 int RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
                 const Globals& globals) {
@@ -24,6 +38,8 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
     if (globals.json) console.Print(FormatJsonMinimized(none, "equal"));
     return kClean;
   }
+  std::unique_ptr<FolderLock> lock;
+  if (absl::Status s = Lock(globals.workdir, lock, console); !s.ok()) return Fail(s, kNotDurable);
   const auto minimized =
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
   if (!minimized.ok()) return Fail(minimized.status(), kNotDurable);

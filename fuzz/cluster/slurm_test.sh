@@ -77,7 +77,8 @@ while [ $killed -lt "$kills" ]; do
   if [ ${#tasks[@]} -gt 0 ]; then
     task=${tasks[RANDOM % ${#tasks[@]}]}
     if [ $((RANDOM % 2)) = 0 ]; then # as an out-of-memory killer does it; the script requeues
-      pkill -KILL -f -- "--workdir=$NIGHT/$task " || continue
+      pid=$("$m" status "$NIGHT/$task" 2>/dev/null | sed -n 's/^  writing *pid \([0-9]*\) on .*/\1/p')
+      [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null || continue
     else
       scontrol requeue "${job}_$task" 2>/dev/null || continue
     fi

@@ -23,12 +23,15 @@ namespace {
 
 constexpr size_t kNamedOps = 8, kNamedBins = 12;  // in text; the rest is counted
 
+// By number of the unit: its cases (the last unit of a run has fewer) and the device's digest.
+using UnitAnswers = std::map<uint64_t, std::pair<uint64_t, Digest>>;
+
 // What a run says of an operation.
 struct Row {
   RunManifest::Instruction planned;
   UnitResult total;
-  std::map<uint64_t, std::pair<Digest, uint64_t>> units;  // of the device; words that differ
-  std::map<std::string, std::string> buckets;             // that repeat -> path of a case
+  UnitAnswers units;
+  std::map<std::string, std::string> buckets;  // that repeat -> path of a case
 
   bool Agrees() const { return total.mismatches == 0 && buckets.empty(); }
 };
@@ -40,9 +43,9 @@ struct Side {
 };
 
 absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>& damage) {
-  std::map<uint32_t, std::map<uint64_t, std::pair<Digest, uint64_t>>> units;
+  std::map<uint32_t, UnitAnswers> units;
   const absl::StatusOr<RunFolder> folder = ReadRunFolder(path, [&](const UnitResult& unit) {
-    units[unit.instruction][unit.unit] = {unit.device_digest, unit.mismatches};
+    units[unit.instruction][unit.unit] = {unit.cases, unit.device_digest};
   });
   if (!folder.ok()) return folder.status();
   absl::StatusOr<RunStatus> status = ReadRunStatus(path);
@@ -118,7 +121,7 @@ class RunsComparer {
     Fact("dot products a second", rate(x_), rate(y_));
   }
 
-  // Whether units of one number are the same cases.
+  // Whether units of one number and size are the same cases.
   bool SameCases(const Row& x, const Row& y) const {
     const auto facts = [](const RunManifest& m, const Row& row) {
       return std::tie(m.generator_version, m.seed, m.strategy, row.planned.unit_cases,
@@ -140,10 +143,12 @@ class RunsComparer {
     for (const auto& [unit, said] : x.units) {
       const auto other = y.units.find(unit);
       if (other == y.units.end() || !SameCases(x, y)) continue;
+      if (said.first != other->second.first) continue;
       ++common;
-      others += said.first != other->second.first;
+      others += said.second != other->second.second;
     }
     difference_.answers.compared += common;
+    difference_.common += common;
     if (others > 0) {
       row.what.push_back(absl::StrCat("other answers in ", others, " of ", common, " units"));
     }
@@ -237,6 +242,11 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
     if (std::filesystem::exists(path, ignored)) continue;
     return absl::InvalidArgumentError(absl::StrCat(path, ": no such file or folder"));
   }
+  std::error_code error;
+  if (std::filesystem::equivalent(first, second, error)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(first, " and ", second, " are the same; name two runs or two recordings"));
+  }
   if (IsRun(first) != IsRun(second)) {
     return absl::InvalidArgumentError(
         absl::StrCat(IsRun(first) ? first : second, " is the folder of a run, ",
@@ -245,6 +255,7 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
   const absl::Status compared = IsRun(first) ? CompareRuns(first, second, bins, difference)
                                              : CompareRecordings(first, second, difference);
   if (!compared.ok()) return compared;
+  if (!IsRun(first)) difference.common = difference.answers.compared;
   std::ranges::stable_sort(difference.causes, std::ranges::greater(),
                            [](const RunsDifference::Cause& c) { return c.ops.size(); });
   return difference;
@@ -252,7 +263,12 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
 
 std::string RunsDifference::Text(size_t width) const {
   std::string text;
-  if (answers.rows.empty()) text = "no common answer differs\n";
+  if (answers.compared == 0) {
+    text = "nothing is common\n";
+  } else if (answers.rows.empty()) {
+    text = common == 0 ? "no unit has the same cases in both; counts and findings do not differ\n"
+                       : "no common answer differs\n";
+  }
   for (const Cause& cause : causes) absl::StrAppend(&text, CauseText(cause));
   absl::StrAppend(&text, "A  ", first_path, ": ", answers.first, "\nB  ", second_path, ": ",
                   answers.second, "\n", answers.RowsText());

@@ -38,6 +38,7 @@ struct RunsDifference {
   // Rows that agree with the model in the first and not in the second come first. Of runs
   // `compared` counts operations and units of the same cases.
   SurveyDifference answers;
+  uint64_t common = 0;  // of `compared`: answers, or units of the same cases
   std::vector<Reached> coverage;
   std::vector<Fact> facts;
   std::vector<std::string> damage;  // what was left out

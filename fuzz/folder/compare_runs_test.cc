@@ -147,6 +147,38 @@ TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
   EXPECT_EQ(d.facts[0].name, "seed");
 }
 
+// The last unit of a run with fewer cases has another digest and is no other answer.
+TEST_F(CompareRunsTest, UnitsOfAnotherSizeAreNotCompared) {
+  RunManifest shorter = Manifest();
+  for (RunManifest::Instruction& i : shorter.instructions) i.cases = 50;
+  std::vector<UnitResult> y = {Clean()[0], Clean()[2]};
+  for (UnitResult& unit : y) {
+    unit.cases /= 2;
+    unit.dot_products /= 2;
+    unit.model_digest = unit.device_digest += 1;
+  }
+  const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", y, shorter));
+  EXPECT_EQ(d.answers.compared, 2u);
+  EXPECT_THAT(d.answers.rows, IsEmpty());
+  EXPECT_THAT(d.Text(), StartsWith("no unit has the same cases in both; counts and findings do not "
+                                   "differ\n"));
+}
+
+TEST_F(CompareRunsTest, NothingInCommonIsSaid) {
+  const std::vector<UnitResult> units = Clean();
+  const RunsDifference d = Compare(Attempt("x", {units[0]}), Attempt("y", {units[2]}));
+  EXPECT_EQ(d.answers.compared, 0u);
+  EXPECT_THAT(d.Text(), StartsWith("nothing is common\n"));
+}
+
+TEST_F(CompareRunsTest, ARowWhoseCommonAnswersAreEqualDoesNotCountThem) {
+  const std::string second = Attempt("y", Clean());
+  FileBucket(second, "aligned_term:fraction_bits=24");
+  const std::string text = Compare(Attempt("x", Clean()), second).Text();
+  EXPECT_THAT(text, HasSubstr("\nx86/vfmadd231ss\n  bucket only in the second"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("common answers differ")));
+}
+
 TEST_F(CompareRunsTest, BinsThatOneSideAloneReachedOftenEnoughAreNamed) {
   const auto bins = [](const Model&) {
     return std::vector<Bin>{{"pairs", "nan", "zero", 2, ""}, {"pairs", "inf", "zero", 2, ""}};
@@ -169,6 +201,7 @@ TEST_F(CompareRunsTest, WhatIsNotThereOrOfAnotherKindIsRefused) {
   EXPECT_THAT(CompareFolders(run, Record("r", "")).status().message(),
               HasSubstr("name two runs or two recordings"));
   EXPECT_TRUE(absl::IsInvalidArgument(CompareFolders(run, Path("none")).status()));
+  EXPECT_THAT(CompareFolders(run, Path("./x")).status().message(), HasSubstr("are the same"));
 }
 
 TEST_F(CompareRunsTest, NamesOfDevicesCannotMoveTheCursor) {

@@ -28,6 +28,8 @@
 namespace mmadiff {
 namespace {
 
+constexpr char kTornLog[] = "units-merged.log.tmp";  // begins names of logs that are not whole
+
 // What is kept of a unit in memory, and where its record lies.
 struct Entry {
   Digest device = 0, model = 0;
@@ -246,10 +248,22 @@ absl::StatusOr<std::vector<std::string>> Distinct(const std::string& out,
   return folders;
 }
 
+// What killed merges left, each as large as the whole log.
+void RemoveTorn(const std::string& out) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> torn;
+  for (const auto& entry : std::filesystem::directory_iterator(out, ignored)) {
+    if (absl::StartsWith(entry.path().filename().string(), kTornLog)) torn.push_back(entry.path());
+  }
+  for (const std::filesystem::path& path : torn) std::filesystem::remove(path, ignored);
+}
+
 // The one log of OUT, in place of those that it holds all of.
 absl::Status WriteLog(const std::string& out, const Index& index, Merged& merged) {
   const std::string path = absl::StrCat(out, "/", kMergedLog);
-  const std::string temporary = absl::StrCat(path, ".tmp", FormatRunId(RandomRunId()).substr(0, 6));
+  RemoveTorn(out);
+  const std::string temporary =
+      absl::StrCat(out, "/", kTornLog, FormatRunId(RandomRunId()).substr(0, 6));
   auto log = BlockLogWriter::Create(temporary, RunIdOf(merged.manifest));
   if (!log.ok()) return log.status();
   absl::Status s = index.Write(**log, merged);

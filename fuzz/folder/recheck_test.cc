@@ -59,6 +59,25 @@ TEST_F(RecheckTest, WhatTheRunDidIsEqual) {
   EXPECT_THAT(Differing(*outcome), testing::IsEmpty());
 }
 
+// Units of a schedule have a class each: their cases are those of the class of the unit's turn.
+TEST_F(RecheckTest, AScheduledRunIsExecutedAgainByItsSchedule) {
+  CampaignOptions options = Options("w");
+  options.strategy = &Scheduled();
+  options.schedules = {ClassSchedule::Plan(*options.ops[0], options.seed)};
+  options.max_mismatches = 0;
+  options.cases = 20 * options.schedules[0].size();
+  Run(options, "faulty:fraction_bits=20");
+  const auto outcome = Try(options.workdir, {}, "faulty:fraction_bits=20");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_GT(outcome->finished, 5u);
+  EXPECT_THAT(outcome->done, SizeIs(outcome->finished));
+  EXPECT_THAT(Differing(*outcome), testing::IsEmpty());
+  std::set<uint64_t> mismatches;
+  for (const Rechecked& unit : outcome->done) mismatches.insert(unit.now.mismatches);
+  EXPECT_GT(mismatches.size(), 1u) << "the classes are not alike";
+  EXPECT_THAT(Differing(*Try(options.workdir)), testing::Not(testing::IsEmpty()));
+}
+
 // Both digests alike, as if a word had been changed on its way to both.
 TEST_F(RecheckTest, AUnitWithConsistentlyChangedDigestsIsFound) {
   const std::string folder = Planted([](UnitResult& unit) {

@@ -249,8 +249,10 @@ std::string SurveyDifference::Text(size_t width) const {
 std::string SurveyDifference::RowsText() const {
   std::string text;
   for (const Row& row : rows) {
-    absl::StrAppend(&text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
-                    ": ", row.differing, " common answers differ\n");
+    absl::StrAppend(
+        &text, row.op, row.variant.empty() ? "" : " with " + row.variant.substr(1),
+        row.differing == 0 ? "" : absl::StrCat(": ", row.differing, " common answers differ"),
+        "\n");
     for (const std::string& what : row.what) absl::StrAppend(&text, "  ", what, "\n");
     if (row.line.empty()) continue;
     absl::StrAppend(&text, OperandsText(row), "  first     ", row.first, "\n  second    ",
