@@ -88,6 +88,7 @@ TEST(FindingLife, StoredAnswersSayNothingOfWhatADeviceSaidSince) {
   EXPECT_EQ(NextState(In(kRegressed, "cuda:0"), Replayed::kEqual, ""), kRegressed);
   EXPECT_EQ(NextState(In(kRegressed, kMovedByRun), Replayed::kEqual, ""), kFixed);
   EXPECT_EQ(NextState(In(kOpen, "cuda:0"), Replayed::kEqual, ""), kFixed);
+  EXPECT_EQ(NextState(In(kExplained, "cuda:0"), Replayed::kEqual, ""), kFixed);
 }
 
 TEST(FindingLife, WhatDoesNotRepeatIsFlakyUntilADeviceRepeatsIt) {
@@ -98,6 +99,9 @@ TEST(FindingLife, WhatDoesNotRepeatIsFlakyUntilADeviceRepeatsIt) {
   EXPECT_EQ(NextState(flaky, Replayed::kDiffers, ""), kFlaky);
   EXPECT_EQ(NextState(flaky, Replayed::kEqual, "cuda:0"), kFlaky);
   EXPECT_EQ(NextState(flaky, Replayed::kDiffers, "cuda:0"), kOpen);
+  flaky.state = kExplained;
+  EXPECT_EQ(StateOf(flaky), kExplained);
+  flaky.state = kOpen;
   flaky.state_by = "cuda:0";
   EXPECT_EQ(StateOf(flaky), kOpen);
   EXPECT_EQ(NextState(In(kFixed, "cuda:0"), Replayed::kFlaky, "cuda:0"), kFlaky);
@@ -112,6 +116,9 @@ TEST(FindingLife, WhatAgreedWhenItWasFiledHasNoLife) {
   plain = Filed(0x40000001);
   plain.answers.pop_back();
   EXPECT_FALSE(IsFinding(plain));
+  RegressionCase agreed = Filed(0x40000000);
+  agreed.answers.push_back({"model:2", "", "", {0x40000001}});  // only a later model differs
+  EXPECT_FALSE(IsFinding(agreed));
 }
 
 TEST_F(LifeTest, ReplaySaysWhatWouldMoveAndUpdateMovesIt) {
@@ -168,6 +175,47 @@ TEST_F(LifeTest, TheMostUrgentStateOfItsCasesIsThatOfAFinding) {
   ASSERT_THAT(List(), SizeIs(1));
   EXPECT_EQ(List()[0].state, kOpen);
   EXPECT_EQ(List()[0].path, path) << "the minimal case";
+}
+
+// The states in the order of the list, most urgent first; names of buckets are in the other order.
+TEST_F(LifeTest, TheMostUrgentFindingsComeFirst) {
+  constexpr FindingState kOrder[] = {kRegressed, kOpen, kFlaky, kExplained, kFixed};
+  char bucket = 'z';
+  for (const FindingState state : kOrder) {
+    RegressionCase c = In(state, "cuda:0");
+    c.inputs.a[0] = c.inputs.a[0] + bucket;  // another case
+    c.signature = std::string(1, bucket--);
+    File(c);
+  }
+  std::vector<FindingState> listed;
+  for (const FiledFinding& f : List()) listed.push_back(f.state);
+  EXPECT_THAT(listed, testing::ElementsAreArray(kOrder));
+  // In one bucket the most urgent of two neighbours counts.
+  for (int i = 0; i + 1 < 5; ++i) {
+    std::filesystem::remove_all(Path("f"));
+    for (const FindingState state : {kOrder[i + 1], kOrder[i]}) {
+      RegressionCase c = In(state, "cuda:0");
+      c.inputs.a[0] += static_cast<uint64_t>(state);
+      File(c);
+    }
+    ASSERT_THAT(List(), SizeIs(1));
+    EXPECT_EQ(List()[0].state, kOrder[i]);
+  }
+}
+
+TEST_F(LifeTest, WhatIsNoFindingIsNotListedAndDamageIsNamed) {
+  RegressionCase witness = Filed(0x40000000), plain = Filed(0x40000001);
+  plain.inputs.a[0] = 1;
+  plain.signature = "";
+  File(witness);
+  const std::string path = File(plain);
+  EXPECT_THAT(List(), IsEmpty());
+  Put("f/x86/cut.txtpb", Get(path).substr(0, 100));
+  std::vector<std::string> damaged;
+  const auto findings = ListFindings({Path("f")}, damaged);
+  ASSERT_TRUE(findings.ok());
+  EXPECT_THAT(*findings, IsEmpty());
+  EXPECT_THAT(damaged, testing::ElementsAre(HasSubstr("cut.txtpb")));
 }
 
 TEST_F(LifeTest, ARunThatFindsAFixedOneAgainRegressesIt) {
