@@ -292,7 +292,7 @@ expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=min --ma
 is "$((kept > 1 && $(ls min/sm_90 | wc -l) >= kept))" 1
 expect 1 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=short --max_calls=20; says 'stopped after'
 go_on=$(sed -n 's,^  go on *[^ ]*mmadiff ,,p' "$out"); is "${go_on%%=*} ${go_on##*=}" "minimize $finding --device $(sed -n 's/.*stopped after \([0-9]*\).*/\10/p' "$out")"
-expect 1 $go_on; is "$(ls short)" sm_90
+expect 1 $go_on; is "$(ls short)" $'sm_90\nwriter.lock'
 expect 0 minimize "$finding" --device=faulty:none=0 --workdir=min; warns 'nothing to shrink'
 expect 6 minimize "$finding" --device=faulty:fraction_bits=24 --workdir=/proc/none
 expect 1 explain "$finding"; says 'fraction_bits=24'; says 'bucket '; silent "$err"; plain

@@ -147,6 +147,20 @@ TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
   EXPECT_EQ(d.facts[0].name, "seed");
 }
 
+TEST_F(CompareRunsTest, WhatNoChangeExplainsIsSaidSo) {
+  const std::string first = Attempt("x", Clean()), none = Attempt("none", Clean()),
+                    two = Attempt("two", Clean());
+  FileBucket(none, "unexplained:rounded");
+  FileBucket(two, "aligned_term:fraction_bits=24");
+  FileBucket(two, "rounded:output_rounding=toward_zero");
+  for (const std::string& second : {none, two}) {
+    EXPECT_THAT(Compare(first, second).Text(),
+                StartsWith("the model gives all answers of A; no change of one or two parameters "
+                           "those of B: x86/vfmadd231ss\n"))
+        << second;
+  }
+}
+
 // The last unit of a run with fewer cases has another digest and is no other answer.
 TEST_F(CompareRunsTest, UnitsOfAnotherSizeAreNotCompared) {
   RunManifest shorter = Manifest();
@@ -168,6 +182,8 @@ TEST_F(CompareRunsTest, NothingInCommonIsSaid) {
   const std::vector<UnitResult> units = Clean();
   const RunsDifference d = Compare(Attempt("x", {units[0]}), Attempt("y", {units[2]}));
   EXPECT_EQ(d.answers.compared, 0u);
+  EXPECT_EQ(d.answers.only_first, 1u);
+  EXPECT_EQ(d.answers.only_second, 1u);
   EXPECT_THAT(d.Text(), StartsWith("nothing is common\n"));
 }
 
