@@ -205,7 +205,7 @@ run 0 --device=faulty:none=0 --instr=$fma --cases=3 --workdir=few; says 'incompl
 run 0 --device="$simulator" --instr=$mma --cases=500 --workdir=exec; is "$(stat_of digest)" "$digest"
 says ' in processes of at most 4096 lines, model'; run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=no_process
 is "$(grep -c processes "$out")" 0
-expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'places, four times, in processes of at most 256 lines: agrees'
+expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'places, four times, in processes of at most '; says ' lines: agrees'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=repeat; is "$(grep -c processes "$out")" 0
 run 0 --device=faulty:none=0 --instr=$fma --dry_run; says 'mmadiff-runs/'; says "$fma  1000000 cases"
 is "$(ls -d mmadiff-runs 2>/dev/null)" ''

@@ -225,7 +225,7 @@ mkdir -p empty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --workdir=fifty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=60 --threads=1 --workdir=sixty
 expect 0 run --device=faulty:none=0 --instr=$fma --cases=50 --threads=1 --shard=0/2 --workdir=half
-expect 0 merge fifty fifty; says '1 of 1 units of 1 folders'
+expect 0 merge fifty fifty; says '1 of 1 units of 1 folder,'
 expect 2 merge half half; warns 'stays so'; expect 2 merge half fifty; warns 'name a new folder'
 for folder in none empty; do
   for verb in "merge whole $folder" "merge whole fifty $folder" "report $folder" "status $folder" "verify $folder"; do
@@ -237,7 +237,7 @@ expect 2 status fifty sixty; expect 2 status fifty fifty
 expect 0 report fifty --json; cp "$out" report.json
 for verb in "report report.json" "merge whole report.json"; do expect 2 $verb; warns 'a finished report'; done
 expect 0 report fifty sixty --json; says '"cases": 50,'; says '"cases": 60,'
-expect 0 report --compare fifty sixty; says 'no unit has the same cases in both'
+expect 3 report --compare fifty sixty; says 'no unit has the same cases in both'
 expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty ./fifty; warns 'are the same'
 expect 2 report --compare fifty none; warns 'no such file'; expect 2 report --compare fifty empty
 # A device that vanishes after so many questions, of one identity.

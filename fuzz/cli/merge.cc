@@ -42,7 +42,8 @@ int RunMerge(const MergeFlags& flags, const Globals& globals) {
     const uint64_t missing = merged->planned_units - merged->units;
     console.Print(
         Wrap(absl::StrCat(flags.out, ": ", merged->units, " of ", merged->planned_units,
-                          " units of ", merged->folders, " folders, ", all.cases, " cases, ",
+                          " units of ", merged->folders,
+                          merged->folders == 1 ? " folder, " : " folders, ", all.cases, " cases, ",
                           all.dot_products, " dot products, ", all.mismatches, " mismatches, ",
                           merged->findings, " findings, ", merged->distrusted, " distrusted\n",
                           missing == 0 ? ""

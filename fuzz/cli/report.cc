@@ -50,7 +50,7 @@ int CompareTwo(const ReportFlags& flags, const Globals& globals) {
   for (const std::string& what : difference->damage) console.Warn(what);
   console.Print(globals.json ? JsonText(difference->Json(), 1) + "\n"
                              : difference->Text(console.style().width));
-  if (difference->answers.compared == 0 && difference->damage.empty()) {
+  if (difference->common == 0 && difference->answers.rows.empty() && difference->damage.empty()) {
     return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
   }
   if (!difference->answers.rows.empty()) return kMismatch;
