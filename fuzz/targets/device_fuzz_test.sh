@@ -11,8 +11,8 @@ failures=0
 fail() { echo "FAILED: $1"; echo "${out-}" | head -20; failures=$((failures + 1)); }
 export MMADIFF_INSTR=sm_90/mma.m16n8k16.f32.f16.f16.f32 MMADIFF_FINDINGS=$work
 seeds=$here/seeds
-libfuzzer=$("$targets/device_fuzz" -help=1 2>&1 | grep -c 'libFuzzer flags')
-more=() && [ "$libfuzzer" = 0 ] || more=(-runs=2000 -seed=1)
+libfuzzer=$("$targets/device_fuzz" -help=1 2>&1 | grep -c 'To run fuzzing pass')
+more=() && [ "$libfuzzer" = 0 ] || { mkdir new; more=(-runs=2000 -seed=1 new); }  # new inputs go to the first folder
 # answers DEVICE: what device_fuzz says of it, and its exit code.
 answers() { out=$(MMADIFF_DEVICE=$1 "$targets/device_fuzz" "${more[@]}" "$seeds/device" 2>&1); code=$?; }
 
@@ -48,7 +48,7 @@ for target in dot_product device; do
   grep -q '^neighbours' <<<"$out" && fail "$target: neighbours, not asked for"
 done
 export MMADIFF_INSTR=x86/vfmadd231ss
-all=() && [ "$libfuzzer" = 0 ] || all=(-seed=1 -max_total_time=120)
+all=() && [ "$libfuzzer" = 0 ] || all=(-seed=1 -runs=200000 new)
 out=$(MMADIFF_COUNT=1 "$targets/dot_product_fuzz" "${all[@]}" "$seeds/dot_product" "$seeds/device" 2>&1)
 code=$?
 grep -Eq '^neighbours of x86.*: 0 not found, the last found by input [1-9]' <<<"$out" ||
