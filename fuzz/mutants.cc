@@ -24,21 +24,6 @@ bool Prefer(const Operation& x, const Operation& y) {
   return bits_x != bits_y ? bits_x : x.shape().d_words() < y.shape().d_words();
 }
 
-OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
-  const Operation& op = *by_model.op;
-  OperationMutants work = {&op, by_model.operations, {}, EquivalentNeighbours(op.model)};
-  for (const Neighbour& n : Neighbours(op.model)) {
-    Algorithm same_nan = n.algorithm;
-    same_nan.nan_rule = op.model.algorithm.nan_rule;
-    if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {
-      work.equivalent.push_back({n.name, "the instruction promises no bits of a NaN"});
-    } else {
-      work.mutants.push_back({.change = n.name, .model = WithAlgorithm(op, n.algorithm)});
-    }
-  }
-  return work;
-}
-
 // Pairs of operations of one instruction: the later operation is a mutant of the earlier one. Equal
 // pairs of models are tried once; `equal` counts pairs of operations of one model.
 std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const Operation*>& ops,
@@ -114,6 +99,21 @@ void AddTotals(MutantsOutcome& outcome) {
 }
 
 }  // namespace
+
+OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
+  const Operation& op = *by_model.op;
+  OperationMutants work = {&op, by_model.operations, {}, EquivalentNeighbours(op.model)};
+  for (const Neighbour& n : Neighbours(op.model)) {
+    Algorithm same_nan = n.algorithm;
+    same_nan.nan_rule = op.model.algorithm.nan_rule;
+    if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {
+      work.equivalent.push_back({n.name, "the instruction promises no bits of a NaN"});
+    } else {
+      work.mutants.push_back({.change = n.name, .model = WithAlgorithm(op, n.algorithm)});
+    }
+  }
+  return work;
+}
 
 std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operation*>& ops) {
   std::vector<OperationsOfModel> models;

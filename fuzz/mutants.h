@@ -60,6 +60,9 @@ struct MutantsOutcome {
   size_t survivors() const { return mutants - killed.size(); }
 };
 
+// The neighbours of a model, none tried yet.
+OperationMutants NeighboursOf(const OperationsOfModel& by_model);
+
 // The same whatever the number of threads. kInternal where there are no mutants.
 absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console);
 

@@ -46,8 +46,8 @@ OperandWords WordsOf(const Instruction& i, Operand operand) {
   words.slots = slots(operand);
   if (i.sparse && operand == Operand::kA) words.positions = slots(Operand::kAIndex);
   std::ranges::sort(words.copies);
-  const auto [first, last] = std::ranges::unique(words.copies);
-  words.copies.erase(first, last);
+  // clang 14 has no std::ranges::unique with this library, nor other subranges and views.
+  words.copies.erase(std::unique(words.copies.begin(), words.copies.end()), words.copies.end());
   if (i.scale == nullptr || operand == Operand::kC || operand == Operand::kD) return words;
   const std::vector<Slot> elements = std::exchange(words.slots, {}),
                           scales = slots(ScalesOf(operand));

@@ -141,8 +141,9 @@ void SortByCause(RunsDifference& difference) {
   for (const RunsDifference::Cause& cause : difference.causes) {
     if (cause.first == kModel) agreed.insert(cause.ops.begin(), cause.ops.end());
   }
-  std::ranges::stable_partition(difference.answers.rows,
-                                [&](const auto& row) { return agreed.contains(row.op); });
+  auto& rows = difference.answers.rows;
+  std::stable_partition(rows.begin(), rows.end(),
+                        [&](const auto& row) { return agreed.contains(row.op); });
 }
 
 std::string Joined(const std::set<std::string>& identities) {

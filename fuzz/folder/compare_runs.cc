@@ -92,9 +92,9 @@ class RunsComparer {
     }
     for (const auto& [op, row] : y_.rows) answers.only_second += !x_.rows.contains(op);
     // Those that agree in the first come first.
-    std::ranges::stable_partition(answers.rows, [this](const SurveyDifference::Row& row) {
-      return x_.rows.at(row.op).Agrees();
-    });
+    std::stable_partition(
+        answers.rows.begin(), answers.rows.end(),
+        [this](const SurveyDifference::Row& row) { return x_.rows.at(row.op).Agrees(); });
   }
 
  private:

@@ -107,7 +107,8 @@ class RecordingOf {
     raw[o.stream] += o.count;
     // Of each strategy: of a slow device some may have more.
     if (raw.size() == Strategies().size()) {
-      i.raw_cases = std::ranges::min(raw | std::views::values);
+      i.raw_cases =
+          std::ranges::min_element(raw, {}, [](const auto& of) { return of.second; })->second;
     }
     any_ = true;
     return absl::OkStatus();

@@ -1,18 +1,24 @@
 #include "fuzz/targets/dot_input.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/cases/case_name.h"
+#include "fuzz/cli/cli.h"
 #include "fuzz/coverage/counter.h"
+#include "fuzz/devices.h"
+#include "fuzz/mutants.h"
 #include "fuzz/targets/input.h"
-#include "sim/parameter.h"
-#include "sim/simulate.h"
+#include "sim/dot_product.h"
+#include "sim/trace.h"
 #include "triage/verdict.h"
 
 namespace mmadiff::fuzz {
@@ -25,22 +31,16 @@ __attribute__((section("__libfuzzer_extra_counters")))
 #endif
 uint8_t extra_counters[kExtraCounters];
 
-const std::vector<OperationsOfModel>& Models() {
-  static const auto& models = *new std::vector<OperationsOfModel>([] {
-    const char* names = std::getenv("MMADIFF_INSTR");
-    std::vector<const Operation*> ops;
-    for (const Operation& op : Operations()) {
-      if (names == nullptr) ops.push_back(&op);
-    }
-    const std::vector<std::string> named =
-        absl::StrSplit(names == nullptr ? "" : names, ',', absl::SkipEmpty());
-    for (const std::string& name : named) {
-      ops.push_back(FindOperation(name));
-      if (ops.back() == nullptr)
-        Check(absl::NotFoundError("MMADIFF_INSTR: no instruction " + name));
-    }
-    return OperationsByModel(ops);
-  }());
+std::vector<const Operation*> Named() {
+  const char* names = std::getenv("MMADIFF_INSTR");
+  const bool all = names == nullptr || *names == 0;
+  const auto ops = OperationsMatching(absl::StrSplit(all ? "*" : names, ',', absl::SkipEmpty()));
+  if (!ops.ok()) GiveUp(ops.status());
+  return *ops;
+}
+
+std::vector<OperationsOfModel>& Models() {
+  static auto& models = *new std::vector<OperationsOfModel>(OperationsByModel(Named()));
   return models;
 }
 
@@ -62,47 +62,60 @@ void ForEachWord(const Operation& op, DotProductCase& dot, Visit visit) {
   visit(m.c, dot.c);
 }
 
-// What the inputs of one model met.
-struct Met {
-  CoverageCounter bins;
-  std::vector<Model> mutants;                   // that no input has told from the model
-  uint64_t inputs = 0, filled = 0, killed = 0;  // by which input the last was
+bool Reachable(const Bin& bin) { return bin.unreachable.empty(); }
 
-  explicit Met(const Operation& op) : bins(op.model) {
-    if (std::getenv("MMADIFF_INSTR") == nullptr) return;
-    for (const Neighbour& n : Neighbours(op.model)) {
-      mutants.push_back(WithAlgorithm(op, n.algorithm));
-    }
-  }
+struct OfModel {
+  const Operation* op;
+  CoverageCounter counter{op->model};
+  std::vector<Mutant> neighbours = {};  // that no input has told from the model, if they count
+  uint64_t inputs = 0, filled = 0, found = 0;
 
-  void Add(const DotInput& input) {
-    ++inputs;
-    if (bins.Count(input.dot) > 0) filled = inputs;
-    if (mutants.empty()) return;
-    const Batch batch = MakeDotProductBatch(input.op->shape(), {input.dot});
-    std::vector<uint64_t> right(1);
-    Simulate(input.op->model, batch, right);
-    const auto differs = [&](const Model& mutant) {
-      Comparison compared;
-      Compare(*input.op, mutant, batch, right, compared);
-      return !compared.differing.empty();
-    };
-    if (std::erase_if(mutants, differs) > 0) killed = inputs;
+  size_t thin() const { return ThinBins(counter.bins(), counter.counts()).size(); }
+  size_t reached() const {
+    return std::ranges::count_if(counter.counts(), [](uint64_t n) { return n > 0; });
   }
 };
 
 struct Progress {
-  std::map<const Operation*, std::unique_ptr<Met>> models;
+  const bool counts = std::getenv("MMADIFF_COUNT") != nullptr;
+  std::map<const Operation*, OfModel> models;
 
-  ~Progress() {
-    for (const auto& [op, met] : models) {
-      absl::FPrintF(stderr,
-                    "%s: %d thin bins, the last filled by input %d of %d; %d neighbours not found, "
-                    "the last found by input %d\n",
-                    op->name, ThinBins(met->bins.bins(), met->bins.counts()).size(), met->filled,
-                    met->inputs, met->mutants.size(), met->killed);
-    }
+  OfModel& Of(const Operation* op) {
+    const auto [of, fresh] = models.try_emplace(op, OfModel{op});
+    if (fresh && counts) of->second.neighbours = NeighboursOf({op, 1}).mutants;
+    return of->second;
   }
+
+  void Find(OfModel& of, const DotProductCase& dot) const {
+    NullTrace trace;
+    const uint64_t d = DotProduct(of.op->model, dot.a.data(), dot.b.data(), dot.c, trace);
+    const auto differs = [&](const Mutant& m) { return !Gives(*of.op, m.model, dot, d); };
+    if (std::erase_if(of.neighbours, differs) > 0) of.found = of.inputs;
+  }
+
+  bool Done() const {
+    return models.size() == Models().size() && std::ranges::all_of(models, [](const auto& of) {
+             return of.second.neighbours.empty() && of.second.thin() == 0;
+           });
+  }
+
+  void Print() const {
+    size_t bins = 0, reached = 0, thin = 0;
+    for (const auto& [op, of] : models) {
+      bins += std::ranges::count_if(of.counter.bins(), Reachable);
+      reached += of.reached(), thin += of.thin();
+      if (std::getenv("MMADIFF_INSTR") == nullptr) continue;
+      absl::FPrintF(stderr, "bins of %s: %d thin, the last filled by input %d of %d\n", op->name,
+                    of.thin(), of.filled, of.inputs);
+      if (!counts) continue;
+      absl::FPrintF(stderr, "neighbours of %s: %d not found, the last found by input %d of %d\n",
+                    op->name, of.neighbours.size(), of.found, of.inputs);
+    }
+    absl::FPrintF(stderr, "bins: %d of %d reached, %d thin, in %d models\n", reached, bins, thin,
+                  models.size());
+  }
+
+  ~Progress() { Print(); }
 };
 
 }  // namespace
@@ -129,14 +142,43 @@ std::vector<uint8_t> BytesOf(const DotInput& input) {
   return bytes;
 }
 
-void NoteBins(const DotInput& input) {
+void KeepSupported(const Device& device) {
+  std::vector<const Operation*> ops = Named();
+  absl::Status without;
+  std::erase_if(ops, [&](const Operation* op) {
+    const absl::Status supported = device.Supports(*op);
+    without.Update(supported);
+    return !supported.ok();
+  });
+  if (ops.empty()) GiveUp(without);
+  Models() = OperationsByModel(ops);
+}
+
+void GiveUp(const absl::Status& status) {
+  const int code = Fail(DeviceError(status));
+  _exit(code);
+}
+
+uint64_t NoteBins(const DotInput& input) {
+  static const char* const bins = std::getenv("MMADIFF_BINS");
+  static const bool marks = bins == nullptr || absl::string_view(bins) != "0";
   static Progress progress;
-  std::unique_ptr<Met>& met = progress.models[input.op];
-  if (met == nullptr) met = std::make_unique<Met>(*input.op);
-  met->Add(input);
-  Check(FalseBins(met->bins.bins(), met->bins.counts()).empty());
+  OfModel& of = progress.Of(input.op);
+  ++of.inputs;
+  const size_t found = of.found;
+  const bool filled = of.counter.Count(input.dot) > 0;
+  if (filled) of.filled = of.inputs;
+  if (!of.neighbours.empty()) progress.Find(of, input.dot);
+  if (progress.counts && (filled || of.found != found) && progress.Done()) {
+    progress.Print();
+    _exit(0);
+  }
+  Check(FalseBins(of.counter.bins(), of.counter.counts()).empty());
   const size_t base = IndexOf(input.op) * 509;
-  for (const uint16_t bin : met->bins.reached()) extra_counters[(base + bin) % kExtraCounters] = 1;
+  for (const uint16_t bin : of.counter.reached()) {
+    extra_counters[(base + bin) % kExtraCounters] = marks;
+  }
+  return of.inputs;
 }
 
 DotInput MutateDot(DotInput input, uint64_t seed) {

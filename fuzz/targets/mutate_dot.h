@@ -5,7 +5,6 @@
 
 #include "fuzz/targets/dot_input.h"
 
-#if defined(MMADIFF_LIBFUZZER)
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
@@ -17,4 +16,3 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
   std::copy_n(bytes.begin(), size, data);
   return size;
 }
-#endif

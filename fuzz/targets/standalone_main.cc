@@ -1,5 +1,6 @@
 // Runs a fuzz target without libFuzzer: over the files and folders given, and over a fixed set of
-// mutations of each file. A failure is an abort; the input that led to it stays in the working
+// mutations of each file, by the target's own mutator if it has one. A failure is an abort; the
+// input that led to it stays in the working
 // directory as PROGRAM.crash.
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,12 +17,15 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
+                                                                size_t max_size, unsigned seed);
 
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr int kMutationsPerFile = 1000;
+constexpr size_t kMaxSize = 4096;  // bytes that the own mutator may make
 
 std::string ReadAll(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -69,6 +73,15 @@ std::string Mutate(std::string input, std::mt19937_64& random) {
   return input;
 }
 
+std::string Next(const std::string& input, std::mt19937_64& random) {
+  if (LLVMFuzzerCustomMutator == nullptr) return Mutate(input, random);
+  std::vector<uint8_t> bytes(input.begin(), input.end());
+  bytes.resize(std::max(kMaxSize, input.size()));
+  const size_t size = LLVMFuzzerCustomMutator(bytes.data(), input.size(), bytes.size(),
+                                              static_cast<unsigned>(random()));
+  return {bytes.begin(), bytes.begin() + static_cast<int64_t>(size)};
+}
+
 std::vector<fs::path> FilesOf(const fs::path& path) {
   if (!fs::is_directory(path)) return {path};
   std::vector<fs::path> files;
@@ -81,6 +94,14 @@ std::vector<fs::path> FilesOf(const fs::path& path) {
 
 }  // namespace
 
+// What libFuzzer offers to a target's own mutator.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
+  static std::mt19937_64 random(2);
+  const std::string made = Mutate({data, data + size}, random).substr(0, max_size);
+  std::copy(made.begin(), made.end(), data);
+  return made.size();
+}
+
 int main(int argc, char** argv) {
   crash_file = fs::path(argv[0]).filename().string() + ".crash";
   for (int s : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) signal(s, KeepInput);
@@ -90,7 +111,7 @@ int main(int argc, char** argv) {
     for (const fs::path& path : FilesOf(argv[i])) {
       const std::string input = ReadAll(path);
       RunOne(input);
-      for (int m = 0; m < kMutationsPerFile; ++m) RunOne(Mutate(input, random));
+      for (int m = 0; m < kMutationsPerFile; ++m) RunOne(Next(input, random));
       ++files;
       inputs += 1 + kMutationsPerFile;
     }
