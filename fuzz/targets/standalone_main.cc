@@ -1,7 +1,6 @@
 // Runs a fuzz target without libFuzzer: over the files and folders given, and over a fixed set of
 // mutations of each file, by the target's own mutator if it has one. A failure is an abort; the
-// input that led to it stays in the working
-// directory as PROGRAM.crash.
+// input that led to it stays in the working directory as PROGRAM.crash.
 #include <fcntl.h>
 #include <unistd.h>
 
