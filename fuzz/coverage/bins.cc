@@ -100,6 +100,12 @@ class BinLister {
     product_min_ = m.a.min_exponent + m.b.min_exponent;
     terms_ = std::min(alg_.terms, m.k);
     fused_ = alg_.family == Family::kFusedSum;
+    top_ = product_max_;
+    if (alg_.family == Family::kScaledSum) {
+      terms_ /= alg_.group_terms;
+      if (alg_.group_exponent == GroupExponent::kScales) top_ = 0;
+      top_ += 2 * MaxExponent(m.scale);
+    }
   }
 
   void List() {
@@ -116,6 +122,9 @@ class BinLister {
     if (fused_) {
       ListAlignedBy();
       ListGaps(BinGroup::kProductGap, "product_gap", ProductTerms());
+    }
+    // Of a scaled sum the terms are groups; their exponents are not traced.
+    if (fused_ || alg_.family == Family::kScaledSum) {
       if (joins_) ListGaps(BinGroup::kAddendGap, "addend_gap", AddendTerms());
       ListCarry();
       ListCancellation();
@@ -219,11 +228,11 @@ class BinLister {
     const bool raw = alg_.product_exponent == ProductExponent::kRaw;
     const int least = own ? m_.c.min_exponent : Lowest(m_.c);
     const int later = steps_ > 1 ? m_.d.min_exponent : least;
-    const int top = std::max(product_max_ + !raw, alg_.exponent_floor);
+    const int top = std::max(top_ + !raw, alg_.exponent_floor);
     const int bits =
         steps_ > 1 ? std::max(m_.c.fraction_bits, m_.d.fraction_bits) : m_.c.fraction_bits;
-    return {std::max(0, product_max_ - m_.c.min_exponent),
-            std::max(0, top + 1 - std::min(least, later)), m_.c.fraction_bits, bits};
+    return {std::max(0, top_ - m_.c.min_exponent), std::max(0, top + 1 - std::min(least, later)),
+            m_.c.fraction_bits, bits};
   }
 
   void ListGaps(BinGroup cross, const char* group, const Terms& terms) {
@@ -246,7 +255,9 @@ class BinLister {
     Begin(BinGroup::kCarry, "carry", 0);
     const int most = std::bit_width(static_cast<unsigned>(terms_));  // of terms_ + 1 terms
     for (int bits = 0; bits <= 9; ++bits) {
-      const bool certain = bits == 0 || terms_ > 1 << (bits - 1);
+      // 5 * 1.5 has two bits more than 1.5, and single products of two bits have no more.
+      const bool wide = bits < 3 || product_bits_ > 2 || alg_.group_terms > 1;
+      const bool certain = bits == 0 || (terms_ > 1 << (bits - 1) && wide);
       Add(absl::StrCat(bits).c_str(), "",
           Reach{certain, bits <= most, "too few terms for so large a sum"});
     }
@@ -256,12 +267,16 @@ class BinLister {
   void ListCancellation() {
     Begin(BinGroup::kCancellation, "cancellation", 0);
     const int kept = alg_.fraction_bits, apart = product_max_ - product_min_;
-    const int third = joins_ ? std::max(apart, product_max_ - m_.c.min_exponent) : apart;
+    const int third = joins_ ? std::max(apart, top_ - m_.c.min_exponent) : apart;
+    // Groups are wider than their exponent says.
+    const int above = fused_ ? 2
+                             : 6 + MaxExponent(m_.a) + MaxExponent(m_.b) +
+                                   std::bit_width(static_cast<unsigned>(alg_.group_terms));
     const bool three = joins_ ? terms_ >= 2 : terms_ >= 3;
     for (int b = 0; b < kBuckets; ++b) {
       const int low = kBucketLow[b];
       Add(kBucketNames[b], "",
-          Reach{low == 0 || (three && low <= kept && low <= third), low <= kept + 2,
+          Reach{low == 0 || (three && low <= kept && low <= third), low <= kept + above,
                 "so many bits are not kept"});
     }
     Add("all", "", Reach{true});
@@ -358,6 +373,7 @@ class BinLister {
   const char* group_ = "";
   bool integer_, joins_, fused_;
   int steps_, terms_, product_bits_, product_max_, product_min_;
+  int top_;  // largest exponent that a product offers, or a group
 };
 
 std::string Bin::name() const {

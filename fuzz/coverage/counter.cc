@@ -16,6 +16,7 @@ class Marker {
          std::vector<uint8_t>& seen)
       : m_(model), alg_(model.algorithm), table_(table), dot_(dot), seen_(seen) {
     fused_ = alg_.family == Family::kFusedSum;
+    aligns_ = fused_ || alg_.family == Family::kScaledSum;
     if (alg_.addend_joins == AddendJoins::kFirstStep) NextAddend(m_.c, dot.c);
   }
 
@@ -47,10 +48,10 @@ class Marker {
       case Stage::kAlignExponent:
         aligned_ = true;
         align_ = e.lsb_exponent;
-        if (fused_) Aligned();
+        if (aligns_) Aligned();
         break;
       case Stage::kAlignedTerm:
-        if (fused_) widest_ = std::max(widest_, BitWidth(e.magnitude));
+        if (aligns_) widest_ = std::max(widest_, BitWidth(e.magnitude));
         break;
       case Stage::kSum:
         Sum(e);
@@ -152,7 +153,7 @@ class Marker {
   void Sum(const Event& e) {
     sum_negative_ = e.negative;
     if (alg_.family == Family::kTwoStageSum && !aligned_) return;  // not rounded yet
-    if (fused_ && aligned_ && widest_ > 0) {
+    if (aligns_ && aligned_ && widest_ > 0) {
       const int width = BitWidth(e.magnitude);
       if (width >= widest_) Mark(BinGroup::kCarry, width - widest_);
       if (width <= widest_) {
@@ -190,7 +191,8 @@ class Marker {
   std::vector<Product> products_;  // of the step
   Unpacked addend_ = {};
   Format addend_format_ = {};
-  bool fused_, has_addend_ = false, aligned_ = false, special_ = false, sum_negative_ = false;
+  bool fused_, aligns_, has_addend_ = false, aligned_ = false, special_ = false,
+                        sum_negative_ = false;
   bool overflow_above_ = false, overflow_below_ = false;
   int align_ = 0, widest_ = 0;
 };
