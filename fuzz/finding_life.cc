@@ -51,6 +51,10 @@ FindingState StateOf(const RegressionCase& c) {
                                                                        : c.state;
 }
 
+FindingState MoreUrgent(FindingState x, FindingState y) {
+  return std::ranges::min(x, y, {}, Urgency);
+}
+
 FindingState NextState(const RegressionCase& c, Replayed said, absl::string_view device) {
   const FindingState state = StateOf(c);
   if (device.empty() && (MovedByDevice(c) || state == FindingState::kFlaky)) return state;
@@ -83,7 +87,7 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
       ++f.cases;
       if (!IsFinding(*c)) continue;
       if (f.path.empty() || IsMinimal(*c)) f.path = path;
-      f.state = std::ranges::min(f.state, StateOf(*c), {}, Urgency);
+      f.state = MoreUrgent(f.state, StateOf(*c));
     }
     for (auto& [key, f] : of_folder) {
       if (f.path.empty()) continue;  // the cases beside a finding, without it

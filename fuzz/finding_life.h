@@ -22,6 +22,9 @@ bool IsFinding(const RegressionCase& c);
 // The state of the file; of one that says none and was filed as flaky, that.
 FindingState StateOf(const RegressionCase& c);
 
+// Of two states the one to look at first: regressed, open, flaky, explained, fixed.
+FindingState MoreUrgent(FindingState x, FindingState y);
+
 // The state after a replay. `device`: who was asked; "" if the stored answers were compared, which
 // say nothing of what a device fixed, regressed or did not repeat.
 FindingState NextState(const RegressionCase& c, Replayed said, absl::string_view device);
@@ -42,7 +45,7 @@ struct FiledFinding {
   std::string path;  // of the minimal case
 };
 
-// Of all cases below the folders, the most urgent first: regressed, open, flaky, explained, fixed.
+// Of all cases below the folders, the most urgent first.
 // What cannot be read is added to `damaged`. Errors as ListCases().
 absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::string>& folders,
                                                        std::vector<std::string>& damaged);

@@ -264,10 +264,12 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
     ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
   }
   const bool unfixed = IsFinding(c) && StateOf(c) != FindingState::kFixed;
+  const FindingState state = IsFinding(c) ? StateOf(c) : FindingState::kFixed;
   for (Finding& f : earlier_) {
     if (f.op != c.op->name || f.signature != c.signature) continue;
     f.beside.push_back(path);
     f.unfixed |= unfixed;
+    f.state = MoreUrgent(state, f.state);
     if (IsMinimal(c)) std::swap(f.path, f.beside.back());
     return;
   }
@@ -279,6 +281,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   f.flaky = absl::StartsWith(c.signature, kFlaky);
   f.device = c.answers.front().device;
   f.unfixed = unfixed;
+  f.state = state;
   earlier_.push_back(std::move(f));
 }
 

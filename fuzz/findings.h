@@ -40,9 +40,10 @@ struct Finding {
   uint64_t reports = 1;               // cases of the bucket that were diagnosed and reported alone
   uint64_t cases = 0;                 // of this bucket, in this attempt; 0: filed by an earlier one
   bool flaky = false;
-  bool unfixed = false;     // filed by an earlier attempt, and not all of it is fixed
-  std::string device = {};  // the specification of the one that answered
-  int64_t spent = 0;        // executions that ended the search too early; 0: it is done
+  bool unfixed = false;  // filed by an earlier attempt, and not all of it is fixed
+  FindingState state = FindingState::kOpen;  // the most urgent of its cases
+  std::string device = {};                   // the specification of the one that answered
+  int64_t spent = 0;  // executions that ended the search too early; 0: it is done
 };
 
 class Findings {

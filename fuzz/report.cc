@@ -102,7 +102,7 @@ std::string IncompleteNotes(const CampaignOptions& options, const CampaignOutcom
   size_t few = 0, rows = 0;
   for (const OperationOutcome* op : IncompleteOperations(options, outcome)) {
     std::vector<std::string> names = ThinBinNames(*op);
-    if (names.size() * 4 > op->total.coverage.size()) {
+    if (op->total.dot_products == 0 || names.size() * 4 > op->total.coverage.size()) {
       ++few;
       continue;
     }
@@ -260,10 +260,9 @@ std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions&
                                                           const CampaignOutcome& outcome) {
   std::vector<const OperationOutcome*> incomplete;
   for (const OperationOutcome& op : outcome.ops) {
-    const bool passed = op.total.dot_products != 0 && op.total.mismatches == 0 && op.dropped.ok();
-    if (passed && !(ThinBinNames(op).empty() && EmptyClasses(options, op).empty())) {
-      incomplete.push_back(&op);
-    }
+    if (op.total.mismatches != 0 || !op.dropped.ok()) continue;
+    const bool filled = ThinBinNames(op).empty() && EmptyClasses(options, op).empty();
+    if (op.total.dot_products == 0 || !filled) incomplete.push_back(&op);
   }
   return incomplete;
 }
@@ -271,8 +270,11 @@ std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions&
 std::string FormatReport(const CampaignOptions& options, const CampaignOutcome& outcome) {
   std::string text = Table(options, outcome, {});
   for (const Finding& f : outcome.findings) {
-    absl::StrAppend(&text, f.flaky ? "flaky:    " : "mismatch: ", f.op, "  ", f.signature, "  ",
-                    CasesText(f), "  ", f.path, "\n");
+    absl::StrAppend(&text,
+                    f.flaky                      ? "flaky:    "
+                    : f.cases == 0 && !f.unfixed ? "fixed:    "
+                                                 : "mismatch: ",
+                    f.op, "  ", f.signature, "  ", CasesText(f), "  ", f.path, "\n");
   }
   return text + Notes(options, outcome);
 }

@@ -45,7 +45,8 @@ std::vector<std::string> EmptyClasses(const CampaignOptions& options, const Oper
 // Names of the bins that fewer of the operation's dot products reached than should; none if nothing
 // was compared, or something differs.
 std::vector<std::string> ThinBinNames(const OperationOutcome& op);
-// Operations without a mismatch whose classes or bins are not all reached: no pass to rely on.
+// Operations without a mismatch whose classes or bins are not all reached, those of which nothing was
+// compared too: no pass to rely on.
 std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions& options,
                                                           const CampaignOutcome& outcome);
 

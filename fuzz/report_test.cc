@@ -40,6 +40,9 @@ TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
   EXPECT_THAT(report, HasSubstr("model published, incomplete\n"));
   EXPECT_THAT(report, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
   EXPECT_EQ(IncompleteOperations(options, outcome).size(), 1);
+  CampaignOutcome nothing = outcome;
+  nothing.ops[0].total = {};
+  EXPECT_EQ(IncompleteOperations(options, nothing).size(), 1);
 }
 
 // Of all bins but a few the few are named.

@@ -1,5 +1,6 @@
 #include "fuzz/run_folder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -13,6 +14,11 @@
 namespace mmadiff {
 
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(ManifestPath(path), error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return absl::DataLossError(ManifestPath(path) + ": is no file");
+  }
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
   if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -46,7 +52,18 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   folder.stored = *std::move(stored);
   folder.warnings = DamageOf(folder.stored.warnings, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
+  std::erase_if(folder.findings, [&folder](const RunFolder::Filed& f) {
+    if (IsOfRun(folder.manifest, f.filed)) return false;
+    folder.warnings.push_back(f.path + ": a finding of another run");
+    return true;
+  });
   return folder;
+}
+
+bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed) {
+  return std::ranges::any_of(manifest.instructions, [&filed](const RunManifest::Instruction& i) {
+    return i.name == filed.op->name;
+  });
 }
 
 absl::Status ReadFiled(RunFolder& folder) {
@@ -56,7 +73,12 @@ absl::Status ReadFiled(RunFolder& folder) {
   if (!distrusted.ok() && !absl::IsNotFound(distrusted.status())) return distrusted.status();
 
   std::error_code ignored;
-  if (!std::filesystem::exists(path + "/findings", ignored)) return absl::OkStatus();
+  if (!std::filesystem::exists(path + "/findings", ignored)) {
+    if (std::filesystem::is_symlink(path + "/findings", ignored)) {
+      folder.warnings.push_back(path + "/findings: leads nowhere; is its disk mounted?");
+    }
+    return absl::OkStatus();
+  }
   const absl::StatusOr<std::vector<std::string>> files = ListCases(path + "/findings");
   if (!files.ok()) return files.status();
   for (const std::string& file : *files) {

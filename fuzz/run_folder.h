@@ -35,6 +35,9 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
 std::vector<std::string> DamageOf(const std::vector<std::string>& warnings,
                                   const std::string& writer);
 
+// Whether a filed case is of an operation of the run.
+bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
+
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
 // `findings` and `distrusted` of the folder at its path; damage of them is added to the warnings.

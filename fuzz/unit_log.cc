@@ -165,6 +165,13 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) 
     const std::string name = std::filesystem::path(path).filename().string();
     return !absl::StartsWith(name, "units-") || !absl::EndsWith(name, ".log");
   });
+  for (const std::string& path : *paths) {  // a pipe would be waited for
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      return absl::DataLossError(path + ": is no file; move it away");
+    }
+  }
   return paths;
 }
 

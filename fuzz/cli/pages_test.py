@@ -139,7 +139,7 @@ def main():
     check('the name as text', '<b onclick="x()">&amp;</b><script>\'' in page.text, True)
     mmadiff('report', 'hostile', 'whole', '--junit=page.xml')
     suite = xml.etree.ElementTree.parse('page.xml').getroot()
-    check('JUnit', [suite.get('tests'), suite.get('failures')], ['2', '1'])
+    check('JUnit', [suite.get('tests'), suite.get('failures')], ['4', '1'])  # an instruction and the whole, of each run
     check('two runs', [len(json.loads(mmadiff('report', 'hostile', 'whole', '--json').stdout)['runs']), len(page_of('hostile', 'whole').open)], [2, 0])
 
     # Answers that do not repeat say nothing of the model.

@@ -31,7 +31,7 @@ std::string CountsText(const UnitResult& total) {
 std::string Text(const RunStatus& s, size_t width) {
   std::string text = absl::StrCat(s.path, "\n");
   const auto add = [&](absl::string_view label, const std::string& value) {
-    text += Labelled(absl::StrFormat("  %-10s", label), value, width);
+    text += Labelled(absl::StrFormat("  %-11s", label), value, width);
   };
   if (s.manifest.shards > 1)
     add("shard", absl::StrCat(s.manifest.shard, " of ", s.manifest.shards));

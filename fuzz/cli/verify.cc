@@ -53,6 +53,7 @@ absl::Status ParseUnitName(const std::string& text, RecheckOptions& options) {
 }
 
 std::string What(const Rechecked& unit) {
+  if (unit.CoverageDiffers()) return "what it is said to cover is not what it does";
   if (unit.ModelDiffers()) return "the model's digest is another";
   return unit.DeviceDiffers() ? "the device's digest is another" : "";
 }

@@ -52,7 +52,8 @@ absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
   return absl::DataLossError(absl::StrCat(folder, ": cannot be listed: ", error.message()));
 }
 
-// The fewest units first: of two logs with the same units, the one that also has others stays.
+// Of plain logs without damage; the fewest units first: of two logs with the same units, the one that
+// also has others stays.
 absl::Status FindLogs(const std::string& folder, const RunManifest& manifest, Cleaning& cleaning) {
   using Unit = std::pair<uint32_t, uint64_t>;
   std::map<Unit, uint64_t> copies;
@@ -62,14 +63,14 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest, Cl
   for (const std::string& path : *paths) {
     std::set<Unit> units;
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
-      if (units.emplace(unit.instruction, unit.unit).second)
-        ++copies[{unit.instruction, unit.unit}];
+      units.emplace(unit.instruction, unit.unit);
       return absl::OkStatus();
     };
     const size_t before = cleaning.damage.size();
     if (absl::Status s = ReadUnitLog(path, manifest, each, cleaning.damage); !s.ok()) return s;
-    const bool whole = cleaning.damage.size() == before;
-    if (whole && IsPlainFile(path)) logs.emplace_back(std::move(units), path);
+    if (cleaning.damage.size() != before || !IsPlainFile(path)) continue;
+    for (const Unit& u : units) ++copies[u];
+    logs.emplace_back(std::move(units), path);
   }
   std::ranges::stable_sort(logs, {}, [](const auto& log) { return log.first.size(); });
   for (const auto& [units, path] : logs) {

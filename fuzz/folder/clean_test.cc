@@ -99,6 +99,17 @@ TEST_F(CleanTest, ADamagedLogStaysAndIsNamed) {
   EXPECT_THAT(found->damage, ElementsAre(HasSubstr("units-000009-1.log")));
 }
 
+// Another name of the log, or a copy that is torn, is no reason to remove it.
+TEST_F(CleanTest, OnlyWholePlainLogsVouchForUnits) {
+  const std::string folder = Folder();
+  const std::string log = UnitLogsIn(folder)->front();
+  std::filesystem::create_symlink(log, Path("run/units-000009-77.log"));
+  EXPECT_THAT(FindLeftovers(folder)->files, IsEmpty());
+  std::filesystem::remove(Path("run/units-000009-77.log"));
+  Put("run/units-000009-78.log", Get(log) + "garbage");
+  EXPECT_THAT(FindLeftovers(folder)->files, IsEmpty());
+}
+
 TEST_F(CleanTest, NothingGoesWhereUnitsContradictOrSomebodyWrites) {
   const std::string folder = Folder();
   Put("run/hardware.tmp123456", "x");

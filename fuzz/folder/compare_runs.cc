@@ -58,6 +58,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
   }
   for (const RunFolder::Filed& f : folder->findings) {
     if (!Repeats(f.filed.signature) || !IsFinding(f.filed)) continue;
+    if (StateOf(f.filed) == FindingState::kFixed) continue;
     // What was stopped by its mismatches may have no unit.
     std::string& named = side.rows[f.filed.op->name].buckets[f.filed.signature];
     if (named.empty() || IsMinimal(f.filed)) named = f.path;

@@ -195,11 +195,20 @@ TEST_F(CompareRunsTest, ARowWhoseCommonAnswersAreEqualDoesNotCountThem) {
   EXPECT_THAT(text, testing::Not(HasSubstr("common answers differ")));
 }
 
+TEST_F(CompareRunsTest, WhatIsFixedIsNoDifference) {
+  const std::string second = Attempt("y", Clean());
+  File(second, 1, 2, FindingState::kFixed);
+  EXPECT_THAT(Compare(Attempt("x", Clean()), second).answers.rows, IsEmpty());
+  File(second, 2, 2);
+  EXPECT_THAT(Compare(Path("x"), second).answers.rows, SizeIs(1));
+}
+
 TEST_F(CompareRunsTest, BinsThatOneSideAloneReachedOftenEnoughAreNamed) {
   const auto bins = [](const Model&) {
     return std::vector<Bin>{{"pairs", "nan", "zero", 2, ""}, {"pairs", "inf", "zero", 2, ""}};
   };
   std::vector<UnitResult> x = Clean(), y = Clean();
+  for (size_t i = 0; i < x.size(); ++i) x[i].coverage = y[i].coverage = {};
   x[0].coverage = {1, 2};
   x[1].coverage = {1, 0};
   y[0].coverage = {1, 1};

@@ -11,6 +11,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
 #include "corpus/test_folder.h"
+#include "fuzz/coverage/bins.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/workdir.h"
 
@@ -29,6 +30,14 @@ class FolderTest : public TestFolder {
     return manifest;
   }
 
+  // All that can be reached.
+  static std::vector<uint64_t> Covered(uint32_t instruction) {
+    std::vector<uint64_t> counts;
+    const Operation* op = FindOperation(Manifest().instructions[instruction].name);
+    for (const Bin& bin : BinsOf(op->model)) counts.push_back(bin.unreachable.empty() ? 9 : 0);
+    return counts;
+  }
+
   static UnitResult Unit(uint32_t instruction, uint64_t number,
                          const std::string& machine = "node1") {
     UnitResult unit;
@@ -42,6 +51,7 @@ class FolderTest : public TestFolder {
     unit.device_digest = (Digest{number + 1} << 64) | 17;
     unit.model_digest = Digest{number} << 100;
     unit.counts = {{"class.bits", 25}, {"event.tie", number}};
+    unit.coverage = Covered(instruction);
     unit.seconds = 0.25;
     unit.ended = 1'700'000'000 + number;
     unit.machine = machine;
@@ -64,13 +74,18 @@ class FolderTest : public TestFolder {
   }
 
   // Of `answers` devices or more, by what they answered.
-  static void File(const std::string& folder, uint64_t a, uint64_t answer) {
+  static void File(const std::string& folder, uint64_t a, uint64_t answer,
+                   FindingState state = FindingState::kOpen) {
     RegressionCase c;
     c.op = FindOperation("x86/vfmadd231ss");
     c.inputs.Resize(c.op->shape(), 1);
     c.inputs.a[0] = a;
-    c.answers = {{"faulty:none=0", "made up", "2026-01-31T06:00:00Z", {answer}}};
+    c.answers = {{"faulty:none=0", "made up", "2026-01-31T06:00:00Z", {answer}},
+                 {"model:3", "", "2026-01-31T06:00:00Z", {77}}};
     c.slug = "made";
+    c.signature = "unexplained:made";
+    c.state = state;
+    c.state_by = state == FindingState::kOpen ? "" : "faulty:none=0";
     const auto written = WriteCase(c, folder + "/findings");
     ASSERT_TRUE(written.ok()) << written.status();
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -36,11 +37,13 @@ struct Entry {
   RunId hash = 0;  // XXH3-128 of the record
   uint64_t mismatches = 0, ended = 0, offset = 0;
   uint32_t bytes = 0, log = 0, machine = 0;
+  bool uncovered = false;  // it does not say what was covered
 
-  // Of several attempts with the same answers the first by its clock, then the lesser hash: whatever
-  // the order in which they are read.
+  // Of several attempts with the same answers one with coverage, then the first by its clock, then
+  // the lesser hash: whatever the order in which they are read.
   bool Precedes(const Entry& other) const {
-    return std::pair(ended, hash) < std::pair(other.ended, other.hash);
+    return std::tuple(uncovered, ended, hash) <
+           std::tuple(other.uncovered, other.ended, other.hash);
   }
   bool SameAnswers(const Entry& other) const {
     return device == other.device && model == other.model && mismatches == other.mismatches;
@@ -143,7 +146,8 @@ class Index {
                    offset,
                    static_cast<uint32_t>(bytes.size()),
                    static_cast<uint32_t>(logs_.size() - 1),
-                   MachineNumber(unit.machine)};
+                   MachineNumber(unit.machine),
+                   unit.coverage.empty()};
     const auto [known, is_new] = units_[unit.instruction].try_emplace(unit.unit, entry);
     if (is_new) return absl::OkStatus();
     if (!known->second.SameAnswers(entry)) return Contradiction(unit, known->second, entry);
@@ -253,7 +257,9 @@ void RemoveTorn(const std::string& out) {
   std::error_code ignored;
   std::vector<std::filesystem::path> torn;
   for (const auto& entry : std::filesystem::directory_iterator(out, ignored)) {
-    if (absl::StartsWith(entry.path().filename().string(), kTornLog)) torn.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    const bool ours = absl::StartsWith(name, kTornLog) && name.size() == sizeof(kTornLog) - 1 + 6;
+    if (ours && entry.is_regular_file(ignored)) torn.push_back(entry.path());
   }
   for (const std::filesystem::path& path : torn) std::filesystem::remove(path, ignored);
 }

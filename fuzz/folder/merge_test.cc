@@ -2,9 +2,12 @@
 // merged in silence.
 #include "fuzz/folder/merge.h"
 
+#include <sys/stat.h>
+
 #include <random>
 
 #include "fuzz/folder/folder_fixture.h"
+#include "fuzz/run_folder.h"
 
 namespace mmadiff {
 namespace {
@@ -42,6 +45,22 @@ class MergeTest : public FolderTest {
 
   bool not_durable_ = false;
 };
+
+TEST_F(MergeTest, OfEqualAnswersTheOneWithCoverageStays) {
+  UnitResult without = Unit(0, 1);
+  without.coverage.clear();
+  without.ended = 1;
+  Merge(Path("out"), {Attempt("a", {without}), Attempt("b", {Unit(0, 1)})});
+  EXPECT_EQ(ReadRunFolder(Path("out"))->stored.totals[0].coverage, Covered(0));
+}
+
+TEST_F(MergeTest, APipeIsNamedAndNotWaitedFor) {
+  const std::string folder = Attempt("a", {Unit(0, 1)});
+  ASSERT_EQ(mkfifo((folder + "/units-000009-1.log").c_str(), 0600), 0);
+  EXPECT_THAT(Why(Path("out"), {folder}, absl::StatusCode::kDataLoss), HasSubstr("is no file"));
+  ASSERT_EQ(mkfifo(Path("manifest.txtpb").c_str(), 0600), 0);
+  EXPECT_THAT(Why(Path("out"), {Path("")}, absl::StatusCode::kDataLoss), HasSubstr("manifest"));
+}
 
 // Folders with random parts of a run and copies of each other, some of shards, merged in random
 // nestings: the same bytes, whatever the order.
@@ -205,7 +224,7 @@ TEST_F(MergeTest, FindingsGainTheAnswersOfAll) {
   const auto files = ListCases(Path("out/findings"));
   ASSERT_TRUE(files.ok());
   for (const std::string& file : *files) answers.push_back(ReadCase(file)->answers.size());
-  EXPECT_THAT(answers, testing::UnorderedElementsAre(1, 2));
+  EXPECT_THAT(answers, testing::UnorderedElementsAre(1 + 1, 2 + 1));  // and the model's
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/class_schedule.h"
+#include "fuzz/coverage/counter.h"
 #include "fuzz/run_folder.h"
 #include "xxhash.h"
 
@@ -18,6 +19,7 @@ namespace mmadiff {
 namespace {
 
 // What is compared of a unit, without what it counted: a run has many of them.
+// Without what is large: of the sample that is read again.
 UnitResult Slim(const UnitResult& unit) {
   UnitResult slim;
   slim.instruction = unit.instruction;
@@ -73,6 +75,7 @@ class Rechecker {
       const auto found = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
       status = engine.Run(*stream, stored.first_case, stored.cases, now, found);
     }
+    if (status.ok()) SampleCoverage(*stream, stored.first_case, stored.cases, now);
     std::lock_guard lock(mutex_);
     if (status.ok()) {
       outcome_.done.push_back({stored, std::move(now)});
@@ -154,6 +157,15 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   std::vector<UnitResult> sample =
       Sample(std::move(finished), std::max<uint64_t>(count, 1), options.seed);
   outcome.sampled = sample.size();
+  std::map<std::pair<uint32_t, uint64_t>, UnitResult*> sampled;
+  for (UnitResult& unit : sample) sampled[{unit.instruction, unit.unit}] = &unit;
+  const auto covered = [&sampled](const UnitResult& unit) {
+    const auto at = sampled.find({unit.instruction, unit.unit});
+    if (at != sampled.end()) at->second->coverage = unit.coverage;
+  };
+  if (const auto s = ReadUnits(path, outcome.manifest, covered, Sync::kNever); !s.ok()) {
+    return s.status();
+  }
 
   std::vector<std::unique_ptr<Engine>> engines;
   const uint64_t threads = std::min<uint64_t>(options.threads, outcome.sampled);

@@ -27,7 +27,10 @@ struct RecheckOptions {
 struct Rechecked {
   UnitResult stored;
   UnitResult now;
-  bool ModelDiffers() const { return stored.model_digest != now.model_digest; }
+  bool ModelDiffers() const { return stored.model_digest != now.model_digest || CoverageDiffers(); }
+  bool CoverageDiffers() const {
+    return !stored.coverage.empty() && stored.coverage != now.coverage;
+  }
   bool DeviceDiffers() const {
     return stored.device_digest != now.device_digest || stored.mismatches != now.mismatches;
   }

@@ -89,6 +89,18 @@ TEST_F(RecheckTest, AUnitWithConsistentlyChangedDigestsIsFound) {
   EXPECT_TRUE(outcome->done[3].ModelDiffers());
 }
 
+// Coverage that a unit only says it has is found; what it does not say is not missed.
+TEST_F(RecheckTest, AUnitWithOtherCoverageIsFound) {
+  const std::string folder = Planted([](UnitResult& unit) {
+    if (unit.unit == 2) unit.coverage.assign(unit.coverage.size(), 500);
+    if (unit.unit == 3) unit.coverage.clear();
+  });
+  const auto outcome = Try(folder);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(Differing(*outcome), testing::ElementsAre(2));
+  EXPECT_TRUE(outcome->done[2].ModelDiffers());
+}
+
 TEST_F(RecheckTest, AnotherDeviceDigestIsTheDevices) {
   const std::string folder = Planted([](UnitResult& unit) {
     if (unit.unit != 1) return;

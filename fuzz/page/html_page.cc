@@ -207,7 +207,8 @@ std::string FindingCard(const ReportFinding& f) {
   const size_t files = finding.beside.size() + 1;
   absl::StrAppend(&html, "<p class=\"soft\">First case <span class=\"mono\">",
                   HtmlName(finding.case_name), "</span>, ", files,
-                  files == 1 ? " case filed" : " cases filed", "</p>\n", HtmlCommand(f.command));
+                  files == 1 ? " case filed, " : " cases filed, ", Name(f.finding.state), "</p>\n",
+                  HtmlCommand(f.command));
   return html + "</article>\n";
 }
 

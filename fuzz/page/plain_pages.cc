@@ -56,7 +56,8 @@ void AddRows(const ReportRun& run, std::string& page) {
 
 void AddFinding(const ReportFinding& f, std::string& page) {
   absl::StrAppend(&page, "\n### ", Cell(f.finding.signature), "\n\n", Cell(f.finding.op), ", ",
-                  f.finding.beside.size() + 1, " filed. ", Cell(f.diagnosis), "\n\n");
+                  f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ". ",
+                  Cell(f.diagnosis), "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
   if (!f.stages.empty()) {
     std::vector<std::string> titles = {"stage"};
@@ -143,6 +144,7 @@ Json JsonOf(const ReportFinding& f) {
           {"bucket", f.finding.signature},
           {"first_case", f.finding.case_name},
           {"flaky", f.finding.flaky},
+          {"state", Name(f.finding.state)},
           {"path", f.finding.path},
           {"beside", f.finding.beside},
           {"minimal", f.minimal},
@@ -277,6 +279,10 @@ std::string JUnitPage(const ReportData& data) {
                                               " words differ: ", row.verdict)
                                : ""});
     }
+    const bool whole = run.endless || run.units == run.planned_units;
+    const bool trusted = run.distrusted.empty() && run.damage.empty();
+    results.push_back({run.manifest.device + " whole run",
+                       whole && trusted && run.seen.size() == run.shards ? "" : run.Verdict()});
   }
   return JUnit("report", results);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "fuzz/explainer.h"
+#include "fuzz/finding_life.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/folder/run_status.h"
 #include "fuzz/mutants.h"
@@ -59,7 +61,7 @@ class Gathered {
     Append(folder->distrusted, run.distrusted);
     Append(folder->warnings, run.damage);
     Findings filed(path + "/findings", 0, false, console);
-    filed.LoadEarlier([](const RegressionCase&) { return true; });
+    filed.LoadEarlier([&manifest](const RegressionCase& c) { return IsOfRun(manifest, c); });
     for (Finding& finding : filed.list()) AddFinding(std::move(finding));
     return absl::OkStatus();
   }
@@ -126,6 +128,8 @@ class Gathered {
       if (f.op != finding.op || f.signature != finding.signature) continue;
       f.beside.push_back(finding.path);
       f.beside.insert(f.beside.end(), finding.beside.begin(), finding.beside.end());
+      f.unfixed |= finding.unfixed;
+      f.state = MoreUrgent(f.state, finding.state);
       return;
     }
     found_.push_back(std::move(finding));
@@ -133,7 +137,7 @@ class Gathered {
 
   void AddRows() {
     CampaignOutcome outcome;
-    outcome.findings = found_;
+    std::ranges::copy_if(found_, std::back_inserter(outcome.findings), &Finding::unfixed);
     Digest digest = 0;
     bool all = true;
     for (size_t i = 0; i < totals_.size(); ++i) {
@@ -144,7 +148,7 @@ class Gathered {
       run.rows.push_back(std::move(row));
     }
     std::ranges::stable_sort(run.rows, {}, &ReportRow::kind);
-    if (all) run.digest = Hex(digest);
+    if (all && run.seen.size() == run.shards) run.digest = Hex(digest);
   }
 
   ReportRow MakeRow(size_t index, CampaignOutcome& outcome) {
@@ -172,9 +176,14 @@ class Gathered {
     CampaignOptions options;
     options.strategy = StrategyOfRun(run.manifest.strategy);
     if (options.strategy != nullptr) row.empty_classes = EmptyClasses(options, op);
-    if (!row.total.coverage.empty()) {
-      row.missing_bins =
-          AddToCrosses(row.name, BinsOf(op.op->model), row.total.coverage, run.crosses);
+    const std::vector<Bin> bins = BinsOf(op.op->model);
+    if (!row.total.coverage.empty() && row.total.coverage.size() != bins.size()) {
+      run.damage.push_back(row.name + ": its coverage is not of these bins");
+      row.total.coverage.clear();
+    }
+    if (row.total.dot_products > 0) {
+      row.total.coverage.resize(bins.size());
+      row.missing_bins = AddToCrosses(row.name, bins, row.total.coverage, run.crosses);
       if (row.kind == ReportRow::kAgrees && !row.missing_bins.empty()) {
         row.kind = ReportRow::kIncomplete;
       }
@@ -185,7 +194,7 @@ class Gathered {
   void Judge(OperationOutcome& op, const CampaignOutcome& outcome, ReportRow& row) const {
     bool flaky = false, differs = false;
     for (const Finding& f : found_) {
-      if (f.op == row.name) (f.flaky ? flaky : differs) = true;
+      if (f.op == row.name && f.unfixed) (f.flaky ? flaky : differs) = true;
     }
     op.total = row.total;
     op.finished = row.finished;
@@ -374,6 +383,9 @@ std::string ReportRun::Verdict() const {
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
+  if (seen.size() < shards) {
+    absl::StrAppend(&text, "; ", shards - seen.size(), " of ", shards, " shards are not here");
+  }
   if (!distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
   if (!damage.empty()) absl::StrAppend(&text, "; some data is damaged");
   return text + ".";
@@ -391,7 +403,11 @@ absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& c
     if (!manifest.ok()) return manifest.status();
     auto run = std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(*manifest); });
     if (run == runs.end()) run = runs.insert(run, Gathered(*manifest));
-    if (std::ranges::count(run->run.folders, path) > 0) continue;
+    const auto same = [&path](const std::string& other) {
+      std::error_code ignored;
+      return std::filesystem::equivalent(path, other, ignored);
+    };
+    if (std::ranges::any_of(run->run.folders, same)) continue;
     if (absl::Status s = run->Read(path, console); !s.ok()) return s;
   }
   ReportData data;

@@ -77,6 +77,8 @@ TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   EXPECT_EQ(shard.Count(ReportRow::kAgrees), 2u);
   EXPECT_THAT(shard.seen, ElementsAre(1));
   EXPECT_EQ(shard.planned_units, 6u);
+  EXPECT_EQ(shard.digest, "");
+  EXPECT_THAT(shard.Verdict(), HasSubstr("; 2 of 3 shards are not here"));
   std::vector<UnitResult> units = All(false);
   units.pop_back();
   const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
@@ -117,6 +119,46 @@ TEST_F(ReportDataTest, WhatARunIsWritingIsNoDamage) {
   EXPECT_FALSE(Gather({folder}).Damaged());
   lock.reset();
   EXPECT_TRUE(Gather({folder}).Damaged());
+}
+
+// What nobody counted was not reached.
+TEST_F(ReportDataTest, WithoutItsCoverageARowIsIncomplete) {
+  std::vector<UnitResult> units = All(false);
+  for (UnitResult& unit : units) {
+    if (unit.instruction == 1) unit.coverage.clear();
+  }
+  const ReportRun run = Gather({Attempt("w", units)}).runs[0];
+  EXPECT_EQ(Row(run, "x86/vdpbf16ps").kind, ReportRow::kAgrees);
+  EXPECT_EQ(Row(run, "x86/vfmadd231ss").kind, ReportRow::kIncomplete);
+  EXPECT_THAT(run.damage, IsEmpty());
+  units.back().coverage = {1, 2};
+  EXPECT_THAT(Gather({Attempt("v", units)}).runs[0].damage,
+              ElementsAre(HasSubstr("x86/vfmadd231ss")));
+}
+
+TEST_F(ReportDataTest, AFixedFindingIsNoDifferenceAndOneOfAnotherRunIsDamage) {
+  const std::string folder = Attempt("w", All(false));
+  File(folder, 1, 2, FindingState::kFixed);
+  const ReportRun run = Gather({folder}).runs[0];
+  EXPECT_EQ(run.Count(ReportRow::kAgrees), 2u);
+  ASSERT_EQ(run.findings.size(), 1u);
+  EXPECT_EQ(run.findings[0].finding.state, FindingState::kFixed);
+  File(folder, 2, 2, FindingState::kRegressed);
+  EXPECT_EQ(Row(Gather({folder}).runs[0], "x86/vfmadd231ss").kind, ReportRow::kFlaky);
+
+  RunManifest other = Manifest();
+  other.instructions.pop_back();
+  const std::string foreign = Attempt("f", {Unit(0, 1)}, other);
+  File(foreign, 1, 2);
+  const ReportData data = Gather({foreign});
+  EXPECT_THAT(data.runs[0].damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(data.runs[0].findings, IsEmpty());
+}
+
+TEST_F(ReportDataTest, FindingsOnADiskThatIsNotThereAreDamage) {
+  const std::string folder = Attempt("w", All(false));
+  std::filesystem::create_symlink(Path("gone"), folder + "/findings");
+  EXPECT_THAT(Gather({folder}).runs[0].damage, ElementsAre(HasSubstr("leads nowhere")));
 }
 
 TEST_F(ReportDataTest, AFindingOfAnUnfinishedUnitDiffers) {
