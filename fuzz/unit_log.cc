@@ -168,7 +168,7 @@ absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) 
   for (const std::string& path : *paths) {  // a pipe would be waited for
     std::error_code ignored;
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    if (std::filesystem::is_other(status) || std::filesystem::is_fifo(status)) {
+    if (std::filesystem::is_fifo(status)) {
       return absl::DataLossError(path + ": is no file; move it away");
     }
   }
