@@ -61,7 +61,7 @@ std::string Table(const CampaignOptions& options, const CampaignOutcome& outcome
                    {"rate/s", true, 4},
                    {.title = narrow ? "differences, model" : "evidence", .drop = 1}});
   for (const OperationOutcome& op : outcome.ops) {
-    std::string evidence = EvidenceText(outcome, op);
+    std::string evidence = EvidenceText(options, outcome, op);
     if (narrow) {
       evidence = absl::StrReplaceAll(evidence, {{"rate <", "<"},
                                                 {InProcesses(op.process_dot_products), ""},
@@ -200,13 +200,18 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
           {"parameters", ParametersJson(f.signature.substr(f.signature.rfind(':') + 1))}};
 }
 
+bool IsFilled(const CampaignOptions& options, const OperationOutcome& op) {
+  return ThinBinNames(op).empty() && EmptyClasses(options, op).empty();
+}
+
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
   return absl::StrCat("stat::", name, ": ", value, "\n");
 }
 
 }  // namespace
 
-std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op) {
+std::string EvidenceText(const CampaignOptions& options, const CampaignOutcome& outcome,
+                         const OperationOutcome& op) {
   const UnitResult& t = op.total;
   uint64_t flaky = 0, confirmed = 0;
   for (const Finding& f : outcome.findings) {
@@ -223,7 +228,7 @@ std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome&
   return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
                       InProcesses(op.process_dot_products), ", model ",
                       Name(op.op->numerics->evidence.grade),
-                      ThinBinNames(op).empty() ? "" : ", incomplete");
+                      IsFilled(options, op) ? "" : ", incomplete");
 }
 
 std::string Hex(Digest digest) {
@@ -242,6 +247,7 @@ std::string RunDigest(const CampaignOutcome& outcome) {
 
 std::vector<std::string> EmptyClasses(const CampaignOptions& options, const OperationOutcome& op) {
   std::vector<std::string> empty;
+  if (options.strategy == nullptr) return empty;
   for (const InputClass* c : ClassesOf(*options.strategy, *op.op->instruction)) {
     if (op.total.counts.count(absl::StrCat("class.", c->name)) == 0) empty.push_back(c->name);
   }
@@ -261,8 +267,7 @@ std::vector<const OperationOutcome*> IncompleteOperations(const CampaignOptions&
   std::vector<const OperationOutcome*> incomplete;
   for (const OperationOutcome& op : outcome.ops) {
     if (op.total.mismatches != 0 || !op.dropped.ok()) continue;
-    const bool filled = ThinBinNames(op).empty() && EmptyClasses(options, op).empty();
-    if (op.total.dot_products == 0 || !filled) incomplete.push_back(&op);
+    if (op.total.dot_products == 0 || !IsFilled(options, op)) incomplete.push_back(&op);
   }
   return incomplete;
 }
@@ -358,7 +363,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
                                     {"dot_products", op.total.dot_products},
                                     {"mismatches", op.total.mismatches},
                                     {"rate", OperationRate(op, options.threads)},
-                                    {"verdict", EvidenceText(outcome, op)},
+                                    {"verdict", EvidenceText(options, outcome, op)},
                                     {"finished", op.finished},
                                     {"dropped", std::string(op.dropped.message())},
                                     {"planted_fault", op.planted},

@@ -31,8 +31,9 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
 std::string FormatJsonMinimized(const Finding& finding, const char* verdict);
 
 // What the numbers of one operation say: "rate < 3.0e-07, model published", with ", incomplete" where
-// bins are thin; "differs from the device".
-std::string EvidenceText(const CampaignOutcome& outcome, const OperationOutcome& op);
+// classes or bins are thin; "differs from the device".
+std::string EvidenceText(const CampaignOptions& options, const CampaignOutcome& outcome,
+                         const OperationOutcome& op);
 
 std::string Hex(Digest digest);  // 32 digits
 

@@ -61,6 +61,7 @@ status 0 clean | mmadiff status clean2
 status 5 damaged | mmadiff status torn
 status 6 results | mmadiff status clean2 >/dev/full
 report 0 clean | mmadiff report clean2 --out=clean2.html --junit=clean2.xml
+report 3 internal error | mmadiff report limit
 report 5 damaged | mmadiff report torn
 report 6 results | mmadiff report clean2 --out=/dev/full --csv
 report 0 clean | mmadiff report --compare clean2 merged

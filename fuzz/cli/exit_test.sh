@@ -238,7 +238,7 @@ expect 0 report fifty --json; cp "$out" report.json
 for verb in "report report.json" "merge whole report.json"; do expect 2 $verb; warns 'a finished report'; done
 expect 0 report fifty sixty --json; says '"cases": 50,'; says '"cases": 60,'
 expect 3 report --compare fifty sixty; says 'no unit has the same cases in both'
-expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty ./fifty; warns 'are the same'
+expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty sixty --out=x.html; warns 'redirect it'; expect 2 report --compare fifty ./fifty; warns 'are the same'
 expect 2 report --compare fifty none; warns 'no such file'; expect 2 report --compare fifty empty
 # A device that vanishes after so many questions, of one identity.
 vanishes="exec:echo >>asked; [ \$(wc -l <asked) -le \$MOST ] && exec '$m' eval \$MMADIFF_INSTRUCTION; exit 1"

@@ -1,8 +1,11 @@
 // mmadiff merge: the folders of one run as one.
 #include "fuzz/folder/merge.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
 #include "fuzz/report.h"
 #include "fuzz/unit_log.h"
@@ -39,13 +42,16 @@ int RunMerge(const MergeFlags& flags, const Globals& globals) {
                            1) +
                   "\n");
   } else {
-    const uint64_t missing = merged->planned_units - merged->units;
+    const bool endless = std::ranges::any_of(
+        merged->manifest.instructions, [](const auto& i) { return i.cases >= kEndlessCases; });
+    const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
     console.Print(
-        Wrap(absl::StrCat(flags.out, ": ", merged->units, " of ", merged->planned_units,
-                          " units of ", merged->folders,
-                          merged->folders == 1 ? " folder, " : " folders, ", all.cases, " cases, ",
-                          all.dot_products, " dot products, ", all.mismatches, " mismatches, ",
-                          merged->findings, " findings, ", merged->distrusted, " distrusted\n",
+        Wrap(absl::StrCat(flags.out, ": ", merged->units,
+                          endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
+                          merged->folders, merged->folders == 1 ? " folder, " : " folders, ",
+                          all.cases, " cases, ", all.dot_products, " dot products, ",
+                          all.mismatches, " mismatches, ", merged->findings, " findings, ",
+                          merged->distrusted, " distrusted\n",
                           missing == 0 ? ""
                                        : absl::StrCat(missing,
                                                       " units are missing: the command line of "

@@ -61,6 +61,11 @@ int RunReport(const ReportFlags& flags, const Globals& globals) {
   if (flags.folders.empty() == flags.compare.empty()) {
     return Fail(absl::InvalidArgumentError("name folders of runs, or --compare A B"));
   }
+  if (!flags.compare.empty() &&
+      !(flags.out.empty() && flags.junit.empty() && !flags.markdown && !flags.csv)) {
+    return Fail(absl::InvalidArgumentError(
+        "--compare writes text or --json to stdout, and no other page: redirect it"));
+  }
   if (!flags.compare.empty()) return CompareTwo(flags, globals);
   if (flags.markdown && flags.csv) {
     return Fail(absl::InvalidArgumentError("one of --markdown and --csv at a time"));
@@ -94,7 +99,12 @@ int RunReport(const ReportFlags& flags, const Globals& globals) {
   } else if (flags.out.empty()) {
     console.Print(format->page(*data));
   }
-  return data->Damaged() ? kDamaged : kClean;
+  if (data->Damaged()) return kDamaged;
+  const auto nothing = [](const ReportRun& run) {
+    return run.total.dot_products == 0 && run.Count(ReportRow::kDiffers) == 0;
+  };
+  if (std::ranges::none_of(data->runs, nothing)) return kClean;
+  return Fail(absl::InternalError("of a run nothing was compared; that is no pass"));
 }
 
 }  // namespace

@@ -172,10 +172,10 @@ class Gathered {
       return row;
     }
     row.grade = Name(op.op->numerics->evidence.grade);
-    Judge(op, outcome, row);
     CampaignOptions options;
-    options.strategy = StrategyOfRun(run.manifest.strategy);
-    if (options.strategy != nullptr) row.empty_classes = EmptyClasses(options, op);
+    options.strategy = StrategyOfRun(run.manifest.strategy);  // nullptr: of another version
+    Judge(options, op, outcome, row);
+    row.empty_classes = EmptyClasses(options, op);
     const std::vector<Bin> bins = BinsOf(op.op->model);
     if (!row.total.coverage.empty() && row.total.coverage.size() != bins.size()) {
       run.damage.push_back(row.name + ": its coverage is not of these bins");
@@ -184,14 +184,16 @@ class Gathered {
     if (row.total.dot_products > 0) {
       row.total.coverage.resize(bins.size());
       row.missing_bins = AddToCrosses(row.name, bins, row.total.coverage, run.crosses);
-      if (row.kind == ReportRow::kAgrees && !row.missing_bins.empty()) {
+      const bool filled = row.missing_bins.empty() && row.empty_classes.empty();
+      if (row.kind == ReportRow::kAgrees && !filled) {
         row.kind = ReportRow::kIncomplete;
       }
     }
     return row;
   }
 
-  void Judge(OperationOutcome& op, const CampaignOutcome& outcome, ReportRow& row) const {
+  void Judge(const CampaignOptions& options, OperationOutcome& op, const CampaignOutcome& outcome,
+             ReportRow& row) const {
     bool flaky = false, differs = false;
     for (const Finding& f : found_) {
       if (f.op == row.name && f.unfixed) (f.flaky ? flaky : differs) = true;
@@ -200,7 +202,7 @@ class Gathered {
     op.finished = row.finished;
     op.unrepeated = row.finished && row.total.mismatches == 0 && (flaky || differs);
     if (!flaky) differs |= row.total.mismatches > 0;
-    row.verdict = EvidenceText(outcome, op);
+    row.verdict = EvidenceText(options, outcome, op);
     if (op.unrepeated || (flaky && !differs)) {
       row.kind = ReportRow::kFlaky;
     } else if (differs) {
@@ -384,7 +386,8 @@ std::string ReportRun::Verdict() const {
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
   if (seen.size() < shards) {
-    absl::StrAppend(&text, "; ", shards - seen.size(), " of ", shards, " shards are not here");
+    absl::StrAppend(&text, "; ", shards - seen.size(), " of ", shards,
+                    shards - seen.size() == 1 ? " shards is not here" : " shards are not here");
   }
   if (!distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
   if (!damage.empty()) absl::StrAppend(&text, "; some data is damaged");
