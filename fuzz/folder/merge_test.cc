@@ -54,6 +54,16 @@ TEST_F(MergeTest, OfEqualAnswersTheOneWithCoverageStays) {
   EXPECT_EQ(ReadRunFolder(Path("out"))->stored.totals[0].coverage, Covered(0));
 }
 
+TEST_F(MergeTest, RemovesTheTornLogsOfItsOwnNamesAlone) {
+  const std::string a = Attempt("a", {Unit(0, 1)});
+  Merge(Path("out"), {a});
+  Put("out/units-merged.log.tmp0a1b2c", "torn");
+  Put("out/units-merged.log.tmp_my_backup", "of the user");
+  Merge(Path("out"), {a});
+  EXPECT_FALSE(std::filesystem::exists(Path("out/units-merged.log.tmp0a1b2c")));
+  EXPECT_TRUE(std::filesystem::exists(Path("out/units-merged.log.tmp_my_backup")));
+}
+
 TEST_F(MergeTest, APipeIsNamedAndNotWaitedFor) {
   const std::string folder = Attempt("a", {Unit(0, 1)});
   ASSERT_EQ(mkfifo((folder + "/units-000009-1.log").c_str(), 0600), 0);
