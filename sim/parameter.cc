@@ -54,7 +54,8 @@ constexpr unsigned kFloat = kSums | kChain | kPairs;
 
 template <auto Member>
 constexpr Parameter Make(const char* name, Stage stage, unsigned families,
-                         std::span<const char* const> values, int min = 0, int max = 0) {
+                         std::span<const char* const> values, int min = 0, int max = 0,
+                         bool structural = false) {
   using T = std::remove_reference_t<decltype(std::declval<Algorithm&>().*Member)>;
   return {name,
           stage,
@@ -63,7 +64,8 @@ constexpr Parameter Make(const char* name, Stage stage, unsigned families,
           [](Algorithm& a, int value) { a.*Member = static_cast<T>(value); },
           values,
           min,
-          max};
+          max,
+          structural};
 }
 
 using A = Algorithm;
@@ -82,13 +84,14 @@ constexpr Parameter kParameters[] = {
     Make<&A::output_fraction_bits>("output_fraction_bits", Stage::kRounded, kFloat, {}, 1, 52),
     Make<&A::overflow>("overflow", Stage::kRounded, kInteger, kOverflows),
     Make<&A::bit_operation>("bit_operation", Stage::kProduct, kInteger, kBitOperations),
-    Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024),
-    Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64),
+    Make<&A::terms>("terms", Stage::kProduct, kSums | kPairs | kInteger, {}, 1, 1024, true),
+    Make<&A::group_terms>("group_terms", Stage::kProduct, kScaled, {}, 1, 64, true),
     Make<&A::group_exponent>("group_exponent", Stage::kAlignExponent, kScaled, kGroupExponents),
     Make<&A::zero_group>("zero_group", Stage::kAlignExponent, kScaled, kZeroGroups),
-    Make<&A::order>("order", Stage::kProduct, kChain, kOrders),
-    Make<&A::grouping>("grouping", Stage::kProduct, kChain | kSum | kStages, kGroupings),
-    Make<&A::addend_joins>("addend_joins", Stage::kSum, kChain | kSum, kAddendJoins),
+    Make<&A::order>("order", Stage::kProduct, kChain, kOrders, 0, 0, true),
+    Make<&A::grouping>("grouping", Stage::kProduct, kChain | kSum | kStages, kGroupings, 0, 0,
+                       true),
+    Make<&A::addend_joins>("addend_joins", Stage::kSum, kChain | kSum, kAddendJoins, 0, 0, true),
     Make<&A::small_addend>("small_addend", Stage::kAlignedTerm, kStages, kSmallAddends),
     Make<&A::zero_addend>("zero_addend", Stage::kAlignExponent, kStages, kZeroAddends),
     Make<&A::product_overflow>("product_overflow", Stage::kProduct, kStages, kProductOverflows),

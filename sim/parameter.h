@@ -20,6 +20,7 @@ struct Parameter {
   void (*set)(Algorithm&, int);
   std::span<const char* const> values;  // names of the values 0, 1, ...; empty for a number
   int min, max;                         // of a number
+  bool structural;                      // says which products are added with which
 };
 
 // In the order in which a neighbour is preferred as an explanation. The first neighbour of every

@@ -82,6 +82,7 @@ std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
 std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
 std::function<int()> AddCoverage(CLI::App& command, const Globals& globals);
 std::function<int()> AddMutants(CLI::App& command, const Globals& globals);
+std::function<int()> AddInfer(CLI::App& command, const Globals& globals);
 std::function<int()> AddProbe(CLI::App& command, const Globals& globals);
 std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
 std::function<int()> AddRecord(CLI::App& command, const Globals& globals);

@@ -124,6 +124,14 @@ coverage 1 a bin | mmadiff coverage --instr=$M --cases=1
 coverage 75 stopped | signalled mmadiff coverage --cases=2^40
 coverage 6 results | mmadiff coverage --instr=x86/vpdpbusd --cases=2000 >/dev/full
 mutants 6 results | mmadiff mutants --instr=$F --cases=2000 >/dev/full
+infer 0 a model | mmadiff infer $SAME --instr=$F --validate=1e4
+infer 1 the table | mmadiff infer --device=faulty:output_rounding=up --instr=$F --validate=1e4
+infer 1 no model | mmadiff infer --device='exec:sed "s/.*/3f800000/"' --instr=$F --validate=0
+infer 4 no such | mmadiff infer --device=host --instr=$M
+infer 5 answers | mmadiff infer --device=faulty:flaky_bit=500 --instr=$F --validate=1e4
+infer 5 damaged | mmadiff infer --device=recorded:noise.log --instr=$F
+infer 6 results | mmadiff infer $SAME --instr=$F --validate=0 --out=/proc/none/x
+infer 75 stopped | mmadiff infer --device=faulty:dead=1 --instr=$F
 probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
 probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
 probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
+#include "triage/diagnosis/judge.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -20,33 +21,6 @@ constexpr int kCases = 2;               // that distinguish a change from anothe
 constexpr int kRounds = 8;              // of search and questions
 constexpr size_t kMostRivals = 256;     // other changes that give all answers
 constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the model's
-
-// Tries models against answers; the answer that refuted the last one comes first.
-class Judge {
- public:
-  Judge(const Operation& op, std::span<const Observed> observed) : op_(op) {
-    for (const Observed& o : observed) order_.push_back(&o);
-    std::stable_partition(order_.begin(), order_.end(),
-                          [&](const Observed* o) { return !Gives(op, op.model, o->dot, o->d); });
-  }
-
-  bool GivesAll(const Model& model) { return Missed(model, 0) == 0; }
-
-  // Answers that it does not give; stops counting above `most`.
-  size_t Missed(const Model& model, size_t most) {
-    size_t missed = 0;
-    for (size_t i = 0; i < order_.size(); ++i) {
-      if (Fits(op_, model, *order_[i])) continue;
-      if (missed == 0) std::swap(order_[i / 2], order_[i]);
-      if (++missed > most) break;
-    }
-    return missed;
-  }
-
- private:
-  const Operation& op_;
-  std::vector<const Observed*> order_;
-};
 
 // Two parameters and a value of each, every pair of them once.
 template <class Visit>

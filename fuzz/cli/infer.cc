@@ -1,0 +1,239 @@
+// mmadiff infer: from a black box to a model.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "corpus/durable_file.h"
+#include "device/line_protocol.h"
+#include "device/stop.h"
+#include "fuzz/case_json.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/inferrer.h"
+#include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
+#include "triage/infer/inference_text.h"
+
+namespace mmadiff {
+namespace {
+
+struct InferFlags {
+  std::string device = "auto", formats, scale, max_total_time = "10m", out, svg;
+  std::vector<std::string> instr;
+  int k = 0;
+  uint64_t budget = InferOptions().budget, validate = InferOptions().validation;
+};
+
+nlohmann::ordered_json RowJson(const Algorithm& a) {
+  const std::string text = Describe(a);
+  return {{"family", text.substr(0, text.find('('))}, {"parameters", ParametersJson(text)}};
+}
+
+nlohmann::ordered_json Json(const Operation& op, const Inference& i) {
+  nlohmann::ordered_json json = {{"instruction", op.name}};
+  if (i.structure && i.structure->tree) json["tree"] = TreeText(*i.structure->tree, op.model.k);
+  if (i.algorithm) {
+    json["row"] = RowJson(*i.algorithm);
+    nlohmann::ordered_json same = nlohmann::ordered_json::array();
+    for (const Operation* other : SameRows(op, *i.algorithm)) same.push_back(other->name);
+    json["same_rows"] = same;
+    json["nan_bits_unknown"] = i.nan_unknown;
+  } else if (i.nearest.algorithm.family != Family::kNone) {
+    json["nearest"] = RowJson(i.nearest.algorithm);
+    json["nearest_misses"] = i.nearest.missed;
+  }
+  if (i.refuting) {
+    json["refuting"] = DotProductJson(*op.instruction, i.refuting->dot, i.refuting->d);
+  }
+  nlohmann::ordered_json fixed = nlohmann::ordered_json::array(), open = fixed, refuted = fixed;
+  for (const Fixed& f : i.fixed) {
+    fixed.push_back({{"parameter", f.name}, {"experiments", f.experiments}});
+  }
+  for (const UndeterminedValues& u : Summary(i)) {
+    open.push_back({{"values", u.values}, {"proved", u.proved}, {"why", u.why}});
+  }
+  for (const Refuted& r : i.refuted) {
+    refuted.push_back(RowJson(r.nearest));
+    refuted.back().update({{"misses", r.missed}, {"first_experiment", r.experiment}});
+  }
+  json.update({{"fixed", fixed},
+               {"undetermined", open},
+               {"refuted", refuted},
+               {"contradicts_table", IsModelled(op) && ContradictsTable(op, i)},
+               {"answers", i.answers.size()},
+               {"asked", i.asked},
+               {"validated", i.validated},
+               {"flaky", i.flaky},
+               {"budget_spent", i.spent},
+               {"ended", i.status.ok() ? "" : std::string(i.status.message())}});
+  return json;
+}
+
+class Inferring {
+ public:
+  Inferring(const InferFlags& flags, const Globals& globals)
+      : flags_(flags), globals_(globals), console_(globals.MakeConsole()) {}
+
+  int Run() {
+    const absl::StatusOr<absl::Duration> limit =
+        ParseDuration("--max_total_time", flags_.max_total_time);
+    if (!limit.ok()) return Fail(limit.status());
+    if (absl::Status s = ChooseOperations(); !s.ok()) return Fail(s);
+    DeviceOr device = OpenDeviceAndWarn(flags_.device, console_);
+    if (!device.ok()) return Fail(device.status());
+    std::erase_if(ops_, [&](const Operation* op) { return !(*device)->Supports(*op).ok(); });
+    if (ops_.empty()) {
+      return Fail(absl::NotFoundError(
+          absl::StrCat("device ", flags_.device, " has none of these instructions")));
+    }
+    if (!flags_.out.empty()) {
+      if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
+        return Fail(absl::DataLossError(s.message()), kNotDurable);
+      }
+    }
+    HandleStopSignals();
+    const TimeLimit time = TimeLimit::After(*limit);
+    (*device)->StopWhen([time] { return !StopReason(time).empty(); });
+    for (const Operation* op : ops_) {
+      if (const int code = One(*op, **device); code != kClean) return code;
+      if (const std::string reason = StopReason(time); !reason.empty()) {
+        if (op != ops_.back())
+          console_.Warn(absl::StrCat(reason, ": the other instructions were not asked"));
+        if (op != ops_.back()) code_ = kStopped;
+        break;
+      }
+    }
+    if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
+    return code_;
+  }
+
+ private:
+  absl::Status ChooseOperations() {
+    if (flags_.instr.empty() == flags_.formats.empty()) {
+      return absl::InvalidArgumentError(
+          "write either --instr=ARCH/INSTRUCTION or, for what no table has, --formats=A,B,C,D "
+          "--k=K");
+    }
+    if (!flags_.formats.empty()) {
+      absl::StatusOr<std::unique_ptr<UnlistedOperation>> made =
+          MakeUnlisted(flags_.formats, flags_.k, flags_.scale);
+      if (!made.ok()) return made.status();
+      unlisted_ = *std::move(made);
+      ops_ = {&unlisted_->op};
+      return absl::OkStatus();
+    }
+    if (flags_.k != 0 || !flags_.scale.empty()) {
+      return absl::InvalidArgumentError("--k and --scale belong to --formats");
+    }
+    absl::StatusOr<std::vector<const Operation*>> ops =
+        OperationsMatching(flags_.instr, Models::kOptional);
+    if (!ops.ok()) return ops.status();
+    ops_ = *std::move(ops);
+    if (!flags_.svg.empty() && ops_.size() > 1) {
+      return absl::InvalidArgumentError("--svg draws one instruction");
+    }
+    return absl::OkStatus();
+  }
+
+  // An exit code other than kClean ends it.
+  int One(const Operation& op, Device& device) {
+    console_.Status(op.name, false);
+    absl::string_view path = flags_.device;
+    absl::StatusOr<Inference> inference;
+    if (absl::ConsumePrefix(&path, "recorded:")) {
+      inference = InferFromRecording(std::string(path), device, op);
+      if (!inference.ok()) return Fail(inference.status());
+    } else {
+      inference = Infer(device, op,
+                        {static_cast<int64_t>(flags_.budget), static_cast<int64_t>(flags_.validate),
+                         [&](const std::string& what) {
+                           console_.Status(absl::StrCat(op.name, ": ", what), false);
+                         }});
+    }
+    json_.push_back(Json(op, *inference));
+    if (!globals_.json) console_.Print(InferenceText(op, *inference, console_.style()));
+    if (const int code = File(op, device, *inference); code != kClean) return code;
+    if (!inference->status.ok()) return Ended(inference->status);
+    if (inference->flaky > 0) {
+      code_ = kDamaged;
+    } else if (code_ == kClean && (!inference->algorithm || ContradictsTable(op, *inference))) {
+      code_ = kMismatch;
+    }
+    return kClean;
+  }
+
+  int Ended(const absl::Status& status) {
+    if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
+    if (absl::IsCancelled(status)) {
+      console_.Warn("stopped before the end: what is said above is of the answers so far");
+      return kStopped;
+    }
+    return Fail(status);
+  }
+
+  int File(const Operation& op, Device& device, const Inference& inference) {
+    if (!flags_.out.empty()) {
+      if (absl::Status s = FileInference(flags_.out, device, op, inference); !s.ok()) {
+        return Fail(s, kNotDurable);
+      }
+    }
+    if (flags_.svg.empty()) return kClean;
+    if (!inference.structure || !inference.structure->tree) {
+      console_.Warn("no tree was seen: --svg wrote nothing");
+      return kClean;
+    }
+    const std::string svg = TreeSvg(*inference.structure->tree, op.model.k, op.name);
+    if (absl::Status s = WriteFileDurably(flags_.svg, svg); !s.ok()) {
+      return Fail(absl::DataLossError(s.message()), kNotDurable);
+    }
+    return kClean;
+  }
+
+  const InferFlags& flags_;
+  const Globals& globals_;
+  Console console_;
+  std::vector<const Operation*> ops_;
+  std::unique_ptr<UnlistedOperation> unlisted_;
+  nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  int code_ = kClean;
+};
+
+}  // namespace
+
+std::function<int()> AddInfer(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<InferFlags>();
+  AddDevice(command, flags->device, "who is asked");
+  command
+      .add_option("--instr", flags->instr,
+                  "globs of ARCH/INSTRUCTION, comma separated, with and without a model")
+      ->delimiter(',')
+      ->type_name("GLOBS");
+  command
+      .add_option("--formats", flags->formats,
+                  "of a, b, c and d of what no table has: f16,f16,f32,f32")
+      ->type_name("A,B,C,D");
+  command.add_option("--k", flags->k, "with --formats: products of a dot product")->type_name("K");
+  command
+      .add_option("--scale", flags->scale,
+                  "with --formats: format of the scales, and how many k share one: ue8m0:32")
+      ->type_name("FORMAT:BLOCK");
+  command
+      .add_option("--budget", flags->budget,
+                  "dot products to find the model with; 10000 for a slow device [100000]")
+      ->transform(Count())
+      ->type_name("N");
+  command
+      .add_option("--validate", flags->validate,
+                  "generated dot products to compare it on afterwards [1000000]")
+      ->transform(Count())
+      ->type_name("N");
+  AddDuration(command, "--max_total_time", flags->max_total_time, "stop after that");
+  command
+      .add_option("--out", flags->out,
+                  "folder for every question with its answer (for replay and recorded:)")
+      ->type_name("FOLDER");
+  command.add_option("--svg", flags->svg, "draw the summation tree into this file")
+      ->type_name("FILE");
+  return [flags, &globals] { return Inferring(*flags, globals).Run(); };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,195 @@
+#include "fuzz/inferrer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "corpus/case_folder.h"
+#include "corpus/durable_file.h"
+#include "corpus/line_checksum.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/regression_case.h"
+#include "device/line_protocol.h"
+#include "sim/format.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spread over all
+constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
+constexpr int kRounds = 20;
+
+absl::StatusOr<const Format*> FormatNamed(absl::string_view name) {
+  for (const Format* f : kFormats) {
+    if (f->name == name) return f;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("no format '", name, "'; `mmadiff list formats` shows them"));
+}
+
+// Calls `visit` with each recorded dot product of the operation and its number.
+absl::Status ForEachRecorded(
+    const std::string& path, const Operation& op,
+    const std::function<void(const Batch&, const std::vector<uint64_t>&)>& visit) {
+  const auto stats = ReadRecordings(path, op.name, [&](const Recording& r) -> absl::Status {
+    if (r.op->name != op.name) return absl::OkStatus();
+    const absl::StatusOr<Batch> inputs = InputsOf(r);
+    if (!inputs.ok()) return inputs.status();
+    visit(*inputs, r.d);
+    return absl::OkStatus();
+  });
+  return stats.status();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<UnlistedOperation>> MakeUnlisted(const std::string& formats, int k,
+                                                                const std::string& scale) {
+  const std::vector<absl::string_view> names = absl::StrSplit(formats, ',');
+  if (names.size() != 4) {
+    return absl::InvalidArgumentError("--formats takes those of a, b, c and d: f16,f16,f32,f32");
+  }
+  if (k < 1 || k > kMaxK) {
+    return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
+  }
+  const Format* of[4] = {};
+  for (int i = 0; i < 4; ++i) {
+    const absl::StatusOr<const Format*> format = FormatNamed(names[i]);
+    if (!format.ok()) return format.status();
+    of[i] = *format;
+  }
+  const auto unlisted = [](const Format& f) { return IsInteger(f); };
+  const int integers =
+      static_cast<int>(std::ranges::count_if(of, [&](const Format* f) { return unlisted(*f); }));
+  if (integers != 0 && integers != 4) {
+    return absl::InvalidArgumentError("--formats: integers and floating point do not mix");
+  }
+  Shape shape = {1, 1, k, 1, 0};
+  const Format* scale_format = nullptr;
+  int block = 0;
+  if (!scale.empty()) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(scale, ':');
+    if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &block) || block < 1 || k % block != 0) {
+      return absl::InvalidArgumentError(
+          "--scale takes FORMAT:BLOCK, and BLOCK divides k: ue8m0:32");
+    }
+    const absl::StatusOr<const Format*> format = FormatNamed(parts[0]);
+    if (!format.ok()) return format.status();
+    scale_format = *format;
+    shape.scales = k / block;
+  }
+  auto made = std::make_unique<UnlistedOperation>(UnlistedOperation{
+      {absl::StrCat(
+           "k", k, ".", of[3]->name, ".", of[0]->name, ".", of[1]->name, ".", of[2]->name,
+           scale_format == nullptr ? "" : absl::StrCat(".", scale_format->name, ".", block)),
+       shape,
+       of[3],
+       of[0],
+       of[1],
+       of[2],
+       scale_format,
+       Layout::kNoLanes,
+       "",
+       "",
+       {}},
+      {"unlisted",
+       nullptr,
+       {.family = Family::kNone},
+       {Grade::kUnknown, "named by --formats"},
+       NanVerdict::kBits},
+      {}});
+  made->numerics.instruction = &made->instruction;
+  Model model = {.a = *of[0],
+                 .b = *of[1],
+                 .c = *of[2],
+                 .d = *of[3],
+                 .k = k,
+                 .algorithm = {.family = Family::kNone}};
+  if (scale_format != nullptr) {
+    model.scale = *scale_format;
+    model.scale_block = block;
+  }
+  made->op = {&made->instruction, &made->numerics, model, "unlisted/" + made->instruction.name};
+  return made;
+}
+
+absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& device,
+                                             const Operation& op) {
+  uint64_t all = 0;
+  absl::Status s = ForEachRecorded(
+      path, op, [&](const Batch& inputs, const auto&) { all += inputs.dot_products(); });
+  if (!s.ok()) return s;
+  if (all == 0) return absl::NotFoundError(absl::StrCat(path, " has no answers of ", op.name));
+  const uint64_t every = all / kMostRecorded + 1;
+  std::vector<ExperimentAnswer> answers;
+  uint64_t number = 0;
+  s = ForEachRecorded(path, op, [&](const Batch& inputs, const std::vector<uint64_t>& d) {
+    for (int64_t i = 0; i < inputs.dot_products(); ++i, ++number) {
+      if (number % every == 0) answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
+    }
+  });
+  if (!s.ok()) return s;
+  for (int round = 0;; ++round) {
+    Inference inference = InferFrom(device, op, answers);
+    if (!inference.algorithm || every == 1) return inference;
+    const Model model = WithAlgorithm(op, *inference.algorithm);
+    size_t added = 0;
+    Comparison compared;
+    s = ForEachRecorded(path, op, [&](const Batch& inputs, const std::vector<uint64_t>& d) {
+      Compare(op, model, inputs, d, compared);
+      for (const int64_t i : compared.differing) {
+        if (added++ < kAddedOfRecording)
+          answers.push_back({{Extract(inputs, i), d[i]}, "recorded"});
+      }
+    });
+    if (!s.ok()) return s;
+    inference.validated = all;
+    if (added == 0) return inference;
+    if (round >= kRounds) {
+      inference.nearest = {*inference.algorithm, added};
+      inference.algorithm.reset();
+      return inference;
+    }
+  }
+}
+
+absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,
+                           const Inference& inference) {
+  const std::string date = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
+  const std::string identity = IdentityFor(device, op);
+  std::string text =
+      absl::StrCat("# instruction: ", op.name, "\n# device: ", identity, "\n# date: ", date, "\n");
+  for (size_t first = 0; first < inference.answers.size();) {
+    const std::string& experiment = inference.answers[first].experiment;
+    size_t end = first;
+    while (end < inference.answers.size() && inference.answers[end].experiment == experiment) ++end;
+    absl::StrAppend(&text, "# question: ", experiment, "\n# lines: ", end - first,
+                    " then a hash\n");
+    for (; first < end; ++first) {
+      const Observed& o = inference.answers[first].observed;
+      absl::StrAppend(&text, FormatLine(*op.instruction, o.dot, o.d), "\n");
+    }
+  }
+  const std::string name = absl::StrReplaceAll(op.name, {{"/", "."}});
+  absl::Status s = WriteFileDurably(absl::StrCat(folder, "/", name, ".txt"), WithAnswersHash(text));
+  if (s.ok() && inference.refuting && IsModelled(op)) {
+    RegressionCase c;
+    c.op = &op;
+    c.inputs = MakeDotProductBatch(op.shape(), {inference.refuting->dot});
+    c.answers = {{device.name(), identity, date, {inference.refuting->d}}};
+    c.slug = "infer";
+    c.why = "no algorithm of any family gives all answers; the nearest does not give this one";
+    c.source = "mmadiff infer";
+    s = WriteCase(c, folder).status();
+  }
+  return s.ok() ? s : absl::DataLossError(s.message());
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,69 @@
+#include "triage/infer/asker.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kPortion = 4096;  // dot products of one batch
+
+}  // namespace
+
+absl::StatusOr<std::vector<uint64_t>> Asker::Run(const std::vector<DotProductCase>& dots) {
+  if (static_cast<int64_t>(dots.size()) > left()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the budget of ", budget_, " dot products is spent"));
+  }
+  std::vector<uint64_t> words;
+  for (size_t first = 0; first < dots.size(); first += kPortion) {
+    const size_t count = std::min(kPortion, dots.size() - first);
+    const std::vector<DotProductCase> portion(dots.begin() + first, dots.begin() + first + count);
+    const auto d = device_.Run(op_, MakeDotProductBatch(op_.shape(), portion));
+    if (!d.ok()) return d.status();
+    asked_ += count;
+    words.insert(words.end(), d->begin(), d->end());
+  }
+  return words;
+}
+
+absl::StatusOr<std::vector<uint64_t>> Asker::Ask(const std::string& experiment,
+                                                 std::span<const DotProductCase> dots) {
+  std::vector<DotProductCase> fresh;
+  std::set<DotProductCase> seen;
+  for (const DotProductCase& dot : dots) {
+    if (!known_.contains(dot) && seen.insert(dot).second) fresh.push_back(dot);
+  }
+  const auto d = Run(fresh);
+  if (!d.ok()) return d.status();
+  for (size_t i = 0; i < fresh.size(); ++i) Add(experiment, fresh[i], (*d)[i]);
+  std::vector<uint64_t> words;
+  for (const DotProductCase& dot : dots) words.push_back(answers_[known_.at(dot)].observed.d);
+  return words;
+}
+
+absl::StatusOr<size_t> Asker::AskAgain(std::span<const DotProductCase> dots) {
+  const auto d = Run({dots.begin(), dots.end()});
+  if (!d.ok()) return d.status();
+  size_t other = 0;
+  for (size_t i = 0; i < dots.size(); ++i) {
+    const auto at = known_.find(dots[i]);
+    if (at == known_.end() || answers_[at->second].observed.d == (*d)[i]) continue;
+    flaky_.push_back(dots[i]);
+    ++other;
+  }
+  if (other == 0) return other;
+  const std::set<DotProductCase> gone(flaky_.begin(), flaky_.end());
+  std::erase_if(answers_, [&](const ExperimentAnswer& a) { return gone.contains(a.observed.dot); });
+  known_.clear();
+  for (size_t i = 0; i < answers_.size(); ++i) known_[answers_[i].observed.dot] = i;
+  return other;
+}
+
+void Asker::Add(const std::string& experiment, const DotProductCase& dot, uint64_t d) {
+  const auto [at, fresh] = known_.try_emplace(dot, answers_.size());
+  if (fresh) answers_.push_back({{dot, d}, experiment});
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,372 @@
+#include "triage/infer/infer.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/cases/case_name.h"
+#include "sim/equivalence.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/chooser.h"
+#include "triage/infer/experiments.h"
+#include "triage/minimize/simplicity.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kOfClass = 48;        // dot products of each class of the generator
+constexpr int kRounds = 10;         // of search, and questions that tell apart
+constexpr int kPool = 1 << 16;      // dot products to choose these from
+constexpr int kAttempts = 4;        // of a search, each without what did not repeat
+constexpr int kDistinguishing = 2;  // that tell a rival from the model
+constexpr size_t kMostRivals = 400;
+constexpr size_t kMostDiffering = 32;       // of one batch of generated cases that become answers
+constexpr size_t kMostAgain = 256;          // answers that are asked for again
+constexpr int64_t kShareOfExperiments = 2;  // of what is left of the budget, one part of so many
+
+std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers) {
+  std::vector<Observed> observed;
+  for (const ExperimentAnswer& a : answers) observed.push_back(a.observed);
+  return observed;
+}
+
+std::vector<Observed> MaskAnswers(const std::vector<ExperimentAnswer>& answers) {
+  std::vector<Observed> observed;
+  for (const ExperimentAnswer& a : answers) {
+    if (a.experiment == "masks") observed.push_back(a.observed);
+  }
+  return observed;
+}
+
+class Inferrer {
+ public:
+  Inferrer(Device& device, const Operation& op, const InferOptions& options)
+      : bits_(*op.numerics), op_(op), options_(options), asker_(device, op, options.budget) {
+    bits_.nan_verdict = NanVerdict::kBits;
+    op_.numerics = &bits_;
+  }
+
+  Inference Ask() {
+    absl::Status s = AskExperiments();
+    if (s.ok()) s = Search();
+    for (int round = 0; s.ok() && round < kRounds && !found_.empty() && found_[0].missed == 0;
+         ++round) {
+      s = TellApart();
+      if (!s.ok() || found_[0].missed > 0) break;
+      const absl::StatusOr<bool> holds = Validate();
+      s = holds.status();
+      if (!s.ok() || *holds) break;
+      s = Search();
+    }
+    result_.spent = absl::IsResourceExhausted(s);
+    asks_ = false;
+    if (result_.spent) s = Search();  // in what was answered
+    if (!result_.spent) result_.status = s;
+    if (s.ok() && Stop()) result_.status = absl::CancelledError("stopped");
+    return Result();
+  }
+
+  Inference From(const std::vector<ExperimentAnswer>& answers) {
+    asks_ = false;
+    for (const ExperimentAnswer& a : answers)
+      asker_.Add(a.experiment, a.observed.dot, a.observed.d);
+    (void)Search();  // what is not asked does not fail
+    return Result();
+  }
+
+ private:
+  bool Stop() { return asker_.device().StopRequested(); }
+  void Tell(const std::string& what) {
+    if (options_.progress) options_.progress(what);
+  }
+
+  // The structure, then a few of every experiment and class, all if the budget allows.
+  absl::Status AskExperiments() {
+    Tell("the summation tree");
+    const absl::StatusOr<Structure> structure = FindStructure(asker_);
+    if (!structure.ok()) return structure.status();
+    result_.structure = *structure;
+    std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
+    size_t count = 0;
+    for (const Experiment& e : Experiments()) {
+      all.push_back({e.name, CasesOf(e, op_)});
+      count += all.back().second.size();
+    }
+    for (const char* name : ClassNames(op_)) {
+      all.push_back({name, ClassCases(op_, name, 0, kOfClass)});
+      count += all.back().second.size();
+    }
+    const size_t most = asker_.left() / kShareOfExperiments;
+    const size_t every = count <= most ? 1 : count / std::max<size_t>(1, most) + 1;
+    for (auto& [name, dots] : all) {
+      std::vector<DotProductCase> some;
+      for (size_t i = 0; i < dots.size(); i += every) some.push_back(std::move(dots[i]));
+      Tell(absl::StrCat("experiments: ", name));
+      const auto words = asker_.Ask(name, some);
+      if (!words.ok()) return words.status();
+    }
+    return absl::OkStatus();
+  }
+
+  // Searches. Where nothing gives all answers, those that the nearest does not give are asked for
+  // again first, if the device can be asked.
+  absl::Status Search() {
+    const auto stop = [this] { return Stop(); };
+    if (asker_.answers().empty()) found_.clear();
+    for (int attempt = 0; attempt < kAttempts && !asker_.answers().empty(); ++attempt) {
+      Tell(absl::StrCat("searching what gives ", asker_.answers().size(), " answers"));
+      const std::vector<Observed> observed = ObservedOf(asker_.answers());
+      const std::vector<Observed> masks = MaskAnswers(asker_.answers());
+      if (!found_.empty()) found_[0] = Improve(op_, observed, found_[0], stop);  // it was near
+      if (found_.empty() || found_[0].missed > 0) {
+        const bool tree = result_.structure && result_.structure->tree;
+        found_ = FindCandidates(op_, observed, tree ? &*result_.structure : nullptr, masks, stop);
+      }
+      if (found_.empty() || found_[0].missed == 0) return absl::OkStatus();
+      const absl::StatusOr<size_t> other = asks_ ? AskMissedAgain(observed) : size_t{0};
+      if (!other.ok()) return other.status();
+      if (*other > 0) continue;
+      if (bits_.nan_verdict == NanVerdict::kBits && MissesNansAlone(observed)) {
+        bits_.nan_verdict = NanVerdict::kAnyNan;
+        result_.nan_unknown = true;
+        continue;
+      }
+      SearchAgain(op_, observed, found_, stop);
+      return absl::OkStatus();
+    }
+    return absl::OkStatus();
+  }
+
+  // Whether the nearest gives a NaN, if other bits, where it does not give an answer.
+  bool MissesNansAlone(const std::vector<Observed>& observed) const {
+    const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
+    return std::ranges::all_of(observed, [&](const Observed& o) {
+      return Fits(op_, nearest, o) ||
+             (IsNan(nearest.d, o.d) && IsNan(nearest.d, Simulate(nearest, o.dot)));
+    });
+  }
+
+  // How many of the answers that the nearest does not give come otherwise now.
+  absl::StatusOr<size_t> AskMissedAgain(const std::vector<Observed>& observed) {
+    std::vector<DotProductCase> missed;
+    const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
+    for (const Observed& o : observed) {
+      if (missed.size() < kMostAgain && !Fits(op_, nearest, o)) missed.push_back(o.dot);
+    }
+    return asker_.AskAgain(missed);
+  }
+
+  // Questions that tell the believed model from every rival, until none can be told or it falls.
+  absl::Status TellApart() {
+    for (int round = 0; round < kRounds && !Stop(); ++round) {
+      Tell("questions that tell rivals apart");
+      const Model believed = WithAlgorithm(op_, found_[0].algorithm);
+      const std::vector<Observed> observed = ObservedOf(asker_.answers());
+      rivals_ = Rivals(op_, observed, believed.algorithm);
+      const std::vector<DotProductCase> dots = Choose(believed, Chains(believed));
+      if (dots.empty()) return absl::OkStatus();
+      const auto words = asker_.Ask("rivals", dots);
+      if (!words.ok()) return words.status();
+      bool holds = true;
+      for (size_t i = 0; i < dots.size() && holds; ++i) {
+        holds = Fits(op_, believed, {dots[i], (*words)[i]});
+      }
+      if (holds) continue;
+      if (absl::Status s = Search(); !s.ok()) return s;
+      if (found_[0].missed > 0) return absl::OkStatus();
+    }
+    return absl::OkStatus();
+  }
+
+  // The rivals, those of a number in one direction as a chain.
+  std::vector<CaseChooser::Chain> Chains(const Model& believed) const {
+    std::vector<CaseChooser::Chain> chains;
+    std::map<std::pair<const Parameter*, bool>, size_t> of_number;
+    for (size_t i = 0; i < std::min(rivals_.size(), kMostRivals); ++i) {
+      const Model rival = WithAlgorithm(op_, rivals_[i].algorithm);
+      const Parameter* p = FindParameter(rival.algorithm.family,
+                                         rivals_[i].name.substr(0, rivals_[i].name.find('=')));
+      const bool pair = rivals_[i].name.find(' ') != std::string::npos;
+      if (!pair && p->values.empty() && p->get(rival.algorithm) != kNoFloor) {
+        const bool above = p->get(rival.algorithm) > p->get(believed.algorithm);
+        const auto [at, first] = of_number.try_emplace({p, above}, chains.size());
+        if (!first) {
+          chains[at->second].push_back(rival);
+          continue;
+        }
+      }
+      chains.push_back({rival});
+    }
+    return chains;
+  }
+
+  std::vector<DotProductCase> Choose(const Model& believed,
+                                     const std::vector<CaseChooser::Chain>& chains) {
+    CaseChooser chooser(op_, believed, chains, kDistinguishing);
+    if (chains.empty()) return {};
+    const std::vector<const char*> names = ClassNames(op_);
+    for (int tried = 0; tried < kPool && !chooser.done() && !Stop(); ++pool_) {
+      for (const char* name : names) {
+        for (const DotProductCase& dot : ClassCases(op_, name, 1000 + pool_, 8)) {
+          chooser.Consider(dot);
+          ++tried;
+        }
+      }
+    }
+    if (!Stop()) chooser.ConsiderRelatives();
+    return std::move(chooser.chosen());
+  }
+
+  // Whether generated cases agree; those that do not are answers from now on.
+  absl::StatusOr<bool> Validate() {
+    const Model believed = WithAlgorithm(op_, found_[0].algorithm);
+    const std::vector<const char*> names = ClassNames(op_);
+    Batch batch;
+    Comparison compared;
+    bool holds = true;
+    const int64_t words = op_.shape().d_words();
+    const int64_t tiles = std::max<int64_t>(1, 4096 / words);
+    int64_t validated = 0;
+    for (uint64_t first = 1 << 20; validated < options_.validation && holds && !Stop();
+         first += tiles) {
+      for (const char* name : names) {
+        Tell(absl::StrCat("validating: ", validated, " of ", options_.validation));
+        Generate({&op_, FindStrategy(name)}, first, tiles, batch);
+        const auto d = asker_.device().Run(op_, batch);
+        if (!d.ok()) return d.status();
+        Compare(op_, believed, batch, *d, compared);
+        validated += batch.dot_products();
+        if (!compared.differing.empty()) {
+          const absl::StatusOr<bool> added = AddDiffering(name, batch, compared);
+          if (!added.ok()) return added.status();
+          holds &= !*added;
+        }
+        if (validated >= options_.validation) break;
+      }
+    }
+    result_.validated = validated;
+    return holds;
+  }
+
+  // Whether some of the differences come again: they are answers from now on.
+  absl::StatusOr<bool> AddDiffering(const char* name, const Batch& batch,
+                                    const Comparison& compared) {
+    std::vector<DotProductCase> dots;
+    for (size_t i = 0; i < std::min(kMostDiffering, compared.differing.size()); ++i) {
+      dots.push_back(Extract(batch, compared.differing[i]));
+    }
+    const auto words = asker_.Ask(name, dots);
+    if (!words.ok()) return words.status();
+    bool again = false;
+    for (size_t i = 0; i < dots.size(); ++i) {
+      if ((*words)[i] == compared.model[compared.differing[i]]) {
+        asker_.AddFlaky(dots[i]);
+      } else {
+        again = true;
+      }
+    }
+    return again;
+  }
+
+  Inference Result() {
+    result_.asked = asker_.asked();
+    result_.flaky = asker_.flaky();
+    if (result_.flaky > 0) result_.flaky_case = asker_.flaky_cases().front();
+    result_.answers = asker_.answers();
+    if (found_.empty()) return std::move(result_);
+    const std::vector<Observed> observed = ObservedOf(result_.answers);
+    result_.nearest = found_[0];
+    const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
+    if (Explains(op_, nearest, observed)) {
+      result_.algorithm = found_[0].algorithm;
+      AddFixed(observed);
+      AddUndetermined(observed);
+    }
+    for (const Candidate& c : found_) AddRefuted(c, observed);
+    return std::move(result_);
+  }
+
+  // The neighbours of each parameter, and the experiment of the first answer that each does not give.
+  void AddFixed(const std::vector<Observed>& observed) {
+    const Model model = WithAlgorithm(op_, *result_.algorithm);
+    for (const Neighbour& n : Neighbours(model)) {
+      const Parameter* p =
+          FindParameter(model.algorithm.family, n.name.substr(0, n.name.find('=')));
+      const std::string name = absl::StrCat(p->name, "=", ValueText(*p, p->get(model.algorithm)));
+      const Model other = WithAlgorithm(op_, n.algorithm);
+      for (size_t i = 0; i < observed.size(); ++i) {
+        if (Fits(op_, other, observed[i])) continue;
+        if (result_.fixed.empty() || result_.fixed.back().name != name) {
+          result_.fixed.push_back({name, {}});
+        }
+        std::vector<std::string>& experiments = result_.fixed.back().experiments;
+        const std::string& experiment = result_.answers[i].experiment;
+        if (std::ranges::find(experiments, experiment) == experiments.end()) {
+          experiments.push_back(experiment);
+        }
+        break;
+      }
+    }
+  }
+
+  void AddUndetermined(const std::vector<Observed>& observed) {
+    const Model model = WithAlgorithm(op_, *result_.algorithm);
+    for (const Parameter& p : Parameters()) {
+      if (FindParameter(model.algorithm.family, p.name) == nullptr) continue;
+      for (const int value : OtherValues(p, p.get(model.algorithm))) {
+        Model other = model;
+        p.set(other.algorithm, value);
+        if (!WhyInvalid(other).empty()) continue;
+        const std::string proof = WhyEquivalent(model, other.algorithm);
+        if (proof.empty()) continue;
+        result_.undetermined.push_back({NameOfChanges(model.algorithm, other.algorithm), proof});
+      }
+    }
+    for (const Neighbour& n : Rivals(op_, observed, model.algorithm)) {
+      result_.undetermined.push_back({n.name, ""});
+    }
+  }
+
+  void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
+    if (result_.algorithm == c.algorithm) return;
+    Refuted refuted = {c.algorithm.family, c.algorithm, 0, ""};
+    const Model model = WithAlgorithm(op_, c.algorithm);
+    std::optional<Complexity> least;
+    for (size_t i = 0; i < observed.size(); ++i) {
+      if (Fits(op_, model, observed[i])) continue;
+      if (refuted.missed++ == 0) refuted.experiment = result_.answers[i].experiment;
+      const Complexity complexity = ComplexityOf(model, observed[i].dot);
+      const bool nearest = c.algorithm == result_.nearest.algorithm && !result_.algorithm;
+      if (nearest && (!least || complexity < *least)) {
+        least = complexity;
+        result_.refuting = observed[i];
+      }
+    }
+    result_.refuted.push_back(std::move(refuted));
+  }
+
+  Numerics bits_;  // of op_: NaNs are told apart
+  Operation op_;   // what is held against the answers; the device knows the other one
+  const InferOptions options_;
+  Asker asker_;
+  Inference result_;
+  std::vector<Candidate> found_;
+  std::vector<Neighbour> rivals_;
+  uint64_t pool_ = 0;  // tiles of each class that questions were chosen from
+  bool asks_ = true;
+};
+
+}  // namespace
+
+Inference Infer(Device& device, const Operation& op, const InferOptions& options) {
+  return Inferrer(device, op, options).Ask();
+}
+
+Inference InferFrom(Device& device, const Operation& op,
+                    const std::vector<ExperimentAnswer>& answers) {
+  return Inferrer(device, op, {}).From(answers);
+}
+
+}  // namespace mmadiff

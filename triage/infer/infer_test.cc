@@ -1,0 +1,253 @@
+// Hidden algorithms are found; what is no sum of any family, lies or dies gets no row.
+#include "triage/infer/infer.h"
+
+#include <cstdio>
+#include <random>
+
+#include "gtest/gtest.h"
+#include "triage/infer/experiments.h"
+#include "triage/infer/inference_text.h"
+#include "triage/testing_device.h"
+
+namespace mmadiff {
+namespace {
+
+const InferOptions kQuick = {100000, 20000, {}};
+
+const Operation& F16() { return *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32"); }
+
+// The operation as nobody knows it.
+Operation Unknown(const Operation& op) {
+  Operation unknown = op;
+  unknown.model.algorithm = {.family = Family::kNone};
+  return unknown;
+}
+
+// An algorithm of any family that the formats can have, every second parameter at random. Floors
+// above 2^-20 are left out: with them most products are zero.
+Algorithm RandomAlgorithm(const Operation& op, std::mt19937_64& random) {
+  const std::vector<Algorithm> starts = StartsOf(op);
+  Algorithm hidden = starts[random() % starts.size()];
+  for (const Parameter& p : Parameters()) {
+    if (FindParameter(hidden.family, p.name) == nullptr) continue;
+    std::vector<int> values = OtherValues(p, p.get(hidden));
+    if (p.min == kNoFloor) std::erase_if(values, [](int v) { return v > -20; });
+    if (values.empty() || random() % 2 == 0) continue;
+    const Algorithm before = hidden;
+    p.set(hidden, values[random() % values.size()]);
+    if (!WhyInvalid(WithAlgorithm(op, hidden)).empty()) hidden = before;
+  }
+  return hidden;
+}
+
+// The first of `count` generated cases of each class of those that inference did not see that tells two algorithms apart.
+std::string Telling(const Operation& op, const Algorithm& x, const Algorithm& y,
+                    size_t count = 5000) {
+  for (const char* name : ClassNames(op)) {
+    int number = 0;
+    for (const DotProductCase& dot : ClassCases(op, name, 5000000, count)) {
+      if (Simulate(WithAlgorithm(op, x), dot) != Simulate(WithAlgorithm(op, y), dot)) {
+        return std::string(name) + " " + std::to_string(number);
+      }
+      ++number;
+    }
+  }
+  return "";
+}
+
+// Hides `count` algorithms; how many were found or cannot be told from what was.
+int Found(int count, uint64_t seed, const InferOptions& options) {
+  std::mt19937_64 random(seed);
+  const std::vector<const Operation*> ops = OperationsOfEachFamily(6);
+  int found = 0;
+  for (int n = 0; n < count; ++n) {
+    const Operation& op = *ops[random() % ops.size()];
+    const Algorithm hidden = RandomAlgorithm(op, random);
+    ModelDevice device(WithAlgorithm(op, hidden));
+    const Operation unknown = Unknown(op);
+    const Inference inference = Infer(device, unknown, options);
+    EXPECT_TRUE(inference.status.ok()) << inference.status;
+    EXPECT_LE(inference.asked, options.budget);
+    std::string why = "nothing gives all answers";
+    if (inference.algorithm) why = Telling(op, hidden, *inference.algorithm);
+    if (why.empty()) {
+      ++found;
+    } else {
+      printf("%d %s hidden %s\n  %s; found %s\n", n, op.name.c_str(), Describe(hidden).c_str(),
+             why.c_str(), inference.algorithm ? Describe(*inference.algorithm).c_str() : "none");
+    }
+    if (!inference.algorithm) continue;
+    for (const ExperimentAnswer& a : inference.answers) {  // no answer contradicts it
+      EXPECT_EQ(Simulate(WithAlgorithm(op, *inference.algorithm), a.observed.dot), a.observed.d);
+    }
+  }
+  return found;
+}
+
+TEST(InferTest, HiddenAlgorithms) { EXPECT_EQ(Found(8, 11, {100000, 100000, {}}), 8); }
+
+TEST(InferTest, DISABLED_ManyHiddenAlgorithms) {
+  const int found = Found(300, 12, {100000, 1000000, {}});
+  printf("%d of 300\n", found);
+  EXPECT_GE(found, 297);
+}
+
+// A small budget is kept to, and finds the rows of the table with one parameter wrong.
+TEST(InferTest, SmallBudget) {
+  for (const char* change : {"terms=8", "fraction_bits=24", "align_rounding=nearest_even"}) {
+    ChangedDevice device(change);
+    const Inference inference = Infer(device, F16(), {10000, 0, {}});
+    ASSERT_TRUE(inference.status.ok()) << inference.status;
+    ASSERT_TRUE(inference.algorithm) << change;
+    EXPECT_LE(inference.asked, 10000);
+    EXPECT_TRUE(ContradictsTable(F16(), inference));
+    Algorithm wanted;
+    for (const Neighbour& n : SingleChanges(F16().model)) {
+      if (n.name == change) wanted = n.algorithm;
+    }
+    if (*inference.algorithm == wanted) continue;
+    EXPECT_EQ(Telling(F16(), wanted, *inference.algorithm), "") << change;
+  }
+}
+
+// A budget that is spent at once is said, and nothing is made of what was not asked.
+TEST(InferTest, NoBudget) {
+  ChangedDevice device("");
+  const Inference inference = Infer(device, F16(), {10, 0, {}});
+  EXPECT_TRUE(inference.spent);
+  EXPECT_FALSE(inference.algorithm);
+}
+
+// The rows of every family with the table's own model, known and unknown.
+TEST(InferTest, Rows) {
+  for (const Operation* op : OperationsOfEachFamily(1)) {
+    ModelDevice device(op->model);
+    const Inference known = Infer(device, *op, kQuick);
+    EXPECT_EQ(known.algorithm, op->model.algorithm) << op->name;
+    EXPECT_FALSE(ContradictsTable(*op, known)) << op->name;
+    const Inference unknown = Infer(device, Unknown(*op), kQuick);
+    ASSERT_TRUE(unknown.algorithm) << op->name;
+    EXPECT_EQ(Telling(*op, *unknown.algorithm, op->model.algorithm), "") << op->name;
+  }
+}
+
+// What is said to be fixed is refuted by an answer, and what is open is not.
+TEST(InferTest, FixedAndOpen) {
+  ModelDevice device(F16().model);
+  const Inference inference = Infer(device, F16(), kQuick);
+  ASSERT_TRUE(inference.algorithm);
+  EXPECT_FALSE(inference.fixed.empty());
+  for (const Undetermined& u : inference.undetermined) {
+    Algorithm other = *inference.algorithm;
+    const size_t equals = u.name.find('=');
+    if (u.name.find(' ') != std::string::npos) continue;
+    const Parameter* p = FindParameter(other.family, u.name.substr(0, equals));
+    int value = 0;
+    ASSERT_TRUE(ParseValue(*p, u.name.substr(equals + 1), &value)) << u.name;
+    p->set(other, value);
+    EXPECT_EQ(Telling(F16(), *inference.algorithm, other, 200), "") << u.name;
+  }
+}
+
+// Bit 2 of every sum of two products and more is wrong: no family has that.
+TEST(InferTest, NoFamily) {
+  CountingDevice device;
+  const Inference inference = Infer(device, F16(), kQuick);
+  EXPECT_FALSE(inference.algorithm);
+  ASSERT_TRUE(inference.refuting);
+  const Model nearest = WithAlgorithm(F16(), inference.nearest.algorithm);
+  EXPECT_NE(Simulate(nearest, inference.refuting->dot), inference.refuting->d);
+  const Batch batch = MakeDotProductBatch(F16().shape(), {inference.refuting->dot});
+  EXPECT_EQ((*device.Run(F16(), batch))[0], inference.refuting->d);
+  EXPECT_FALSE(inference.refuted.empty());
+  for (const Refuted& r : inference.refuted) EXPECT_GT(r.missed, 0u);
+}
+
+// The model, but one answer in `period` has a wrong bit: by its operands, or by its number.
+class LyingDevice : public ChangedDevice {
+ public:
+  LyingDevice(uint64_t period, bool repeats)
+      : ChangedDevice(""), period_(period), repeats_(repeats) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
+    for (int64_t i = 0; i < batch.dot_products(); ++i) {
+      const DotProductCase dot = Extract(batch, i);
+      uint64_t hash = dot.c + 1;
+      for (const uint64_t word : dot.a) hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+      for (const uint64_t word : dot.b) hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+      if ((repeats_ ? hash >> 20 : ++asked_) % period_ == 0) d[i] ^= 1;
+    }
+    return status;
+  }
+
+ private:
+  const uint64_t period_;
+  const bool repeats_;
+  uint64_t asked_ = 0;
+};
+
+// What a device does not repeat is no answer: the row is that of the others, and it is said.
+TEST(InferTest, Flaky) {
+  for (const uint64_t period : {997, 9973, 99991}) {
+    LyingDevice device(period, false);
+    const Inference inference = Infer(device, F16(), {100000, 200000, {}});
+    EXPECT_GT(inference.flaky, 0u) << period;
+    EXPECT_EQ(inference.algorithm, F16().model.algorithm) << period;
+  }
+}
+
+// A lie that is repeated is an answer: there is no row, and the nearest is not called one.
+TEST(InferTest, LiesThatRepeat) {
+  for (const uint64_t period : {997, 99991}) {
+    LyingDevice device(period, true);
+    const Inference inference = Infer(device, F16(), {100000, 200000, {}});
+    EXPECT_FALSE(inference.algorithm) << period;
+    EXPECT_EQ(inference.flaky, 0u) << period;
+    EXPECT_TRUE(inference.refuting) << period;
+  }
+}
+
+// After a number of executions the device is gone.
+class DyingDevice : public ModelDevice {
+ public:
+  explicit DyingDevice(int64_t runs) : ModelDevice(F16().model), left_(runs) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (--left_ < 0) return absl::UnavailableError("gone");
+    return ModelDevice::Execute(op, batch, d);
+  }
+
+ private:
+  int64_t left_;
+};
+
+// Wherever it dies: an error, and everything that was answered is kept.
+TEST(InferTest, Dying) {
+  for (int64_t runs = 0; runs < 60; runs += 10) {
+    DyingDevice device(runs);
+    const Inference inference = Infer(device, Unknown(F16()), {100000, 2000000, {}});
+    EXPECT_TRUE(absl::IsUnavailable(inference.status)) << runs;
+    EXPECT_EQ(inference.answers.empty(), runs == 0) << runs;
+  }
+}
+
+// Given answers alone: none of them is contradicted, and what they leave open is open.
+TEST(InferTest, FromAnswers) {
+  std::vector<ExperimentAnswer> answers;
+  for (const DotProductCase& dot : ClassCases(F16(), "band", 0, 200)) {
+    answers.push_back({{dot, Simulate(F16().model, dot)}, "recorded"});
+  }
+  ChangedDevice device("");
+  const Inference inference = InferFrom(device, Unknown(F16()), answers);
+  ASSERT_TRUE(inference.algorithm);
+  EXPECT_EQ(inference.asked, 0);
+  EXPECT_EQ(device.executions, 0);
+  const auto open = [&](const char* name) {
+    return std::ranges::any_of(inference.undetermined,
+                               [&](const Undetermined& u) { return u.name == name; });
+  };
+  EXPECT_TRUE(open("zero_sign=ieee"));
+  EXPECT_FALSE(open("terms=8"));
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,224 @@
+#include "triage/infer/inference_text.h"
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
+#include "sim/parameter.h"
+#include "sim/simulate.h"
+#include "triage/case_text.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostRows = 4;   // of the table, named
+constexpr size_t kMostPairs = 8;  // changes of two parameters, named
+
+// "3, 5..9, none": numbers as ranges.
+std::string Ranges(const Parameter& p, std::vector<int> values) {
+  std::ranges::sort(values);
+  std::vector<std::string> parts;
+  for (size_t i = 0; i < values.size();) {
+    size_t end = i + 1;
+    while (p.values.empty() && end < values.size() && values[end] == values[end - 1] + 1 &&
+           values[i] != kNoFloor) {
+      ++end;
+    }
+    parts.push_back(
+        end - i < 3 ? ValueText(p, values[i])
+                    : absl::StrCat(ValueText(p, values[i]), "..", ValueText(p, values[end - 1])));
+    i = end - i < 3 ? i + 1 : end;
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
+std::string Count(int64_t n, const char* what) { return absl::StrCat(n, " ", what); }
+
+std::string TreeLine(const Operation& op, const Structure& structure) {
+  if (!structure.tree) return absl::StrCat("not seen: ", structure.why_not);
+  return absl::StrCat(TreeText(*structure.tree, op.model.k),
+                      structure.sampled ? " (not all pairs of terms were asked about)" : "");
+}
+
+std::string FoundText(const Operation& op, const Inference& inference, size_t width) {
+  const Algorithm& a = *inference.algorithm;
+  std::string text = Labelled("row      ", Describe(a), width);
+  absl::StrAppend(
+      &text,
+      Labelled(
+          "         ",
+          absl::StrCat(
+              "gives all ", inference.answers.size(), " answers",
+              inference.validated == 0 ? ""
+                                       : absl::StrCat(" and ", inference.validated,
+                                                      " generated dot products of every class"),
+              inference.nan_unknown ? "; but for the bits of NaNs, which no rule gives" : ""),
+          width));
+  const std::vector<const Operation*> same = SameRows(op, a);
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(same.size(), kMostRows); ++i) names.push_back(same[i]->name);
+  const std::string more =
+      same.size() > kMostRows ? absl::StrCat(" and ", same.size() - kMostRows, " more") : "";
+  if (!names.empty()) {
+    absl::StrAppend(&text, Labelled("the same ", absl::StrJoin(names, ", ") + more, width));
+  } else if (const std::string near = NearestRow(op, a); !near.empty()) {
+    absl::StrAppend(&text, Labelled("near     ", near, width));
+  }
+  for (const Fixed& f : inference.fixed) {
+    absl::StrAppend(
+        &text, Labelled("fixed    ", absl::StrCat(f.name, ": ", absl::StrJoin(f.experiments, ", ")),
+                        width));
+  }
+  for (const UndeterminedValues& u : Summary(inference)) {
+    absl::StrAppend(&text, Labelled("open     ", absl::StrCat(u.values, ": ", u.why), width));
+  }
+  return text;
+}
+
+std::string NotFoundText(const Operation& op, const Inference& inference, size_t width) {
+  const size_t answers = inference.answers.size();
+  std::string text = Labelled(
+      "row      ", "none: no algorithm of any family gives all answers that repeat", width);
+  if (inference.nearest.algorithm.family == Family::kNone) return text;
+  absl::StrAppend(&text, Labelled("nearest  ",
+                                  absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
+                                               answers - inference.nearest.missed, " of ", answers),
+                                  width));
+  if (inference.refuting) {
+    const Observed& o = *inference.refuting;
+    const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
+    absl::StrAppend(
+        &text, Labelled("refuted  ", FormatLine(*op.instruction, o.dot, o.d), width),
+        CaseText(op, o.dot, 9, width),
+        Labelled("         ",
+                 absl::StrCat("the device answers ", HexFloat(op.model.d, o.d), ", the nearest ",
+                              HexFloat(op.model.d, Simulate(nearest, o.dot))),
+                 width));
+  }
+  return text;
+}
+
+std::string RefutedText(const Inference& inference, size_t width) {
+  std::string text;
+  std::vector<Family> told;
+  for (const Refuted& r : inference.refuted) {
+    if (std::ranges::find(told, r.family) != told.end()) continue;
+    told.push_back(r.family);
+    const std::string described = Describe(r.nearest);
+    absl::StrAppend(
+        &text, Labelled("not      ",
+                        absl::StrCat(described.substr(0, described.find('(')),
+                                     ": the best that was tried misses ", r.missed, " of ",
+                                     inference.answers.size(), " answers, first of ", r.experiment),
+                        width));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<UndeterminedValues> Summary(const Inference& inference) {
+  std::vector<UndeterminedValues> all;
+  if (!inference.algorithm) return all;
+  std::map<std::pair<const Parameter*, std::string>, std::vector<int>> singles;
+  std::vector<std::string> pairs;
+  for (const Undetermined& u : inference.undetermined) {
+    const size_t equals = u.name.find('=');
+    const Parameter* p = FindParameter(inference.algorithm->family, u.name.substr(0, equals));
+    int value = 0;
+    if (u.name.find(' ') != std::string::npos || p == nullptr ||
+        !ParseValue(*p, u.name.substr(equals + 1), &value)) {
+      pairs.push_back(u.name);
+    } else {
+      singles[{p, u.proof}].push_back(value);
+    }
+  }
+  for (const auto& [of, values] : singles) {
+    const auto& [p, proof] = of;
+    all.push_back({absl::StrCat(p->name, "=", Ranges(*p, values)),
+                   !proof.empty()         ? proof
+                   : inference.asked == 0 ? "the recorded answers do not tell"
+                                          : "nothing that was tried tells, and there is no proof",
+                   !proof.empty()});
+  }
+  std::ranges::stable_sort(all, {}, [](const UndeterminedValues& u) { return u.proved; });
+  if (!pairs.empty()) {
+    const size_t more = pairs.size() > kMostPairs ? pairs.size() - kMostPairs : 0;
+    pairs.resize(pairs.size() - more);
+    all.push_back({absl::StrCat(absl::StrJoin(pairs, "; "),
+                                more == 0 ? "" : absl::StrCat(" and ", more, " more")),
+                   "two at once; nothing that was tried tells, and there is no proof", false});
+  }
+  return all;
+}
+
+std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& algorithm) {
+  const Model model = WithAlgorithm(op, algorithm);
+  std::vector<const Operation*> same;
+  for (const Operation& other : Operations()) {
+    if (SameModel(model, other.model)) same.push_back(&other);
+  }
+  return same;
+}
+
+std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
+  const Model model = WithAlgorithm(op, algorithm);
+  std::string nearest;
+  int64_t least = 1000;
+  for (const Operation& other : Operations()) {
+    if (other.model.algorithm.family != algorithm.family) continue;
+    if (!SameModel(model, WithAlgorithm(other, algorithm))) continue;  // other formats
+    const std::string changes = NameOfChanges(other.model.algorithm, algorithm);
+    const int64_t count = std::ranges::count(changes, '=');
+    if (count >= least) continue;
+    least = count;
+    nearest = absl::StrCat(other.name, " with ", changes);
+  }
+  return nearest;
+}
+
+bool ContradictsTable(const Operation& op, const Inference& inference) {
+  if (!IsModelled(op)) return !inference.algorithm.has_value();
+  if (!inference.algorithm) return true;
+  return !std::ranges::all_of(
+      inference.answers, [&](const ExperimentAnswer& a) { return Fits(op, op.model, a.observed); });
+}
+
+std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {
+  const size_t width = style.width;
+  std::string text = absl::StrCat(op.name, "\n");
+  if (inference.structure) {
+    absl::StrAppend(&text, Labelled("tree     ", TreeLine(op, *inference.structure), width));
+  }
+  absl::StrAppend(&text, inference.algorithm ? FoundText(op, inference, width)
+                                             : NotFoundText(op, inference, width));
+  absl::StrAppend(&text, RefutedText(inference, width));
+  if (inference.flaky > 0) {
+    absl::StrAppend(&text,
+                    Labelled("FLAKY    ",
+                             absl::StrCat(inference.flaky,
+                                          " answers came otherwise when they were asked for again; "
+                                          "what is said above is of the others"),
+                             width));
+  }
+  if (IsModelled(op)) {
+    absl::StrAppend(&text,
+                    Labelled("table    ",
+                             ContradictsTable(op, inference)
+                                 ? absl::StrCat("contradicted: ", Describe(op.model.algorithm))
+                                 : "its model gives all answers too",
+                             width));
+  }
+  std::string asked = absl::StrCat(Count(inference.asked, "dot products to find it, "),
+                                   Count(inference.validated, "to validate it"));
+  if (inference.spent) absl::StrAppend(&asked, "; the budget was spent before the end");
+  if (inference.structure || inference.asked > 0) {
+    absl::StrAppend(&text, Labelled("asked    ", asked, width));
+  }
+  return text;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,385 @@
+#include "triage/infer/search.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <utility>
+
+#include "sim/equivalence.h"
+#include "sim/numerics.h"
+#include "sim/simulate.h"
+#include "triage/diagnosis/judge.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kFew = 300;             // answers of a first search
+constexpr size_t kStructures = 4;        // of each family that are searched
+constexpr int kNear = 2;                 // of pairs: so far from a number
+constexpr size_t kAnswersOfPairs = 150;  // missed at most where pairs are tried
+constexpr size_t kAdded = 100;           // answers that a candidate misses, for its next round
+constexpr int kRefinements = 12;         // rounds of that
+constexpr int kOfFamily = 4;             // starts of each family
+constexpr size_t kLong = 6;              // that are searched to the end
+constexpr size_t kForced = 3;            // families whose best is searched by force
+constexpr int kForcedStep = 6;           // of the numbers that are tried
+constexpr int kRestarts = 20;
+
+struct Choice {
+  const Parameter* parameter;
+  int value;
+};
+
+bool HasParameter(const Algorithm& a, const Parameter& p) {
+  return FindParameter(a.family, p.name) != nullptr;
+}
+
+// Values of a parameter, the table's maximum for k among numbers of terms.
+std::vector<int> AllValues(const Parameter& p) {
+  std::vector<int> values = OtherValues(p, kNoFloor - 1);
+  return values;
+}
+
+bool IsValid(const Operation& op, const Algorithm& a) {
+  return WhyInvalid(WithAlgorithm(op, a)).empty();
+}
+
+// A valid algorithm of the family, by changing as few parameters of a plain one as needed.
+std::vector<Algorithm> PlainOf(const Operation& op, Family family) {
+  Algorithm plain = {.family = family};
+  for (const Parameter& p : Parameters()) {
+    if (HasParameter(plain, p) && p.values.empty() && p.min != kNoFloor) {
+      const int value = p.get(plain);
+      p.set(plain, std::clamp(value == 0 ? (p.min + p.max) / 2 : value, p.min, p.max));
+    }
+  }
+  plain.output_fraction_bits = std::max(1, op.model.d.fraction_bits);
+  if (IsValid(op, plain)) return {plain};
+  std::vector<Algorithm> level = {plain};
+  for (int depth = 0; depth < 2; ++depth) {
+    std::vector<Algorithm> next;
+    for (const Algorithm& from : level) {
+      for (const Parameter& p : Parameters()) {
+        if (!HasParameter(from, p) || p.min == kNoFloor) continue;
+        for (const int value : AllValues(p)) {
+          Algorithm changed = from;
+          p.set(changed, value);
+          if (IsValid(op, changed)) return {changed};
+          next.push_back(changed);
+        }
+      }
+    }
+    level = std::move(next);
+  }
+  return {};
+}
+
+// Answers spread over all of them, in an order that does not follow the experiments.
+std::vector<Observed> Spread(std::span<const Observed> answers, size_t count) {
+  std::vector<size_t> order(answers.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(1));
+  std::vector<Observed> spread;
+  for (size_t i = 0; i < std::min(count, order.size()); ++i) spread.push_back(answers[order[i]]);
+  return spread;
+}
+
+// The change of one parameter after which the fewest answers are missed, again and again, until none
+// improves: to take one parameter after the other lets a width imitate another one. `all`: structural
+// parameters too; `held`: all but this one.
+void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
+             const std::function<bool()>& stop, const Parameter* held = nullptr) {
+  for (bool better = true; better && best.missed > 0 && !stop();) {
+    better = false;
+    const Algorithm from = best.algorithm;
+    for (const Parameter& p : Parameters()) {
+      if (!HasParameter(from, p) || (p.structural && !all) || &p == held) continue;
+      for (const int value : OtherValues(p, p.get(from))) {
+        Algorithm changed = from;
+        p.set(changed, value);
+        if (best.missed == 0) break;
+        if (!IsValid(op, changed)) continue;
+        const size_t missed = judge.Missed(WithAlgorithm(op, changed), best.missed - 1);
+        if (missed >= best.missed) continue;
+        best = {changed, missed};
+        better = true;
+      }
+    }
+  }
+}
+
+// Changes of one parameter: numbers to values at most `near` away, to none, and to every `step`-th
+// value.
+std::vector<Choice> ChoicesOf(const Algorithm& from, int near, int step) {
+  std::vector<Choice> choices;
+  for (const Parameter& p : Parameters()) {
+    if (!HasParameter(from, p)) continue;
+    const int value = p.get(from);
+    for (const int other : OtherValues(p, value)) {
+      const bool far = p.values.empty() && !p.structural && std::abs(other - value) > near;
+      const bool step_of = step > 0 && (other - p.max) % step == 0;
+      if (!far || step_of || other == kNoFloor) choices.push_back({&p, other});
+    }
+  }
+  return choices;
+}
+
+// Whether a change of two parameters at once improved it.
+bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
+                   const std::function<bool()>& stop) {
+  const Algorithm from = best.algorithm;
+  const std::vector<Choice> choices = ChoicesOf(from, kNear, 0);
+  bool better = false;
+  for (size_t i = 0; i < choices.size() && best.missed > 0 && !stop(); ++i) {
+    for (size_t j = i + 1; j < choices.size() && best.missed > 0; ++j) {
+      if (choices[i].parameter == choices[j].parameter) continue;
+      Algorithm changed = from;
+      choices[i].parameter->set(changed, choices[i].value);
+      choices[j].parameter->set(changed, choices[j].value);
+      if (!IsValid(op, changed)) continue;
+      const size_t missed = judge.Missed(WithAlgorithm(op, changed), best.missed - 1);
+      if (missed >= best.missed) continue;
+      best = {changed, missed};
+      better = true;
+    }
+  }
+  return better;
+}
+
+// Whether one change of a candidate that does not pay, and then the way down from there, improved it:
+// a wrong parameter may imitate another one so well that neither pays alone.
+bool DescendByForce(const Operation& op, std::span<const Observed> answers, Candidate& best,
+                    const std::function<bool()>& stop) {
+  const std::vector<Observed> all = Spread(answers, answers.size());
+  std::vector<Observed> hard;
+  const Model model = WithAlgorithm(op, best.algorithm);
+  for (const Observed& o : all) {
+    if (hard.size() < kFew / 3 && !Fits(op, model, o)) hard.push_back(o);
+  }
+  for (size_t i = 0; i < std::min(kFew / 3, all.size()); ++i) hard.push_back(all[i]);
+  Judge judge(op, hard);
+  const size_t before = judge.Missed(model, hard.size());
+  for (const Choice& choice : ChoicesOf(best.algorithm, 0, kForcedStep)) {
+    if (stop()) return false;
+    const bool floor = choice.parameter->min == kNoFloor && choice.value != kNoFloor;
+    if (floor || choice.parameter->structural) continue;
+    Candidate forced = best;
+    choice.parameter->set(forced.algorithm, choice.value);
+    if (!IsValid(op, forced.algorithm)) continue;
+    forced.missed = judge.Missed(WithAlgorithm(op, forced.algorithm), hard.size());
+    Descend(op, judge, forced, false, stop, choice.parameter);
+    if (forced.missed >= before) continue;
+    forced = Improve(op, answers, forced, stop);
+    if (forced.missed >= best.missed) continue;
+    best = forced;
+    return true;
+  }
+  return false;
+}
+
+void Downhill(const Operation& op, Judge& judge, Candidate& best,
+              const std::function<bool()>& stop) {
+  Descend(op, judge, best, false, stop);
+  do {
+    Descend(op, judge, best, true, stop);
+  } while (best.missed > 0 && best.missed <= kAnswersOfPairs && !stop() &&
+           DescendByPair(op, judge, best, stop));
+}
+
+// The structures of a start that agree best with the masks.
+std::vector<Algorithm> Agreeing(const Operation& op, const Algorithm& start,
+                                const Structure* structure, std::span<const Observed> masks) {
+  std::vector<Algorithm> all = StructuresOf(op, start);
+  if (structure == nullptr || masks.empty()) return {start};
+  std::vector<std::pair<size_t, size_t>> scores;
+  size_t least = masks.size();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Model model = WithAlgorithm(op, all[i]);
+    size_t wrong = 0;
+    for (const Observed& o : masks) {
+      wrong += !SameUnits(model, *structure, Simulate(model, o.dot), o.d);
+      if (wrong > least + least / 4) break;
+    }
+    least = std::min(least, wrong);
+    scores.push_back({wrong, i});
+  }
+  std::ranges::sort(scores);
+  std::vector<Algorithm> agreeing;
+  for (const auto& [wrong, i] : scores) {
+    if (agreeing.size() < kStructures && wrong <= least + least / 4) agreeing.push_back(all[i]);
+  }
+  return agreeing;
+}
+
+}  // namespace
+
+std::vector<Algorithm> StartsOf(const Operation& op) {
+  std::vector<Algorithm> starts;
+  const auto add = [&](const Algorithm& a) {
+    if (a.family == Family::kNone || !IsValid(op, a)) return;
+    if (std::ranges::find(starts, a) == starts.end()) starts.push_back(a);
+  };
+  add(op.model.algorithm);
+  if (const Hypothesis* h = HypothesisOf(op)) add(h->algorithm(*op.instruction));
+  for (const NumericsEntry& entry : NumericsEntries()) add(entry.algorithm(*op.instruction));
+  for (const Hypothesis& h : Hypotheses()) add(h.algorithm(*op.instruction));
+  for (int family = 0; family < kFamilyCount; ++family) {
+    const auto has = [&](const Algorithm& a) { return a.family == static_cast<Family>(family); };
+    if (std::ranges::any_of(starts, has)) continue;
+    for (const Algorithm& a : PlainOf(op, static_cast<Family>(family))) add(a);
+  }
+  return starts;
+}
+
+std::vector<Algorithm> StructuresOf(const Operation& op, const Algorithm& start) {
+  std::vector<Algorithm> all = {start};
+  for (const Parameter& p : Parameters()) {
+    if (!p.structural || !HasParameter(start, p)) continue;
+    std::vector<Algorithm> more;
+    for (const Algorithm& from : all) {
+      bool whole = false;  // a step of all products is there
+      for (const int value : AllValues(p)) {
+        if (p.values.empty() && value >= op.model.k && std::exchange(whole, true)) continue;
+        more.push_back(from);
+        p.set(more.back(), value);
+      }
+    }
+    all = std::move(more);
+  }
+  std::erase_if(all, [&](const Algorithm& a) { return !IsValid(op, a); });
+  return all;
+}
+
+Candidate Improve(const Operation& op, std::span<const Observed> answers, const Candidate& from,
+                  const std::function<bool()>& stop) {
+  const std::vector<Observed> all = Spread(answers, answers.size());
+  std::vector<Observed> few(all.begin(), all.begin() + std::min(kFew, all.size()));
+  Judge every(op, all);
+  Candidate best = from, now = from;
+  best.missed = every.Missed(WithAlgorithm(op, from.algorithm), all.size());
+  for (int round = 0; round < kRefinements && best.missed > 0 && !stop(); ++round) {
+    const Model model = WithAlgorithm(op, now.algorithm);
+    for (size_t i = 0, added = 0; i < all.size() && added < kAdded; ++i) {
+      if (Fits(op, model, all[i])) continue;
+      few.push_back(all[i]);
+      ++added;
+    }
+    Judge judge(op, few);
+    now.missed = judge.Missed(model, few.size());
+    Downhill(op, judge, now, stop);
+    const size_t missed = every.Missed(WithAlgorithm(op, now.algorithm), all.size());
+    if (missed < best.missed) best = {now.algorithm, missed};
+    if (now.missed > 0) break;  // the foot of this hill
+  }
+  return best;
+}
+
+std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Observed> answers,
+                                      const Structure* structure,
+                                      std::span<const Observed> mask_answers,
+                                      const std::function<bool()>& stop) {
+  const std::vector<Observed> few = Spread(answers, kFew);
+  Judge judge(op, few), every(op, answers);
+  std::vector<Candidate> begun;
+  for (const Algorithm& start : StartsOf(op)) {
+    if (every.GivesAll(WithAlgorithm(op, start))) return {{start, 0}};
+    for (const Algorithm& a : Agreeing(op, start, structure, mask_answers)) {
+      const auto known = [&](const Candidate& c) { return c.algorithm == a; };
+      if (std::ranges::any_of(begun, known)) continue;
+      begun.push_back({a, judge.Missed(WithAlgorithm(op, a), few.size())});
+    }
+  }
+  std::ranges::stable_sort(begun, {}, &Candidate::missed);
+  // A short search from the best of each family, then a long one from the best of all.
+  std::vector<Candidate> found;
+  int searched[kFamilyCount] = {};
+  for (Candidate c : begun) {
+    if (searched[static_cast<int>(c.algorithm.family)]++ >= kOfFamily || stop()) continue;
+    Descend(op, judge, c, structure == nullptr, stop);
+    const auto known = [&](const Candidate& f) { return f.algorithm == c.algorithm; };
+    if (std::ranges::none_of(found, known)) found.push_back(c);
+  }
+  for (Candidate& c : found) Downhill(op, judge, c, stop);
+  std::ranges::stable_sort(found, {}, &Candidate::missed);
+  bool searched_long[kFamilyCount] = {};
+  for (size_t i = 0; i < found.size(); ++i) {
+    const bool done = i > 0 && found[0].missed == 0;
+    bool& of_family = searched_long[static_cast<int>(found[i].algorithm.family)];
+    if (done || (i >= kLong && std::exchange(of_family, true))) {
+      found[i].missed = every.Missed(WithAlgorithm(op, found[i].algorithm), answers.size());
+    } else {
+      found[i] = Improve(op, answers, found[i], stop);
+      if (found[i].missed == 0) std::swap(found[0], found[i]);
+    }
+  }
+  std::ranges::stable_sort(found, {}, &Candidate::missed);
+  return found;
+}
+
+void SearchAgain(const Operation& op, std::span<const Observed> answers,
+                 std::vector<Candidate>& found, const std::function<bool()>& stop) {
+  std::vector<Candidate> families;  // the best of each
+  for (const Candidate& c : found) {
+    const auto same = [&](const Candidate& f) { return f.algorithm.family == c.algorithm.family; };
+    if (families.size() < kForced && std::ranges::none_of(families, same)) families.push_back(c);
+  }
+  for (Candidate& c : families) {
+    while (c.missed > 0 && DescendByForce(op, answers, c, stop)) {
+    }
+    found.push_back(c);
+    if (c.missed == 0) break;
+  }
+  std::ranges::stable_sort(found, {}, &Candidate::missed);
+  std::mt19937_64 random(1);
+  for (int attempt = 0; attempt < kRestarts && found[0].missed > 0 && !stop(); ++attempt) {
+    const size_t best = std::min<size_t>(found.size(), 4);
+    Candidate& from = found[attempt % 2 == 0 ? 0 : attempt / 2 % best];
+    Candidate changed = from;
+    for (int left = 1 + attempt / 2 % 4; left > 0;) {
+      const Parameter& p = Parameters()[random() % Parameters().size()];
+      if (!HasParameter(changed.algorithm, p)) continue;
+      --left;
+      const std::vector<int> values = OtherValues(p, p.get(changed.algorithm));
+      Algorithm next = changed.algorithm;
+      if (!values.empty()) p.set(next, values[random() % values.size()]);
+      if (IsValid(op, next)) changed.algorithm = next;
+    }
+    changed = Improve(op, answers, changed, stop);
+    if (changed.missed < from.missed) from = changed;
+    std::ranges::stable_sort(found, {}, &Candidate::missed);
+  }
+}
+
+std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> answers,
+                              const Algorithm& believed) {
+  const Model model = WithAlgorithm(op, believed);
+  const std::vector<Observed> mixed = Spread(answers, answers.size());
+  Judge judge(op, mixed);
+  std::vector<Neighbour> rivals;
+  std::vector<Choice> refuted;
+  for (const Parameter& p : Parameters()) {
+    if (!HasParameter(believed, p)) continue;
+    for (const int value : OtherValues(p, p.get(believed))) {
+      Algorithm changed = believed;
+      p.set(changed, value);
+      if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) {
+        refuted.push_back({&p, value});
+      } else if (WhyEquivalent(model, changed).empty()) {
+        rivals.push_back({NameOfChanges(believed, changed), changed});
+      }
+    }
+  }
+  for (size_t i = 0; i < refuted.size(); ++i) {
+    for (size_t j = i + 1; j < refuted.size(); ++j) {
+      if (refuted[i].parameter == refuted[j].parameter) continue;
+      Algorithm changed = believed;
+      refuted[i].parameter->set(changed, refuted[i].value);
+      refuted[j].parameter->set(changed, refuted[j].value);
+      if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) continue;
+      rivals.push_back({NameOfChanges(believed, changed), changed});
+    }
+  }
+  return rivals;
+}
+
+}  // namespace mmadiff

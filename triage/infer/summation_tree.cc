@@ -1,0 +1,168 @@
+#include "triage/infer/summation_tree.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr int kShortened = 4;  // steps of a chain that are told one by one
+
+std::string LeafName(int leaf, int k) { return leaf == k ? "c" : absl::StrCat("k", leaf); }
+
+// "k0..7", "k0..6 by 2", "k3": runs of leaves that are apart by one distance.
+void AppendRuns(const std::vector<int>& leaves, std::vector<std::string>& names) {
+  for (size_t i = 0; i < leaves.size();) {
+    size_t end = i + 1;
+    const int step = end < leaves.size() ? leaves[end] - leaves[i] : 1;
+    while (end < leaves.size() && leaves[end] - leaves[end - 1] == step) ++end;
+    if (end - i < 3) end = i + 1;
+    names.push_back(end == i + 1 ? absl::StrCat("k", leaves[i])
+                                 : absl::StrCat("k", leaves[i], "..", leaves[end - 1],
+                                                step == 1 ? "" : absl::StrCat(" by ", step)));
+    i = end;
+  }
+}
+
+// The one child that is a node, if all the others are leaves.
+const SummationTree* Spine(const SummationTree& tree) {
+  const SummationTree* spine = nullptr;
+  for (const SummationTree& child : tree.children) {
+    if (child.leaf >= 0) continue;
+    if (spine != nullptr) return nullptr;
+    spine = &child;
+  }
+  return spine;
+}
+
+std::vector<int> OwnLeaves(const SummationTree& tree) {
+  std::vector<int> leaves;
+  for (const SummationTree& child : tree.children) {
+    if (child.leaf >= 0) leaves.push_back(child.leaf);
+  }
+  return leaves;
+}
+
+std::string Text(const SummationTree& tree, int k);
+
+// "X, then each of k0..15": a chain of at least kShortened steps of one leaf each at one distance.
+std::string ChainText(const SummationTree& tree, int k) {
+  std::vector<int> added;
+  const SummationTree* node = &tree;
+  int distance = 0;
+  while (node->leaf < 0 && node->children.size() == 2) {
+    const SummationTree* below = Spine(*node);
+    const std::vector<int> own = OwnLeaves(*node);
+    if (below == nullptr || own.size() != 1 || own[0] == k) break;
+    if (!added.empty()) {
+      const int step = added.back() - own[0];
+      if (distance != 0 && step != distance) break;
+      distance = step;
+    }
+    added.push_back(own[0]);
+    node = below;
+  }
+  if (added.size() < kShortened) return "";
+  std::string start = Text(*node, k);
+  if (node->leaf < 0 &&
+      node->children.size() == 2) {  // it begins with two leaves: one is its start
+    for (const bool second : {false, true}) {
+      const int leaf = node->children[second].leaf, other = node->children[!second].leaf;
+      if (other < 0 || leaf != added.back() - distance) continue;
+      added.push_back(leaf);
+      start = LeafName(other, k);
+      break;
+    }
+  }
+  const std::string last =
+      absl::StrCat("k", added.back(), "..", added.front(),
+                   std::abs(distance) == 1 ? "" : absl::StrCat(" by ", std::abs(distance)));
+  return absl::StrCat("(", start, ", then ", last, " one by one)");
+}
+
+std::string Text(const SummationTree& tree, int k) {
+  if (tree.leaf >= 0) return LeafName(tree.leaf, k);
+  if (std::string chain = ChainText(tree, k); !chain.empty()) return chain;
+  std::vector<std::string> operands;
+  std::vector<int> leaves = OwnLeaves(tree);
+  if (!leaves.empty() && leaves.back() == k) {
+    operands.push_back("c");
+    leaves.pop_back();
+  }
+  for (const SummationTree& child : tree.children) {
+    if (child.leaf < 0) operands.push_back(Text(child, k));
+  }
+  AppendRuns(leaves, operands);
+  return absl::StrCat("(", absl::StrJoin(operands, " + "), ")");
+}
+
+int Depth(const SummationTree& tree) {
+  int depth = 0;
+  for (const SummationTree& child : tree.children) depth = std::max(depth, Depth(child) + 1);
+  return depth;
+}
+
+constexpr int kLeafWidth = 34, kLevel = 30, kMargin = 20, kTitle = 30;
+
+// Draws what is below `tree`; the x of its own line.
+double Draw(const SummationTree& tree, int k, int height, std::string& svg) {
+  const auto level = [&](int depth) { return kTitle + kMargin + (height - depth) * kLevel; };
+  if (tree.leaf >= 0) {
+    const double x = kMargin + (tree.leaf == k ? 0.5 : tree.leaf + 1.5) * kLeafWidth;
+    absl::StrAppendFormat(&svg, "<text x=\"%.1f\" y=\"%d\">%s</text>\n", x, level(0) + 16,
+                          LeafName(tree.leaf, k));
+    return x;
+  }
+  const int y = level(Depth(tree));
+  double low = 1e9, high = -1e9;
+  for (const SummationTree& child : tree.children) {
+    const double x = Draw(child, k, height, svg);
+    low = std::min(low, x);
+    high = std::max(high, x);
+    absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n", x, level(Depth(child)), y);
+  }
+  absl::StrAppendFormat(&svg, "<path class=\"node\" d=\"M%.1f %dH%.1f\"/>\n", low, y, high);
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+std::vector<int> LeavesOf(const SummationTree& tree) {
+  if (tree.leaf >= 0) return {tree.leaf};
+  std::vector<int> leaves;
+  for (const SummationTree& child : tree.children) {
+    const std::vector<int> below = LeavesOf(child);
+    leaves.insert(leaves.end(), below.begin(), below.end());
+  }
+  std::ranges::sort(leaves);
+  return leaves;
+}
+
+std::string TreeText(const SummationTree& tree, int k) {
+  std::string text = Text(tree, k);
+  if (text.starts_with('(')) text = text.substr(1, text.size() - 2);
+  return text;
+}
+
+std::string TreeSvg(const SummationTree& tree, int k, const std::string& title) {
+  const int height = Depth(tree);
+  const int wide = 2 * kMargin + (k + 1) * kLeafWidth,
+            high = kTitle + 2 * kMargin + (height + 1) * kLevel;
+  std::string svg = absl::StrFormat(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" "
+      "role=\"img\" aria-labelledby=\"t\">\n<title id=\"t\">%s</title>\n"
+      "<style>text{font:12px sans-serif;text-anchor:middle;fill:#222}path{stroke:#667;fill:none}"
+      ".node{stroke:#1668b8;stroke-width:4;stroke-linecap:round}.title{text-anchor:start}"
+      "@media(prefers-color-scheme:dark){text{fill:#ddd}path{stroke:#99a}.node{stroke:#6cb2f2}}"
+      "</style>\n<text class=\"title\" x=\"%d\" y=\"22\">%s</text>\n",
+      wide, high, wide, high, title, kMargin, title);
+  const double root = Draw(tree, k, height, svg);
+  absl::StrAppendFormat(&svg, "<path d=\"M%.1f %dV%d\"/>\n</svg>\n", root, kTitle + kMargin,
+                        kTitle + kMargin - 14);
+  return svg;
+}
+
+}  // namespace mmadiff
