@@ -8,20 +8,18 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
-#include "corpus/recordings/recording.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
+#include "triage/race/recorded_pool.h"
 
 namespace mmadiff {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostRecorded = 1 << 14;  // dot products of an instruction that are looked at
-constexpr int64_t kOfExecution = 8;
 constexpr size_t kMostNamed = 8;  // changes
 
 struct Flags {
@@ -29,34 +27,6 @@ struct Flags {
   std::string device = "auto";
   size_t most = 10;
 };
-
-bool Contains(const std::vector<const Operation*>& ops, const Operation* op) {
-  return std::ranges::find(ops, op) != ops.end();
-}
-
-// The recorded dot products of the operations, some of each execution.
-absl::StatusOr<std::vector<PoolCase>> PoolOf(const std::string& path,
-                                             const std::vector<const Operation*>& ops) {
-  std::vector<PoolCase> pool;
-  std::vector<size_t> counts(ops.size(), 0);
-  const auto stats = ReadRecordings(path, "", [&](const Recording& r) -> absl::Status {
-    if (!Contains(ops, r.op)) return absl::OkStatus();
-    size_t& count = counts[std::ranges::find(ops, r.op) - ops.begin()];
-    if (count >= kMostRecorded) return absl::OkStatus();
-    const absl::StatusOr<Batch> inputs = InputsOf(r);
-    if (!inputs.ok()) return inputs.status();
-    const int64_t step = std::max<int64_t>(1, inputs->shape.d_words() / kOfExecution);
-    for (int64_t i = 0; i < inputs->dot_products() && count < kMostRecorded; i += step, ++count) {
-      pool.push_back({r.op, Extract(*inputs, i), r.d[i]});
-    }
-    return absl::OkStatus();
-  });
-  if (!stats.ok()) return stats.status();
-  if (pool.empty()) {
-    return absl::InternalError(absl::StrCat(path, ": no recorded dot product can be used"));
-  }
-  return pool;
-}
 
 // Those that the device has; they must be of one architecture: an answer of another row would say
 // nothing of this one.
@@ -127,8 +97,10 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
   std::string text = Wrap(head, style.width, 2);
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
-    absl::StrAppend(&text, i + 1, "  ", c.op->name, "  ",
-                    FormatLine(*c.op->instruction, c.dot, c.d), "\n");
+    absl::StrAppend(
+        &text, Labelled(absl::StrFormat("%-2d ", i + 1),
+                        absl::StrCat(c.op->name, "  ", FormatLine(*c.op->instruction, c.dot, c.d)),
+                        style.width));
   }
   for (const ArchVerdict& v : id.archs) {
     absl::StrAppend(&text,
@@ -198,7 +170,7 @@ int RunIdentify(const Flags& flags, const Globals& globals) {
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
   if (recorded) {
-    auto read = PoolOf(std::string(path), *ops);
+    auto read = RecordedPool(std::string(path), *ops);
     if (!read.ok()) return Fail(read.status());
     pool = *std::move(read);
   }

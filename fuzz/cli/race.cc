@@ -115,7 +115,8 @@ absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
 
 // Every instruction that both have.
 absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
-                                         const std::vector<std::string>& globs) {
+                                         const std::vector<std::string>& globs,
+                                         const TextStyle& style) {
   Report report;
   Races races;
   for (const std::string& glob : globs) {
@@ -126,8 +127,10 @@ absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architectu
       if (!pair.ok()) return pair.status();
       report.told |= pair->verdict == PairRace::kTold;
       report.pairs.push_back(PairJson(*pair));
-      absl::StrAppend(&report.text, row->instruction->name, "  ", VerdictText(*pair),
-                      pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "", "\n");
+      const std::string found = pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "";
+      const std::string line =
+          absl::StrCat(row->instruction->name, "  ", VerdictText(*pair), found, "\n");
+      absl::StrAppend(&report.text, Wrap(line, style.width, 2));
     }
   }
   if (!report.pairs.empty()) return report;
@@ -260,7 +263,7 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   Json cases = Json::array(), indistinct = Json::array();
   for (const DotProductCase& dot : print->cases) {
     const Instruction& instruction = *rows->front().op->instruction;
-    absl::StrAppend(&report.text, FormatLine(instruction, dot), "\n");
+    absl::StrAppend(&report.text, Wrap(FormatLine(instruction, dot) + "\n", style.width, 2));
     Json words = Json::array();
     for (const Racer& row : *rows) {
       const std::string word = HexWord(row.model.d, Simulate(row.model, dot));
@@ -295,7 +298,7 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
   }
   const Architecture* x = FindArchitecture(flags.rows[0]);
   const Architecture* y = FindArchitecture(flags.rows[1]);
-  if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr);
+  if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style);
   return RacePair(flags.rows[0], flags.rows[1], style);
 }
 

@@ -150,7 +150,7 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
       absl::StrCat("x gives ", WordText(d, found.x), "\ny gives ", WordText(d, found.y), "\n");
   if (!pair.stage.empty()) absl::StrAppend(&below, "First differing stage: ", pair.stage, ".\n");
   if (!smaller.empty()) absl::StrAppend(&below, smaller, "\n");
-  return absl::StrCat(text, Wrap(below, style.width, 2), "line  ", line, "\n");
+  return absl::StrCat(text, Wrap(below, style.width, 2), Labelled("line  ", line, style.width));
 }
 
 }  // namespace mmadiff
