@@ -38,6 +38,23 @@ std::string StratumText(const Stratum& s) {
 
 std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
 
+// WhySame(), also where the models differ in bits of NaNs that a row does not promise.
+std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
+  const Course course(x, y);
+  const NanRule rule = x.model.algorithm.nan_rule;
+  if (course.numerics.nan_verdict == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
+    return WhySame(x.model, y.model);
+  }
+  Model same = y.model;
+  same.algorithm.nan_rule = rule;
+  std::optional<std::vector<ProofStep>> proof = WhySame(x.model, same);
+  if (proof) {
+    proof->push_back(
+        {NameOfChanges(same.algorithm, y.model.algorithm), "the row promises no bits of a NaN"});
+  }
+  return proof;
+}
+
 }  // namespace
 
 const char* Name(PairRace::Verdict verdict) {
@@ -78,7 +95,7 @@ absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
     if (x.model.algorithm.family == y.model.algorithm.family) {
       pair.changes = NameOfChanges(x.model.algorithm, y.model.algorithm);
     }
-    if (std::optional<std::vector<ProofStep>> proof = WhySame(x.model, y.model)) {
+    if (std::optional<std::vector<ProofStep>> proof = Proof(x, y)) {
       pair.verdict = PairRace::kProved;
       pair.proof = *std::move(proof);
     } else {

@@ -156,10 +156,14 @@ TEST(Race, FindsEveryNeighbour) {
   Races races;
   for (const char* row : {kMma, "x86/vdpbf16ps", "sm_80/mma.m8n8k4.f64.f64.f64.f64"}) {
     const Racer x = Parse(row);
+    const bool any_nan = x.op->numerics->nan_verdict == NanVerdict::kAnyNan;
+    EXPECT_EQ(any_nan, std::string(row) == "sm_80/mma.m8n8k4.f64.f64.f64.f64");
     for (const Neighbour& n : Neighbours(x.model)) {
       const absl::StatusOr<PairRace> pair = races.Find(x, Parse(std::string(row) + ":" + n.name));
       ASSERT_TRUE(pair.ok());
-      EXPECT_EQ(pair->verdict, PairRace::kTold) << row << ":" << n.name;
+      const bool hidden = any_nan && n.name.starts_with("nan_rule=");
+      EXPECT_EQ(pair->verdict, hidden ? PairRace::kProved : PairRace::kTold)
+          << row << ":" << n.name;
     }
   }
 }
@@ -208,9 +212,8 @@ TEST(Race, SaysWhatIsWrong) {
   says(std::string(kMma) + ":terms", "terms=VALUE");
   says(std::string(kMma) + ":terms=many", "allowed: a number");
   says(std::string(kMma) + ":", "no parameter ''");
-  says(std::string(kMma) + ":terms=3", "");
   says("gfx950/v_mfma_f32_16x16x32_f16", "no model");
-  says("\x1b[31m/x", "\\033[31m");
+  says("\x1b[31m/x", "\\x1b[31m");
   const std::string why = WhyNotComparable(Parse(kMma).model, Parse("x86/vdpbf16ps").model);
   EXPECT_NE(why.find("k=16"), why.npos) << why;
   EXPECT_NE(why.find("bf16 x bf16"), why.npos) << why;
