@@ -299,6 +299,11 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
   const Architecture* x = FindArchitecture(flags.rows[0]);
   const Architecture* y = FindArchitecture(flags.rows[1]);
   if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style);
+  if (x != nullptr || y != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", x != nullptr ? x->name : y->name,
+        "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
+  }
   return RacePair(flags.rows[0], flags.rows[1], style);
 }
 

@@ -76,7 +76,11 @@ class Search {
       return starts.size() == kStarts;
     });
     for (const DotProductCase& start : starts) {
-      if (absl::Status s = Shrunk(start); !s.ok()) return s;
+      if (absl::Status s = Shrunk(start, Effort::kNarrow); !s.ok()) return s;
+    }
+    if (result_.found) {
+      const DotProductCase best = result_.found->dot;
+      if (absl::Status s = Shrunk(best, Effort::kAll); !s.ok()) return s;
     }
     for (int terms = 0; terms <= kMostTerms && !(result_.found && result_.found->terms < terms);
          ++terms) {
@@ -105,12 +109,12 @@ class Search {
     result_.found = {dot, Simulate(op_.model, dot), Simulate(y_, dot), terms};
   }
 
-  absl::Status Shrunk(const DotProductCase& start) {
+  absl::Status Shrunk(const DotProductCase& start, Effort effort) {
     ModelDevice device(y_);
     Runner runner(device, op_, std::numeric_limits<int64_t>::max());
     const Target target(op_, y_, {op_.model});
     const Mismatch mismatch{&op_, MakeDotProductBatch(op_.shape(), {start}), 0};
-    const absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch);
+    const absl::StatusOr<Mismatch> minimal = Shrink(runner, target, mismatch, effort);
     if (!minimal.ok()) return minimal.status();
     Offer(Extract(minimal->inputs, 0));
     return absl::OkStatus();
