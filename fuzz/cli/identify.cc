@@ -74,19 +74,20 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
 // What it comes to, one sentence.
 std::string Conclusion(const Identification& id) {
   const std::vector<std::string> names = id.Identified();
+  const std::vector<std::string> unknown = id.Named(ArchVerdict::kNoModel);
+  const std::string open = unknown.empty() ? ""
+                                           : absl::StrCat("; or ", absl::StrJoin(unknown, ", "),
+                                                          ", of which no model is known");
   if (names.empty()) {
     const auto given = [](const ArchVerdict& v) { return v.given; };
     const auto nearest = std::ranges::max_element(id.archs, {}, given);
     return absl::StrCat("no architecture gives all answers; the nearest is ", nearest->arch,
-                        " with ", nearest->given, " of ", id.asked.size());
+                        " with ", nearest->given, " of ", id.asked.size(), open);
   }
-  const bool refuted = std::ranges::any_of(id.archs, [](const ArchVerdict& v) {
-    return v.kind == ArchVerdict::kRefuted || v.kind == ArchVerdict::kLacks;
-  });
+  const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
-      names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "),
-      refuted ? ""
-              : ", but nothing was refuted: no other model of these instructions differs here");
+      names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "), open,
+      refuted ? "" : "; nothing was refuted: no other model of these instructions differs here");
 }
 
 std::string Text(const Identification& id, const Device& device, bool recorded,

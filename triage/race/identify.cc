@@ -105,7 +105,7 @@ class Identifier {
     telling_.try_emplace(std::move(told), c);
   }
 
-  template <typename F>  // of op, x, y and the number of the pair
+  template <typename F>  // of x and y
   void ForOpenPairs(size_t op, const F& f) const {
     for (size_t x = 0, i = 0; x < archs_.size(); ++x) {
       for (size_t y = x + 1; y < archs_.size(); ++y, ++i) {
@@ -373,10 +373,10 @@ class Identifier {
 
 }  // namespace
 
-std::vector<std::string> Identification::Identified() const {
+std::vector<std::string> Identification::Named(ArchVerdict::Kind kind) const {
   std::vector<std::string> names;
   for (const ArchVerdict& v : archs) {
-    if (v.kind == ArchVerdict::kGives) names.push_back(v.arch);
+    if (v.kind == kind) names.push_back(v.arch);
   }
   return names;
 }

@@ -53,7 +53,8 @@ struct Identification {
   size_t changes = 0;
   std::vector<std::string> unrefuted;
 
-  std::vector<std::string> Identified() const;  // names of architectures
+  std::vector<std::string> Named(ArchVerdict::Kind kind) const;  // architectures
+  std::vector<std::string> Identified() const { return Named(ArchVerdict::kGives); }
 };
 
 // The operations, at least one with a model, are of one architecture; `pool` has their dot products

@@ -130,6 +130,15 @@ TEST(Identify, WhatNobodyKnows) {
   EXPECT_TRUE(absl::IsInternal(Identify(device, {op}, {}, kTen).status()));
 }
 
+// What may be another one that nobody has a model of is neither identified nor refuted.
+TEST(Identify, AnArchitectureWithoutAModel) {
+  const Operation* op = FindOperation("gfx942/v_mfma_f32_16x16x16_f16");
+  ModelDevice device(op->model);
+  const Identification id = Ask(device, op);
+  EXPECT_THAT(id.Identified(), ElementsAre("gfx942"));
+  EXPECT_THAT(id.Named(ArchVerdict::kNoModel), ElementsAre("gfx950"));
+}
+
 // ---- Recordings
 
 Identification Recorded(const std::string& path, const Operation* op, bool flip) {
