@@ -13,6 +13,7 @@
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 #include "sim/word.h"
+#include "triage/model_device.h"
 
 namespace mmadiff {
 
@@ -42,27 +43,6 @@ class ChangedDevice : public Device {
 
  private:
   std::string change_;
-};
-
-// The simulator with another model of the operation.
-class ModelDevice : public Device {
- public:
-  explicit ModelDevice(const Model& model) : model_(model) {}
-
-  std::string name() const override { return "model"; }
-  std::string identity() const override { return "test"; }
-  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
-  absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
-    executions += batch.count;
-    d.resize(batch.dot_products());
-    Simulate(model_, batch, d);
-    return absl::OkStatus();
-  }
-
-  int64_t executions = 0;
-
- private:
-  const Model model_;
 };
 
 // Exchanges results 3 and 20 of every whole tile; right for single dot products.

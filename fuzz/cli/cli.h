@@ -75,6 +75,8 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals);
 std::function<int()> AddReplay(CLI::App& command, const Globals& globals);
 std::function<int()> AddMinimize(CLI::App& command, const Globals& globals);
 std::function<int()> AddExplain(CLI::App& command, const Globals& globals);
+std::function<int()> AddRace(CLI::App& command, const Globals& globals);
+std::function<int()> AddIdentify(CLI::App& command, const Globals& globals);
 std::function<int()> AddList(CLI::App& command, const Globals& globals);
 std::function<int()> AddGen(CLI::App& command, const Globals& globals);
 std::function<int()> AddEval(CLI::App& command, const Globals& globals);

@@ -53,7 +53,7 @@ run() { local wanted=$1; shift; expect "$wanted" run --threads=1 "$@"; }
 # ---- The program itself
 expect 0 --help; says 'replay'; silent "$err"
 expect 0 -h; expect 0 --version; says 'mmadiff 0.'; silent "$err"
-for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
+for verb in run replay minimize explain race identify list gen eval check layout record mutants probe changes; do
   expect 0 $verb --help; says "$verb"; silent "$err"
 done
 expect 2; silent "$out"

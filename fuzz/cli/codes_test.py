@@ -98,6 +98,18 @@ explain 4 no such | mmadiff explain $one --device=host
 explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'
 explain 6 results | mmadiff explain $one $OTHER >/dev/full
 explain 75 stopped | mmadiff explain $one --device='exec:kill -9 $$'
+race 0 no case | mmadiff race $M $M:exponent_floor=-140
+race 0 --all | mmadiff race --all ${M#*/}
+race 0 --set | mmadiff race --set $M $M:fraction_bits=24
+race 1 a case | mmadiff race $M $M:fraction_bits=24
+race 6 results | mmadiff race $M $M:fraction_bits=24 >/dev/full
+identify 0 one does | mmadiff identify $SAME --instr=sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32
+identify 0 several do | mmadiff identify $SAME --instr=$M
+identify 1 no architecture | mmadiff identify $OTHER --instr=$M
+identify 4 no such | mmadiff identify --device=host --instr=$M
+identify 5 damaged | mmadiff identify --device=faulty:flaky_bit=2 --instr=$M
+identify 6 results | mmadiff identify $SAME --instr=$M >/dev/full
+identify 75 stopped | mmadiff identify --device=faulty:dead=1 --instr=$M
 list 0 clean | mmadiff list formats
 list 5 damaged | cp -r found foundtorn; f=$(ls foundtorn/findings/*/*.txtpb | head -n 1); head -c 300 $f >x; cp x $f; mmadiff list findings foundtorn
 list 6 results | mmadiff list formats >/dev/full

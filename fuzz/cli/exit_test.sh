@@ -263,11 +263,11 @@ expect 1 minimize $mma@g3:1:0 --device=faulty:terms=8 --workdir=begun
 mkfifo fifo; expect 6 replay good.log --junit=fifo; [ -p fifo ] || fail 'a pipe was replaced'
 
 # ---- Usage
-for verb in run replay minimize explain list gen eval check layout record mutants probe changes; do
+for verb in run replay minimize explain race identify list gen eval check layout record mutants probe changes; do
   expect 2 $verb --no_such_flag; expect 2 $verb --color=x; expect 2 $verb --error_exitcode=x
   expect 2 $verb --error_exitcode=5; warns "already means: damaged"
 done
-for verb in "replay good.txtpb" "explain good.txtpb" "minimize good.txtpb" "eval $mma" run "record x.log" "probe --all"; do
+for verb in "replay good.txtpb" "explain good.txtpb" "minimize good.txtpb" "eval $mma" run "record x.log" "probe --all" identify; do
   expect 2 $verb --device=nonesuch; expect 2 $verb --device=faulty:x; expect 2 $verb --device=cuda:x
   expect 4 $verb --device=cuda:0
 done

@@ -17,7 +17,7 @@ flags_of() { sed -n '/^Arguments/,/^$/s/^  \(-., \)\?\(--[a-z_]*\).*/\2/p' "$1";
 
 # ---- Help
 expect 0 --help; cp out whole; expect 0 help; is "$(cmp out whole && wc -c <err)" 0
-verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 22
+verbs=$(sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p' whole); is "$(wc -w <<<"$verbs")" 24
 lacks whole survey-ask
 "$m" help --man >man; "$m" help --completion=bash >completion; "$m" help --completion=fish >fish; "$m" help --completion=zsh >zsh
 for verb in $verbs; do
@@ -38,7 +38,7 @@ done
 # Defaults and values come from what the flags are.
 expect 0 gen --help; has out 'dot products [1000]'; has out 'mixed, boundary, bits'; lacks out faulty
 expect 0 mutants --help; has out '[100000]'; has out '1 to 1024 [all cores]'; has out 'a fault was not found'
-for verb in run replay minimize explain eval record survey probe; do
+for verb in run replay minimize explain eval identify record survey probe; do
   expect 0 $verb --help; has out 'recorded:PATH'; has out wrong_lane
   expect 2 run --device=faulty:x=1
   for name in $(sed -n 's/.*; all: //; s/,//gp' err); do expect 0 $verb --help; has out "  $name  "; done

@@ -1,0 +1,333 @@
+// mmadiff race: the smallest case that tells two models apart; the architectures of an instruction
+// as a matrix; the fewest cases that tell several rows apart.
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "device/line_protocol.h"
+#include "fuzz/case_json.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
+#include "sim/simulate.h"
+#include "triage/case_text.h"
+#include "triage/number_text.h"
+#include "triage/race/fingerprint.h"
+#include "triage/race/pair.h"
+
+namespace mmadiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::vector<std::string> rows, instr = {"*"};
+  bool all = false, set = false;
+};
+
+// What all three print as JSON: pairs, columns of matrices, fingerprint; those that were not asked
+// for are empty.
+struct Report {
+  std::string text;
+  Json pairs = Json::array(), matrices = Json::array(), fingerprint = nullptr;
+  bool told = false;  // two models that were named
+
+  int Print(const Globals& globals, Console& console) const {
+    const Json json = {{"pairs", pairs}, {"matrices", matrices}, {"fingerprint", fingerprint}};
+    console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+    return told ? kMismatch : kClean;
+  }
+};
+
+Json PairJson(const PairRace& pair) {
+  Json json = {{"x", pair.x.name},
+               {"y", pair.y.name},
+               {"verdict", Name(pair.verdict)},
+               {"text", VerdictText(pair)},
+               {"changes", ParametersJson(pair.changes)},
+               {"stage", pair.stage},
+               {"proof", Json::array()},
+               {"terms", nullptr},
+               {"fewest_terms", pair.race.FewestTerms()},
+               {"dot_product", nullptr},
+               {"of_x", nullptr},
+               {"of_y", nullptr},
+               {"generated", pair.race.generated},
+               {"smaller", Json::array()}};
+  for (const ProofStep& step : pair.proof) {
+    json["proof"].push_back({{"change", step.change}, {"reason", step.reason}});
+  }
+  for (const Stratum& s : pair.race.strata) {
+    json["smaller"].push_back(
+        {{"products", s.products}, {"addend", s.addend}, {"tried", s.tried}, {"all", s.all}});
+  }
+  if (const auto& found = pair.race.found) {
+    json["terms"] = found->terms;
+    json["dot_product"] = DotProductJson(*pair.x.op->instruction, found->dot);
+    json["of_x"] = HexWord(pair.x.model.d, found->x);
+    json["of_y"] = HexWord(pair.x.model.d, found->y);
+  }
+  return json;
+}
+
+// The case on one line: "k=0 3c00 x 3c00  1.0 x 1.0; c b3000000  -2^-25".
+std::string ShortCase(const PairRace& pair) {
+  std::string text = CaseText(*pair.x.op, pair.race.found->dot, 0);
+  text = absl::StrJoin(absl::StrSplit(text, '\n', absl::SkipEmpty()), "; ");
+  const Format& d = pair.x.model.d;
+  return absl::StrCat(text, ": ", NumberText(d, pair.race.found->x), " or ",
+                      NumberText(d, pair.race.found->y));
+}
+
+const Architecture* FindArchitecture(const std::string& name) {
+  const std::string resolved = ResolveAlias(name);
+  const auto found = std::ranges::find_if(
+      Architectures(), [&](const Architecture& a) { return a.name == resolved; });
+  return found == Architectures().end() ? nullptr : &*found;
+}
+
+// Of the instructions whose names match, the rows with a model.
+std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string& glob) {
+  return MatchOperations(absl::StrCat(arch.name, "/", glob));
+}
+
+absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
+                                const TextStyle& style) {
+  Races races;
+  const absl::StatusOr<Racer> rx = ParseRacer(x), ry = ParseRacer(y);
+  if (!rx.ok()) return rx.status();
+  if (!ry.ok()) return ry.status();
+  const absl::StatusOr<PairRace> pair = races.Find(*rx, *ry);
+  if (!pair.ok()) return pair.status();
+  if (pair->verdict == PairRace::kNotComparable) {
+    return absl::InvalidArgumentError(absl::StrCat(rx->name, " and ", ry->name, ": ", pair->why));
+  }
+  Report report;
+  report.told = pair->verdict == PairRace::kTold;
+  report.text = PairText(*pair, style);
+  report.pairs.push_back(PairJson(*pair));
+  return report;
+}
+
+// Every instruction that both have.
+absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
+                                         const std::vector<std::string>& globs,
+                                         const TextStyle& style) {
+  Report report;
+  Races races;
+  for (const std::string& glob : globs) {
+    for (const Operation* row : RowsOf(x, glob)) {
+      const Operation* other = FindOperation(absl::StrCat(y.name, "/", row->instruction->name));
+      if (other == nullptr) continue;
+      const absl::StatusOr<PairRace> pair = races.Find(RacerOf(*row), RacerOf(*other));
+      if (!pair.ok()) return pair.status();
+      report.told |= pair->verdict == PairRace::kTold;
+      report.pairs.push_back(PairJson(*pair));
+      const std::string found = pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "";
+      const std::string line =
+          absl::StrCat(row->instruction->name, "  ", VerdictText(*pair), found, "\n");
+      absl::StrAppend(&report.text, Wrap(line, style.width, 2));
+    }
+  }
+  if (!report.pairs.empty()) return report;
+  return absl::InvalidArgumentError(
+      absl::StrCat(x.name, " and ", y.name,
+                   " have no instruction in common that has a model and matches --instr=",
+                   absl::StrJoin(globs, ",")));
+}
+
+// ---- The matrix of an instruction
+
+// Rows with one model.
+struct Column {
+  Racer racer;
+  std::vector<std::string> archs;
+
+  std::string title() const { return absl::StrJoin(archs, " "); }
+};
+
+std::vector<Column> ColumnsOf(const std::vector<const Operation*>& rows) {
+  std::vector<Column> columns;
+  for (const Operation* row : rows) {
+    auto column = std::ranges::find_if(
+        columns, [&](const Column& c) { return SameModel(c.racer.model, row->model); });
+    if (column == columns.end()) column = columns.insert(column, {RacerOf(*row), {}});
+    column->archs.push_back(std::string(row->arch()));
+  }
+  return columns;
+}
+
+std::string Cell(const PairRace& pair) {
+  if (pair.verdict == PairRace::kTold) return absl::StrCat(pair.race.found->terms);
+  if (pair.verdict == PairRace::kUndecided) return "?";
+  return pair.verdict == PairRace::kNotComparable ? "/" : "=";
+}
+
+absl::Status AddMatrix(const std::string& instruction, const std::vector<const Operation*>& rows,
+                       const TextStyle& style, Races& races, Report& report) {
+  const std::vector<Column> columns = ColumnsOf(rows);
+  std::vector<TableColumn> titles = {{"terms"}};
+  Json archs = Json::array();
+  for (const Column& c : columns) {
+    titles.push_back({.title = c.title(), .right = true});
+    archs.push_back(c.archs);
+  }
+  report.matrices.push_back({{"instruction", instruction}, {"columns", archs}});
+  TextTable table(titles);
+  std::string legend;
+  for (size_t x = 0; x < columns.size(); ++x) {
+    std::vector<std::string> cells = {columns[x].archs[0]};
+    for (size_t y = 0; y < columns.size(); ++y) {
+      if (y <= x) {
+        cells.push_back(y == x ? "-" : "");
+        continue;
+      }
+      const absl::StatusOr<PairRace> pair = races.Find(columns[x].racer, columns[y].racer);
+      if (!pair.ok()) return pair.status();
+      cells.push_back(Cell(*pair));
+      report.pairs.push_back(PairJson(*pair));
+      absl::StrAppend(&legend, columns[x].archs[0], " ", columns[y].archs[0], "  ",
+                      pair->race.found ? ShortCase(*pair) : VerdictText(*pair), "\n");
+    }
+    table.Add(std::move(cells));
+  }
+  absl::StrAppend(&report.text, report.text.empty() ? "" : "\n", instruction, "\n",
+                  columns.size() == 1 ? absl::StrCat("the same model: ", columns[0].title(), "\n")
+                                      : table.Text(style) + Wrap(legend, style.width, 2));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style) {
+  // By instruction, in the order in which they are first met.
+  std::vector<std::pair<std::string, std::vector<const Operation*>>> found;
+  for (const Architecture& arch : Architectures()) {
+    for (const Operation* row : RowsOf(arch, glob)) {
+      const std::string& name = row->instruction->name;
+      auto of = std::ranges::find_if(found, [&](const auto& f) { return f.first == name; });
+      if (of == found.end()) of = found.insert(of, {name, {}});
+      of->second.push_back(row);
+    }
+  }
+  if (found.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no instruction with a model matches '", glob,
+                     "'; write it without an architecture: --all 'mma.m16n8k16.f32.f16.f16.f32'"));
+  }
+  Report report;
+  Races races;
+  for (const auto& [name, rows] : found) {
+    if (absl::Status s = AddMatrix(name, rows, style, races, report); !s.ok()) return s;
+  }
+  return report;
+}
+
+// ---- The fingerprint
+
+absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& arguments) {
+  std::vector<Racer> racers;
+  for (const std::string& argument : arguments) {
+    if (absl::StrContains(argument, '*') || absl::StrContains(argument, '?')) {
+      const auto ops = OperationsMatching({argument});
+      if (!ops.ok()) return ops.status();
+      for (const Operation* op : *ops) racers.push_back(RacerOf(*op));
+      continue;
+    }
+    absl::StatusOr<Racer> racer = ParseRacer(argument);
+    if (!racer.ok()) return racer.status();
+    racers.push_back(*std::move(racer));
+  }
+  for (const Racer& racer : racers) {
+    const std::string why = WhyNotComparable(racers[0].model, racer.model);
+    if (why.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(racers[0].name, " and ", racer.name, ": ", why));
+  }
+  if (racers.size() >= 2) return racers;
+  return absl::InvalidArgumentError("--set takes at least two rows: ARCH/INSTRUCTION ...");
+}
+
+absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const TextStyle& style) {
+  const absl::StatusOr<std::vector<Racer>> rows = RacersOf(arguments);
+  if (!rows.ok()) return rows.status();
+  const absl::StatusOr<Fingerprint> print = FindFingerprint(*rows);
+  if (!print.ok()) return print.status();
+  const size_t count = print->cases.size();
+  Report report;
+  report.text = absl::StrCat(count, count == 1 ? " case tells" : " cases tell",
+                             " apart what can be told apart of ", rows->size(), " rows; ",
+                             print->least ? "no fewer" : "chosen greedily: perhaps fewer", " of ",
+                             print->pool, " cases do\n");
+  Json cases = Json::array(), indistinct = Json::array();
+  for (const DotProductCase& dot : print->cases) {
+    const Instruction& instruction = *rows->front().op->instruction;
+    absl::StrAppend(&report.text, Wrap(FormatLine(instruction, dot) + "\n", style.width, 2));
+    Json words = Json::array();
+    for (const Racer& row : *rows) {
+      const std::string word = HexWord(row.model.d, Simulate(row.model, dot));
+      words.push_back({{"row", row.name}, {"d", word}});
+      absl::StrAppend(&report.text, "  ", word, "  ", row.name, "\n");
+    }
+    cases.push_back({{"dot_product", DotProductJson(instruction, dot)}, {"words", words}});
+  }
+  for (const Indistinct& i : print->indistinct) {
+    const std::string &x = (*rows)[i.x].name, &y = (*rows)[i.y].name;
+    indistinct.push_back({{"x", x}, {"y", y}, {"why", i.why}});
+    absl::StrAppend(
+        &report.text,
+        Wrap(absl::StrCat("not told apart: ", x, " and ", y, ": ", i.why, "\n"), style.width, 2));
+  }
+  report.fingerprint = {
+      {"cases", cases}, {"least", print->least}, {"pool", print->pool}, {"indistinct", indistinct}};
+  return report;
+}
+
+absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
+  if (flags.all && flags.set) return absl::InvalidArgumentError("write --all or --set, not both");
+  if (flags.set) return RaceSet(flags.rows, style);
+  if (flags.all) {
+    if (flags.rows.size() == 1) return RaceAll(flags.rows[0], style);
+    return absl::InvalidArgumentError("--all takes one instruction, or a glob of instructions");
+  }
+  if (flags.rows.size() != 2) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "race takes two: ARCH/INSTRUCTION, ARCH/INSTRUCTION:NAME=VALUE, or two architectures; `",
+        Program(), " help race` says more"));
+  }
+  const Architecture* x = FindArchitecture(flags.rows[0]);
+  const Architecture* y = FindArchitecture(flags.rows[1]);
+  if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style);
+  if (x != nullptr || y != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", x != nullptr ? x->name : y->name,
+        "' is an architecture: write a row of it, ARCH/INSTRUCTION, or two architectures"));
+  }
+  return RacePair(flags.rows[0], flags.rows[1], style);
+}
+
+}  // namespace
+
+std::function<int()> AddRace(CLI::App& command, const Globals& globals) {
+  const auto flags = std::make_shared<Flags>();
+  command
+      .add_option("rows", flags->rows,
+                  "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
+                  "faulty:), or two architectures; with --all an instruction; with --set rows")
+      ->required();
+  command.add_flag("--all", flags->all, "every architecture that has the instruction (or glob)");
+  command.add_flag("--set", flags->set, "the fewest cases that tell all the rows apart");
+  command
+      .add_option("--instr", flags->instr,
+                  "of two architectures: globs of instructions, comma separated")
+      ->delimiter(',')
+      ->type_name("GLOBS");
+  return [flags, &globals] {
+    Console console = globals.MakeConsole();
+    const absl::StatusOr<Report> report = Race(*flags, console.style());
+    return report.ok() ? report->Print(globals, console) : Fail(report.status());
+  };
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,173 @@
+#include "triage/race/pair.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "device/line_protocol.h"
+#include "sim/parameter.h"
+#include "triage/case_text.h"
+#include "triage/explain_text.h"
+#include "triage/stage_table.h"
+
+namespace mmadiff {
+namespace {
+
+StageTable Stages(const PairRace& pair) {
+  Operation op = *pair.x.op;
+  op.model = pair.x.model;
+  return MakeStageTable(op, {{"y", pair.y.model.algorithm}}, pair.race.found->dot);
+}
+
+std::string Table(const StageTable& stages, const TextStyle& style) {
+  TextTable table({{"stage"}, {"x"}, {"y"}, {""}});
+  for (StageLine& line : FoldStages(stages)) {
+    line.cells.push_back(line.parts ? "<--" : "");
+    table.Add(std::move(line.cells), line.parts);
+  }
+  return table.Text(style);
+}
+
+std::string StratumText(const Stratum& s) {
+  if (s.terms() == 0) return "nothing but +0";
+  if (s.products == 0) return "c alone";
+  const char* addend = s.addend ? " and c" : s.products == 1 ? " alone" : "";
+  return absl::StrCat(s.products, s.products == 1 ? " product" : " products", addend);
+}
+
+std::string Terms(int terms) { return absl::StrCat(terms, terms == 1 ? " term" : " terms"); }
+
+// WhySame(), also where the models differ in bits of NaNs that a row does not promise.
+std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
+  const Course course(x, y);
+  const NanRule rule = x.model.algorithm.nan_rule;
+  if (course.numerics.nan_verdict == NanVerdict::kBits || rule == y.model.algorithm.nan_rule) {
+    return WhySame(x.model, y.model);
+  }
+  Model same = y.model;
+  same.algorithm.nan_rule = rule;
+  std::optional<std::vector<ProofStep>> proof = WhySame(x.model, same);
+  if (proof) {
+    proof->push_back(
+        {NameOfChanges(same.algorithm, y.model.algorithm), "the row promises no bits of a NaN"});
+  }
+  return proof;
+}
+
+}  // namespace
+
+const char* Name(PairRace::Verdict verdict) {
+  switch (verdict) {
+    case PairRace::kSame:
+      return "same_model";
+    case PairRace::kProved:
+      return "proved_equal";
+    case PairRace::kTold:
+      return "told_apart";
+    case PairRace::kUndecided:
+      return "undecided";
+    case PairRace::kNotComparable:
+      return "not_comparable";
+  }
+  return "?";
+}
+
+absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
+  const auto same = [&](const PairRace& known) {
+    const auto nan = [](const Racer& r) { return r.op->numerics->nan_verdict; };
+    return SameModel(known.x.model, x.model) && SameModel(known.y.model, y.model) &&
+           nan(known.x) == nan(x) && nan(known.y) == nan(y);
+  };
+  if (const auto found = std::ranges::find_if(known_, same); found != known_.end()) {
+    PairRace pair = *found;
+    pair.x = x;
+    pair.y = y;
+    return pair;
+  }
+  PairRace pair = {x, y};
+  pair.why = WhyNotComparable(x.model, y.model);
+  if (!pair.why.empty()) {
+    pair.verdict = PairRace::kNotComparable;
+  } else if (SameModel(x.model, y.model)) {
+    pair.verdict = PairRace::kSame;
+  } else {
+    if (x.model.algorithm.family == y.model.algorithm.family) {
+      pair.changes = NameOfChanges(x.model.algorithm, y.model.algorithm);
+    }
+    if (std::optional<std::vector<ProofStep>> proof = Proof(x, y)) {
+      pair.verdict = PairRace::kProved;
+      pair.proof = *std::move(proof);
+    } else {
+      absl::StatusOr<RaceResult> race = FindSmallest(x, y);
+      if (!race.ok()) return race.status();
+      pair.race = *std::move(race);
+      if (pair.race.found) {
+        pair.verdict = PairRace::kTold;
+        pair.stage = Stages(pair).parting;
+      }
+    }
+  }
+  known_.push_back(pair);
+  return pair;
+}
+
+std::string VerdictText(const PairRace& pair) {
+  switch (pair.verdict) {
+    case PairRace::kSame:
+    case PairRace::kProved:
+      return ProofText(pair.proof);
+    case PairRace::kTold:
+      return absl::StrCat("told apart by ", Terms(pair.race.found->terms));
+    case PairRace::kUndecided:
+      return absl::StrCat("not known: none of ", pair.race.generated,
+                          " dot products of every class tells them apart, and there is no proof");
+    case PairRace::kNotComparable:
+      return pair.why;
+  }
+  return "?";
+}
+
+std::string SmallerText(const RaceResult& race) {
+  const std::string ones = race.scales ? ", with scales of 1.0" : "";
+  if (race.FewestTerms()) {
+    uint64_t tried = 0;
+    for (const Stratum& s : race.strata) tried += s.tried;
+    return absl::StrCat("No case of fewer terms does: all ", tried, " were tried", ones, ".");
+  }
+  if (race.strata.empty()) return "";
+  return absl::StrCat(
+      race.found ? "Of cases with fewer terms none was found; tried: " : "Tried of few terms: ",
+      absl::StrJoin(race.strata, ", ",
+                    [](std::string* out, const Stratum& s) {
+                      absl::StrAppend(out, s.all ? "all " : "", s.tried, " of ", StratumText(s));
+                    }),
+      ones, ".");
+}
+
+std::string PairText(const PairRace& pair, const TextStyle& style) {
+  const bool other_family = pair.x.model.algorithm.family != pair.y.model.algorithm.family;
+  std::string head =
+      absl::StrCat("x  ", pair.x.name, "  ", Describe(pair.x.model.algorithm), "\ny  ", pair.y.name,
+                   "  ", Describe(pair.y.model.algorithm), "\n");
+  if (!pair.changes.empty()) absl::StrAppend(&head, "y differs in ", pair.changes, "\n");
+  if (other_family) absl::StrAppend(&head, "they are of different families\n");
+  absl::StrAppend(&head, VerdictText(pair), "\n");
+  std::string text = Wrap(head, style.width, 3);
+  const std::string smaller = SmallerText(pair.race);
+  if (!pair.race.found) {
+    return smaller.empty() ? text : absl::StrCat(text, Wrap(smaller + "\n", style.width, 2));
+  }
+  const TellingCase& found = *pair.race.found;
+  const Format& d = pair.x.model.d;
+  absl::StrAppend(&text, CaseText(*pair.x.op, found.dot, 2, style.width),
+                  Table(Stages(pair), style));
+  const std::string line = FormatLine(*pair.x.op->instruction, found.dot);
+  std::string below =
+      absl::StrCat("x gives ", WordText(d, found.x), "\ny gives ", WordText(d, found.y), "\n");
+  if (!pair.stage.empty()) absl::StrAppend(&below, "First differing stage: ", pair.stage, ".\n");
+  if (!smaller.empty()) absl::StrAppend(&below, smaller, "\n");
+  return absl::StrCat(text, Wrap(below, style.width, 2), Labelled("line  ", line, style.width));
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,44 @@
+// Two models: the same, proved equal, told apart by a case, or not known.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "triage/race/race.h"
+#include "triage/race/same.h"
+#include "triage/text_table.h"
+
+namespace mmadiff {
+
+struct PairRace {
+  enum Verdict { kSame, kProved, kTold, kUndecided, kNotComparable };
+
+  Racer x, y;
+  Verdict verdict = kUndecided;
+  std::string why = {};               // of kNotComparable
+  std::vector<ProofStep> proof = {};  // of kProved
+  RaceResult race = {};               // of kTold and kUndecided
+  std::string changes = {};  // "NAME=VALUE NAME=VALUE": what y has otherwise; "" for another family
+  std::string stage = {};    // of kTold: where they part, "" if their stages have nothing in common
+};
+
+const char* Name(PairRace::Verdict verdict);  // "same_model", "proved_equal", "told_apart", ...
+
+// Remembers what it found: rows of many instructions have few models.
+class Races {
+ public:
+  absl::StatusOr<PairRace> Find(const Racer& x, const Racer& y);
+
+ private:
+  std::vector<PairRace> known_;
+};
+
+// "the same model", "2 terms", "equal: ...": without the case.
+std::string VerdictText(const PairRace& pair);
+// What was tried of cases with fewer terms, one sentence; "" if there are none.
+std::string SmallerText(const RaceResult& race);
+// Both models, the verdict, the case, its stages and words. Many lines.
+std::string PairText(const PairRace& pair, const TextStyle& style);
+
+}  // namespace mmadiff

@@ -1,0 +1,100 @@
+#include "triage/race/racer.h"
+
+#include <cstring>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "device/faulty.h"
+#include "sim/parameter.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+std::string Escaped(absl::string_view text) { return absl::CHexEscape(text.substr(0, 100)); }
+
+std::string ValuesOf(const Parameter& p) {
+  for (const FaultUsage& usage : FaultUsages()) {
+    if (usage.name == p.name) return usage.values;
+  }
+  return "";
+}
+
+absl::Status Change(absl::string_view change, Racer& racer) {
+  const std::vector<std::string> parts = absl::StrSplit(change, absl::MaxSplits('=', 1));
+  Algorithm& algorithm = racer.model.algorithm;
+  const Parameter* parameter = FindParameter(algorithm.family, parts[0]);
+  if (parameter == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(racer.op->name, " has no parameter '",
+                                                   Escaped(parts[0]),
+                                                   "': ", Describe(racer.op->model.algorithm)));
+  }
+  int value = 0;
+  if (parts.size() != 2 || !ParseValue(*parameter, parts[1], &value)) {
+    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(change), "': write ",
+                                                   parameter->name,
+                                                   "=VALUE; allowed: ", ValuesOf(*parameter)));
+  }
+  parameter->set(algorithm, value);
+  return absl::OkStatus();
+}
+
+std::string Formats(const Model& m) {
+  std::string text =
+      absl::StrCat(m.d.name, " = ", m.a.name, " x ", m.b.name, " + ", m.c.name, ", k=", m.k);
+  if (m.scale_block > 0) {
+    absl::StrAppend(&text, ", ", m.scale.name, " scales of ", m.scale_block);
+  }
+  return text;
+}
+
+}  // namespace
+
+Racer RacerOf(const Operation& op) { return {op.name, &op, op.model}; }
+
+absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
+  const size_t colon = text.find(':');
+  const std::string name(text.substr(0, colon));
+  const Operation* op = FindOperation(name, Models::kOptional);
+  if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(name)));
+  if (!IsModelled(*op)) {
+    return absl::InvalidArgumentError(absl::StrCat(op->name, " has no model (",
+                                                   op->numerics->evidence.text,
+                                                   "): there is nothing to tell apart"));
+  }
+  Racer racer = RacerOf(*op);
+  if (colon == text.npos) return racer;
+  for (absl::string_view change : absl::StrSplit(text.substr(colon + 1), ',')) {
+    if (absl::Status s = Change(change, racer); !s.ok()) return s;
+  }
+  const std::string invalid = WhyInvalid(racer.model);
+  if (!invalid.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("'", Escaped(text), "': ", invalid));
+  }
+  absl::StrAppend(&racer.name, text.substr(colon));
+  return racer;
+}
+
+std::string WhyNotComparable(const Model& x, const Model& y) {
+  Model same = y;
+  same.algorithm = x.algorithm;
+  if (SameModel(x, same)) return "";
+  return absl::StrCat("no input has both: ", Formats(x), " against ", Formats(y));
+}
+
+bool Tell(const Racer& x, uint64_t of_x, const Racer& y, uint64_t of_y) {
+  return !SameResult(*x.op, of_x, of_y) && !SameResult(*y.op, of_x, of_y);
+}
+
+Course::Course(const Racer& x, const Racer& y) : numerics(*x.op->numerics), op(*x.op) {
+  if (y.op->numerics->nan_verdict == NanVerdict::kAnyNan) {
+    numerics.nan_verdict = NanVerdict::kAnyNan;
+  }
+  op.numerics = &numerics;
+  op.model = x.model;
+}
+
+}  // namespace mmadiff

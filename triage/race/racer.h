@@ -1,0 +1,40 @@
+// A model with a name: a row of the table, or one with parameters changed.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+struct Racer {
+  std::string name;     // as it was written, architectures without aliases
+  const Operation* op;  // the row
+  Model model;          // the row's, or with changes
+};
+
+// "ARCH/INSTRUCTION", or "ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE" with the names and values of
+// `faulty:`. kInvalidArgument: no such row, one without a model, no such parameter or value, a
+// model that cannot be simulated.
+absl::StatusOr<Racer> ParseRacer(absl::string_view text);
+
+Racer RacerOf(const Operation& op);
+
+// Why no input has both models: other formats, k or scales; "" if they can be compared.
+std::string WhyNotComparable(const Model& x, const Model& y);
+
+// Whether words of two models tell them apart: not by two NaNs of which a row promises no bits.
+bool Tell(const Racer& x, uint64_t of_x, const Racer& y, uint64_t of_y);
+
+// The row of `x`, in which a NaN promises its bits only if both rows promise them.
+struct Course {
+  Course(const Racer& x, const Racer& y);
+  Course(const Course&) = delete;
+
+  Numerics numerics;
+  Operation op;  // with the model of x
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,37 @@
+#include "triage/race/recorded_pool.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/recordings/recording.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kMostOfOperation = 1 << 14;
+constexpr int64_t kOfExecution = 8;
+
+}  // namespace
+
+absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
+                                                   const std::vector<const Operation*>& ops) {
+  std::vector<PoolCase> pool;
+  std::vector<size_t> counts(ops.size(), 0);
+  const auto stats = ReadRecordings(path, "", [&](const Recording& r) -> absl::Status {
+    const size_t op = std::ranges::find(ops, r.op) - ops.begin();
+    if (op == ops.size() || counts[op] >= kMostOfOperation) return absl::OkStatus();
+    const absl::StatusOr<Batch> inputs = InputsOf(r);
+    if (!inputs.ok()) return inputs.status();
+    const int64_t step = std::max<int64_t>(1, inputs->shape.d_words() / kOfExecution);
+    for (int64_t i = 0; i < inputs->dot_products() && counts[op] < kMostOfOperation; i += step) {
+      pool.push_back({r.op, Extract(*inputs, i), r.d[i]});
+      ++counts[op];
+    }
+    return absl::OkStatus();
+  });
+  if (!stats.ok()) return stats.status();
+  if (!pool.empty()) return pool;
+  return absl::InternalError(absl::StrCat(path, ": no recorded dot product can be used"));
+}
+
+}  // namespace mmadiff
