@@ -45,20 +45,6 @@ void AppendEnd(const std::string& term, std::string& name) {
   absl::StrAppend(&name, group ? " ... " : "..", group ? term : term.substr(2));
 }
 
-std::string Table(const StageTable& stages, const TextStyle& style) {
-  std::vector<TableColumn> columns = {{"stage"}};
-  for (size_t i = 0; i < stages.columns.size(); ++i) {
-    columns.push_back({.title = stages.columns[i], .drop = i < 2 ? 0 : static_cast<int>(i)});
-  }
-  columns.push_back({""});  // of the mark
-  TextTable table(std::move(columns));
-  for (StageLine& line : FoldStages(stages)) {
-    line.cells.push_back(line.parts ? "<--" : "");
-    table.Add(std::move(line.cells), line.parts);
-  }
-  return table.Text(style);
-}
-
 // The results that are not the device's answer, and that. Of the `changes` some have no column.
 std::string Results(const Format& d, const StageTable& stages, size_t changes, uint64_t answer) {
   std::string text, same;
@@ -102,6 +88,20 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
 
 }  // namespace
 
+std::string StagesText(const StageTable& stages, const TextStyle& style) {
+  std::vector<TableColumn> columns = {{"stage"}};
+  for (size_t i = 0; i < stages.columns.size(); ++i) {
+    columns.push_back({.title = stages.columns[i], .drop = i < 2 ? 0 : static_cast<int>(i)});
+  }
+  columns.push_back({""});  // of the mark
+  TextTable table(std::move(columns));
+  for (StageLine& line : FoldStages(stages)) {
+    line.cells.push_back(line.parts ? "<--" : "");
+    table.Add(std::move(line.cells), line.parts);
+  }
+  return table.Text(style);
+}
+
 std::vector<StageLine> FoldStages(const StageTable& stages) {
   std::vector<StageLine> lines;
   for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
@@ -136,7 +136,7 @@ std::string ExplainText(const Operation& op, const Observed& observed, const Dia
   const std::string below =
       absl::StrCat(Results(op.model.d, stages, diagnosis.changes.size(), observed.d),
                    Conclusion(op, observed, diagnosis, stages.parting));
-  return Table(stages, style) + Wrap(below, style.width, 2);
+  return StagesText(stages, style) + Wrap(below, style.width, 2);
 }
 
 }  // namespace mmadiff

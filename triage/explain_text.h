@@ -20,6 +20,9 @@ std::string ExplainText(const Operation& op, const Observed& observed, const Dia
 // Of DiagnosisOfAnswer().
 std::string ExplainText(const Operation& op, const Observed& observed, const TextStyle& style);
 
+// The table alone.
+std::string StagesText(const StageTable& stages, const TextStyle& style);
+
 // The rows of that table: the stage, then a cell for each column, "=" where it is the model's;
 // alike neighbours are one row.
 struct StageLine {

@@ -318,6 +318,17 @@ expect 1 minimize "$case" --device=faulty:fraction_bits=2 --workdir=alike
 expect 1 minimize "$case" --device=faulty:fraction_bits=20 --workdir=alike --json; json; says '"bucket"'
 for file in alike/sm_90/*fraction_bits_2-*; do expect 1 explain "$file" --json; says '"fraction_bits=2"'; done
 expect 1 explain alike; is "$(grep -c 'misses 0$' "$out")" 2
+# Numbers of one's own and lines, through the model alone.
+expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain
+is "$(grep -c 'class="bar"' aligned.svg)" 4
+line=$("$m" gen $mma --cases=1 | grep -v '^#' | head -n 1)
+expect 0 explain $mma --line="$line"; cp "$out" by_line; expect 0 explain "$mma@g3:1:0" --device=model; is "$(cmp by_line "$out" 2>&1)" ''
+expect 0 explain $mma --line="$line" --csv; says 'stage,model'; is "$(grep -c '^step\|^product' "$out")" 16
+expect 2 explain $mma --a=0.1; warns 'near it is 0x2e66'; expect 2 explain $mma --a=x; warns 'is no number: write'
+expect 2 explain $mma --a=1 --line="$line"; warns 'not both'; expect 2 explain $mma --line=''
+expect 2 explain $mma --a=1 --device=host; warns 'with the model alone'; expect 2 explain $mma --csv --json --a=1; warns 'either'
+expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'aligns nothing'
+expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'aligns nothing'
 # A change that no input shows is no clean pass.
 run 0 --device=faulty:addend_flush=every_step --instr=arm/bfdot --cases=50 --workdir=same; warns 'no input shows'
 expect 2 explain f24/findings --device=faulty:none=0; warns 'takes one case'

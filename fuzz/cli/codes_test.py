@@ -93,6 +93,7 @@ minimize 5 damaged | mmadiff minimize $one --device='exec:echo garbage'
 minimize 6 results | mmadiff minimize $one $OTHER --workdir=/proc/none
 minimize 75 stopped | mmadiff minimize $one --device='exec:kill -9 $$'
 explain 0 they are | mmadiff explain $one $SAME
+explain 0 the model | mmadiff explain $M --a=1.0,2^-24 --b=1.0 --c=-2^-25 --svg=aligned.svg
 explain 1 the device's | mmadiff explain $one $OTHER
 explain 4 no such | mmadiff explain $one --device=host
 explain 5 damaged | mmadiff explain $one --device='exec:echo garbage'

@@ -3,10 +3,12 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/case_folder.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/explain_model.h"
 #include "fuzz/explainer.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
@@ -35,14 +37,6 @@ nlohmann::ordered_json Json(const Operation& op, const std::string& device, cons
       {"changes", changes},         {"nearest", ChangeJson(d.nearest.name)},
       {"nearest_misses", d.missed}, {"single_changes_tried", d.singles},
       {"pairs_tried", d.pairs}};
-}
-
-nlohmann::ordered_json StagesJson(const StageTable& table) {
-  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
-  for (const StageTable::Row& row : table.rows) {
-    rows.push_back({{"stage", row.name}, {"values", row.values}, {"differs_first", row.parts}});
-  }
-  return {{"columns", table.columns}, {"rows", rows}};
 }
 
 std::string GroupText(const ExplainedGroup& group) {
@@ -142,43 +136,115 @@ std::string CaseJson(const ExplainedCase& e) {
   return JsonText(json, 1) + "\n";
 }
 
-int RunExplain(const std::string& argument, const std::string& device_spec,
-               const Globals& globals) {
+// The first dot product of a case, with the model alone.
+int RunModel(const std::string& argument, const StageOutput& output, const Globals& globals) {
+  if (LooksLikeCaseName(argument)) {
+    const absl::StatusOr<CaseName> name = ParseCaseName(argument);
+    if (!name.ok()) return Fail(name.status());
+    Batch batch;
+    Generate(name->stream, name->index, 1, batch);
+    return ExplainModel(*name->stream.op, Extract(batch, 0), output, globals);
+  }
+  const absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+  if (!stored.ok()) {
+    const absl::StatusOr<Subject> why = LoadSubject(argument, nullptr);
+    return Fail(why.ok() ? stored.status() : why.status());
+  }
+  return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals);
+}
+
+struct ExplainFlags {
+  std::string subject, device;
+  OwnNumbers numbers;
+  StageOutput output;
+};
+
+int RunExplain(const ExplainFlags& flags, const Globals& globals) {
+  const std::string& argument = flags.subject;
   Console console = globals.MakeConsole();
+  if (flags.output.csv && globals.json) {
+    return Fail(absl::InvalidArgumentError("either --csv or --json"));
+  }
+  const bool alone = flags.device == "model";
+  if (flags.numbers.any()) {
+    if (!flags.device.empty() && !alone) {
+      return Fail(
+          absl::InvalidArgumentError("numbers of one's own are explained with the model alone; "
+                                     "`mmadiff check` compares lines"));
+    }
+    const absl::StatusOr<const Operation*> op = OneOperation(argument);
+    if (!op.ok()) return Fail(op.status());
+    const absl::StatusOr<DotProductCase> dot = DotProductOf(**op, flags.numbers);
+    if (!dot.ok()) return Fail(dot.status());
+    return ExplainModel(**op, *dot, flags.output, globals);
+  }
   std::error_code error;
   if (std::filesystem::is_directory(argument, error)) {
-    if (device_spec.empty()) return RunFolder(argument, globals);
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-        argument, ": a folder is explained from its stored answers; --device takes one case")));
+    if (!flags.device.empty()) {
+      return Fail(absl::InvalidArgumentError(absl::StrCat(
+          argument, ": a folder is explained from its stored answers; --device takes one case")));
+    }
+    if (flags.output.csv || !flags.output.svg.empty()) {
+      return Fail(absl::InvalidArgumentError("--csv and --svg take one case"));
+    }
+    return RunFolder(argument, globals);
   }
+  if (alone) return RunModel(argument, flags.output, globals);
   std::unique_ptr<Device> device;
-  if (!device_spec.empty() || LooksLikeCaseName(argument)) {
-    DeviceOr opened = OpenDeviceAndWarn(device_spec.empty() ? "auto" : device_spec, console);
+  if (!flags.device.empty() || LooksLikeCaseName(argument)) {
+    DeviceOr opened = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, console);
     if (!opened.ok()) return Fail(opened.status());
     device = *std::move(opened);
   }
+  if (device != nullptr && flags.device.empty()) {
+    const absl::StatusOr<CaseName> name = ParseCaseName(argument);
+    if (name.ok() && !device->Supports(*name->stream.op).ok()) {
+      console.Warn("no device here has the instruction: the stages are the model's own");
+      return RunModel(argument, flags.output, globals);
+    }
+  }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
   if (!e.ok()) return Fail(e.status());
-  console.Print(globals.json ? CaseJson(*e) : ExplainedText(*e, console.style()));
+  const DotProductCase& dot = e->observed[e->element].dot;
+  const Operation& op = *e->subject.mismatch.op;
+  if (const int code = WriteDrawing(op, dot, flags.output); code != kClean) return code;
+  console.Print(flags.output.csv ? StagesCsv(MakeStageTable(op, e->of_answer.changes, dot))
+                : globals.json   ? CaseJson(*e)
+                                 : ExplainedText(*e, console.style()));
   if (e->damaged) return kDamaged;
   return e->subject.differing.empty() ? kClean : kMismatch;
+}
+
+CLI::Option* AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
+                        const char* what) {
+  return command.add_option(flag, numbers, what)->delimiter(',')->type_name("NUMBERS");
 }
 
 }  // namespace
 
 std::function<int()> AddExplain(CLI::App& command, const Globals& globals) {
-  struct Flags {
-    std::string subject, device;
-  };
-  const auto flags = std::make_shared<Flags>();
+  const auto flags = std::make_shared<ExplainFlags>();
   command
       .add_option("case", flags->subject,
                   "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
-                  "them; a case name")
+                  "them; a case name; with numbers of one's own an instruction")
       ->required();
   AddDevice(command, flags->device,
-            "ask this device instead of the answer in the file [auto for a case name]");
-  return [flags, &globals] { return RunExplain(flags->subject, flags->device, globals); };
+            "ask this device instead of the answer in the file; `model`: nobody, show the model's "
+            "own stages [auto for a case name]");
+  AddNumbers(command, "--a", flags->numbers.a,
+             "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, or words 0x3c00; the rest +0");
+  AddNumbers(command, "--b", flags->numbers.b, "of the column of B");
+  command.add_option("--c", flags->numbers.c, "the addend [+0]")->type_name("NUMBER");
+  AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
+  AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
+  command
+      .add_option("--line", flags->numbers.line, "operands as a line of `gen`, in place of numbers")
+      ->type_name("LINE");
+  command.add_flag("--csv", flags->output.csv, "the stages comma separated");
+  command.add_option("--svg", flags->output.svg, "draw the alignment into this file")
+      ->type_name("FILE");
+  return [flags, &globals] { return RunExplain(*flags, globals); };
 }
 
 }  // namespace mmadiff

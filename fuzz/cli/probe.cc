@@ -32,15 +32,16 @@ class Answers {
     group->answers.push_back(answer);
   }
 
-  // `out`: the folder of the answers, or empty.
-  void Print(const Globals& globals, bool stats, const std::string& out, Console& console) {
+  // `out`: the folder of the answers, or empty. `device` for the command that asks on.
+  void Print(const Globals& globals, bool stats, const std::string& out, const std::string& device,
+             Console& console) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
     if (globals.json) {
       console.Print(Json());
       return;
     }
-    for (const Group& group : groups_) console.Print(Text(group, console.style()));
+    for (const Group& group : groups_) console.Print(Text(group, device, console.style()));
     if (stats || !console.terminal()) console.Print(Stats());
     if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
   }
@@ -66,9 +67,37 @@ class Answers {
                                                        : 2;
   }
 
-  static std::string Text(const Group& group, const TextStyle& style) {
+  // Whether no value of what the question asks for gives the answers.
+  static bool IsLost(const ProbeAnswer& answer) {
+    return answer.question->method == Method::kParameters && answer.refuting.has_value();
+  }
+
+  // Several questions that nothing answers are one answer: it is another family.
+  static std::string OtherFamily(const Group& group, const std::string& device,
+                                 const TextStyle& style) {
+    const std::string model = Describe(group.op->model.algorithm);
+    const std::string family =
+        IsModelled(*group.op) ? model.substr(0, model.find('(')) : "as supposed";
+    return absl::StrCat(
+        Labelled("  family            ",
+                 absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,
+                              " by all that was tried: no change of one parameter, of two or of "
+                              "more one by one gives the answers to ",
+                              std::ranges::count_if(group.answers, IsLost),
+                              " questions; `infer` looks in all families"),
+                 style.width),
+        CommandLine("  next              ",
+                    absl::StrCat(Program(), " infer --device=", ShellWord(device),
+                                 " --instr=", ShellWord(group.op->name)),
+                    style.width));
+  }
+
+  static std::string Text(const Group& group, const std::string& device, const TextStyle& style) {
     std::string text = absl::StrCat(group.op->name, "\n");
+    const bool other = std::ranges::count_if(group.answers, IsLost) > 1;
+    if (other) absl::StrAppend(&text, OtherFamily(group, device, style));
     for (const ProbeAnswer& answer : group.answers) {
+      if (other && IsLost(answer)) continue;
       const bool mark = style.color && answer.agreement == Agreement::kContradicts;
       absl::StrAppend(&text, mark ? kMarkBegin : "",
                       Labelled(absl::StrFormat("  %-17s ", answer.question->id),
@@ -230,7 +259,8 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       options, **engine,
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
-  answers.Print(globals, flags.stats, flags.out, console);  // also what came before an error
+  answers.Print(globals, flags.stats, flags.out, flags.device,
+                console);  // also what came before an error
   return outcome.ok() ? Finish(answers, *outcome, console) : Fail(outcome.status(), kNotDurable);
 }
 

@@ -115,6 +115,8 @@ LINES = [
     (0, ['explain', CASE, '--device=faulty:none=0'], ''),
     (1, ['explain', CASE, '--device=faulty:wrong_lane=3'], ''),
     (1, ['explain', 'bad/findings'], ''),
+    (0, ['explain', MMA, '--a=1.0,2^-24', '--b=1.0', '--c=-inf'], ''),
+    (0, ['explain', CASE, '--device=model'], ''),
     (1, ['race', MMA, f'{MMA}:fraction_bits=24'], ''),
     (0, ['race', MMA, f'{MMA}:exponent_floor=-140'], ''),
     (1, ['race', 'sm_80', 'sm_90', '--instr=mma.m16n8k16.*'], ''),

@@ -54,7 +54,8 @@ struct Inference {
   bool nan_unknown = false;            // but for the bits of NaNs, which no rule gives
   std::vector<Fixed> fixed;
   std::vector<Undetermined> undetermined;
-  Candidate nearest;                 // when there is no algorithm
+  Candidate nearest = {{.family = Family::kNone},
+                       0};           // when there is no algorithm, and something was answered
   std::optional<Observed> refuting;  // the smallest answer that it does not give
   std::vector<Refuted> refuted;
   std::vector<ExperimentAnswer> answers;  // every question, but those that did not repeat

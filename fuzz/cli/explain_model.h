@@ -1,0 +1,46 @@
+// `explain` without a device: the stages of a row's model for one dot product.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "fuzz/cli/cli.h"
+#include "fuzz/json_text.h"
+#include "sim/batch.h"
+#include "sim/operation.h"
+#include "triage/stage_table.h"
+
+namespace mmadiff {
+
+// Numbers of one's own, as ParseNumber() takes them; what is left out is +0, a scale 1.0.
+struct OwnNumbers {
+  std::vector<std::string> a, b, scale_a, scale_b;
+  std::optional<std::string> c, line;  // `line`: one of the line protocol, in place of the others
+
+  bool any() const {
+    return !a.empty() || !b.empty() || c || !scale_a.empty() || !scale_b.empty() || line;
+  }
+};
+
+// kInvalidArgument says which number is none of its format, or that there are too many.
+absl::StatusOr<DotProductCase> DotProductOf(const Operation& op, const OwnNumbers& numbers);
+
+// How stages are printed.
+struct StageOutput {
+  bool csv = false;
+  std::string svg;  // file for the drawing of the alignment; empty: none
+};
+
+// "stage,model,...": a line for each row, quoted as RFC 4180 says.
+std::string StagesCsv(const StageTable& table);
+nlohmann::ordered_json StagesJson(const StageTable& table);
+// Writes the drawing, if one is wanted; kClean, or an exit code after a message.
+int WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output);
+
+int ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+                 const Globals& globals);
+
+}  // namespace mmadiff

@@ -1,0 +1,286 @@
+#include "triage/parse_number.h"
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "device/line_protocol.h"
+#include "sim/word.h"
+#include "triage/number_text.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+using Wide = unsigned __int128;
+
+// (-1)^negative * magnitude * 2^lsb, the magnitude odd or zero.
+struct Exact {
+  bool negative = false;
+  Wide magnitude = 0;
+  int lsb = 0;
+};
+
+constexpr int kLargest = 20000;  // exponents; formats end far below
+
+int Bits(Wide x) {
+  const uint64_t high = static_cast<uint64_t>(x >> 64);
+  return high != 0 ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(x));
+}
+
+Exact Odd(Exact x) {
+  if (x.magnitude == 0) x.lsb = 0;
+  for (; x.magnitude != 0 && (x.magnitude & 1) == 0; x.magnitude >>= 1) ++x.lsb;
+  return x;
+}
+
+// Whether it is below 2^124, so that a digit more fits.
+bool HasRoom(Wide x) { return Bits(x) < 124; }
+
+// "12.5e-3": digits and a decimal exponent, as an odd number times a power of two.
+std::optional<Exact> Decimal(absl::string_view text) {
+  Exact x;
+  int tens = 0;
+  bool digits = false, point = false;
+  for (; !text.empty() && (absl::ascii_isdigit(text[0]) || text[0] == '.'); text.remove_prefix(1)) {
+    if (text[0] == '.') {
+      if (std::exchange(point, true)) return std::nullopt;
+      continue;
+    }
+    if (!HasRoom(x.magnitude)) return std::nullopt;
+    x.magnitude = x.magnitude * 10 + (text[0] - '0');
+    digits = true;
+    tens -= point;
+  }
+  if (!digits) return std::nullopt;
+  if (!text.empty()) {
+    int exponent = 0;
+    if ((text[0] != 'e' && text[0] != 'E') || !absl::SimpleAtoi(text.substr(1), &exponent) ||
+        exponent < -kLargest || exponent > kLargest) {
+      return std::nullopt;
+    }
+    tens += exponent;
+  }
+  if (x.magnitude == 0) return x;
+  x.lsb = tens;
+  for (; tens > 0; --tens) {
+    if (!HasRoom(x.magnitude)) return std::nullopt;
+    x.magnitude *= 5;
+  }
+  for (; tens < 0; ++tens) {
+    if (x.magnitude % 5 != 0) return std::nullopt;  // no finite binary fraction
+    x.magnitude /= 5;
+  }
+  return Odd(x);
+}
+
+// "0x1.8p-3".
+std::optional<Exact> HexadecimalFloat(absl::string_view text) {
+  if (!absl::ConsumePrefix(&text, "0x") && !absl::ConsumePrefix(&text, "0X")) return std::nullopt;
+  Exact x;
+  bool digits = false, point = false;
+  for (; !text.empty() && (absl::ascii_isxdigit(text[0]) || text[0] == '.');
+       text.remove_prefix(1)) {
+    if (text[0] == '.') {
+      if (std::exchange(point, true)) return std::nullopt;
+      continue;
+    }
+    if (!HasRoom(x.magnitude)) return std::nullopt;
+    const char c = absl::ascii_tolower(text[0]);
+    x.magnitude = x.magnitude * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
+    digits = true;
+    if (point) x.lsb -= 4;
+  }
+  int exponent = 0;
+  if (!digits || text.empty() || (text[0] != 'p' && text[0] != 'P') ||
+      !absl::SimpleAtoi(text.substr(1), &exponent) || exponent < -kLargest || exponent > kLargest) {
+    return std::nullopt;
+  }
+  x.lsb += exponent;
+  return Odd(x);
+}
+
+// "2^-24".
+std::optional<Exact> Power(absl::string_view text) {
+  int exponent = 0;
+  if (!absl::ConsumePrefix(&text, "2^") || !absl::SimpleAtoi(text, &exponent) ||
+      exponent < -kLargest || exponent > kLargest) {
+    return std::nullopt;
+  }
+  return Exact{false, 1, exponent};
+}
+
+// One of these, or "5 * 2^-30"; with a sign.
+std::optional<Exact> Term(absl::string_view text) {
+  text = absl::StripAsciiWhitespace(text);
+  const bool negative = absl::ConsumePrefix(&text, "-");
+  if (!negative) absl::ConsumePrefix(&text, "+");
+  std::optional<Exact> x;
+  if (const size_t times = text.find('*'); times != absl::string_view::npos) {
+    x = Decimal(absl::StripAsciiWhitespace(text.substr(0, times)));
+    const std::optional<Exact> power = Power(absl::StripAsciiWhitespace(text.substr(times + 1)));
+    if (!x || !power) return std::nullopt;
+    x->lsb += x->magnitude == 0 ? 0 : power->lsb;
+  } else {
+    x = Power(text);
+    if (!x) x = HexadecimalFloat(text);
+    if (!x) x = Decimal(text);
+  }
+  if (x) x->negative = negative;
+  return x;
+}
+
+std::optional<Exact> Sum(const Exact& x, const Exact& y) {
+  if (x.magnitude == 0) return y;
+  if (y.magnitude == 0) return x;
+  const int lsb = std::min(x.lsb, y.lsb);
+  if (Bits(x.magnitude) + x.lsb - lsb > 126 || Bits(y.magnitude) + y.lsb - lsb > 126) {
+    return std::nullopt;
+  }
+  const auto signed_of = [&](const Exact& e) {
+    const auto magnitude = static_cast<__int128>(e.magnitude << (e.lsb - lsb));
+    return e.negative ? -magnitude : magnitude;
+  };
+  const __int128 sum = signed_of(x) + signed_of(y);
+  return Odd({sum < 0, static_cast<Wide>(sum < 0 ? -sum : sum), lsb});
+}
+
+// Terms joined by " + " and " - ", with spaces, so that signs of exponents are none of these.
+std::optional<Exact> Expression(absl::string_view text) {
+  std::optional<Exact> sum;
+  size_t begin = 0;
+  bool negative = false;
+  while (true) {
+    const size_t plus = text.find(" + ", begin), minus = text.find(" - ", begin);
+    const size_t end = std::min(plus, minus);
+    std::optional<Exact> term = Term(text.substr(begin, end - begin));
+    if (!term) return std::nullopt;
+    term->negative ^= negative;
+    sum = sum ? Sum(*sum, *term) : term;
+    if (!sum || end == absl::string_view::npos) return sum;
+    negative = end == minus;
+    begin = end + 3;
+  }
+}
+
+bool Encode(const Format& f, const Exact& x, uint64_t* word) {
+  if (IsInteger(f)) {
+    const int bits = Bits(x.magnitude) + x.lsb;
+    if (x.lsb < 0 || bits > 33) return x.magnitude == 0 && (*word = 0, true);
+    const int64_t magnitude = static_cast<int64_t>(x.magnitude << x.lsb);
+    *word = static_cast<uint64_t>(x.negative ? -magnitude : magnitude) & LowBits(f.bits);
+    return DecodeInteger(f, *word) == (x.negative ? -magnitude : magnitude);
+  }
+  if (x.magnitude == 0) return EncodeValue(f, {Value::Class::kZero, x.negative, 0, 0}, word);
+  const int bits = Bits(x.magnitude);
+  if (bits > 65) return false;
+  const Wide fraction = bits == 1 ? 0 : (x.magnitude << (129 - bits)) >> 64;
+  return EncodeValue(
+      f, {Value::Class::kFinite, x.negative, x.lsb + bits - 1, static_cast<uint64_t>(fraction)},
+      word);
+}
+
+long double Number(const Format& f, uint64_t word) {
+  if (IsInteger(f)) return static_cast<long double>(DecodeInteger(f, word));
+  const Unpacked u = Decode(f, word);
+  const long double x =
+      std::ldexp(static_cast<long double>(u.significand), u.exponent - f.fraction_bits);
+  return u.negative ? -x : x;
+}
+
+std::string WithWord(const Format& f, uint64_t word) {
+  return absl::StrCat("0x", HexWord(f, word), " = ", NumberText(f, word));
+}
+
+// What the format has near a number that it has not.
+std::string Near(const Format& f, long double value) {
+  if (std::signbit(value) && !f.is_signed) return "it has no sign";
+  const uint64_t sign = std::signbit(value) ? 1ull << SignBit(f) : 0;
+  const uint64_t unit = 1ull << f.ignored_bits;
+  uint64_t low = 0, high = MaxFiniteWord(f) / unit;  // magnitudes ascend with their words
+  const long double magnitude = std::fabs(value);
+  const auto distance = [&](uint64_t word) {
+    return std::fabs(std::fabs(Number(f, word * unit)) - magnitude);
+  };
+  if (std::fabs(Number(f, high * unit)) < magnitude) {
+    return absl::StrCat("the largest is ", WithWord(f, sign | high * unit));
+  }
+  while (low + 1 < high) {
+    const uint64_t middle = low + (high - low) / 2;
+    (std::fabs(Number(f, middle * unit)) <= magnitude ? low : high) = middle;
+  }
+  return absl::StrCat("near it is ",
+                      WithWord(f, sign | (distance(low) <= distance(high) ? low : high) * unit));
+}
+
+// A number that has no finite binary fraction, or too many digits, rounded; none for other texts.
+std::optional<long double> Rounded(const std::string& text) {
+  if (text.find_first_not_of("+-.0123456789eE") != std::string::npos) return std::nullopt;
+  char* end = nullptr;
+  const long double value = std::strtold(text.c_str(), &end);
+  if (text.empty() || end != text.c_str() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+absl::StatusOr<uint64_t> ParseNumber(const Format& f, absl::string_view text) {
+  text = absl::StripAsciiWhitespace(text);
+  const std::string lower = absl::AsciiStrToLower(text);
+  absl::string_view rest = lower;
+  const bool negative = absl::ConsumePrefix(&rest, "-");
+  if (!negative) absl::ConsumePrefix(&rest, "+");
+  uint64_t word = 0;
+  const bool hexadecimal =
+      absl::StartsWithIgnoreCase(rest, "0x") && rest.find_first_of("pP") == absl::string_view::npos;
+  if (hexadecimal) {
+    if (negative) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", text, "': 0x without p is a word, which has its sign in it"));
+    }
+    return ParseHexWord(f, rest.substr(2));
+  }
+  if (rest == "inf" || rest == "infinity") {
+    if (!IsInteger(f) && EncodeValue(f, {Value::Class::kInfinite, negative, 0, 0}, &word))
+      return word;
+    return absl::InvalidArgumentError(absl::StrCat(f.name, " has no infinity"));
+  }
+  if (absl::ConsumePrefix(&rest, "nan")) {
+    uint64_t payload = 0;
+    const bool given = absl::ConsumePrefix(&rest, "(0x");
+    if ((!given && !rest.empty()) ||
+        (given && (!absl::ConsumeSuffix(&rest, ")") || !absl::SimpleHexAtoi(rest, &payload)))) {
+      return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number"));
+    }
+    const bool made =
+        !IsInteger(f) && (given ? EncodeValue(f, {Value::Class::kNan, negative, 0, payload}, &word)
+                                : EncodeNan(f, negative, &word));
+    if (made) return word;
+    return absl::InvalidArgumentError(absl::StrCat(f.name, " has no such NaN"));
+  }
+  const std::optional<Exact> exact = Expression(text);
+  if (exact && Encode(f, *exact, &word)) return word;
+  std::optional<long double> rounded = Rounded(std::string(text));
+  if (exact) {
+    rounded = std::ldexp(static_cast<long double>(exact->magnitude), exact->lsb);
+    if (exact->negative) rounded = -*rounded;
+  }
+  if (!rounded) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "'", text, "' is no number: write 1.5, 2^-24, 0x1.8p-3, inf, nan, or the word 0x3c00"));
+  }
+  if (IsInteger(f)) {
+    return absl::InvalidArgumentError(absl::StrCat("'", text, "' is no number of ", f.name));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("'", text, "' is no number of ", f.name, ": ", Near(f, *rounded)));
+}
+
+}  // namespace mmadiff

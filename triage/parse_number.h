@@ -1,0 +1,19 @@
+// Numbers as people write them, exactly or not at all.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "sim/format.h"
+
+namespace mmadiff {
+
+// The word of a number: "1.5", "1e-3", "2^-24", "5 * 2^-30", "1 - 2^-24", a hex float "0x1.8p-3",
+// "inf", "nan", "-inf", or the word itself, "0x3c00" (no p). All that NumberText() writes but what
+// it rounded ("~0.1"). Integers of integer formats in decimal.
+//
+// kInvalidArgument: no number; or none of the format, with the nearest there (to 64 bits).
+absl::StatusOr<uint64_t> ParseNumber(const Format& format, absl::string_view text);
+
+}  // namespace mmadiff
