@@ -318,6 +318,14 @@ expect 1 minimize "$case" --device=faulty:fraction_bits=2 --workdir=alike
 expect 1 minimize "$case" --device=faulty:fraction_bits=20 --workdir=alike --json; json; says '"bucket"'
 for file in alike/sm_90/*fraction_bits_2-*; do expect 1 explain "$file" --json; says '"fraction_bits=2"'; done
 expect 1 explain alike; is "$(grep -c 'misses 0$' "$out")" 2
+# From a black box to a model: bad input, and a tree that is drawn.
+expect 0 infer --device="exec:'$m' eval $fma" --formats=f32,f32,f32,f32 --k=1 --validate=1e4 --svg=tree.svg --out=inferred
+says 'tree     c + k0'; says 'fma_chain(output_rounding=nearest_even'; has() { grep -q "$1" tree.svg; }; has '<svg' || fail 'no drawing'
+expect 3 infer --device=faulty:none=0 --instr=$fma --budget=0; warns 'budget is too small'; is "$(grep -c contradicted "$out")" 0
+expect 2 infer --device=faulty:none=0; warns '--formats=A,B,C,D'; expect 2 infer --device=faulty:none=0 --instr=$fma --k=4
+expect 2 infer --device="exec:cat" --formats=f16,f16,f32 --k=4; expect 2 infer --device="exec:cat" --formats=f16,f16,f32,f32 --k=257
+expect 2 infer --device="exec:cat" --formats=f16,x,f32,f32 --k=4; warns "no format 'x'"
+expect 0 infer --device=faulty:none=0 --instr=$fma --validate=1e4 --out=inferred_row; expect 0 replay inferred_row; expect 0 infer --device=recorded:inferred_row/x86.vfmadd231ss.txt --instr=$fma
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain
 is "$(grep -c 'class="bar"' aligned.svg)" 4

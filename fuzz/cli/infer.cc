@@ -153,6 +153,9 @@ class Inferring {
     if (!globals_.json) console_.Print(InferenceText(op, *inference, console_.style()));
     if (const int code = File(op, device, *inference); code != kClean) return code;
     if (!inference->status.ok()) return Ended(inference->status);
+    if (inference->answers.empty()) {
+      return Ended(absl::InternalError("nothing was asked: --budget is too small"));
+    }
     if (inference->flaky > 0) {
       code_ = kDamaged;
     } else if (code_ == kClean && (!inference->algorithm || ContradictsTable(op, *inference))) {
@@ -211,7 +214,8 @@ std::function<int()> AddInfer(CLI::App& command, const Globals& globals) {
       .add_option("--formats", flags->formats,
                   "of a, b, c and d of what no table has: f16,f16,f32,f32")
       ->type_name("A,B,C,D");
-  command.add_option("--k", flags->k, "with --formats: products of a dot product")->type_name("K");
+  command.add_option("--k", flags->k, "with --formats: products of a dot product, 1 to 256")
+      ->type_name("K");
   command
       .add_option("--scale", flags->scale,
                   "with --formats: format of the scales, and how many k share one: ue8m0:32")

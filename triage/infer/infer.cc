@@ -22,6 +22,7 @@ constexpr int kPool = 1 << 16;      // dot products to choose these from
 constexpr int kAttempts = 4;        // of a search, each without what did not repeat
 constexpr int kDistinguishing = 2;  // that tell a rival from the model
 constexpr size_t kMostRivals = 400;
+constexpr uint64_t kFirstTile = 1 << 20;    // of generated cases that nothing else asks
 constexpr size_t kMostDiffering = 32;       // of one batch of generated cases that become answers
 constexpr size_t kMostAgain = 256;          // answers that are asked for again
 constexpr int64_t kShareOfExperiments = 2;  // of what is left of the budget, one part of so many
@@ -219,35 +220,45 @@ class Inferrer {
     return std::move(chooser.chosen());
   }
 
-  // Whether generated cases agree; those that do not are answers from now on.
+  // Whether generated cases of every class agree; those that do not are answers from now on.
   absl::StatusOr<bool> Validate() {
-    const Model believed = WithAlgorithm(op_, found_[0].algorithm);
     const std::vector<const char*> names = ClassNames(op_);
-    Batch batch;
-    Comparison compared;
-    bool holds = true;
     const int64_t words = op_.shape().d_words();
-    const int64_t tiles = std::max<int64_t>(1, 4096 / words);
+    const int64_t of_class = options_.validation / static_cast<int64_t>(names.size());
     int64_t validated = 0;
-    for (uint64_t first = 1 << 20; validated < options_.validation && holds && !Stop();
-         first += tiles) {
+    result_.validated = 0;
+    for (uint64_t first = kFirstTile; validated < options_.validation && !Stop();) {
+      const int64_t left = (options_.validation - validated) / static_cast<int64_t>(names.size());
+      const int64_t tiles =
+          std::clamp<int64_t>(left / words, 1, std::max<int64_t>(1, 4096 / words));
       for (const char* name : names) {
         Tell(absl::StrCat("validating: ", validated, " of ", options_.validation));
-        Generate({&op_, FindStrategy(name)}, first, tiles, batch);
-        const auto d = asker_.device().Run(op_, batch);
-        if (!d.ok()) return d.status();
-        Compare(op_, believed, batch, *d, compared);
-        validated += batch.dot_products();
-        if (!compared.differing.empty()) {
-          const absl::StatusOr<bool> added = AddDiffering(name, batch, compared);
-          if (!added.ok()) return added.status();
-          holds &= !*added;
+        Batch batch;
+        if (of_class < words) {  // a few of its dot products on their own
+          batch = MakeDotProductBatch(op_.shape(),
+                                      ClassCases(op_, name, first, std::max<int64_t>(1, of_class)));
+        } else {
+          Generate({&op_, FindStrategy(name)}, first, tiles, batch);
         }
-        if (validated >= options_.validation) break;
+        const absl::StatusOr<bool> agrees = Agrees(name, batch);
+        if (!agrees.ok() || !*agrees) return agrees;
+        validated += batch.dot_products();
       }
+      first += of_class < words ? of_class + 1 : tiles;
     }
     result_.validated = validated;
-    return holds;
+    return true;
+  }
+
+  absl::StatusOr<bool> Agrees(const char* name, const Batch& batch) {
+    const auto d = asker_.device().Run(asker_.op(), batch);
+    if (!d.ok()) return d.status();
+    Comparison compared;
+    Compare(op_, WithAlgorithm(op_, found_[0].algorithm), batch, *d, compared);
+    if (compared.differing.empty()) return true;
+    const absl::StatusOr<bool> added = AddDiffering(name, batch, compared);
+    if (!added.ok()) return added.status();
+    return !*added;
   }
 
   // Whether some of the differences come again: they are answers from now on.
@@ -283,6 +294,7 @@ class Inferrer {
       result_.algorithm = found_[0].algorithm;
       AddFixed(observed);
       AddUndetermined(observed);
+      KeepFixed();
     }
     for (const Candidate& c : found_) AddRefuted(c, observed);
     return std::move(result_);
@@ -327,6 +339,16 @@ class Inferrer {
     for (const Neighbour& n : Rivals(op_, observed, model.algorithm)) {
       result_.undetermined.push_back({n.name, ""});
     }
+  }
+
+  // What has another value that nothing tells is not fixed.
+  void KeepFixed() {
+    std::erase_if(result_.fixed, [&](const Fixed& f) {
+      const std::string parameter = f.name.substr(0, f.name.find('=') + 1);
+      return std::ranges::any_of(result_.undetermined, [&](const Undetermined& u) {
+        return u.proof.empty() && u.name.starts_with(parameter);
+      });
+    });
   }
 
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {

@@ -116,6 +116,36 @@ TEST(InferTest, NoBudget) {
   const Inference inference = Infer(device, F16(), {10, 0, {}});
   EXPECT_TRUE(inference.spent);
   EXPECT_FALSE(inference.algorithm);
+  EXPECT_FALSE(ContradictsTable(F16(), inference));
+}
+
+// Every class has its part of a small validation, and about as many are asked as were wanted.
+TEST(InferTest, SmallValidation) {
+  ModelDevice device(F16().model);
+  const auto classes = static_cast<int64_t>(ClassNames(F16()).size());
+  for (const int64_t wanted : {int64_t{1}, int64_t{500}, int64_t{10000}}) {
+    const Inference inference = Infer(device, F16(), {100000, wanted, {}});
+    EXPECT_GE(inference.validated, wanted);
+    EXPECT_LE(inference.validated, wanted + classes * 128);
+    EXPECT_EQ(inference.validated % classes, 0) << wanted;
+  }
+}
+
+// What is fixed has no other value that gives all answers, but such as no input tells.
+TEST(InferTest, FixedIsNotOpen) {
+  std::vector<ExperimentAnswer> answers;
+  for (const DotProductCase& dot : ClassCases(F16(), "band", 0, 12)) {
+    answers.push_back({{dot, Simulate(F16().model, dot)}, "recorded"});
+  }
+  ChangedDevice device("");
+  const Inference inference = InferFrom(device, Unknown(F16()), answers);
+  ASSERT_TRUE(inference.algorithm);
+  for (const Fixed& f : inference.fixed) {
+    for (const Undetermined& u : inference.undetermined) {
+      EXPECT_FALSE(u.proof.empty() && u.name.starts_with(f.name.substr(0, f.name.find('=') + 1)))
+          << f.name << " " << u.name;
+    }
+  }
 }
 
 // The rows of every family with the table's own model, known and unknown.

@@ -52,9 +52,10 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
           "         ",
           absl::StrCat(
               "gives all ", inference.answers.size(), " answers",
-              inference.validated == 0 ? ""
-                                       : absl::StrCat(" and ", inference.validated,
-                                                      " generated dot products of every class"),
+              inference.asked == 0       ? ""
+              : inference.validated == 0 ? "; not validated on generated ones"
+                                         : absl::StrCat(" and ", inference.validated,
+                                                        " generated dot products of every class"),
               inference.nan_unknown ? "; but for the bits of NaNs, which no rule gives" : ""),
           width));
   const std::vector<const Operation*> same = SameRows(op, a);
@@ -80,8 +81,11 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
 
 std::string NotFoundText(const Operation& op, const Inference& inference, size_t width) {
   const size_t answers = inference.answers.size();
-  std::string text = Labelled(
-      "row      ", "none: no algorithm of any family gives all answers that repeat", width);
+  std::string text = Labelled("row      ",
+                              answers == 0 ? "none: nothing was answered"
+                                           : "none: no algorithm of any family gives all answers "
+                                             "that repeat",
+                              width);
   if (inference.nearest.algorithm.family == Family::kNone) return text;
   absl::StrAppend(&text, Labelled("nearest  ",
                                   absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
@@ -181,10 +185,9 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
 }
 
 bool ContradictsTable(const Operation& op, const Inference& inference) {
-  if (!IsModelled(op)) return !inference.algorithm.has_value();
-  if (!inference.algorithm) return true;
-  return !std::ranges::all_of(
-      inference.answers, [&](const ExperimentAnswer& a) { return Fits(op, op.model, a.observed); });
+  return IsModelled(op) && !std::ranges::all_of(inference.answers, [&](const ExperimentAnswer& a) {
+           return Fits(op, op.model, a.observed);
+         });
 }
 
 std::string InferenceText(const Operation& op, const Inference& inference, const TextStyle& style) {

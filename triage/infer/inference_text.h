@@ -25,8 +25,7 @@ std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& alg
 // fewest changes; "" if there is none.
 std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 
-// Whether the table has a model for the operation and it is another one than what was found, or
-// nothing was.
+// Whether the table has a model for the operation, and an answer contradicts it.
 bool ContradictsTable(const Operation& op, const Inference& inference);
 
 // Many lines.
