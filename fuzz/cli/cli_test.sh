@@ -411,6 +411,12 @@ echo x >>digests.txt; expect 5 changes --file=digests.txt; warns 'digests.txt:'
 expect 2 changes; warns '--file'; expect 6 changes --update --file=/proc/none/x
 
 # ---- probe
+# Another family: said once, with the verb that looks in all. One wrong parameter is still named.
+other="exec:'$m' eval gfx90a/v_mfma_f32_16x16x16f16"
+expect 1 probe --device="$other" --instr=$mma --question=steps,width,output,model,order
+says 'this is not a fused_sum'; says ' infer --device='; is "$(grep -c contradicts "$out")" 0
+expect 1 probe --device=faulty:terms=8 --instr=$mma --question=steps,width,output,model,order; says 'the model with terms=8'
+is "$(grep -c 'this is not a' "$out")" 0
 expect 0 probe --list; says 'Does a zero times a huge number move'
 expect 2 probe --device=faulty:none=0 --instr=$mma; warns '--all or --question'
 expect 2 probe --question=no_such --device=faulty:none=0; warns "no question 'no_such'"
