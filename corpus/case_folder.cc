@@ -73,11 +73,11 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   }
 }
 
-absl::StatusOr<RegressionCase> ReadCase(const std::string& path) {
+absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMaxTextProtoBytes);
   if (!text.ok()) return text.status();
   const std::string id = IdOfFileName(path);
-  absl::StatusOr<RegressionCase> c = ParseCase(*text, path, !id.empty());
+  absl::StatusOr<RegressionCase> c = ParseCase(*text, path, !id.empty(), question);
   if (!c.ok()) return c.status();
   if (!id.empty() && id != CaseId(*c)) {
     return absl::DataLossError(absl::StrCat(path, ": the contents were changed: their id is ",

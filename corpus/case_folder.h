@@ -10,8 +10,9 @@
 namespace mmadiff {
 
 // A file whose name ends in an id must have a checksum. kDataLoss also when the id is not that of
-// the contents: such a case was edited or damaged, and the message says its right name.
-absl::StatusOr<RegressionCase> ReadCase(const std::string& path);
+// the contents: such a case was edited or damaged, and the message says its right name. `question`:
+// answers may be missing.
+absl::StatusOr<RegressionCase> ReadCase(const std::string& path, bool question = false);
 // Adds to `stored` what another file of the same case knows more: answers of another device, another
 // identity, or with other bits. Its texts stay, except that empty ones are filled; of two states the
 // later one of the enumeration counts.

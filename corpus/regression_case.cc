@@ -79,11 +79,14 @@ class Parser {
   Parser(const proto::RegressionCase& message, absl::string_view where)
       : message_(message), where_(where) {}
 
-  absl::StatusOr<RegressionCase> Parse() {
+  absl::StatusOr<RegressionCase> Parse(bool question) {
     absl::Status s = ParseOperation();
     if (s.ok()) s = ParseTexts();
     if (s.ok()) s = ParsePosition();
     if (s.ok()) s = ParseInputs();
+    if (s.ok() && message_.answers_size() == 0 && !question) {
+      s = Error("answers: none; at least one is expected");
+    }
     if (s.ok()) s = ParseAnswers();
     if (!s.ok()) return s;
     return std::move(case_);
@@ -164,7 +167,6 @@ class Parser {
   }
 
   absl::Status ParseAnswers() {
-    if (message_.answers_size() == 0) return Error("answers: none; at least one is expected");
     for (int i = 0; i < message_.answers_size(); ++i) {
       const proto::Answer& in = message_.answers(i);
       const std::string field = absl::StrCat("answers[", i, "]");
@@ -301,10 +303,10 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
 }
 
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
-                                         bool sealed) {
+                                         bool sealed, bool question) {
   proto::RegressionCase message;
   if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
-  absl::StatusOr<RegressionCase> c = Parser(message, where).Parse();
+  absl::StatusOr<RegressionCase> c = Parser(message, where).Parse(question);
   if (!c.ok() || (message.checksum().empty() && !sealed)) return c;
   if (message.checksum() == ChecksumOf(*c)) return c;
   return absl::DataLossError(absl::StrCat(

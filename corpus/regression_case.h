@@ -39,7 +39,7 @@ inline const char* Name(FindingState state) { return kFindingStates[static_cast<
 struct RegressionCase {
   const Operation* op = nullptr;
   Batch inputs;                 // count 1
-  std::vector<Answer> answers;  // at least one
+  std::vector<Answer> answers;  // at least one, but in a question written by hand
   std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
   std::string why;              // what the case shows, in words
   std::string signature;        // bucket of the difference; empty for a case without one
@@ -61,8 +61,8 @@ std::string CaseFileName(const RegressionCase& c);
 std::string FormatCase(const RegressionCase& c, absl::string_view folder = "corpus/regressions");
 // kDataLoss names `where` (a file name), the field and its position. A case without a slug takes it
 // from `where`. The checksum of all that the case says is verified when it is there, and must be
-// there if `sealed`.
+// there if `sealed`. A case without an answer is an error unless it is a `question`.
 absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_view where,
-                                         bool sealed = false);
+                                         bool sealed = false, bool question = false);
 
 }  // namespace mmadiff

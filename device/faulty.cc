@@ -11,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -43,21 +44,28 @@ class Faulty : public Device {
   const std::string name_value_;
 };
 
-class WrongParameter : public Faulty {
+struct Change {
+  const Parameter* parameter;
+  int value;
+};
+
+class WrongParameters : public Faulty {
  public:
-  WrongParameter(absl::string_view name_value, const Parameter& parameter, int value)
-      : Faulty(name_value), parameter_(parameter), value_(value) {}
+  WrongParameters(absl::string_view name_values, std::vector<Change> changes)
+      : Faulty(name_values), changes_(std::move(changes)) {}
 
   absl::Status Supports(const Operation& op) const override {
     const Algorithm& algorithm = op.model.algorithm;
-    if (FindParameter(algorithm.family, parameter_.name) == nullptr) {
-      return absl::NotFoundError(
-          absl::StrCat(op.name, " has no parameter ", parameter_.name, ": ", Describe(algorithm)));
-    }
-    if (parameter_.get(algorithm) == value_) {
-      return absl::FailedPreconditionError(absl::StrCat(parameter_.name, " is already ",
-                                                        ValueText(parameter_, value_), " in ",
-                                                        op.name, ": nothing is wrong"));
+    for (const auto& [parameter, value] : changes_) {
+      if (FindParameter(algorithm.family, parameter->name) == nullptr) {
+        return absl::NotFoundError(absl::StrCat(op.name, " has no parameter ", parameter->name,
+                                                ": ", Describe(algorithm)));
+      }
+      if (parameter->get(algorithm) == value) {
+        return absl::FailedPreconditionError(absl::StrCat(parameter->name, " is already ",
+                                                          ValueText(*parameter, value), " in ",
+                                                          op.name, ": nothing is wrong"));
+      }
     }
     const std::string invalid = WhyInvalid(Changed(op));
     if (invalid.empty()) return absl::OkStatus();
@@ -72,12 +80,11 @@ class WrongParameter : public Faulty {
  private:
   Model Changed(const Operation& op) const {
     Algorithm algorithm = op.model.algorithm;
-    parameter_.set(algorithm, value_);
+    for (const auto& [parameter, value] : changes_) parameter->set(algorithm, value);
     return WithAlgorithm(op, algorithm);
   }
 
-  const Parameter& parameter_;
-  const int value_;
+  const std::vector<Change> changes_;
 };
 
 class NoFault : public Faulty {
@@ -233,25 +240,35 @@ std::vector<FaultUsage> FaultUsages() {
   return usages;
 }
 
-DeviceOr OpenFaulty(absl::string_view name_value) {
-  const size_t equals = name_value.find('=');
-  const absl::string_view name = name_value.substr(0, equals);
-  const absl::string_view value = equals == name_value.npos ? "" : name_value.substr(equals + 1);
-  for (const Parameter& p : Parameters()) {
-    if (name != p.name) continue;
-    int number;
-    if (!ParseValue(p, StdView(value), &number)) return BadValue(name, value, AllowedValues(p));
-    return std::make_unique<WrongParameter>(name_value, p, number);
-  }
-  for (const TransportFault& f : kTransportFaults) {
-    if (name != f.name) continue;
-    int64_t number;
-    if (!absl::SimpleAtoi(value, &number) || number < f.min || number > f.max) {
-      return BadValue(name, value, AllowedValues(f));
+DeviceOr OpenFaulty(absl::string_view name_values) {
+  std::vector<Change> changes;
+  for (const absl::string_view one : absl::StrSplit(name_values, ',')) {
+    const size_t equals = one.find('=');
+    const absl::string_view name = one.substr(0, equals);
+    const absl::string_view value = equals == one.npos ? "" : one.substr(equals + 1);
+    const auto fault = std::ranges::find(kTransportFaults, name, &TransportFault::name);
+    if (fault != std::end(kTransportFaults)) {
+      int64_t number;
+      if (!absl::SimpleAtoi(value, &number) || number < fault->min || number > fault->max) {
+        return BadValue(name, value, AllowedValues(*fault));
+      }
+      if (one.size() == name_values.size()) return fault->open(name_values, number);
+      return absl::InvalidArgumentError(
+          absl::StrCat("faulty:", name_values, ": ", name, " is not combined with others"));
     }
-    return f.open(name_value, number);
+    const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
+    if (parameter == Parameters().end()) return UnknownName(name);
+    int number;
+    if (!ParseValue(*parameter, StdView(value), &number)) {
+      return BadValue(name, value, AllowedValues(*parameter));
+    }
+    const auto same = [&](const Change& c) { return c.parameter == &*parameter; };
+    if (std::ranges::any_of(changes, same)) {
+      return absl::InvalidArgumentError(absl::StrCat("faulty:", name_values, ": ", name, " twice"));
+    }
+    changes.push_back({&*parameter, number});
   }
-  return UnknownName(name);
+  return std::make_unique<WrongParameters>(name_values, std::move(changes));
 }
 
 }  // namespace mmadiff

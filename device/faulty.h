@@ -1,4 +1,5 @@
-// Device `faulty:NAME=VALUE`: the simulator with one thing wrong, to test the harness itself.
+// Device `faulty:NAME=VALUE[,NAME=VALUE...]`: the simulator with something wrong, to test the harness
+// itself.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace mmadiff {
 
-// NAME=VALUE is either one parameter of the arithmetic (sim/parameter.h) or a transport fault:
+// Either parameters of the arithmetic (sim/parameter.h), several separated by commas, or one
+// transport fault:
 //   wrong_lane=I   results I and I+1 of every execution are swapped; single dot products are not
 //   lost_batch=N   every N-th Run() returns what the last one computed, zeros beyond its end
 //   flaky_bit=N    about one result in N has its lowest bit flipped, each time in another place
@@ -19,7 +21,7 @@ namespace mmadiff {
 // whose family does not have the parameter or whose model cannot take the value, or that has no
 // lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()
 // expects Supports().
-DeviceOr OpenFaulty(absl::string_view name_value);
+DeviceOr OpenFaulty(absl::string_view name_values);
 
 // A name that OpenFaulty() takes, and its values in words: "toward_zero, down, up", "a number 1..37".
 struct FaultUsage {

@@ -209,5 +209,28 @@ TEST(Faulty, UsagesAreOfEveryFault) {
   EXPECT_THAT(names, IsSupersetOf({"wrong_lane", "lost_batch", "flaky_bit", "dead", "none"}));
 }
 
+// Several parameters at once: all of them are wrong, and each must be one that the operation has.
+TEST(Faulty, SeveralParameters) {
+  const Operation& op = *FindOperation(kHopper);
+  const auto device = Open("fraction_bits=24,terms=8,output_rounding=nearest_even");
+  ASSERT_TRUE(device->Supports(op).ok());
+  EXPECT_EQ(device->name(), "faulty:fraction_bits=24,terms=8,output_rounding=nearest_even");
+  Algorithm changed = op.model.algorithm;
+  changed.fraction_bits = 24;
+  changed.terms = 8;
+  changed.output_rounding = Rounding::kNearestEven;
+  const Batch batch = RandomBits(op, op.shape(), 50);
+  EXPECT_EQ(*device->Run(op, batch), Simulated(WithAlgorithm(op, changed), batch));
+  for (const char* one : {"fraction_bits=24", "terms=8", "output_rounding=nearest_even"}) {
+    EXPECT_NE(*device->Run(op, batch), *Open(one)->Run(op, batch)) << one;
+  }
+  EXPECT_TRUE(absl::IsFailedPrecondition(Open("terms=8,fraction_bits=25")->Supports(op)));
+  EXPECT_TRUE(absl::IsNotFound(Open("terms=8,order=descending")->Supports(op)));
+  EXPECT_THAT(Error("terms=8,"), HasSubstr("no such fault"));
+  EXPECT_THAT(Error("terms=8,terms=4"), HasSubstr("terms twice"));
+  EXPECT_THAT(Error("terms=8,dead=3"), HasSubstr("dead is not combined"));
+  EXPECT_THAT(Error("dead=3,terms=8"), HasSubstr("dead is not combined"));
+}
+
 }  // namespace
 }  // namespace mmadiff

@@ -53,8 +53,10 @@ absl::StatusOr<uint64_t> FindPlantedFault(const CaseStream& stream, const std::s
   UnitRunner runner(**device, stream);
   UnitResult result;
   const auto stop = [](const CaseName&, const Mismatch&) { return absl::CancelledError("found"); };
-  for (uint64_t first = 0; first < kPlantedCases; first += 64) {
-    const absl::Status status = runner.Run(first, 64, result, stop);
+  // Most are in the first cases.
+  for (uint64_t first = 0, count = 1; first < kPlantedCases; first += count) {
+    count = std::clamp<uint64_t>(first, 1, 64);
+    const absl::Status status = runner.Run(first, count, result, stop);
     if (absl::IsCancelled(status)) return result.mismatching_cases.front();
     if (!status.ok()) return status;
   }
@@ -124,13 +126,23 @@ class Campaign {
   }
 
   void PlantFaults() {
-    for (size_t r = 0; r < outcome_.ops.size(); ++r) {
-      if (const std::string why = StopReason(options_.limit); !why.empty()) return Stop(why);
-      absl::StatusOr<std::string> found = SelfTest(Stream(*outcome_.ops[r].op));
-      if (found.ok()) {
-        outcome_.ops[r].planted = *found;
+    std::vector<absl::StatusOr<std::string>> found(outcome_.ops.size(), absl::CancelledError());
+    std::atomic<size_t> next = 0;
+    const auto test = [&] {
+      for (size_t r; (r = next++) < found.size() && StopReason(options_.limit).empty();) {
+        found[r] = SelfTest(Stream(*outcome_.ops[r].op));
+      }
+    };
+    std::vector<std::thread> others;
+    for (int i = 1; i < options_.threads; ++i) others.emplace_back(test);
+    test();
+    for (std::thread& thread : others) thread.join();
+    for (size_t r = 0; r < found.size(); ++r) {
+      if (absl::IsCancelled(found[r].status())) return Stop(StopReason(options_.limit));
+      if (found[r].ok()) {
+        outcome_.ops[r].planted = *found[r];
       } else {
-        Drop(outcome_.ops[r], found.status());
+        Drop(outcome_.ops[r], found[r].status());
       }
     }
   }

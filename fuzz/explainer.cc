@@ -144,23 +144,15 @@ Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagn
   return d;
 }
 
-}  // namespace
-
-absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
-                                          Console& console) {
-  absl::StatusOr<Subject> subject = LoadSubject(argument, device);
-  if (!subject.ok()) return subject.status();
+// With other answers of its finding and the bucket that is stored, if there are any.
+ExplainedCase Explain(Subject subject, const std::vector<Observed>& others,
+                      const std::string& stored) {
   ExplainedCase e;
-  e.subject = *std::move(subject);
+  e.subject = std::move(subject);
   e.observed = ObservedResults(e.subject.mismatch);
   const Operation& op = *e.subject.mismatch.op;
   std::vector<Observed> answers = e.observed;
-  std::string stored;  // bucket
-  if (!LooksLikeCaseName(argument) && device == nullptr) {
-    const auto others = OfSameFinding(argument, e.subject, console, stored, e.damaged);
-    if (!others.ok()) return others.status();
-    answers.insert(answers.end(), others->begin(), others->end());
-  }
+  answers.insert(answers.end(), others.begin(), others.end());
   e.agrees = e.subject.differing.empty() && Explains(op, op.model, answers);
   if (e.agrees) {
     e.diagnosis.observed = std::move(answers);
@@ -176,6 +168,24 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   }
   return e;
 }
+
+}  // namespace
+
+absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
+                                          Console& console) {
+  absl::StatusOr<Subject> subject = LoadSubject(argument, device);
+  if (!subject.ok()) return subject.status();
+  if (LooksLikeCaseName(argument) || device != nullptr) return ExplainSubject(*std::move(subject));
+  std::string bucket;
+  bool damaged = false;
+  const auto others = OfSameFinding(argument, *subject, console, bucket, damaged);
+  if (!others.ok()) return others.status();
+  ExplainedCase e = Explain(*std::move(subject), *others, bucket);
+  e.damaged = damaged;
+  return e;
+}
+
+ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, ""); }
 
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
   const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);

@@ -33,6 +33,9 @@ struct ExplainedCase {
 absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* device,
                                           Console& console);
 
+// A case by itself.
+ExplainedCase ExplainSubject(Subject subject);
+
 struct ExplainedBucket {
   std::string name;
   size_t answers = 0;

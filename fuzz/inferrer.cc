@@ -4,7 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -17,6 +16,7 @@
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
 #include "sim/format.h"
+#include "sim/unlisted.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -26,9 +26,9 @@ constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spr
 constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
 constexpr int kRounds = 20;
 
-absl::StatusOr<const Format*> FormatNamed(absl::string_view name) {
-  for (const Format* f : kFormats) {
-    if (f->name == name) return f;
+absl::Status CheckFormat(absl::string_view name) {
+  if (std::ranges::any_of(kFormats, [&](const Format* f) { return f->name == name; })) {
+    return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
       absl::StrCat("no format '", name, "'; `mmadiff list formats` shows them"));
@@ -50,74 +50,30 @@ absl::Status ForEachRecorded(
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<UnlistedOperation>> MakeUnlisted(const std::string& formats, int k,
-                                                                const std::string& scale) {
-  const std::vector<absl::string_view> names = absl::StrSplit(formats, ',');
-  if (names.size() != 4) {
+absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
+                                                   const std::string& scale) {
+  const std::vector<std::string> of = absl::StrSplit(formats, ',');
+  if (of.size() != 4) {
     return absl::InvalidArgumentError("--formats takes those of a, b, c and d: f16,f16,f32,f32");
   }
   if (k < 1 || k > kMaxK) {
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
-  const Format* of[4] = {};
-  for (int i = 0; i < 4; ++i) {
-    const absl::StatusOr<const Format*> format = FormatNamed(names[i]);
-    if (!format.ok()) return format.status();
-    of[i] = *format;
+  for (const std::string& name : of) {
+    if (absl::Status s = CheckFormat(name); !s.ok()) return s;
   }
-  const auto unlisted = [](const Format& f) { return IsInteger(f); };
-  const int integers =
-      static_cast<int>(std::ranges::count_if(of, [&](const Format* f) { return unlisted(*f); }));
-  if (integers != 0 && integers != 4) {
+  std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
+  if (FindUnlisted(name) == nullptr) {
     return absl::InvalidArgumentError("--formats: integers and floating point do not mix");
   }
-  Shape shape = {1, 1, k, 1, 0};
-  const Format* scale_format = nullptr;
-  int block = 0;
   if (!scale.empty()) {
-    const std::vector<absl::string_view> parts = absl::StrSplit(scale, ':');
-    if (parts.size() != 2 || !absl::SimpleAtoi(parts[1], &block) || block < 1 || k % block != 0) {
-      return absl::InvalidArgumentError(
-          "--scale takes FORMAT:BLOCK, and BLOCK divides k: ue8m0:32");
-    }
-    const absl::StatusOr<const Format*> format = FormatNamed(parts[0]);
-    if (!format.ok()) return format.status();
-    scale_format = *format;
-    shape.scales = k / block;
+    const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
+    if (absl::Status s = CheckFormat(parts.first); !s.ok()) return s;
+    absl::StrAppend(&name, ".", parts.first, ".", parts.second);
   }
-  auto made = std::make_unique<UnlistedOperation>(UnlistedOperation{
-      {absl::StrCat(
-           "k", k, ".", of[3]->name, ".", of[0]->name, ".", of[1]->name, ".", of[2]->name,
-           scale_format == nullptr ? "" : absl::StrCat(".", scale_format->name, ".", block)),
-       shape,
-       of[3],
-       of[0],
-       of[1],
-       of[2],
-       scale_format,
-       Layout::kNoLanes,
-       "",
-       "",
-       {}},
-      {"unlisted",
-       nullptr,
-       {.family = Family::kNone},
-       {Grade::kUnknown, "named by --formats"},
-       NanVerdict::kBits},
-      {}});
-  made->numerics.instruction = &made->instruction;
-  Model model = {.a = *of[0],
-                 .b = *of[1],
-                 .c = *of[2],
-                 .d = *of[3],
-                 .k = k,
-                 .algorithm = {.family = Family::kNone}};
-  if (scale_format != nullptr) {
-    model.scale = *scale_format;
-    model.scale_block = block;
-  }
-  made->op = {&made->instruction, &made->numerics, model, "unlisted/" + made->instruction.name};
-  return made;
+  if (const Operation* op = FindUnlisted(name)) return op;
+  return absl::InvalidArgumentError(
+      "--scale takes FORMAT:BLOCK, and BLOCK divides k: ue8m0:32; integers have none");
 }
 
 absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& device,
@@ -166,16 +122,21 @@ absl::Status FileInference(const std::string& folder, Device& device, const Oper
   const std::string identity = IdentityFor(device, op);
   std::string text =
       absl::StrCat("# instruction: ", op.name, "\n# device: ", identity, "\n# date: ", date, "\n");
-  for (size_t first = 0; first < inference.answers.size();) {
-    const std::string& experiment = inference.answers[first].experiment;
+  std::vector<ExperimentAnswer> answers = inference.answers;
+  if (inference.refuting) answers.push_back({*inference.refuting, "refuting"});
+  for (size_t first = 0; first < answers.size();) {
+    const std::string& experiment = answers[first].experiment;
     size_t end = first;
-    while (end < inference.answers.size() && inference.answers[end].experiment == experiment) ++end;
+    while (end < answers.size() && answers[end].experiment == experiment) ++end;
     absl::StrAppend(&text, "# question: ", experiment, "\n# lines: ", end - first,
                     " then a hash\n");
     for (; first < end; ++first) {
-      const Observed& o = inference.answers[first].observed;
+      const Observed& o = answers[first].observed;
       absl::StrAppend(&text, FormatLine(*op.instruction, o.dot, o.d), "\n");
     }
+  }
+  for (const DotProductCase& dot : inference.flaky_cases) {
+    absl::StrAppend(&text, "# not repeated: ", FormatLine(*op.instruction, dot), "\n");
   }
   const std::string name = absl::StrReplaceAll(op.name, {{"/", "."}});
   absl::Status s = WriteFileDurably(absl::StrCat(folder, "/", name, ".txt"), WithAnswersHash(text));

@@ -1,7 +1,6 @@
 // Infers the models of operations from a device or from recorded answers, and files what was asked.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "absl/status/status.h"
@@ -12,18 +11,10 @@
 
 namespace mmadiff {
 
-// An operation that no table has: its formats and k are known, nothing else.
-struct UnlistedOperation {
-  Instruction instruction;
-  Numerics numerics;
-  Operation op;
-};
-
-// `formats`: names of those of a, b, c and d, separated by commas. `scale`: "" or "FORMAT:BLOCK", so
-// many consecutive k share a scale. The name is "unlisted/kK.D.A.B.C". kInvalidArgument says what is
-// wrong.
-absl::StatusOr<std::unique_ptr<UnlistedOperation>> MakeUnlisted(const std::string& formats, int k,
-                                                                const std::string& scale);
+// The operation that no table has (sim/unlisted.h). `formats`: names of those of a, b, c and d,
+// separated by commas. `scale`: "" or "FORMAT:BLOCK". kInvalidArgument says what is wrong.
+absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, int k,
+                                                   const std::string& scale);
 
 // From everything that a recording has of the operation: what was found gives all of it. Errors as
 // ReadRecordings(); kNotFound if it has nothing.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_replace.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/test_folder.h"
 #include "fuzz/devices.h"
@@ -88,15 +89,15 @@ TEST(InferrerTest, EmulatedFp8) {
 }
 
 TEST(InferrerTest, UnlistedOperations) {
-  const auto made = MakeUnlisted("f16,f16,f32,f32", 16, "");
+  const auto made = UnlistedOperation("f16,f16,f32,f32", 16, "");
   ASSERT_TRUE(made.ok()) << made.status();
-  EXPECT_EQ((*made)->op.name, "unlisted/k16.f32.f16.f16.f32");
-  const auto scaled = MakeUnlisted("e4m3,e5m2,f32,f32", 64, "ue8m0:32");
+  EXPECT_EQ((*made)->name, "unlisted/k16.f32.f16.f16.f32");
+  const auto scaled = UnlistedOperation("e4m3,e5m2,f32,f32", 64, "ue8m0:32");
   ASSERT_TRUE(scaled.ok()) << scaled.status();
-  EXPECT_EQ((*scaled)->op.model.scales(), 2);
+  EXPECT_EQ((*scaled)->model.scales(), 2);
   const Model& model = FindOperation("sm_80/mma.m16n8k16.f32.f16.f16.f32")->model;
   ModelDevice device(model);
-  const Inference inference = Infer(device, (*made)->op, {100000, 10000, {}});
+  const Inference inference = Infer(device, **made, {100000, 10000, {}});
   EXPECT_EQ(inference.algorithm, model.algorithm);
   for (const auto& [formats, k, scale, what] :
        {std::tuple("f16,f16,f32", 16, "", "those of a, b, c and d"),
@@ -106,7 +107,7 @@ TEST(InferrerTest, UnlistedOperations) {
         std::tuple("s8,s8,s32,f32", 16, "", "do not mix"),
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0", "FORMAT:BLOCK"),
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0:3", "BLOCK divides k")}) {
-    const auto bad = MakeUnlisted(formats, k, scale);
+    const auto bad = UnlistedOperation(formats, k, scale);
     ASSERT_FALSE(bad.ok()) << formats;
     EXPECT_NE(std::string(bad.status().message()).find(what), std::string::npos) << bad.status();
   }
@@ -118,13 +119,17 @@ using FiledInferenceTest = TestFolder;
 TEST_F(FiledInferenceTest, IsARecording) {
   const Operation& op = *FindOperation("x86/vdpbf16ps");
   ModelDevice device(op.model);
-  const Inference inference = Infer(device, op, {2000, 0, {}});
-  ASSERT_TRUE(FileInference(Path(""), device, op, inference).ok());
-  const std::vector<Observed> read = AnswersOf(Path("x86.vdpbf16ps.txt"));
-  ASSERT_EQ(read.size(), inference.answers.size());
-  for (size_t i = 0; i < read.size(); ++i) {
-    EXPECT_EQ(read[i].dot, inference.answers[i].observed.dot);
-    EXPECT_EQ(read[i].d, inference.answers[i].observed.d);
+  for (const char* name : {"x86/vdpbf16ps", "unlisted/k2.f32.bf16.bf16.f32"}) {
+    const Operation& asked = *FindOperation(name, Models::kOptional);
+    const Inference inference = Infer(device, asked, {2000, 0, {}});
+    ASSERT_TRUE(FileInference(Path(""), device, asked, inference).ok());
+    const std::vector<Observed> read =
+        AnswersOf(Path(absl::StrReplaceAll(name, {{"/", "."}}) + ".txt"));
+    ASSERT_EQ(read.size(), inference.answers.size());
+    for (size_t i = 0; i < read.size(); ++i) {
+      EXPECT_EQ(read[i].dot, inference.answers[i].observed.dot);
+      EXPECT_EQ(read[i].d, inference.answers[i].observed.d);
+    }
   }
 }
 

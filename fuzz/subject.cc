@@ -20,7 +20,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
     Generate(name->stream, name->index, 1, m.inputs);
     if (device == nullptr) return absl::InvalidArgumentError("a case name needs --device");
   } else {
-    absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+    absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
     if (FindOperation(argument) != nullptr) {
       return absl::InvalidArgumentError(absl::StrCat(argument,
                                                      " is an instruction; its first case is ",
@@ -45,18 +45,31 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
           absl::StrCat(argument, " holds no answer of a device; give --device"));
     }
   }
-  if (device != nullptr) {
-    if (absl::Status supported = device->Supports(*m.op); !supported.ok()) return supported;
-    absl::StatusOr<std::vector<uint64_t>> d = device->Run(*m.op, m.inputs);
-    if (!d.ok()) return d.status();
-    m.device = *std::move(d);
-    s.device_name = device->name();
-  }
-  Comparison comparison = Compare(*m.op, m.inputs, m.device);
-  m.model = std::move(comparison.model);
+  absl::StatusOr<Subject> subject = device == nullptr
+                                        ? MakeSubject(*m.op, m.inputs, m.device, s.device_name)
+                                        : AskSubject(*m.op, m.inputs, *device);
+  if (!subject.ok()) return subject.status();
+  subject->name = s.name;
+  subject->stream = s.stream;
+  return subject;
+}
+
+Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
+                    const std::string& device_name) {
+  Subject s;
+  s.device_name = device_name;
+  Comparison comparison = Compare(op, inputs, d);
+  s.mismatch = {&op, std::move(inputs), 0, std::move(d), std::move(comparison.model)};
   s.differing = std::move(comparison.differing);
-  if (!s.differing.empty()) m.element = s.differing.front();
+  if (!s.differing.empty()) s.mismatch.element = s.differing.front();
   return s;
+}
+
+absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device) {
+  if (absl::Status supported = device.Supports(op); !supported.ok()) return supported;
+  absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, inputs);
+  if (!d.ok()) return d.status();
+  return MakeSubject(op, std::move(inputs), *std::move(d), device.name());
 }
 
 }  // namespace mmadiff

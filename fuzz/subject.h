@@ -27,4 +27,11 @@ struct Subject {
 // else ReadCase()'s or the device's.
 absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device);
 
+// One execution or dot product with the answer that somebody gave to it; `d` has a word for each
+// result.
+Subject MakeSubject(const Operation& op, Batch inputs, std::vector<uint64_t> d,
+                    const std::string& device_name);
+// The same with the device's answer. Errors as LoadSubject().
+absl::StatusOr<Subject> AskSubject(const Operation& op, Batch inputs, Device& device);
+
 }  // namespace mmadiff

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "sim/pattern.h"
+#include "sim/unlisted.h"
 
 namespace mmadiff {
 namespace {
@@ -216,7 +217,7 @@ const Operation* FindUnmodelled(std::string_view name) {
   for (const Operation& op : UnmodelledOperations()) {
     if (op.name == resolved) return &op;
   }
-  return nullptr;
+  return FindUnlisted(resolved);
 }
 
 bool IsNative(const Operation& op) { return IsNativeOn(*op.instruction, op.arch()); }

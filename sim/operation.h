@@ -54,7 +54,8 @@ std::string ResolveAlias(std::string_view name);
 // threads.
 const Operation* FindOperation(std::string_view name, Models models = Models::kRequired);
 
-// The one of UnmodelledOperations() with this name, or nullptr. Aliases are accepted.
+// The one of UnmodelledOperations() with this name, or one that no table has (sim/unlisted.h), or
+// nullptr. Aliases are accepted.
 const Operation* FindUnmodelled(std::string_view name);
 
 // Whether the architecture's machine code has the instruction as one matrix instruction. Otherwise

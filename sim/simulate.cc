@@ -79,6 +79,11 @@ void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
                                             : SimulateFloats(m, batch, d);
 }
 
+uint64_t SimulateOne(const Model& m, const DotProductCase& dot) {
+  NullTrace trace;
+  return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
+}
+
 // The same text compiled twice: with the shifts and the leading-zero count of x86-64-v3, and
 // without. One result for all. (`target_clones` with arch=haswell takes Haswell itself alone.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
@@ -89,6 +94,11 @@ void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   SimulateBatch(m, batch, d);
 }
 
+[[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] uint64_t SimulateOneWithBmi(
+    const Model& m, const DotProductCase& dot) {
+  return SimulateOne(m, dot);
+}
+
 bool HasBmi() {
   static const bool has = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                           __builtin_cpu_supports("lzcnt");
@@ -97,6 +107,10 @@ bool HasBmi() {
 #else
 void SimulateWithBmi(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   SimulateBatch(m, batch, d);
+}
+
+uint64_t SimulateOneWithBmi(const Model& m, const DotProductCase& dot) {
+  return SimulateOne(m, dot);
 }
 
 bool HasBmi() { return false; }
@@ -115,8 +129,7 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
-  NullTrace trace;
-  return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
+  return HasBmi() ? SimulateOneWithBmi(m, dot) : SimulateOne(m, dot);
 }
 
 std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {

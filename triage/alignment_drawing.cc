@@ -37,6 +37,12 @@ int Bottom(Wide magnitude, int lsb) {
   return lsb;
 }
 
+// Rounding up may make what is kept longer than the term.
+int TopOf(const AlignedTerm& t) {
+  const int top = Top(t.magnitude, t.lsb);
+  return t.kept == 0 ? top : std::max(top, Top(t.kept, t.kept_lsb));
+}
+
 std::string Label(int k) { return k < 0 ? "c" : absl::StrCat("k=", k); }
 
 // The addend of a step: c, or what the step before it gave.
@@ -53,7 +59,7 @@ Span SpanOf(const AlignedStep& step) {
   Span span = {Top(step.sum, step.sum_lsb), step.sum_lsb};
   if (step.sum == 0) span.high = step.sum_lsb;
   for (const AlignedTerm& t : step.terms) {
-    span.high = std::max({span.high, Top(t.magnitude, t.lsb), Top(t.kept, t.kept_lsb)});
+    span.high = std::max(span.high, TopOf(t));
     span.low = std::min({span.low, Bottom(t.magnitude, t.lsb), t.kept_lsb});
   }
   return span;
@@ -74,14 +80,14 @@ std::string StepText(const Model& m, const AlignedStep& step, size_t width) {
   const int room = static_cast<int>(std::max<size_t>(width, 40) - kLabel - 4);
   const int low = std::max(span.low, span.high - room + 1);
   std::string text = absl::StrCat("aligned, step ", step.step, ": bits from 2^", span.high,
-                                  " to 2^", low, "; x and . are cut\n");
+                                  " to 2^", low, "; x, .: cut 1, 0\n");
   if (low > span.low) {
     absl::StrAppend(&text, "  ", low - span.low, " positions down to 2^", span.low,
                     " do not fit here\n");
   }
   for (const AlignedTerm& t : step.terms) {
     std::string bits;
-    const int top = std::max(Top(t.magnitude, t.lsb), Top(t.kept, t.kept_lsb));
+    const int top = TopOf(t);
     const int exact = Bottom(t.magnitude, t.lsb);
     const int bottom = t.kept == 0 ? exact : std::min(exact, Bottom(t.kept, t.kept_lsb));
     for (int p = span.high; p >= low; --p) {
@@ -132,7 +138,7 @@ int AppendStep(const Model& m, const AlignedStep& step, int y, std::string& svg)
         x_of(p), y, bottom, x_of(p), bottom + 12, p);
   }
   for (const AlignedTerm& t : step.terms) {
-    const int top = std::max(Top(t.magnitude, t.lsb), Top(t.kept, t.kept_lsb));
+    const int top = TopOf(t);
     const int low = Bottom(t.magnitude, t.lsb);
     const double kept = std::max(0, top - std::max(t.kept_lsb, low) + 1) * unit;
     const double cut = std::max(0, std::min(top, t.kept_lsb - 1) - low + 1) * unit;

@@ -225,9 +225,14 @@ TEST(FirstDivergence, OfTracesOfDifferentLength) {
   const Model eight = Changed(op, "terms=8");
   const DotProductCase zero = Dot(op, {}, {}, 0);
   EXPECT_EQ(PartingStage(op.model, op.model, zero), "none");
-  // Eight terms reach their alignment where sixteen have one more product: either way round.
-  EXPECT_EQ(PartingStage(op.model, eight, zero), "product");
-  EXPECT_EQ(PartingStage(eight, op.model, zero), "product");
+  // Products of +0 are passed over: a second step has an alignment more, either way round.
+  EXPECT_EQ(PartingStage(op.model, eight, zero), "align_exponent");
+  EXPECT_EQ(PartingStage(eight, op.model, zero), "align_exponent");
+  // Others are not: eight terms reach their alignment where sixteen have one more product.
+  const DotProductCase ones =
+      Dot(op, std::vector<uint64_t>(16, 0x3c00), std::vector<uint64_t>(16, 0x3c00), 0);
+  EXPECT_EQ(PartingStage(op.model, eight, ones), "product");
+  EXPECT_EQ(PartingStage(eight, op.model, ones), "product");
   // All of the first trace is in the second, which goes on with a second special step.
   const DotProductCase nan = Dot(op, {0x7e00}, {}, 0);
   EXPECT_EQ(PartingStage(op.model, eight, nan), "special");

@@ -129,6 +129,8 @@ struct Divergence {
 
 std::optional<Divergence> FindDivergence(const std::vector<Column>& columns) {
   if (columns.size() < 2) return std::nullopt;
+  // Families have stages of their own, in orders of their own.
+  if (columns[0].model.algorithm.family != columns[1].model.algorithm.family) return std::nullopt;
   const Event* event = FirstDivergence(columns[0].events, columns[1].events);
   for (const Column& c : columns) {
     for (size_t i = 0; i < c.events.size(); ++i) {

@@ -255,7 +255,8 @@ class LineRecordingReader {
     return absl::InvalidArgumentError(
         absl::StrCat(lines_.Where(),
                      ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
-                     "nor the file name says; name the instruction"));
+                     "nor the file name says; write that line at its beginning, with any "
+                     "architecture that has the instruction (`replay` takes --instr)"));
   }
 
   absl::Status ReadDotProduct(absl::string_view line) {
@@ -332,11 +333,11 @@ FileNameFacts FactsOfFileName(absl::string_view path) {
   // From the left, so that the first name found is the longest.
   for (size_t start = 0; start != rest.npos; start = rest.find('.', start + 1)) {
     const std::string name_after_dot(rest.substr(start + 1));
-    if (!IsInstruction(name_after_dot)) continue;
+    const Operation* op = FindOperation(absl::StrCat(arch, "/", name_after_dot), Models::kOptional);
+    if (op == nullptr && !IsInstruction(name_after_dot)) continue;
     absl::string_view anything = rest.substr(0, start);
     absl::ConsumePrefix(&anything, ".");
-    return {FindOperation(absl::StrCat(arch, "/", name_after_dot), Models::kOptional),
-            std::string(anything)};
+    return {op, std::string(anything)};
   }
   return {};
 }

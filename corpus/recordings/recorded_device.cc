@@ -275,7 +275,8 @@ class RecordedDevice : public Device {
                                : absl::StrCat("case ", batch.stream, ":", batch.first + i, ", ");
       return absl::NotFoundError(absl::StrCat(
           name(), part == table.parts.end() ? " has no answer for " : " has several answers for ",
-          op.name, " ", which, FormatLine(*op.instruction, dot)));
+          op.name, " ", which, FormatLine(*op.instruction, dot),
+          "; `replay` takes the cases that a recording has"));
     }
     return absl::OkStatus();
   }

@@ -143,6 +143,17 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
   return absl::OkStatus();
 }
 
+absl::Status ReadLinesBelow(const std::string& folder, const Deliver& deliver,
+                            RecordingStats& stats) {
+  const absl::StatusOr<std::vector<std::string>> files = LineRecordingsBelow(folder);
+  if (!files.ok()) return files.status();
+  for (const std::string& file : *files) {
+    const absl::Status s = ReadLineRecording(file, "", deliver, stats.dot_products);
+    if (!s.ok()) return s;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {
@@ -187,6 +198,9 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
     s = ReadSurveyFolder(path, deliver, stats);
   } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);
+    if (s.ok() && std::filesystem::is_directory(path, ignored)) {
+      s = ReadLinesBelow(path, deliver, stats);
+    }
   } else if (IsBlockLog(path)) {
     s = ReadLog(path, deliver, stats, run);
   } else {

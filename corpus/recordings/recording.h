@@ -2,8 +2,8 @@
 //
 // PATH is a block log (written by `record`: outputs only, inputs named by their cases), a folder
 // that `record` wrote (corpus/recordings/recording_folder.h), the folder of a survey
-// (corpus/recordings/survey_answers.h), a folder of text cases, one text case
-// (*.txtpb), or a line-protocol file, as text or gzip. A line-protocol file says its operation in a
+// (corpus/recordings/survey_answers.h), a folder of text cases and line-protocol files whose names
+// say their operation, one text case (*.txtpb), or a line-protocol file, as text or gzip. A line-protocol file says its operation in a
 // comment `# instruction: ARCH/INSTRUCTION` or in its name, ARCH[.ANYTHING].INSTRUCTION.txt[.gz],
 // and who answered in `# device: IDENTITY` (else ANYTHING).
 // Predictions, the answers of "model" in text cases, are no recordings and are passed over.

@@ -83,6 +83,7 @@ std::function<int()> AddEval(CLI::App& command, const Globals& globals);
 std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
 std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
 std::function<int()> AddCoverage(CLI::App& command, const Globals& globals);
+std::function<int()> AddBench(CLI::App& command, const Globals& globals);
 std::function<int()> AddMutants(CLI::App& command, const Globals& globals);
 std::function<int()> AddInfer(CLI::App& command, const Globals& globals);
 std::function<int()> AddProbe(CLI::App& command, const Globals& globals);

@@ -205,7 +205,7 @@ run 0 --device=faulty:none=0 --instr=$fma --cases=3 --workdir=few; says 'incompl
 run 0 --device="$simulator" --instr=$mma --cases=500 --workdir=exec; is "$(stat_of digest)" "$digest"
 says ' in processes of at most 4096 lines, model'; run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=no_process
 is "$(grep -c processes "$out")" 0
-expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'places, four times, in processes of at most '; says ' lines: agrees'
+expect 0 probe --device="$simulator" --instr=$mma --question=repeat; says 'four times, in processes of at most '; says ' lines: agrees'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=repeat; is "$(grep -c processes "$out")" 0
 run 0 --device=faulty:none=0 --instr=$fma --dry_run; says 'mmadiff-runs/'; says "$fma  1000000 cases"
 is "$(ls -d mmadiff-runs 2>/dev/null)" ''
@@ -325,16 +325,35 @@ expect 3 infer --device=faulty:none=0 --instr=$fma --budget=0; warns 'budget is 
 expect 2 infer --device=faulty:none=0; warns '--formats=A,B,C,D'; expect 2 infer --device=faulty:none=0 --instr=$fma --k=4
 expect 2 infer --device="exec:cat" --formats=f16,f16,f32 --k=4; expect 2 infer --device="exec:cat" --formats=f16,f16,f32,f32 --k=257
 expect 2 infer --device="exec:cat" --formats=f16,x,f32,f32 --k=4; warns "no format 'x'"
+infer_exec='infer --formats=f32,f32,f32,f32 --k=1 --validate=0'
+expect 0 $infer_exec --device="exec:$m eval $fma" --out=unlisted; expect 0 $infer_exec --device=recorded:unlisted; says 'fma_chain'
 expect 0 infer --device=faulty:none=0 --instr=$fma --validate=1e4 --out=inferred_row; expect 0 replay inferred_row; expect 0 infer --device=recorded:inferred_row/x86.vfmadd231ss.txt --instr=$fma
+# One answer of 256 is another: the ten that are chosen do not say it, the rest does.
+a100=$observations/khattak_mikaitis/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz
+expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 of the recording'
+zcat "$a100" | awk 'NR == 200 {$NF = "3f800001"} 1' > sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt
+expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture gives all answers'; says 'contradicted'
+# What a dot product costs, against an earlier output; files that are none.
+expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
+expect 0 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
+expect 5 bench --instr=$fma --compare=/dev/null; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain
 is "$(grep -c 'class="bar"' aligned.svg)" 4
+# A case file without an answer is a question: of the model, or of a device.
+printf 'instruction: "x86/vdpbf16ps" a: "3f80 3f80" b: "3f80 3f80" c: "3f800000"\n' > question.txtpb
+expect 0 explain question.txtpb; says 'result 0x40400000'; warns 'the stages are the model'
+expect 0 explain question.txtpb --device=model; silent "$err"; expect 0 explain question.txtpb --device=faulty:none=0
+expect 5 replay question.txtpb; warns 'answers: none'
 line=$("$m" gen $mma --cases=1 | grep -v '^#' | head -n 1)
 expect 0 explain $mma --line="$line"; cp "$out" by_line; expect 0 explain "$mma@g3:1:0" --device=model; is "$(cmp by_line "$out" 2>&1)" ''
 expect 0 explain $mma --line="$line" --csv; says 'stage,model'; is "$(grep -c '^step\|^product' "$out")" 16
 expect 2 explain $mma --a=0.1; warns 'near it is 0x2e66'; expect 2 explain $mma --a=x; warns 'is no number: write'
 expect 2 explain $mma --a=1 --line="$line"; warns 'not both'; expect 2 explain $mma --line=''
-expect 2 explain $mma --a=1 --device=host; warns 'with the model alone'; expect 2 explain $mma --csv --json --a=1; warns 'either'
+expect 4 explain $mma --a=1 --device=host; expect 0 explain $mma --a=1 --b=1 --device=faulty:none=0; says 'The device agrees'
+expect 1 explain $mma --a=1,1 --b=1,1 --c=2^-24 --device=faulty:terms=1,output_rounding=up; says 'answer of the device: 0x40000001'
+expect 0 explain $mma --line="$line" --device=model; expect 1 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000001'; says '0x40000001'; expect 0 explain x86/vdpbf16ps --line='3f80 3f80 3f80 3f80 00000000 40000000'
+expect 2 explain $mma --a=1,,2 --b=1,1; warns "'' is no number"; expect 2 explain $mma --csv --json --a=1; warns 'either'
 expect 2 explain x86/vdpbf16ps --a=1,2,3; warns 'takes 2'; expect 2 explain x86/vdpbf16ps --a=1 --svg=none.svg; warns 'aligns nothing'
 expect 6 explain $mma --a=1 --b=1 --svg=/proc/none/x.svg; expect 2 explain $mma --a=1 --svg=x.svg; warns 'aligns nothing'
 # A change that no input shows is no clean pass.

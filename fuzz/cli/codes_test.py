@@ -132,6 +132,11 @@ layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
 mutants 75 stopped | signalled mmadiff mutants --cases=2^40
+bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
+bench 4 no such | mmadiff bench --instr=$F --rounds=1 --time=0 --device=cuda:9
+bench 5 the file | mmadiff bench --instr=$F --compare=noise.log
+bench 6 results | mmadiff bench --instr=$F --rounds=1 --time=0 >/dev/full
+bench 75 stopped | signalled mmadiff bench --time=60s
 coverage 0 clean | mmadiff coverage --instr=x86/vpdpbusd --cases=2000
 coverage 1 a bin | mmadiff coverage --instr=$M --cases=1
 coverage 75 stopped | signalled mmadiff coverage --cases=2^40
@@ -144,7 +149,9 @@ infer 4 no such | mmadiff infer --device=host --instr=$M
 infer 5 answers | mmadiff infer --device=faulty:flaky_bit=500 --instr=$F --validate=1e4
 infer 5 damaged | mmadiff infer --device=recorded:noise.log --instr=$F
 infer 6 results | mmadiff infer $SAME --instr=$F --validate=0 --out=/proc/none/x
-infer 75 stopped | mmadiff infer --device=faulty:dead=1 --instr=$F
+infer 75 a lost device | mmadiff infer --device=faulty:dead=3 --instr=$F
+infer 75 a signal | signalled mmadiff infer $SAME --instr=$F --validate=1e12
+infer 75 the time or the budget | mmadiff infer $SAME --instr=$M --budget=100; [ $? = 75 ] && mmadiff infer $SAME --instr=$F --validate=1e12 --max_total_time=1
 probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
 probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
 probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M

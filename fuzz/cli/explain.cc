@@ -1,8 +1,10 @@
 // mmadiff explain: one mismatch stage by stage, beside the changes of the model that reproduce it;
 // or all filed cases of a folder together.
+#include <algorithm>
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_json.h"
@@ -145,12 +147,18 @@ int RunModel(const std::string& argument, const StageOutput& output, const Globa
     Generate(name->stream, name->index, 1, batch);
     return ExplainModel(*name->stream.op, Extract(batch, 0), output, globals);
   }
-  const absl::StatusOr<RegressionCase> stored = ReadCase(argument);
+  const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
   if (!stored.ok()) {
     const absl::StatusOr<Subject> why = LoadSubject(argument, nullptr);
     return Fail(why.ok() ? stored.status() : why.status());
   }
   return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals);
+}
+
+// Whether it is a case whose inputs no device has answered.
+bool IsQuestion(const std::string& path) {
+  const absl::StatusOr<RegressionCase> c = ReadCase(path, true);
+  return c.ok() && std::ranges::all_of(c->answers, &Answer::IsPrediction);
 }
 
 struct ExplainFlags {
@@ -159,6 +167,41 @@ struct ExplainFlags {
   StageOutput output;
 };
 
+int PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals) {
+  Console console = globals.MakeConsole();
+  const DotProductCase& dot = e.observed[e.element].dot;
+  const Operation& op = *e.subject.mismatch.op;
+  if (const int code = WriteDrawing(op, dot, output); code != kClean) return code;
+  console.Print(output.csv     ? StagesCsv(MakeStageTable(op, e.of_answer.changes, dot))
+                : globals.json ? CaseJson(e)
+                               : ExplainedText(e, console.style()));
+  if (e.damaged) return kDamaged;
+  return e.subject.differing.empty() ? kClean : kMismatch;
+}
+
+// Numbers of one's own: the model's stages, or beside them the answer of the line or a device.
+int RunNumbers(const ExplainFlags& flags, const Globals& globals) {
+  const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
+  if (!op.ok()) return Fail(op.status());
+  const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers);
+  if (!line.ok()) return Fail(line.status());
+  const bool asks = !flags.device.empty() && flags.device != "model";
+  if (!asks && (!line->d || flags.device == "model")) {
+    return ExplainModel(**op, line->dot, flags.output, globals);
+  }
+  const Batch batch = MakeDotProductBatch((*op)->shape(), {line->dot});
+  if (!asks) {
+    return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "of the line")),
+                          flags.output, globals);
+  }
+  Console console = globals.MakeConsole();
+  const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
+  if (!device.ok()) return Fail(device.status());
+  absl::StatusOr<Subject> subject = AskSubject(**op, batch, **device);
+  if (!subject.ok()) return Fail(subject.status());
+  return PrintExplained(ExplainSubject(*std::move(subject)), flags.output, globals);
+}
+
 int RunExplain(const ExplainFlags& flags, const Globals& globals) {
   const std::string& argument = flags.subject;
   Console console = globals.MakeConsole();
@@ -166,18 +209,7 @@ int RunExplain(const ExplainFlags& flags, const Globals& globals) {
     return Fail(absl::InvalidArgumentError("either --csv or --json"));
   }
   const bool alone = flags.device == "model";
-  if (flags.numbers.any()) {
-    if (!flags.device.empty() && !alone) {
-      return Fail(
-          absl::InvalidArgumentError("numbers of one's own are explained with the model alone; "
-                                     "`mmadiff check` compares lines"));
-    }
-    const absl::StatusOr<const Operation*> op = OneOperation(argument);
-    if (!op.ok()) return Fail(op.status());
-    const absl::StatusOr<DotProductCase> dot = DotProductOf(**op, flags.numbers);
-    if (!dot.ok()) return Fail(dot.status());
-    return ExplainModel(**op, *dot, flags.output, globals);
-  }
+  if (flags.numbers.any()) return RunNumbers(flags, globals);
   std::error_code error;
   if (std::filesystem::is_directory(argument, error)) {
     if (!flags.device.empty()) {
@@ -203,21 +235,25 @@ int RunExplain(const ExplainFlags& flags, const Globals& globals) {
       return RunModel(argument, flags.output, globals);
     }
   }
+  if (device == nullptr && IsQuestion(argument)) {
+    console.Warn(absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
+    return RunModel(argument, flags.output, globals);
+  }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
   if (!e.ok()) return Fail(e.status());
-  const DotProductCase& dot = e->observed[e->element].dot;
-  const Operation& op = *e->subject.mismatch.op;
-  if (const int code = WriteDrawing(op, dot, flags.output); code != kClean) return code;
-  console.Print(flags.output.csv ? StagesCsv(MakeStageTable(op, e->of_answer.changes, dot))
-                : globals.json   ? CaseJson(*e)
-                                 : ExplainedText(*e, console.style()));
-  if (e->damaged) return kDamaged;
-  return e->subject.differing.empty() ? kClean : kMismatch;
+  return PrintExplained(*e, flags.output, globals);
 }
 
+// Its place says which k a number belongs to, so an empty one is kept, and refused later.
 CLI::Option* AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
                         const char* what) {
-  return command.add_option(flag, numbers, what)->delimiter(',')->type_name("NUMBERS");
+  const auto add = [&numbers](const std::string& text) {
+    for (const absl::string_view one : absl::StrSplit(text, ',')) numbers.emplace_back(one);
+  };
+  return command.add_option_function<std::string>(flag, add, what)
+      ->take_all()
+      ->trigger_on_parse()
+      ->type_name("NUMBERS");
 }
 
 }  // namespace

@@ -60,15 +60,13 @@ std::string ResultText(const Format& d, uint64_t word) {
 
 }  // namespace
 
-absl::StatusOr<DotProductCase> DotProductOf(const Operation& op, const OwnNumbers& numbers) {
+absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers) {
   const Model& m = op.model;
   if (numbers.line) {
     if (OwnNumbers others = numbers; others.line.reset(), others.any()) {
       return absl::InvalidArgumentError("write --line or numbers, not both");
     }
-    const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, *numbers.line);
-    if (!line.ok()) return line.status();
-    return line->dot;
+    return ParseLine(*op.instruction, *numbers.line);
   }
   DotProductCase dot = NeutralDotProduct(m);
   const size_t k = m.k, scales = m.scales();
@@ -85,7 +83,7 @@ absl::StatusOr<DotProductCase> DotProductOf(const Operation& op, const OwnNumber
   }
   const std::string dense = WhyNotSparse(*op.instruction, std::span(dot.a).first(k));
   if (!dense.empty()) return absl::InvalidArgumentError(dense);
-  return dot;
+  return ProtocolLine{std::move(dot), std::nullopt};
 }
 
 std::string StagesCsv(const StageTable& table) {

@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/line_protocol.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "sim/batch.h"
@@ -25,8 +26,9 @@ struct OwnNumbers {
   }
 };
 
-// kInvalidArgument says which number is none of its format, or that there are too many.
-absl::StatusOr<DotProductCase> DotProductOf(const Operation& op, const OwnNumbers& numbers);
+// A line may have an answer. kInvalidArgument says which number is none of its format, or that there
+// are too many.
+absl::StatusOr<ProtocolLine> DotProductOf(const Operation& op, const OwnNumbers& numbers);
 
 // How stages are printed.
 struct StageOutput {

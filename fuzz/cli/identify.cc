@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostNamed = 8;  // changes
+constexpr size_t kMostNamed = 3;  // changes
 
 struct Flags {
   std::vector<std::string> instr = {"*"};
@@ -58,7 +58,14 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
   const AskedCase& c = id.asked[v.asked];
   switch (v.kind) {
     case ArchVerdict::kGives:
-      return absl::StrCat("gives all ", Cases(id.asked.size(), "answer"));
+      return absl::StrCat("gives all ", Cases(id.asked.size(), "answer"),
+                          id.recorded > 0 ? absl::StrCat(", and all ", id.recorded,
+                                                         " of the recording that were compared")
+                                          : "");
+    case ArchVerdict::kContradicted:
+      return absl::StrCat("contradicted: gives these ", Cases(id.asked.size(), "answer"),
+                          ", but not ", v.missed, " of the ", id.recorded,
+                          " of the recording that were compared");
     case ArchVerdict::kLacks:
       return absl::StrCat("has no ", c.op->instruction->name);
     case ArchVerdict::kNoModel:
@@ -79,10 +86,19 @@ std::string Conclusion(const Identification& id) {
                                            : absl::StrCat("; or ", absl::StrJoin(unknown, ", "),
                                                           ", of which no model is known");
   if (names.empty()) {
-    const auto given = [](const ArchVerdict& v) { return v.given; };
+    const auto given = [](const ArchVerdict& v) {
+      return std::pair(v.given, -static_cast<int64_t>(v.missed));
+    };
     const auto nearest = std::ranges::max_element(id.archs, {}, given);
-    return absl::StrCat("no architecture gives all answers; the nearest is ", nearest->arch,
-                        " with ", nearest->given, " of ", id.asked.size(), open);
+    std::vector<std::string> all;
+    for (const ArchVerdict& v : id.archs) {
+      if (given(v) == given(*nearest)) all.push_back(v.arch);
+    }
+    return absl::StrCat(
+        "no architecture gives all answers", open, "; nearest: ", absl::StrJoin(all, ", "), ", ",
+        nearest->missed > 0 ? absl::StrCat("all but ", nearest->missed, " of ", id.recorded)
+                            : absl::StrCat(nearest->given, " of ", id.asked.size()),
+        "; `infer` looks for a model");
   }
   const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
@@ -90,12 +106,69 @@ std::string Conclusion(const Identification& id) {
       refuted ? "" : "; nothing was refuted: no other model of these instructions differs here");
 }
 
+// "sm_80, sm_86  TEXT": architectures of which the same is said in one line, the first one's place.
+std::string Grouped(const std::vector<std::pair<std::string, std::string>>& said, size_t width) {
+  std::string text;
+  std::vector<std::string> done;
+  for (const auto& [first, what] : said) {
+    if (std::ranges::count(done, what) > 0) continue;
+    done.push_back(what);
+    std::vector<std::string> names;
+    for (const auto& [name, other] : said) {
+      if (other == what) names.push_back(name);
+    }
+    absl::StrAppend(&text,
+                    Wrap(absl::StrCat(absl::StrJoin(names, ", "), ": ", what, "\n"), width, 2));
+  }
+  return text;
+}
+
+// Those that nothing tells apart: of one model by the first of them.
+std::string IndistinctText(const Identification& id, size_t width) {
+  std::vector<size_t> first(id.archs.size());
+  for (size_t i = 0; i < first.size(); ++i) first[i] = i;
+  for (const Indistinct& i : id.indistinct) {
+    if (i.why == kSameModel) first[i.y] = std::min(first[i.y], i.x);
+  }
+  std::vector<std::pair<std::string, std::string>> said;
+  for (size_t i = 0; i < first.size(); ++i) {
+    if (std::ranges::count(first, first[i]) > 1) {
+      said.push_back(
+          {id.archs[i].arch, absl::StrCat("the same model as ", id.archs[first[i]].arch)});
+    }
+  }
+  for (const Indistinct& i : id.indistinct) {
+    if (first[i.x] != i.x || first[i.y] != i.y) continue;
+    said.push_back({absl::StrCat(id.archs[i.x].arch, " and ", id.archs[i.y].arch), i.why});
+  }
+  return Grouped(said, width);
+}
+
+// The conclusion, what it rests on, and last the answers.
 std::string Text(const Identification& id, const Device& device, bool recorded,
                  const TextStyle& style) {
-  std::string head = absl::StrCat("device ", device.name(), ": ", PlainLine(device.identity()),
-                                  "\n", Cases(id.asked.size(), "dot product"),
-                                  recorded ? " of the recording\n" : ", each asked twice\n");
-  std::string text = Wrap(head, style.width, 2);
+  std::string text = Wrap(absl::StrCat("device ", device.name(), ": ", PlainLine(device.identity()),
+                                       "\n", Conclusion(id), "\n"),
+                          style.width, 2);
+  std::vector<std::pair<std::string, std::string>> verdicts;
+  for (const ArchVerdict& v : id.archs) verdicts.push_back({v.arch, VerdictText(id, v)});
+  absl::StrAppend(&text, Grouped(verdicts, style.width), IndistinctText(id, style.width));
+  if (id.changes > 0 && !id.Identified().empty()) {
+    const size_t named = std::min(kMostNamed, id.unrefuted.size());
+    const auto first = id.unrefuted.begin();
+    absl::StrAppend(
+        &text,
+        Wrap(absl::StrCat("of ", id.changes, " changes of one parameter these answers refute ",
+                          id.changes - id.unrefuted.size(), named > 0 ? ", not " : "",
+                          absl::StrJoin(first, first + named, ", "),
+                          named < id.unrefuted.size()
+                              ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
+                              : "",
+                          "\n"),
+             style.width, 2));
+  }
+  absl::StrAppend(&text, "the ", Cases(id.asked.size(), "answer"),
+                  recorded ? ", of the recording:\n" : ", each asked for twice:\n");
   for (size_t i = 0; i < id.asked.size(); ++i) {
     const AskedCase& c = id.asked[i];
     absl::StrAppend(
@@ -103,42 +176,22 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
                         absl::StrCat(c.op->name, "  ", FormatLine(*c.op->instruction, c.dot, c.d)),
                         style.width));
   }
-  for (const ArchVerdict& v : id.archs) {
-    absl::StrAppend(&text,
-                    Labelled(absl::StrFormat("%-8s ", v.arch), VerdictText(id, v), style.width));
-  }
-  for (const Indistinct& i : id.indistinct) {
-    absl::StrAppend(&text, Wrap(absl::StrCat("not told apart: ", id.archs[i.x].arch, " and ",
-                                             id.archs[i.y].arch, ": ", i.why, "\n"),
-                                style.width, 2));
-  }
-  std::string end = absl::StrCat(Conclusion(id), "\n");
-  if (id.changes > 0 && !id.Identified().empty()) {
-    const size_t named = std::min(kMostNamed, id.unrefuted.size());
-    const auto first = id.unrefuted.begin();
-    absl::StrAppend(&end, "the answers refute ", id.changes - id.unrefuted.size(), " of ",
-                    id.changes, " changes of one parameter", named > 0 ? "; not " : "",
-                    absl::StrJoin(first, first + named, ", "),
-                    named < id.unrefuted.size()
-                        ? absl::StrCat(" and ", id.unrefuted.size() - named, " more")
-                        : "",
-                    "\n");
-  }
-  return text + Wrap(end, style.width, 2);
+  return text;
 }
 
 std::string AsJson(const Identification& id, const Device& device, bool recorded) {
-  constexpr const char* kKinds[] = {"gives", "refuted", "lacks", "no_model"};
+  constexpr const char* kKinds[] = {"gives", "refuted", "lacks", "no_model", "contradicted"};
   Json asked = Json::array(), archs = Json::array(), indistinct = Json::array();
   for (const AskedCase& c : id.asked) {
     asked.push_back({{"instruction", c.op->name},
                      {"dot_product", DotProductJson(*c.op->instruction, c.dot, c.d)}});
   }
   for (const ArchVerdict& v : id.archs) {
-    const bool gives = v.kind == ArchVerdict::kGives;
+    const bool gives = v.kind == ArchVerdict::kGives || v.kind == ArchVerdict::kContradicted;
     archs.push_back({{"name", v.arch},
                      {"verdict", kKinds[v.kind]},
                      {"given", v.given},
+                     {"missed", v.missed},
                      {"case", gives ? Json() : Json(v.asked)},
                      {"model", v.kind == ArchVerdict::kRefuted
                                    ? Json(HexWord(*id.asked[v.asked].op->instruction->d, v.word))
@@ -154,6 +207,7 @@ std::string AsJson(const Identification& id, const Device& device, bool recorded
                    {"architectures", archs},
                    {"identified", id.Identified()},
                    {"indistinct", indistinct},
+                   {"compared", id.recorded},
                    {"changes", id.changes},
                    {"unrefuted", id.unrefuted},
                    {"text", Conclusion(id)}},

@@ -36,8 +36,15 @@ nlohmann::ordered_json Json(const Operation& op, const Inference& i) {
     nlohmann::ordered_json same = nlohmann::ordered_json::array();
     for (const Operation* other : SameRows(op, *i.algorithm)) same.push_back(other->name);
     json["same_rows"] = same;
+    json["near"] = same.empty() ? NearestRow(op, *i.algorithm) : "";
     json["nan_bits_unknown"] = i.nan_unknown;
-  } else if (i.nearest.algorithm.family != Family::kNone) {
+    nlohmann::ordered_json also = nlohmann::ordered_json::array();
+    for (const Algorithm& a : i.also) also.push_back(RowJson(a));
+    json["also"] = also;
+  } else {
+    json["nodes"] = NodeLines(i.nodes, op.model.k);
+  }
+  if (!i.algorithm && i.nearest.algorithm.family != Family::kNone) {
     json["nearest"] = RowJson(i.nearest.algorithm);
     json["nearest_misses"] = i.nearest.missed;
   }
@@ -62,6 +69,7 @@ nlohmann::ordered_json Json(const Operation& op, const Inference& i) {
                {"answers", i.answers.size()},
                {"asked", i.asked},
                {"validated", i.validated},
+               {"abandoned", i.abandoned},
                {"flaky", i.flaky},
                {"budget_spent", i.spent},
                {"ended", i.status.ok() ? "" : std::string(i.status.message())}});
@@ -114,11 +122,10 @@ class Inferring {
           "--k=K");
     }
     if (!flags_.formats.empty()) {
-      absl::StatusOr<std::unique_ptr<UnlistedOperation>> made =
-          MakeUnlisted(flags_.formats, flags_.k, flags_.scale);
-      if (!made.ok()) return made.status();
-      unlisted_ = *std::move(made);
-      ops_ = {&unlisted_->op};
+      const absl::StatusOr<const Operation*> unlisted =
+          UnlistedOperation(flags_.formats, flags_.k, flags_.scale);
+      if (!unlisted.ok()) return unlisted.status();
+      ops_ = {*unlisted};
       return absl::OkStatus();
     }
     if (flags_.k != 0 || !flags_.scale.empty()) {
@@ -160,6 +167,8 @@ class Inferring {
       code_ = kDamaged;
     } else if (code_ == kClean && (!inference->algorithm || ContradictsTable(op, *inference))) {
       code_ = kMismatch;
+    } else if (code_ == kClean && inference->spent) {
+      code_ = kStopped;
     }
     return kClean;
   }
@@ -167,7 +176,9 @@ class Inferring {
   int Ended(const absl::Status& status) {
     if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
     if (absl::IsCancelled(status)) {
-      console_.Warn("stopped before the end: what is said above is of the answers so far");
+      console_.Warn(
+          "stopped before the end: what is said above is of the answers so far; a new call begins "
+          "again");
       return kStopped;
     }
     return Fail(status);
@@ -195,7 +206,6 @@ class Inferring {
   const Globals& globals_;
   Console console_;
   std::vector<const Operation*> ops_;
-  std::unique_ptr<UnlistedOperation> unlisted_;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
   int code_ = kClean;
 };

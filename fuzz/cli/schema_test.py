@@ -142,6 +142,8 @@ LINES = [
     (0, ['layout', 'sm_90/wgmma.m64n8k16.f32.f16.f16'], ''),
     (0, ['mutants', '--instr=x86/*', '--cases=4000', '--threads=1', '--equivalent'], ''),
     (1, ['mutants', f'--instr={MMA}', '--cases=1', '--threads=1'], ''),
+    (0, ['bench', '--instr=x86/*', '--rounds=1', '--time=0', '--device=faulty:none=0'], ''),
+    (0, ['bench', '--instr=x86/vdpbf16ps', '--rounds=1', '--time=0'], ''),
     (1, ['coverage', f'--instr={MMA}', '--cases=1'], ''),
     (0, ['coverage', '--instr=x86/vpdpbusd', '--cases=2000'], ''),
     (0, ['infer', '--device=faulty:none=0', f'--instr={FMA}', '--validate=1e4'], ''),

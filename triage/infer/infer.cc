@@ -4,12 +4,14 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/equivalence.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/infer/experiments.h"
+#include "triage/minimize/minimize.h"
 #include "triage/minimize/simplicity.h"
 #include "triage/verdict.h"
 
@@ -25,6 +27,9 @@ constexpr size_t kMostRivals = 400;
 constexpr uint64_t kFirstTile = 1 << 20;    // of generated cases that nothing else asks
 constexpr size_t kMostDiffering = 32;       // of one batch of generated cases that become answers
 constexpr size_t kMostAgain = 256;          // answers that are asked for again
+constexpr int64_t kMostToShrink = 2000;     // questions that make a refuting case smaller
+constexpr int64_t kMostOfSlow = 300;        // of a slow device
+constexpr int64_t kShareOfNodes = 20;       // of the budget that is left, one part of so many
 constexpr int64_t kShareOfExperiments = 2;  // of what is left of the budget, one part of so many
 
 std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers) {
@@ -63,10 +68,12 @@ class Inferrer {
     }
     result_.spent = absl::IsResourceExhausted(s);
     asks_ = false;
-    if (result_.spent) s = Search();  // in what was answered
+    if (!s.ok() && !Stop()) (void)Search();  // in what was answered; nothing is asked, so no error
     if (!result_.spent) result_.status = s;
-    if (s.ok() && Stop()) result_.status = absl::CancelledError("stopped");
-    return Result();
+    if (result_.status.ok() && Stop()) result_.status = absl::CancelledError("stopped");
+    Inference result = Result();
+    if (result.status.ok() && !result.spent && result.refuting) result.status = Shrink(result);
+    return result;
   }
 
   Inference From(const std::vector<ExperimentAnswer>& answers) {
@@ -89,6 +96,12 @@ class Inferrer {
     const absl::StatusOr<Structure> structure = FindStructure(asker_);
     if (!structure.ok()) return structure.status();
     result_.structure = *structure;
+    if (structure->tree) {
+      Tell("the nodes of the tree");
+      auto nodes = MeasureNodes(asker_, *structure, asker_.left() / kShareOfNodes);
+      if (!nodes.ok()) return nodes.status();
+      result_.nodes = *std::move(nodes);
+    }
     std::vector<std::pair<const char*, std::vector<DotProductCase>>> all;
     size_t count = 0;
     for (const Experiment& e : Experiments()) {
@@ -129,6 +142,9 @@ class Inferrer {
       const absl::StatusOr<size_t> other = asks_ ? AskMissedAgain(observed) : size_t{0};
       if (!other.ok()) return other.status();
       if (*other > 0) continue;
+      const absl::StatusOr<bool> changed = asks_ ? HasChanged(observed) : false;
+      if (!changed.ok()) return changed.status();
+      if (*changed) continue;
       if (bits_.nan_verdict == NanVerdict::kBits && MissesNansAlone(observed)) {
         bits_.nan_verdict = NanVerdict::kAnyNan;
         result_.nan_unknown = true;
@@ -159,6 +175,23 @@ class Inferrer {
     return asker_.AskAgain(missed);
   }
 
+  // Whether the device is another one since: then the answers that it would not give now are taken
+  // out. The nearest may give the older answers, so some of all are asked for again.
+  absl::StatusOr<bool> HasChanged(const std::vector<Observed>& observed) {
+    bool changed = false;
+    for (const size_t most : {kMostAgain, observed.size()}) {
+      const size_t count = std::min<size_t>(most, std::max<int64_t>(1, asker_.left()));
+      const size_t every = (observed.size() + count - 1) / count;
+      std::vector<DotProductCase> dots;
+      for (size_t i = 0; i < observed.size(); i += every) dots.push_back(observed[i].dot);
+      const absl::StatusOr<size_t> other = asker_.AskAgain(dots);
+      if (!other.ok()) return other.status();
+      changed |= *other > 0;
+      if (!changed) break;
+    }
+    return changed;
+  }
+
   // Questions that tell the believed model from every rival, until none can be told or it falls.
   absl::Status TellApart() {
     for (int round = 0; round < kRounds && !Stop(); ++round) {
@@ -166,7 +199,13 @@ class Inferrer {
       const Model believed = WithAlgorithm(op_, found_[0].algorithm);
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
       rivals_ = Rivals(op_, observed, believed.algorithm);
-      const std::vector<DotProductCase> dots = Choose(believed, Chains(believed));
+      std::vector<CaseChooser::Chain> chains = Chains(believed);
+      for (const Candidate& c : found_) {  // of other families
+        const Model other = WithAlgorithm(op_, c.algorithm);
+        const bool same = c.algorithm.family == believed.algorithm.family;
+        if (!same && Explains(op_, other, observed)) chains.push_back({other});
+      }
+      const std::vector<DotProductCase> dots = Choose(believed, chains);
       if (dots.empty()) return absl::OkStatus();
       const auto words = asker_.Ask("rivals", dots);
       if (!words.ok()) return words.status();
@@ -253,6 +292,7 @@ class Inferrer {
   absl::StatusOr<bool> Agrees(const char* name, const Batch& batch) {
     const auto d = asker_.device().Run(asker_.op(), batch);
     if (!d.ok()) return d.status();
+    compared_ += batch.dot_products();
     Comparison compared;
     Compare(op_, WithAlgorithm(op_, found_[0].algorithm), batch, *d, compared);
     if (compared.differing.empty()) return true;
@@ -283,8 +323,9 @@ class Inferrer {
 
   Inference Result() {
     result_.asked = asker_.asked();
+    result_.abandoned = compared_ - result_.validated;
     result_.flaky = asker_.flaky();
-    if (result_.flaky > 0) result_.flaky_case = asker_.flaky_cases().front();
+    result_.flaky_cases = asker_.flaky_cases();
     result_.answers = asker_.answers();
     if (found_.empty()) return std::move(result_);
     const std::vector<Observed> observed = ObservedOf(result_.answers);
@@ -292,12 +333,39 @@ class Inferrer {
     const Model nearest = WithAlgorithm(op_, found_[0].algorithm);
     if (Explains(op_, nearest, observed)) {
       result_.algorithm = found_[0].algorithm;
+      for (const Candidate& c : found_) {
+        const bool other = c.algorithm.family != found_[0].algorithm.family;
+        const auto known = [&](const Algorithm& a) { return a.family == c.algorithm.family; };
+        if (other && std::ranges::none_of(result_.also, known) &&
+            Explains(op_, WithAlgorithm(op_, c.algorithm), observed)) {
+          result_.also.push_back(c.algorithm);
+        }
+      }
       AddFixed(observed);
       AddUndetermined(observed);
       KeepFixed();
     }
     for (const Candidate& c : found_) AddRefuted(c, observed);
+    if (result_.nan_unknown) DropNanRule();
     return std::move(result_);
+  }
+
+  // Makes the refuting answer smaller, as long as the device's is not the nearest model's.
+  absl::Status Shrink(Inference& result) {
+    Tell("making the refuting case smaller");
+    const Operation nearest = {op_.instruction, op_.numerics,
+                               WithAlgorithm(op_, result.nearest.algorithm), op_.name};
+    Mismatch mismatch = {&nearest, MakeDotProductBatch(op_.shape(), {result.refuting->dot}), 0};
+    Runner runner(asker_.device(), nearest, std::min(asker_.left(), kMostToShrink),
+                  std::min(asker_.left(), kMostOfSlow));
+    const auto small = mmadiff::Shrink(runner, Target(nearest, {}, {nearest.model}), mismatch);
+    if (!small.ok()) return small.status();
+    const auto d = runner.Run(small->inputs);
+    if (!d.ok()) return d.status();
+    result.asked = asker_.asked() + runner.executions();
+    const Observed last = {Extract(small->inputs, small->element), (*d)[small->element]};
+    if (!Fits(op_, nearest.model, last)) result.refuting = last;  // else it does not repeat
+    return absl::OkStatus();
   }
 
   // The neighbours of each parameter, and the experiment of the first answer that each does not give.
@@ -343,16 +411,27 @@ class Inferrer {
 
   // What has another value that nothing tells is not fixed.
   void KeepFixed() {
+    if (!result_.also.empty()) result_.fixed.clear();  // other families have other parameters
     std::erase_if(result_.fixed, [&](const Fixed& f) {
       const std::string parameter = f.name.substr(0, f.name.find('=') + 1);
       return std::ranges::any_of(result_.undetermined, [&](const Undetermined& u) {
-        return u.proof.empty() && u.name.starts_with(parameter);
+        return u.proof.empty() && absl::StrContains(" " + u.name, " " + parameter);
       });
     });
   }
 
+  // Where no rule gives the bits of NaNs nothing is said of the rule.
+  void DropNanRule() {
+    const auto of_nans = [](const auto& named) { return named.name.starts_with("nan_rule="); };
+    std::erase_if(result_.fixed, of_nans);
+    std::erase_if(result_.undetermined, of_nans);
+  }
+
+  // The best of each family but that of the row.
   void AddRefuted(const Candidate& c, const std::vector<Observed>& observed) {
-    if (result_.algorithm == c.algorithm) return;
+    if (result_.algorithm && result_.algorithm->family == c.algorithm.family) return;
+    const auto same = [&](const Refuted& r) { return r.family == c.algorithm.family; };
+    if (std::ranges::any_of(result_.refuted, same)) return;
     Refuted refuted = {c.algorithm.family, c.algorithm, 0, ""};
     const Model model = WithAlgorithm(op_, c.algorithm);
     std::optional<Complexity> least;
@@ -366,7 +445,7 @@ class Inferrer {
         result_.refuting = observed[i];
       }
     }
-    result_.refuted.push_back(std::move(refuted));
+    if (refuted.missed > 0) result_.refuted.push_back(std::move(refuted));  // else: Inference::also
   }
 
   Numerics bits_;  // of op_: NaNs are told apart
@@ -376,7 +455,8 @@ class Inferrer {
   Inference result_;
   std::vector<Candidate> found_;
   std::vector<Neighbour> rivals_;
-  uint64_t pool_ = 0;  // tiles of each class that questions were chosen from
+  uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
+  int64_t compared_ = 0;  // in validations
   bool asks_ = true;
 };
 

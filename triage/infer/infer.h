@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "triage/infer/asker.h"
 #include "triage/infer/masks.h"
+#include "triage/infer/nodes.h"
 #include "triage/infer/search.h"
 
 namespace mmadiff {
@@ -50,18 +51,22 @@ struct Refuted {
 struct Inference {
   absl::Status status;  // the device's error that ended it early; what is below holds
   std::optional<Structure> structure;  // none of given answers
+  std::vector<NodeWidth> nodes;        // of the structure's tree
   std::optional<Algorithm> algorithm;  // gives every answer that repeats
   bool nan_unknown = false;            // but for the bits of NaNs, which no rule gives
-  std::vector<Fixed> fixed;
+  std::vector<Algorithm> also;         // of other families that give all answers too
+  std::vector<Fixed> fixed;            // by answers; none where another family fits
   std::vector<Undetermined> undetermined;
   Candidate nearest = {{.family = Family::kNone},
                        0};           // when there is no algorithm, and something was answered
   std::optional<Observed> refuting;  // the smallest answer that it does not give
   std::vector<Refuted> refuted;
   std::vector<ExperimentAnswer> answers;  // every question, but those that did not repeat
-  int64_t asked = 0, validated = 0;
-  size_t flaky = 0;  // answers that came otherwise when asked again
-  std::optional<DotProductCase> flaky_case;
+  int64_t asked = 0;                      // dot products, without those of validations
+  int64_t validated = 0;                  // in the validation that found no difference
+  int64_t abandoned = 0;                  // in those that did, or that the device or the time ended
+  size_t flaky = 0;                       // answers that came otherwise when asked again
+  std::vector<DotProductCase> flaky_cases = {};
   bool spent = false;  // the budget was, before the end
 };
 

@@ -55,6 +55,21 @@ std::string Telling(const Operation& op, const Algorithm& x, const Algorithm& y,
   return "";
 }
 
+// What is said to be fixed is the hidden value, or one that is proved to be no different: of the
+// family that was found, if another one gives the same.
+void ExpectFixedIsTrue(const Algorithm& hidden, const Inference& inference) {
+  if (!inference.algorithm || hidden.family != inference.algorithm->family) return;
+  for (const Fixed& f : inference.fixed) {
+    const std::string name = f.name.substr(0, f.name.find('=') + 1);
+    const Parameter* p = FindParameter(hidden.family, name.substr(0, name.size() - 1));
+    ASSERT_NE(p, nullptr) << f.name;
+    if (p->get(hidden) == p->get(*inference.algorithm)) continue;
+    const auto open = [&](const Undetermined& u) { return u.name.starts_with(name); };
+    EXPECT_TRUE(std::ranges::any_of(inference.undetermined, open))
+        << f.name << " is " << ValueText(*p, p->get(hidden));
+  }
+}
+
 // Hides `count` algorithms; how many were found or cannot be told from what was.
 int Found(int count, uint64_t seed, const InferOptions& options) {
   std::mt19937_64 random(seed);
@@ -70,6 +85,7 @@ int Found(int count, uint64_t seed, const InferOptions& options) {
     EXPECT_LE(inference.asked, options.budget);
     std::string why = "nothing gives all answers";
     if (inference.algorithm) why = Telling(op, hidden, *inference.algorithm);
+    if (why.empty()) ExpectFixedIsTrue(hidden, inference);
     if (why.empty()) {
       ++found;
     } else {
@@ -85,6 +101,33 @@ int Found(int count, uint64_t seed, const InferOptions& options) {
 }
 
 TEST(InferTest, HiddenAlgorithms) { EXPECT_EQ(Found(2, 11, {100000, 100000, {}}), 2); }
+
+// A value that another parameter can make up for is not fixed: outputs that are flushed flush what is
+// added next, so that nobody can tell whether addends are.
+TEST(InferTest, OneMakesUpForAnother) {
+  const Operation& op = F16();
+  Algorithm hidden = FindOperation("gfx90a/v_mfma_f32_32x32x8f16")->model.algorithm;
+  hidden.terms = 2;
+  hidden.input_subnormals = hidden.output_subnormals = Subnormals::kFlushPositive;
+  hidden.addend_subnormals = Subnormals::kKeep;
+  ASSERT_TRUE(WhyInvalid(WithAlgorithm(op, hidden)).empty());
+  ModelDevice device(WithAlgorithm(op, hidden));
+  const Inference inference = Infer(device, Unknown(op), {10000, 10000, {}});
+  ASSERT_TRUE(inference.algorithm);
+  ExpectFixedIsTrue(hidden, inference);
+  for (const Fixed& f : inference.fixed) EXPECT_NE(f.name.substr(0, 9), "addend_su");
+}
+
+// With few answers another family may fit: then it is said, and nothing is fixed.
+TEST(InferTest, AnotherFamily) {
+  ModelDevice device(FindOperation("sm_80/mma.m16n8k8.f32.bf16.bf16.f32")->model);
+  const Operation& op = *FindOperation("unlisted/k8.f32.bf16.bf16.f32", Models::kOptional);
+  const Inference inference = Infer(device, op, {300, 0, {}});
+  EXPECT_TRUE(inference.spent);
+  ASSERT_TRUE(inference.algorithm);
+  EXPECT_FALSE(inference.also.empty());
+  EXPECT_TRUE(inference.fixed.empty());
+}
 
 TEST(InferTest, DISABLED_ManyHiddenAlgorithms) {
   const int found = Found(300, 12, {100000, 1000000, {}});
@@ -225,6 +268,32 @@ TEST(InferTest, Flaky) {
     const Inference inference = Infer(device, F16(), {100000, 200000, {}});
     EXPECT_GT(inference.flaky, 0u) << period;
     EXPECT_EQ(inference.algorithm, F16().model.algorithm) << period;
+  }
+}
+
+// Another device from some execution on, as after a repair: the answers of the first one are not
+// mixed with those of the second, whichever are more.
+class ReplacedDevice : public ModelDevice {
+ public:
+  ReplacedDevice(int64_t at) : ModelDevice(F16().model), left_(at) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    return --left_ < 0 ? second_.Execute(op, batch, d) : ModelDevice::Execute(op, batch, d);
+  }
+
+ private:
+  int64_t left_;
+  ModelDevice second_{FindOperation("sm_80/mma.m16n8k16.f32.f16.f16.f32")->model};
+};
+
+TEST(InferTest, Replaced) {
+  const Algorithm second = FindOperation("sm_80/mma.m16n8k16.f32.f16.f16.f32")->model.algorithm;
+  for (const int64_t at : {6, 20}) {
+    ReplacedDevice device(at);
+    const Inference inference = Infer(device, Unknown(F16()), kQuick);
+    EXPECT_GT(inference.flaky, 0u) << at;
+    ASSERT_TRUE(inference.algorithm) << at;
+    EXPECT_EQ(Telling(F16(), *inference.algorithm, second, 1000), "") << at;
+    for (const Refuted& r : inference.refuted) EXPECT_GT(r.missed, 0u);
   }
 }
 

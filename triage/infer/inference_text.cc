@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "device/line_protocol.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
@@ -15,6 +16,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMostRows = 4;   // of the table, named
+constexpr size_t kFewOf = 200;    // of so many answers one is few
 constexpr size_t kMostPairs = 8;  // changes of two parameters, named
 
 // "3, 5..9, none": numbers as ranges.
@@ -45,7 +47,11 @@ std::string TreeLine(const Operation& op, const Structure& structure) {
 
 std::string FoundText(const Operation& op, const Inference& inference, size_t width) {
   const Algorithm& a = *inference.algorithm;
-  std::string text = Labelled("row      ", Describe(a), width);
+  std::string row = Describe(a);
+  if (const size_t at = row.find("nan_rule="); inference.nan_unknown && at != row.npos) {
+    row.replace(at, row.find_first_of(",)", at) - at, "nan_rule=unknown");
+  }
+  std::string text = Labelled("row      ", row, width);
   absl::StrAppend(
       &text,
       Labelled(
@@ -69,9 +75,23 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
     absl::StrAppend(&text, Labelled("near     ", near, width));
   }
   for (const Fixed& f : inference.fixed) {
+    const std::string parameter = f.name.substr(0, f.name.find('=') + 1);
+    const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
+      return u.name.starts_with(parameter);
+    });
+    absl::StrAppend(&text, Labelled("fixed    ",
+                                    absl::StrCat(f.name,
+                                                 proved ? ", or a value below that no input "
+                                                          "tells from it: "
+                                                        : ": ",
+                                                 absl::StrJoin(f.experiments, ", ")),
+                                    width));
+  }
+  for (const Algorithm& other : inference.also) {
     absl::StrAppend(
-        &text, Labelled("fixed    ", absl::StrCat(f.name, ": ", absl::StrJoin(f.experiments, ", ")),
-                        width));
+        &text,
+        Labelled("open     ",
+                 absl::StrCat("another family gives all answers too: ", Describe(other)), width));
   }
   for (const UndeterminedValues& u : Summary(inference)) {
     absl::StrAppend(&text, Labelled("open     ", absl::StrCat(u.values, ": ", u.why), width));
@@ -83,14 +103,25 @@ std::string NotFoundText(const Operation& op, const Inference& inference, size_t
   const size_t answers = inference.answers.size();
   std::string text = Labelled("row      ",
                               answers == 0 ? "none: nothing was answered"
-                                           : "none: no algorithm of any family gives all answers "
-                                             "that repeat",
+                              : inference.nearest.algorithm.family == Family::kNone
+                                  ? "none: nothing was searched, the device ended before that"
+                                  : "none: no algorithm of any family gives all answers that "
+                                    "repeat",
                               width);
+  for (const std::string& line : NodeLines(inference.nodes, op.model.k)) {
+    absl::StrAppend(&text, Labelled("node     ", line, width));
+  }
   if (inference.nearest.algorithm.family == Family::kNone) return text;
   absl::StrAppend(&text, Labelled("nearest  ",
                                   absl::StrCat(Describe(inference.nearest.algorithm), " gives ",
                                                answers - inference.nearest.missed, " of ", answers),
                                   width));
+  if (inference.nearest.missed <= answers / kFewOf) {
+    absl::StrAppend(&text, Labelled("         ",
+                                    "so few may be wrong answers, of the device or in the "
+                                    "recording, and not its arithmetic",
+                                    width));
+  }
   if (inference.refuting) {
     const Observed& o = *inference.refuting;
     const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
@@ -107,10 +138,7 @@ std::string NotFoundText(const Operation& op, const Inference& inference, size_t
 
 std::string RefutedText(const Inference& inference, size_t width) {
   std::string text;
-  std::vector<Family> told;
   for (const Refuted& r : inference.refuted) {
-    if (std::ranges::find(told, r.family) != told.end()) continue;
-    told.push_back(r.family);
     const std::string described = Describe(r.nearest);
     absl::StrAppend(
         &text, Labelled("not      ",
@@ -179,7 +207,7 @@ std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
     const int64_t count = std::ranges::count(changes, '=');
     if (count >= least) continue;
     least = count;
-    nearest = absl::StrCat(other.name, " with ", changes);
+    nearest = absl::StrCat(other.name, ":", absl::StrReplaceAll(changes, {{" ", ","}}));
   }
   return nearest;
 }
@@ -217,6 +245,9 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
   }
   std::string asked = absl::StrCat(Count(inference.asked, "dot products to find it, "),
                                    Count(inference.validated, "to validate it"));
+  if (inference.abandoned > 0) {
+    absl::StrAppend(&asked, ", ", inference.abandoned, " in validations that did not pass");
+  }
   if (inference.spent) absl::StrAppend(&asked, "; the budget was spent before the end");
   if (inference.structure || inference.asked > 0) {
     absl::StrAppend(&text, Labelled("asked    ", asked, width));

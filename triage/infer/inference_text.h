@@ -21,7 +21,7 @@ std::vector<UndeterminedValues> Summary(const Inference& inference);
 // Operations of the table with the same formats, k and algorithm.
 std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& algorithm);
 
-// "sm_80/mma... with terms=8": of the operations with the same formats and family the one with the
+// "sm_80/mma...:terms=8,fraction_bits=24", as `race` takes it: of the operations with the same formats and family the one with the
 // fewest changes; "" if there is none.
 std::string NearestRow(const Operation& op, const Algorithm& algorithm);
 

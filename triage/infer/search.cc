@@ -280,9 +280,15 @@ std::vector<Candidate> FindCandidates(const Operation& op, std::span<const Obser
                                       const std::function<bool()>& stop) {
   const std::vector<Observed> few = Spread(answers, kFew);
   Judge judge(op, few), every(op, answers);
-  std::vector<Candidate> begun;
-  for (const Algorithm& start : StartsOf(op)) {
-    if (every.GivesAll(WithAlgorithm(op, start))) return {{start, 0}};
+  std::vector<Candidate> begun, fitting;  // fitting: the first of each family
+  const std::vector<Algorithm> starts = StartsOf(op);
+  for (const Algorithm& start : starts) {
+    const auto same = [&](const Candidate& c) { return c.algorithm.family == start.family; };
+    if (std::ranges::any_of(fitting, same) || !every.GivesAll(WithAlgorithm(op, start))) continue;
+    fitting.push_back({start, 0});
+  }
+  if (!fitting.empty()) return fitting;
+  for (const Algorithm& start : starts) {
     for (const Algorithm& a : Agreeing(op, start, structure, mask_answers)) {
       const auto known = [&](const Candidate& c) { return c.algorithm == a; };
       if (std::ranges::any_of(begun, known)) continue;
@@ -345,7 +351,8 @@ void SearchAgain(const Operation& op, std::span<const Observed> answers,
       if (IsValid(op, next)) changed.algorithm = next;
     }
     changed = Improve(op, answers, changed, stop);
-    if (changed.missed < from.missed) from = changed;
+    if (changed.missed >= from.missed) continue;
+    from = changed;
     std::ranges::stable_sort(found, {}, &Candidate::missed);
   }
 }
@@ -356,7 +363,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   const std::vector<Observed> mixed = Spread(answers, answers.size());
   Judge judge(op, mixed);
   std::vector<Neighbour> rivals;
-  std::vector<Choice> refuted;
+  std::vector<Choice> refuted, others;  // others: give all answers, by proof or not
   for (const Parameter& p : Parameters()) {
     if (!HasParameter(believed, p)) continue;
     for (const int value : OtherValues(p, p.get(believed))) {
@@ -364,17 +371,23 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
       p.set(changed, value);
       if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) {
         refuted.push_back({&p, value});
-      } else if (WhyEquivalent(model, changed).empty()) {
+        continue;
+      }
+      others.push_back({&p, value});
+      if (WhyEquivalent(model, changed).empty()) {
         rivals.push_back({NameOfChanges(believed, changed), changed});
       }
     }
   }
+  // Two at once, of which one alone at least is refuted: the other may make up for it.
   for (size_t i = 0; i < refuted.size(); ++i) {
-    for (size_t j = i + 1; j < refuted.size(); ++j) {
-      if (refuted[i].parameter == refuted[j].parameter) continue;
+    for (size_t j = i + 1; j < refuted.size() + others.size(); ++j) {
+      const Choice& x = refuted[i];
+      const Choice& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
+      if (x.parameter == y.parameter) continue;
       Algorithm changed = believed;
-      refuted[i].parameter->set(changed, refuted[i].value);
-      refuted[j].parameter->set(changed, refuted[j].value);
+      x.parameter->set(changed, x.value);
+      y.parameter->set(changed, y.value);
       if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) continue;
       rivals.push_back({NameOfChanges(believed, changed), changed});
     }

@@ -48,7 +48,7 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
                   const std::function<bool()>& stop);
 
 // Changes of one parameter, to any value, that give all answers too and are not proved equivalent;
-// and of two, neither of which does so alone.
+// and of two, of which one does not do so alone.
 std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> answers,
                               const Algorithm& believed);
 

@@ -257,7 +257,7 @@ class Draw {
       if (powers) ClearFractions(to, dot);
       if (changed) Change(to, dot);
     }
-    if (Chance(16)) PutPower(model_, model_.k, Chance(2), Exponent(), dot);
+    if (Chance(16)) PutAnyPower(model_.k, dot);
     return dot;
   }
 
@@ -269,6 +269,12 @@ class Draw {
     const int e = exponents_[Random(exponents_.size())];
     if (Chance(2)) return e;
     return e + (Chance(2) ? Random(9) - 4 : Random(65) - 32);
+  }
+
+  // Two draws in the arguments of one call would come in the order that the compiler likes.
+  void PutAnyPower(int term, DotProductCase& dot) {
+    const int exponent = Exponent();
+    PutPower(model_, term, Chance(2), exponent, dot);
   }
 
   // One bit, or leading ones.
@@ -294,22 +300,24 @@ class Draw {
     const std::optional<int> e = TermExponent(model_, dot, term);
     const int word = 2 * term + (term == model_.k ? 0 : Random(2));
     Value o = ValueAt(model_, dot, word);
-    switch (Random(10)) {
+    const int what = Random(10);
+    switch (what) {
       case 0:
         PutPower(model_, term, Chance(2), 0, dot);
         break;
       case 1:
-        PutPower(model_, term, Chance(2), Exponent(), dot);
+        PutAnyPower(term, dot);
         break;
       case 2:
         if (e) PutPower(model_, term, Chance(2), *e, dot);
         break;
       case 3:
-        if (e) SetTermExponent(model_, term, *e + Random(9) - 4, kExponentSplits[Random(4)], dot);
+      case 4: {
+        if (what == 3 && !e) break;
+        const auto split = kExponentSplits[Random(4)];
+        SetTermExponent(model_, term, what == 3 ? *e + Random(9) - 4 : Exponent(), split, dot);
         break;
-      case 4:
-        SetTermExponent(model_, term, Exponent(), kExponentSplits[Random(4)], dot);
-        break;
+      }
       case 5:
       case 6:
         o.negative = !o.negative;

@@ -48,6 +48,7 @@ class Identifier {
     for (size_t a = 0; a < archs_.size(); ++a) {
       if (Knows(a)) result_.archs.push_back(VerdictOf(a));
     }
+    CountMissed();
     Compare();
     return std::move(result_);
   }
@@ -323,7 +324,7 @@ class Identifier {
 
   // Of two architectures that give all answers, why.
   std::string WhyBoth(size_t x, size_t y) const {
-    std::string proof = "the same model";
+    std::string proof = kSameModel;
     for (size_t op = 0; op < ops_.size(); ++op) {
       if (!MayTell(op, x, y)) continue;
       const Row &r = rows_[x][op], &s = rows_[y][op];
@@ -355,6 +356,21 @@ class Identifier {
         const size_t j = std::ranges::find(archs_, w.arch) - archs_.begin();
         result_.indistinct.push_back({x, y, WhyBoth(i, j)});
       }
+    }
+  }
+
+  // A recording has more answers than those that were chosen, and none may contradict.
+  void CountMissed() {
+    if (live_) return;
+    result_.recorded = pool_.size();
+    for (ArchVerdict& v : result_.archs) {
+      if (v.kind != ArchVerdict::kGives) continue;
+      const std::vector<Row>& rows = rows_[std::ranges::find(archs_, v.arch) - archs_.begin()];
+      for (const PoolCase& c : pool_) {
+        const Row& row = rows[IndexOf(c.op)];
+        v.missed += row.modelled() && !Gives(*row.op, row.op->model, c.dot, *c.answer);
+      }
+      if (v.missed > 0) v.kind = ArchVerdict::kContradicted;
     }
   }
 

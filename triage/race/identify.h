@@ -30,17 +30,21 @@ struct AskedCase {
 
 struct ArchVerdict {
   enum Kind {
-    kGives,    // all answers
-    kRefuted,  // by the answer number `asked`, to which its model gives `word`
-    kLacks,    // the instruction of that answer
-    kNoModel,  // of the instruction of that answer, and no other answer refutes it
+    kGives,         // all answers
+    kRefuted,       // by the answer number `asked`, to which its model gives `word`
+    kLacks,         // the instruction of that answer
+    kNoModel,       // of the instruction of that answer, and no other answer refutes it
+    kContradicted,  // gives the answers that were chosen, but not all others of the recording
   };
   std::string arch;
   Kind kind = kGives;
   size_t given = 0;  // answers that its models give
   size_t asked = 0;
   uint64_t word = 0;
+  size_t missed = 0;  // of Identification::recorded, if it gives all that were chosen
 };
+
+inline constexpr const char* kSameModel = "the same model";  // an Indistinct::why
 
 struct Identification {
   std::vector<AskedCase> asked;
@@ -52,6 +56,7 @@ struct Identification {
   // that give all answers too.
   size_t changes = 0;
   std::vector<std::string> unrefuted;
+  size_t recorded = 0;  // answers of a recording, chosen or not, that were held against the models
 
   std::vector<std::string> Named(ArchVerdict::Kind kind) const;  // architectures
   std::vector<std::string> Identified() const { return Named(ArchVerdict::kGives); }

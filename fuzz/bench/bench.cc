@@ -1,0 +1,131 @@
+#include "fuzz/bench/bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "fuzz/unit_runner.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+// Says to every batch what it was told beforehand.
+class KnownAnswers : public Device {
+ public:
+  explicit KnownAnswers(std::vector<uint64_t> answers) : answers_(std::move(answers)) {}
+  std::string name() const override { return "known"; }
+  std::string identity() const override { return "known answers"; }
+  absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
+  absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
+    d.assign(answers_.begin(), answers_.begin() + batch.dot_products());
+    return absl::OkStatus();
+  }
+
+ private:
+  const std::vector<uint64_t> answers_;
+};
+
+class RowBench {
+ public:
+  RowBench(const Operation& op, const BenchOptions& options, Device* device,
+           const std::function<bool()>& stop)
+      : options_(options),
+        stop_(stop),
+        stream_{&op, options.strategy},
+        device_(device != nullptr && device->Supports(op).ok() ? device : nullptr),
+        executions_(static_cast<int64_t>(UnitRunner::BatchCases(op))) {
+    row_.op = &op;
+    Generate(stream_, 0, executions_, batch_);
+    words_.resize(batch_.dot_products());
+    Simulate(op.model, batch_, words_);
+  }
+
+  absl::StatusOr<BenchRow> Run() {
+    KnownAnswers known(words_);
+    UnitRunner runner(known, stream_);
+    absl::Status status;
+    for (int round = 0; round < options_.rounds && status.ok(); ++round) {
+      Keep(row_.generator, [&] { Generate(stream_, 0, executions_, batch_); });
+      Keep(row_.simulator, [&] { Simulate(row_.op->model, batch_, words_); });
+      Keep(row_.digest, [&] { digest_ = DigestOf(*row_.op, batch_, words_); });
+      Keep(row_.unit, [&] {
+        UnitResult result;
+        status.Update(runner.Run(0, executions_, result, [](const CaseName&, const Mismatch&) {
+          return absl::InternalError("the model differs from itself");
+        }));
+      });
+      if (device_ == nullptr) continue;
+      double least = row_.device.value_or(0);
+      Keep(least, [&] { status.Update(device_->Run(*row_.op, batch_).status()); });
+      row_.device = least;
+    }
+    if (!status.ok()) return status;
+    return row_;
+  }
+
+ private:
+  template <typename F>
+  void Keep(double& least, const F& part) {
+    using Clock = std::chrono::steady_clock;
+    const auto enough = absl::ToChronoNanoseconds(options_.part);
+    const auto start = Clock::now();
+    int64_t batches = 0;
+    auto used = start - start;
+    do {
+      part();
+      ++batches;
+      used = Clock::now() - start;
+    } while (used < enough && !stop_());
+    const double each = std::chrono::duration<double, std::nano>(used).count() /
+                        static_cast<double>(batches * batch_.dot_products());
+    least = least == 0 ? each : std::min(least, each);
+  }
+
+  const BenchOptions& options_;
+  const std::function<bool()>& stop_;
+  const CaseStream stream_;
+  Device* const device_;
+  const int64_t executions_;
+  Batch batch_;
+  std::vector<uint64_t> words_;
+  Digest digest_;
+  BenchRow row_;
+};
+
+}  // namespace
+
+std::vector<std::string> BenchedRows() {
+  return {"x86/vdpbf16ps",
+          "x86/tdpbf16ps",
+          "x86/vfmadd231sd",
+          "x86/tdpbssd",
+          "arm/bfdot",
+          "sm_80/mma.m16n8k16.f32.f16.f16.f32",
+          "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+          "sm_90/mma.m16n8k8.f32.tf32.tf32.f32",
+          "sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32",
+          "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32",
+          "sm_90/mma.m16n8k16.f64.f64.f64.f64",
+          "sm_80/mma.m16n8k64.s32.s4.s4.s32",
+          "sm_120/mma.m16n8k32.mxf8f6f4.f32.e4m3.e4m3.f32.ue8m0",
+          "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4x",
+          "gfx90a/v_mfma_f32_16x16x16f16",
+          "gfx942/v_mfma_f32_16x16x16_f16"};
+}
+
+absl::StatusOr<std::vector<BenchRow>> Bench(const BenchOptions& options, Device* device,
+                                            const std::function<bool()>& stop,
+                                            const std::function<void(const Operation&)>& progress) {
+  std::vector<BenchRow> rows;
+  for (const Operation* op : options.ops) {
+    if (stop()) break;
+    progress(*op);
+    const absl::StatusOr<BenchRow> row = RowBench(*op, options, device, stop).Run();
+    if (!row.ok()) return row.status();
+    if (!stop()) rows.push_back(*row);
+  }
+  return rows;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,43 @@
+// What a dot product costs on this machine, part by part: the generator, the simulator, a device, the
+// digest, and a whole unit of a run.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "device/device.h"
+#include "fuzz/cases/case_name.h"
+
+namespace mmadiff {
+
+// Nanoseconds a dot product in one thread: the least of several rounds, because what disturbs only
+// adds. A round goes through all parts, so that they meet the same disturbance.
+struct BenchRow {
+  const Operation* op = nullptr;
+  double generator = 0, simulator = 0, digest = 0;
+  std::optional<double> device;  // of a device that has the operation
+  // A unit as `run` does it, with what the device says already known: all but the device's time.
+  double unit = 0;
+};
+
+struct BenchOptions {
+  std::vector<const Operation*> ops;  // with models
+  const Strategy* strategy = nullptr;
+  absl::Duration part = absl::Milliseconds(50);  // of a part in a round, at least one batch
+  int rounds = 3;
+};
+
+// Rows of every family that are measured unless others are named; names of the table.
+std::vector<std::string> BenchedRows();
+
+// `device` may be null. Ends early, with the rows so far, when `stop` says so. Errors are the
+// device's.
+absl::StatusOr<std::vector<BenchRow>> Bench(const BenchOptions& options, Device* device,
+                                            const std::function<bool()>& stop,
+                                            const std::function<void(const Operation&)>& progress);
+
+}  // namespace mmadiff

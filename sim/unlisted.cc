@@ -1,0 +1,99 @@
+#include "sim/unlisted.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace mmadiff {
+namespace {
+
+constexpr std::string_view kPrefix = "unlisted/k";
+
+struct Unlisted {
+  Instruction instruction;
+  Numerics numerics;
+  Operation op;
+};
+
+const Format* FormatNamed(std::string_view name) {
+  const auto found =
+      std::ranges::find_if(kFormats, [&](const Format* f) { return f->name == name; });
+  return found == std::end(kFormats) ? nullptr : *found;
+}
+
+// A number as it is written, from 1 to `most`; else 0.
+int NumberOf(std::string_view text, int most) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && text[0] != '0' && number >= 1 && number <= most ? number : 0;
+}
+
+std::unique_ptr<Unlisted> Make(std::string_view name) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = name.substr(kPrefix.size());;) {
+    const size_t dot = rest.find('.');
+    parts.push_back(rest.substr(0, dot));
+    if (dot == rest.npos) break;
+    rest.remove_prefix(dot + 1);
+  }
+  const bool scaled = parts.size() == 7;
+  if (parts.size() != 5 && !scaled) return nullptr;
+  const int k = NumberOf(parts[0], kMaxK);
+  const int block = scaled ? NumberOf(parts[6], k) : 0;
+  if (k == 0 || (scaled && (block == 0 || k % block != 0))) return nullptr;
+  const Format* formats[5] = {};  // d, a, b, c, scale
+  int integers = 0;
+  for (size_t i = 0; i < (scaled ? 5 : 4); ++i) {
+    formats[i] = FormatNamed(parts[i + 1]);
+    if (formats[i] == nullptr) return nullptr;
+    integers += IsInteger(*formats[i]);
+  }
+  if (integers != 0 && (integers != 4 || scaled)) return nullptr;
+  const auto& [d, a, b, c, scale] = formats;
+  auto made = std::make_unique<Unlisted>(Unlisted{{std::string(name.substr(kPrefix.size() - 1)),
+                                                   {1, 1, k, 1, scaled ? k / block : 0},
+                                                   d,
+                                                   a,
+                                                   b,
+                                                   c,
+                                                   scale,
+                                                   Layout::kNoLanes,
+                                                   "",
+                                                   "",
+                                                   {}},
+                                                  {"unlisted",
+                                                   nullptr,
+                                                   {.family = Family::kNone},
+                                                   {Grade::kUnknown, "no table has it"},
+                                                   NanVerdict::kBits},
+                                                  {}});
+  made->numerics.instruction = &made->instruction;
+  Model model = {
+      .a = *a, .b = *b, .c = *c, .d = *d, .k = k, .algorithm = {.family = Family::kNone}};
+  if (scaled) {
+    model.scale = *scale;
+    model.scale_block = block;
+  }
+  made->op = {&made->instruction, &made->numerics, model, std::string(name)};
+  return made;
+}
+
+}  // namespace
+
+const Operation* FindUnlisted(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return nullptr;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& made = *new std::map<std::string, std::unique_ptr<Unlisted>, std::less<>>;
+  const std::lock_guard lock(mutex);
+  if (const auto known = made.find(name); known != made.end()) return &known->second->op;
+  std::unique_ptr<Unlisted> fresh = Make(name);
+  if (fresh == nullptr) return nullptr;
+  return &made.emplace(name, std::move(fresh)).first->second->op;
+}
+
+}  // namespace mmadiff
