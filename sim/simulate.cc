@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "sim/dot_product.h"
+#include "sim/lanes/lanes.h"
 
 namespace mmadiff {
 namespace {
@@ -124,6 +125,11 @@ bool HasBmi() { return false; }
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
+  static const std::span<const LaneTarget> targets = LaneTargets();
+  const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
+  if (!targets.empty() && rows >= targets[0].lanes && HasLanes(m)) {
+    return targets[0].simulate(m, batch, d);
+  }
   HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);
 }
 

@@ -1,0 +1,321 @@
+// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+#include "sim/lanes/lanes.h"
+
+#include <algorithm>
+#include <vector>
+
+#if __has_include(<hwy/highway.h>)
+// Nothing here needs them.
+#define HWY_DISABLE_PCLMUL_AES
+#define HWY_DISABLE_F16C
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/lanes/lanes.cc"
+#include <hwy/foreach_target.h>
+// Behind it: these are included once for each.
+#include <hwy/highway.h>
+
+#include "sim/fused_sum.h"
+#include "sim/lanes/fma_chain-inl.h"
+#include "sim/lanes/fused_sum-inl.h"
+#include "sim/lanes/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+
+// Words that begin where vectors do.
+class Words {
+ public:
+  explicit Words(size_t count) : blocks_((count + 15) / 16) {}
+  int32_t* data() { return blocks_.data()->word; }
+  const int32_t* data() const { return blocks_.data()->word; }
+
+ private:
+  struct alignas(64) Block {
+    int32_t word[16];
+  };
+  std::vector<Block> blocks_;
+};
+
+// Decoded operands.
+struct Operands {
+  explicit Operands(size_t count) : magnitude(count), exponent(count), sign(count) {}
+  HWY_INLINE void Store(const Operand& x, size_t at) {
+    hn::Store(x.magnitude, kLane, magnitude.data() + at);
+    hn::Store(x.exponent, kLane, exponent.data() + at);
+    hn::Store(x.sign, kLane, sign.data() + at);
+  }
+  Words magnitude, exponent, sign;
+};
+
+// A row of its own in every lane: a vector at each position of the order of the steps.
+class RowOfEach {
+ public:
+  explicit RowOfEach(const Operands& x)
+      : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.sign.data()) {}
+  HWY_INLINE Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
+  HWY_INLINE Lanes Exponent(size_t p) const { return At(exponent_, p); }
+  HWY_INLINE Lanes Sign(size_t p) const { return At(sign_, p); }
+  HWY_INLINE Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
+
+ private:
+  static HWY_INLINE Lanes At(const int32_t* from, size_t p) {
+    return hn::Load(kLane, from + p * hn::Lanes(kLane));
+  }
+  const int32_t *magnitude_, *exponent_, *sign_;
+};
+
+// One column for all lanes: a number at each position, from `first` on.
+class ColumnOfAll {
+ public:
+  ColumnOfAll(const Operands& x, size_t first)
+      : magnitude_(x.magnitude.data() + first),
+        exponent_(x.exponent.data() + first),
+        sign_(x.sign.data() + first) {}
+  HWY_INLINE Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
+  HWY_INLINE Lanes Exponent(size_t p) const { return All(exponent_[p]); }
+  HWY_INLINE Lanes Sign(size_t p) const { return All(sign_[p]); }
+  HWY_INLINE Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
+
+ private:
+  const int32_t *magnitude_, *exponent_, *sign_;
+};
+
+// Lanes are consecutive rows of A of the whole batch, `kLanes` of them at a time. They share the
+// columns of B where the rows of a block fill whole vectors; else every lane has its own.
+template <class Family>
+class Simulation {
+ public:
+  Simulation(const Model& m, const Batch& batch, std::span<uint64_t> d)
+      : m_(m),
+        batch_(batch),
+        d_(d),
+        lanes_(static_cast<int>(hn::Lanes(kLane))),
+        row_(batch.shape.row_words()),
+        family_(m),
+        format_a_(Family::FormatOfA(m)),
+        format_b_(Family::FormatOfB(m)),
+        scale_(m.scale_block == 0 ? LaneFormat{}
+                                  : LaneFormatOf(m.scale, 0, Subnormals::kKeep, m.d)),
+        order_(m.k),
+        shares_(batch.shape.m % lanes_ == 0),
+        // A column that is shared fills whole vectors.
+        column_((m.k + lanes_ - 1) / lanes_ * lanes_),
+        words_(std::max(row_ * lanes_, 2 * column_)),
+        addends_(batch.shape.n * lanes_),
+        a_(m.k * lanes_),
+        b_(shares_ ? batch.shape.n * column_ : m.k * lanes_),
+        block_(lanes_) {
+    const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
+    for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
+  }
+
+  void Run() {
+    const Shape& s = batch_.shape;
+    const int64_t rows = batch_.count * s.blocks * s.m;
+    for (int64_t next = 0; next < rows; next += lanes_) {
+      const int64_t first = std::min(next, rows - lanes_);  // some rows twice
+      GatherRows(first);
+      if (shares_) {
+        if (first % s.m == 0) DecodeColumns(&batch_.b[first / s.m * s.n * row_]);
+        for (int j = 0; j < s.n; ++j) Finish(j, ColumnOfAll(b_, j * column_));
+      } else {
+        for (int j = 0; j < s.n; ++j) {
+          GatherColumns(j);
+          Finish(j, RowOfEach(b_));
+        }
+      }
+      uint64_t* d = &d_[first * s.n];
+      for (int lane = 0; lane < lanes_; ++lane) {
+        for (int j = 0; j < s.n; ++j)
+          *d++ = static_cast<uint32_t>(addends_.data()[j * lanes_ + lane]);
+      }
+    }
+  }
+
+ private:
+  template <class Column>
+  HWY_INLINE void Finish(int j, const Column& column) {
+    int32_t* words = addends_.data() + j * lanes_;
+    hn::Store(family_.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
+  }
+
+  HWY_INLINE void GatherRows(int64_t first) {
+    const Shape& s = batch_.shape;
+    const uint64_t *a = &batch_.a[first * row_], *c = &batch_.c[first * s.n];
+    int64_t block = first / s.m;
+    for (int lane = 0, i = static_cast<int>(first % s.m); lane < lanes_; ++lane, a += row_) {
+      block_[lane] = block;
+      if (++i == s.m) ++block, i = 0;
+      for (int k = 0; k < row_; ++k) words_.data()[k * lanes_ + lane] = static_cast<int32_t>(a[k]);
+      for (int j = 0; j < s.n; ++j) addends_.data()[j * lanes_ + lane] = static_cast<int32_t>(*c++);
+    }
+    DecodeRows(format_a_, a_);
+  }
+
+  HWY_INLINE void GatherColumns(int j) {
+    for (int lane = 0; lane < lanes_; ++lane) {
+      const uint64_t* b = &batch_.b[(block_[lane] * batch_.shape.n + j) * row_];
+      for (int k = 0; k < row_; ++k) words_.data()[k * lanes_ + lane] = static_cast<int32_t>(b[k]);
+    }
+    DecodeRows(format_b_, b_);
+  }
+
+  // Of words_: a vector for each k and each scale.
+  HWY_INLINE void DecodeRows(const LaneFormat& format, Operands& out) {
+    for (int p = 0; p < m_.k; ++p) {
+      const int k = order_[p];
+      Operand x = DecodeLanes(format, hn::Load(kLane, words_.data() + k * lanes_));
+      if (m_.scale_block != 0) {
+        const int scale = m_.k + k / m_.scale_block;
+        x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, words_.data() + scale * lanes_)));
+      }
+      out.Store(x, p * lanes_);
+    }
+  }
+
+  // The columns of a block, in the order of the steps.
+  HWY_INLINE void DecodeColumns(const uint64_t* b) {
+    int32_t *words = words_.data(), *scales = words + column_;
+    for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
+      for (int p = 0; p < m_.k; ++p) words[p] = static_cast<int32_t>(b[order_[p]]);
+      for (int p = 0; m_.scale_block != 0 && p < m_.k; ++p) {
+        scales[p] = static_cast<int32_t>(b[m_.k + p / m_.scale_block]);
+      }
+      for (int p = 0; p < column_; p += lanes_) {
+        Operand x = DecodeLanes(format_b_, hn::Load(kLane, words + p));
+        if (m_.scale_block != 0) {
+          x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, scales + p)));
+        }
+        b_.Store(x, j * column_ + p);
+      }
+    }
+  }
+
+  // A scale is a power of two or a NaN.
+  static HWY_INLINE Operand Scaled(Operand x, const Operand& scale) {
+    const Mask plain = hn::Lt(hn::Abs(x.exponent), All(-kNarrowZero / 2));
+    x.exponent = x.exponent + hn::IfThenElseZero(plain, scale.exponent);
+    x.exponent = Pick(IsNan(scale), All(kNarrowNan), x.exponent);
+    return x;
+  }
+
+  const Model m_;
+  const Batch& batch_;
+  const std::span<uint64_t> d_;
+  const int lanes_;
+  const int row_;  // words of a row of A, a column of B
+  const Family family_;
+  const LaneFormat format_a_, format_b_, scale_;
+  std::vector<int> order_;
+  const bool shares_;
+  const int column_;  // operands of a shared column
+  Words words_;       // [row_][lane]; of shared columns, those of one and its scales
+  Words addends_;     // [n][lane]; then the results
+  Operands a_;        // [k][lane]
+  Operands b_;        // [k][lane]; shared: [n][column_]
+  std::vector<int64_t> block_;
+};
+
+void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  if (m.algorithm.family == Family::kFmaChain) {
+    Simulation<FmaChainLanes>(m, batch, d).Run();
+  } else {
+    Simulation<FusedSumLanes>(m, batch, d).Run();
+  }
+}
+
+int CountLanes() { return static_cast<int>(hn::Lanes(kLane)); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mmadiff {
+namespace {
+
+// Formats of addends and results in lanes.
+bool IsLaneResult(const Format& f) {
+  return f.nonfinite == Nonfinite::kIeee && f.bits <= 32 && f.ignored_bits == 0 &&
+         f.fraction_bits <= kNarrowFraction;
+}
+
+// Whether this machine has the vectors, with all that Highway compiles for them.
+#if defined(__x86_64__)
+#define MMADIFF_CPU_HAS(what) (__builtin_cpu_supports(what) != 0)
+bool HasSsse3() { return MMADIFF_CPU_HAS("sse2") && MMADIFF_CPU_HAS("ssse3"); }
+bool HasSse4() { return HasSsse3() && MMADIFF_CPU_HAS("sse4.1") && MMADIFF_CPU_HAS("sse4.2"); }
+bool HasAvx2() {
+  return HasSse4() && MMADIFF_CPU_HAS("avx") && MMADIFF_CPU_HAS("avx2") && MMADIFF_CPU_HAS("bmi") &&
+         MMADIFF_CPU_HAS("bmi2") && MMADIFF_CPU_HAS("fma");
+}
+bool HasAvx3() {
+  return HasAvx2() && MMADIFF_CPU_HAS("avx512f") && MMADIFF_CPU_HAS("avx512vl") &&
+         MMADIFF_CPU_HAS("avx512dq") && MMADIFF_CPU_HAS("avx512bw");
+}
+#undef MMADIFF_CPU_HAS
+#else
+constexpr bool HasSsse3() { return false; }
+constexpr bool HasSse4() { return false; }
+constexpr bool HasAvx2() { return false; }
+constexpr bool HasAvx3() { return false; }
+#endif
+
+std::vector<LaneTarget> FindLaneTargets() {
+  std::vector<LaneTarget> found;
+#if HWY_TARGETS & HWY_AVX3
+  if (HasAvx3()) found.push_back({"AVX3", N_AVX3::CountLanes(), &N_AVX3::SimulateWith});
+#endif
+#if HWY_TARGETS & HWY_AVX2
+  if (HasAvx2()) found.push_back({"AVX2", N_AVX2::CountLanes(), &N_AVX2::SimulateWith});
+#endif
+#if HWY_TARGETS & HWY_SSE4
+  if (HasSse4()) found.push_back({"SSE4", N_SSE4::CountLanes(), &N_SSE4::SimulateWith});
+#endif
+#if HWY_TARGETS & HWY_SSSE3
+  if (HasSsse3()) found.push_back({"SSSE3", N_SSSE3::CountLanes(), &N_SSSE3::SimulateWith});
+#endif
+    // Compiled for every machine of this kind.
+#if HWY_STATIC_TARGET == HWY_NEON
+  found.push_back({"NEON", N_NEON::CountLanes(), &N_NEON::SimulateWith});
+#elif HWY_STATIC_TARGET == HWY_EMU128
+  found.push_back({"EMU128", N_EMU128::CountLanes(), &N_EMU128::SimulateWith});
+#elif HWY_STATIC_TARGET == HWY_SCALAR
+  found.push_back({"SCALAR", N_SCALAR::CountLanes(), &N_SCALAR::SimulateWith});
+#endif
+  return found;
+}
+
+}  // namespace
+
+bool HasLanes(const Model& m) {
+  const Algorithm& alg = m.algorithm;
+  if (!IsLaneResult(m.c) || !IsLaneResult(m.d)) return false;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  if (alg.family == Family::kFmaChain)
+    return product_bits + 2 <= 24 && m.a.bits <= 32 && m.b.bits <= 32;
+  if (alg.family != Family::kFusedSum && alg.family != Family::kScaledSum) return false;
+  // The sum of a step has at most 36 bits.
+  const int terms = std::min(alg.terms, m.k);
+  return HasNarrowRows(m) &&
+         (static_cast<int64_t>(terms) << std::max(product_bits, alg.fraction_bits)) <= 1ll << 33;
+}
+
+std::span<const LaneTarget> LaneTargets() {
+  static const std::vector<LaneTarget> targets = FindLaneTargets();
+  return targets;
+}
+
+}  // namespace mmadiff
+#endif  // HWY_ONCE
+
+#else  // no Highway
+
+namespace mmadiff {
+
+bool HasLanes(const Model&) { return false; }
+std::span<const LaneTarget> LaneTargets() { return {}; }
+
+}  // namespace mmadiff
+#endif
