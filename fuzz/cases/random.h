@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "fuzz/cases/philox.h"
 #include "sim/host_device.h"
 
 namespace mmadiff {
@@ -17,7 +18,7 @@ class Random {
   MMADIFF_HD Random(uint64_t seed, uint32_t stream, uint64_t index)
       : counter_{{0, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream}},
         key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {
-    words_[kBytes / 4] = 0;
+    words_[kGroups * kBytes / 4] = 0;
   }
 
   // `n` fresh random bits, 0 <= n <= 64.
@@ -43,13 +44,17 @@ class Random {
   MMADIFF_HD bool Coin() { return Bits32(1) != 0; }
 
  private:
-  // Blocks made at a time: independent work that hides the latency of the rounds.
-  static constexpr int kBlocks = 4;
-  static constexpr int kBytes = 16 * kBlocks;
+  static constexpr int kBytes = 64;  // of a group of blocks
+  // Groups made at a time: independent work that hides the latency of the rounds.
+#if defined(MMADIFF_ON_GPU)
+  static constexpr int kGroups = 1;
+#else
+  static constexpr int kGroups = kPhiloxBlocks * 16 / kBytes;
+#endif
 
   // The first of the bytes that hold the next n bits.
   MMADIFF_HD int Take(int n) {
-    if (position_ > kBytes - 8) Refill();
+    if (position_ > end_ - 8) NextGroup();
     const int byte = position_;
     position_ += (n + 7) / 8;
     return byte;
@@ -60,20 +65,32 @@ class Random {
     return static_cast<uint32_t>(both >> shift);
   }
 
+  MMADIFF_HD void NextGroup() {
+    if (end_ == kGroups * kBytes) {
+      Refill();
+      end_ = 0;
+    }
+    position_ = end_;
+    end_ += kBytes;
+  }
   MMADIFF_HD_CALL void Refill() {
+#if defined(MMADIFF_ON_GPU)
     r123::Philox4x32 philox;
-    for (int i = 0; i < kBlocks; ++i) {
+    for (int i = 0; i < kBytes / 16; ++i) {
       const auto block = philox(counter_, key_);
       for (int word = 0; word < 4; ++word) words_[4 * i + word] = block.v[word];
       ++counter_[0];
     }
-    position_ = 0;
+#else
+    MakePhiloxBlocks(counter_.v, key_.v, words_);
+    counter_[0] += kPhiloxBlocks;
+#endif
   }
 
   r123::Philox4x32::ctr_type counter_;  // {block, case index low, high, stream}
   r123::Philox4x32::key_type key_;      // {seed low, high}
-  int position_ = kBytes;
-  uint32_t words_[kBytes / 4 + 1];  // the last one is only shifted out
+  int position_ = kGroups * kBytes, end_ = kGroups * kBytes;  // bytes; of the group
+  uint32_t words_[kGroups * kBytes / 4 + 1];                  // the last one is only shifted out
 };
 
 }  // namespace mmadiff

@@ -28,6 +28,23 @@ TEST(Philox, KnownAnswers) {
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
+// A counter that runs over.
+TEST(Philox, EveryVectorGivesTheBlocksOfRandom123) {
+  const uint32_t counter[4] = {0xfffffff5, 0x76543210, 0xfedcba98, 0xdeadbeef};
+  const uint32_t key[2] = {0x89abcdef, 0x01234567};
+  ASSERT_EQ(PhiloxTargets().back().name, std::string("Random123"));
+  for (const PhiloxTarget& target : PhiloxTargets()) {
+    std::vector<uint32_t> words(4 * kPhiloxBlocks);
+    target.make(counter, key, words.data());
+    for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
+      const Block block =
+          Philox({counter[0] + i, counter[1], counter[2], counter[3]}, key[0], key[1]);
+      for (int word = 0; word < 4; ++word)
+        ASSERT_EQ(words[4 * i + word], block[word]) << target.name;
+    }
+  }
+}
+
 constexpr uint64_t kSeed = 0x0123456789abcdef, kIndex = 0xfedcba9876543210;
 constexpr uint32_t kStream = 0xdeadbeef;
 

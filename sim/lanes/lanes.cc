@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <vector>
 
-#if __has_include(<hwy/highway.h>)
-// Nothing here needs them.
-#define HWY_DISABLE_PCLMUL_AES
-#define HWY_DISABLE_F16C
+#include "sim/lanes/vectors.h"
+
+#if MMADIFF_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/lanes/lanes.cc"
 #include <hwy/foreach_target.h>
@@ -241,49 +240,13 @@ bool IsLaneResult(const Format& f) {
          f.fraction_bits <= kNarrowFraction;
 }
 
-// Whether this machine has the vectors, with all that Highway compiles for them.
-#if defined(__x86_64__)
-#define MMADIFF_CPU_HAS(what) (__builtin_cpu_supports(what) != 0)
-bool HasSsse3() { return MMADIFF_CPU_HAS("sse2") && MMADIFF_CPU_HAS("ssse3"); }
-bool HasSse4() { return HasSsse3() && MMADIFF_CPU_HAS("sse4.1") && MMADIFF_CPU_HAS("sse4.2"); }
-bool HasAvx2() {
-  return HasSse4() && MMADIFF_CPU_HAS("avx") && MMADIFF_CPU_HAS("avx2") && MMADIFF_CPU_HAS("bmi") &&
-         MMADIFF_CPU_HAS("bmi2") && MMADIFF_CPU_HAS("fma");
-}
-bool HasAvx3() {
-  return HasAvx2() && MMADIFF_CPU_HAS("avx512f") && MMADIFF_CPU_HAS("avx512vl") &&
-         MMADIFF_CPU_HAS("avx512dq") && MMADIFF_CPU_HAS("avx512bw");
-}
-#undef MMADIFF_CPU_HAS
-#else
-constexpr bool HasSsse3() { return false; }
-constexpr bool HasSse4() { return false; }
-constexpr bool HasAvx2() { return false; }
-constexpr bool HasAvx3() { return false; }
-#endif
-
 std::vector<LaneTarget> FindLaneTargets() {
   std::vector<LaneTarget> found;
-#if HWY_TARGETS & HWY_AVX3
-  if (HasAvx3()) found.push_back({"AVX3", N_AVX3::CountLanes(), &N_AVX3::SimulateWith});
-#endif
-#if HWY_TARGETS & HWY_AVX2
-  if (HasAvx2()) found.push_back({"AVX2", N_AVX2::CountLanes(), &N_AVX2::SimulateWith});
-#endif
-#if HWY_TARGETS & HWY_SSE4
-  if (HasSse4()) found.push_back({"SSE4", N_SSE4::CountLanes(), &N_SSE4::SimulateWith});
-#endif
-#if HWY_TARGETS & HWY_SSSE3
-  if (HasSsse3()) found.push_back({"SSSE3", N_SSSE3::CountLanes(), &N_SSSE3::SimulateWith});
-#endif
-    // Compiled for every machine of this kind.
-#if HWY_STATIC_TARGET == HWY_NEON
-  found.push_back({"NEON", N_NEON::CountLanes(), &N_NEON::SimulateWith});
-#elif HWY_STATIC_TARGET == HWY_EMU128
-  found.push_back({"EMU128", N_EMU128::CountLanes(), &N_EMU128::SimulateWith});
-#elif HWY_STATIC_TARGET == HWY_SCALAR
-  found.push_back({"SCALAR", N_SCALAR::CountLanes(), &N_SCALAR::SimulateWith});
-#endif
+#define MMADIFF_ADD(target) \
+  if (Has##target())        \
+    found.push_back({#target, N_##target::CountLanes(), &N_##target::SimulateWith});
+  MMADIFF_EACH_VECTOR(MMADIFF_ADD)
+#undef MMADIFF_ADD
   return found;
 }
 

@@ -1,0 +1,78 @@
+// Which vectors this machine has, of those that Google Highway compiles for. Highway is used as headers
+// alone; without them there are no vectors. Before <hwy/foreach_target.h>.
+#pragma once
+
+#if __has_include(<hwy/highway.h>)
+#define MMADIFF_HAS_HIGHWAY 1
+// Nothing here needs them.
+#define HWY_DISABLE_PCLMUL_AES
+#define HWY_DISABLE_F16C
+#include <hwy/detect_targets.h>
+#else
+#define MMADIFF_HAS_HIGHWAY 0
+#endif
+
+namespace mmadiff {
+
+#if defined(__x86_64__)
+inline bool HasSSSE3() {
+  return __builtin_cpu_supports("sse2") != 0 && __builtin_cpu_supports("ssse3") != 0;
+}
+inline bool HasSSE4() {
+  return HasSSSE3() && __builtin_cpu_supports("sse4.1") != 0 &&
+         __builtin_cpu_supports("sse4.2") != 0;
+}
+inline bool HasAVX2() {
+  return HasSSE4() && __builtin_cpu_supports("avx") != 0 && __builtin_cpu_supports("avx2") != 0 &&
+         __builtin_cpu_supports("bmi") != 0 && __builtin_cpu_supports("bmi2") != 0 &&
+         __builtin_cpu_supports("fma") != 0;
+}
+inline bool HasAVX3() {  // AVX-512
+  return HasAVX2() && __builtin_cpu_supports("avx512f") != 0 &&
+         __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+         __builtin_cpu_supports("avx512bw") != 0;
+}
+#endif
+// Compiled for every machine of their kind.
+inline bool HasNEON() { return true; }
+inline bool HasEMU128() { return true; }
+inline bool HasSCALAR() { return true; }
+
+}  // namespace mmadiff
+
+// DO(target) of those that are compiled, the best first.
+#if MMADIFF_HAS_HIGHWAY
+#if HWY_TARGETS & HWY_AVX3
+#define MMADIFF_VECTOR_AVX3(DO) DO(AVX3)
+#else
+#define MMADIFF_VECTOR_AVX3(DO)
+#endif
+#if HWY_TARGETS & HWY_AVX2
+#define MMADIFF_VECTOR_AVX2(DO) DO(AVX2)
+#else
+#define MMADIFF_VECTOR_AVX2(DO)
+#endif
+#if HWY_TARGETS & HWY_SSE4
+#define MMADIFF_VECTOR_SSE4(DO) DO(SSE4)
+#else
+#define MMADIFF_VECTOR_SSE4(DO)
+#endif
+#if HWY_TARGETS & HWY_SSSE3
+#define MMADIFF_VECTOR_SSSE3(DO) DO(SSSE3)
+#else
+#define MMADIFF_VECTOR_SSSE3(DO)
+#endif
+#if HWY_STATIC_TARGET == HWY_NEON
+#define MMADIFF_VECTOR_OF_ALL(DO) DO(NEON)
+#elif HWY_STATIC_TARGET == HWY_EMU128
+#define MMADIFF_VECTOR_OF_ALL(DO) DO(EMU128)
+#elif HWY_STATIC_TARGET == HWY_SCALAR
+#define MMADIFF_VECTOR_OF_ALL(DO) DO(SCALAR)
+#else
+#define MMADIFF_VECTOR_OF_ALL(DO)
+#endif
+#define MMADIFF_EACH_VECTOR(DO)                                            \
+  MMADIFF_VECTOR_AVX3(DO)                                                  \
+  MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_SSSE3(DO) \
+      MMADIFF_VECTOR_OF_ALL(DO)
+#endif
