@@ -14,6 +14,8 @@ namespace HWY_NAMESPACE {
 
 class FmaChainLanes {
  public:
+  static constexpr bool kHasExponents = true;
+
   explicit FmaChainLanes(const Model& m)
       : m_(m), addend_(LaneFormatOf(m.d, 0, m.algorithm.addend_subnormals, m.d)) {}
 
@@ -23,6 +25,8 @@ class FmaChainLanes {
   static LaneFormat FormatOfB(const Model& m) {
     return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
   }
+
+  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
 
   // Rows give the operand of index k by row.At(k).
   template <class RowA, class RowB>

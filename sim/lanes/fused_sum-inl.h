@@ -16,6 +16,8 @@ namespace HWY_NAMESPACE {
 
 class FusedSumLanes {
  public:
+  static constexpr bool kHasExponents = true;
+
   explicit FusedSumLanes(const Model& m)
       : m_(m),
         c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
@@ -33,6 +35,8 @@ class FusedSumLanes {
   static LaneFormat FormatOfB(const Model& m) {
     return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
   }
+
+  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
 
   // Rows give the operand at a position in the order of the steps by row.At(position).
   template <class RowA, class RowB>

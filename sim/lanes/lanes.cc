@@ -14,9 +14,12 @@
 #include <hwy/highway.h>
 
 #include "sim/fused_sum.h"
+#include "sim/integer_dot.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/fused_sum-inl.h"
+#include "sim/lanes/integer_dot-inl.h"
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/pairwise_sum-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -38,12 +41,8 @@ class Words {
 
 // Decoded operands.
 struct Operands {
-  explicit Operands(size_t count) : magnitude(count), exponent(count), sign(count) {}
-  HWY_INLINE void Store(const Operand& x, size_t at) {
-    hn::Store(x.magnitude, kLane, magnitude.data() + at);
-    hn::Store(x.exponent, kLane, exponent.data() + at);
-    hn::Store(x.sign, kLane, sign.data() + at);
-  }
+  Operands(size_t count, bool has_exponents)
+      : magnitude(count), exponent(has_exponents ? count : 0), sign(has_exponents ? count : 0) {}
   Words magnitude, exponent, sign;
 };
 
@@ -102,8 +101,8 @@ class Simulation {
         column_((m.k + lanes_ - 1) / lanes_ * lanes_),
         words_(std::max(row_ * lanes_, 2 * column_)),
         addends_(batch.shape.n * lanes_),
-        a_(m.k * lanes_),
-        b_(shares_ ? batch.shape.n * column_ : m.k * lanes_),
+        a_(m.k * lanes_, Family::kHasExponents),
+        b_(shares_ ? batch.shape.n * column_ : m.k * lanes_, Family::kHasExponents),
         block_(lanes_) {
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
@@ -161,15 +160,16 @@ class Simulation {
   }
 
   // Of words_: a vector for each k and each scale.
-  HWY_INLINE void DecodeRows(const LaneFormat& format, Operands& out) {
+  template <class ElementFormat>
+  HWY_INLINE void DecodeRows(const ElementFormat& format, Operands& out) {
     for (int p = 0; p < m_.k; ++p) {
       const int k = order_[p];
-      Operand x = DecodeLanes(format, hn::Load(kLane, words_.data() + k * lanes_));
+      Operand x = Family::Decode(format, hn::Load(kLane, words_.data() + k * lanes_));
       if (m_.scale_block != 0) {
         const int scale = m_.k + k / m_.scale_block;
         x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, words_.data() + scale * lanes_)));
       }
-      out.Store(x, p * lanes_);
+      Store(x, out, p * lanes_);
     }
   }
 
@@ -182,12 +182,20 @@ class Simulation {
         scales[p] = static_cast<int32_t>(b[m_.k + p / m_.scale_block]);
       }
       for (int p = 0; p < column_; p += lanes_) {
-        Operand x = DecodeLanes(format_b_, hn::Load(kLane, words + p));
+        Operand x = Family::Decode(format_b_, hn::Load(kLane, words + p));
         if (m_.scale_block != 0) {
           x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, scales + p)));
         }
-        b_.Store(x, j * column_ + p);
+        Store(x, b_, j * column_ + p);
       }
+    }
+  }
+
+  static HWY_INLINE void Store(const Operand& x, Operands& out, size_t at) {
+    hn::Store(x.magnitude, kLane, out.magnitude.data() + at);
+    if constexpr (Family::kHasExponents) {
+      hn::Store(x.exponent, kLane, out.exponent.data() + at);
+      hn::Store(x.sign, kLane, out.sign.data() + at);
     }
   }
 
@@ -205,7 +213,8 @@ class Simulation {
   const int lanes_;
   const int row_;  // words of a row of A, a column of B
   const Family family_;
-  const LaneFormat format_a_, format_b_, scale_;
+  const decltype(Family::FormatOfA(Model())) format_a_, format_b_;
+  const LaneFormat scale_;
   std::vector<int> order_;
   const bool shares_;
   const int column_;  // operands of a shared column
@@ -217,10 +226,15 @@ class Simulation {
 };
 
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  if (m.algorithm.family == Family::kFmaChain) {
-    Simulation<FmaChainLanes>(m, batch, d).Run();
-  } else {
-    Simulation<FusedSumLanes>(m, batch, d).Run();
+  switch (m.algorithm.family) {
+    case Family::kFmaChain:
+      return Simulation<FmaChainLanes>(m, batch, d).Run();
+    case Family::kPairwiseSum:
+      return Simulation<PairwiseSumLanes>(m, batch, d).Run();
+    case Family::kIntegerDot:
+      return Simulation<IntegerDotLanes>(m, batch, d).Run();
+    default:
+      return Simulation<FusedSumLanes>(m, batch, d).Run();
   }
 }
 
@@ -254,15 +268,24 @@ std::vector<LaneTarget> FindLaneTargets() {
 
 bool HasLanes(const Model& m) {
   const Algorithm& alg = m.algorithm;
+  if (alg.family == Family::kIntegerDot) {
+    return HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
+  }
   if (!IsLaneResult(m.c) || !IsLaneResult(m.d)) return false;
   const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
-  if (alg.family == Family::kFmaChain)
-    return product_bits + 2 <= 24 && m.a.bits <= 32 && m.b.bits <= 32;
-  if (alg.family != Family::kFusedSum && alg.family != Family::kScaledSum) return false;
-  // The sum of a step has at most 36 bits.
-  const int terms = std::min(alg.terms, m.k);
-  return HasNarrowRows(m) &&
-         (static_cast<int64_t>(terms) << std::max(product_bits, alg.fraction_bits)) <= 1ll << 33;
+  switch (alg.family) {
+    case Family::kFmaChain:
+    case Family::kPairwiseSum:
+      return product_bits + 2 <= 24 && m.a.bits <= 32 && m.b.bits <= 32;
+    case Family::kFusedSum:
+    case Family::kScaledSum: {
+      // The sum of a step has at most 36 bits.
+      const int64_t terms = std::min(alg.terms, m.k);
+      return HasNarrowRows(m) && terms << std::max(product_bits, alg.fraction_bits) <= 1ll << 33;
+    }
+    default:
+      return false;
+  }
 }
 
 std::span<const LaneTarget> LaneTargets() {

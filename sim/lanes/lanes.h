@@ -14,7 +14,8 @@ namespace mmadiff {
 // Whether the lanes say this model; the others are the scalar simulator's. Operands and results have
 // at most 32 bits.
 //   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow.
-//   kFmaChain: products of at most 24 bits.
+//   kFmaChain, kPairwiseSum: products of at most 24 bits.
+//   kIntegerDot: elements of at most 8 bits, results of 32.
 bool HasLanes(const Model& m);
 
 // Vectors of one kind that this machine has.

@@ -39,6 +39,10 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
   const uint64_t sign = f.is_signed ? bits & 1ull << SignBit(f) : 0;
   const int low = f.fraction_bits + f.ignored_bits;
   const uint64_t fraction = bits & LowBits(low);
+  if (IsInteger(f)) {
+    word = random() % 2 == 0 ? bits : sign | (random() % 2 == 0 ? LowBits(f.bits - 1) : 0);
+    return;
+  }
   switch (random() % 16) {
     case 0:
       word = sign;
@@ -60,18 +64,21 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
 }
 
 // Rows of m.k elements and their scales. In some, all elements are about the same and large, so that
-// sums become as long as they can.
+// sums become as long as they can; in some, all are zeros of one sign.
 void FillRows(const Model& m, const Format& f, const Shape& s, std::mt19937_64& random,
               std::vector<uint64_t>& words) {
   const int low = f.fraction_bits + f.ignored_bits;
-  const uint64_t full = (1ull << (f.exponent_bits - 1) << low) - 1;
+  const uint64_t full =
+      IsInteger(f) ? LowBits(f.bits - 1) : (1ull << (f.exponent_bits - 1) << low) - 1;
   for (size_t row = 0; row < words.size(); row += s.row_words()) {
-    const bool sums_up = random() % 3 == 0;
+    const uint64_t kind = random() % 6;
     const uint64_t sign = f.is_signed && random() % 2 == 0 ? 1ull << SignBit(f) : 0;
     for (int k = 0; k < s.row_words(); ++k) {
       uint64_t& word = words[row + k];
-      if (sums_up && k < m.k) {
-        word = sign | (full - (random() % 4 == 0));
+      if (kind == 0 && k < m.k) {
+        word = sign;
+      } else if (kind <= 2 && k < m.k) {
+        word = sign | (full - (full != 0 && random() % 4 == 0));
       } else {
         Fill(k < m.k ? f : m.scale, random, word);
       }
@@ -119,7 +126,8 @@ TEST(Lanes, EveryModelAndNeighbour) {
     }
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
-  EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kFusedSum, Family::kScaledSum}));
+  EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
+                                        Family::kScaledSum, Family::kIntegerDot}));
   EXPECT_GT(models, 1500);
 }
 
@@ -142,7 +150,7 @@ void ExpectToyWords(int min_exponent) {
       batch.b[(c * kWords + j) * 2 + 1] = (j * 7 + c) % kWords;
     }
   }
-  for (const Family family : {Family::kFusedSum, Family::kFmaChain}) {
+  for (const Family family : {Family::kFusedSum, Family::kFmaChain, Family::kPairwiseSum}) {
     for (const Rounding rounding : {Rounding::kNearestEven, Rounding::kTowardZero, Rounding::kDown,
                                     Rounding::kUp, Rounding::kToOdd}) {
       for (const Subnormals small :
@@ -154,8 +162,9 @@ void ExpectToyWords(int min_exponent) {
                          .output_rounding = rounding,
                          .output_fraction_bits = kOut.fraction_bits};
         alg.output_subnormals = small;
-        if (family == Family::kFmaChain) {
-          alg.terms = 1;
+        if (family != Family::kFusedSum) {
+          alg.terms = family == Family::kFmaChain ? 1 : 2;
+          if (small != Subnormals::kFlush) alg.product_rounding = ProductRounding::kExact;
           alg.fraction_bits = 0;
           alg.exponent_floor = kNoFloor;
           alg.input_subnormals = alg.addend_subnormals = small;

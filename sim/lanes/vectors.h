@@ -71,8 +71,7 @@ inline bool HasSCALAR() { return true; }
 #else
 #define MMADIFF_VECTOR_OF_ALL(DO)
 #endif
-#define MMADIFF_EACH_VECTOR(DO)                                            \
-  MMADIFF_VECTOR_AVX3(DO)                                                  \
-  MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_SSSE3(DO) \
-      MMADIFF_VECTOR_OF_ALL(DO)
+#define MMADIFF_EACH_VECTOR(DO) \
+  MMADIFF_VECTOR_AVX3(DO)       \
+  MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_SSSE3(DO) MMADIFF_VECTOR_OF_ALL(DO)
 #endif

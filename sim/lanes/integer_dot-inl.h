@@ -1,0 +1,72 @@
+// kIntegerDot in lanes, as sim/integer_dot.h says it with decoded elements.
+#if defined(MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_
+#undef MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_
+#else
+#define MMADIFF_SIM_LANES_INTEGER_DOT_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "sim/lanes/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+
+// Sums of products fit 32 bits, and so do addends and results.
+class IntegerDotLanes {
+ public:
+  struct ElementFormat {
+    int64_t mask, sign;
+  };
+  // The integers are magnitudes with their signs; there is nothing else.
+  static constexpr bool kHasExponents = false;
+
+  explicit IntegerDotLanes(const Model& m) : m_(m) {}
+
+  static ElementFormat FormatOfA(const Model& m) { return FormatOf(m.a); }
+  static ElementFormat FormatOfB(const Model& m) { return FormatOf(m.b); }
+  static HWY_INLINE Operand Decode(const ElementFormat& f, Lanes word) {
+    const Lanes sign = All(f.sign);
+    return {((word & All(f.mask)) ^ sign) - sign, Zero(), Zero()};
+  }
+
+  template <class RowA, class RowB>
+  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const Algorithm& alg = m_.algorithm;
+    const bool exclusive = alg.bit_operation == BitOperation::kXor;
+    const int terms = std::min(alg.terms, m_.k);
+    for (int first = 0; first < m_.k; first += terms) {
+      const int end = std::min(first + terms, m_.k);
+      Lanes products = Zero();
+      if (exclusive) {
+        for (int p = first; p < end; ++p) products = products + (a.Magnitude(p) ^ b.Magnitude(p));
+      } else {
+        for (int p = first; p < end; ++p) products = products + a.Magnitude(p) * b.Magnitude(p);
+      }
+      const Lanes sum = products + c;
+      if (alg.overflow == Overflow::kWrap) {
+        c = sum;
+      } else {
+        const Lanes outside = (products ^ sum) & (c ^ sum);  // negative
+        const Lanes limit = hn::ShiftRight<31>(c) ^ All(std::numeric_limits<int32_t>::max());
+        c = Pick(hn::Lt(outside, Zero()), limit, sum);
+      }
+    }
+    return c;
+  }
+
+ private:
+  static ElementFormat FormatOf(const Format& f) {
+    return {static_cast<int64_t>(LowBits(f.bits)), f.is_signed ? 1ll << SignBit(f) : 0};
+  }
+
+  const Model m_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+
+#endif

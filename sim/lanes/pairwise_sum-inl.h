@@ -1,0 +1,113 @@
+// kPairwiseSum in lanes, as sim/pairwise_sum.h says it.
+#if defined(MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
+#undef MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
+#else
+#define MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
+#endif
+
+#include "sim/lanes/lanes-inl.h"
+#include "sim/pairwise_sum.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+
+// Products of at most 24 bits.
+class PairwiseSumLanes {
+ public:
+  static constexpr bool kHasExponents = true;
+
+  explicit PairwiseSumLanes(const Model& m)
+      : m_(m), sums_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
+
+  static LaneFormat FormatOfA(const Model& m) {
+    return LaneFormatOf(m.a, 0, m.algorithm.input_subnormals, m.d);
+  }
+  static LaneFormat FormatOfB(const Model& m) {
+    return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
+  }
+  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
+
+  template <class RowA, class RowB>
+  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const Algorithm& alg = m_.algorithm;
+    const int terms = alg.terms < m_.k ? alg.terms : m_.k;
+    const bool exact = alg.product_rounding == ProductRounding::kExact;
+    for (int first = 0; first < m_.k; first += terms) {
+      Lanes word[kMaxPairwiseTerms];
+      int words = exact ? terms / 2 : terms;
+      for (int i = 0; i < words; ++i) {
+        const int k = exact ? first + 2 * i : first + i;
+        word[i] =
+            exact ? PairOf(Product(a, b, k), Product(a, b, k + 1)) : Rounded(Product(a, b, k));
+      }
+      for (; words > 1; words /= 2) {
+        for (int i = 0; i < words / 2; ++i) {
+          word[i] = AddLanes(m_.d, alg, sums_, word[2 * i], word[2 * i + 1]);
+        }
+      }
+      if (first == 0 || alg.addend_flush == AddendFlush::kEveryStep) c = Flushed(c);
+      c = AddLanes(m_.d, alg, sums_, c, word[0]);
+    }
+    return c;
+  }
+
+ private:
+  // With the exponent of its last bit; special ones say so by a large one.
+  template <class RowA, class RowB>
+  HWY_INLINE Operand Product(const RowA& a, const RowB& b, int k) const {
+    return {a.Magnitude(k) * b.Magnitude(k), a.Exponent(k) + b.Exponent(k), a.Sign(k) ^ b.Sign(k)};
+  }
+  HWY_INLINE Lanes Lsb(const Operand& product) const {
+    return product.exponent - All(m_.a.fraction_bits + m_.b.fraction_bits);
+  }
+
+  HWY_INLINE Lanes Rounded(const Operand& x) const {
+    const Lanes word = RoundPackLanes(m_.d, m_.algorithm, x.sign, x.magnitude, Lsb(x));
+    const Mask special = AtLeast(x.exponent, kLeastNarrowSpecial);
+    return None(special) ? word : Pick(special, Specials(x, x), word);
+  }
+
+  HWY_INLINE Lanes PairOf(const Operand& x, const Operand& y) const {
+    const Lanes word = RoundTwoLanes(m_.d, m_.algorithm, x, Lsb(x), y, Lsb(y));
+    const Mask special = AtLeast(hn::Max(x.exponent, y.exponent), kLeastNarrowSpecial);
+    return None(special) ? word : Pick(special, Specials(x, y), word);
+  }
+
+  // Of the sum of two products.
+  HWY_INLINE Lanes Specials(const Operand& x, const Operand& y) const {
+    const Mask opposite = hn::And(IsInfiniteProduct(x), IsInfiniteProduct(y));
+    const Mask nan =
+        hn::Or(hn::Or(IsNanProduct(x), IsNanProduct(y)), hn::And(opposite, hn::Ne(x.sign, y.sign)));
+    const Lanes sign = Pick(IsInfiniteProduct(x), x.sign, y.sign);
+    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false)));
+    const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
+    return Pick(nan, nan_word, infinity | (sign & All(1ll << SignBit(m_.d))));
+  }
+  static HWY_INLINE Mask IsInfiniteProduct(const Operand& x) {
+    return AtLeast(x.exponent, kLeastNarrowSpecial);
+  }
+  // Infinity times zero is one.
+  static HWY_INLINE Mask IsNanProduct(const Operand& x) {
+    const Mask zero = hn::Lt(x.exponent, All(kNarrowInfinity + kNarrowZero / 2));
+    return hn::Or(AtLeast(x.exponent, kLeastNarrowNan), hn::And(IsInfiniteProduct(x), zero));
+  }
+
+  HWY_INLINE Lanes Flushed(Lanes word) const {
+    const Subnormals rule = m_.algorithm.addend_subnormals;
+    if (rule == Subnormals::kKeep) return word;
+    const Lanes sign_bit = All(1ll << SignBit(m_.d));
+    const Mask small = hn::Lt(hn::AndNot(sign_bit, word), All(1ll << m_.d.fraction_bits));
+    return Pick(small, rule == Subnormals::kFlush ? word & sign_bit : Zero(), word);
+  }
+
+  const Model m_;
+  const LaneFormat sums_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+
+#endif
