@@ -10,6 +10,7 @@
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
+#include "sim/lanes/lanes.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
@@ -81,12 +82,17 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
+// The vectors that models with lanes are simulated in.
+std::string Lanes() { return LaneTargets().empty() ? "none" : LaneTargets()[0].name; }
+
 std::string AsJson(const std::vector<BenchRow>& rows, const std::string& machine,
                    const std::string& device) {
-  Json json = {{"machine", machine}, {"device", device}, {"rows", Json::array()}};
+  Json json = {
+      {"machine", machine}, {"lanes", Lanes()}, {"device", device}, {"rows", Json::array()}};
   for (const BenchRow& row : rows) {
     json["rows"].push_back({{"instruction", row.op->name},
                             {"k", row.op->model.k},
+                            {"lanes", HasLanes(row.op->model)},
                             {"generator", row.generator},
                             {"simulator", row.simulator},
                             {"digest", row.digest},
@@ -127,9 +133,10 @@ int RunBench(const Flags& flags, const Globals& globals) {
   if (globals.json) {
     console.Print(AsJson(*rows, machine, device == nullptr ? "" : device->identity()));
   } else {
-    console.Print(absl::StrCat(Wrap(absl::StrCat("ns a dot product, one thread; ", machine, "\n"),
-                                    console.style().width, 2),
-                               TableOf(*rows, earlier, device != nullptr, console.style())));
+    console.Print(absl::StrCat(
+        Wrap(absl::StrCat("ns a dot product, one thread; lanes ", Lanes(), "; ", machine, "\n"),
+             console.style().width, 2),
+        TableOf(*rows, earlier, device != nullptr, console.style())));
   }
   return rows->size() < ops->size() ? kStopped : kClean;
 }

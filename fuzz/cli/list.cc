@@ -20,6 +20,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/json_text.h"
+#include "sim/lanes/lanes.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -42,6 +43,7 @@ std::vector<Entry> ListInstructions() {
     const Evidence& e = op.numerics->evidence;
     const std::string algorithm = Describe(op.numerics->algorithm);
     const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+    const bool lanes = HasLanes(op.model);
     std::string sizes;
     for (const Sizes& s : i.sizes) {
       absl::StrAppendFormat(&sizes, "\n  also m=%d n=%d..%d in steps of %d", s.m, s.n_min, s.n_max,
@@ -49,12 +51,12 @@ std::vector<Entry> ListInstructions() {
     }
     entries.push_back(
         {op.name,
-         absl::StrCat(op.name, "\n  ", algorithm,
-                      any_nan ? "; the bits of a NaN are not promised" : "", "\n  ", Name(e.grade),
-                      ": ", e.text, *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
-                      "\n  native on ",
-                      *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ",
-                      i.source, sizes),
+         absl::StrCat(
+             op.name, "\n  ", algorithm, any_nan ? "; the bits of a NaN are not promised" : "",
+             "\n  ", Name(e.grade), ": ", e.text,
+             *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
+             *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ", i.source,
+             "\n  simulated ", lanes ? "in vector lanes" : "one after the other", sizes),
          {{"name", op.name},
           {"m", i.shape.m},
           {"n", i.shape.n},
@@ -68,6 +70,7 @@ std::vector<Entry> ListInstructions() {
           {"scales", i.shape.scales},
           {"algorithm", algorithm},
           {"parameters", ParametersJson(algorithm)},
+          {"lanes", lanes},
           {"nan_bits", !any_nan},
           {"grade", Name(e.grade)},
           {"evidence", e.text},

@@ -31,23 +31,39 @@ class FmaChainLanes {
   // Rows give the operand of index k by row.At(k).
   template <class RowA, class RowB>
   HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
-    if (m_.algorithm.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c, 0, 1);
-    const bool apart = m_.algorithm.grouping == Grouping::kEvenOdd;
-    Lanes sum = Chain(a, b, Zero(), 0, apart ? 2 : 1);
-    if (apart) sum = AddLanes(m_.d, m_.algorithm, addend_, sum, Chain(a, b, Zero(), 1, 2));
-    return AddLanes(m_.d, m_.algorithm, addend_, c, sum);
+    const Algorithm& alg = m_.algorithm;
+    if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c);
+    Lanes sum = alg.grouping == Grouping::kEvenOdd ? EvenAndOdd(a, b) : Chain(a, b, Zero());
+    return AddLanes(m_.d, alg, addend_, c, sum);
   }
 
  private:
+  // Index k of step `i` of `count` over every `stride`-th k from `first` on.
+  HWY_INLINE int At(int i, int count, int first, int stride) const {
+    return first + stride * (m_.algorithm.order == Order::kAscending ? i : count - 1 - i);
+  }
+
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Chain(const RowA& a, const RowB& b, Lanes c, int first, int stride) const {
-    const int count = (m_.k - first + stride - 1) / stride;
-    for (int i = 0; i < count; ++i) {
-      const bool ascending = m_.algorithm.order == Order::kAscending;
-      const int k = first + stride * (ascending ? i : count - 1 - i);
-      c = Step(a.At(k), b.At(k), DecodeLanes(addend_, c));
-    }
+  HWY_INLINE Lanes Chain(const RowA& a, const RowB& b, Lanes c) const {
+    for (int i = 0; i < m_.k; ++i) c = Step(a, b, At(i, m_.k, 0, 1), c);
     return c;
+  }
+
+  // Two chains at a time: each step waits for the one before.
+  template <class RowA, class RowB>
+  HWY_INLINE Lanes EvenAndOdd(const RowA& a, const RowB& b) const {
+    const int evens = (m_.k + 1) / 2, odds = m_.k / 2;
+    Lanes even = Zero(), odd = Zero();
+    for (int i = 0; i < evens; ++i) {
+      even = Step(a, b, At(i, evens, 0, 2), even);
+      if (i < odds) odd = Step(a, b, At(i, odds, 1, 2), odd);
+    }
+    return AddLanes(m_.d, m_.algorithm, addend_, even, odd);
+  }
+
+  template <class RowA, class RowB>
+  HWY_INLINE Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
+    return Step(a.At(k), b.At(k), DecodeLanes(addend_, c));
   }
 
   HWY_INLINE Lanes Step(const Operand& a, const Operand& b, const Operand& c) const {
