@@ -127,7 +127,8 @@ void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
   static const std::span<const LaneTarget> targets = LaneTargets();
   const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
-  if (!targets.empty() && rows >= targets[0].lanes && HasLanes(m)) {
+  constexpr int kWorthIt = 4;  // fewer lanes are slower
+  if (!targets.empty() && targets[0].lanes >= kWorthIt && rows >= targets[0].lanes && HasLanes(m)) {
     return targets[0].simulate(m, batch, d);
   }
   HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);

@@ -33,7 +33,7 @@ HWY_INLINE Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  // 
 HWY_INLINE Mask AtLeast(Lanes x, int64_t least) { return hn::Gt(x, All(least - 1)); }
 HWY_INLINE bool None(Mask which) { return hn::AllFalse(kLane, which); }
 
-// x * 2^-shift, of bits, 0 <= shift <= 31.
+// x * 2^-shift, of bits; the shift is from 0 to 31, or of AtMost31().
 HWY_INLINE Lanes Down(Lanes x, Lanes shift) {
   return hn::BitCast(kLane, hn::BitCast(kUnsignedLane, x) >> hn::BitCast(kUnsignedLane, shift));
 }
@@ -42,10 +42,15 @@ HWY_INLINE Lanes Down(Lanes x, int shift) {
 }
 HWY_INLINE Lanes Up(Lanes x, Lanes shift) { return x << shift; }
 HWY_INLINE Lanes Up(Lanes x, int shift) { return hn::ShiftLeftSame(x, shift); }
-// 0 <= shift: what is more than 31 is 31, as what is negative.
+// A shift for a magnitude below 2^31, of which 31 leaves nothing: what is more, or negative, is as 31.
+// AVX2 and AVX-512 shift all bits out by themselves.
 HWY_INLINE Lanes AtMost31(Lanes shift) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  return shift;
+#else
   const auto least = hn::Min(hn::BitCast(kUnsignedLane, shift), hn::Set(kUnsignedLane, 31u));
   return hn::BitCast(kLane, least);
+#endif
 }
 HWY_INLINE Lanes Between0And31(Lanes shift) { return hn::Min(hn::Max(shift, Zero()), All(31)); }
 // (-1)^sign * x; the sign is 0 or -1.

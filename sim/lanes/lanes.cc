@@ -123,11 +123,7 @@ class Simulation {
           Finish(j, RowOfEach(b_));
         }
       }
-      uint64_t* d = &d_[first * s.n];
-      for (int lane = 0; lane < lanes_; ++lane) {
-        for (int j = 0; j < s.n; ++j)
-          *d++ = static_cast<uint32_t>(addends_.data()[j * lanes_ + lane]);
-      }
+      Gather(addends_.data(), lanes_, s.n, &d_[first * s.n]);
     }
   }
 
@@ -138,25 +134,41 @@ class Simulation {
     hn::Store(family_.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
   }
 
+  // Copies of members below: the compiler cannot know that no word that is written is one.
   HWY_INLINE void GatherRows(int64_t first) {
-    const Shape& s = batch_.shape;
-    const uint64_t *a = &batch_.a[first * row_], *c = &batch_.c[first * s.n];
-    int64_t block = first / s.m;
-    for (int lane = 0, i = static_cast<int>(first % s.m); lane < lanes_; ++lane, a += row_) {
+    const int m = batch_.shape.m;
+    int64_t block = first / m;
+    for (int lane = 0, i = static_cast<int>(first % m), lanes = lanes_; lane < lanes; ++lane) {
       block_[lane] = block;
-      if (++i == s.m) ++block, i = 0;
-      for (int k = 0; k < row_; ++k) words_.data()[k * lanes_ + lane] = static_cast<int32_t>(a[k]);
-      for (int j = 0; j < s.n; ++j) addends_.data()[j * lanes_ + lane] = static_cast<int32_t>(*c++);
+      if (++i == m) ++block, i = 0;
     }
+    Scatter(&batch_.a[first * row_], lanes_, row_, words_.data());
+    Scatter(&batch_.c[first * batch_.shape.n], lanes_, batch_.shape.n, addends_.data());
     DecodeRows(format_a_, a_);
   }
 
   HWY_INLINE void GatherColumns(int j) {
+    const int n = batch_.shape.n;
     for (int lane = 0; lane < lanes_; ++lane) {
-      const uint64_t* b = &batch_.b[(block_[lane] * batch_.shape.n + j) * row_];
-      for (int k = 0; k < row_; ++k) words_.data()[k * lanes_ + lane] = static_cast<int32_t>(b[k]);
+      ScatterRow(&batch_.b[(block_[lane] * n + j) * row_], lanes_, row_, words_.data() + lane);
     }
     DecodeRows(format_b_, b_);
+  }
+
+  static HWY_INLINE void Gather(const int32_t* from, int lanes, int row, uint64_t* to) {
+    for (const int32_t* end = from + lanes; from != end; ++from) {
+      const int32_t* word = from;
+      for (int j = 0; j < row; ++j, word += lanes) *to++ = static_cast<uint32_t>(*word);
+    }
+  }
+  // Rows of words one after the other become vectors of a word of each.
+  static HWY_INLINE void Scatter(const uint64_t* from, int lanes, int row, int32_t* to) {
+    for (int lane = 0; lane < lanes; ++lane, from += row) ScatterRow(from, lanes, row, to + lane);
+  }
+  static HWY_INLINE void ScatterRow(const uint64_t* from, int lanes, int row, int32_t* to) {
+    for (const uint64_t* end = from + row; from != end; ++from, to += lanes) {
+      *to = static_cast<int32_t>(*from);
+    }
   }
 
   // Of words_: a vector for each k and each scale.
@@ -176,8 +188,10 @@ class Simulation {
   // The columns of a block, in the order of the steps.
   HWY_INLINE void DecodeColumns(const uint64_t* b) {
     int32_t *words = words_.data(), *scales = words + column_;
+    const int* order = order_.data();
+    const int count = m_.k;
     for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
-      for (int p = 0; p < m_.k; ++p) words[p] = static_cast<int32_t>(b[order_[p]]);
+      for (int p = 0; p < count; ++p) words[p] = static_cast<int32_t>(b[order[p]]);
       for (int p = 0; m_.scale_block != 0 && p < m_.k; ++p) {
         scales[p] = static_cast<int32_t>(b[m_.k + p / m_.scale_block]);
       }
