@@ -26,11 +26,13 @@ class FmaChainLanes {
     return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
   }
 
-  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    return DecodeLanes(f, word);
+  }
 
   // Rows give the operand of index k by row.At(k).
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c);
     Lanes sum = alg.grouping == Grouping::kEvenOdd ? EvenAndOdd(a, b) : Chain(a, b, Zero());
@@ -39,19 +41,19 @@ class FmaChainLanes {
 
  private:
   // Index k of step `i` of `count` over every `stride`-th k from `first` on.
-  HWY_INLINE int At(int i, int count, int first, int stride) const {
+  MMADIFF_LANES int At(int i, int count, int first, int stride) const {
     return first + stride * (m_.algorithm.order == Order::kAscending ? i : count - 1 - i);
   }
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Chain(const RowA& a, const RowB& b, Lanes c) const {
+  MMADIFF_LANES Lanes Chain(const RowA& a, const RowB& b, Lanes c) const {
     for (int i = 0; i < m_.k; ++i) c = Step(a, b, At(i, m_.k, 0, 1), c);
     return c;
   }
 
   // Two chains at a time: each step waits for the one before.
   template <class RowA, class RowB>
-  HWY_INLINE Lanes EvenAndOdd(const RowA& a, const RowB& b) const {
+  MMADIFF_LANES Lanes EvenAndOdd(const RowA& a, const RowB& b) const {
     const int evens = (m_.k + 1) / 2, odds = m_.k / 2;
     Lanes even = Zero(), odd = Zero();
     for (int i = 0; i < evens; ++i) {
@@ -62,11 +64,11 @@ class FmaChainLanes {
   }
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
+  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
     return Step(a.At(k), b.At(k), DecodeLanes(addend_, c));
   }
 
-  HWY_INLINE Lanes Step(const Operand& a, const Operand& b, const Operand& c) const {
+  MMADIFF_LANES Lanes Step(const Operand& a, const Operand& b, const Operand& c) const {
     const Operand product = {a.magnitude * b.magnitude, a.exponent + b.exponent, a.sign ^ b.sign};
     const Lanes product_bits = All(m_.a.fraction_bits + m_.b.fraction_bits);
     const Lanes sum = RoundTwoLanes(m_.d, m_.algorithm, product, product.exponent - product_bits, c,

@@ -36,11 +36,13 @@ class FusedSumLanes {
     return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
   }
 
-  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    return DecodeLanes(f, word);
+  }
 
   // Rows give the operand at a position in the order of the steps by row.At(position).
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const bool last = m_.algorithm.addend_joins == AddendJoins::kLastAdd;
     const int terms = std::min(m_.algorithm.terms, m_.k);
     Lanes sum = last ? Zero() : c;
@@ -57,20 +59,20 @@ class FusedSumLanes {
   // either.
   class Total {
    public:
-    HWY_INLINE Total() : high_(Zero()), low_(Zero()) {}
-    HWY_INLINE void Add(Lanes part) {
+    MMADIFF_LANES Total() : high_(Zero()), low_(Zero()) {}
+    MMADIFF_LANES void Add(Lanes part) {
       high_ = high_ + hn::ShiftRight<5>(part);
       low_ = low_ + (part & All(31));
     }
-    HWY_INLINE void Carry() {
+    MMADIFF_LANES void Carry() {
       high_ = high_ + hn::ShiftRight<5>(low_);
       low_ = low_ & All(31);
     }
-    HWY_INLINE Mask IsZero() const { return hn::Eq(high_ | low_, Zero()); }
-    HWY_INLINE Lanes sign() const { return hn::ShiftRight<31>(high_); }
+    MMADIFF_LANES Mask IsZero() const { return hn::Eq(high_ | low_, Zero()); }
+    MMADIFF_LANES Lanes sign() const { return hn::ShiftRight<31>(high_); }
     // The magnitude in units of 2^lsb. Where it has more than 30 bits, in units 32 times as large, and
     // the last of its 26 or more bits says whether there is something left.
-    HWY_INLINE Lanes Magnitude(Lanes& lsb) const {
+    MMADIFF_LANES Lanes Magnitude(Lanes& lsb) const {
       const Mask more = hn::Ne(low_, Zero());
       const Lanes all = WithSign(Up(high_, 5) | low_, sign());
       // -(32 * high + low) is 32 * (-high - 1) + (32 - low).
@@ -86,8 +88,8 @@ class FusedSumLanes {
   };
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
-                        const Operand& c) const {
+  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
+                           const Operand& c) const {
     const Algorithm& alg = m_.algorithm;
     Lanes align = hn::Max(All(alg.exponent_floor), AddendExponentLanes(c_format, c));
     for (int p = first; p < end; ++p) {
@@ -127,7 +129,7 @@ class FusedSumLanes {
   }
 
   // Far below all for a zero, far above for what is not finite.
-  HWY_INLINE Lanes AddendExponentLanes(const Format& f, const Operand& c) const {
+  MMADIFF_LANES Lanes AddendExponentLanes(const Format& f, const Operand& c) const {
     if (m_.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;
     const Lanes leading = c.exponent + BitWidth(c.magnitude) - All(1 + f.fraction_bits);
     const Lanes exponent = hn::Max(leading, All(m_.d.min_exponent));
@@ -137,8 +139,8 @@ class FusedSumLanes {
 
   // -1 where the addend and every product are -0.
   template <class RowA, class RowB>
-  HWY_INLINE Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int end,
-                                 const Operand& c) const {
+  MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int end,
+                                    const Operand& c) const {
     Lanes all = Ones(IsZero(c)) & c.sign;
     for (int p = first; p < end; ++p) {
       const Mask zero = hn::Lt(a.Exponent(p) + b.Exponent(p), All(kNarrowZero / 2));
@@ -148,8 +150,8 @@ class FusedSumLanes {
   }
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Specials(Lanes align, const RowA& a, const RowB& b, int first, int end,
-                            const Operand& c) const {
+  MMADIFF_LANES Lanes Specials(Lanes align, const RowA& a, const RowB& b, int first, int end,
+                               const Operand& c) const {
     Lanes nan = Ones(AtLeast(align, kLeastNarrowNan));
     const Lanes infinite = Ones(IsInfinite(c));
     Lanes minus = infinite & c.sign, plus = hn::AndNot(c.sign, infinite);

@@ -27,13 +27,13 @@ class IntegerDotLanes {
 
   static ElementFormat FormatOfA(const Model& m) { return FormatOf(m.a); }
   static ElementFormat FormatOfB(const Model& m) { return FormatOf(m.b); }
-  static HWY_INLINE Operand Decode(const ElementFormat& f, Lanes word) {
+  static MMADIFF_LANES Operand Decode(const ElementFormat& f, Lanes word) {
     const Lanes sign = All(f.sign);
     return {((word & All(f.mask)) ^ sign) - sign, Zero(), Zero()};
   }
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     const bool exclusive = alg.bit_operation == BitOperation::kXor;
     const int terms = std::min(alg.terms, m_.k);

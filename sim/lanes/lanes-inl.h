@@ -25,40 +25,47 @@ using Mask = hn::Mask<Signed>;
 constexpr Signed kLane;
 constexpr Unsigned kUnsignedLane;
 
-HWY_INLINE Lanes All(int64_t x) { return hn::Set(kLane, static_cast<int32_t>(x)); }
-HWY_INLINE Lanes Zero() { return hn::Zero(kLane); }
-HWY_INLINE Lanes Pick(Mask which, Lanes yes, Lanes no) { return hn::IfThenElse(which, yes, no); }
-HWY_INLINE Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  // -1, else 0
+MMADIFF_LANES Lanes All(int64_t x) { return hn::Set(kLane, static_cast<int32_t>(x)); }
+MMADIFF_LANES Lanes Zero() { return hn::Zero(kLane); }
+MMADIFF_LANES Lanes Pick(Mask which, Lanes yes, Lanes no) { return hn::IfThenElse(which, yes, no); }
+MMADIFF_LANES Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  // -1, else 0
 // least is not the least of all integers.
-HWY_INLINE Mask AtLeast(Lanes x, int64_t least) { return hn::Gt(x, All(least - 1)); }
-HWY_INLINE bool None(Mask which) { return hn::AllFalse(kLane, which); }
+MMADIFF_LANES Mask AtLeast(Lanes x, int64_t least) { return hn::Gt(x, All(least - 1)); }
+MMADIFF_LANES bool None(Mask which) { return hn::AllFalse(kLane, which); }
+
+// AVX2 and AVX-512 take any shift: more than 31, or a negative one, leaves nothing.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#define MMADIFF_ANY_SHIFT 1
+#else
+#define MMADIFF_ANY_SHIFT 0
+#endif
 
 // x * 2^-shift, of bits; the shift is from 0 to 31, or of AtMost31().
-HWY_INLINE Lanes Down(Lanes x, Lanes shift) {
+MMADIFF_LANES Lanes Down(Lanes x, Lanes shift) {
   return hn::BitCast(kLane, hn::BitCast(kUnsignedLane, x) >> hn::BitCast(kUnsignedLane, shift));
 }
-HWY_INLINE Lanes Down(Lanes x, int shift) {
+MMADIFF_LANES Lanes Down(Lanes x, int shift) {
   return hn::BitCast(kLane, hn::ShiftRightSame(hn::BitCast(kUnsignedLane, x), shift));
 }
-HWY_INLINE Lanes Up(Lanes x, Lanes shift) { return x << shift; }
-HWY_INLINE Lanes Up(Lanes x, int shift) { return hn::ShiftLeftSame(x, shift); }
+// x * 2^shift; of lanes that are not finite, whose result nobody takes, the shift may be anything.
+MMADIFF_LANES Lanes Up(Lanes x, Lanes shift) {
+  return MMADIFF_ANY_SHIFT ? x << shift : x << (shift & All(31));
+}
+MMADIFF_LANES Lanes Up(Lanes x, int shift) { return hn::ShiftLeftSame(x, shift); }
 // A shift for a magnitude below 2^31, of which 31 leaves nothing: what is more, or negative, is as 31.
-// AVX2 and AVX-512 shift all bits out by themselves.
-HWY_INLINE Lanes AtMost31(Lanes shift) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-  return shift;
-#else
+MMADIFF_LANES Lanes AtMost31(Lanes shift) {
+  if (MMADIFF_ANY_SHIFT) return shift;
   const auto least = hn::Min(hn::BitCast(kUnsignedLane, shift), hn::Set(kUnsignedLane, 31u));
   return hn::BitCast(kLane, least);
-#endif
 }
-HWY_INLINE Lanes Between0And31(Lanes shift) { return hn::Min(hn::Max(shift, Zero()), All(31)); }
+#undef MMADIFF_ANY_SHIFT
+MMADIFF_LANES Lanes Between0And31(Lanes shift) { return hn::Min(hn::Max(shift, Zero()), All(31)); }
 // (-1)^sign * x; the sign is 0 or -1.
-HWY_INLINE Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
+MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
 // 0 <= x < 2^31. The exponent of a float that has the leading one of x, and next to it a zero, so
 // that no rounding carries it up.
-HWY_INLINE Lanes BitWidth(Lanes x) {
+MMADIFF_LANES Lanes BitWidth(Lanes x) {
   constexpr hn::RebindToFloat<Signed> floats;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
   const Lanes width = Down(hn::BitCast(kLane, leading), 23) - All(126);
@@ -100,7 +107,7 @@ struct Operand {
 };
 
 // `up` is that of the format: here for the compiler, which knows where it is 0.
-HWY_INLINE Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
+MMADIFF_LANES Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
   const NarrowFormat& f = lane.f;
   const Lanes bits = Down(word, f.ignored_bits);
   const Lanes magnitude = bits & All(f.magnitude);
@@ -132,12 +139,12 @@ HWY_INLINE Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
   return {Pick(nan, quiet | Up(fraction, lane.payload_up), value), exponent, sign};
 }
 
-HWY_INLINE Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowZero)); }
-HWY_INLINE Mask IsInfinite(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowInfinity)); }
-HWY_INLINE Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowNan)); }
+MMADIFF_LANES Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowZero)); }
+MMADIFF_LANES Mask IsInfinite(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowInfinity)); }
+MMADIFF_LANES Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowNan)); }
 
 // magnitude * 2^-shift rounded to an integer; the magnitude is below 2^31.
-HWY_INLINE Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, Lanes sign) {
+MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, Lanes sign) {
   const Lanes down = Between0And31(shift - All(1)), up = Between0And31(All(1) - shift);
   const Lanes seen = Down(magnitude, down);
   const Lanes lost = Ones(hn::Ne(Up(seen, down), magnitude));
@@ -158,8 +165,8 @@ HWY_INLINE Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, L
 }
 
 // RoundPack() of a magnitude below 2^31. A zero magnitude gives zero of the sign, which is 0 or -1.
-HWY_INLINE Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes sign, Lanes magnitude,
-                                Lanes lsb) {
+MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes sign,
+                                   Lanes magnitude, Lanes lsb) {
   const int digits = alg.output_fraction_bits;
   const Lanes sign_bit = sign & All(1ull << SignBit(f));
   const bool drops_sign = alg.output_subnormals == Subnormals::kFlushPositive;
@@ -198,8 +205,8 @@ struct Sum {
 };
 
 // AddToOdd() of magnitudes of at most 24 bits: of 30 bits enough are zeros, and 31 hold the sum.
-HWY_INLINE Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
-                             Lanes y_lsb) {
+MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
+                                Lanes y_lsb) {
   const Lanes x_up = All(30) - BitWidth(x), y_up = All(30) - BitWidth(y);
   const Mask no_x = hn::Eq(x, Zero()), no_y = hn::Eq(y, Zero());
   y_lsb = y_lsb - y_up;
@@ -217,8 +224,8 @@ HWY_INLINE Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, L
 }
 
 // RoundTwo().
-HWY_INLINE Lanes RoundTwoLanes(const Format& f, const Algorithm& alg, const Operand& x, Lanes x_lsb,
-                               const Operand& y, Lanes y_lsb) {
+MMADIFF_LANES Lanes RoundTwoLanes(const Format& f, const Algorithm& alg, const Operand& x,
+                                  Lanes x_lsb, const Operand& y, Lanes y_lsb) {
   Sum sum = AddToOddLanes(x.sign, x.magnitude, x_lsb, y.sign, y.magnitude, y_lsb);
   if (alg.output_rounding == Rounding::kDown) {
     const Mask cancels = hn::And(hn::Eq(sum.magnitude, Zero()), hn::Ne(x.sign, y.sign));
@@ -228,8 +235,8 @@ HWY_INLINE Lanes RoundTwoLanes(const Format& f, const Algorithm& alg, const Oper
 }
 
 // The specials of a * b + c, of which some is not finite. The word of a NaN is its magnitude.
-HWY_INLINE Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand& a, const Operand& b,
-                                 const Operand& c) {
+MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand& a,
+                                    const Operand& b, const Operand& c) {
   const Lanes sign = a.sign ^ b.sign;
   const Mask infinite = hn::Or(IsInfinite(a), IsInfinite(b));
   const Mask opposite = hn::And(IsInfinite(c), hn::Ne(c.sign, sign));
@@ -248,8 +255,8 @@ HWY_INLINE Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand& a
 }
 
 // Add() of words of the output format, read as `in` says.
-HWY_INLINE Lanes AddLanes(const Format& f, const Algorithm& alg, const LaneFormat& in, Lanes x_word,
-                          Lanes y_word) {
+MMADIFF_LANES Lanes AddLanes(const Format& f, const Algorithm& alg, const LaneFormat& in,
+                             Lanes x_word, Lanes y_word) {
   const Operand x = DecodeLanes(in, x_word), y = DecodeLanes(in, y_word);
   const Lanes bits = All(f.fraction_bits);
   const Lanes sum = RoundTwoLanes(f, alg, x, x.exponent - bits, y, y.exponent - bits);

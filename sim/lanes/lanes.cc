@@ -28,7 +28,7 @@ namespace HWY_NAMESPACE {
 // Words that begin where vectors do.
 class Words {
  public:
-  explicit Words(size_t count) : blocks_((count + 15) / 16) {}
+  explicit Words(size_t count) : blocks_(count / 16 + 1) {}
   int32_t* data() { return blocks_.data()->word; }
   const int32_t* data() const { return blocks_.data()->word; }
 
@@ -51,13 +51,13 @@ class RowOfEach {
  public:
   explicit RowOfEach(const Operands& x)
       : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.sign.data()) {}
-  HWY_INLINE Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
-  HWY_INLINE Lanes Exponent(size_t p) const { return At(exponent_, p); }
-  HWY_INLINE Lanes Sign(size_t p) const { return At(sign_, p); }
-  HWY_INLINE Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
+  MMADIFF_LANES Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
+  MMADIFF_LANES Lanes Exponent(size_t p) const { return At(exponent_, p); }
+  MMADIFF_LANES Lanes Sign(size_t p) const { return At(sign_, p); }
+  MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
 
  private:
-  static HWY_INLINE Lanes At(const int32_t* from, size_t p) {
+  static MMADIFF_LANES Lanes At(const int32_t* from, size_t p) {
     return hn::Load(kLane, from + p * hn::Lanes(kLane));
   }
   const int32_t *magnitude_, *exponent_, *sign_;
@@ -70,10 +70,10 @@ class ColumnOfAll {
       : magnitude_(x.magnitude.data() + first),
         exponent_(x.exponent.data() + first),
         sign_(x.sign.data() + first) {}
-  HWY_INLINE Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
-  HWY_INLINE Lanes Exponent(size_t p) const { return All(exponent_[p]); }
-  HWY_INLINE Lanes Sign(size_t p) const { return All(sign_[p]); }
-  HWY_INLINE Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
+  MMADIFF_LANES Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
+  MMADIFF_LANES Lanes Exponent(size_t p) const { return All(exponent_[p]); }
+  MMADIFF_LANES Lanes Sign(size_t p) const { return All(sign_[p]); }
+  MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
 
  private:
   const int32_t *magnitude_, *exponent_, *sign_;
@@ -129,13 +129,13 @@ class Simulation {
 
  private:
   template <class Column>
-  HWY_INLINE void Finish(int j, const Column& column) {
+  MMADIFF_LANES void Finish(int j, const Column& column) {
     int32_t* words = addends_.data() + j * lanes_;
     hn::Store(family_.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
   }
 
   // Copies of members below: the compiler cannot know that no word that is written is one.
-  HWY_INLINE void GatherRows(int64_t first) {
+  MMADIFF_LANES void GatherRows(int64_t first) {
     const int m = batch_.shape.m;
     int64_t block = first / m;
     for (int lane = 0, i = static_cast<int>(first % m), lanes = lanes_; lane < lanes; ++lane) {
@@ -147,7 +147,7 @@ class Simulation {
     DecodeRows(format_a_, a_);
   }
 
-  HWY_INLINE void GatherColumns(int j) {
+  MMADIFF_LANES void GatherColumns(int j) {
     const int n = batch_.shape.n;
     for (int lane = 0; lane < lanes_; ++lane) {
       ScatterRow(&batch_.b[(block_[lane] * n + j) * row_], lanes_, row_, words_.data() + lane);
@@ -155,17 +155,17 @@ class Simulation {
     DecodeRows(format_b_, b_);
   }
 
-  static HWY_INLINE void Gather(const int32_t* from, int lanes, int row, uint64_t* to) {
+  static MMADIFF_LANES void Gather(const int32_t* from, int lanes, int row, uint64_t* to) {
     for (const int32_t* end = from + lanes; from != end; ++from) {
       const int32_t* word = from;
       for (int j = 0; j < row; ++j, word += lanes) *to++ = static_cast<uint32_t>(*word);
     }
   }
   // Rows of words one after the other become vectors of a word of each.
-  static HWY_INLINE void Scatter(const uint64_t* from, int lanes, int row, int32_t* to) {
+  static MMADIFF_LANES void Scatter(const uint64_t* from, int lanes, int row, int32_t* to) {
     for (int lane = 0; lane < lanes; ++lane, from += row) ScatterRow(from, lanes, row, to + lane);
   }
-  static HWY_INLINE void ScatterRow(const uint64_t* from, int lanes, int row, int32_t* to) {
+  static MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, int32_t* to) {
     for (const uint64_t* end = from + row; from != end; ++from, to += lanes) {
       *to = static_cast<int32_t>(*from);
     }
@@ -173,7 +173,7 @@ class Simulation {
 
   // Of words_: a vector for each k and each scale.
   template <class ElementFormat>
-  HWY_INLINE void DecodeRows(const ElementFormat& format, Operands& out) {
+  MMADIFF_LANES void DecodeRows(const ElementFormat& format, Operands& out) {
     for (int p = 0; p < m_.k; ++p) {
       const int k = order_[p];
       Operand x = Family::Decode(format, hn::Load(kLane, words_.data() + k * lanes_));
@@ -186,7 +186,7 @@ class Simulation {
   }
 
   // The columns of a block, in the order of the steps.
-  HWY_INLINE void DecodeColumns(const uint64_t* b) {
+  MMADIFF_LANES void DecodeColumns(const uint64_t* b) {
     int32_t *words = words_.data(), *scales = words + column_;
     const int* order = order_.data();
     const int count = m_.k;
@@ -205,7 +205,7 @@ class Simulation {
     }
   }
 
-  static HWY_INLINE void Store(const Operand& x, Operands& out, size_t at) {
+  static MMADIFF_LANES void Store(const Operand& x, Operands& out, size_t at) {
     hn::Store(x.magnitude, kLane, out.magnitude.data() + at);
     if constexpr (Family::kHasExponents) {
       hn::Store(x.exponent, kLane, out.exponent.data() + at);
@@ -214,7 +214,7 @@ class Simulation {
   }
 
   // A scale is a power of two or a NaN.
-  static HWY_INLINE Operand Scaled(Operand x, const Operand& scale) {
+  static MMADIFF_LANES Operand Scaled(Operand x, const Operand& scale) {
     const Mask plain = hn::Lt(hn::Abs(x.exponent), All(-kNarrowZero / 2));
     x.exponent = x.exponent + hn::IfThenElseZero(plain, scale.exponent);
     x.exponent = Pick(IsNan(scale), All(kNarrowNan), x.exponent);

@@ -27,10 +27,12 @@ class PairwiseSumLanes {
   static LaneFormat FormatOfB(const Model& m) {
     return LaneFormatOf(m.b, 0, m.algorithm.input_subnormals, m.d);
   }
-  static HWY_INLINE Operand Decode(const LaneFormat& f, Lanes word) { return DecodeLanes(f, word); }
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    return DecodeLanes(f, word);
+  }
 
   template <class RowA, class RowB>
-  HWY_INLINE Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     const int terms = alg.terms < m_.k ? alg.terms : m_.k;
     const bool exact = alg.product_rounding == ProductRounding::kExact;
@@ -56,27 +58,27 @@ class PairwiseSumLanes {
  private:
   // With the exponent of its last bit; special ones say so by a large one.
   template <class RowA, class RowB>
-  HWY_INLINE Operand Product(const RowA& a, const RowB& b, int k) const {
+  MMADIFF_LANES Operand Product(const RowA& a, const RowB& b, int k) const {
     return {a.Magnitude(k) * b.Magnitude(k), a.Exponent(k) + b.Exponent(k), a.Sign(k) ^ b.Sign(k)};
   }
-  HWY_INLINE Lanes Lsb(const Operand& product) const {
+  MMADIFF_LANES Lanes Lsb(const Operand& product) const {
     return product.exponent - All(m_.a.fraction_bits + m_.b.fraction_bits);
   }
 
-  HWY_INLINE Lanes Rounded(const Operand& x) const {
+  MMADIFF_LANES Lanes Rounded(const Operand& x) const {
     const Lanes word = RoundPackLanes(m_.d, m_.algorithm, x.sign, x.magnitude, Lsb(x));
     const Mask special = AtLeast(x.exponent, kLeastNarrowSpecial);
     return None(special) ? word : Pick(special, Specials(x, x), word);
   }
 
-  HWY_INLINE Lanes PairOf(const Operand& x, const Operand& y) const {
+  MMADIFF_LANES Lanes PairOf(const Operand& x, const Operand& y) const {
     const Lanes word = RoundTwoLanes(m_.d, m_.algorithm, x, Lsb(x), y, Lsb(y));
     const Mask special = AtLeast(hn::Max(x.exponent, y.exponent), kLeastNarrowSpecial);
     return None(special) ? word : Pick(special, Specials(x, y), word);
   }
 
   // Of the sum of two products.
-  HWY_INLINE Lanes Specials(const Operand& x, const Operand& y) const {
+  MMADIFF_LANES Lanes Specials(const Operand& x, const Operand& y) const {
     const Mask opposite = hn::And(IsInfiniteProduct(x), IsInfiniteProduct(y));
     const Mask nan =
         hn::Or(hn::Or(IsNanProduct(x), IsNanProduct(y)), hn::And(opposite, hn::Ne(x.sign, y.sign)));
@@ -85,16 +87,16 @@ class PairwiseSumLanes {
     const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
     return Pick(nan, nan_word, infinity | (sign & All(1ll << SignBit(m_.d))));
   }
-  static HWY_INLINE Mask IsInfiniteProduct(const Operand& x) {
+  static MMADIFF_LANES Mask IsInfiniteProduct(const Operand& x) {
     return AtLeast(x.exponent, kLeastNarrowSpecial);
   }
   // Infinity times zero is one.
-  static HWY_INLINE Mask IsNanProduct(const Operand& x) {
+  static MMADIFF_LANES Mask IsNanProduct(const Operand& x) {
     const Mask zero = hn::Lt(x.exponent, All(kNarrowInfinity + kNarrowZero / 2));
     return hn::Or(AtLeast(x.exponent, kLeastNarrowNan), hn::And(IsInfiniteProduct(x), zero));
   }
 
-  HWY_INLINE Lanes Flushed(Lanes word) const {
+  MMADIFF_LANES Lanes Flushed(Lanes word) const {
     const Subnormals rule = m_.algorithm.addend_subnormals;
     if (rule == Subnormals::kKeep) return word;
     const Lanes sign_bit = All(1ll << SignBit(m_.d));

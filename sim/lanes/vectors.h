@@ -8,6 +8,17 @@
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
 #include <hwy/detect_targets.h>
+// A sanitizer takes minutes over what is copied into every caller.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MMADIFF_LANES inline
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define MMADIFF_LANES inline
+#endif
+#endif
+#ifndef MMADIFF_LANES
+#define MMADIFF_LANES HWY_INLINE
+#endif
 #else
 #define MMADIFF_HAS_HIGHWAY 0
 #endif
