@@ -66,12 +66,17 @@ class Random {
   }
 
   MMADIFF_HD void NextGroup() {
+#if defined(MMADIFF_ON_GPU)
+    Refill();
+    position_ = 0;
+#else
     if (end_ == kGroups * kBytes) {
       Refill();
       end_ = 0;
     }
     position_ = end_;
     end_ += kBytes;
+#endif
   }
   MMADIFF_HD_CALL void Refill() {
 #if defined(MMADIFF_ON_GPU)
@@ -89,8 +94,14 @@ class Random {
 
   r123::Philox4x32::ctr_type counter_;  // {block, case index low, high, stream}
   r123::Philox4x32::key_type key_;      // {seed low, high}
-  int position_ = kGroups * kBytes, end_ = kGroups * kBytes;  // bytes; of the group
-  uint32_t words_[kGroups * kBytes / 4 + 1];                  // the last one is only shifted out
+  int position_ = kGroups * kBytes;
+  // Of the group, in bytes of words_.
+#if defined(MMADIFF_ON_GPU)
+  static constexpr int end_ = kBytes;
+#else
+  int end_ = kGroups * kBytes;
+#endif
+  uint32_t words_[kGroups * kBytes / 4 + 1];  // the last one is only shifted out
 };
 
 }  // namespace mmadiff
