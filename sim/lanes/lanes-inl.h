@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "sim/narrow_row.h"
@@ -64,7 +65,7 @@ MMADIFF_LANES Lanes Between0And31(Lanes shift) { return hn::Min(hn::Max(shift, Z
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
 // 0 <= x < 2^31. The exponent of a float that has the leading one of x, and next to it a zero, so
-// that no rounding carries it up.
+// that no rounding mode carries it up.
 MMADIFF_LANES Lanes BitWidth(Lanes x) {
   constexpr hn::RebindToFloat<Signed> floats;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
@@ -72,7 +73,7 @@ MMADIFF_LANES Lanes BitWidth(Lanes x) {
   return hn::Max(width, Zero());
 }
 
-// Which operands a family reads as zeros, and how decoded ones are kept.
+// How words of a format are decoded: which are read as zeros, and what becomes of a NaN.
 struct LaneFormat {
   NarrowFormat f;
   int32_t least_nan;     // magnitude
@@ -96,7 +97,8 @@ inline LaneFormat LaneFormatOf(const Format& f, int up, Subnormals subnormals, c
   const uint32_t quiet = 1u << (d.fraction_bits - 1);
   lane.nan_sign = static_cast<int32_t>(1u << SignBit(d));
   lane.nan_bits = static_cast<int32_t>(static_cast<uint32_t>(InfinityWord(d, false)) | quiet);
-  lane.payload_up = d.fraction_bits - f.fraction_bits;
+  // Longer fractions than the output's have no rule that keeps payloads.
+  lane.payload_up = std::max(d.fraction_bits - f.fraction_bits, 0);
   return lane;
 }
 
@@ -106,7 +108,6 @@ struct Operand {
   Lanes magnitude, exponent, sign;
 };
 
-// `up` is that of the format: here for the compiler, which knows where it is 0.
 MMADIFF_LANES Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
   const NarrowFormat& f = lane.f;
   const Lanes bits = Down(word, f.ignored_bits);
