@@ -173,7 +173,7 @@ MMADIFF_HD_CALL inline void SignedZeros(const Tile& t, Random& r) {
 // Every edge of the addend's format over ordinary products.
 MMADIFF_HD_CALL inline void AddendEdges(const Tile& t, Random& r) {
   Band(t, r);
-  FillEdges(*t.instruction.c, true, t.c, t.results(), r);
+  FillEdgeRows(*t.instruction.c, true, t.c, 1, t.results(), 0, r);
 }
 
 // Subnormal operands in A, in B or in both.
@@ -185,6 +185,7 @@ MMADIFF_HD_CALL inline void SubnormalOperands(const Tile& t, Random& r) {
   const auto fill = [&](const Format& f, bool subnormal, Words out, int count) {
     int e[4] = {other, other, other, other};
     for (int i = 0; subnormal && i < 4; ++i) e[i] = r.Between(Lowest(f), f.min_exponent - 1);
+    if (t.scales() == 0) return FillWords(f, e, false, out, count * t.k(), 1, r);
     for (int x = 0; x < count; ++x) FillWords(f, e, false, out + x * t.stride(), t.k(), 1, r);
   };
   fill(*in.a, which != 1, t.a, t.rows());
@@ -223,7 +224,7 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   for (int k = 0; k < t.k(); ++k) {
     FillProducts(t, k, products_lead && r.Coin() ? top - r.Below(4) : ulp + r.Between(-3, 2), r);
   }
-  if (r.OneIn(8)) return FillEdges(*in.c, true, t.c, t.results(), r);
+  if (r.OneIn(8)) return FillEdgeRows(*in.c, true, t.c, 1, t.results(), 0, r);
   // An addend wider than the output has its largest digits and exponent.
   const int digits = std::min(in.c->fraction_bits, in.d->fraction_bits);
   const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
@@ -269,9 +270,9 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const bool specials = r.OneIn(4);
   Aim(t, MiddleExponent(in, r), r);
-  for (int i = 0; i < t.rows(); ++i) FillEdges(*in.a, specials, t.a + i * t.stride(), t.k(), r);
-  for (int j = 0; j < t.columns(); ++j) FillEdges(*in.b, specials, t.b + j * t.stride(), t.k(), r);
-  FillEdges(*in.c, specials, t.c, t.results(), r);
+  FillEdgeRows(*in.a, specials, t.a, t.rows(), t.k(), t.stride(), r);
+  FillEdgeRows(*in.b, specials, t.b, t.columns(), t.k(), t.stride(), r);
+  FillEdgeRows(*in.c, specials, t.c, 1, t.results(), 0, r);
 }
 
 // One product that is not zero, alone or beside an addend: what one term does on its own.
@@ -326,8 +327,11 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
   FillAddends(t, top, top - 8, r);
   const auto plant = [&](const Format& f, Words out, int count, int stride, int one_in) {
     if (kind != 0 && !HasInfinity(f)) return;
+    const int up = SignBit(f);
+    const uint64_t infinity = kind == 0 ? 0 : InfinityWord(f, false);
     for (int i = 0; i < count; ++i, out += stride) {
-      const uint64_t word = kind == 0 ? Special(f, r) : InfinityWord(f, r.Coin());
+      const uint64_t word =
+          kind == 0 ? Special(f, r) : infinity | static_cast<uint64_t>(r.Coin()) << up;
       *out = r.OneIn(one_in) ? word : *out;
     }
   };

@@ -14,37 +14,47 @@ MMADIFF_HD_CALL inline uint64_t Max(const Format& f) {
   return LowBits(f.is_signed ? f.bits - 1 : f.bits);
 }
 
-MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) {
-  switch (r.Below(8)) {
-    case 0:
-      return 0;
-    case 1:
-      return 1;
-    case 2:
-      return LowBits(f.bits);  // -1, or the largest unsigned
-    case 3:
-      return Min(f);
-    case 4:
-      return Max(f);
-    case 5:
-      return (Min(f) + 1) & LowBits(f.bits);
-    case 6:
-      return 1ull << r.Below(f.bits);
-    default:
-      return r.Bits(f.bits);
+// `count` words, `stride` apart: six edges, a power of two and any word are equally likely. Without
+// branches on what is drawn.
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, Words out, int count, int stride,
+                                      Random& r) {
+  uint64_t words[8] = {0,
+                       1,
+                       LowBits(f.bits),  // -1, or the largest unsigned
+                       Min(f),
+                       Max(f),
+                       (Min(f) + 1) & LowBits(f.bits)};
+  for (int i = 0; i < count; ++i, out += stride) {
+    const int which = r.Below(8);
+    const uint32_t more = r.Bits32(which < 6 ? 0 : which == 6 ? 16 : f.bits);
+    words[6] = 1ull << ((more & 0xffff) * static_cast<uint32_t>(f.bits) >> 16);
+    words[7] = more;
+    *out = words[which];
   }
+}
+
+MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) {
+  uint64_t word;
+  FillEdges(f, &word, 1, 1, r);
+  return word;
 }
 
 // A magnitude below 2^bits, of either sign where the format has one.
 MMADIFF_HD_CALL inline uint64_t Small(const Format& f, int bits, Random& r) {
   const uint64_t magnitude = r.Bits(bits);
-  return (f.is_signed && r.Coin() ? -magnitude : magnitude) & LowBits(f.bits);
+  const uint64_t sign = f.is_signed ? -static_cast<uint64_t>(r.Coin()) : 0;
+  return ((magnitude ^ sign) - sign) & LowBits(f.bits);
 }
 
 template <class Draw>
 MMADIFF_HD void FillFactors(const Tile& t, Draw draw) {
   for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = draw(*t.instruction.a);
   for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = draw(*t.instruction.b);
+}
+
+MMADIFF_HD inline void FillFactorEdges(const Tile& t, Random& r) {
+  FillEdges(*t.instruction.a, t.a, t.rows() * t.k(), 1, r);
+  FillEdges(*t.instruction.b, t.b, t.columns() * t.k(), 1, r);
 }
 
 // Any factors, any addend at an edge of its format. One time in four whole operands are of one
@@ -57,9 +67,9 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
     if (r.Coin()) t.a[r.Below(t.rows()) * t.k() + r.Below(t.k())] ^= 1;
     if (r.Coin()) t.b[r.Below(t.columns()) * t.k() + r.Below(t.k())] ^= 1;
   } else {
-    FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+    FillFactorEdges(t, r);
   }
-  for (int e = 0; e < t.results(); ++e) t.c[e] = Edge(*t.instruction.c, r);
+  FillEdges(*t.instruction.c, t.c, t.results(), 1, r);
 }
 
 // The addend within a few products of the largest or the smallest accumulator.
@@ -72,22 +82,25 @@ MMADIFF_HD_CALL inline void Limit(const Tile& t, Random& r) {
   for (int k = t.k(); k > 1; k /= 2) ++width;
   for (int e = 0; e < t.results(); ++e) {
     const uint64_t distance = r.Bits(r.Below(width + 2));
-    t.c[e] = (r.Coin() ? Max(c) - distance : Min(c) + distance) & LowBits(c.bits);
+    const uint64_t below = -static_cast<uint64_t>(r.Coin());  // ~0: below the largest
+    t.c[e] = ((below & Max(c)) | (~below & Min(c))) + ((distance ^ below) - below);
+    t.c[e] &= LowBits(c.bits);
   }
 }
 
 // Products that cancel between the two halves of k or between neighbours: partial sums leave the
 // range although the total does not.
 MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
-  FillFactors(t, [&r](const Format& f) { return Edge(f, r); });
+  FillFactorEdges(t, r);
   const bool negate_a = !t.instruction.b->is_signed;
   const Format& f = negate_a ? *t.instruction.a : *t.instruction.b;
   const int distance = r.Coin() ? 1 : std::max(1, t.k() / 2);
   const auto copy = [&](Words words, int count, bool negate) {
     for (int i = 0; i < count; ++i, words += t.k()) {
-      for (int k = distance; k < t.k(); ++k) {
-        if (k / distance % 2 == 0) continue;
-        words[k] = negate ? -words[k - distance] & LowBits(f.bits) : words[k - distance];
+      for (int first = distance; first < t.k(); first += 2 * distance) {
+        for (int k = first; k < std::min(first + distance, t.k()); ++k) {
+          words[k] = negate ? -words[k - distance] & LowBits(f.bits) : words[k - distance];
+        }
       }
     }
   };
@@ -111,8 +124,8 @@ MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int x = r.Below(t.k());
   FillFactors(t, [](const Format&) { return 0; });
-  for (int i = 0; i < t.rows(); ++i) t.a[i * t.k() + x] = Edge(*in.a, r);
-  for (int j = 0; j < t.columns(); ++j) t.b[j * t.k() + x] = Edge(*in.b, r);
+  FillEdges(*in.a, t.a + x, t.rows(), t.k(), r);
+  FillEdges(*in.b, t.b + x, t.columns(), t.k(), r);
   for (int e = 0; e < t.results(); ++e) {
     const int row = e / in.shape.n, column = row / in.shape.m * in.shape.n + e % in.shape.n;
     const int64_t product =

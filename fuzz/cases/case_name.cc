@@ -46,6 +46,11 @@ void MakeSparse(const Tile& t, Random& random) {
   }
 }
 
+int BoundaryClassesOf(const CaseStream& stream) {
+  const Instruction& in = *stream.op->instruction;
+  return stream.version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
+}
+
 }  // namespace
 
 std::string CaseStream::name() const {
@@ -55,9 +60,11 @@ std::string CaseStream::name() const {
 }
 
 const InputClass& CaseStream::class_of(uint64_t index) const {
-  const Instruction& in = *op->instruction;
-  const int boundary = version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
-  return strategy->class_of(in, boundary, index);
+  return strategy->class_of(*op->instruction, BoundaryClassesOf(*this), index);
+}
+
+int CaseStream::class_period() const {
+  return ClassPeriod(strategy->kind, BoundaryClassesOf(*this));
 }
 
 std::string FormatCaseName(const CaseName& name) {
@@ -129,15 +136,17 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   batch.stream = stream.name();
   batch.first = first;
   const uint32_t id = StreamId(stream);
-  Tile tile = {instruction, batch.a.data(), batch.b.data(), batch.c.data()};
-  for (int64_t i = 0; i < count; ++i) {
-    const InputClass& input_class = stream.class_of(first + i);
-    Random random(stream.seed, id, first + i);
-    input_class.fill(tile, random);
-    if (instruction.sparse) MakeSparse(tile, random);
-    tile.a += s.a_words();
-    tile.b += s.b_words();
-    tile.c += s.d_words();
+  // Class by class: what the processor learns of one serves the next case.
+  const int64_t period = stream.class_period();
+  for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
+    const InputClass& input_class = stream.class_of(first + residue);
+    for (int64_t i = residue; i < count; i += period) {
+      const Tile tile = {instruction, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
+                         &batch.c[i * s.d_words()]};
+      Random random(stream.seed, id, first + i);
+      input_class.fill(tile, random);
+      if (instruction.sparse) MakeSparse(tile, random);
+    }
   }
 }
 

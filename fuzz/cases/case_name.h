@@ -28,6 +28,7 @@ struct CaseStream {
 
   std::string name() const;  // without the index: "sm_90/mma...@g3:boundary.1"
   const InputClass& class_of(uint64_t index) const;
+  int class_period() const;  // the classes of the cases repeat after so many
 };
 
 // Distinguishes the random bits of a strategy on an instruction from those of others.

@@ -12,18 +12,38 @@
 
 namespace mmadiff {
 
+// `count` draws of `bits` bits.
+MMADIFF_HD inline void FillBits(int bits, Words out, int count, Random& r) {
+#if !defined(MMADIFF_ON_GPU)  // where these would be a table of jumps
+  const uint64_t keep = LowBits(bits);
+  const auto store = [&](int i, uint64_t draw) { out[i] = draw & keep; };
+  switch ((bits + 7) / 8) {
+    case 1:
+      return r.Each<uint8_t>(count, store);
+    case 2:
+      return r.Each<uint16_t>(count, store);
+    case 4:
+      return r.Each<uint32_t>(count, store);
+    case 8:
+      return r.Each<uint64_t>(count, store);
+  }
+#endif
+  for (int i = 0; i < count; ++i) out[i] = r.Bits(bits);
+}
+
 // `count` rows of A or columns of B.
 MMADIFF_HD inline void FillRows(const Tile& t, const Format& f, Words out, int count, Random& r) {
+  if (t.scales() == 0) return FillBits(f.bits, out, count * t.k(), r);
   for (int i = 0; i < count; ++i, out += t.stride()) {
-    for (int k = 0; k < t.k(); ++k) out[k] = r.Bits(f.bits);
-    for (int k = t.k(); k < t.stride(); ++k) out[k] = r.Bits(FieldBits(*t.instruction.scale));
+    FillBits(f.bits, out, t.k(), r);
+    FillBits(FieldBits(*t.instruction.scale), out + t.k(), t.scales(), r);
   }
 }
 
 MMADIFF_HD inline void FillUniform(const Tile& t, Random& r) {
   FillRows(t, *t.instruction.a, t.a, t.rows(), r);
   FillRows(t, *t.instruction.b, t.b, t.columns(), r);
-  for (int e = 0; e < t.results(); ++e) t.c[e] = r.Bits(t.instruction.c->bits);
+  FillBits(t.instruction.c->bits, t.c, t.results(), r);
 }
 
 inline constexpr InputClass kUniformBits = {"bits", "uniform bits in every operand", FillUniform};

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "fuzz/cases/fills.h"
 #include "fuzz/cases/tile.h"
 #include "sim/format.h"
 
@@ -62,14 +63,6 @@ struct Styles {
   }
 };
 
-// A fraction of one style, for a word on its own.
-MMADIFF_HD inline uint64_t Styled(const Format& f, int style, uint64_t bits) {
-  const uint64_t ones = LowBits(f.fraction_bits);
-  if (style >= 5) return bits & ones;
-  if (style == 4) return bits & ones & 0x5555555555555555;
-  return style == 0 ? 0 : style == 1 ? ones : style == 2 ? 1 : 1ull << (f.fraction_bits - 1);
-}
-
 MMADIFF_HD inline int Sum(const TileKind& in, int (*of)(const Format&)) {
   return of(*in.a) + of(*in.b);
 }
@@ -110,6 +103,11 @@ MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int expo
   return (sign | std::min(e.base + significand, largest)) << f.ignored_bits;
 }
 
+// Bits of a draw that has a fraction, its style and more.
+MMADIFF_HD inline int DrawOf(const Format& f) {
+  return f.fraction_bits + 9 <= 16 ? 16 : f.fraction_bits + 9 <= 32 ? 32 : 64;
+}
+
 // FillWords() in words that hold a draw of `draw` bits, and so a word of the format.
 template <class Bits>
 MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zeros, int draw,
@@ -134,33 +132,79 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
   }
 }
 
+#if !defined(MMADIFF_ON_GPU)
+// FillWords() by vectors.
+template <class Draw>
+void FillWordsWith(MakeWords* make, const Format& f, const int (&exponents)[4], bool zeros,
+                   Words out, int count, int stride, Random& r) {
+  WordRule rule;
+  for (int i = 0; i < 4; ++i) {
+    const auto e = ExponentOf<uint64_t>(f, exponents[i]);
+    rule.base[i] = e.base;
+    rule.shift[i] = e.shift;
+  }
+  rule.largest = MaxFiniteWord(f) >> f.ignored_bits;
+  rule.fraction_bits = f.fraction_bits;
+  rule.sign_shift = f.fraction_bits + f.exponent_bits;
+  rule.ignored_bits = f.ignored_bits;
+  rule.zeros = zeros;
+  constexpr int kSome = 64;
+  Draw draws[kSome + Random::kBytes / sizeof(Draw)];
+  for (int done = 0; done < count; done += kSome) {
+    const int some = std::min(count - done, kSome);
+    r.Draw(draws, some);
+    make(rule, draws, sizeof(Draw), some, &out[done * stride], stride * out.step());
+  }
+}
+#endif
+
 // `count` words, `stride` apart, each of one of four exponents, one in eight zero if `zeros`. The
 // format must have a sign and a fraction.
 // Without branches on random data, which no processor predicts: this makes most of the bits of a
 // run.
 MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4], bool zeros,
                                       Words out, int count, int stride, Random& r) {
-  const int fb = f.fraction_bits;
-  if (fb + 9 > 32) return FillWordsOf<uint64_t>(f, exponents, zeros, 64, out, count, stride, r);
-  FillWordsOf<uint32_t>(f, exponents, zeros, fb + 9 <= 16 ? 16 : 32, out, count, stride, r);
+  const int draw = DrawOf(f);
+#if !defined(MMADIFF_ON_GPU)
+  constexpr int kWorthIt = 6;
+  MakeWords* const make = BestFill();
+  if (count >= kWorthIt && make != nullptr) {
+    const auto fill = draw == 16   ? FillWordsWith<uint16_t>
+                      : draw == 32 ? FillWordsWith<uint32_t>
+                                   : FillWordsWith<uint64_t>;
+    return fill(make, f, exponents, zeros, out, count, stride, r);
+  }
+#endif
+  if (draw == 64) return FillWordsOf<uint64_t>(f, exponents, zeros, draw, out, count, stride, r);
+  FillWordsOf<uint32_t>(f, exponents, zeros, draw, out, count, stride, r);
 }
 
 // As FillWords with one exponent makes it.
+MMADIFF_HD_CALL inline uint64_t RandomWord(const Format& f, const Styles<uint64_t>& styles,
+                                           int exponent, Random& r) {
+  const uint64_t bits = r.Bits(DrawOf(f));
+  const Style<uint64_t> style = styles.by_number[(bits >> 1) & 7];
+  return Compose(f, bits & 1, exponent, (bits >> 9 & style.keep) | style.set);
+}
 MMADIFF_HD_CALL inline uint64_t RandomWord(const Format& f, int exponent, Random& r) {
-  const int fb = f.fraction_bits;
-  const uint64_t bits = r.Bits(fb + 9 <= 16 ? 16 : fb + 9 <= 32 ? 32 : 64);
-  return Compose(f, bits & 1, exponent, Styled(f, (bits >> 1) & 7, bits >> 9));
+  return RandomWord(f, Styles<uint64_t>(f), exponent, r);
+}
+
+MMADIFF_HD inline bool HasMinusZero(const Format& f) {
+  return f.is_signed && f.nonfinite != Nonfinite::kNanMinusZero;
 }
 
 // Zero of either sign, as far as the format has them.
 MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
-  const uint64_t sign = f.is_signed && f.nonfinite != Nonfinite::kNanMinusZero;
-  return static_cast<uint64_t>(r.Coin() & sign) << SignBit(f);
+  return static_cast<uint64_t>(r.Coin() & HasMinusZero(f)) << SignBit(f);
 }
 
 MMADIFF_HD_CALL inline void FillZeros(const Format& f, Words out, int count, int stride,
                                       Random& r) {
-  for (int i = 0; i < count; ++i, out += stride) *out = Zero(f, r);
+  const int sign = HasMinusZero(f), up = SignBit(f);
+  r.Each<uint8_t>(count, [&](int i, uint8_t draw) {
+    out[i * stride] = static_cast<uint64_t>(draw & sign) << up;
+  });
 }
 
 // Infinity, or a NaN of any payload (quiet or signalling, in ignored bits too); any number if the
@@ -183,40 +227,55 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   }
 }
 
+// What FillEdges() needs of a format.
+struct EdgesOf {
+  uint64_t positive[10];  // finite, without zero
+  Styles<uint64_t> styles;
+
+  MMADIFF_HD explicit EdgesOf(const Format& f) : styles(f) {
+    const uint64_t ones = LowBits(f.fraction_bits);
+    const auto word = [&f](int exponent, uint64_t fraction) {
+      return Compose(f, false, exponent, fraction);
+    };
+    positive[0] = word(Lowest(f), 0);              // smallest subnormal
+    positive[1] = word(f.min_exponent - 1, ones);  // largest subnormal
+    positive[2] = word(f.min_exponent, 0);         // smallest normal
+    positive[3] = word(f.min_exponent, 1);
+    positive[4] = word(0, 0);  // 1, and its neighbours
+    positive[5] = word(0, 1);
+    positive[6] = word(-1, ones);
+    positive[7] = word(MaxExponent(f), 0);
+    positive[8] = word(MaxExponent(f), ones - 1);  // largest but one (e4m3: the largest)
+    positive[9] = word(MaxExponent(f), ones);      // largest
+  }
+};
+
 // `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
-MMADIFF_HD_CALL inline void FillEdges(const Format& f, bool specials, Words out, int count,
-                                      Random& r) {
-  const uint64_t ones = LowBits(f.fraction_bits);
-  const auto positive = [&f](int exponent, uint64_t fraction) {
-    return Compose(f, false, exponent, fraction);
-  };
-  const auto any = [&f, &r] { return RandomWord(f, r.Between(Lowest(f), MaxExponent(f)), r); };
-  const uint64_t edges[16] = {
-      Zero(f, r),
-      positive(Lowest(f), 0),              // smallest subnormal
-      positive(f.min_exponent - 1, ones),  // largest subnormal
-      positive(f.min_exponent, 0),         // smallest normal
-      positive(f.min_exponent, 1),
-      positive(0, 0),  // 1, and its neighbours
-      positive(0, 1),
-      positive(-1, ones),
-      positive(MaxExponent(f), 0),
-      positive(MaxExponent(f), ones - 1),  // largest but one (e4m3: the largest)
-      positive(MaxExponent(f), ones),      // largest
-      specials ? Special(f, r) : any(),
-      specials ? Special(f, r) : any(),
-      any(),
-      any(),
-      any(),
-  };
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, const EdgesOf& edges_of, bool specials,
+                                      Words out, int count, Random& r) {
+  uint64_t edges[16];
+  edges[0] = Zero(f, r);
+  for (int i = 0; i < 10; ++i) edges[1 + i] = edges_of.positive[i];
+  for (int i = 11; i < 16; ++i) {
+    edges[i] = specials && i < 13
+                   ? Special(f, r)
+                   : RandomWord(f, edges_of.styles, r.Between(Lowest(f), MaxExponent(f)), r);
+  }
   // The pattern of -0 may be a NaN.
   const uint64_t minus_zero = f.nonfinite == Nonfinite::kNanMinusZero ? 1ull << SignBit(f) : ~0ull;
-  for (int i = 0; i < count; ++i) {
-    const uint64_t bits = r.Bits(8);
+  const int up = SignBit(f);
+  r.Each<uint8_t>(count, [&](int i, uint64_t bits) {
     const uint64_t word = edges[bits & 15];
-    const uint64_t negated = word ^ (bits >> 4 & 1) << SignBit(f);
+    const uint64_t negated = word ^ (bits >> 4 & 1) << up;
     out[i] = negated == minus_zero ? word : negated;
-  }
+  });
+}
+
+// The same in `rows` rows of `count` words, `stride` apart, each with edges of its own.
+MMADIFF_HD_CALL inline void FillEdgeRows(const Format& f, bool specials, Words out, int rows,
+                                         int count, int stride, Random& r) {
+  const EdgesOf edges(f);
+  for (int i = 0; i < rows; ++i) FillEdges(f, edges, specials, out + i * stride, count, r);
 }
 
 MMADIFF_HD inline Range ProductRange(const TileKind& in) {
@@ -293,11 +352,14 @@ MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random
   const int stride = t.stride();
   const uint64_t power_a = Compose(*in.a, false, split.a, 0);
   const uint64_t sign = Compose(*in.a, true, split.a, 0) ^ power_a;
-  for (int i = 0; i < t.rows(); ++i) {
-    const int below = spread == 0 ? 0 : spread / 2 - r.Below(spread + 1);
-    const uint64_t negative = -static_cast<uint64_t>(r.Coin());
-    t.a[i * stride + k] =
-        (below == 0 ? power_a : Compose(*in.a, false, split.a + below, 0)) | (sign & negative);
+  if (spread == 0) {
+    r.Each<uint8_t>(t.rows(), [&](int i, uint64_t draw) {
+      t.a[i * stride + k] = power_a | (sign & -(draw & 1));
+    });
+  }
+  for (int i = 0; spread != 0 && i < t.rows(); ++i) {
+    const uint64_t power = Compose(*in.a, false, split.a + spread / 2 - r.Below(spread + 1), 0);
+    t.a[i * stride + k] = power | (r.Coin() ? sign : 0);
   }
   const uint64_t power_b = Compose(*in.b, false, split.b, 0);
   for (int j = 0; j < t.columns(); ++j) t.b[j * stride + k] = power_b;

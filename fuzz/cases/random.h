@@ -4,7 +4,9 @@
 
 #include <Random123/philox.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "fuzz/cases/philox.h"
 #include "sim/host_device.h"
@@ -43,8 +45,40 @@ class Random {
   MMADIFF_HD bool OneIn(int n) { return Below(n) == 0; }
   MMADIFF_HD bool Coin() { return Bits32(1) != 0; }
 
- private:
+  // use(i, draw) for i = 0 .. count-1, of draws of all bits of T.
+  template <class T, class Use>
+  MMADIFF_HD void Each(int count, Use use) {
+#if defined(MMADIFF_ON_GPU)
+    for (int i = 0; i < count; ++i) use(i, static_cast<T>(Bits(8 * sizeof(T))));
+#else
+    constexpr int kSome = 64;
+    T draws[kSome + kBytes / sizeof(T)];
+    for (int done = 0; done < count; done += kSome) {
+      const int some = std::min(count - done, kSome);
+      Draw(draws, some);
+      for (int i = 0; i < some; ++i) use(done + i, draws[i]);
+    }
+#endif
+  }
+
+#if !defined(MMADIFF_ON_GPU)
+  // `count` draws of all bits of T. kBytes bytes behind them are written too.
+  template <class T>
+  void Draw(T* draws, int count) {
+    constexpr int kSize = sizeof(T);
+    while (count > 0) {
+      if (position_ > end_ - 8) NextGroup();
+      const int some = std::min(count, (end_ - 8 - position_) / kSize + 1);
+      std::memcpy(draws, reinterpret_cast<const uint8_t*>(words_) + position_, kBytes);
+      position_ += some * kSize;
+      draws += some;
+      count -= some;
+    }
+  }
+#endif
   static constexpr int kBytes = 64;  // of a group of blocks
+
+ private:
   // Groups made at a time: independent work that hides the latency of the rounds.
 #if defined(MMADIFF_ON_GPU)
   static constexpr int kGroups = 1;
@@ -101,7 +135,12 @@ class Random {
 #else
   int end_ = kGroups * kBytes;
 #endif
-  uint32_t words_[kGroups * kBytes / 4 + 1];  // the last one is only shifted out
+#if defined(MMADIFF_ON_GPU)
+  static constexpr int kBehind = 1;  // words that are only shifted out
+#else
+  static constexpr int kBehind = kBytes / 4;  // or copied
+#endif
+  uint32_t words_[kGroups * kBytes / 4 + kBehind];
 };
 
 }  // namespace mmadiff

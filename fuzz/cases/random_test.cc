@@ -96,6 +96,27 @@ TEST(Random, DrawsOfEveryWidth) {
   }
 }
 
+template <class T>
+void ExpectEachIsOneDrawAfterTheOther() {
+  Random each(kSeed, kStream, kIndex), one(kSeed, kStream, kIndex);
+  for (int count = 0; count < 200; ++count) {
+    int next = 0;
+    each.Each<T>(count, [&](int i, T draw) {
+      ASSERT_EQ(i, next++);
+      ASSERT_EQ(draw, one.Bits(8 * sizeof(T))) << i << " of " << count;
+    });
+    ASSERT_EQ(next, count);
+    ASSERT_EQ(each.Bits(24), one.Bits(24));  // from any byte on
+  }
+}
+
+TEST(Random, EachIsOneDrawAfterTheOther) {
+  ExpectEachIsOneDrawAfterTheOther<uint8_t>();
+  ExpectEachIsOneDrawAfterTheOther<uint16_t>();
+  ExpectEachIsOneDrawAfterTheOther<uint32_t>();
+  ExpectEachIsOneDrawAfterTheOther<uint64_t>();
+}
+
 TEST(Random, SeedStreamAndIndexAllCount) {
   const uint64_t base = Random(kSeed, kStream, kIndex).Bits(64);
   EXPECT_EQ(Random(kSeed, kStream, kIndex).Bits(64), base);

@@ -41,6 +41,7 @@ class Words {
   MMADIFF_HD uint64_t& operator*() const { return *at_; }
   MMADIFF_HD Words operator+(int i) const { return {at_ + i * step_, step_}; }
   MMADIFF_HD Words& operator+=(int i) { return *this = *this + i; }
+  MMADIFF_HD int step() const { return step_; }
 
  private:
   uint64_t* at_;

@@ -1,0 +1,133 @@
+// Compiled once for each kind of vectors: foreach_target.h includes this file again and again.
+#include "fuzz/cases/fills.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/lanes/vectors.h"
+
+#if MMADIFF_HAS_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "fuzz/cases/fills.cc"
+#include <hwy/foreach_target.h>
+// Behind it: this is included once for each.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Tag = hn::ScalableTag<T>;
+template <class T>
+using Lanes = hn::Vec<Tag<T>>;
+
+template <class T>
+MMADIFF_LANES Lanes<T> All(uint64_t x) {
+  return hn::Set(Tag<T>(), static_cast<T>(x));
+}
+
+// The next draws, each in a lane of T.
+template <class T, class Draw>
+MMADIFF_LANES Lanes<T> Load(const Draw* from) {
+  if constexpr (sizeof(Draw) == sizeof(T)) {
+    return hn::LoadU(Tag<T>(), from);
+  } else {
+    return hn::PromoteTo(Tag<T>(), hn::LoadU(hn::Rebind<Draw, Tag<T>>(), from));
+  }
+}
+
+template <class T>
+MMADIFF_LANES hn::Mask<Tag<T>> Has(Lanes<T> bits, uint64_t any) {
+  return hn::Ne(hn::And(bits, All<T>(any)), hn::Zero(Tag<T>()));
+}
+
+template <class T, class Draw>
+MMADIFF_LANES void MakeOf(const WordRule& rule, const void* draws, int count, uint64_t* out,
+                          int stride) {
+  constexpr Tag<T> kTag;
+  const int lanes = static_cast<int>(hn::Lanes(kTag));
+  const int fb = rule.fraction_bits, sign_shift = rule.sign_shift, ignored = rule.ignored_bits;
+  const uint64_t one = uint64_t{1} << fb;
+  const Lanes<T> ones = All<T>(one - 1), some = All<T>((one - 1) & 0x5555555555555555);
+  const Lanes<T> hidden = All<T>(one), high = All<T>(one / 2), low = All<T>(1);
+  const Lanes<T> base0 = All<T>(rule.base[0]), base1 = All<T>(rule.base[1]),
+                 base2 = All<T>(rule.base[2]), base3 = All<T>(rule.base[3]);
+  const Lanes<T> shift0 = All<T>(rule.shift[0]), shift1 = All<T>(rule.shift[1]),
+                 shift2 = All<T>(rule.shift[2]), shift3 = All<T>(rule.shift[3]);
+  const Lanes<T> zero_code = All<T>(rule.zeros ? 0 : ~0u), largest = All<T>(rule.largest);
+  alignas(64) T words[HWY_MAX_BYTES / sizeof(T)];
+  for (int i = 0; i < count; i += lanes) {
+    // Sign 1, style 3, exponent 2, zero 3, fraction.
+    const Lanes<T> bits = Load<T>(static_cast<const Draw*>(draws) + i);
+    // Styles 4 to 7 keep random bits, 1 to 3 set some.
+    const auto style = hn::And(bits, All<T>(7 << 1));
+    Lanes<T> keep = hn::IfThenElse(hn::Eq(style, All<T>(4 << 1)), some, ones);
+    keep = hn::IfThenElseZero(Has<T>(bits, 4 << 1), keep);
+    Lanes<T> set = hn::IfThenElseZero(hn::Eq(style, All<T>(1 << 1)), ones);
+    set = hn::IfThenElse(hn::Eq(style, All<T>(2 << 1)), low, set);
+    set = hn::IfThenElse(hn::Eq(style, All<T>(3 << 1)), high, set);
+    const Lanes<T> fraction = hn::Or(hn::And(hn::ShiftRight<9>(bits), keep), set);
+    const auto odd = Has<T>(bits, 1 << 4), upper = Has<T>(bits, 2 << 4);
+    const Lanes<T> base =
+        hn::IfThenElse(upper, hn::IfThenElse(odd, base3, base2), hn::IfThenElse(odd, base1, base0));
+    const Lanes<T> shift = hn::IfThenElse(upper, hn::IfThenElse(odd, shift3, shift2),
+                                          hn::IfThenElse(odd, shift1, shift0));
+    const Lanes<T> magnitude = hn::Min(hn::Add(base, hn::Or(fraction, hidden) >> shift), largest);
+    const auto zero = hn::Eq(hn::And(bits, All<T>(7 << 6)), zero_code);
+    const Lanes<T> sign = hn::ShiftLeftSame(hn::And(bits, All<T>(1)), sign_shift);
+    const Lanes<T> word = hn::Or(sign, hn::IfThenZeroElse(zero, magnitude));
+    hn::Store(hn::ShiftLeftSame(word, ignored), kTag, words);
+    const int end = std::min(lanes, count - i);
+    for (int lane = 0; lane < end; ++lane, out += stride) *out = words[lane];
+  }
+}
+
+void Make(const WordRule& rule, const void* draws, int bytes, int count, uint64_t* out,
+          int stride) {
+  switch (bytes) {
+    case 2:
+      return MakeOf<uint32_t, uint16_t>(rule, draws, count, out, stride);
+    case 4:
+      return MakeOf<uint32_t, uint32_t>(rule, draws, count, out, stride);
+    default:
+      return MakeOf<uint64_t, uint64_t>(rule, draws, count, out, stride);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+#endif  // MMADIFF_HAS_HIGHWAY
+
+#if !MMADIFF_HAS_HIGHWAY || HWY_ONCE
+namespace mmadiff {
+namespace {
+
+std::vector<FillTarget> FindFillTargets() {
+  std::vector<FillTarget> found;
+#if MMADIFF_HAS_HIGHWAY
+#define MMADIFF_ADD(target) \
+  if (Has##target()) found.push_back({#target, &N_##target::Make});
+  MMADIFF_EACH_VECTOR(MMADIFF_ADD)
+#undef MMADIFF_ADD
+#endif
+  return found;
+}
+
+}  // namespace
+
+std::span<const FillTarget> FillTargets() {
+  static const std::vector<FillTarget> targets = FindFillTargets();
+  return targets;
+}
+
+MakeWords* BestFill() {
+  static MakeWords* const best = FillTargets().empty() ? nullptr : FillTargets()[0].make;
+  return best;
+}
+
+}  // namespace mmadiff
+#endif
