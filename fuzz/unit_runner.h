@@ -50,6 +50,9 @@ class UnitRunner {
 // Sum of HashOfResult() over the compared words of a batch of whole executions.
 Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d);
 
+// Adds the cases of each class among first .. first+count-1.
+void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result);
+
 // What a device answers to cases first .. first+count-1 of a stream, or the model when there is
 // none, as a digest that everyone can compare: of an operation whose NaN payloads are not known,
 // every NaN counts as one and the same.

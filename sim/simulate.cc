@@ -121,16 +121,22 @@ bool HasBmi() { return false; }
   SimulateBatch(m, batch, d);
 }
 
+// nullptr: none, or not worth it.
+const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
+  static const std::span<const LaneTarget> targets = LaneTargets();
+  const LaneWidth width = LaneWidthOf(m);
+  if (targets.empty() || width == LaneWidth::kNone) return nullptr;
+  const int lanes = targets[0].LanesFor(width);
+  constexpr int kWorthIt = 4;  // fewer are slower
+  const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
+  return lanes >= kWorthIt && rows >= lanes ? &targets[0] : nullptr;
+}
+
 }  // namespace
 
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
-  static const std::span<const LaneTarget> targets = LaneTargets();
-  const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
-  constexpr int kWorthIt = 4;  // fewer lanes are slower
-  if (!targets.empty() && targets[0].lanes >= kWorthIt && rows >= targets[0].lanes && HasLanes(m)) {
-    return targets[0].simulate(m, batch, d);
-  }
+  if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
   HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);
 }
 

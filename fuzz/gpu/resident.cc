@@ -26,16 +26,6 @@ uint64_t PortionOf(const Operation& op) {
   return std::clamp<uint64_t>(kPortionDotProducts / op.shape().d_words(), 1, kPortionCases);
 }
 
-// Cases of each class among first .. first+count-1.
-void CountClasses(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result) {
-  const Instruction& in = *stream.op->instruction;
-  const uint64_t period = ClassPeriod(KindOn(*stream.strategy, in), BoundaryClassCount(in));
-  for (uint64_t i = 0; i < std::min(period, count); ++i) {
-    const InputClass& input_class = stream.class_of(first + i);
-    result.counts[absl::StrCat("class.", input_class.name)] += (count - i + period - 1) / period;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ResidentRunner>> ResidentRunner::Create(GpuDevice& device,

@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
 
 class FusedSumLanes {
  public:
@@ -69,7 +70,7 @@ class FusedSumLanes {
       low_ = low_ & All(31);
     }
     MMADIFF_LANES Mask IsZero() const { return hn::Eq(high_ | low_, Zero()); }
-    MMADIFF_LANES Lanes sign() const { return hn::ShiftRight<31>(high_); }
+    MMADIFF_LANES Lanes sign() const { return hn::BroadcastSignBit(high_); }
     // The magnitude in units of 2^lsb. Where it has more than 30 bits, in units 32 times as large, and
     // the last of its 26 or more bits says whether there is something left.
     MMADIFF_LANES Lanes Magnitude(Lanes& lsb) const {
@@ -91,7 +92,7 @@ class FusedSumLanes {
   MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
                            const Operand& c) const {
     const Algorithm& alg = m_.algorithm;
-    Lanes align = hn::Max(All(alg.exponent_floor), AddendExponentLanes(c_format, c));
+    Lanes align = hn::Max(All(alg.exponent_floor), AddendExponentLanes(m_, c_format, c));
     for (int p = first; p < end; ++p) {
       align = hn::Max(align, a.Exponent(p) + b.Exponent(p));
     }
@@ -100,7 +101,7 @@ class FusedSumLanes {
     for (int p = first; p < end;) {
       Lanes part = Zero();
       for (const int stop = std::min(p + part_terms_, end); p < stop; ++p) {
-        const Lanes down = AtMost31(product_align - (a.Exponent(p) + b.Exponent(p)));
+        const Lanes down = AtMostAll(product_align - (a.Exponent(p) + b.Exponent(p)));
         const Lanes term = Down(a.Magnitude(p) * b.Magnitude(p), down);
         part = part + WithSign(term, a.Sign(p) ^ b.Sign(p));
       }
@@ -109,7 +110,7 @@ class FusedSumLanes {
     // The addend: no bit above those of the alignment, so that 31 bits hold it.
     const Lanes addend_down = align - All(alg.fraction_bits - c_format.fraction_bits) - c.exponent;
     const Lanes addend =
-        Down(Up(c.magnitude, Between0And31(Zero() - addend_down)), Between0And31(addend_down));
+        Down(Up(c.magnitude, Between0AndAll(Zero() - addend_down)), Between0AndAll(addend_down));
     total.Add(WithSign(hn::IfThenZeroElse(IsZero(c), addend), c.sign));
     total.Carry();
     Lanes lsb = align - All(alg.fraction_bits);
@@ -126,15 +127,6 @@ class FusedSumLanes {
     const Mask special = AtLeast(align, kLeastNarrowSpecial);
     if (None(special)) return word;
     return Pick(special, Specials(align, a, b, first, end, c), word);
-  }
-
-  // Far below all for a zero, far above for what is not finite.
-  MMADIFF_LANES Lanes AddendExponentLanes(const Format& f, const Operand& c) const {
-    if (m_.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;
-    const Lanes leading = c.exponent + BitWidth(c.magnitude) - All(1 + f.fraction_bits);
-    const Lanes exponent = hn::Max(leading, All(m_.d.min_exponent));
-    const Mask special = AtLeast(c.exponent, kLeastNarrowSpecial);
-    return Pick(hn::Or(IsZero(c), special), c.exponent, exponent);
   }
 
   // -1 where the addend and every product are -0.
@@ -176,6 +168,7 @@ class FusedSumLanes {
   Algorithm last_add_;
 };
 
+}  // namespace MMADIFF_WIDTH
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();

@@ -13,6 +13,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
 
 // Sums of products fit 32 bits, and so do addends and results.
 class IntegerDotLanes {
@@ -50,7 +51,7 @@ class IntegerDotLanes {
         c = sum;
       } else {
         const Lanes outside = (products ^ sum) & (c ^ sum);  // negative
-        const Lanes limit = hn::ShiftRight<31>(c) ^ All(std::numeric_limits<int32_t>::max());
+        const Lanes limit = hn::BroadcastSignBit(c) ^ All(kMost);
         c = Pick(hn::Lt(outside, Zero()), limit, sum);
       }
     }
@@ -65,6 +66,7 @@ class IntegerDotLanes {
   const Model m_;
 };
 
+}  // namespace MMADIFF_WIDTH
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();

@@ -1,4 +1,5 @@
-// Integers in lanes: decoding, rounding and packing. Included once for each kind of vectors.
+// Integers in lanes: decoding, rounding and packing. Included once for each kind of vectors, and where
+// MMADIFF_WIDE_LANES is defined with lanes of 64 bits instead of 32.
 #if defined(MMADIFF_SIM_LANES_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef MMADIFF_SIM_LANES_LANES_INL_H_
 #undef MMADIFF_SIM_LANES_LANES_INL_H_
@@ -13,20 +14,35 @@
 
 #include "sim/narrow_row.h"
 
+#undef MMADIFF_WIDTH
+#if defined(MMADIFF_WIDE_LANES)
+#define MMADIFF_WIDTH wide
+#else
+#define MMADIFF_WIDTH narrow
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Signed = hn::ScalableTag<int32_t>;
+#if defined(MMADIFF_WIDE_LANES)
+using Lane = int64_t;
+#else
+using Lane = int32_t;
+#endif
+constexpr int kBits = 8 * sizeof(Lane);
+constexpr Lane kMost = std::numeric_limits<Lane>::max();
+using Signed = hn::ScalableTag<Lane>;
 using Unsigned = hn::RebindToUnsigned<Signed>;
 using Lanes = hn::Vec<Signed>;
 using Mask = hn::Mask<Signed>;
 constexpr Signed kLane;
 constexpr Unsigned kUnsignedLane;
 
-MMADIFF_LANES Lanes All(int64_t x) { return hn::Set(kLane, static_cast<int32_t>(x)); }
+MMADIFF_LANES Lanes All(int64_t x) { return hn::Set(kLane, static_cast<Lane>(x)); }
 MMADIFF_LANES Lanes Zero() { return hn::Zero(kLane); }
 MMADIFF_LANES Lanes Pick(Mask which, Lanes yes, Lanes no) { return hn::IfThenElse(which, yes, no); }
 MMADIFF_LANES Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  // -1, else 0
@@ -34,14 +50,14 @@ MMADIFF_LANES Lanes Ones(Mask which) { return hn::VecFromMask(kLane, which); }  
 MMADIFF_LANES Mask AtLeast(Lanes x, int64_t least) { return hn::Gt(x, All(least - 1)); }
 MMADIFF_LANES bool None(Mask which) { return hn::AllFalse(kLane, which); }
 
-// AVX2 and AVX-512 take any shift: more than 31, or a negative one, leaves nothing.
+// AVX2 and AVX-512 take any shift: kBits or more, or a negative one, leaves nothing.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 #define MMADIFF_ANY_SHIFT 1
 #else
 #define MMADIFF_ANY_SHIFT 0
 #endif
 
-// x * 2^-shift, of bits; the shift is from 0 to 31, or of AtMost31().
+// x * 2^-shift, of bits; the shift is from 0 to kBits - 1, or of AtMostAll().
 MMADIFF_LANES Lanes Down(Lanes x, Lanes shift) {
   return hn::BitCast(kLane, hn::BitCast(kUnsignedLane, x) >> hn::BitCast(kUnsignedLane, shift));
 }
@@ -50,53 +66,119 @@ MMADIFF_LANES Lanes Down(Lanes x, int shift) {
 }
 // x * 2^shift; of lanes that are not finite, whose result nobody takes, the shift may be anything.
 MMADIFF_LANES Lanes Up(Lanes x, Lanes shift) {
-  return MMADIFF_ANY_SHIFT ? x << shift : x << (shift & All(31));
+  return MMADIFF_ANY_SHIFT ? x << shift : x << (shift & All(kBits - 1));
 }
 MMADIFF_LANES Lanes Up(Lanes x, int shift) { return hn::ShiftLeftSame(x, shift); }
-// A shift for a magnitude below 2^31, of which 31 leaves nothing: what is more, or negative, is as 31.
-MMADIFF_LANES Lanes AtMost31(Lanes shift) {
+// A shift for a magnitude below 2^(kBits - 1), of which kBits - 1 leaves nothing: what is more, or
+// negative, is as that.
+MMADIFF_LANES Lanes AtMostAll(Lanes shift) {
   if (MMADIFF_ANY_SHIFT) return shift;
-  const auto least = hn::Min(hn::BitCast(kUnsignedLane, shift), hn::Set(kUnsignedLane, 31u));
+  const auto least = hn::Min(hn::BitCast(kUnsignedLane, shift),
+                             hn::Set(kUnsignedLane, static_cast<hn::TFromD<Unsigned>>(kBits - 1)));
   return hn::BitCast(kLane, least);
 }
+// x * 2^-shift or x * 2^shift, of bits; a negative shift leaves nothing, and so does a large one.
+MMADIFF_LANES Lanes InRange(Lanes shift, Lanes shifted) {
+  if (MMADIFF_ANY_SHIFT) return shifted;
+  return hn::IfThenElseZero(hn::And(AtLeast(shift, 0), hn::Lt(shift, All(kBits))), shifted);
+}
+MMADIFF_LANES Lanes DownAny(Lanes x, Lanes shift) {
+  return InRange(shift, Down(x, MMADIFF_ANY_SHIFT ? shift : shift & All(kBits - 1)));
+}
+MMADIFF_LANES Lanes UpAny(Lanes x, Lanes shift) { return InRange(shift, Up(x, shift)); }
 #undef MMADIFF_ANY_SHIFT
-MMADIFF_LANES Lanes Between0And31(Lanes shift) { return hn::Min(hn::Max(shift, Zero()), All(31)); }
+MMADIFF_LANES Lanes Between0AndAll(Lanes shift) {
+  return hn::Min(hn::Max(shift, Zero()), All(kBits - 1));
+}
 // (-1)^sign * x; the sign is 0 or -1.
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
-// 0 <= x < 2^31. The exponent of a float that has the leading one of x, and next to it a zero, so
-// that no rounding mode carries it up.
+// 0 <= x <= kMost.
 MMADIFF_LANES Lanes BitWidth(Lanes x) {
+#if HWY_TARGET == HWY_AVX3
+  // Highway 1.0.3 counts no leading zeros; AVX-512CD does.
+#if defined(MMADIFF_WIDE_LANES)
+  asm("vplzcntq %0, %0" : "+v"(x.raw));
+#else
+  asm("vplzcntd %0, %0" : "+v"(x.raw));
+#endif
+  return All(kBits) - x;
+#else
+  // The exponent of a float that has the leading one of x, and next to it a zero, so that no rounding
+  // mode carries it up.
   constexpr hn::RebindToFloat<Signed> floats;
+  using Float = std::numeric_limits<hn::TFromD<decltype(floats)>>;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
-  const Lanes width = Down(hn::BitCast(kLane, leading), 23) - All(126);
+  const Lanes width =
+      Down(hn::BitCast(kLane, leading), Float::digits - 1) - All(Float::max_exponent - 2);
   return hn::Max(width, Zero());
+#endif
+}
+
+// x * y below 2^kBits; x and y are below 2^32.
+MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
+#if defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
+  constexpr hn::Repartition<uint32_t, Signed> kHalves;
+  return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
+#else
+  return x * y;
+#endif
+}
+
+// The same with signs; x and y are from -2^31 to 2^31 - 1.
+MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) {
+#if defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
+  constexpr hn::Repartition<int32_t, Signed> kHalves;
+  return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
+#else
+  return x * y;
+#endif
+}
+
+// The least number of positions that fill whole vectors.
+inline int WholeVectors(int positions) {
+  const int lanes = static_cast<int>(hn::Lanes(kLane));
+  return (positions + lanes - 1) / lanes * lanes;
 }
 
 // How words of a format are decoded: which are read as zeros, and what becomes of a NaN.
 struct LaneFormat {
-  NarrowFormat f;
-  int32_t least_nan;     // magnitude
-  int32_t ignored_mask;  // ignored bits that make a NaN of an infinity
+  int fraction_bits, ignored_bits, min_exponent;
+  int up;  // what values are shifted up
+  // Of a word without its ignored bits; kMost: no magnitude is.
+  Lane sign, magnitude, fraction, least_normal, infinity, least_nan;
+  bool nan_minus_zero;  // the NaN in the place of -0
+  Lane ignored_mask;    // ignored bits that make a NaN of an infinity
   Subnormals subnormals;
   // A NaN as the output format has it, quieted.
-  int32_t nan_sign, nan_bits;
+  Lane nan_sign, nan_bits;
   int payload_up;
 };
 
 inline LaneFormat LaneFormatOf(const Format& f, int up, Subnormals subnormals, const Format& d) {
-  constexpr uint32_t kNone = std::numeric_limits<int32_t>::max();
-  LaneFormat lane = {NarrowFormatOf(f, up), 0, 0, subnormals, 0, 0, 0};
-  lane.least_nan = static_cast<int32_t>(f.nonfinite == Nonfinite::kNanAllOnes ? lane.f.least_special
-                                        : HasInfinity(f)                      ? lane.f.infinity + 1
-                                                                              : kNone);
-  if (!HasInfinity(f)) lane.f.infinity = kNone;
+  const int width = f.fraction_bits + f.exponent_bits;
+  const Lane infinity =
+      HasInfinity(f) ? static_cast<Lane>(InfinityWord(f, false) >> f.ignored_bits) : kMost;
+  LaneFormat lane = {};
+  lane.fraction_bits = f.fraction_bits;
+  lane.ignored_bits = f.ignored_bits;
+  lane.min_exponent = f.min_exponent;
+  lane.up = up;
+  lane.sign = f.is_signed ? static_cast<Lane>(1ull << width) : 0;
+  lane.magnitude = static_cast<Lane>(LowBits(width));
+  lane.fraction = static_cast<Lane>(LowBits(f.fraction_bits));
+  lane.least_normal = f.has_zero ? lane.fraction + 1 : 0;
+  lane.infinity = infinity;
+  lane.least_nan = f.nonfinite == Nonfinite::kNanAllOnes ? lane.magnitude
+                   : HasInfinity(f)                      ? infinity + 1
+                                                         : kMost;
+  lane.nan_minus_zero = f.nonfinite == Nonfinite::kNanMinusZero;
   if (f.nonfinite == Nonfinite::kIeeeAllBits) {
-    lane.ignored_mask = static_cast<int32_t>(LowBits(f.ignored_bits));
+    lane.ignored_mask = static_cast<Lane>(LowBits(f.ignored_bits));
   }
-  const uint32_t quiet = 1u << (d.fraction_bits - 1);
-  lane.nan_sign = static_cast<int32_t>(1u << SignBit(d));
-  lane.nan_bits = static_cast<int32_t>(static_cast<uint32_t>(InfinityWord(d, false)) | quiet);
+  lane.subnormals = subnormals;
+  lane.nan_sign = static_cast<Lane>(1ull << SignBit(d));
+  lane.nan_bits = static_cast<Lane>(InfinityWord(d, false) | 1ull << (d.fraction_bits - 1));
   // Longer fractions than the output's have no rule that keeps payloads.
   lane.payload_up = std::max(d.fraction_bits - f.fraction_bits, 0);
   return lane;
@@ -108,8 +190,7 @@ struct Operand {
   Lanes magnitude, exponent, sign;
 };
 
-MMADIFF_LANES Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
-  const NarrowFormat& f = lane.f;
+MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   const Lanes bits = Down(word, f.ignored_bits);
   const Lanes magnitude = bits & All(f.magnitude);
   const Lanes fraction = magnitude & All(f.fraction);
@@ -118,35 +199,35 @@ MMADIFF_LANES Operand DecodeLanes(const LaneFormat& lane, Lanes word) {
   Lanes sign = Ones(minus);
   Lanes significand = fraction + hn::IfThenElseZero(normal, All(f.fraction + 1));
   Lanes exponent = All(f.min_exponent) + Down(magnitude, f.fraction_bits) + Ones(normal);
-  if (lane.subnormals != Subnormals::kKeep) {
+  if (f.subnormals != Subnormals::kKeep) {
     significand = hn::IfThenElseZero(normal, significand);
-    if (lane.subnormals == Subnormals::kFlushPositive) sign = hn::IfThenElseZero(normal, sign);
+    if (f.subnormals == Subnormals::kFlushPositive) sign = hn::IfThenElseZero(normal, sign);
   }
   exponent = Pick(hn::Eq(significand, Zero()), All(kNarrowZero), exponent);
   Lanes value = Up(significand, f.up);
-  Mask infinite = hn::Eq(magnitude, All(f.infinity)), nan = AtLeast(magnitude, lane.least_nan);
-  if (lane.ignored_mask != 0) {
-    const Mask more = hn::Ne(word & All(lane.ignored_mask), Zero());
+  Mask infinite = hn::Eq(magnitude, All(f.infinity)), nan = AtLeast(magnitude, f.least_nan);
+  if (f.ignored_mask != 0) {
+    const Mask more = hn::Ne(word & All(f.ignored_mask), Zero());
     nan = hn::Or(nan, hn::And(infinite, more));
   }
-  if (f.minus_nan != ~0u) {
+  if (f.nan_minus_zero) {
     const Lanes all = bits & All(f.sign | f.magnitude);
-    nan = hn::Or(nan, hn::Eq(all, All(f.minus_nan)));
+    nan = hn::Or(nan, hn::Eq(all, All(f.sign)));
   }
   exponent = Pick(infinite, All(kNarrowInfinity), exponent);
   exponent = Pick(nan, All(kNarrowNan), exponent);
   if (None(nan)) return {value, exponent, sign};
-  const Lanes quiet = (sign & All(lane.nan_sign)) | All(lane.nan_bits);
-  return {Pick(nan, quiet | Up(fraction, lane.payload_up), value), exponent, sign};
+  const Lanes quiet = (sign & All(f.nan_sign)) | All(f.nan_bits);
+  return {Pick(nan, quiet | Up(fraction, f.payload_up), value), exponent, sign};
 }
 
 MMADIFF_LANES Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowZero)); }
 MMADIFF_LANES Mask IsInfinite(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowInfinity)); }
 MMADIFF_LANES Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowNan)); }
 
-// magnitude * 2^-shift rounded to an integer; the magnitude is below 2^31.
+// magnitude * 2^-shift rounded to an integer; the magnitude is at most kMost.
 MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, Lanes sign) {
-  const Lanes down = Between0And31(shift - All(1)), up = Between0And31(All(1) - shift);
+  const Lanes down = Between0AndAll(shift - All(1)), up = Between0AndAll(All(1) - shift);
   const Lanes seen = Down(magnitude, down);
   const Lanes lost = Ones(hn::Ne(Up(seen, down), magnitude));
   const Lanes twice = Up(seen, up), kept = Down(twice, 1), half = twice & All(1);
@@ -165,7 +246,7 @@ MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift
   return kept;
 }
 
-// RoundPack() of a magnitude below 2^31. A zero magnitude gives zero of the sign, which is 0 or -1.
+// RoundPack() of a magnitude of at most kMost. A zero magnitude gives zero of the sign, which is 0 or -1.
 MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes sign,
                                    Lanes magnitude, Lanes lsb) {
   const int digits = alg.output_fraction_bits;
@@ -200,15 +281,25 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
   return Pick(hn::Or(none, hn::Eq(magnitude, Zero())), zero, word);
 }
 
+// AddendExponentOf(); far below all for a zero, far above for what is not finite.
+MMADIFF_LANES Lanes AddendExponentLanes(const Model& m, const Format& f, const Operand& c) {
+  if (m.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;
+  const Lanes leading = c.exponent + BitWidth(c.magnitude) - All(1 + f.fraction_bits);
+  const Lanes exponent = hn::Max(leading, All(m.d.min_exponent));
+  const Mask special = AtLeast(c.exponent, kLeastNarrowSpecial);
+  return Pick(hn::Or(IsZero(c), special), c.exponent, exponent);
+}
+
 // (-1)^sign * magnitude * 2^lsb, to odd.
 struct Sum {
   Lanes sign, magnitude, lsb;
 };
 
-// AddToOdd() of magnitudes of at most 24 bits: of 30 bits enough are zeros, and 31 hold the sum.
+// AddToOdd() of magnitudes of at most 24 bits, or 53 in wide lanes: of 30 or 62 bits enough are zeros, and
+// the sum has one more.
 MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
                                 Lanes y_lsb) {
-  const Lanes x_up = All(30) - BitWidth(x), y_up = All(30) - BitWidth(y);
+  const Lanes x_up = All(kBits - 2) - BitWidth(x), y_up = All(kBits - 2) - BitWidth(y);
   const Mask no_x = hn::Eq(x, Zero()), no_y = hn::Eq(y, Zero());
   y_lsb = y_lsb - y_up;
   x_lsb = Pick(no_x, y_lsb, x_lsb - x_up);
@@ -216,23 +307,29 @@ MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign
   const Lanes lsb = hn::Max(x_lsb, y_lsb);
   x = Up(x, x_up);
   y = Up(y, y_up);
-  const Lanes x_down = AtMost31(lsb - x_lsb), y_down = AtMost31(lsb - y_lsb);
+  const Lanes x_down = AtMostAll(lsb - x_lsb), y_down = AtMostAll(lsb - y_lsb);
   const Lanes x_kept = Down(x, x_down), y_kept = Down(y, y_down);
   x = WithSign(x_kept | (Ones(hn::Ne(Up(x_kept, x_down), x)) & All(1)), x_sign);
   y = WithSign(y_kept | (Ones(hn::Ne(Up(y_kept, y_down), y)) & All(1)), y_sign);
-  const Lanes sum = x + y, sign = hn::ShiftRight<31>(sum);
+  const Lanes sum = x + y, sign = hn::BroadcastSignBit(sum);
   return {Pick(hn::Eq(sum, Zero()), x_sign & y_sign, sign), WithSign(sum, sign), lsb};
+}
+
+// Rounds the sum of two terms of these signs.
+MMADIFF_LANES Lanes RoundSumOfTwo(const Format& f, const Algorithm& alg, Sum sum, Lanes x_sign,
+                                  Lanes y_sign) {
+  if (alg.output_rounding == Rounding::kDown) {
+    const Mask cancels = hn::And(hn::Eq(sum.magnitude, Zero()), hn::Ne(x_sign, y_sign));
+    sum.sign = Pick(cancels, All(-1), sum.sign);
+  }
+  return RoundPackLanes(f, alg, sum.sign, sum.magnitude, sum.lsb);
 }
 
 // RoundTwo().
 MMADIFF_LANES Lanes RoundTwoLanes(const Format& f, const Algorithm& alg, const Operand& x,
                                   Lanes x_lsb, const Operand& y, Lanes y_lsb) {
-  Sum sum = AddToOddLanes(x.sign, x.magnitude, x_lsb, y.sign, y.magnitude, y_lsb);
-  if (alg.output_rounding == Rounding::kDown) {
-    const Mask cancels = hn::And(hn::Eq(sum.magnitude, Zero()), hn::Ne(x.sign, y.sign));
-    sum.sign = Pick(cancels, All(-1), sum.sign);
-  }
-  return RoundPackLanes(f, alg, sum.sign, sum.magnitude, sum.lsb);
+  const Sum sum = AddToOddLanes(x.sign, x.magnitude, x_lsb, y.sign, y.magnitude, y_lsb);
+  return RoundSumOfTwo(f, alg, sum, x.sign, y.sign);
 }
 
 // The specials of a * b + c, of which some is not finite. The word of a NaN is its magnitude.
@@ -267,6 +364,7 @@ MMADIFF_LANES Lanes AddLanes(const Format& f, const Algorithm& alg, const LaneFo
   return Pick(special, FmaSpecialLanes(f, alg.nan_rule, x, one, y), sum);
 }
 
+}  // namespace MMADIFF_WIDTH
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();

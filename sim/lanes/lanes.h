@@ -1,4 +1,4 @@
-// The simulator in vector lanes, a dot product each: the arithmetic said once more, in 32-bit integers
+// The simulator in vector lanes, a dot product each: the arithmetic said once more, in integers
 // without branches, one text for all widths of vectors (Google Highway). The scalar simulator is the
 // reference: lanes_test compares every model, every neighbour of it and every width.
 #pragma once
@@ -11,19 +11,29 @@
 
 namespace mmadiff {
 
-// Whether the lanes say this model; the others are the scalar simulator's. Operands and results have
-// at most 32 bits.
+// Lanes for a model, by their bits; the models without are the scalar simulator's.
 //   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow.
-//   kFmaChain, kPairwiseSum: products of at most 24 bits.
+//   kScaledSum of groups: models with NarrowGroupRow whose sums fit 62 bits; of 64 bits.
+//   kFmaChain: all, of 64 bits; of 32 where products have at most 24 and operands and results at most 32.
+//   kPairwiseSum: products of at most 24 bits, operands and results of at most 32.
 //   kIntegerDot: elements of at most 8 bits, results of 32.
-bool HasLanes(const Model& m);
+enum class LaneWidth { kNone, k32, k64 };
+LaneWidth LaneWidthOf(const Model& m);
+inline bool HasLanes(const Model& m) { return LaneWidthOf(m) != LaneWidth::kNone; }
 
 // Vectors of one kind that this machine has.
 struct LaneTarget {
   const char* name;  // of Highway: AVX3 (AVX-512), AVX2, SSE4, ..., EMU128 (no vectors at all)
-  int lanes;
-  // As Simulate(). The model has lanes, and the batch as many rows of A or more.
-  void (*simulate)(const Model& m, const Batch& batch, std::span<uint64_t> d);
+  int lanes;         // of 32 bits
+  // As Simulate(), of models of either width.
+  using SimulateBatch = void(const Model& m, const Batch& batch, std::span<uint64_t> d);
+  SimulateBatch *simulate_narrow, *simulate_wide;
+
+  int LanesFor(LaneWidth width) const { return width == LaneWidth::k64 ? (lanes + 1) / 2 : lanes; }
+  // As Simulate(). The model has lanes, and the batch at least as many rows of A.
+  void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) const {
+    (LaneWidthOf(m) == LaneWidth::k64 ? simulate_wide : simulate_narrow)(m, batch, d);
+  }
 };
 
 // The best first. Empty where this was built without Highway.

@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
+#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -26,11 +29,26 @@ void ExpectScalarWords(const Model& m, const Batch& batch, const std::string& wh
   const std::vector<uint64_t> expected = Scalar(m, batch);
   for (const LaneTarget& target : LaneTargets()) {
     std::vector<uint64_t> d(batch.dot_products(), ~0ull);
-    target.simulate(m, batch, d);
+    target.Simulate(m, batch, d);
     for (int64_t i = 0; i < batch.dot_products(); ++i) {
       ASSERT_EQ(d[i], expected[i]) << what << ", " << target.name << ", dot product " << i;
     }
   }
+}
+
+// Magnitudes so far apart that little of one is seen beside the other, with fractions of which sums are
+// exact, or half way between two results.
+uint64_t FarAndPlain(const Format& f, std::mt19937_64& random) {
+  const uint64_t ones = LowBits(f.fraction_bits);
+  // The last two have a product just above a power of two.
+  const uint64_t root = 1ull << (f.fraction_bits / 2);
+  const uint64_t fractions[] = {
+      0, 0, 1, ones, ones - 1, ones / 2 + 1, random() & ones, root, (ones - 2 * root + 3) & ones};
+  const int field = f.exponent_bits == 0 ? 0 : 1 << (f.exponent_bits - 1);
+  const int spread = std::min(field, 2 * f.fraction_bits + 4);
+  const uint64_t exponent = field + random() % (2 * spread + 1) - spread;
+  return std::min(exponent << f.fraction_bits | fractions[random() % std::size(fractions)],
+                  MaxFiniteWord(f) >> f.ignored_bits);
 }
 
 // Words that meet: few exponents, zeros, subnormals, specials, and any bits.
@@ -56,6 +74,11 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
     case 3:
       word = sign | (HasInfinity(f) && random() % 4 == 0 ? InfinityWord(f, false) : fraction);
       break;
+    case 4:
+    case 5:
+    case 6:
+      word = sign | FarAndPlain(f, random) << f.ignored_bits;
+      break;
     default:
       word = f.exponent_bits < 3 || !f.has_zero
                  ? bits
@@ -63,22 +86,28 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
   }
 }
 
-// Rows of m.k elements and their scales. In some, all elements are about the same and large, so that
-// sums become as long as they can; in some, all are zeros of one sign.
-void FillRows(const Model& m, const Format& f, const Shape& s, std::mt19937_64& random,
+// Rows of A (or columns of B) of m.k elements and their scales. In some, all elements are about the same
+// and large, so that sums become as long as they can; in some, all are zeros of one sign; in some, the
+// products of the first half cancel; in some, scales are the least.
+void FillRows(const Model& m, const Format& f, const Shape& s, bool of_a, std::mt19937_64& random,
               std::vector<uint64_t>& words) {
   const int low = f.fraction_bits + f.ignored_bits;
   const uint64_t full =
       IsInteger(f) ? LowBits(f.bits - 1) : (1ull << (f.exponent_bits - 1) << low) - 1;
   for (size_t row = 0; row < words.size(); row += s.row_words()) {
-    const uint64_t kind = random() % 6;
-    const uint64_t sign = f.is_signed && random() % 2 == 0 ? 1ull << SignBit(f) : 0;
+    const uint64_t kind = random() % 8;
+    const uint64_t minus = f.is_signed ? 1ull << SignBit(f) : 0;
+    const uint64_t sign = random() % 2 == 0 ? minus : 0;
     for (int k = 0; k < s.row_words(); ++k) {
       uint64_t& word = words[row + k];
       if (kind == 0 && k < m.k) {
         word = sign;
       } else if (kind <= 2 && k < m.k) {
         word = sign | (full - (full != 0 && random() % 4 == 0));
+      } else if (kind <= 4 && k % 2 == 1 && k < m.k / 2) {
+        word = words[row + k - 1] ^ (of_a ? minus : 0);
+      } else if (kind == 5 && k >= m.k) {
+        word = random() % 2;
       } else {
         Fill(k < m.k ? f : m.scale, random, word);
       }
@@ -89,9 +118,53 @@ void FillRows(const Model& m, const Format& f, const Shape& s, std::mt19937_64& 
 Batch RandomBatch(const Model& m, const Shape& shape, int64_t executions, std::mt19937_64& random) {
   Batch batch;
   batch.Resize(shape, executions);
-  FillRows(m, m.a, shape, random, batch.a);
-  FillRows(m, m.b, shape, random, batch.b);
+  FillRows(m, m.a, shape, true, random, batch.a);
+  FillRows(m, m.b, shape, false, random, batch.b);
   for (uint64_t& word : batch.c) Fill(m.c, random, word);
+  return batch;
+}
+
+// Exponent of the leading one.
+int LeadingExponent(const Format& f, uint64_t word) {
+  const Unpacked u = Decode(f, word);
+  return u.exponent - f.fraction_bits + std::bit_width(u.significand) - 1;
+}
+
+// One product and an addend: half an ulp and a straggler, or any distance apart. Of a product of
+// subnormals too.
+void FillPair(const Model& m, std::mt19937_64& random, uint64_t& a, uint64_t& b, uint64_t& c) {
+  const auto factor = [&](const Format& f) {
+    const uint64_t ones = LowBits(f.fraction_bits), fraction = FarAndPlain(f, random) & ones;
+    const uint64_t field = random() % (1ull << f.exponent_bits);
+    const uint64_t word =
+        random() % 3 == 0 ? std::max<uint64_t>(fraction, 1) : field << f.fraction_bits | fraction;
+    return std::min(word, MaxFiniteWord(f) >> f.ignored_bits) << f.ignored_bits;
+  };
+  a = factor(m.a);
+  b = factor(m.b);
+  if (random() % 2 == 0) a |= 1ull << SignBit(m.a);
+  const Format& f = m.c;
+  const int digits = f.fraction_bits, far = 2 * digits + 8;
+  const int near = digits + static_cast<int>(random() % 4) - 1;
+  const int any = static_cast<int>(random() % (2 * far + 1)) - far;
+  const int field = LeadingExponent(m.a, a) + LeadingExponent(m.b, b) + 1 - f.min_exponent +
+                    (random() % 2 == 0   ? any
+                     : random() % 2 == 0 ? near
+                                         : -near);
+  c = (FarAndPlain(f, random) & LowBits(digits));
+  if (field > 0) c |= static_cast<uint64_t>(field) << digits;
+  c = std::min(c, MaxFiniteWord(f));
+  if (random() % 2 == 0) c |= 1ull << SignBit(f);
+}
+
+Batch PairBatch(const Model& m, const Shape& shape, int64_t executions, std::mt19937_64& random) {
+  Batch batch;
+  batch.Resize(shape, executions);
+  for (int64_t i = 0; i < executions; ++i) {
+    const int64_t k = random() % m.k;
+    FillPair(m, random, batch.a[i * shape.a_words() + k], batch.b[i * shape.b_words() + k],
+             batch.c[i * shape.d_words()]);
+  }
   return batch;
 }
 
@@ -108,15 +181,20 @@ Shape Shaped(const Model& m, const Shape& like, int rows) {
 TEST(Lanes, EveryModelAndNeighbour) {
   std::mt19937_64 random(1);
   std::set<Family> families;
-  int models = 0;
+  int models = 0, wide = 0;
   for (const Operation* op : DistinctOperations()) {
     if (!HasLanes(op->model)) continue;
     families.insert(op->model.algorithm.family);
     const auto check = [&](const Model& m, int64_t words, const std::string& what) {
       ++models;
+      wide += LaneWidthOf(m) == LaneWidth::k64;
       const int64_t tall = std::max<int64_t>(1, words / 64), flat = std::max<int64_t>(6, words / 6);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
+      if (m.algorithm.family == Family::kFmaChain && m.a.has_zero && m.b.has_zero) {
+        const Shape one = {.m = 1, .n = 1, .k = m.k, .blocks = 1};
+        ExpectScalarWords(m, PairBatch(m, one, 2 * words, random), what + ", pair");
+      }
     };
     check(op->model, 600, op->name);
     for (const Neighbour& n : Neighbours(op->model)) {
@@ -129,6 +207,7 @@ TEST(Lanes, EveryModelAndNeighbour) {
   EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
                                         Family::kScaledSum, Family::kIntegerDot}));
   EXPECT_GT(models, 1500);
+  EXPECT_GT(wide, 300);
 }
 
 // Every pair of operands beside every addend, with every rounding and treatment of small numbers.

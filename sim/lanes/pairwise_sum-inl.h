@@ -12,6 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
 
 // Products of at most 24 bits.
 class PairwiseSumLanes {
@@ -108,6 +109,7 @@ class PairwiseSumLanes {
   const LaneFormat sums_;
 };
 
+}  // namespace MMADIFF_WIDTH
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();

@@ -41,7 +41,7 @@ inline bool HasAVX2() {
 inline bool HasAVX3() {  // AVX-512
   return HasAVX2() && __builtin_cpu_supports("avx512f") != 0 &&
          __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
-         __builtin_cpu_supports("avx512bw") != 0;
+         __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0;
 }
 #endif
 // Compiled for every machine of their kind.

@@ -1,0 +1,116 @@
+// kScaledSum of groups in lanes, as sim/scaled_sum.h says it with NarrowGroupRow: elements are integers,
+// and their scales lie behind them.
+#if defined(MMADIFF_SIM_LANES_SCALED_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMADIFF_SIM_LANES_SCALED_SUM_INL_H_
+#undef MMADIFF_SIM_LANES_SCALED_SUM_INL_H_
+#else
+#define MMADIFF_SIM_LANES_SCALED_SUM_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "sim/lanes/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
+
+class ScaledSumLanes {
+ public:
+  static constexpr bool kHasExponents = true;  // of the scales
+  static constexpr bool kScalesApart = true;
+
+  explicit ScaledSumLanes(const Model& m)
+      : m_(m),
+        scales_at_(WholeVectors(m.k)),
+        c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
+        d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
+
+  static LaneFormat FormatOfA(const Model& m) {
+    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
+  }
+  static LaneFormat FormatOfB(const Model& m) {
+    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
+  }
+
+  // In units of the least number, with its sign.
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    const Operand x = DecodeLanes(f, word);
+    return {WithSign(UpAny(x.magnitude, x.exponent - All(f.min_exponent)), x.sign), Zero(), Zero()};
+  }
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const int terms = std::min(m_.algorithm.terms, m_.k);
+    for (int first = 0; first < m_.k; first += terms) {
+      const bool own = first == 0;
+      c = Step(a, b, first, std::min(first + terms, m_.k), own ? m_.c : m_.d,
+               DecodeLanes(own ? c_ : d_, c));
+    }
+    return c;
+  }
+
+ private:
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
+                           const Operand& c) const {
+    const Algorithm& alg = m_.algorithm;
+    Lanes sums[kMaxK], exponents[kMaxK];  // of groups, times their scales
+    Lanes align = All(alg.exponent_floor), largest_scale = All(kNarrowZero);
+    align = hn::Max(align, AddendExponentLanes(m_, c_format, c));
+    int groups = 0;
+    for (int k = first; k < end; ++groups) {
+      Lanes sum = Zero(), any = Zero();
+      const int scale = scales_at_ + k / m_.scale_block;
+      for (const int stop = k + alg.group_terms; k < stop; ++k) {
+        const Lanes product = SignedProduct(a.Magnitude(k), b.Magnitude(k));
+        sum = sum + product;
+        any = any | product;
+      }
+      const Lanes scales = Product(a.Magnitude(scale), b.Magnitude(scale));
+      const Lanes x = a.Exponent(scale), y = b.Exponent(scale);
+      largest_scale = hn::Max(largest_scale, hn::Max(x, y));
+      if (alg.zero_group == ZeroGroup::kIgnored) any = sum;
+      exponents[groups] = x + y;  // a scale that is zero is below everything
+      align = Pick(hn::Eq(any, Zero()), align, hn::Max(align, x + y));
+      sums[groups] = SignedProduct(sum, scales);
+    }
+    const Lanes lsb = align - All(alg.fraction_bits);
+    const Lanes c_lsb = c.exponent - All(c_format.fraction_bits);
+    Lanes total = WithSign(Cut(c.magnitude, lsb - c_lsb), c.sign);
+    const Lanes unit = All(m_.a.min_exponent - m_.a.fraction_bits + m_.b.min_exponent -
+                           m_.b.fraction_bits - 2 * m_.scale.fraction_bits);
+    for (int i = 0; i < groups; ++i) {
+      const Lanes sign = hn::BroadcastSignBit(sums[i]);
+      const Lanes magnitude = WithSign(sums[i], sign);
+      total = total + WithSign(Cut(magnitude, lsb - (exponents[i] + unit)), sign);
+    }
+    const Lanes sign = hn::BroadcastSignBit(total);
+    Lanes word = RoundPackLanes(m_.d, alg, sign, WithSign(total, sign), lsb);
+    word = hn::IfThenZeroElse(hn::Eq(word, All(1ull << SignBit(m_.d))), word);
+    const Mask nan_scale = AtLeast(largest_scale, kLeastNarrowSpecial);
+    const Mask special = hn::Or(nan_scale, AtLeast(c.exponent, kLeastNarrowSpecial));
+    if (None(special)) return word;
+    const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, alg.nan_rule)));
+    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false))) |
+                           (c.sign & All(1ull << SignBit(m_.d)));
+    return Pick(special, Pick(hn::Or(nan_scale, IsNan(c)), nan, infinity), word);
+  }
+
+  // magnitude * 2^-down toward zero.
+  static MMADIFF_LANES Lanes Cut(Lanes magnitude, Lanes down) {
+    return DownAny(magnitude, down) | UpAny(magnitude, Zero() - down);
+  }
+
+  const Model m_;
+  const int scales_at_;
+  const LaneFormat c_, d_;
+};
+
+}  // namespace MMADIFF_WIDTH
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,35 @@
+// Lanes of 64 bits. Compiled once for each kind of vectors, as lanes.cc.
+#include "sim/lanes/vectors.h"
+
+#if MMADIFF_HAS_HIGHWAY
+#define MMADIFF_WIDE_LANES 1
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "sim/lanes/wide.cc"
+#include <hwy/foreach_target.h>
+// Behind it: these are included once for each.
+#include <hwy/highway.h>
+
+#include "sim/lanes/fma_chain-inl.h"
+#include "sim/lanes/scaled_sum-inl.h"
+#include "sim/lanes/simulation-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+namespace wide {
+
+void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  if (m.algorithm.family == Family::kScaledSum) {
+    return Simulation<ScaledSumLanes>(m, batch, d).Run();
+  }
+  // Products that AddToOddLanes() takes have at most 53 bits.
+  const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
+  is_short ? Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run()
+           : Simulation<FmaChainLanes<LongProducts>>(m, batch, d).Run();
+}
+
+}  // namespace wide
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+#endif  // MMADIFF_HAS_HIGHWAY
