@@ -15,7 +15,7 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Sums of products fit 32 bits, and so do addends and results.
+// Sums of products fit a lane; addends and results have 32 bits, in wide lanes fewer too.
 class IntegerDotLanes {
  public:
   struct ElementFormat {
@@ -37,6 +37,7 @@ class IntegerDotLanes {
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     const bool exclusive = alg.bit_operation == BitOperation::kXor;
+    c = Decode(FormatOf(m_.c), c).magnitude;
     const int terms = std::min(alg.terms, m_.k);
     for (int first = 0; first < m_.k; first += terms) {
       const int end = std::min(first + terms, m_.k);
@@ -44,18 +45,23 @@ class IntegerDotLanes {
       if (exclusive) {
         for (int p = first; p < end; ++p) products = products + (a.Magnitude(p) ^ b.Magnitude(p));
       } else {
-        for (int p = first; p < end; ++p) products = products + a.Magnitude(p) * b.Magnitude(p);
+        for (int p = first; p < end; ++p) {
+          products = products + SignedProduct(a.Magnitude(p), b.Magnitude(p));
+        }
       }
       const Lanes sum = products + c;
       if (alg.overflow == Overflow::kWrap) {
         c = sum;
+      } else if constexpr (kBits > 32) {
+        const Lanes most = All(static_cast<int64_t>(LowBits(m_.d.bits - 1)));
+        c = hn::Max(hn::Min(sum, most), hn::Not(most));
       } else {
         const Lanes outside = (products ^ sum) & (c ^ sum);  // negative
         const Lanes limit = hn::BroadcastSignBit(c) ^ All(kMost);
         c = Pick(hn::Lt(outside, Zero()), limit, sum);
       }
     }
-    return c;
+    return c & All(static_cast<int64_t>(LowBits(m_.d.bits)));
   }
 
  private:

@@ -93,8 +93,8 @@ std::vector<LaneTarget> FindLaneTargets() {
 LaneWidth LaneWidthOf(const Model& m) {
   const Algorithm& alg = m.algorithm;
   if (alg.family == Family::kIntegerDot) {
-    const bool narrow = HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32;
-    return narrow ? LaneWidth::k32 : LaneWidth::kNone;
+    if (HasNarrowIntegers(m) && m.c.bits == 32 && m.d.bits == 32) return LaneWidth::k32;
+    return m.a.bits <= 16 && m.b.bits <= 16 ? LaneWidth::k64 : LaneWidth::kNone;
   }
   const bool narrow =
       IsNarrowResult(m.c) && IsNarrowResult(m.d) && m.a.bits <= 32 && m.b.bits <= 32;

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include "sim/lanes/fma_chain-inl.h"
+#include "sim/lanes/integer_dot-inl.h"
 #include "sim/lanes/scaled_sum-inl.h"
 #include "sim/lanes/simulation-inl.h"
 
@@ -19,13 +20,18 @@ namespace HWY_NAMESPACE {
 namespace wide {
 
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  if (m.algorithm.family == Family::kScaledSum) {
-    return Simulation<ScaledSumLanes>(m, batch, d).Run();
+  switch (m.algorithm.family) {
+    case Family::kIntegerDot:
+      return Simulation<IntegerDotLanes>(m, batch, d).Run();
+    case Family::kScaledSum:
+      return Simulation<ScaledSumLanes>(m, batch, d).Run();
+    default: {
+      // Products that AddToOddLanes() takes have at most 53 bits.
+      const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
+      is_short ? Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run()
+               : Simulation<FmaChainLanes<LongProducts>>(m, batch, d).Run();
+    }
   }
-  // Products that AddToOddLanes() takes have at most 53 bits.
-  const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
-  is_short ? Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run()
-           : Simulation<FmaChainLanes<LongProducts>>(m, batch, d).Run();
 }
 
 }  // namespace wide
