@@ -15,6 +15,49 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
+// -1 where the addend and the products at positions first .. end - 1 are all -0.
+template <class RowA, class RowB>
+MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int end,
+                                  const Operand& c) {
+  Lanes all = Ones(IsZero(c)) & c.sign;
+  for (int p = first; p < end; ++p) {
+    const Mask zero = hn::Lt(a.Exponent(p) + b.Exponent(p), All(kNarrowZero / 2));
+    all = all & Ones(zero) & (a.Sign(p) ^ b.Sign(p));
+  }
+  return all;
+}
+
+// The words of sums with a special term, as SumSpecials() and TwoStageSpecials(); `word` of the others.
+// `largest` is that of all exponents. A is decoded with NarrowUp().
+template <class RowA, class RowB>
+MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a, const RowB& b,
+                                    int first, int end, const Operand& c, Lanes word) {
+  const bool overflows = m.algorithm.product_overflow == ProductOverflow::kInfinity;
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits + NarrowUp(m);
+  Lanes nan = Ones(AtLeast(largest, kLeastNarrowNan));
+  const Lanes infinite = Ones(IsInfinite(c));
+  Lanes minus = infinite & c.sign, plus = hn::AndNot(c.sign, infinite);
+  for (int p = first; p < end; ++p) {
+    const Lanes exponent = a.Exponent(p) + b.Exponent(p), sign = a.Sign(p) ^ b.Sign(p);
+    Lanes special = Ones(AtLeast(exponent, kLeastNarrowSpecial));
+    // Infinity times zero.
+    nan = nan | (special & Ones(hn::Lt(exponent, All(kNarrowInfinity + kNarrowZero / 2))));
+    if (overflows) {
+      const Lanes width = BitWidth(Product(a.Magnitude(p), b.Magnitude(p)));
+      const Lanes leading = exponent + width - All(1 + product_bits);
+      special = special | Ones(hn::Gt(leading, All(MaxExponent(m.d))));
+    }
+    minus = minus | (special & sign);
+    plus = plus | hn::AndNot(sign, special);
+  }
+  nan = nan | (minus & plus);
+  const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m.d, false)));
+  const Lanes infinities = infinity | (minus & All(1ull << SignBit(m.d)));
+  const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m.d, m.algorithm.nan_rule)));
+  word = Pick(hn::Eq(minus | plus, Zero()), word, infinities);
+  return Pick(hn::Eq(nan, Zero()), word, nan_word);
+}
+
 class FusedSumLanes {
  public:
   static constexpr bool kHasExponents = true;
@@ -120,45 +163,9 @@ class FusedSumLanes {
       sign = Pick(zero, NegativeZeros(a, b, first, end, c), sign);
     }
     const Lanes magnitude = total.Magnitude(lsb);
-    Lanes word = RoundPackLanes(m_.d, alg, sign, magnitude, lsb);
-    if (alg.zero_sign == ZeroSign::kPositive) {
-      word = hn::IfThenZeroElse(hn::Eq(word, All(1ull << SignBit(m_.d))), word);
-    }
-    const Mask special = AtLeast(align, kLeastNarrowSpecial);
-    if (None(special)) return word;
-    return Pick(special, Specials(align, a, b, first, end, c), word);
-  }
-
-  // -1 where the addend and every product are -0.
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int end,
-                                    const Operand& c) const {
-    Lanes all = Ones(IsZero(c)) & c.sign;
-    for (int p = first; p < end; ++p) {
-      const Mask zero = hn::Lt(a.Exponent(p) + b.Exponent(p), All(kNarrowZero / 2));
-      all = all & Ones(zero) & (a.Sign(p) ^ b.Sign(p));
-    }
-    return all;
-  }
-
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes Specials(Lanes align, const RowA& a, const RowB& b, int first, int end,
-                               const Operand& c) const {
-    Lanes nan = Ones(AtLeast(align, kLeastNarrowNan));
-    const Lanes infinite = Ones(IsInfinite(c));
-    Lanes minus = infinite & c.sign, plus = hn::AndNot(c.sign, infinite);
-    for (int p = first; p < end; ++p) {
-      const Lanes exponent = a.Exponent(p) + b.Exponent(p), sign = a.Sign(p) ^ b.Sign(p);
-      const Lanes special = Ones(AtLeast(exponent, kLeastNarrowSpecial));
-      // Infinity times zero.
-      nan = nan | (special & Ones(hn::Lt(exponent, All(kNarrowInfinity + kNarrowZero / 2))));
-      minus = minus | (special & sign);
-      plus = plus | hn::AndNot(sign, special);
-    }
-    nan = nan | (minus & plus);
-    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false)));
-    const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
-    return Pick(hn::Ne(nan, Zero()), nan_word, infinity | (minus & All(1ull << SignBit(m_.d))));
+    const Lanes word = RoundSumLanes(m_, sign, magnitude, lsb);
+    if (None(AtLeast(align, kLeastNarrowSpecial))) return word;
+    return SumSpecialLanes(m_, align, a, b, first, end, c, word);
   }
 
   const Model m_;

@@ -281,6 +281,13 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
   return Pick(hn::Or(none, hn::Eq(magnitude, Zero())), zero, word);
 }
 
+// RoundSum().
+MMADIFF_LANES Lanes RoundSumLanes(const Model& m, Lanes sign, Lanes magnitude, Lanes lsb) {
+  const Lanes word = RoundPackLanes(m.d, m.algorithm, sign, magnitude, lsb);
+  if (m.algorithm.zero_sign != ZeroSign::kPositive) return word;
+  return hn::IfThenZeroElse(hn::Eq(word, All(1ull << SignBit(m.d))), word);
+}
+
 // AddendExponentOf(); far below all for a zero, far above for what is not finite.
 MMADIFF_LANES Lanes AddendExponentLanes(const Model& m, const Format& f, const Operand& c) {
   if (m.algorithm.addend_exponent == AddendExponent::kOwnFormat) return c.exponent;

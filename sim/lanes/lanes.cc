@@ -115,6 +115,15 @@ LaneWidth LaneWidthOf(const Model& m) {
                  ? LaneWidth::k32
                  : LaneWidth::kNone;
     }
+    case Family::kTwoStageSum: {
+      // Elements of A are moved up within 32 bits.
+      const bool fits = m.a.fraction_bits + 1 + NarrowUp(m) <= 32;
+      return fits && IsLaneResult(m.d) && alg.product_exponent == ProductExponent::kRaw &&
+                     alg.zero_term == ZeroTerm::kIgnored &&
+                     alg.align_rounding == Rounding::kTowardZero
+                 ? LaneWidth::k64
+                 : LaneWidth::kNone;
+    }
     default:
       return LaneWidth::kNone;
   }

@@ -191,7 +191,9 @@ TEST(Lanes, EveryModelAndNeighbour) {
       const int64_t tall = std::max<int64_t>(1, words / 64), flat = std::max<int64_t>(6, words / 6);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
-      if (m.algorithm.family == Family::kFmaChain && m.a.has_zero && m.b.has_zero) {
+      const bool pairs = m.algorithm.family == Family::kFmaChain ||
+                         m.algorithm.family == Family::kTwoStageSum;
+      if (pairs && m.a.has_zero && m.b.has_zero) {
         const Shape one = {.m = 1, .n = 1, .k = m.k, .blocks = 1};
         ExpectScalarWords(m, PairBatch(m, one, 2 * words, random), what + ", pair");
       }
@@ -205,7 +207,8 @@ TEST(Lanes, EveryModelAndNeighbour) {
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
-                                        Family::kScaledSum, Family::kIntegerDot}));
+                                        Family::kScaledSum, Family::kTwoStageSum,
+                                        Family::kIntegerDot}));
   EXPECT_GT(models, 1500);
   EXPECT_GT(wide, 300);
 }
@@ -229,7 +232,8 @@ void ExpectToyWords(int min_exponent) {
       batch.b[(c * kWords + j) * 2 + 1] = (j * 7 + c) % kWords;
     }
   }
-  for (const Family family : {Family::kFusedSum, Family::kFmaChain, Family::kPairwiseSum}) {
+  for (const Family family :
+       {Family::kFusedSum, Family::kTwoStageSum, Family::kFmaChain, Family::kPairwiseSum}) {
     for (const Rounding rounding : {Rounding::kNearestEven, Rounding::kTowardZero, Rounding::kDown,
                                     Rounding::kUp, Rounding::kToOdd}) {
       for (const Subnormals small :
@@ -241,7 +245,11 @@ void ExpectToyWords(int min_exponent) {
                          .output_rounding = rounding,
                          .output_fraction_bits = kOut.fraction_bits};
         alg.output_subnormals = small;
-        if (family != Family::kFusedSum) {
+        if (family == Family::kTwoStageSum) {
+          alg.sum_fraction_bits = 4;
+          alg.sum_rounding = rounding;
+          alg.product_overflow = ProductOverflow::kInfinity;
+        } else if (family != Family::kFusedSum) {
           alg.terms = family == Family::kFmaChain ? 1 : 2;
           if (small != Subnormals::kFlush) alg.product_rounding = ProductRounding::kExact;
           alg.fraction_bits = 0;

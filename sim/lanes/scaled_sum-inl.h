@@ -87,8 +87,7 @@ class ScaledSumLanes {
       total = total + WithSign(Cut(magnitude, lsb - (exponents[i] + unit)), sign);
     }
     const Lanes sign = hn::BroadcastSignBit(total);
-    Lanes word = RoundPackLanes(m_.d, alg, sign, WithSign(total, sign), lsb);
-    word = hn::IfThenZeroElse(hn::Eq(word, All(1ull << SignBit(m_.d))), word);
+    const Lanes word = RoundSumLanes(m_, sign, WithSign(total, sign), lsb);
     const Mask nan_scale = AtLeast(largest_scale, kLeastNarrowSpecial);
     const Mask special = hn::Or(nan_scale, AtLeast(c.exponent, kLeastNarrowSpecial));
     if (None(special)) return word;

@@ -13,6 +13,7 @@
 #include "sim/lanes/integer_dot-inl.h"
 #include "sim/lanes/scaled_sum-inl.h"
 #include "sim/lanes/simulation-inl.h"
+#include "sim/lanes/two_stage_sum-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -25,6 +26,8 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
     case Family::kScaledSum:
       return Simulation<ScaledSumLanes>(m, batch, d).Run();
+    case Family::kTwoStageSum:
+      return Simulation<TwoStageSumLanes>(m, batch, d).Run();
     default: {
       // Products that AddToOddLanes() takes have at most 53 bits.
       const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
