@@ -191,8 +191,8 @@ TEST(Lanes, EveryModelAndNeighbour) {
       const int64_t tall = std::max<int64_t>(1, words / 64), flat = std::max<int64_t>(6, words / 6);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
-      const bool pairs = m.algorithm.family == Family::kFmaChain ||
-                         m.algorithm.family == Family::kTwoStageSum;
+      const bool pairs =
+          m.algorithm.family == Family::kFmaChain || m.algorithm.family == Family::kTwoStageSum;
       if (pairs && m.a.has_zero && m.b.has_zero) {
         const Shape one = {.m = 1, .n = 1, .k = m.k, .blocks = 1};
         ExpectScalarWords(m, PairBatch(m, one, 2 * words, random), what + ", pair");
@@ -206,9 +206,9 @@ TEST(Lanes, EveryModelAndNeighbour) {
     }
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
-  EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
-                                        Family::kScaledSum, Family::kTwoStageSum,
-                                        Family::kIntegerDot}));
+  EXPECT_EQ(families,
+            (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
+                              Family::kScaledSum, Family::kTwoStageSum, Family::kIntegerDot}));
   EXPECT_GT(models, 1500);
   EXPECT_GT(wide, 300);
 }
