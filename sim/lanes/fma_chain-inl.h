@@ -30,11 +30,11 @@ struct ShortProducts {
 };
 
 #if defined(MMADIFF_WIDE_LANES)
-// Products of operands of 53 bits, in two limbs of 62 bits. Operands have their leading one at bit 53, and
-// so products two zeros at their end: room for the sticky bit of an addend.
+// Products of operands of 53 bits, in two limbs of 62. Operands have their leading one at bit 60, so that
+// products have theirs at bit 120 or 121.
 struct LongProducts {
   static constexpr bool kTwoColumns = true;
-  static constexpr int kDigits = 54, kLimb = 62, kHalf = kLimb / 2;
+  static constexpr int kLimb = 62, kHalf = kLimb / 2, kDigits = kLimb - 1;
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     Operand x = DecodeLanes(f, word);
@@ -57,7 +57,9 @@ struct LongProducts {
   static MMADIFF_LANES Long Carried(Lanes high, Lanes low) {
     return {high + hn::ShiftRight<kLimb>(low), Below(kLimb, low)};
   }
-  static MMADIFF_LANES Lanes Sticky(Mask lost) { return Ones(lost) & All(1); }
+  static MMADIFF_LANES Lanes Sticky(Lanes lost) {
+    return Ones(hn::Ne(Below(kLimb, lost), Zero())) & All(1);
+  }
 
   static MMADIFF_LANES Long Multiplied(Lanes a, Lanes b) {
     const Lanes a_low = Below(kHalf, a), a_high = Down(a, kHalf);
@@ -67,44 +69,39 @@ struct LongProducts {
                    Product(a_low, b_low) + Up(Below(kHalf, middle), kHalf));
   }
 
+  // x * 2^-shift to odd, 0 <= shift <= 2 * kLimb.
+  static MMADIFF_LANES Long Jammed(const Long& x, Lanes shift) {
+    const Lanes up = All(kLimb) - shift;
+    const Lanes lost = UpAny(x.low, hn::Max(up, Zero())) | UpAny(x.high, All(2 * kLimb) - shift);
+    return {DownAny(x.high, shift), DownAny(x.low, shift) | Below(kLimb, UpAny(x.high, up)) |
+                                        DownAny(x.high, Zero() - up) | Sticky(lost)};
+  }
+
   static MMADIFF_LANES Sum Add(const Model& m, const Operand& a, const Operand& b,
                                const Operand& c) {
-    // The addend begins at most kMostUp bits above the product's unit; where it is farther up, the
-    // product moves down. What is lost then lies below the unit of the output, or far below the
-    // leading one.
-    constexpr int kMostUp = 2 * kLimb - 1 - kDigits;
-    Lanes lsb = a.exponent + b.exponent - All(2 * (kDigits - 1));
-    const Lanes above = c.exponent - All(m.d.fraction_bits) - lsb;
-    const Lanes down = hn::Max(above - All(kMostUp), Zero());
-    const Lanes up = above - down, up_down = Zero() - up;
-    lsb = lsb + down;
-
-    Long x = Multiplied(a.magnitude, b.magnitude);
-    const Lanes high_up = All(kLimb) - down, high_down = Zero() - high_up;
-    const Lanes low = DownAny(x.low, down), high = DownAny(x.high, high_down);
-    const Mask low_lost = hn::Ne(UpAny(low, down), x.low);
-    const Mask high_lost =
-        hn::And(hn::Gt(high_down, Zero()), hn::Ne(UpAny(high, high_down), x.high));
-    x = {DownAny(x.high, down),
-         low | high | Below(kLimb, UpAny(x.high, high_up)) | Sticky(hn::Or(low_lost, high_lost))};
-
-    const Lanes c_down = DownAny(c.magnitude, up_down);
-    const Mask c_lost =
-        hn::And(hn::Gt(up_down, Zero()), hn::Ne(UpAny(c_down, up_down), c.magnitude));
-    const Long y = {DownAny(c.magnitude, All(kLimb) - up) | UpAny(c.magnitude, up - All(kLimb)),
-                    Below(kLimb, UpAny(c.magnitude, up)) | c_down | Sticky(c_lost)};
-
-    // With the product's sign.
-    const Lanes x_sign = a.sign ^ b.sign, apart = x_sign ^ c.sign;
-    Long sum = Carried(x.high + WithSign(y.high, apart), x.low + WithSign(y.low, apart));
-    const Lanes turned = hn::BroadcastSignBit(sum.high);
-    sum = Carried(WithSign(sum.high, turned), WithSign(sum.low, turned));
+    // The addend in the high limb, its leading one at bit 121 of both if it is normal. The term with the
+    // smaller unit moves down: what it loses lies far below the leading one, or below the output's unit.
+    const Long product = Multiplied(a.magnitude, b.magnitude);
+    const Lanes addend = Up(c.magnitude, kLimb - 3 - m.d.fraction_bits);
+    const Lanes lsb = a.exponent + b.exponent - All(2 * (kDigits - 1));
+    const Lanes above = c.exponent - All(2 * kDigits - 1) - lsb;
+    const Mask moves = AtLeast(above, 1);  // the product
+    const Long x = {Pick(moves, addend, product.high), hn::IfThenZeroElse(moves, product.low)};
+    const Long y =
+        Jammed({Pick(moves, product.high, addend), hn::IfThenElseZero(moves, product.low)},
+               hn::Min(hn::Max(above, Zero() - above), All(2 * kLimb)));
+    // With the sign of x.
+    const Lanes product_sign = a.sign ^ b.sign, apart = product_sign ^ c.sign;
+    const Lanes high = x.high + WithSign(y.high, apart), low = x.low + WithSign(y.low, apart);
+    const Lanes turned = hn::BroadcastSignBit(high + hn::ShiftRight<kLimb>(low));
+    const Long sum = Carried(WithSign(high, turned), WithSign(low, turned));
     const Mask zero = hn::Eq(sum.high | sum.low, Zero());
+    const Lanes sign = Pick(moves, c.sign, product_sign) ^ turned;
     // One limb to odd.
-    const Lanes width = BitWidth(sum.high);
-    const Lanes magnitude = UpAny(sum.high, All(kLimb) - width) | DownAny(sum.low, width);
-    const Mask rest = hn::Ne(Below(kLimb, UpAny(sum.low, All(kLimb) - width)), Zero());
-    return {Pick(zero, x_sign & c.sign, x_sign ^ turned), magnitude | Sticky(rest), lsb + width};
+    const Lanes width = BitWidth(sum.high), up = All(kLimb) - width;
+    return {Pick(zero, product_sign & c.sign, sign),
+            UpAny(sum.high, up) | DownAny(sum.low, width) | Sticky(UpAny(sum.low, up)),
+            lsb + hn::Max(above, Zero()) + width};
   }
 };
 #endif
@@ -148,8 +145,11 @@ class FmaChainLanes {
     }
     for (int i = 0; i < m_.k; ++i) {
       const int k = At(i, m_.k, 0, 1);
-      c0 = Step(a, b0, k, c0);
-      c1 = Step(a, b1, k, c1);
+      const Operand x = a.At(k), y0 = b0.At(k), y1 = b1.At(k);
+      const Operand z0 = DecodeLanes(addend_, c0), z1 = DecodeLanes(addend_, c1);
+      const Sum sum0 = Products::Add(m_, x, y0, z0), sum1 = Products::Add(m_, x, y1, z1);
+      c0 = Rounded(x, y0, z0, sum0);
+      c1 = Rounded(x, y1, z1, sum1);
     }
   }
 
@@ -179,11 +179,13 @@ class FmaChainLanes {
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
-    return Step(a.At(k), b.At(k), DecodeLanes(addend_, c));
+    const Operand x = a.At(k), y = b.At(k), z = DecodeLanes(addend_, c);
+    return Rounded(x, y, z, Products::Add(m_, x, y, z));
   }
 
-  MMADIFF_LANES Lanes Step(const Operand& a, const Operand& b, const Operand& c) const {
-    const Sum exact = Products::Add(m_, a, b, c);
+  // The word of a * b + c.
+  MMADIFF_LANES Lanes Rounded(const Operand& a, const Operand& b, const Operand& c,
+                              const Sum& exact) const {
     const Lanes sum = RoundSumOfTwo(m_.d, m_.algorithm, exact, a.sign ^ b.sign, c.sign);
     const Lanes largest = hn::Max(a.exponent + b.exponent, c.exponent);
     const Mask special = AtLeast(largest, kLeastNarrowSpecial);

@@ -246,8 +246,11 @@ void ExpectToyWords(int min_exponent) {
                          .output_fraction_bits = kOut.fraction_bits};
         alg.output_subnormals = small;
         if (family == Family::kTwoStageSum) {
+          // Fewer fraction bits than a product has, or more.
+          alg.fraction_bits = min_exponent < 0 ? 3 : 1;
           alg.sum_fraction_bits = 4;
-          alg.sum_rounding = rounding;
+          alg.sum_rounding = small == Subnormals::kKeep ? rounding : Rounding::kDown;
+          alg.zero_sign = small == Subnormals::kKeep ? ZeroSign::kIeee : ZeroSign::kSumPositive;
           alg.product_overflow = ProductOverflow::kInfinity;
         } else if (family != Family::kFusedSum) {
           alg.terms = family == Family::kFmaChain ? 1 : 2;
