@@ -80,13 +80,8 @@ void SimulateBatch(const Model& m, const Batch& batch, std::span<uint64_t> d) {
                                             : SimulateFloats(m, batch, d);
 }
 
-uint64_t SimulateOne(const Model& m, const DotProductCase& dot) {
-  NullTrace trace;
-  return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
-}
-
-// The same text compiled twice: with the shifts and the leading-zero count of x86-64-v3, and
-// without. One result for all. (`target_clones` with arch=haswell takes Haswell itself alone.)
+// With the shifts and the leading-zero count of x86-64-v3 where g++ can say so, and the result is the same.
+// (`target_clones` with arch=haswell takes Haswell itself alone.)
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 [[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] void SimulateWithBmi(const Model& m,
@@ -95,31 +90,16 @@ uint64_t SimulateOne(const Model& m, const DotProductCase& dot) {
   SimulateBatch(m, batch, d);
 }
 
-[[gnu::target("bmi,bmi2,lzcnt"), gnu::flatten]] uint64_t SimulateOneWithBmi(
-    const Model& m, const DotProductCase& dot) {
-  return SimulateOne(m, dot);
-}
-
-bool HasBmi() {
-  static const bool has = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                          __builtin_cpu_supports("lzcnt");
-  return has;
+void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  static const bool has_bmi = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                              __builtin_cpu_supports("lzcnt");
+  has_bmi ? SimulateWithBmi(m, batch, d) : SimulateBatch(m, batch, d);
 }
 #else
-void SimulateWithBmi(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+[[gnu::flatten]] void SimulateScalar(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   SimulateBatch(m, batch, d);
 }
-
-uint64_t SimulateOneWithBmi(const Model& m, const DotProductCase& dot) {
-  return SimulateOne(m, dot);
-}
-
-bool HasBmi() { return false; }
 #endif
-
-[[gnu::flatten]] void SimulateBaseline(const Model& m, const Batch& batch, std::span<uint64_t> d) {
-  SimulateBatch(m, batch, d);
-}
 
 // nullptr: none, or not worth it.
 const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
@@ -137,12 +117,13 @@ const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
   if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
-  HasBmi() ? SimulateWithBmi(m, batch, d) : SimulateBaseline(m, batch, d);
+  SimulateScalar(m, batch, d);
 }
 
 uint64_t Simulate(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
-  return HasBmi() ? SimulateOneWithBmi(m, dot) : SimulateOne(m, dot);
+  NullTrace trace;
+  return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
 }
 
 std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {
