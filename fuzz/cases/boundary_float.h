@@ -30,9 +30,10 @@ MMADIFF_HD_CALL inline void Band(const Tile& t, Random& r) {
 MMADIFF_HD_CALL inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
   const TileKind& in = t.instruction;
   FillPowers(t, x, top, r);
+  const Composer compose(*in.c);
   for (int e = 0; e < t.results(); ++e) {
     const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
-    t.c[e] = Compose(*in.c, !negative, top, r.OneIn(4) ? 1 : 0);
+    t.c[e] = compose(!negative, top, r.OneIn(4) ? 1 : 0);
   }
 }
 
@@ -110,9 +111,10 @@ MMADIFF_HD_CALL inline void Borrow(const Tile& t, Random& r) {
   }
   const bool addend_leads = r.Coin();
   if (!addend_leads) FillPowers(t, r.Below(t.k()), top, r);
+  const Composer compose(*in.c);
+  const RandomWords any(*in.c);
   for (int e = 0; e < t.results(); ++e) {
-    t.c[e] = addend_leads ? Compose(*in.c, r.Coin(), top, 0)
-                          : RandomWord(*in.c, top - gap - r.Below(6), r);
+    t.c[e] = addend_leads ? compose(r.Coin(), top, 0) : any(top - gap - r.Below(6), r);
   }
 }
 
@@ -228,11 +230,13 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   // An addend wider than the output has its largest digits and exponent.
   const int digits = std::min(in.c->fraction_bits, in.d->fraction_bits);
   const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
+  const Composer compose(*in.c);
+  const RandomWords any(*in.c);
   for (int e = 0; e < t.results(); ++e) {
     const uint64_t fraction = LowBits(digits) - (r.Coin() ? 0 : r.Below(4));
     t.c[e] = products_lead && r.Coin()
-                 ? RandomWord(*in.c, ulp, r)
-                 : Compose(*in.c, r.Coin(), largest, fraction << (in.c->fraction_bits - digits));
+                 ? any(ulp, r)
+                 : compose(r.Coin(), largest, fraction << (in.c->fraction_bits - digits));
   }
 }
 
@@ -310,10 +314,11 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   if (top < low && r.Coin()) return FillAddends(t, in.d->min_exponent, Lowest(*in.d), r);
   const int x = r.Below(t.k()), product = std::max(low, top);
   FillPowers(t, x, product, r);
+  const Composer compose(*in.c);
   for (int e = 0; e < t.results(); ++e) {
     const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
     const uint64_t left = 1ull << r.Below(in.c->fraction_bits);
-    t.c[e] = Compose(*in.c, !negative, product, r.OneIn(4) ? 0 : left);
+    t.c[e] = compose(!negative, product, r.OneIn(4) ? 0 : left);
   }
 }
 
@@ -376,9 +381,10 @@ inline constexpr InputClass kClasses[] = {
 MMADIFF_HD_CALL inline void FillLarge(const Format& f, bool negative, int exponent, Words out,
                                       int count, int stride, Random& r) {
   const uint64_t ones = LowBits(f.fraction_bits);
+  const Composer compose(f);
   for (int i = 0; i < count; ++i, out += stride) {
     const uint64_t fewer = r.Coin() ? r.Bits(f.fraction_bits) >> r.Below(f.fraction_bits + 1) : 0;
-    *out = Compose(f, negative, exponent, ones ^ (fewer & ones));
+    *out = compose(negative, exponent, ones ^ (fewer & ones));
   }
 }
 

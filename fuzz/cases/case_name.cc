@@ -46,6 +46,32 @@ void MakeSparse(const Tile& t, Random& random) {
   }
 }
 
+// A case of so many words mostly needs no more than the first blocks.
+constexpr int kMostWordsOfShort = 6;
+
+// The first random blocks of cases that follow each other at one distance, made for several at a time.
+class FirstBlocks {
+ public:
+  FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance)
+      : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
+        stream_(stream),
+        distance_(distance) {}
+
+  const uint32_t* Of(uint64_t index) {
+    if (next_ == kPhiloxShortCases) {
+      MakePhiloxBlocks({index, stream_, 0, distance_}, key_, words_);
+      next_ = 0;
+    }
+    return &words_[next_++ * kPhiloxBlocksOfShort * 4];
+  }
+
+ private:
+  uint32_t key_[2];
+  uint32_t stream_, distance_;
+  int next_ = kPhiloxShortCases;
+  uint32_t words_[kPhiloxBlocks * 4];
+};
+
 int BoundaryClassesOf(const CaseStream& stream) {
   const Instruction& in = *stream.op->instruction;
   return stream.version == 2 ? BoundaryClassCountOfVersion2(in) : BoundaryClassCount(in);
@@ -138,12 +164,15 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   const uint32_t id = StreamId(stream);
   // Class by class: what the processor learns of one serves the next case.
   const int64_t period = stream.class_period();
+  const bool is_short = s.a_words() + s.b_words() + s.d_words() <= kMostWordsOfShort;
   for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
     const InputClass& input_class = stream.class_of(first + residue);
+    FirstBlocks blocks(stream.seed, id, period);
     for (int64_t i = residue; i < count; i += period) {
       const Tile tile = {instruction, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
                          &batch.c[i * s.d_words()]};
-      Random random(stream.seed, id, first + i);
+      Random random = is_short ? Random(stream.seed, id, first + i, blocks.Of(first + i))
+                               : Random(stream.seed, id, first + i);
       input_class.fill(tile, random);
       if (instruction.sparse) MakeSparse(tile, random);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "fuzz/cases/operands.h"
 #include "sim/lanes/vectors.h"
 
 #if MMADIFF_HAS_HIGHWAY
@@ -44,42 +45,60 @@ MMADIFF_LANES hn::Mask<Tag<T>> Has(Lanes<T> bits, uint64_t any) {
   return hn::Ne(hn::And(bits, All<T>(any)), hn::Zero(Tag<T>()));
 }
 
+// The fractions of draws, by their styles: 4 to 7 keep random bits, 1 to 3 set some.
+template <class T>
+MMADIFF_LANES Lanes<T> Fraction(Lanes<T> bits, int fraction_bits) {
+  const Lanes<T> random = hn::ShiftRight<9>(bits);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  constexpr Tag<T> kTag;
+  if constexpr (hn::MaxLanes(kTag) >= 8) {  // the table in a vector
+    const Styles<T>& styles = kStyles<T>[fraction_bits];
+    const auto style = hn::IndicesFromVec(kTag, hn::And(hn::ShiftRight<1>(bits), All<T>(7)));
+    const Lanes<T> keep = hn::TableLookupLanes(hn::Load(kTag, styles.keep), style);
+    return hn::Or(hn::And(random, keep), hn::TableLookupLanes(hn::Load(kTag, styles.set), style));
+  }
+#endif
+  const uint64_t one = uint64_t{1} << fraction_bits;
+  const Lanes<T> ones = All<T>(one - 1), some = All<T>((one - 1) & 0x5555555555555555);
+  const auto style = hn::And(bits, All<T>(7 << 1));
+  Lanes<T> keep = hn::IfThenElse(hn::Eq(style, All<T>(4 << 1)), some, ones);
+  keep = hn::IfThenElseZero(Has<T>(bits, 4 << 1), keep);
+  Lanes<T> set = hn::IfThenElseZero(hn::Eq(style, All<T>(1 << 1)), ones);
+  set = hn::IfThenElse(hn::Eq(style, All<T>(2 << 1)), All<T>(1), set);
+  set = hn::IfThenElse(hn::Eq(style, All<T>(3 << 1)), All<T>(one / 2), set);
+  return hn::Or(hn::And(random, keep), set);
+}
+
 template <class T, class Draw>
 MMADIFF_LANES void MakeOf(const WordRule& rule, const void* draws, int count, uint64_t* out,
                           int stride) {
   constexpr Tag<T> kTag;
+  constexpr hn::RebindToSigned<Tag<T>> kSigned;
   const int lanes = static_cast<int>(hn::Lanes(kTag));
-  const int fb = rule.fraction_bits, sign_shift = rule.sign_shift, ignored = rule.ignored_bits;
-  const uint64_t one = uint64_t{1} << fb;
-  const Lanes<T> ones = All<T>(one - 1), some = All<T>((one - 1) & 0x5555555555555555);
-  const Lanes<T> hidden = All<T>(one), high = All<T>(one / 2), low = All<T>(1);
-  const Lanes<T> base0 = All<T>(rule.base[0]), base1 = All<T>(rule.base[1]),
-                 base2 = All<T>(rule.base[2]), base3 = All<T>(rule.base[3]);
-  const Lanes<T> shift0 = All<T>(rule.shift[0]), shift1 = All<T>(rule.shift[1]),
-                 shift2 = All<T>(rule.shift[2]), shift3 = All<T>(rule.shift[3]);
-  const Lanes<T> zero_code = All<T>(rule.zeros ? 0 : ~0u), largest = All<T>(rule.largest);
+  const auto lowest = hn::Set(kSigned, rule.lowest), highest = hn::Set(kSigned, rule.highest),
+             least_normal = hn::Set(kSigned, rule.min_exponent);
+  const auto e0 = hn::Set(kSigned, rule.exponents[0]), e1 = hn::Set(kSigned, rule.exponents[1]),
+             e2 = hn::Set(kSigned, rule.exponents[2]), e3 = hn::Set(kSigned, rule.exponents[3]);
+  const Lanes<T> hidden = All<T>(uint64_t{1} << rule.fraction_bits),
+                 zero_code = All<T>(rule.zeros ? 0 : ~0u), largest = All<T>(rule.largest);
   alignas(64) T words[HWY_MAX_BYTES / sizeof(T)];
   for (int i = 0; i < count; i += lanes) {
     // Sign 1, style 3, exponent 2, zero 3, fraction.
     const Lanes<T> bits = Load<T>(static_cast<const Draw*>(draws) + i);
-    // Styles 4 to 7 keep random bits, 1 to 3 set some.
-    const auto style = hn::And(bits, All<T>(7 << 1));
-    Lanes<T> keep = hn::IfThenElse(hn::Eq(style, All<T>(4 << 1)), some, ones);
-    keep = hn::IfThenElseZero(Has<T>(bits, 4 << 1), keep);
-    Lanes<T> set = hn::IfThenElseZero(hn::Eq(style, All<T>(1 << 1)), ones);
-    set = hn::IfThenElse(hn::Eq(style, All<T>(2 << 1)), low, set);
-    set = hn::IfThenElse(hn::Eq(style, All<T>(3 << 1)), high, set);
-    const Lanes<T> fraction = hn::Or(hn::And(hn::ShiftRight<9>(bits), keep), set);
-    const auto odd = Has<T>(bits, 1 << 4), upper = Has<T>(bits, 2 << 4);
+    const auto odd = hn::RebindMask(kSigned, Has<T>(bits, 1 << 4)),
+               upper = hn::RebindMask(kSigned, Has<T>(bits, 2 << 4));
+    auto exponent = hn::IfThenElse(upper, hn::IfThenElse(odd, e3, e2), hn::IfThenElse(odd, e1, e0));
+    exponent = hn::Min(hn::Max(exponent, lowest), highest);
+    const auto normal = hn::Max(exponent, least_normal);
     const Lanes<T> base =
-        hn::IfThenElse(upper, hn::IfThenElse(odd, base3, base2), hn::IfThenElse(odd, base1, base0));
-    const Lanes<T> shift = hn::IfThenElse(upper, hn::IfThenElse(odd, shift3, shift2),
-                                          hn::IfThenElse(odd, shift1, shift0));
-    const Lanes<T> magnitude = hn::Min(hn::Add(base, hn::Or(fraction, hidden) >> shift), largest);
+        hn::ShiftLeftSame(hn::BitCast(kTag, hn::Sub(normal, least_normal)), rule.fraction_bits);
+    const Lanes<T> shift = hn::BitCast(kTag, hn::Sub(normal, exponent));
+    const Lanes<T> significand = hn::Or(Fraction<T>(bits, rule.fraction_bits), hidden) >> shift;
+    const Lanes<T> magnitude = hn::Min(hn::Add(base, significand), largest);
     const auto zero = hn::Eq(hn::And(bits, All<T>(7 << 6)), zero_code);
-    const Lanes<T> sign = hn::ShiftLeftSame(hn::And(bits, All<T>(1)), sign_shift);
+    const Lanes<T> sign = hn::ShiftLeftSame(hn::And(bits, All<T>(1)), rule.sign_shift);
     const Lanes<T> word = hn::Or(sign, hn::IfThenZeroElse(zero, magnitude));
-    hn::Store(hn::ShiftLeftSame(word, ignored), kTag, words);
+    hn::Store(hn::ShiftLeftSame(word, rule.ignored_bits), kTag, words);
     const int end = std::min(lanes, count - i);
     for (int lane = 0; lane < end; ++lane, out += stride) *out = words[lane];
   }

@@ -8,8 +8,9 @@ namespace mmadiff {
 
 // How a draw becomes a word of FillWords(): four exponents to choose from, and the format.
 struct WordRule {
-  uint64_t base[4], shift[4];  // Exponent
-  uint64_t largest;            // magnitude
+  int exponents[4];
+  int lowest, highest, min_exponent;  // of the format
+  uint64_t largest;                   // magnitude
   int fraction_bits, sign_shift, ignored_bits;
   bool zeros;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "fuzz/cases/fills.h"
@@ -45,23 +46,47 @@ MMADIFF_HD inline Exponent<Bits> ExponentOf(const Format& f, int exponent) {
 // Fractions are often all zeros, all ones, or the lowest or the highest bit alone: by style 0..7,
 // the random bits that are kept and the bits that are set.
 template <class Bits>
-struct Style {
-  Bits keep, set;
-};
-template <class Bits>
 struct Styles {
-  Style<Bits> by_number[8];
+#if defined(MMADIFF_ON_GPU)
+  static constexpr int kNumbers = 8;
+#else
+  static constexpr int kNumbers = 16;  // twice, so that they fill a vector
+#endif
+  alignas(kNumbers * sizeof(Bits) % 64 == 0 ? 64 : alignof(Bits)) Bits keep[kNumbers] = {};
+  Bits set[kNumbers] = {};
 
-  MMADIFF_HD explicit Styles(const Format& f) {
-    const Bits ones = static_cast<Bits>(LowBits(f.fraction_bits));
-    by_number[0] = {0, 0};
-    by_number[1] = {0, ones};
-    by_number[2] = {0, 1};
-    by_number[3] = {0, Bits{1} << (f.fraction_bits - 1)};
-    by_number[4] = {ones & static_cast<Bits>(0x5555555555555555), 0};
-    for (int style = 5; style < 8; ++style) by_number[style] = {ones, 0};
+  Styles() = default;
+  MMADIFF_HD constexpr explicit Styles(int fraction_bits) {
+    const Bits ones = static_cast<Bits>(LowBits(fraction_bits));
+    for (int i = 0; i < kNumbers; i += 8) {
+      set[i + 1] = ones;
+      set[i + 2] = 1;
+      set[i + 3] = Bits{1} << (fraction_bits - 1);
+      keep[i + 4] = ones & static_cast<Bits>(0x5555555555555555);
+      keep[i + 5] = keep[i + 6] = keep[i + 7] = ones;
+    }
   }
 };
+
+#if !defined(MMADIFF_ON_GPU)
+// By fraction bits, of words of Bits.
+template <class Bits>
+inline constexpr auto kStyles = [] {
+  std::array<Styles<Bits>, sizeof(Bits) == 4 ? 24 : 53> all;
+  for (size_t bits = 1; bits < all.size(); ++bits) all[bits] = Styles<Bits>(bits);
+  return all;
+}();
+#endif
+
+// Made once for the host; on a GPU it lies in registers.
+template <class Bits>
+MMADIFF_HD decltype(auto) StylesOf(const Format& f) {
+#if defined(MMADIFF_ON_GPU)
+  return Styles<Bits>(f.fraction_bits);
+#else
+  return (kStyles<Bits>[f.fraction_bits]);
+#endif
+}
 
 MMADIFF_HD inline int Sum(const TileKind& in, int (*of)(const Format&)) {
   return of(*in.a) + of(*in.b);
@@ -92,15 +117,37 @@ MMADIFF_HD inline int ExponentOfScale(const Format& f, uint64_t word) {
   return exponent;
 }
 
-// Neither infinity nor NaN. `exponent` is clamped to the format, and a pattern beyond the largest
-// number (all ones of e4m3) becomes the largest; below min_exponent the number is subnormal.
+// Words of a format that are neither infinity nor NaN.
+class Composer {
+ public:
+  MMADIFF_HD explicit Composer(const Format& f)
+      : lowest_(Lowest(f)),
+        highest_(MaxExponent(f)),
+        min_exponent_(f.min_exponent),
+        fraction_bits_(f.fraction_bits),
+        sign_bit_(SignBit(f)),
+        ignored_bits_(f.ignored_bits),
+        largest_(MaxFiniteWord(f) >> f.ignored_bits) {}
+
+  // `exponent` is clamped to the format, and a pattern beyond the largest number (all ones of e4m3) becomes the
+  // largest; below min_exponent the number is subnormal.
+  MMADIFF_HD uint64_t operator()(bool negative, int exponent, uint64_t fraction) const {
+    exponent = std::max(lowest_, std::min(exponent, highest_));
+    const int normal = std::max(exponent, min_exponent_);
+    const uint64_t base = static_cast<uint64_t>(normal - min_exponent_) << fraction_bits_;
+    const uint64_t significand = (fraction | 1ull << fraction_bits_) >> (normal - exponent);
+    return static_cast<uint64_t>(negative) << sign_bit_ | std::min(base + significand, largest_)
+                                                              << ignored_bits_;
+  }
+
+ private:
+  int lowest_, highest_, min_exponent_, fraction_bits_, sign_bit_, ignored_bits_;
+  uint64_t largest_;
+};
+
 MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int exponent,
                                         uint64_t fraction) {
-  const auto e = ExponentOf<uint64_t>(f, exponent);
-  const uint64_t sign = static_cast<uint64_t>(negative) << (f.fraction_bits + f.exponent_bits);
-  const uint64_t significand = (fraction | 1ull << f.fraction_bits) >> e.shift;
-  const uint64_t largest = MaxFiniteWord(f) >> f.ignored_bits;
-  return (sign | std::min(e.base + significand, largest)) << f.ignored_bits;
+  return Composer(f)(negative, exponent, fraction);
 }
 
 // Bits of a draw that has a fraction, its style and more.
@@ -108,11 +155,44 @@ MMADIFF_HD inline int DrawOf(const Format& f) {
   return f.fraction_bits + 9 <= 16 ? 16 : f.fraction_bits + 9 <= 32 ? 32 : 64;
 }
 
+// Words as FillWords() makes them, one by one.
+class RandomWords {
+ public:
+  MMADIFF_HD explicit RandomWords(const Format& f)
+      : compose_(f),
+        styles_(StylesOf<uint64_t>(f)),
+        draw_(DrawOf(f)),
+        lowest_(Lowest(f)),
+        highest_(MaxExponent(f)) {}
+
+  MMADIFF_HD uint64_t operator()(int exponent, Random& r) const {
+    return Of(r.Bits(draw_), exponent);
+  }
+  MMADIFF_HD uint64_t Of(uint64_t draw, int exponent) const {
+    const int style = (draw >> 1) & 7;
+    return compose_(draw & 1, exponent, (draw >> 9 & styles_.keep[style]) | styles_.set[style]);
+  }
+  // Of any exponent of the format.
+  MMADIFF_HD uint64_t operator()(Random& r) const {
+    const int exponent = r.Between(lowest_, highest_);
+    return (*this)(exponent, r);
+  }
+
+ private:
+  Composer compose_;
+#if defined(MMADIFF_ON_GPU)
+  Styles<uint64_t> styles_;
+#else
+  const Styles<uint64_t>& styles_;
+#endif
+  int draw_, lowest_, highest_;
+};
+
 // FillWords() in words that hold a draw of `draw` bits, and so a word of the format.
 template <class Bits>
 MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zeros, int draw,
                             Words out, int count, int stride, Random& r) {
-  const Styles<Bits> styles(f);
+  const Styles<Bits>& styles = StylesOf<Bits>(f);
   const Exponent<Bits> by_code[4] = {
       ExponentOf<Bits>(f, exponents[0]), ExponentOf<Bits>(f, exponents[1]),
       ExponentOf<Bits>(f, exponents[2]), ExponentOf<Bits>(f, exponents[3])};
@@ -122,9 +202,9 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
   for (int i = 0; i < count; ++i, out += stride) {
     // Sign 1, style 3, exponent 2, zero 3, fraction.
     const Bits bits = sizeof(Bits) == 4 ? r.Bits32(draw) : static_cast<Bits>(r.Bits(draw));
-    const Style<Bits> style = styles.by_number[(bits >> 1) & 7];
+    const int style = (bits >> 1) & 7;
     const Exponent<Bits> e = by_code[(bits >> 4) & 3];
-    const Bits fraction = (bits >> 9 & style.keep) | style.set;
+    const Bits fraction = (bits >> 9 & styles.keep[style]) | styles.set[style];
     const Bits magnitude =
         std::min<Bits>(e.base + ((fraction | Bits{1} << fb) >> e.shift), largest);
     const Bits nonzero = -static_cast<Bits>(((bits >> 6) & 7) != zero_code);
@@ -137,17 +217,15 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
 template <class Draw>
 void FillWordsWith(MakeWords* make, const Format& f, const int (&exponents)[4], bool zeros,
                    Words out, int count, int stride, Random& r) {
-  WordRule rule;
-  for (int i = 0; i < 4; ++i) {
-    const auto e = ExponentOf<uint64_t>(f, exponents[i]);
-    rule.base[i] = e.base;
-    rule.shift[i] = e.shift;
-  }
-  rule.largest = MaxFiniteWord(f) >> f.ignored_bits;
-  rule.fraction_bits = f.fraction_bits;
-  rule.sign_shift = f.fraction_bits + f.exponent_bits;
-  rule.ignored_bits = f.ignored_bits;
-  rule.zeros = zeros;
+  const WordRule rule = {{exponents[0], exponents[1], exponents[2], exponents[3]},
+                         Lowest(f),
+                         MaxExponent(f),
+                         f.min_exponent,
+                         MaxFiniteWord(f) >> f.ignored_bits,
+                         f.fraction_bits,
+                         f.fraction_bits + f.exponent_bits,
+                         f.ignored_bits,
+                         zeros};
   constexpr int kSome = 64;
   Draw draws[kSome + Random::kBytes / sizeof(Draw)];
   for (int done = 0; done < count; done += kSome) {
@@ -174,20 +252,14 @@ MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4]
                                    : FillWordsWith<uint64_t>;
     return fill(make, f, exponents, zeros, out, count, stride, r);
   }
+  if (count == 1) {
+    const uint64_t bits = r.Bits(draw), word = RandomWords(f).Of(bits, exponents[(bits >> 4) & 3]);
+    *out = zeros && ((bits >> 6) & 7) == 0 ? word & 1ull << SignBit(f) : word;
+    return;
+  }
 #endif
   if (draw == 64) return FillWordsOf<uint64_t>(f, exponents, zeros, draw, out, count, stride, r);
   FillWordsOf<uint32_t>(f, exponents, zeros, draw, out, count, stride, r);
-}
-
-// As FillWords with one exponent makes it.
-MMADIFF_HD_CALL inline uint64_t RandomWord(const Format& f, const Styles<uint64_t>& styles,
-                                           int exponent, Random& r) {
-  const uint64_t bits = r.Bits(DrawOf(f));
-  const Style<uint64_t> style = styles.by_number[(bits >> 1) & 7];
-  return Compose(f, bits & 1, exponent, (bits >> 9 & style.keep) | style.set);
-}
-MMADIFF_HD_CALL inline uint64_t RandomWord(const Format& f, int exponent, Random& r) {
-  return RandomWord(f, Styles<uint64_t>(f), exponent, r);
 }
 
 MMADIFF_HD inline bool HasMinusZero(const Format& f) {
@@ -227,45 +299,45 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   }
 }
 
-// What FillEdges() needs of a format.
+// Words that FillEdges() chooses from.
 struct EdgesOf {
-  uint64_t positive[10];  // finite, without zero
-  Styles<uint64_t> styles;
+  // A zero and those below, then any that are drawn anew for each row.
+  static constexpr int kZero = 0, kAny = 11, kWords = 16;
+  uint64_t words[kWords];
+  RandomWords any;
 
-  MMADIFF_HD explicit EdgesOf(const Format& f) : styles(f) {
+  MMADIFF_HD explicit EdgesOf(const Format& f) : any(f) {
     const uint64_t ones = LowBits(f.fraction_bits);
-    const auto word = [&f](int exponent, uint64_t fraction) {
-      return Compose(f, false, exponent, fraction);
+    const Composer compose(f);
+    uint64_t* next = words + 1;
+    const auto add = [&](int exponent, uint64_t fraction) {
+      *next++ = compose(false, exponent, fraction);
     };
-    positive[0] = word(Lowest(f), 0);              // smallest subnormal
-    positive[1] = word(f.min_exponent - 1, ones);  // largest subnormal
-    positive[2] = word(f.min_exponent, 0);         // smallest normal
-    positive[3] = word(f.min_exponent, 1);
-    positive[4] = word(0, 0);  // 1, and its neighbours
-    positive[5] = word(0, 1);
-    positive[6] = word(-1, ones);
-    positive[7] = word(MaxExponent(f), 0);
-    positive[8] = word(MaxExponent(f), ones - 1);  // largest but one (e4m3: the largest)
-    positive[9] = word(MaxExponent(f), ones);      // largest
+    add(Lowest(f), 0);              // smallest subnormal
+    add(f.min_exponent - 1, ones);  // largest subnormal
+    add(f.min_exponent, 0);         // smallest normal
+    add(f.min_exponent, 1);
+    add(0, 0);  // 1, and its neighbours
+    add(0, 1);
+    add(-1, ones);
+    add(MaxExponent(f), 0);
+    add(MaxExponent(f), ones - 1);  // largest but one (e4m3: the largest)
+    add(MaxExponent(f), ones);      // largest
   }
 };
 
 // `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
-MMADIFF_HD_CALL inline void FillEdges(const Format& f, const EdgesOf& edges_of, bool specials,
-                                      Words out, int count, Random& r) {
-  uint64_t edges[16];
-  edges[0] = Zero(f, r);
-  for (int i = 0; i < 10; ++i) edges[1 + i] = edges_of.positive[i];
-  for (int i = 11; i < 16; ++i) {
-    edges[i] = specials && i < 13
-                   ? Special(f, r)
-                   : RandomWord(f, edges_of.styles, r.Between(Lowest(f), MaxExponent(f)), r);
+MMADIFF_HD_CALL inline void FillEdges(const Format& f, EdgesOf& edges, bool specials, Words out,
+                                      int count, Random& r) {
+  edges.words[EdgesOf::kZero] = Zero(f, r);
+  for (int i = EdgesOf::kAny; i < EdgesOf::kWords; ++i) {
+    edges.words[i] = specials && i < EdgesOf::kAny + 2 ? Special(f, r) : edges.any(r);
   }
   // The pattern of -0 may be a NaN.
   const uint64_t minus_zero = f.nonfinite == Nonfinite::kNanMinusZero ? 1ull << SignBit(f) : ~0ull;
   const int up = SignBit(f);
   r.Each<uint8_t>(count, [&](int i, uint64_t bits) {
-    const uint64_t word = edges[bits & 15];
+    const uint64_t word = edges.words[bits % EdgesOf::kWords];
     const uint64_t negated = word ^ (bits >> 4 & 1) << up;
     out[i] = negated == minus_zero ? word : negated;
   });
@@ -274,7 +346,7 @@ MMADIFF_HD_CALL inline void FillEdges(const Format& f, const EdgesOf& edges_of, 
 // The same in `rows` rows of `count` words, `stride` apart, each with edges of its own.
 MMADIFF_HD_CALL inline void FillEdgeRows(const Format& f, bool specials, Words out, int rows,
                                          int count, int stride, Random& r) {
-  const EdgesOf edges(f);
+  EdgesOf edges(f);
   for (int i = 0; i < rows; ++i) FillEdges(f, edges, specials, out + i * stride, count, r);
 }
 
@@ -312,10 +384,11 @@ MMADIFF_HD_CALL inline void FillScales(const Tile& t, int block, int exponent, R
                                        int spread = 0) {
   const Format& f = *t.instruction.scale;
   const ExponentPair split = SplitExponent(f, f, exponent - spread / 2, r);
+  const Composer compose(f);
   const auto fill = [&](Words out, int count, int e, int below) {
     for (int i = 0; i < count; ++i) {
       const int exponent_here = below == 0 ? e : e + below / 2 - r.Below(below + 1);
-      out[i * t.stride()] = Compose(f, false, exponent_here, r.Bits(f.fraction_bits));
+      out[i * t.stride()] = compose(false, exponent_here, r.Bits(f.fraction_bits));
     }
   };
   fill(t.a + t.k() + block, t.rows(), split.a, spread);
@@ -350,15 +423,15 @@ MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random
   const ExponentPair split =
       SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
   const int stride = t.stride();
-  const uint64_t power_a = Compose(*in.a, false, split.a, 0);
-  const uint64_t sign = Compose(*in.a, true, split.a, 0) ^ power_a;
+  const Composer compose(*in.a);
+  const uint64_t power_a = compose(false, split.a, 0), sign = 1ull << SignBit(*in.a);
   if (spread == 0) {
     r.Each<uint8_t>(t.rows(), [&](int i, uint64_t draw) {
       t.a[i * stride + k] = power_a | (sign & -(draw & 1));
     });
   }
   for (int i = 0; spread != 0 && i < t.rows(); ++i) {
-    const uint64_t power = Compose(*in.a, false, split.a + spread / 2 - r.Below(spread + 1), 0);
+    const uint64_t power = compose(false, split.a + spread / 2 - r.Below(spread + 1), 0);
     t.a[i * stride + k] = power | (r.Coin() ? sign : 0);
   }
   const uint64_t power_b = Compose(*in.b, false, split.b, 0);

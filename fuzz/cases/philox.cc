@@ -33,26 +33,54 @@ HWY_INLINE Word Times(Word x, uint32_t factor) {
 #endif
 }
 
-void MakePhilox(const uint32_t counter[4], const uint32_t key[2], uint32_t* words) {
+// Of the lanes' blocks, numbered from 0.
+HWY_INLINE Word BlockOf(Word number, const PhiloxCounters& counters) {
+  constexpr Wide kWide;
+  constexpr uint64_t kOfShort = kPhiloxBlocksOfShort - 1;
+  const Word own = hn::And(number, hn::Set(kWide, counters.stride == 0 ? ~0ull : kOfShort));
+  return hn::Add(own, hn::Set(kWide, counters.block));
+}
+HWY_INLINE Word IndexOf(Word number, const PhiloxCounters& counters) {
+  constexpr Wide kWide;
+  const Word of_case = Times(hn::ShiftRight<2>(number), counters.stride);
+  static_assert(kPhiloxBlocksOfShort == 1 << 2);
+  return hn::Add(of_case, hn::Set(kWide, counters.index));
+}
+
+// Two vectors at a time: independent work that hides the latency of the rounds.
+void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   constexpr Wide kWide;
   const Word low_half = hn::Set(kWide, 0xffffffffu);
-  for (size_t first = 0; first < kPhiloxBlocks; first += hn::Lanes(kWide)) {
-    Word x0 = hn::Add(hn::Iota(kWide, first), hn::Set(kWide, counter[0]));
-    Word x1 = hn::Set(kWide, counter[1]), x2 = hn::Set(kWide, counter[2]),
-         x3 = hn::Set(kWide, counter[3]);
-    uint32_t key0 = key[0], key1 = key[1];
-    for (int round = 0; round < 10; ++round) {
-      const Word product0 = Times(x0, PHILOX_M4x32_0), product1 = Times(x2, PHILOX_M4x32_1);
-      x0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product1), x1), hn::Set(kWide, key0));
-      x1 = product1;
-      x2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product0), x3), hn::Set(kWide, key1));
-      x3 = product0;
-      key0 += PHILOX_W32_0;
-      key1 += PHILOX_W32_1;
+  const size_t lanes = hn::Lanes(kWide);
+  for (size_t first = 0; first < kPhiloxBlocks; first += 2 * lanes) {
+    const Word x = hn::Iota(kWide, first), y = hn::Iota(kWide, first + lanes);
+    Word x0 = BlockOf(x, counters), y0 = BlockOf(y, counters);
+    Word x1 = IndexOf(x, counters), y1 = IndexOf(y, counters);
+    Word x2 = hn::ShiftRight<32>(x1), y2 = hn::ShiftRight<32>(y1);
+    Word x3 = hn::Set(kWide, counters.stream), y3 = x3;
+    Word key0 = hn::Set(kWide, key[0]), key1 = hn::Set(kWide, key[1]);
+    const Word step0 = hn::Set(kWide, PHILOX_W32_0), step1 = hn::Set(kWide, PHILOX_W32_1);
+    const auto round = [&](Word& w0, Word& w1, Word& w2, Word& w3) HWY_ATTR {
+      const Word product0 = Times(w0, PHILOX_M4x32_0), product1 = Times(w2, PHILOX_M4x32_1);
+      w0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product1), w1), key0);
+      w1 = product1;
+      w2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product0), w3), key1);
+      w3 = product0;
+    };
+    for (int i = 0; i < 10; ++i) {
+      round(x0, x1, x2, x3);
+      round(y0, y1, y2, y3);
+      key0 = hn::Add(key0,
+                     step0);  // what leaves the low half stays in the high one, which is not read
+      key1 = hn::Add(key1, step1);
     }
-    const Word x01 = hn::Or(hn::And(x0, low_half), hn::ShiftLeft<32>(x1));
-    const Word x23 = hn::Or(hn::And(x2, low_half), hn::ShiftLeft<32>(x3));
-    hn::StoreInterleaved2(x01, x23, kWide, reinterpret_cast<uint64_t*>(words) + 2 * first);
+    const auto store = [&](Word w0, Word w1, Word w2, Word w3, size_t block) HWY_ATTR {
+      const Word w01 = hn::Or(hn::And(w0, low_half), hn::ShiftLeft<32>(w1));
+      const Word w23 = hn::Or(hn::And(w2, low_half), hn::ShiftLeft<32>(w3));
+      hn::StoreInterleaved2(w01, w23, kWide, reinterpret_cast<uint64_t*>(words) + 2 * block);
+    };
+    store(x0, x1, x2, x3, first);
+    store(y0, y1, y2, y3, first + lanes);
   }
 }
 
@@ -65,12 +93,16 @@ HWY_AFTER_NAMESPACE();
 namespace mmadiff {
 namespace {
 
-void MakeWithRandom123(const uint32_t counter[4], const uint32_t key[2], uint32_t* words) {
+void MakeWithRandom123(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   r123::Philox4x32 philox;
-  r123::Philox4x32::ctr_type x = {{counter[0], counter[1], counter[2], counter[3]}};
-  for (int i = 0; i < kPhiloxBlocks; ++i, ++x[0]) {
-    const auto block = philox(x, {{key[0], key[1]}});
-    for (int word = 0; word < 4; ++word) *words++ = block.v[word];
+  for (int i = 0; i < kPhiloxBlocks; ++i) {
+    const bool one = counters.stride == 0;
+    const uint64_t index = counters.index + i / kPhiloxBlocksOfShort * uint64_t{counters.stride};
+    const uint32_t block = counters.block + (one ? i : i % kPhiloxBlocksOfShort);
+    const auto made = philox({{block, static_cast<uint32_t>(index),
+                               static_cast<uint32_t>(index >> 32), counters.stream}},
+                             {{key[0], key[1]}});
+    for (int word = 0; word < 4; ++word) *words++ = made.v[word];
   }
 }
 
@@ -93,9 +125,9 @@ std::span<const PhiloxTarget> PhiloxTargets() {
   return targets;
 }
 
-void MakePhiloxBlocks(const uint32_t counter[4], const uint32_t key[2], uint32_t* words) {
+void MakePhiloxBlocks(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   static const auto make = PhiloxTargets()[0].make;
-  make(counter, key, words);
+  make(counters, key, words);
 }
 
 }  // namespace mmadiff

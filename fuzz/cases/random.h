@@ -22,18 +22,30 @@ class Random {
         key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {
     words_[kGroups * kBytes / 4] = 0;
   }
+#if !defined(MMADIFF_ON_GPU)
+  // The same, of which the first kPhiloxBlocksOfShort blocks are made already.
+  Random(uint64_t seed, uint32_t stream, uint64_t index, const uint32_t* first_blocks)
+      : Random(seed, stream, index) {
+    static_assert(kPhiloxBlocksOfShort * 16 == kBytes);
+    position_ = end_ - kBytes;
+    std::memcpy(words_ + position_ / 4, first_blocks, kBytes);
+    counter_[0] = kPhiloxBlocksOfShort;
+  }
+#endif
 
   // `n` fresh random bits, 0 <= n <= 64.
   MMADIFF_HD uint64_t Bits(int n) {
-    if (n <= 32) return Bits32(n);
-    const int byte = Take(n), word = byte / 4, shift = byte % 4 * 8;
-    const uint64_t low = WordFrom(word, shift), high = WordFrom(word + 1, shift);
-    return (high << 32 | low) & (~0ull >> (64 - n));
+    const int byte = Take(n);
+#if defined(MMADIFF_ON_GPU)
+    if (n <= 32) return WordFrom(byte) & static_cast<uint32_t>((1ull << n) - 1);
+    return (static_cast<uint64_t>(WordFrom(byte + 4)) << 32 | WordFrom(byte)) & (~0ull >> (64 - n));
+#else
+    return EightFrom(byte) & (n == 0 ? 0 : ~0ull >> (64 - n));
+#endif
   }
   // The same for 0 <= n <= 32.
   MMADIFF_HD uint32_t Bits32(int n) {
-    const int byte = Take(n);
-    return WordFrom(byte / 4, byte % 4 * 8) & static_cast<uint32_t>((1ull << n) - 1);
+    return WordFrom(Take(n)) & static_cast<uint32_t>((1ull << n) - 1);
   }
   // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
   MMADIFF_HD int Below(int n) {
@@ -93,11 +105,22 @@ class Random {
     position_ += (n + 7) / 8;
     return byte;
   }
-  // Four bytes from any byte on: two aligned words, for GPUs have no other loads.
-  MMADIFF_HD uint32_t WordFrom(int word, int shift) const {
-    const uint64_t both = static_cast<uint64_t>(words_[word + 1]) << 32 | words_[word];
-    return static_cast<uint32_t>(both >> shift);
+  // Four bytes from any byte on.
+  MMADIFF_HD uint32_t WordFrom(int byte) const {
+#if defined(MMADIFF_ON_GPU)  // two aligned words: it has no other loads
+    const uint64_t both = static_cast<uint64_t>(words_[byte / 4 + 1]) << 32 | words_[byte / 4];
+    return static_cast<uint32_t>(both >> byte % 4 * 8);
+#else
+    return static_cast<uint32_t>(EightFrom(byte));
+#endif
   }
+#if !defined(MMADIFF_ON_GPU)
+  uint64_t EightFrom(int byte) const {
+    uint64_t eight;
+    std::memcpy(&eight, reinterpret_cast<const uint8_t*>(words_) + byte, sizeof eight);
+    return eight;
+  }
+#endif
 
   MMADIFF_HD void NextGroup() {
 #if defined(MMADIFF_ON_GPU)
@@ -121,7 +144,8 @@ class Random {
       ++counter_[0];
     }
 #else
-    MakePhiloxBlocks(counter_.v, key_.v, words_);
+    const uint64_t index = static_cast<uint64_t>(counter_[2]) << 32 | counter_[1];
+    MakePhiloxBlocks({index, counter_[3], counter_[0], 0}, key_.v, words_);
     counter_[0] += kPhiloxBlocks;
 #endif
   }

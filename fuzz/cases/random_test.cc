@@ -28,19 +28,29 @@ TEST(Philox, KnownAnswers) {
             (Block{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-// A counter that runs over.
+// Counters that run over.
 TEST(Philox, EveryVectorGivesTheBlocksOfRandom123) {
-  const uint32_t counter[4] = {0xfffffff5, 0x76543210, 0xfedcba98, 0xdeadbeef};
+  constexpr uint64_t kIndex = 0xfedcba98fffffff0;
+  constexpr uint32_t kStream = 0xdeadbeef, kBlock = 0xfffffff5;
   const uint32_t key[2] = {0x89abcdef, 0x01234567};
+  const auto block_of = [&](uint64_t index, uint32_t block) {
+    return Philox(
+        {block, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), kStream}, key[0],
+        key[1]);
+  };
   ASSERT_EQ(PhiloxTargets().back().name, std::string("Random123"));
   for (const PhiloxTarget& target : PhiloxTargets()) {
-    std::vector<uint32_t> words(4 * kPhiloxBlocks);
-    target.make(counter, key, words.data());
-    for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
-      const Block block =
-          Philox({counter[0] + i, counter[1], counter[2], counter[3]}, key[0], key[1]);
-      for (int word = 0; word < 4; ++word)
-        ASSERT_EQ(words[4 * i + word], block[word]) << target.name;
+    for (const uint32_t stride : {0u, 1u, 68u, 0xfffffff0u}) {
+      std::vector<uint32_t> words(4 * kPhiloxBlocks);
+      target.make({kIndex, kStream, kBlock, stride}, key, words.data());
+      for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
+        const Block block = stride == 0
+                                ? block_of(kIndex, kBlock + i)
+                                : block_of(kIndex + i / 4 * uint64_t{stride}, kBlock + i % 4);
+        for (int word = 0; word < 4; ++word) {
+          ASSERT_EQ(words[4 * i + word], block[word]) << target.name << ", stride " << stride;
+        }
+      }
     }
   }
 }
