@@ -40,7 +40,7 @@ HWY_INLINE Word BlockOf(Word number, const PhiloxCounters& counters) {
   const Word own = hn::And(number, hn::Set(kWide, counters.stride == 0 ? ~0ull : kOfShort));
   return hn::Add(own, hn::Set(kWide, counters.block));
 }
-HWY_INLINE Word IndexOf(Word number, const PhiloxCounters& counters) {
+HWY_INLINE Word CaseOf(Word number, const PhiloxCounters& counters) {
   constexpr Wide kWide;
   const Word of_case = Times(hn::ShiftRight<2>(number), counters.stride);
   static_assert(kPhiloxBlocksOfShort == 1 << 2);
@@ -55,7 +55,7 @@ void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t*
   for (size_t first = 0; first < kPhiloxBlocks; first += 2 * lanes) {
     const Word x = hn::Iota(kWide, first), y = hn::Iota(kWide, first + lanes);
     Word x0 = BlockOf(x, counters), y0 = BlockOf(y, counters);
-    Word x1 = IndexOf(x, counters), y1 = IndexOf(y, counters);
+    Word x1 = CaseOf(x, counters), y1 = CaseOf(y, counters);
     Word x2 = hn::ShiftRight<32>(x1), y2 = hn::ShiftRight<32>(y1);
     Word x3 = hn::Set(kWide, counters.stream), y3 = x3;
     Word key0 = hn::Set(kWide, key[0]), key1 = hn::Set(kWide, key[1]);

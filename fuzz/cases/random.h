@@ -13,6 +13,13 @@
 
 namespace mmadiff {
 
+// A draw is a few instructions, and not worth a call.
+#if defined(__GNUC__) && !defined(MMADIFF_ON_GPU)
+#define MMADIFF_HD_DRAW [[gnu::always_inline]] MMADIFF_HD
+#else
+#define MMADIFF_HD_DRAW MMADIFF_HD
+#endif
+
 // The bytes of the blocks in order; a draw of n bits takes the next ceil(n/8) bytes. What is left
 // of the last 8 bytes of a group of blocks is dropped.
 class Random {
@@ -34,7 +41,7 @@ class Random {
 #endif
 
   // `n` fresh random bits, 0 <= n <= 64.
-  MMADIFF_HD uint64_t Bits(int n) {
+  MMADIFF_HD_DRAW uint64_t Bits(int n) {
     const int byte = Take(n);
 #if defined(MMADIFF_ON_GPU)
     if (n <= 32) return WordFrom(byte) & static_cast<uint32_t>((1ull << n) - 1);
@@ -44,18 +51,18 @@ class Random {
 #endif
   }
   // The same for 0 <= n <= 32.
-  MMADIFF_HD uint32_t Bits32(int n) {
+  MMADIFF_HD_DRAW uint32_t Bits32(int n) {
     return WordFrom(Take(n)) & static_cast<uint32_t>((1ull << n) - 1);
   }
   // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
-  MMADIFF_HD int Below(int n) {
+  MMADIFF_HD_DRAW int Below(int n) {
     return static_cast<int>((Bits32(16) * static_cast<uint32_t>(n)) >> 16);
   }
   // low .. high, both included.
-  MMADIFF_HD int Between(int low, int high) { return low + Below(high - low + 1); }
+  MMADIFF_HD_DRAW int Between(int low, int high) { return low + Below(high - low + 1); }
   // True once in n.
-  MMADIFF_HD bool OneIn(int n) { return Below(n) == 0; }
-  MMADIFF_HD bool Coin() { return Bits32(1) != 0; }
+  MMADIFF_HD_DRAW bool OneIn(int n) { return Below(n) == 0; }
+  MMADIFF_HD_DRAW bool Coin() { return Bits32(1) != 0; }
 
   // use(i, draw) for i = 0 .. count-1, of draws of all bits of T.
   template <class T, class Use>
@@ -99,7 +106,7 @@ class Random {
 #endif
 
   // The first of the bytes that hold the next n bits.
-  MMADIFF_HD int Take(int n) {
+  MMADIFF_HD_DRAW int Take(int n) {
     if (position_ > end_ - 8) NextGroup();
     const int byte = position_;
     position_ += (n + 7) / 8;
