@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 #include <utility>
 
+#include "fuzz/bench/count.h"
 #include "fuzz/unit_runner.h"
+#include "sim/lanes/lanes.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -61,10 +64,32 @@ class RowBench {
       row_.device = least;
     }
     if (!status.ok()) return status;
+    if (options_.bound) Bound();
     return row_;
   }
 
  private:
+  // What a batch of twice the executions takes more: nothing that is done once.
+  void Bound() {
+    constexpr int64_t kDotProducts = 256;
+    const int64_t some = std::max<int64_t>(1, kDotProducts / row_.op->shape().d_words());
+    const auto count = [&](int64_t executions) {
+      Batch batch;
+      Generate(stream_, 0, executions, batch);
+      std::vector<uint64_t> d(batch.dot_products());
+      return CountInstructions([&] { Simulate(row_.op->model, batch, d); });
+    };
+    const auto once = count(some), twice = count(2 * some);
+    if (!once || !twice) return;
+    const double dot_products = static_cast<double>(some * row_.op->shape().d_words());
+    row_.instructions = static_cast<double>(twice->all - once->all) / dot_products;
+    row_.vector_instructions = static_cast<double>(twice->vector - once->vector) / dot_products;
+    const std::string_view lanes = LaneTargets().empty() ? "" : LaneTargets()[0].name;
+    const int bytes = lanes == "AVX3" ? 64 : 32;
+    const double rate = VectorAddsPerNanosecond(bytes);
+    if (rate > 0) row_.bound = row_.vector_instructions / rate;
+  }
+
   template <typename F>
   void Keep(double& least, const F& part) {
     using Clock = std::chrono::steady_clock;

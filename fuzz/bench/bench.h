@@ -22,6 +22,9 @@ struct BenchRow {
   std::optional<double> device;  // of a device that has the operation
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
+  // Instructions of the simulator a dot product, counted, and the time of those on vectors if each
+  // were an addition and nothing else took any: 0 where they are not counted.
+  double instructions = 0, vector_instructions = 0, bound = 0;
 };
 
 struct BenchOptions {
@@ -29,6 +32,7 @@ struct BenchOptions {
   const Strategy* strategy = nullptr;
   absl::Duration part = absl::Milliseconds(50);  // of a part in a round, at least one batch
   int rounds = 3;
+  bool bound = false;  // seconds a row
 };
 
 // Rows of every family that are measured unless others are named; names of the table.

@@ -24,6 +24,7 @@ struct Flags {
   std::vector<std::string> instr;
   std::string device, time = "50ms", strategy = "mixed", compare;
   int rounds = 3;
+  bool bound = false;
 };
 
 struct Earlier {
@@ -55,10 +56,11 @@ std::string Times(double earlier, double now) {
   return earlier > 0 && now > 0 ? absl::StrFormat("%.2f", earlier / now) : "";
 }
 
-std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool device,
-                    const TextStyle& style) {
-  std::vector<TableColumn> columns = {
-      {"instruction"}, {"generator", true, 2}, {"simulator", true}, {"digest", true, 3}};
+std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool bound,
+                    bool device, const TextStyle& style) {
+  std::vector<TableColumn> columns = {{"instruction"}, {"generator", true, 2}, {"simulator", true}};
+  if (bound) columns.push_back({"bound", true});
+  columns.push_back({"digest", true, 3});
   if (device) columns.push_back({"device", true, 1});
   columns.push_back({"unit", true});
   columns.push_back({"M/s", true});
@@ -67,7 +69,9 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   TextTable table(columns);
   for (const BenchRow& row : rows) {
     std::vector<std::string> cells = {row.op->name, Nanoseconds(row.generator),
-                                      Nanoseconds(row.simulator), Nanoseconds(row.digest)};
+                                      Nanoseconds(row.simulator)};
+    if (bound) cells.push_back(row.bound > 0 ? Nanoseconds(row.bound) : "-");
+    cells.push_back(Nanoseconds(row.digest));
     if (device) cells.push_back(row.device ? Nanoseconds(*row.device) : "-");
     cells.push_back(Nanoseconds(row.unit));
     cells.push_back(absl::StrFormat("%.2f", 1e3 / row.unit));
@@ -85,6 +89,8 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
 // The vectors that models with lanes are simulated in.
 std::string Lanes() { return LaneTargets().empty() ? "none" : LaneTargets()[0].name; }
 
+Json Counted(double number) { return number > 0 ? Json(number) : Json(); }
+
 std::string AsJson(const std::vector<BenchRow>& rows, const std::string& machine,
                    const std::string& device) {
   Json json = {
@@ -95,6 +101,9 @@ std::string AsJson(const std::vector<BenchRow>& rows, const std::string& machine
                             {"lanes", HasLanes(row.op->model)},
                             {"generator", row.generator},
                             {"simulator", row.simulator},
+                            {"instructions", Counted(row.instructions)},
+                            {"vector_instructions", Counted(row.vector_instructions)},
+                            {"bound", Counted(row.bound)},
                             {"digest", row.digest},
                             {"device", row.device ? Json(*row.device) : Json()},
                             {"unit", row.unit}});
@@ -124,8 +133,9 @@ int RunBench(const Flags& flags, const Globals& globals) {
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
   const auto stop = [&] { return !StopReason(endless).empty(); };
   if (device != nullptr) device->StopWhen(stop);
-  const auto rows = Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds}, device.get(),
-                          stop, [&](const Operation& op) { console.Status(op.name, false); });
+  const auto rows =
+      Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
+            stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
   if (!rows.ok()) return Fail(rows.status());
   const DeviceOr host = OpenHost();
@@ -136,7 +146,7 @@ int RunBench(const Flags& flags, const Globals& globals) {
     console.Print(absl::StrCat(
         Wrap(absl::StrCat("ns a dot product, one thread; lanes ", Lanes(), "; ", machine, "\n"),
              console.style().width, 2),
-        TableOf(*rows, earlier, device != nullptr, console.style())));
+        TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
   }
   return rows->size() < ops->size() ? kStopped : kClean;
 }
@@ -156,6 +166,8 @@ std::function<int()> AddBench(CLI::App& command, const Globals& globals) {
   command.add_option("--rounds", flags->rounds, "of which the least counts")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
+  command.add_flag("--bound", flags->bound,
+                   "count the simulator's instructions: the time it cannot go below with them");
   command
       .add_option("--compare", flags->compare, "earlier output of --json: how many times as fast")
       ->type_name("FILE");
