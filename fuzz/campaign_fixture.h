@@ -20,6 +20,7 @@
 #include "fuzz/cases/generate.h"
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"
+#include "fuzz/digest_sum.h"
 #include "fuzz/report.h"
 #include "fuzz/testing_operations.h"
 #include "fuzz/unit_log.h"

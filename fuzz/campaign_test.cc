@@ -55,6 +55,22 @@ TEST(DigestOf, IsXxh3OfEveryWord) {
   }
 }
 
+// Vectors sum the hashes of one after the other, from any number on.
+TEST(SumOfHashes, IsThatOfEachInEveryVector) {
+  std::mt19937_64 random(2);
+  for (const uint64_t first : {uint64_t{0}, uint64_t{0xfffffffd}, ~uint64_t{6}, random()}) {
+    for (const size_t size : {0u, 1u, 7u, 8u, 64u, 1003u}) {
+      std::vector<uint64_t> words(size);
+      for (uint64_t& word : words) word = random() >> random() % 64;
+      Digest sum = 0;
+      for (size_t i = 0; i < size; ++i) sum += HashOfResult(words[i], first + i);
+      for (const HashTarget& target : HashTargets()) {
+        EXPECT_TRUE(target.sum(words, first) == sum) << target.name << ", " << size << " words";
+      }
+    }
+  }
+}
+
 TEST(DigestOf, CountsEveryWordAtItsCase) {
   using Words = std::vector<uint64_t>;
   const Operation& op = *FindOperation(kInteger);

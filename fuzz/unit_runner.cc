@@ -1,10 +1,12 @@
 #include "fuzz/unit_runner.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/digest.h"
+#include "fuzz/digest_sum.h"
 #include "fuzz/events.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"
@@ -25,11 +27,16 @@ bool KeepsAnswers(const absl::Status& status) {
 }  // namespace
 
 Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d) {
-  Digest sum = 0;
-  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
   const uint64_t first = batch.first * batch.shape.d_words();
-  for (size_t i = 0; i < d.size(); ++i) {
-    sum += HashOfResult(ComparedWord(op.model.d, any_nan, d[i]), first + i);
+  if (op.numerics->nan_verdict != NanVerdict::kAnyNan) return SumOfHashes(d, first);
+  Digest sum = 0;
+  std::array<uint64_t, 512> compared;
+  for (size_t done = 0; done < d.size();) {
+    const auto words = d.subspan(done, std::min(d.size() - done, compared.size()));
+    std::ranges::transform(words, compared.begin(),
+                           [&](uint64_t word) { return ComparedWord(op.model.d, true, word); });
+    sum += SumOfHashes(std::span(compared).first(words.size()), first + done);
+    done += words.size();
   }
   return sum;
 }

@@ -91,15 +91,15 @@ MMADIFF_LANES void StoreWide(Four words, uint64_t* to) {
   hn::StoreU(hn::InterleaveUpper(kFour, words, hn::Zero(kFour)), kFour, halves + 4);
 }
 // Rows become columns.
-MMADIFF_LANES void Turn(Four (&x)[4]) {
-  const Four low01 = hn::InterleaveLower(kFour, x[0], x[1]);
-  const Four low23 = hn::InterleaveLower(kFour, x[2], x[3]);
-  const Four high01 = hn::InterleaveUpper(kFour, x[0], x[1]);
-  const Four high23 = hn::InterleaveUpper(kFour, x[2], x[3]);
-  x[0] = hn::ConcatLowerLower(kFour, low23, low01);
-  x[1] = hn::ConcatUpperUpper(kFour, low23, low01);
-  x[2] = hn::ConcatLowerLower(kFour, high23, high01);
-  x[3] = hn::ConcatUpperUpper(kFour, high23, high01);
+MMADIFF_LANES void Turn(Four& x0, Four& x1, Four& x2, Four& x3) {
+  const Four low01 = hn::InterleaveLower(kFour, x0, x1);
+  const Four low23 = hn::InterleaveLower(kFour, x2, x3);
+  const Four high01 = hn::InterleaveUpper(kFour, x0, x1);
+  const Four high23 = hn::InterleaveUpper(kFour, x2, x3);
+  x0 = hn::ConcatLowerLower(kFour, low23, low01);
+  x1 = hn::ConcatUpperUpper(kFour, low23, low01);
+  x2 = hn::ConcatLowerLower(kFour, high23, high01);
+  x3 = hn::ConcatUpperUpper(kFour, high23, high01);
 }
 
 // Both return how many words of each row they moved.
@@ -107,10 +107,15 @@ MMADIFF_LANES int ScatterFours(const uint64_t* from, int lanes, int row, Lane* t
   const int words = row / 4 * 4;
   for (int j = 0; j < words; j += 4) {
     for (int lane = 0; lane < lanes; lane += 4) {
-      Four x[4];
-      for (int i = 0; i < 4; ++i) x[i] = LoadNarrow(from + (lane + i) * row + j);
-      Turn(x);
-      for (int i = 0; i < 4; ++i) hn::StoreU(x[i], kFour, to + (j + i) * lanes + lane);
+      const uint64_t* words = from + lane * row + j;
+      Four x0 = LoadNarrow(words), x1 = LoadNarrow(words + row);
+      Four x2 = LoadNarrow(words + 2 * row), x3 = LoadNarrow(words + 3 * row);
+      Turn(x0, x1, x2, x3);
+      Lane* first = to + j * lanes + lane;
+      hn::StoreU(x0, kFour, first);
+      hn::StoreU(x1, kFour, first + lanes);
+      hn::StoreU(x2, kFour, first + 2 * lanes);
+      hn::StoreU(x3, kFour, first + 3 * lanes);
     }
   }
   return words;
@@ -119,10 +124,15 @@ MMADIFF_LANES int GatherFours(const Lane* from, int lanes, int row, uint64_t* to
   const int words = row / 4 * 4;
   for (int j = 0; j < words; j += 4) {
     for (int lane = 0; lane < lanes; lane += 4) {
-      Four x[4];
-      for (int i = 0; i < 4; ++i) x[i] = hn::LoadU(kFour, from + (j + i) * lanes + lane);
-      Turn(x);
-      for (int i = 0; i < 4; ++i) StoreWide(x[i], to + (lane + i) * row + j);
+      const Lane* first = from + j * lanes + lane;
+      Four x0 = hn::LoadU(kFour, first), x1 = hn::LoadU(kFour, first + lanes);
+      Four x2 = hn::LoadU(kFour, first + 2 * lanes), x3 = hn::LoadU(kFour, first + 3 * lanes);
+      Turn(x0, x1, x2, x3);
+      uint64_t* words = to + lane * row + j;
+      StoreWide(x0, words);
+      StoreWide(x1, words + row);
+      StoreWide(x2, words + 2 * row);
+      StoreWide(x3, words + 3 * row);
     }
   }
   return words;
@@ -196,6 +206,7 @@ class Simulation {
   void Run() {
     const Shape& s = batch_.shape;
     const int64_t rows = batch_.count * s.blocks * s.m;
+    const Family family = family_;
     for (int64_t next = 0; next < rows; next += lanes_) {
       const int64_t first = std::min(next, rows - lanes_);  // some rows twice
       GatherRows(first);
@@ -203,13 +214,13 @@ class Simulation {
         if (first % s.m == 0) DecodeColumns(&batch_.b[first / s.m * s.n * row_]);
         int j = 0;
         if constexpr (requires { &Family::template ResultOfTwo<RowOfEach, ColumnOfAll>; }) {
-          for (; j + 1 < s.n; j += 2) FinishTwo(j);
+          for (; j + 1 < s.n; j += 2) FinishTwo(family, j);
         }
-        for (; j < s.n; ++j) Finish(j, ColumnOfAll(b_, j * column_));
+        for (; j < s.n; ++j) Finish(family, j, ColumnOfAll(b_, j * column_));
       } else {
         for (int j = 0; j < s.n; ++j) {
           GatherColumns(j);
-          Finish(j, RowOfEach(b_));
+          Finish(family, j, RowOfEach(b_));
         }
       }
       Gather(addends_.data(), lanes_, s.n, &d_[first * s.n]);
@@ -221,16 +232,16 @@ class Simulation {
   static constexpr bool kScalesApart = requires { Family::kScalesApart; };
 
   template <class Column>
-  MMADIFF_LANES void Finish(int j, const Column& column) {
+  MMADIFF_LANES void Finish(const Family& family, int j, const Column& column) {
     Lane* words = addends_.data() + j * lanes_;
-    hn::Store(family_.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
+    hn::Store(family.Result(RowOfEach(a_), column, hn::Load(kLane, words)), kLane, words);
   }
 
-  MMADIFF_LANES void FinishTwo(int j) {
+  MMADIFF_LANES void FinishTwo(const Family& family, int j) {
     Lane *words0 = addends_.data() + j * lanes_, *words1 = words0 + lanes_;
     Lanes c0 = hn::Load(kLane, words0), c1 = hn::Load(kLane, words1);
-    family_.ResultOfTwo(RowOfEach(a_), ColumnOfAll(b_, j * column_),
-                        ColumnOfAll(b_, (j + 1) * column_), c0, c1);
+    family.ResultOfTwo(RowOfEach(a_), ColumnOfAll(b_, j * column_),
+                       ColumnOfAll(b_, (j + 1) * column_), c0, c1);
     hn::Store(c0, kLane, words0);
     hn::Store(c1, kLane, words1);
   }
@@ -258,12 +269,22 @@ class Simulation {
 
   // Of words_: a vector for each k and each scale.
   template <class ElementFormat>
-  MMADIFF_LANES void DecodeRows(const ElementFormat& format, Operands& out) {
-    for (int p = 0; p < m_.k; ++p) {
-      const int k = order_[p];
-      Operand x = Family::Decode(format, hn::Load(kLane, words_.data() + k * lanes_));
-      if (m_.scale_block != 0 && !kScalesApart) x = Scaled(x, ScaleAt(k / m_.scale_block));
-      Store(x, out, p * lanes_);
+  MMADIFF_LANES void DecodeRows(const ElementFormat of, Operands& out) {
+    const ElementFormat format = of;
+    const Lane* words = words_.data();
+    const int* order = order_.data();
+    const int count = m_.k, block = kScalesApart ? 0 : m_.scale_block, lanes = lanes_;
+    Lane *magnitude = out.magnitude.data(), *exponent = out.exponent.data(),
+         *sign = out.sign.data();
+    for (int p = 0; p < count; ++p) {
+      const int k = order[p];
+      Operand x = Family::Decode(format, hn::Load(kLane, words + k * lanes));
+      if (block != 0) x = Scaled(x, ScaleAt(k / block));
+      hn::Store(x.magnitude, kLane, magnitude + p * lanes);
+      if constexpr (Family::kHasExponents) {
+        hn::Store(x.exponent, kLane, exponent + p * lanes);
+        hn::Store(x.sign, kLane, sign + p * lanes);
+      }
     }
     for (int i = 0; kScalesApart && i < m_.scales(); ++i) {
       Store(ScaleAt(i), out, (scales_at_ + i) * lanes_);
@@ -281,6 +302,7 @@ class Simulation {
     // Scales that join their elements stand beside each of them.
     const int block = kScalesApart ? 1 : m_.scale_block, scale_count = m_.scales() * block;
     const bool in_order = m_.algorithm.grouping != Grouping::kPairsOfFour;
+    const auto format = format_b_;
     for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
       if (in_order) {
         Narrow(b, count, words);
@@ -289,7 +311,7 @@ class Simulation {
       }
       for (int p = 0; p < scale_count; ++p) scales[p] = static_cast<Lane>(b[count + p / block]);
       for (int p = 0; p < scales_at_; p += lanes_) {
-        Operand x = Family::Decode(format_b_, hn::Load(kLane, words + p));
+        Operand x = Family::Decode(format, hn::Load(kLane, words + p));
         if (m_.scale_block != 0 && !kScalesApart) {
           x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, scales + p)));
         }
