@@ -75,77 +75,117 @@ class ColumnOfAll {
   const Lane *magnitude_, *exponent_, *sign_;
 };
 
-// Between rows of words, which have 64 bits in a batch, and vectors of a word of each row: where lanes
-// have 32 bits and come in fours, four words of four rows at a time.
-#if !defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
+// Between rows of words, which have 64 bits in a batch, and vectors of a word of each row.
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+constexpr bool kMovesVectors = true;
+
+#if defined(MMADIFF_WIDE_LANES)
+MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
+  return hn::BitCast(kLane, hn::LoadU(kUnsignedLane, from));
+}
+MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
+  hn::StoreU(hn::BitCast(kUnsignedLane, words), kUnsignedLane, to);
+}
+constexpr bool kMovesFours = false;
+MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
+MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
+#else
+MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
+  const auto* halves = reinterpret_cast<const int32_t*>(from);
+  return hn::ConcatEven(kLane, hn::LoadU(kLane, halves + hn::Lanes(kLane)),
+                        hn::LoadU(kLane, halves));
+}
+MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
+  constexpr hn::RepartitionToWide<Unsigned> kWord;
+  constexpr hn::Half<Unsigned> kHalf;
+  const auto all = hn::BitCast(kUnsignedLane, words);
+  hn::StoreU(hn::PromoteTo(kWord, hn::LowerHalf(kHalf, all)), kWord, to);
+  hn::StoreU(hn::PromoteTo(kWord, hn::UpperHalf(kHalf, all)), kWord, to + hn::Lanes(kWord));
+}
+
+constexpr bool kMovesFours = true;
 constexpr hn::Full128<int32_t> kFour;
 using Four = hn::Vec<decltype(kFour)>;
 
-MMADIFF_LANES Four LoadNarrow(const uint64_t* from) {
-  const auto* halves = reinterpret_cast<const int32_t*>(from);
-  return hn::ConcatEven(kFour, hn::LoadU(kFour, halves + 4), hn::LoadU(kFour, halves));
+// Rows of four become columns, in each 128 bits.
+template <class Tag>
+MMADIFF_LANES void Turn(Tag tag, hn::Vec<Tag>& x0, hn::Vec<Tag>& x1, hn::Vec<Tag>& x2,
+                        hn::Vec<Tag>& x3) {
+  constexpr hn::Repartition<int64_t, Tag> kTwo;
+  const auto low01 = hn::BitCast(kTwo, hn::InterleaveLower(tag, x0, x1));
+  const auto low23 = hn::BitCast(kTwo, hn::InterleaveLower(tag, x2, x3));
+  const auto high01 = hn::BitCast(kTwo, hn::InterleaveUpper(tag, x0, x1));
+  const auto high23 = hn::BitCast(kTwo, hn::InterleaveUpper(tag, x2, x3));
+  x0 = hn::BitCast(tag, hn::InterleaveLower(kTwo, low01, low23));
+  x1 = hn::BitCast(tag, hn::InterleaveUpper(kTwo, low01, low23));
+  x2 = hn::BitCast(tag, hn::InterleaveLower(kTwo, high01, high23));
+  x3 = hn::BitCast(tag, hn::InterleaveUpper(kTwo, high01, high23));
 }
-MMADIFF_LANES void StoreWide(Four words, uint64_t* to) {
+
+// Four words of each fourth row.
+template <class Tag>
+MMADIFF_LANES hn::Vec<Tag> FoursOf(Tag tag, const uint64_t* from, int64_t stride) {
+  if constexpr (hn::MaxLanes(tag) == 4) {
+    const auto* halves = reinterpret_cast<const int32_t*>(from);
+    return hn::ConcatEven(tag, hn::LoadU(tag, halves + 4), hn::LoadU(tag, halves));
+  } else {
+    constexpr hn::Half<Tag> kHalf;
+    const int64_t rows = hn::MaxLanes(kHalf);
+    return hn::Combine(tag, FoursOf(kHalf, from + rows * stride, stride),
+                       FoursOf(kHalf, from, stride));
+  }
+}
+MMADIFF_LANES void ScatterFour(const uint64_t* from, int64_t stride, int lanes, Lane* to) {
+  Lanes x0 = FoursOf(kLane, from, stride), x1 = FoursOf(kLane, from + stride, stride);
+  Lanes x2 = FoursOf(kLane, from + 2 * stride, stride);
+  Lanes x3 = FoursOf(kLane, from + 3 * stride, stride);
+  Turn(kLane, x0, x1, x2, x3);
+  hn::Store(x0, kLane, to);
+  hn::Store(x1, kLane, to + lanes);
+  hn::Store(x2, kLane, to + 2 * lanes);
+  hn::Store(x3, kLane, to + 3 * lanes);
+}
+
+MMADIFF_LANES void StoreFour(Four words, uint64_t* to) {
   auto* halves = reinterpret_cast<int32_t*>(to);
   hn::StoreU(hn::InterleaveLower(kFour, words, hn::Zero(kFour)), kFour, halves);
   hn::StoreU(hn::InterleaveUpper(kFour, words, hn::Zero(kFour)), kFour, halves + 4);
 }
-// Rows become columns.
-MMADIFF_LANES void Turn(Four& x0, Four& x1, Four& x2, Four& x3) {
-  const Four low01 = hn::InterleaveLower(kFour, x0, x1);
-  const Four low23 = hn::InterleaveLower(kFour, x2, x3);
-  const Four high01 = hn::InterleaveUpper(kFour, x0, x1);
-  const Four high23 = hn::InterleaveUpper(kFour, x2, x3);
-  x0 = hn::ConcatLowerLower(kFour, low23, low01);
-  x1 = hn::ConcatUpperUpper(kFour, low23, low01);
-  x2 = hn::ConcatLowerLower(kFour, high23, high01);
-  x3 = hn::ConcatUpperUpper(kFour, high23, high01);
+MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int row, uint64_t* to) {
+  for (int lane = 0; lane < lanes; lane += 4, from += 4, to += 4 * row) {
+    Four x0 = hn::LoadU(kFour, from), x1 = hn::LoadU(kFour, from + lanes);
+    Four x2 = hn::LoadU(kFour, from + 2 * lanes), x3 = hn::LoadU(kFour, from + 3 * lanes);
+    Turn(kFour, x0, x1, x2, x3);
+    StoreFour(x0, to);
+    StoreFour(x1, to + row);
+    StoreFour(x2, to + 2 * row);
+    StoreFour(x3, to + 3 * row);
+  }
 }
+#endif
 
-// Both return how many words of each row they moved.
-MMADIFF_LANES int ScatterFours(const uint64_t* from, int lanes, int row, Lane* to) {
-  const int words = row / 4 * 4;
-  for (int j = 0; j < words; j += 4) {
-    for (int lane = 0; lane < lanes; lane += 4) {
-      const uint64_t* words = from + lane * row + j;
-      Four x0 = LoadNarrow(words), x1 = LoadNarrow(words + row);
-      Four x2 = LoadNarrow(words + 2 * row), x3 = LoadNarrow(words + 3 * row);
-      Turn(x0, x1, x2, x3);
-      Lane* first = to + j * lanes + lane;
-      hn::StoreU(x0, kFour, first);
-      hn::StoreU(x1, kFour, first + lanes);
-      hn::StoreU(x2, kFour, first + 2 * lanes);
-      hn::StoreU(x3, kFour, first + 3 * lanes);
-    }
-  }
-  return words;
+// `count` words side by side.
+MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
+  const int lanes = static_cast<int>(hn::Lanes(kLane));
+  int i = 0;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(LoadWords(from + i), kLane, to + i);
+  for (; i < count; ++i) to[i] = static_cast<Lane>(from[i]);
 }
-MMADIFF_LANES int GatherFours(const Lane* from, int lanes, int row, uint64_t* to) {
-  const int words = row / 4 * 4;
-  for (int j = 0; j < words; j += 4) {
-    for (int lane = 0; lane < lanes; lane += 4) {
-      const Lane* first = from + j * lanes + lane;
-      Four x0 = hn::LoadU(kFour, first), x1 = hn::LoadU(kFour, first + lanes);
-      Four x2 = hn::LoadU(kFour, first + 2 * lanes), x3 = hn::LoadU(kFour, first + 3 * lanes);
-      Turn(x0, x1, x2, x3);
-      uint64_t* words = to + lane * row + j;
-      StoreWide(x0, words);
-      StoreWide(x1, words + row);
-      StoreWide(x2, words + 2 * row);
-      StoreWide(x3, words + 3 * row);
-    }
-  }
-  return words;
-}
-MMADIFF_LANES int NarrowFours(const uint64_t* from, int count, Lane* to) {
-  const int words = count / 4 * 4;
-  for (int i = 0; i < words; i += 4) hn::StoreU(LoadNarrow(from + i), kFour, to + i);
-  return words;
+// Rows of two words become two vectors.
+MMADIFF_LANES void ScatterTwo(const uint64_t* from, int lanes, Lane* to) {
+  const Lanes low = LoadWords(from), high = LoadWords(from + lanes);
+  hn::Store(hn::ConcatEven(kLane, high, low), kLane, to);
+  hn::Store(hn::ConcatOdd(kLane, high, low), kLane, to + lanes);
 }
 #else
-MMADIFF_LANES int ScatterFours(const uint64_t*, int, int, Lane*) { return 0; }
-MMADIFF_LANES int GatherFours(const Lane*, int, int, uint64_t*) { return 0; }
-MMADIFF_LANES int NarrowFours(const uint64_t*, int, Lane*) { return 0; }
+constexpr bool kMovesVectors = false, kMovesFours = false;
+MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
+MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
+MMADIFF_LANES void ScatterTwo(const uint64_t*, int, Lane*) {}
+MMADIFF_LANES void StoreWords(Lanes, uint64_t*) {}
+MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
+  for (int i = 0; i < count; ++i) to[i] = static_cast<Lane>(from[i]);
+}
 #endif
 
 MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to) {
@@ -153,24 +193,30 @@ MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to
     *to = static_cast<Lane>(*from);
   }
 }
-// Rows of words one after the other become vectors of a word of each.
-MMADIFF_LANES void Scatter(const uint64_t* from, int lanes, int row, Lane* to) {
-  const int done = ScatterFours(from, lanes, row, to);
+// Rows of words, `stride` apart, become vectors of a word of each.
+MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int row, Lane* to) {
+  if (row == 1 && stride == 1) return Narrow(from, lanes, to);
+  if (kMovesVectors && row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
+  int done = 0;
+  for (; kMovesFours && done + 4 <= row; done += 4) {
+    ScatterFour(from + done, stride, lanes, to + done * lanes);
+  }
   for (int lane = 0; done != row && lane < lanes; ++lane) {
-    ScatterRow(from + lane * row + done, lanes, row - done, to + done * lanes + lane);
+    ScatterRow(from + lane * stride + done, lanes, row - done, to + done * lanes + lane);
   }
 }
+// Vectors become rows of words, one after the other.
 MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
-  const int done = GatherFours(from, lanes, row, to);
+  if (kMovesVectors && row == 1) return StoreWords(hn::Load(kLane, from), to);
+  int done = 0;
+  for (; kMovesFours && done + 4 <= row; done += 4) {
+    GatherFour(from + done * lanes, lanes, row, to + done);
+  }
   for (int lane = 0; done != row && lane < lanes; ++lane) {
     for (int j = done; j < row; ++j) {
       to[lane * row + j] = static_cast<std::make_unsigned_t<Lane>>(from[j * lanes + lane]);
     }
   }
-}
-// `count` words side by side.
-MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
-  for (int i = NarrowFours(from, count, to); i < count; ++i) to[i] = static_cast<Lane>(from[i]);
 }
 
 // Lanes are consecutive rows of A of the whole batch, `kLanes` of them at a time. They share the
@@ -197,8 +243,7 @@ class Simulation {
         words_(std::max(row_ * lanes_, 2 * column_)),
         addends_(batch.shape.n * lanes_),
         a_(column_ * lanes_, Family::kHasExponents),
-        b_((shares_ ? batch.shape.n : lanes_) * column_, Family::kHasExponents),
-        block_(lanes_) {
+        b_((shares_ ? batch.shape.n : lanes_) * column_, Family::kHasExponents) {
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
   }
@@ -219,7 +264,7 @@ class Simulation {
         for (; j < s.n; ++j) Finish(family, j, ColumnOfAll(b_, j * column_));
       } else {
         for (int j = 0; j < s.n; ++j) {
-          GatherColumns(j);
+          GatherColumns(first, j);
           Finish(family, j, RowOfEach(b_));
         }
       }
@@ -246,23 +291,25 @@ class Simulation {
     hn::Store(c1, kLane, words1);
   }
 
-  // Copies of members below: the compiler cannot know that no word that is written is one.
+  // Copies of members: the compiler cannot know that no word that is written is one.
   MMADIFF_LANES void GatherRows(int64_t first) {
-    const int m = batch_.shape.m;
-    int64_t block = first / m;
-    for (int lane = 0, i = static_cast<int>(first % m), lanes = lanes_; lane < lanes; ++lane) {
-      block_[lane] = block;
-      if (++i == m) ++block, i = 0;
-    }
-    Scatter(&batch_.a[first * row_], lanes_, row_, words_.data());
-    Scatter(&batch_.c[first * batch_.shape.n], lanes_, batch_.shape.n, addends_.data());
+    const int n = batch_.shape.n;
+    Scatter(&batch_.a[first * row_], row_, lanes_, row_, words_.data());
+    Scatter(&batch_.c[first * n], n, lanes_, n, addends_.data());
     DecodeRows(format_a_, a_);
   }
 
-  MMADIFF_LANES void GatherColumns(int j) {
-    const int n = batch_.shape.n;
-    for (int lane = 0; lane < lanes_; ++lane) {
-      ScatterRow(&batch_.b[(block_[lane] * n + j) * row_], lanes_, row_, words_.data() + lane);
+  MMADIFF_LANES void GatherColumns(int64_t first, int j) {
+    const int m = batch_.shape.m, n = batch_.shape.n, row = row_, lanes = lanes_;
+    Lane* words = words_.data();
+    const uint64_t* b = &batch_.b[(first / m * n + j) * row];
+    if (m == 1) {
+      Scatter(b, n * row, lanes, row, words);
+    } else {
+      for (int lane = 0, i = static_cast<int>(first % m); lane < lanes; ++lane) {
+        ScatterRow(b, lanes, row, words + lane);
+        if (++i == m) b += n * row, i = 0;
+      }
     }
     DecodeRows(format_b_, b_);
   }
@@ -356,7 +403,6 @@ class Simulation {
   Words addends_;        // [n][lane]; then the results
   Operands a_;           // [k][lane]
   Operands b_;           // [k][lane]; shared: [n][column_]
-  std::vector<int64_t> block_;
 };
 
 }  // namespace MMADIFF_WIDTH
