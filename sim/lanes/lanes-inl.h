@@ -271,10 +271,12 @@ MMADIFF_LANES Lanes RoundPackLanes(const Format& f, const Algorithm& alg, Lanes 
     Mask tiny = hn::Lt(leading, least);
     if (alg.tininess == Tininess::kAfterRounding) {
       // Not if it were normal with the exponent unbounded.
-      const Lanes free =
-          RoundedShift(alg.output_rounding, magnitude, leading - All(digits) - lsb, sign);
-      const Mask grows = hn::Ne(Down(free, digits + 1), Zero());
-      tiny = hn::And(tiny, hn::Not(hn::And(grows, hn::Eq(leading, least - All(1)))));
+      const Mask near = hn::And(tiny, hn::Eq(leading, least - All(1)));
+      if (!None(near)) {
+        const Lanes free =
+            RoundedShift(alg.output_rounding, magnitude, leading - All(digits) - lsb, sign);
+        tiny = hn::AndNot(hn::And(near, hn::Ne(Down(free, digits + 1), Zero())), tiny);
+      }
     }
     none = hn::Or(none, tiny);
   }
