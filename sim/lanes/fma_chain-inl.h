@@ -13,19 +13,33 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Products that AddToOddLanes() takes.
+// Products of at most 24 bits, or 53 in wide lanes.
 struct ShortProducts {
   static constexpr bool kTwoColumns = false;  // too little is gained
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     return DecodeLanes(f, word);
   }
+  // The product and the addend begin at one of the highest bits, so that a term which loses bits is
+  // too small to cancel the other. Only an addend that is subnormal begins lower; its last bit is that
+  // of the least result, and there are more below.
   static MMADIFF_LANES Sum Add(const Model& m, const Operand& a, const Operand& b,
                                const Operand& c) {
-    const Lanes product_bits = All(m.a.fraction_bits + m.b.fraction_bits);
-    return AddToOddLanes(a.sign ^ b.sign, Product(a.magnitude, b.magnitude),
-                         a.exponent + b.exponent - product_bits, c.sign, c.magnitude,
-                         c.exponent - All(m.d.fraction_bits));
+    const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+    Lanes product = Product(a.magnitude, b.magnitude);
+    Lanes lsb = a.exponent + b.exponent;
+    if (m.algorithm.input_subnormals == Subnormals::kKeep) {
+      const Lanes up = All(kBits - 2) - BitWidth(product);
+      product = Up(product, up);
+      lsb = lsb - All(product_bits) - up;
+    } else {
+      const int up = kBits - 4 - product_bits;
+      product = Up(product, up);
+      lsb = lsb - All(product_bits + up);
+    }
+    const int up = kBits - 3 - m.d.fraction_bits;
+    return AlignAndAdd(a.sign ^ b.sign, product, lsb, c.sign, Up(c.magnitude, up),
+                       c.exponent - All(m.d.fraction_bits + up));
   }
 };
 

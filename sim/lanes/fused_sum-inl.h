@@ -87,15 +87,19 @@ class FusedSumLanes {
   // Rows give the operand at a position in the order of the steps by row.At(position).
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
-    const bool last = m_.algorithm.addend_joins == AddendJoins::kLastAdd;
-    const int terms = std::min(m_.algorithm.terms, m_.k);
-    Lanes sum = last ? Zero() : c;
-    for (int first = 0; first < m_.k; first += terms) {
-      const bool own = first == 0 && !last;
-      const int end = std::min(first + terms, m_.k);
-      sum = Step(a, b, first, end, own ? m_.c : m_.d, DecodeLanes(own ? c_ : d_, sum));
-    }
-    return last ? AddLanes(m_.d, last_add_, d_, c, sum) : sum;
+    Column<RowB> column(b, c);
+    Sum(a, column);
+    return Last(column.sum, c);
+  }
+
+  // Of two columns, which share what is loaded of A.
+  template <class RowA, class RowB>
+  MMADIFF_LANES void ResultOfTwo(const RowA& a, const RowB& b0, const RowB& b1, Lanes& c0,
+                                 Lanes& c1) const {
+    Column<RowB> column0(b0, c0), column1(b1, c1);
+    Sum(a, column0, column1);
+    c0 = Last(column0.sum, c0);
+    c1 = Last(column1.sum, c1);
   }
 
  private:
@@ -131,41 +135,88 @@ class FusedSumLanes {
     Lanes high_, low_;
   };
 
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
-                           const Operand& c) const {
-    const Algorithm& alg = m_.algorithm;
-    Lanes align = hn::Max(All(alg.exponent_floor), AddendExponentLanes(m_, c_format, c));
-    for (int p = first; p < end; ++p) {
-      align = hn::Max(align, a.Exponent(p) + b.Exponent(p));
-    }
+  // A column of B and its sum so far.
+  template <class RowB>
+  struct Column {
+    MMADIFF_LANES Column(const RowB& row, Lanes c) : b(row), sum(c) {}
+    const RowB b;
+    Lanes sum;
+    // Of a step.
+    Operand c;
+    Lanes align, product_align, part;
     Total total;
-    const Lanes product_align = align + All(std::max(product_bits_ - alg.fraction_bits, 0));
-    for (int p = first; p < end;) {
-      Lanes part = Zero();
-      for (const int stop = std::min(p + part_terms_, end); p < stop; ++p) {
-        const Lanes down = AtMostAll(product_align - (a.Exponent(p) + b.Exponent(p)));
-        const Lanes term = Down(a.Magnitude(p) * b.Magnitude(p), down);
-        part = part + WithSign(term, a.Sign(p) ^ b.Sign(p));
+  };
+
+  bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
+  MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
+    return JoinsLast() ? AddLanes(m_.d, last_add_, d_, c, sum) : sum;
+  }
+
+  template <class RowA, class... Columns>
+  MMADIFF_LANES void Sum(const RowA& a, Columns&... columns) const {
+    const int terms = std::min(m_.algorithm.terms, m_.k);
+    if (JoinsLast()) ((columns.sum = Zero()), ...);
+    for (int first = 0; first < m_.k; first += terms) {
+      const bool own = first == 0 && !JoinsLast();
+      const int end = std::min(first + terms, m_.k);
+      (Begin(own, columns), ...);
+      for (int p = first; p < end; ++p) {
+        const Lanes exponent = a.Exponent(p);
+        ((columns.align = hn::Max(columns.align, exponent + columns.b.Exponent(p))), ...);
       }
-      total.Add(part);
+      (Align(columns), ...);
+      for (int p = first; p < end;) {
+        ((columns.part = Zero()), ...);
+        for (const int stop = std::min(p + part_terms_, end); p < stop; ++p) {
+          const Operand x = a.At(p);
+          (AddProduct(x, p, columns), ...);
+        }
+        (columns.total.Add(columns.part), ...);
+      }
+      (End(a, first, end, own, columns), ...);
     }
+  }
+
+  template <class Column>
+  MMADIFF_LANES void Begin(bool own, Column& column) const {
+    column.c = DecodeLanes(own ? c_ : d_, column.sum);
+    column.align = hn::Max(All(m_.algorithm.exponent_floor),
+                           AddendExponentLanes(m_, own ? m_.c : m_.d, column.c));
+    column.total = Total();
+  }
+  template <class Column>
+  MMADIFF_LANES void Align(Column& column) const {
+    column.product_align =
+        column.align + All(std::max(product_bits_ - m_.algorithm.fraction_bits, 0));
+  }
+  template <class Column>
+  MMADIFF_LANES void AddProduct(const Operand& x, int p, Column& column) const {
+    const Operand y = column.b.At(p);
+    const Lanes down = AtMostAll(column.product_align - (x.exponent + y.exponent));
+    const Lanes term = Down(x.magnitude * y.magnitude, down);
+    column.part = column.part + WithSign(term, x.sign ^ y.sign);
+  }
+  template <class RowA, class Column>
+  MMADIFF_LANES void End(const RowA& a, int first, int end, bool own, Column& column) const {
+    const Algorithm& alg = m_.algorithm;
+    const Operand& c = column.c;
+    Total& total = column.total;
     // The addend: no bit above those of the alignment, so that 31 bits hold it.
-    const Lanes addend_down = align - All(alg.fraction_bits - c_format.fraction_bits) - c.exponent;
-    const Lanes addend =
-        Down(Up(c.magnitude, Between0AndAll(Zero() - addend_down)), Between0AndAll(addend_down));
+    const int c_bits = own ? m_.c.fraction_bits : m_.d.fraction_bits;
+    const Lanes addend_down = column.align - All(alg.fraction_bits - c_bits) - c.exponent;
+    const Lanes addend = DownOrUp(c.magnitude, addend_down);
     total.Add(WithSign(hn::IfThenZeroElse(IsZero(c), addend), c.sign));
     total.Carry();
-    Lanes lsb = align - All(alg.fraction_bits);
+    Lanes lsb = column.align - All(alg.fraction_bits);
     Lanes sign = total.sign();
     const Mask zero = total.IsZero();
     if (alg.zero_sign == ZeroSign::kIeee && !None(zero)) {
-      sign = Pick(zero, NegativeZeros(a, b, first, end, c), sign);
+      sign = Pick(zero, NegativeZeros(a, column.b, first, end, c), sign);
     }
     const Lanes magnitude = total.Magnitude(lsb);
-    const Lanes word = RoundSumLanes(m_, sign, magnitude, lsb);
-    if (None(AtLeast(align, kLeastNarrowSpecial))) return word;
-    return SumSpecialLanes(m_, align, a, b, first, end, c, word);
+    column.sum = RoundSumLanes(m_, sign, magnitude, lsb);
+    if (None(AtLeast(column.align, kLeastNarrowSpecial))) return;
+    column.sum = SumSpecialLanes(m_, column.align, a, column.b, first, end, c, column.sum);
   }
 
   const Model m_;

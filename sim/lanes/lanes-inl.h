@@ -86,10 +86,16 @@ MMADIFF_LANES Lanes DownAny(Lanes x, Lanes shift) {
   return InRange(shift, Down(x, MMADIFF_ANY_SHIFT ? shift : shift & All(kBits - 1)));
 }
 MMADIFF_LANES Lanes UpAny(Lanes x, Lanes shift) { return InRange(shift, Up(x, shift)); }
-#undef MMADIFF_ANY_SHIFT
 MMADIFF_LANES Lanes Between0AndAll(Lanes shift) {
   return hn::Min(hn::Max(shift, Zero()), All(kBits - 1));
 }
+// x * 2^-shift, of bits; a negative shift, from 1 - kBits on, moves up.
+MMADIFF_LANES Lanes DownOrUp(Lanes x, Lanes shift) {
+  const Lanes up = Zero() - shift;
+  if (MMADIFF_ANY_SHIFT) return Down(x, shift) | Up(x, up);
+  return Down(Up(x, Between0AndAll(up)), Between0AndAll(shift));
+}
+#undef MMADIFF_ANY_SHIFT
 // (-1)^sign * x; the sign is 0 or -1.
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
@@ -227,13 +233,14 @@ MMADIFF_LANES Mask IsNan(const Operand& x) { return hn::Eq(x.exponent, All(kNarr
 
 // magnitude * 2^-shift rounded to an integer; the magnitude is at most kMost.
 MMADIFF_LANES Lanes RoundedShift(Rounding rounding, Lanes magnitude, Lanes shift, Lanes sign) {
+  if (rounding == Rounding::kTowardZero) return DownOrUp(magnitude, shift);
   const Lanes down = Between0AndAll(shift - All(1)), up = Between0AndAll(All(1) - shift);
   const Lanes seen = Down(magnitude, down);
   const Lanes lost = Ones(hn::Ne(Up(seen, down), magnitude));
   const Lanes twice = Up(seen, up), kept = Down(twice, 1), half = twice & All(1);
   switch (rounding) {
     case Rounding::kTowardZero:
-      return kept;
+      break;
     case Rounding::kDown:
       return kept + ((half | lost) & sign & All(1));
     case Rounding::kUp:
@@ -304,6 +311,18 @@ struct Sum {
   Lanes sign, magnitude, lsb;
 };
 
+// The sum of magnitudes below 2^(kBits - 2); the one with the smaller unit moves down, to odd.
+MMADIFF_LANES Sum AlignAndAdd(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
+                              Lanes y_lsb) {
+  const Lanes lsb = hn::Max(x_lsb, y_lsb);
+  const Lanes x_down = AtMostAll(lsb - x_lsb), y_down = AtMostAll(lsb - y_lsb);
+  const Lanes x_kept = Down(x, x_down), y_kept = Down(y, y_down);
+  x = WithSign(x_kept | (Ones(hn::Ne(Up(x_kept, x_down), x)) & All(1)), x_sign);
+  y = WithSign(y_kept | (Ones(hn::Ne(Up(y_kept, y_down), y)) & All(1)), y_sign);
+  const Lanes sum = x + y, sign = hn::BroadcastSignBit(sum);
+  return {Pick(hn::Eq(sum, Zero()), x_sign & y_sign, sign), WithSign(sum, sign), lsb};
+}
+
 // AddToOdd() of magnitudes of at most 24 bits, or 53 in wide lanes: of 30 or 62 bits enough are zeros, and
 // the sum has one more.
 MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign, Lanes y,
@@ -313,15 +332,7 @@ MMADIFF_LANES Sum AddToOddLanes(Lanes x_sign, Lanes x, Lanes x_lsb, Lanes y_sign
   y_lsb = y_lsb - y_up;
   x_lsb = Pick(no_x, y_lsb, x_lsb - x_up);
   y_lsb = Pick(no_y, x_lsb, y_lsb);
-  const Lanes lsb = hn::Max(x_lsb, y_lsb);
-  x = Up(x, x_up);
-  y = Up(y, y_up);
-  const Lanes x_down = AtMostAll(lsb - x_lsb), y_down = AtMostAll(lsb - y_lsb);
-  const Lanes x_kept = Down(x, x_down), y_kept = Down(y, y_down);
-  x = WithSign(x_kept | (Ones(hn::Ne(Up(x_kept, x_down), x)) & All(1)), x_sign);
-  y = WithSign(y_kept | (Ones(hn::Ne(Up(y_kept, y_down), y)) & All(1)), y_sign);
-  const Lanes sum = x + y, sign = hn::BroadcastSignBit(sum);
-  return {Pick(hn::Eq(sum, Zero()), x_sign & y_sign, sign), WithSign(sum, sign), lsb};
+  return AlignAndAdd(x_sign, Up(x, x_up), x_lsb, y_sign, Up(y, y_up), y_lsb);
 }
 
 // Rounds the sum of two terms of these signs.
