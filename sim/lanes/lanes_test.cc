@@ -191,6 +191,7 @@ TEST(Lanes, EveryModelAndNeighbour) {
       const int64_t tall = std::max<int64_t>(1, words / 64), flat = std::max<int64_t>(6, words / 6);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
+      ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 1), flat, random), what);
       const bool pairs =
           m.algorithm.family == Family::kFmaChain || m.algorithm.family == Family::kTwoStageSum;
       if (pairs && m.a.has_zero && m.b.has_zero) {
@@ -232,8 +233,16 @@ void ExpectToyWords(int min_exponent) {
       batch.b[(c * kWords + j) * 2 + 1] = (j * 7 + c) % kWords;
     }
   }
-  for (const Family family :
-       {Family::kFusedSum, Family::kTwoStageSum, Family::kFmaChain, Family::kPairwiseSum}) {
+  struct Case {
+    Family family;
+    Tininess tininess = Tininess::kAfterRounding;
+  };
+  for (const auto& [family, tininess] :
+       std::initializer_list<Case>{{Family::kFusedSum},
+                                   {Family::kTwoStageSum},
+                                   {Family::kFmaChain},
+                                   {Family::kFmaChain, Tininess::kBeforeRounding},
+                                   {Family::kPairwiseSum}}) {
     for (const Rounding rounding : {Rounding::kNearestEven, Rounding::kTowardZero, Rounding::kDown,
                                     Rounding::kUp, Rounding::kToOdd}) {
       for (const Subnormals small :
@@ -245,6 +254,7 @@ void ExpectToyWords(int min_exponent) {
                          .output_rounding = rounding,
                          .output_fraction_bits = kOut.fraction_bits};
         alg.output_subnormals = small;
+        alg.tininess = tininess;
         if (family == Family::kTwoStageSum) {
           // Fewer fraction bits than a product has, or more.
           alg.fraction_bits = min_exponent < 0 ? 3 : 1;
