@@ -59,6 +59,7 @@ class RowBench {
         }));
       });
       if (device_ == nullptr) continue;
+      if (round == 0) status.Update(Agree());
       double least = row_.device.value_or(0);
       Keep(least, [&] { status.Update(device_->Run(*row_.op, batch_).status()); });
       row_.device = least;
@@ -69,6 +70,12 @@ class RowBench {
   }
 
  private:
+  absl::Status Agree() {
+    const auto d = device_->Run(*row_.op, batch_);
+    if (d.ok()) row_.agrees = DigestOf(*row_.op, batch_, *d) == digest_;
+    return d.status();
+  }
+
   // What a batch of twice the executions takes more: nothing that is done once.
   void Bound() {
     constexpr int64_t kDotProducts = 256;

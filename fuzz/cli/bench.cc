@@ -1,6 +1,7 @@
 // mmadiff bench: what a dot product costs on this machine, part by part.
 #include "fuzz/bench/bench.h"
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_cat.h"
@@ -27,33 +28,58 @@ struct Flags {
   bool bound = false;
 };
 
+// What an earlier `bench --json` says.
 struct Earlier {
-  std::map<std::string, std::pair<double, double>> of;  // simulator, run
+  std::string file, machine, lanes, strategy;
+  std::map<std::string, std::pair<double, double>> of;  // simulator, unit
 };
 
+// kDataLoss for a file that is no such output.
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMostBytes);
   if (!text.ok()) return text.status();
+  const absl::Status none =
+      absl::DataLossError(absl::StrCat(path, ": no output of `bench --json`"));
   const Json json = Json::parse(*text, nullptr, false);
-  Earlier earlier;
-  for (const Json& row : json.is_object() ? json.value("rows", Json::array()) : Json::array()) {
-    const auto number = [&](const char* name) {
-      return row.is_object() && row.contains(name) && row[name].is_number()
-                 ? row[name].get<double>()
-                 : 0;
-    };
-    if (!row.is_object() || !row.value("instruction", Json()).is_string()) continue;
-    earlier.of[row["instruction"]] = {number("simulator"), number("unit")};
+  const auto string_of = [](const Json& object, const char* name) {
+    return object.is_object() && object.contains(name) && object[name].is_string()
+               ? object[name].get<std::string>()
+               : "";
+  };
+  Earlier earlier = {
+      path, string_of(json, "machine"), string_of(json, "lanes"), string_of(json, "strategy"), {}};
+  if (earlier.machine.empty() || earlier.lanes.empty() || earlier.strategy.empty() ||
+      !json.contains("rows") || !json["rows"].is_array()) {
+    return none;
   }
-  if (!earlier.of.empty()) return earlier;
-  return absl::DataLossError(absl::StrCat(path, ": no output of `bench --json`"));
+  for (const Json& row : json["rows"]) {
+    const std::string name = string_of(row, "instruction");
+    const auto number = [&](const char* part) {
+      return row.contains(part) && row[part].is_number() ? row[part].get<double>() : 0;
+    };
+    if (name.empty()) return none;
+    const std::pair costs = {number("simulator"), number("unit")};
+    if (!(costs.first > 0 && costs.second > 0)) {
+      return absl::DataLossError(absl::StrCat(path, ": ", name, " has no positive times"));
+    }
+    earlier.of[name] = costs;
+  }
+  return earlier;
 }
 
 std::string Nanoseconds(double ns) { return absl::StrFormat("%.*f", ns < 100 ? 2 : 0, ns); }
 
-// "2.31": so many times as fast as earlier; empty if it was not measured.
-std::string Times(double earlier, double now) {
-  return earlier > 0 && now > 0 ? absl::StrFormat("%.2f", earlier / now) : "";
+// What makes `now` another measurement than the earlier one; empty: nothing that is known.
+std::string WhatDiffers(const Earlier& earlier, const Earlier& now) {
+  std::string differs;
+  const auto add = [&](absl::string_view what, const std::string& was, const std::string& is) {
+    if (was == is) return;
+    absl::StrAppend(&differs, differs.empty() ? "" : "; ", what, " was ", was, ", is ", is);
+  };
+  add("the machine", earlier.machine, now.machine);
+  add("lanes", earlier.lanes, now.lanes);
+  add("the strategy", earlier.strategy, now.strategy);
+  return differs;
 }
 
 std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool bound,
@@ -64,7 +90,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   if (device) columns.push_back({"device", true, 1});
   columns.push_back({"unit", true});
   columns.push_back({"M/s", true});
-  const bool compares = !earlier.of.empty();
+  const bool compares = !earlier.file.empty();
   if (compares) columns.insert(columns.end(), {{"simulator x", true}, {"unit x", true}});
   TextTable table(columns);
   for (const BenchRow& row : rows) {
@@ -77,9 +103,10 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
     cells.push_back(absl::StrFormat("%.2f", 1e3 / row.unit));
     if (compares) {
       const auto found = earlier.of.find(row.op->name);
-      const auto [simulator, run] = found == earlier.of.end() ? std::pair(0.0, 0.0) : found->second;
-      cells.push_back(Times(simulator, row.simulator));
-      cells.push_back(Times(run, row.unit));
+      const bool has = found != earlier.of.end();
+      const auto times = [&](double was, double is) { return absl::StrFormat("%.2f", was / is); };
+      cells.push_back(has ? times(found->second.first, row.simulator) : "-");
+      cells.push_back(has ? times(found->second.second, row.unit) : "-");
     }
     table.Add(cells);
   }
@@ -91,11 +118,15 @@ std::string Lanes() { return LaneTargets().empty() ? "none" : LaneTargets()[0].n
 
 Json Counted(double number) { return number > 0 ? Json(number) : Json(); }
 
-std::string AsJson(const std::vector<BenchRow>& rows, const std::string& machine,
+std::string AsJson(const std::vector<BenchRow>& rows, const Earlier& now, const Earlier& earlier,
                    const std::string& device) {
-  Json json = {
-      {"machine", machine}, {"lanes", Lanes()}, {"device", device}, {"rows", Json::array()}};
+  Json json = {{"machine", now.machine}, {"lanes", now.lanes}, {"strategy", now.strategy},
+               {"device", device},       {"compared", Json()}, {"rows", Json::array()}};
+  if (!earlier.file.empty()) {
+    json["compared"] = {{"file", earlier.file}, {"differs", WhatDiffers(earlier, now)}};
+  }
   for (const BenchRow& row : rows) {
+    const auto was = earlier.of.find(row.op->name);
     json["rows"].push_back({{"instruction", row.op->name},
                             {"k", row.op->model.k},
                             {"lanes", HasLanes(row.op->model)},
@@ -106,7 +137,12 @@ std::string AsJson(const std::vector<BenchRow>& rows, const std::string& machine
                             {"bound", Counted(row.bound)},
                             {"digest", row.digest},
                             {"device", row.device ? Json(*row.device) : Json()},
+                            {"agrees", row.device ? Json(row.agrees) : Json()},
                             {"unit", row.unit}});
+    json["rows"].back()["earlier"] =
+        was == earlier.of.end()
+            ? Json()
+            : Json{{"simulator", was->second.first}, {"unit", was->second.second}};
   }
   return JsonText(json, 1) + "\n";
 }
@@ -122,6 +158,11 @@ int RunBench(const Flags& flags, const Globals& globals) {
     absl::StatusOr<Earlier> read = ReadEarlier(flags.compare);
     if (!read.ok()) return Fail(read.status());
     earlier = *std::move(read);
+    const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
+    if (std::ranges::none_of(*ops, compared)) {
+      return Fail(absl::InternalError(
+          absl::StrCat(flags.compare, " has none of these instructions: nothing to compare")));
+    }
   }
   std::unique_ptr<Device> device;
   if (!flags.device.empty()) {
@@ -139,14 +180,23 @@ int RunBench(const Flags& flags, const Globals& globals) {
   console.Clear();
   if (!rows.ok()) return Fail(rows.status());
   const DeviceOr host = OpenHost();
-  const std::string machine = host.ok() ? (*host)->identity() : "unknown";
+  const Earlier now = {
+      "", host.ok() ? (*host)->identity() : "unknown", Lanes(), flags.strategy, {}};
+  const std::string differs = earlier.file.empty() ? "" : WhatDiffers(earlier, now);
+  if (!differs.empty()) {
+    console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
+  }
+  for (const BenchRow& row : *rows) {
+    if (!row.agrees) console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
+  }
   if (globals.json) {
-    console.Print(AsJson(*rows, machine, device == nullptr ? "" : device->identity()));
+    console.Print(AsJson(*rows, now, earlier, device == nullptr ? "" : device->identity()));
   } else {
-    console.Print(absl::StrCat(
-        Wrap(absl::StrCat("ns a dot product, one thread; lanes ", Lanes(), "; ", machine, "\n"),
-             console.style().width, 2),
-        TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
+    console.Print(
+        absl::StrCat(Wrap(absl::StrCat("ns a dot product, one thread; lanes ", now.lanes, "; ",
+                                       now.machine, "\n"),
+                          console.style().width, 2),
+                     TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
   }
   return rows->size() < ops->size() ? kStopped : kClean;
 }
