@@ -41,8 +41,25 @@ absl::StatusOr<std::optional<AskedAnswers>> AskedDevice::Ask(const Operation& op
   return answers;
 }
 
+std::vector<absl::StatusOr<Digest>> AskedDevice::AskDigest(const RecomputedUnit& unit, int thread) {
+  const Operation& op = *unit.stream.op;
+  Engine* const engine = engines_.of(thread);
+  if (engine == nullptr || Dropped(op) || !engine->device().Supports(op).ok()) return {};
+  const auto ask = [&] { return engine->AnswerDigest(unit.stream, unit.first, unit.cases); };
+  std::vector<absl::StatusOr<Digest>> answers = {ask()};
+  const absl::StatusOr<Digest>& first = answers.front();
+  if (unit.model.has_value() && first.ok() && *first != *unit.model) answers.push_back(ask());
+  return answers;
+}
+
+bool AskedDevice::Dropped(const Operation& op) const {
+  std::lock_guard lock(mutex_);
+  return dropped_.contains(op.name);
+}
+
 bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
   if (!IsOfOperation(s)) return false;
+  std::lock_guard lock(mutex_);
   if (dropped_.emplace(op.name, s).second) {
     console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
   }

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +15,7 @@
 #include "device/device.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
+#include "fuzz/recorder.h"
 #include "fuzz/replay_report.h"
 #include "triage/verdict.h"
 
@@ -28,27 +31,39 @@ struct AskedAnswers {
 
 class AskedDevice {
  public:
-  AskedDevice(Engine& engine, Console& console)
-      : engine_(engine), device_(engine.device()), console_(console) {}
+  // The device has an engine for each thread, as Engines says.
+  AskedDevice(Engine& engine, int threads, EngineOpener open, Console& console)
+      : engines_(engine, threads, std::move(open), nullptr),
+        device_(engine.device()),
+        console_(console) {}
 
   // Nothing when the operation was dropped, before or by this error; another error of the device is
   // returned.
   absl::StatusOr<std::optional<AskedAnswers>> Ask(const Operation& op, const Batch& inputs);
+  // The digest of the answers to a unit, and another where it is not the model's. Nothing when the
+  // operation was dropped or the device lacks it, or the thread has no engine. Other threads than
+  // the first call this alone.
+  std::vector<absl::StatusOr<Digest>> AskDigest(const RecomputedUnit& unit, int thread);
+  // As it was asked in another thread, else now; of an operation that the device has and that was
+  // not dropped.
+  std::vector<absl::StatusOr<Digest>> DigestOf(const RecomputedUnit& unit) {
+    return unit.answers.empty() ? AskDigest(unit, 0) : unit.answers;
+  }
   // Whether the error drops the operation, which is said once; asks of it are left out from then
   // on.
   bool Drops(const Operation& op, const absl::Status& s);
-  bool Dropped(const Operation& op) const { return dropped_.contains(op.name); }
+  bool Dropped(const Operation& op) const;
   bool Lacks(const Operation& op) const { return !Dropped(op) && !device_.Supports(op).ok(); }
 
-  Engine& engine() { return engine_; }
   Device& device() { return device_; }
   std::vector<absl::Status> dropped() const;  // one for each operation
   uint64_t flaky() const { return flaky_; }   // dot products
 
  private:
-  Engine& engine_;
+  Engines engines_;
   Device& device_;
   Console& console_;
+  mutable std::mutex mutex_;  // of dropped_
   std::map<std::string, absl::Status> dropped_;
   uint64_t flaky_ = 0;
 };

@@ -17,6 +17,7 @@
 #include "absl/time/clock.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
+#include "device/threads.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/progress.h"
 #include "fuzz/ulp_buckets.h"
@@ -128,15 +129,11 @@ class Campaign {
   void PlantFaults() {
     std::vector<absl::StatusOr<std::string>> found(outcome_.ops.size(), absl::CancelledError());
     std::atomic<size_t> next = 0;
-    const auto test = [&] {
+    InThreads(options_.threads, [&](int) {
       for (size_t r; (r = next++) < found.size() && StopReason(options_.limit).empty();) {
         found[r] = SelfTest(Stream(*outcome_.ops[r].op));
       }
-    };
-    std::vector<std::thread> others;
-    for (int i = 1; i < options_.threads; ++i) others.emplace_back(test);
-    test();
-    for (std::thread& thread : others) thread.join();
+    });
     for (size_t r = 0; r < found.size(); ++r) {
       if (absl::IsCancelled(found[r].status())) return Stop(StopReason(options_.limit));
       if (found[r].ok()) {

@@ -78,8 +78,6 @@ struct CampaignOutcome {
   bool damaged_findings = false;        // of earlier attempts; `warnings` says which
 };
 
-using EngineOpener = std::function<EngineOr()>;  // one per thread
-
 // The manifest that the options and the engine make.
 RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine);
 

@@ -6,7 +6,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -73,6 +76,27 @@ class HostEngine : public Engine {
 };
 
 using EngineOr = absl::StatusOr<std::unique_ptr<Engine>>;
+using EngineOpener = std::function<EngineOr()>;  // one per thread
+
+// An engine for each of several threads. The first is there, and the only one if it is resident;
+// the others are opened when their thread has work.
+class Engines {
+ public:
+  // `open` opens the same device again; without it there is one thread. `stop`: StopWhen() of all.
+  Engines(Engine& first, int threads, EngineOpener open, std::function<bool()> stop);
+
+  int threads() const { return static_cast<int>(others_.size()) + 1; }
+  Engine& first() const { return first_; }
+  // Called by that thread. nullptr where no other can be opened: the work is for the others.
+  Engine* of(int thread);
+
+ private:
+  Engine& first_;
+  const EngineOpener open_;
+  const std::function<bool()> stop_;
+  std::mutex opening_;
+  std::vector<std::optional<std::unique_ptr<Engine>>> others_;  // nothing: not tried yet
+};
 
 // The engine of a device specification ("auto", "cuda:0", ...); errors as OpenDevice(), or the
 // GPU's own.

@@ -4,12 +4,12 @@
 #include <atomic>
 #include <map>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_format.h"
 #include "device/stop.h"
+#include "device/threads.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/class_schedule.h"
 #include "sim/simulate.h"
@@ -133,20 +133,14 @@ std::vector<OperationsOfModel> OperationsByModel(const std::vector<const Operati
 
 void OverAll(size_t count, int threads, Console& console,
              const std::function<const std::string&(size_t)>& one) {
-  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   std::atomic<size_t> next = 0;
-  const auto run = [&](bool shows) {
+  InThreads(ThreadsOf(threads), [&](int thread) {
     for (size_t i = next++; i < count; i = next++) {
       const std::string& name = one(i);
-      if (shows) console.Status(absl::StrFormat("#%d of %d models, %s", i + 1, count, name), false);
+      if (thread > 0) continue;
+      console.Status(absl::StrFormat("#%d of %d models, %s", i + 1, count, name), false);
     }
-  };
-  std::vector<std::thread> others;
-  for (unsigned i = 1; i < (threads > 0 ? static_cast<unsigned>(threads) : cores); ++i) {
-    others.emplace_back(run, false);
-  }
-  run(true);
-  for (std::thread& t : others) t.join();
+  });
 }
 
 absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console) {

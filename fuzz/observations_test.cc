@@ -79,11 +79,12 @@ TEST(Observations, EveryFolderIsTheModels) {
     const absl::Status read = ReadRecordingFolder(folder, compare, stats);
     EXPECT_TRUE(read.ok()) << read;
     for (const auto& i : manifest->instructions) units += i.digest_units;
-    const auto damage = VerifyDigests(folder, units / kUnits + 1, [](const RecomputedUnit& unit) {
-      if (!unit.model.has_value()) return absl::OkStatus();
-      EXPECT_EQ(unit.recorded, *unit.model) << unit.stream.name() << ":" << unit.first;
-      return absl::OkStatus();
-    });
+    const auto damage =
+        VerifyDigests(folder, {.every = units / kUnits + 1}, [](const RecomputedUnit& unit) {
+          if (!unit.model.has_value()) return absl::OkStatus();
+          EXPECT_EQ(unit.recorded, *unit.model) << unit.stream.name() << ":" << unit.first;
+          return absl::OkStatus();
+        });
     ASSERT_TRUE(damage.ok()) << damage.status();
     EXPECT_TRUE(damage->empty());
   }

@@ -14,6 +14,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
+#include "device/threads.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -78,12 +79,10 @@ class Prober {
  public:
   Prober(const ProberOptions& options, Engine& engine, const OnAnswer& answered, Console& console)
       : options_(options),
-        engine_(engine),
-        device_(engine.device()),
+        engines_(engine, options.threads, options.open, [] { return StopSignal() != 0; }),
         answered_(answered),
         console_(console),
         files_(options.folder, engine.device()) {
-    device_.StopWhen([] { return StopSignal() != 0; });
     for (const Question* q : options.questions) {
       if (q->method == Method::kPairs) {
         pairs_ = q;
@@ -107,47 +106,74 @@ class Prober {
   };
 
   absl::Status AskLayouts() {
-    for (const Operation* op : options_.ops) {
-      if (op != options_.ops.front() && IsLate(*op)) continue;
-      const auto answers = Ask(*op, layout_);
-      if (!answers.ok()) return answers.status();
-      if (!answers->has_value()) continue;
-      const std::vector<ProbeAnswer>& all = (*answers)->answers;
+    const auto ask = [this](Engine& engine, const Operation& op) {
+      return ProbeOperation(engine.device(), op, layout_);
+    };
+    return AskAll(options_.ops, ask, [this](const Operation& op, const OperationAnswers& answers) {
+      const std::vector<ProbeAnswer>& all = answers.answers;
       if (all.empty() || all.front().agreement == Agreement::kAgrees) {
-        good_.push_back(op);
+        good_.push_back(&op);
       } else {
         outcome_.dropped.push_back(absl::InternalError("layout"));
       }
-    }
-    return absl::OkStatus();
+    });
   }
 
   absl::Status AskOthers() {
-    for (const Operation* op : good_) {
-      if (op != good_.front() && IsLate(*op)) continue;
+    const auto ask = [this](Engine& engine,
+                            const Operation& op) -> absl::StatusOr<OperationAnswers> {
       // Of a GPU, its self-test; what others cannot answer twice is a question.
-      const bool tries = engine_.resident() && (!others_.empty() || pairs_ != nullptr);
+      const bool tries = engine.resident() && (!others_.empty() || pairs_ != nullptr);
       const absl::Status tried =
-          tries ? engine_.Try({op, &Strategies().front(), 1}) : absl::OkStatus();
-      if (Drops(*op, tried)) continue;
+          tries ? engine.Try({&op, &Strategies().front(), 1}) : absl::OkStatus();
       if (!tried.ok()) return tried;
       std::vector<const Question*> questions = others_;
-      if (!IsModelled(*op) && pairs_ != nullptr) questions.push_back(pairs_);  // it stays open
-      const auto answers = Ask(*op, questions);
-      if (!answers.ok()) return answers.status();
-      if (!answers->has_value() || pairs_ == nullptr || !HasOperandSweep(*op)) continue;
+      if (!IsModelled(op) && pairs_ != nullptr) questions.push_back(pairs_);  // it stays open
+      return ProbeOperation(engine.device(), op, questions);
+    };
+    return AskAll(good_, ask, [this](const Operation& op, const OperationAnswers& answers) {
+      if (pairs_ == nullptr || !HasOperandSweep(op)) return;
       const bool lost = std::ranges::any_of(
-          (*answers)->answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
+          answers.answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
       if (lost) {  // every pair would differ
-        answered_(*op, {.question = pairs_,
-                        .answer = "not asked",
-                        .decides = "nothing gives all answers to the other questions",
-                        .agreement = Agreement::kOpen});
+        answered_(op, {.question = pairs_,
+                       .answer = "not asked",
+                       .decides = "nothing gives all answers to the other questions",
+                       .agreement = Agreement::kOpen});
       } else {
-        with_pairs_.push_back({op, (*answers)->model});
+        with_pairs_.push_back({&op, answers.model});
       }
-    }
-    return absl::OkStatus();
+    });
+  }
+
+  // Has `ask` ask about each operation, in all threads, and gives `answered` the answers, in order:
+  // what was dropped has none, nor what is late, which the first never is.
+  absl::Status AskAll(
+      const std::vector<const Operation*>& ops,
+      const std::function<absl::StatusOr<OperationAnswers>(Engine&, const Operation&)>& ask,
+      const std::function<void(const Operation&, const OperationAnswers&)>& answered) {
+    std::vector<std::optional<absl::StatusOr<OperationAnswers>>> all(ops.size());
+    const auto work = [&](size_t i, int thread) {
+      Engine* const engine = engines_.of(thread);
+      if (engine == nullptr || (i > 0 && !StopReason(options_.limit).empty())) return;
+      console_.Status(ops[i]->name, false);
+      all[i] = ask(*engine, *ops[i]);
+    };
+    return InOrder(ops.size(), engines_.threads(), work, [&](size_t i) {
+      if (!all[i].has_value()) work(i, 0);  // the thread had no engine, or it is late
+      const auto answers = std::exchange(all[i], std::nullopt);
+      if (!answers.has_value()) {
+        outcome_.late.push_back(ops[i]);
+        return absl::OkStatus();
+      }
+      if (Drops(*ops[i], answers->status())) return absl::OkStatus();
+      if (!answers->ok()) return answers->status();
+      const OperationAnswers& got = **answers;
+      for (const ProbeAnswer& answer : got.answers) answered_(*ops[i], answer);
+      absl::Status s = files_.Add(*ops[i], got.answers);
+      if (s.ok()) answered(*ops[i], got);
+      return s;
+    });
   }
 
   // Each gets its share of the time that is left.
@@ -162,13 +188,6 @@ class Prober {
     return absl::OkStatus();
   }
 
-  // Whether the time is up, or a signal came, before the operation was asked all.
-  bool IsLate(const Operation& op) {
-    if (StopReason(options_.limit).empty()) return false;
-    outcome_.late.push_back(&op);
-    return true;
-  }
-
   // Whether the error is of this operation alone: the others go on.
   bool Drops(const Operation& op, const absl::Status& s) {
     if (!IsOfOperation(s)) return false;
@@ -177,22 +196,15 @@ class Prober {
     return true;
   }
 
-  // Nothing when the operation was dropped.
-  absl::StatusOr<std::optional<OperationAnswers>> Ask(
-      const Operation& op, const std::vector<const Question*>& questions) {
-    console_.Status(op.name, false);
-    absl::StatusOr<OperationAnswers> answers = ProbeOperation(device_, op, questions);
-    if (Drops(op, answers.status())) return std::nullopt;
-    if (!answers.ok()) return answers.status();
-    for (const ProbeAnswer& answer : answers->answers) answered_(op, answer);
-    if (absl::Status s = files_.Add(op, answers->answers); !s.ok()) return s;
-    return *std::move(answers);
-  }
-
   absl::Status AskPairsOf(const OperationModel& of, const TimeLimit& limit) {
     const Operation& op = *of.op;
     console_.Status(absl::StrCat("pairs of ", op.name), false);
-    const absl::StatusOr<OperandSweep> r = SweepOperands(device_, op, of.model, limit);
+    std::vector<Device*> devices;
+    for (int t = 0; t < engines_.threads(); ++t) {
+      Engine* const engine = engines_.of(t);
+      devices.push_back(engine == nullptr ? nullptr : &engine->device());
+    }
+    const absl::StatusOr<OperandSweep> r = SweepOperands(devices, op, of.model, limit);
     if (Drops(op, r.status())) return absl::OkStatus();
     if (!r.ok()) return r.status();
     ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
@@ -211,8 +223,7 @@ class Prober {
   }
 
   const ProberOptions& options_;
-  Engine& engine_;
-  Device& device_;
+  Engines engines_;
   const OnAnswer& answered_;
   Console& console_;
   AnswerFiles files_;

@@ -24,6 +24,8 @@ struct ProberOptions {
   // A file for each operation with every case and its answer, and the cases that nothing explains
   // as regression cases; it exists. Empty: nothing is filed.
   std::string folder;
+  int threads = 1;
+  EngineOpener open = {};  // of the engines of all threads but one
 };
 
 struct ProberOutcome {

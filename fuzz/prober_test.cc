@@ -4,8 +4,11 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <regex>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "corpus/list_files.h"
 #include "corpus/test_folder.h"
@@ -14,6 +17,7 @@
 namespace mmadiff {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
@@ -59,7 +63,7 @@ class ProberTest : public TestFolder {
  protected:
   absl::StatusOr<ProberOutcome> Ask(Engine& engine, const std::vector<const Operation*>& ops,
                                     const std::vector<const char*>& ids) {
-    ProberOptions options = {ops, {}, limit_, folder_};
+    ProberOptions options = {ops, {}, limit_, folder_, threads_, open_};
     for (const char* id : ids) options.questions.push_back(FindQuestion(id));
     answers_.clear();
     texts_.clear();
@@ -81,6 +85,8 @@ class ProberTest : public TestFolder {
   Console console_{Color::kNever, /*quiet=*/true};
   TimeLimit limit_ = TimeLimit::After(absl::Minutes(10));
   std::string folder_;
+  int threads_ = 1;
+  EngineOpener open_;
   std::function<void()> on_answer_;
   std::vector<std::string> answers_;  // "OPERATION QUESTION"
   std::vector<std::string> texts_;    // the answers to them
@@ -190,6 +196,48 @@ TEST_F(ProberTest, PairsAreHeldAgainstWhatTheDeviceTaught) {
   ASSERT_EQ(texts_.size(), 2u);
   EXPECT_THAT(texts_.front(), HasSubstr("fraction_bits=23"));
   EXPECT_THAT(texts_.back(), StartsWith("0 of "));
+}
+
+// Answers and files, of operations that fail alone, too.
+TEST_F(ProberTest, AnswersAreTheSameWhateverTheThreads) {
+  class WrongSums : public UnevenDevice {
+   public:
+    WrongSums() : UnevenDevice("") {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      if (&op == &Dot()) return absl::InternalError("here");
+      const absl::Status status = UnevenDevice::Execute(op, batch, d);
+      for (uint64_t& word : d) word ^= batch.count > 1000 && word % 1000 == 999;
+      return status;
+    }
+    static const Operation& Fp8() { return *FindOperation("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32"); }
+  };
+  open_ = [] { return std::make_unique<HostEngine>(std::make_unique<WrongSums>()); };
+  const auto filed = [this](int threads) {
+    threads_ = threads;
+    folder_ = Path(absl::StrCat("threads", threads));
+    std::filesystem::create_directory(folder_);
+    WrongSums device;
+    const auto outcome =
+        Ask(device, {&Fma(), &Dot(), &WrongSums::Fp8(), FindOperation("x86/vpdpbusd")},
+            {"order", "pairs"});
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_THAT(outcome->dropped, ElementsAre(absl::InternalError("here")));
+    std::vector<std::string> all = answers_;
+    all.insert(all.end(), texts_.begin(), texts_.end());
+    const auto files = FilesBelow(folder_);
+    EXPECT_TRUE(files.ok()) << files.status();
+    for (const std::string& file : *files) {
+      const std::string name = file.substr(folder_.size());
+      // All but the date, its checksums and the name of the folder.
+      const std::regex others("20..-..-..T..:..:..Z|checksum: .*|# answers: .*|threads[0-9]");
+      all.push_back(name + ": " + std::regex_replace(Get(file), others, ""));
+    }
+    return all;
+  };
+  const std::vector<std::string> one = filed(1);
+  EXPECT_THAT(one, Contains(HasSubstr("probe_pairs")));
+  for (const int threads : {2, 3}) EXPECT_EQ(filed(threads), one) << threads;
 }
 
 TEST_F(ProberTest, FilesEveryAnswerAndWhatNothingExplains) {

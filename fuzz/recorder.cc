@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -9,6 +11,7 @@
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
 #include "device/line_protocol.h"
+#include "device/threads.h"
 #include "fuzz/campaign.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
@@ -56,7 +59,8 @@ class Recorder {
         engine_(engine),
         device_(engine.device()),
         writer_(writer),
-        console_(console) {}
+        console_(console),
+        engines_(engine, options.threads, options.open, [] { return StopSignal() != 0; }) {}
 
   absl::StatusOr<RecorderOutcome> Record() {
     absl::Status s = TryOperations();
@@ -100,8 +104,9 @@ class Recorder {
   // But answers that cannot be trusted would leave wrong ones beside those recorded already.
   bool Drops(const Operation& op, const absl::Status& s) {
     if (!IsOfOperation(s) || (tried_ && absl::IsDataLoss(s))) return false;
-    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
-    outcome_.dropped.emplace(op.name, s);
+    if (outcome_.dropped.emplace(op.name, s).second) {
+      console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
+    }
     return true;
   }
 
@@ -197,62 +202,98 @@ class Recorder {
     return absl::OkStatus();
   }
 
-  // The operation that has used the least time is next, so that all have their share.
+  // Of one operation. `used` is the time of its finished units, less the start of each that runs;
+  // `ended` is the number of the first that failed alone.
+  struct Progress {
+    RecordedDigests digests;
+    uint64_t begun = 0, running = 0, ended = UINT64_MAX;
+    absl::Duration used = absl::ZeroDuration();
+
+    absl::Duration UsedAt(absl::Duration now) const { return used + running * now; }
+  };
+
   absl::Status Digests() {
-    struct Progress {
-      absl::Duration used;
-      RecordedDigests digests;
-    };
     std::vector<Progress> ops;
     uint64_t overhead = 0;
     for (const Operation* op : ops_) {
       const CaseStream stream = {op, options_.strategy, options_.seed};
       const std::string identity = IdentityFor(device_, *op);
-      const bool dropped = outcome_.dropped.contains(op->name);
-      ops.push_back(
-          {dropped ? absl::InfiniteDuration() : absl::ZeroDuration(),
-           {op, stream.name(), 0, engine_.UnitCases(stream, UnitOf::kRecording), {}, identity}});
+      const uint64_t cases = engine_.UnitCases(stream, UnitOf::kRecording);
+      ops.push_back({{op, stream.name(), 0, cases, {}, identity}});
+      if (outcome_.dropped.contains(op->name)) ops.back().ended = 0;
       overhead += 2 * RecordOverhead(*op, identity);
     }
-    const uint64_t most = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
-    // Each operation has one unit, whatever the time.
-    while (outcome_.digest_units < most &&
-           (outcome_.digest_units < ops.size() || !options_.limit.Reached())) {
-      if (absl::Status s = Stopped(); !s.ok()) return s;
-      Progress& next = *std::min_element(
-          ops.begin(), ops.end(), [](const auto& x, const auto& y) { return x.used < y.used; });
-      if (next.used == absl::InfiniteDuration()) break;  // all were dropped
-      RecordedDigests& d = next.digests;
-      const auto start = std::chrono::steady_clock::now();
-      const CaseStream stream = {d.op, options_.strategy, options_.seed};
-      const uint64_t first = d.digests.size() * d.unit_cases;
-      const auto digest = engine_.AnswerDigest(stream, first, d.unit_cases);
-      if (Drops(*d.op, digest.status())) {
-        next.used = absl::InfiniteDuration();
-        continue;
+    most_units_ = digest_bytes_ > overhead ? (digest_bytes_ - overhead) / kDigestBytes : 0;
+    InThreads(engines_.threads(), [&](int thread) {
+      if (Engine* const engine = engines_.of(thread)) DigestUnits(*engine, ops);
+    });
+    console_.Clear();
+    if (!digests_.ok()) return digests_;
+    std::vector<RecordedDigests> all;
+    for (size_t r = 0; r < ops.size(); ++r) {
+      RecordedDigests& d = ops[r].digests;
+      d.digests.resize(std::min(ops[r].begun, ops[r].ended));
+      manifest_.instructions[r].digest_units = d.digests.size();
+      outcome_.digest_units += d.digests.size();
+      outcome_.digest_dot_products += d.digests.size() * d.unit_cases * d.op->shape().d_words();
+      if (d.digests.empty()) {
+        ++outcome_.without_digests;
+      } else {
+        all.push_back(std::move(d));
       }
-      if (!digest.ok()) return DeviceError(digest.status());
-      d.digests.push_back(*digest);
-      next.used += absl::FromChrono(std::chrono::steady_clock::now() - start);
-      ++outcome_.digest_units;
-      outcome_.digest_dot_products += d.unit_cases * d.op->shape().d_words();
+    }
+    return all.empty() ? absl::OkStatus() : writer_.WriteDigests(all);
+  }
+
+  // The operation that has used the least time is next, so that all have their share. Each has one
+  // unit, whatever the time. nullptr at the end.
+  Progress* NextDigest(std::vector<Progress>& ops) {
+    if (digests_.ok()) digests_ = Stopped();
+    if (!digests_.ok() || units_ >= most_units_) return nullptr;
+    const absl::Duration now = Clock();
+    Progress* next = nullptr;
+    for (Progress& p : ops) {
+      if (p.ended != UINT64_MAX) continue;
+      if (p.begun == 0) return &p;
+      if (next == nullptr || p.UsedAt(now) < next->UsedAt(now)) next = &p;
+    }
+    return options_.limit.Reached() ? nullptr : next;
+  }
+
+  // In each thread.
+  void DigestUnits(Engine& engine, std::vector<Progress>& ops) {
+    std::unique_lock lock(mutex_);
+    while (Progress* const p = NextDigest(ops)) {
+      const uint64_t unit = p->begun++;
+      const CaseStream stream = {p->digests.op, options_.strategy, options_.seed};
+      const uint64_t cases = p->digests.unit_cases;
+      ++units_;
+      ++p->running;
+      p->used -= Clock();
+      lock.unlock();
+      const absl::StatusOr<Digest> digest = engine.AnswerDigest(stream, unit * cases, cases);
+      lock.lock();
+      p->used += Clock();
+      --p->running;
+      p->digests.digests.resize(std::max<size_t>(p->digests.digests.size(), unit + 1));
+      if (digest.ok()) {
+        p->digests.digests[unit] = *digest;
+      } else if (unit >= p->ended || Drops(*stream.op, digest.status())) {
+        --units_;
+        p->ended = std::min(p->ended, unit);
+      } else {
+        digests_.Update(DeviceError(digest.status()));
+      }
       console_.Status(
-          absl::StrCat(outcome_.digest_units, " units of digests, ",
+          absl::StrCat(units_, " units of digests, ",
                        absl::FormatDuration(absl::Trunc(options_.limit.Left(), absl::Seconds(1))),
                        " left"),
           false);
     }
-    console_.Clear();
-    std::vector<RecordedDigests> all;
-    for (size_t r = 0; r < ops.size(); ++r) {
-      manifest_.instructions[r].digest_units = ops[r].digests.digests.size();
-      if (ops[r].digests.digests.empty()) {
-        ++outcome_.without_digests;
-      } else {
-        all.push_back(std::move(ops[r].digests));
-      }
-    }
-    return all.empty() ? absl::OkStatus() : writer_.WriteDigests(all);
+  }
+
+  static absl::Duration Clock() {
+    return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
   }
 
   const RecorderOptions& options_;
@@ -266,6 +307,12 @@ class Recorder {
   uint64_t manifest_bytes_ = 0, digest_bytes_ = 0;
   std::string regressions_;
   RecorderOutcome outcome_;
+  Engines engines_;  // of the digests
+  uint64_t most_units_ = 0;
+
+  std::mutex mutex_;      // of all that follows, and while digests are made of outcome_
+  uint64_t units_ = 0;    // of digests, also those that run
+  absl::Status digests_;  // why they ended
 };
 
 }  // namespace
@@ -298,15 +345,12 @@ absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Opera
 
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console) {
-  engine.device().StopWhen([] { return StopSignal() != 0; });
   auto writer = RecordingFolderWriter::Create(folder);
   if (!writer.ok()) return writer.status();
   return Recorder(options, engine, **writer, console).Record();
 }
 
-absl::Status Recompute(const RecordedDigests& d, const std::string& where, uint64_t every,
-                       uint64_t& number,
-                       const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+absl::Status Recomputation::Add(const RecordedDigests& d, const std::string& where) {
   const absl::StatusOr<CaseStream> stream = StoredStream(d.stream, *d.op);
   if (!stream.ok()) return stream.status();
   // The time of one unit: more than any recorder writes is not tried.
@@ -315,23 +359,43 @@ absl::Status Recompute(const RecordedDigests& d, const std::string& where, uint6
                                             " cases of ", d.op->name, ", at most ",
                                             MostUnitCases(*d.op), " are recorded"));
   }
-  for (size_t u = 0; u < d.digests.size(); ++u) {
-    if (number++ % every != 0) continue;
-    const uint64_t first = d.first + u * d.unit_cases;
-    RecomputedUnit unit = {*stream, first, d.unit_cases, d.identity, d.digests[u], {}};
-    if (IsModelled(*d.op)) unit.model = *AnswerDigest(*stream, first, d.unit_cases, nullptr);
-    if (absl::Status s = deliver(unit); !s.ok()) return s;
-  }
+  all_.push_back({d, *stream});
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<Damage>> VerifyDigests(
-    const std::string& folder, uint64_t every,
-    const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+absl::Status Recomputation::Run(
+    const RecomputeOptions& options,
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver) const {
+  std::vector<std::pair<const Digests*, uint64_t>> chosen;
   uint64_t number = 0;
-  return ReadDigests(folder, [&](const RecordedDigests& d) {
-    return Recompute(d, folder, every, number, deliver);
+  for (const Digests& d : all_) {
+    for (uint64_t u = 0; u < d.recorded.digests.size(); ++u) {
+      if (number++ % options.every == 0) chosen.emplace_back(&d, u);
+    }
+  }
+  std::vector<RecomputedUnit> units(chosen.size());
+  const auto compute = [&](size_t i, int thread) {
+    const auto& [of, u] = chosen[i];
+    const RecordedDigests& d = of->recorded;
+    const uint64_t first = d.first + u * d.unit_cases;
+    units[i] = {of->stream, first, d.unit_cases, d.identity, d.digests[u], {}};
+    if (IsModelled(*d.op)) units[i].model = *AnswerDigest(of->stream, first, d.unit_cases, nullptr);
+    if (options.also != nullptr) options.also(units[i], thread);
+  };
+  return InOrder(chosen.size(), options.threads, compute, [&](size_t i) {
+    return deliver(std::exchange(units[i], {}));  // few are there at a time
   });
+}
+
+absl::StatusOr<std::vector<Damage>> VerifyDigests(
+    const std::string& folder, const RecomputeOptions& options,
+    const std::function<absl::Status(const RecomputedUnit&)>& deliver) {
+  Recomputation units;
+  const auto damage =
+      ReadDigests(folder, [&](const RecordedDigests& d) { return units.Add(d, folder); });
+  // Also what came before an error.
+  if (absl::Status s = units.Run(options, deliver); !s.ok()) return s;
+  return damage;
 }
 
 }  // namespace mmadiff

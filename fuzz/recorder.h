@@ -29,6 +29,8 @@ struct RecorderOptions {
   uint64_t max_bytes = 0;              // of all files together
   TimeLimit limit;  // of the digests but for the first of each operation and the raw answers
   std::string regressions;  // folder with a folder of cases for each architecture; empty: none
+  int threads = 1;          // of the digests
+  EngineOpener open = {};   // of the engines of all threads but one
 };
 
 struct RecorderOutcome {
@@ -52,19 +54,39 @@ struct RecomputedUnit {
   uint64_t first = 0, cases = 0;
   std::string identity;  // of the recorded device
   Digest recorded = 0;
-  std::optional<Digest> model;  // nothing when the operation has none
+  std::optional<Digest> model;                       // nothing when the operation has none
+  std::vector<absl::StatusOr<Digest>> answers = {};  // of a device, by RecomputeOptions::also
 };
 
-// Has the model, where there is one, compute every `every`-th unit again; `number` of them came
-// before. kDataLoss for digests that no recorder writes: of another operation's cases, or of units
-// too large.
-absl::Status Recompute(const RecordedDigests& digests, const std::string& where, uint64_t every,
-                       uint64_t& number,
-                       const std::function<absl::Status(const RecomputedUnit&)>& deliver);
+struct RecomputeOptions {
+  uint64_t every = 1;  // of so many units one
+  int threads = 1;
+  // What is asked besides, in the thread that computed the unit.
+  std::function<void(RecomputedUnit&, int thread)> also = {};
+};
 
-// The same of a folder. Returns the damage of the folder's digests.
+// Units of digests that the model, where there is one, computes again.
+class Recomputation {
+ public:
+  // kDataLoss for digests that no recorder writes: of another operation's cases, or of units too
+  // large.
+  absl::Status Add(const RecordedDigests& digests, const std::string& where);
+  // Delivers the units of all that was added, one after the other.
+  absl::Status Run(const RecomputeOptions& options,
+                   const std::function<absl::Status(const RecomputedUnit&)>& deliver) const;
+
+ private:
+  struct Digests {
+    RecordedDigests recorded;
+    CaseStream stream;
+  };
+
+  std::vector<Digests> all_;
+};
+
+// All of a folder. Returns the damage of the folder's digests.
 absl::StatusOr<std::vector<Damage>> VerifyDigests(
-    const std::string& folder, uint64_t every,
+    const std::string& folder, const RecomputeOptions& options,
     const std::function<absl::Status(const RecomputedUnit&)>& deliver);
 
 // The number of executions of each strategy that are recorded raw of each operation: at least

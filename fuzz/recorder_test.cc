@@ -15,6 +15,7 @@
 #include "corpus/test_folder.h"
 #include "device/faulty.h"
 #include "sim/simulate.h"
+#include "triage/testing_device.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -25,6 +26,7 @@ using testing::HasSubstr;
 
 constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 constexpr char kBigTile[] = "sm_90/wgmma.m64n256k16.f32.f16.f16";  // 64 KB of answers
+constexpr char kFma[] = "x86/vfmadd231ss", kDpbusd[] = "x86/vpdpbusd";
 constexpr char kAnyNan[] = "sm_90/mma.m8n8k4.f64.f64.f64.f64";
 
 // Answers as the model, but with other NaN payloads where the operation says that they are not
@@ -68,7 +70,7 @@ Verified Verify(const std::string& folder) {
       },
       stats);
   EXPECT_TRUE(read.ok()) << read;
-  const auto damage = VerifyDigests(folder, 1, [&v](const RecomputedUnit& unit) {
+  const auto damage = VerifyDigests(folder, {}, [&v](const RecomputedUnit& unit) {
     ++v.units;
     v.differing_units += unit.recorded != unit.model;
     return absl::OkStatus();
@@ -283,7 +285,7 @@ TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
     ASSERT_TRUE(writer.ok() && (*writer)->WriteDigests({d}).ok());
     ASSERT_TRUE((*writer)->Commit({}).ok());
     const auto ignore = [](const RecomputedUnit&) { return absl::OkStatus(); };
-    const absl::Status s = VerifyDigests(Path("out"), 1, ignore).status();
+    const absl::Status s = VerifyDigests(Path("out"), {}, ignore).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
     EXPECT_THAT(std::string(s.message()), HasSubstr(why));
     fs::remove_all(Path("out"));
@@ -310,6 +312,66 @@ TEST_F(RecorderTest, RecordingsOfOtherCasesAreRefused) {
   other = r;
   other.inputs.stream = "x";
   EXPECT_EQ(InputsOf(other).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Also of an operation that fails alone in its third unit: what came before it stays.
+TEST_F(RecorderTest, DigestsAreTheSameWhateverTheThreads) {
+  class FailsLater : public UnevenDevice {
+   public:
+    FailsLater() : UnevenDevice("") {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      if (op.name == kFma && batch.first >= 2 << 18) return absl::InternalError("third unit");
+      return UnevenDevice::Execute(op, batch, d);
+    }
+  };
+  // Room for some units of the first operation after the second ended.
+  RecorderOptions options = Options({kDpbusd, kFma});
+  options.regressions = "";
+  options.cases = 3;
+  options.max_bytes = 10'500;
+  options.limit = TimeLimit();
+  options.open = [] { return std::make_unique<HostEngine>(std::make_unique<FailsLater>()); };
+  const auto digests = [&](int threads) {
+    options.threads = threads;
+    FailsLater device;
+    const auto outcome = Record(options, device);
+    EXPECT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_EQ(outcome->dropped.size(), 1u);
+    std::vector<std::pair<std::string, std::vector<Digest>>> all;
+    const auto damage = ReadDigests(Path("out"), [&](const RecordedDigests& d) {
+      all.emplace_back(absl::StrCat(d.op->name, " ", d.stream, ":", d.first, " ", d.unit_cases),
+                       d.digests);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(damage.ok()) << damage.status();
+    const Verified v = Verify(Path("out"));
+    EXPECT_EQ(v.units, outcome->digest_units);
+    EXPECT_EQ(v.differing_units, 0u);
+    fs::remove_all(Path("out"));
+    return all;
+  };
+  const auto one = digests(1);
+  ASSERT_EQ(one.size(), 2u);
+  EXPECT_GT(one[0].second.size(), 8u) << one[0].second.size();
+  EXPECT_EQ(one[1].second.size(), 2u);
+  for (const int threads : {2, 3}) EXPECT_EQ(digests(threads), one) << threads;
+}
+
+TEST_F(RecorderTest, ALostDeviceEndsAllThreads) {
+  RecorderOptions options = Options({kMma, kAnyNan});
+  options.limit = TimeLimit();
+  options.threads = 3;
+  options.open = [] { return std::make_unique<HostEngine>(*OpenFaulty("dead=9")); };
+  const absl::Status s = Record(options, "none=0").status();
+  EXPECT_EQ(s.code(), absl::StatusCode::kUnavailable) << s;
+  EXPECT_FALSE(fs::exists(Path("out")));
+  // One that cannot be opened again answers alone.
+  options.limit = TimeLimit::After(absl::ZeroDuration());
+  options.open = [] { return absl::NotFoundError("there is one"); };
+  const auto outcome = Record(options, "none=0");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->digest_units, 2u);
 }
 
 TEST_F(RecorderTest, NothingStaysAfterAFailure) {

@@ -176,14 +176,16 @@ class Replay {
       console_.Warn(absl::StrCat(SurveyLogPath(folder), ": cut off while it was written"));
     }
     Verdict(folder, *stored);
-    uint64_t units = 0;
     absl::Status s =
         DeliverSurvey(folder, *stored, [this](const Recording& r) { return Stored(r); });
     if (!s.ok()) return s;
-    return DeliverSurveyDigests(*stored, [&](const RecordedDigests& digests) {
-      return Recompute(digests, SurveyLogPath(folder), options_.every, units,
-                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
+    Recomputation units;
+    const absl::Status added = DeliverSurveyDigests(*stored, [&](const RecordedDigests& digests) {
+      return units.Add(digests, SurveyLogPath(folder));
     });
+    // Also what came before an error.
+    s = units.Run(Recomputed(), [this](const RecomputedUnit& unit) { return AddUnit(unit); });
+    return s.ok() ? added : s;
   }
 
   // What the survey itself said of its rows: of a run there are no answers to compare again.
@@ -281,7 +283,7 @@ class Replay {
     absl::Status s = ReadRecordingFolder(
         path, [this](const Recording& r) { return Stored(r); }, stats);
     if (!s.ok()) return s;
-    const auto damage = VerifyDigests(path, options_.every,
+    const auto damage = VerifyDigests(path, Recomputed(),
                                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
     if (!damage.ok()) return damage.status();
     console_.Clear();
@@ -302,6 +304,16 @@ class Replay {
     return absl::OkStatus();
   }
 
+  // What is done of each unit of digests in any thread.
+  RecomputeOptions Recomputed() {
+    RecomputeOptions options = {.every = options_.every, .threads = options_.threads};
+    if (device_ == nullptr) return options;
+    options.also = [this](RecomputedUnit& unit, int thread) {
+      unit.answers = device_->AskDigest(unit, thread);
+    };
+    return options;
+  }
+
   absl::Status AddUnit(const RecomputedUnit& unit) {
     if (!unit.model.has_value()) return unmodelled_.Compare(unit);
     CompareUnit(unit, unit.recorded, unit.identity);
@@ -319,11 +331,8 @@ class Replay {
   absl::Status LiveUnit(const RecomputedUnit& unit) {
     const Operation& op = *unit.stream.op;
     if (device_->Dropped(op)) return absl::OkStatus();
-    const auto ask = [&] {
-      return device_->engine().AnswerDigest(unit.stream, unit.first, unit.cases);
-    };
-    const absl::StatusOr<Digest> digest = ask();
-    const absl::StatusOr<Digest> again = digest.ok() && *digest != *unit.model ? ask() : digest;
+    const auto answers = device_->DigestOf(unit);
+    const absl::StatusOr<Digest>&digest = answers.front(), &again = answers.back();
     if (device_->Drops(op, again.status())) return absl::OkStatus();
     if (!again.ok()) return again.status();
     CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
@@ -469,7 +478,7 @@ class Replay {
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              const OnReport& report, Console& console) {
   std::optional<AskedDevice> asked;
-  if (engine != nullptr) asked.emplace(*engine, console);
+  if (engine != nullptr) asked.emplace(*engine, options.threads, options.open, console);
   Replay replay(options, asked.has_value() ? &*asked : nullptr, report, console);
   for (const std::string& subject : options.subjects) {
     if (absl::Status s = replay.Subject(subject); !s.ok()) return s;

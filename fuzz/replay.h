@@ -30,6 +30,8 @@ struct ReplayOptions {
   bool test_results = false;  // one for each comparison
   bool update = false;        // write where findings move (fuzz/finding_life.h)
   std::string why = {};       // with `update`: explains the findings that differ
+  int threads = 1;            // of digests
+  EngineOpener open = {};     // of the engines of all threads but one
 };
 
 // What one device answered.

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "absl/strings/str_cat.h"
 #include "corpus/test_folder.h"
 #include "device/host.h"
 #include "fuzz/recorder.h"
@@ -113,6 +114,52 @@ TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
   EXPECT_EQ(none->answered, 0u);
   EXPECT_GT(none->unsupported, 0);
   EXPECT_EQ(none->unsupported_units, 1u);
+}
+
+TEST_F(ReplayTest, UnitsAreTheSameWhateverTheThreads) {
+  UnevenDevice device("fraction_bits=24");
+  RecorderOptions recorder = {.ops = {},
+                              .cases = 3,
+                              .strategy = &Strategies().front(),
+                              .max_bytes = 4'000'000,
+                              .limit = TimeLimit::After(absl::ZeroDuration()),
+                              .regressions = ""};
+  for (const char* arch : {"sm_90", "sm_100"}) {
+    for (const char* shape : {"m16n8k16", "m16n8k8"}) {
+      recorder.ops.push_back(FindOperation(absl::StrCat(arch, "/mma.", shape, ".f32.f16.f16.f32")));
+      ASSERT_NE(recorder.ops.back(), nullptr);
+    }
+  }
+  ChangedDevice other("fraction_bits=26");
+  HostEngine recorded(other);
+  ASSERT_TRUE(RecordFolder(recorder, recorded, Path("rec"), console_).ok());
+  ReplayOptions options = {.subjects = {Path("rec")}, .test_results = true};
+  options.open = [] {
+    return std::make_unique<HostEngine>(std::make_unique<UnevenDevice>("fraction_bits=24"));
+  };
+  for (Device* const asked : {static_cast<Device*>(nullptr), static_cast<Device*>(&device)}) {
+    options.threads = 1;
+    const auto one = Replay(options, asked);
+    ASSERT_TRUE(one.ok()) << one.status();
+    EXPECT_EQ(one->units, asked == nullptr ? 4u : 8u);
+    EXPECT_EQ(one->differing_units, one->units);
+    const std::vector<std::string> reports = reports_;
+    for (options.threads = 2; options.threads <= 3; ++options.threads) {
+      const auto many = Replay(options, asked);
+      ASSERT_TRUE(many.ok()) << many.status();
+      EXPECT_EQ(reports_, reports);
+      EXPECT_EQ(many->units, one->units);
+      EXPECT_EQ(many->answered, one->answered);
+      ASSERT_EQ(many->test_results.size(), one->test_results.size());
+      for (size_t i = 0; i < one->test_results.size(); ++i) {
+        EXPECT_EQ(many->test_results[i].name, one->test_results[i].name);
+        EXPECT_EQ(many->test_results[i].failure, one->test_results[i].failure);
+      }
+    }
+  }
+  DyingDevice dying("", 0);
+  options.threads = 3;
+  EXPECT_TRUE(absl::IsUnavailable(Replay(options, &dying).status()));
 }
 
 TEST_F(ReplayTest, ALostDeviceAndAMissingFileAreErrors) {

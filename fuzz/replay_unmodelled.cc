@@ -57,7 +57,7 @@ absl::Status UnmodelledReplay::Compare(const RecomputedUnit& unit) {
     ++outcome_.unsupported_units;
     return absl::OkStatus();
   }
-  const auto digest = device_->engine().AnswerDigest(unit.stream, unit.first, unit.cases);
+  const absl::StatusOr<Digest> digest = device_->DigestOf(unit).front();
   if (device_->Drops(op, digest.status())) return absl::OkStatus();
   if (!digest.ok()) return digest.status();
   ++outcome_.repeated_units;

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -107,6 +110,18 @@ class FlakyDevice : public ChangedDevice {
 
  private:
   int calls_ = 0;
+};
+
+// Answers every second large batch a little later, so that several threads overtake each other.
+class UnevenDevice : public ChangedDevice {
+ public:
+  using ChangedDevice::ChangedDevice;
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    static std::atomic<int> calls = 0;  // of all devices together
+    const bool large = batch.dot_products() > 4096;
+    if (large && calls++ % 2 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return ChangedDevice::Execute(op, batch, d);
+  }
 };
 
 // Dies after a number of calls.

@@ -189,6 +189,10 @@ EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console) {
   return engine;
 }
 
+EngineOpener OpenerOf(const std::string& spec) {
+  return [spec] { return OpenEngine(spec); };
+}
+
 absl::StatusOr<const Operation*> OneOperation(const std::string& name, Models models) {
   if (const Operation* op = FindOperation(name, models)) return op;
   return absl::InvalidArgumentError(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));

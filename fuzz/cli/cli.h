@@ -139,6 +139,8 @@ std::string DataPath(const std::string& path);
 // OpenDevice() and OpenEngine(), whose warnings are printed.
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
+// Opens one again, for another thread; its warning was printed.
+EngineOpener OpenerOf(const std::string& spec);
 
 // The operation of that name; kInvalidArgument with the nearest names: a name that no machine knows
 // is a mistake, not something missing here.

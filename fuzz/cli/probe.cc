@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
 #include "device/plain_text.h"
+#include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
@@ -18,6 +19,7 @@ struct ProbeFlags {
   std::vector<std::string> instr = {"*"}, question;
   std::string device = "auto", max_total_time = "10m", out;
   bool all = false, list = false, stats = false;
+  int threads = 0;
 };
 
 // Answers by instruction: those that contradict the table first, then open ones.
@@ -254,7 +256,12 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   }
   HandleStopSignals();
   Answers answers;
-  const ProberOptions options = {*std::move(ops), *questions, TimeLimit::After(*limit), flags.out};
+  const ProberOptions options = {.ops = *std::move(ops),
+                                 .questions = *questions,
+                                 .limit = TimeLimit::After(*limit),
+                                 .folder = flags.out,
+                                 .threads = ThreadsOf(flags.threads),
+                                 .open = OpenerOf(flags.device)};
   SayHowLong(options, flags, globals, console);
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       options, **engine,
@@ -276,6 +283,7 @@ std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
+  AddThreads(command, flags->threads);
   AddDuration(
       command, "--max_total_time", flags->max_total_time,
       "begin no further instruction after that; `pairs` gets what the other questions leave");

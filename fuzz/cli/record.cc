@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "device/threads.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
@@ -22,6 +23,7 @@ struct RecordFlags {
   std::string device = "auto", out, strategy = "mixed", max_total_time = "8m";
   std::string regressions = "corpus/regressions";
   uint64_t cases = 4096, seed = 1, max_bytes = 8 * kMaxRecordingFileBytes;
+  int threads = 0;
 };
 
 void PrintJson(const RecordFlags& flags, const std::string& identity,
@@ -72,7 +74,9 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                                    .strategy = FindStrategy(flags.strategy),
                                    .max_bytes = flags.max_bytes,
                                    .limit = TimeLimit::After(*limit),
-                                   .regressions = missing ? "" : regressions};
+                                   .regressions = missing ? "" : regressions,
+                                   .threads = ThreadsOf(flags.threads),
+                                   .open = OpenerOf(flags.device)};
   const auto outcome = RecordFolder(options, engine, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   if (outcome->without_digests > 0) {
@@ -137,6 +141,7 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
   AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
+  AddThreads(command, flags->threads);
   command.add_option("--max_bytes", flags->max_bytes, "of a folder")
       ->transform(Count())
       ->type_name("COUNT");

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "device/plain_text.h"
+#include "device/threads.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
@@ -17,6 +18,7 @@ using Json = nlohmann::ordered_json;
 struct ReplayFlags {
   ReplayOptions options;
   std::string device, junit;
+  int threads = 0;
 };
 
 std::string Counted(const char* what, uint64_t count) {
@@ -188,6 +190,8 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   }
   ReplayOptions options = flags.options;
   options.test_results = !flags.junit.empty();
+  options.threads = ThreadsOf(flags.threads);
+  if (engine != nullptr) options.open = OpenerOf(spec);
   Json reports = Json::array();
   const auto report = [&](const ReplayReport& r) {
     if (globals.json) {
@@ -238,6 +242,7 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
       .add_option("--why", flags->options.why,
                   "with --update: explains the findings that differ, which become explained")
       ->type_name("TEXT");
+  AddThreads(command, flags->threads);
   command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
   return [flags, &globals] { return RunReplay(*flags, globals); };
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -11,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "device/threads.h"
 #include "fuzz/campaign.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
@@ -255,7 +255,6 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
         "--extend needs --workdir: the folder of the run whose cases are raised"));
   }
   options.max_mismatches = flags.max_mismatches;
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
   options.print_findings = !globals.json;
   if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
   const absl::StatusOr<Shard> shard = ParseShard(flags.shard, std::getenv);
@@ -273,7 +272,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   // on a GPU a thousand million dot products.
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
-  options.threads = flags.threads > 0 ? flags.threads : resident ? 1 : std::max(1, cores);
+  options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
   absl::StatusOr<std::vector<const Operation*>> ops = SupportedOperations(flags, device);
   if (!ops.ok()) return Fail(ops.status());
   options.ops = *ops;
@@ -302,8 +301,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
                      options.threads, " threads, ", options.workdir, ShardText(*shard)),
         true);
   }
-  const auto open = [&flags] { return OpenEngine(flags.device); };
-  absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, open, console);
+  absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, OpenerOf(flags.device), console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
   std::erase(outcome->warnings, (*engine)->warning());  // was said
   for (const std::string& warning : outcome->warnings) console.Warn(warning);

@@ -1,11 +1,11 @@
 // mmadiff verify: finished units of a run again, against silent corruption.
 #include <algorithm>
-#include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "device/threads.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/recheck.h"
 #include "fuzz/json_text.h"
@@ -122,8 +122,7 @@ int Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Conso
 int RunVerify(const VerifyFlags& flags, const Globals& globals) {
   RecheckOptions options;
   options.seed = flags.seed;
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if not known
-  options.threads = flags.threads > 0 ? flags.threads : std::max(1, cores);
+  options.threads = ThreadsOf(flags.threads);
   if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return Fail(s);
   if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return Fail(s);
   if (!flags.max_total_time.empty()) {

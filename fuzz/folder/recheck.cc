@@ -5,11 +5,11 @@
 #include <cmath>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "device/threads.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/run_folder.h"
@@ -175,11 +175,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     engines.push_back(*std::move(engine));
   }
   Rechecker rechecker(options, std::move(sample), outcome);
-  std::vector<std::thread> workers;
-  for (const auto& engine : engines) {
-    workers.emplace_back([&rechecker, &engine] { rechecker.Work(*engine); });
-  }
-  for (std::thread& worker : workers) worker.join();
+  InThreads(static_cast<int>(threads), [&](int t) { rechecker.Work(*engines[t]); });
   if (outcome.done.size() + outcome.failed.size() < outcome.sampled && outcome.device.ok()) {
     outcome.stopped_by = StopReason(options.limit);
   }

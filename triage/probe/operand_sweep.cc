@@ -1,8 +1,11 @@
 #include "triage/probe/operand_sweep.h"
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 #include <vector>
 
+#include "device/threads.h"
 #include "sim/word.h"
 #include "triage/verdict.h"
 
@@ -10,6 +13,7 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kPrime = 2654435761;  // spreads the tiles over the domain
+constexpr int64_t kPortion = 1 << 18;    // dot products at a time
 
 std::vector<uint64_t> Addends(const Instruction& in) {
   std::vector<uint64_t> words = {0};
@@ -69,6 +73,70 @@ class Domain {
   const uint64_t a_, b_, a_lines_, b_lines_, a_chunks_, b_chunks_;
 };
 
+class Sweep {
+ public:
+  Sweep(const Operation& op, const Model& model, const TimeLimit& limit, bool slow)
+      : op_(op),
+        model_(model),
+        limit_(limit),
+        domain_(*op.instruction),
+        most_(std::max<int64_t>(1, kPortion / op.shape().d_words())),
+        at_once_(slow ? 1 : most_) {}
+
+  // In each thread.
+  void Work(Device& device) {
+    Batch batch;
+    Comparison comparison;
+    std::unique_lock lock(mutex_);
+    while (status_.ok() && tile_ < domain_.tiles()) {
+      if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return;
+      const uint64_t first = tile_, blocks = op_.shape().blocks, left = domain_.tiles() - first;
+      const int64_t count =
+          std::min<int64_t>(at_once_, static_cast<int64_t>((left + blocks - 1) / blocks));
+      tile_ = std::min(first + count * blocks, domain_.tiles());
+      lock.unlock();
+      if (batch.count != count) batch = NeutralBatch(model_, op_.shape(), count);
+      for (uint64_t block = 0; block < count * blocks; ++block) {
+        domain_.Fill(first + block, static_cast<int64_t>(block), batch);
+      }
+      const TimeLimit quick = TimeLimit::After(absl::Milliseconds(500));
+      const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op_, batch);
+      const bool was_quick = !quick.Reached();
+      if (d.ok()) Compare(op_, model_, batch, *d, comparison);
+      lock.lock();
+      status_.Update(d.status());
+      if (!d.ok()) return;
+      if (was_quick) at_once_ = std::min(2 * at_once_, most_);
+      const std::vector<int64_t>& differing = comparison.differing;
+      differing_ += differing.size();
+      if (differing.empty() || first >= first_tile_) continue;
+      first_tile_ = first;
+      first_ = {{Extract(batch, differing.front()), (*d)[differing.front()]}};
+    }
+  }
+
+  absl::StatusOr<OperandSweep> Result() && {
+    if (!status_.ok()) return status_;
+    const uint64_t of = domain_.triples();
+    return OperandSweep{std::min(tile_ * domain_.triples_of_tile(), of), of, differing_,
+                        std::move(first_)};
+  }
+
+ private:
+  const Operation& op_;
+  const Model& model_;
+  const TimeLimit& limit_;
+  const Domain domain_;
+  const int64_t most_;  // executions at a time
+
+  std::mutex mutex_;  // of all that follows
+  int64_t at_once_;
+  uint64_t tile_ = 0;  // the next
+  uint64_t differing_ = 0, first_tile_ = UINT64_MAX;
+  std::vector<Observed> first_;
+  absl::Status status_;
+};
+
 }  // namespace
 
 bool HasOperandSweep(const Operation& op) {
@@ -76,37 +144,13 @@ bool HasOperandSweep(const Operation& op) {
   return IsModelled(op) && std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
 }
 
-absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
-                                           const TimeLimit& limit) {
-  const Domain domain(*op.instruction);
-  const Shape& s = op.shape();
-  const int64_t most = std::max<int64_t>(1, (1 << 18) / s.d_words());  // executions at a time
-  int64_t at_once = device.IsSlow() ? 1 : most;
-  OperandSweep result = {.of = domain.triples()};
-  Comparison comparison;
-  uint64_t tile = 0;
-  while (tile < domain.tiles()) {
-    const uint64_t left = domain.tiles() - tile;
-    const int64_t count =
-        std::min<int64_t>(at_once, static_cast<int64_t>((left + s.blocks - 1) / s.blocks));
-    Batch batch = NeutralBatch(model, s, count);
-    for (int64_t block = 0; block < count * s.blocks; ++block)
-      domain.Fill(tile + block, block, batch);
-    tile = std::min(tile + count * s.blocks, domain.tiles());
-    const TimeLimit quick = TimeLimit::After(absl::Milliseconds(500));
-    const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
-    if (!d.ok()) return d.status();
-    if (!quick.Reached()) at_once = std::min(2 * at_once, most);
-    Compare(op, model, batch, *d, comparison);
-    const std::vector<int64_t>& differing = comparison.differing;
-    result.differing += differing.size();
-    if (!differing.empty() && result.first.empty()) {
-      result.first.push_back({Extract(batch, differing.front()), (*d)[differing.front()]});
-    }
-    result.done = std::min(tile * domain.triples_of_tile(), result.of);
-    if (limit.Reached() || device.StopRequested()) break;
-  }
-  return result;
+absl::StatusOr<OperandSweep> SweepOperands(std::span<Device* const> devices, const Operation& op,
+                                           const Model& model, const TimeLimit& limit) {
+  Sweep sweep(op, model, limit, devices.front()->IsSlow());
+  InThreads(static_cast<int>(devices.size()), [&](int thread) {
+    if (devices[thread] != nullptr) sweep.Work(*devices[thread]);
+  });
+  return std::move(sweep).Result();
 }
 
 }  // namespace mmadiff

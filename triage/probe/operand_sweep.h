@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -23,8 +24,15 @@ struct OperandSweep {
   std::vector<Observed> first = {};  // that differs; none or one
 };
 
-// At least one portion, even after the limit or when the device is to stop (StopWhen). Errors are the device's.
-absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
-                                           const TimeLimit& limit);
+// In a thread for each of `devices`, which are one and the same opened so many times, or nullptr
+// but for the first. At least one portion, even after the limit or when the device is to stop
+// (StopWhen). Errors are the device's.
+absl::StatusOr<OperandSweep> SweepOperands(std::span<Device* const> devices, const Operation& op,
+                                           const Model& model, const TimeLimit& limit);
+inline absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op,
+                                                  const Model& model, const TimeLimit& limit) {
+  Device* const one = &device;
+  return SweepOperands({&one, 1}, op, model, limit);
+}
 
 }  // namespace mmadiff
