@@ -491,11 +491,12 @@ both=$((7680 + asked))
 expect 0 replay folder1; says "$both of $both dot products equal"; says ' units of digests equal'
 expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * both)) dot products equal"
 expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"
+cp "$out" threads; expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6 --threads=1; is "$(cmp threads "$out")" ''
 mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
 expect 4 replay folder1 --device=host; warns 'none of these instructions'; says ' cases left out'
 says ' units of digests equal, left out: '
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
-expect 0 $record --device=faulty:fraction_bits=24 folder2
+expect 0 $record --device=faulty:fraction_bits=24 folder2 --threads=3
 expect 1 replay folder2 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"; says 'fraction_bits=24'
 printf 'XXXX' | dd of=folder1/raw-1.log bs=1 seek=9000 conv=notrunc 2>/dev/null
 expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(damaged data skipped)'

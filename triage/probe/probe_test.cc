@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <set>
+#include <span>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -301,6 +302,34 @@ TEST(Pairs, EveryTripleOnce) {
   const auto r = SweepOperands(device, op, op.model, TimeLimit());
   ASSERT_TRUE(r.ok());
   EXPECT_EQ(device.seen.size(), r->of);
+}
+
+// Also when the first portion is the last to be answered.
+TEST(Pairs, TheSameWhateverTheThreads) {
+  class LateFirst : public Changing {
+   public:
+    LateFirst() : Changing([](uint64_t word, size_t) { return word ^ 1; }) {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const bool first = batch.a[0] == 0 && batch.b[0] == 0 && batch.c[0] == 0;
+      if (first) absl::SleepFor(absl::Milliseconds(300));
+      return Changing::Execute(op, batch, d);
+    }
+  } x, y, z;
+  const Operation& op = *FindOperation("sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32");
+  const auto one = SweepOperands(x, op, op.model, TimeLimit());
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_EQ(one->done, one->of);
+  EXPECT_GT(one->differing, one->of / 2);
+  Device* const devices[] = {&x, &y, nullptr, &z};
+  for (const size_t threads : {2, 4}) {
+    const auto many = SweepOperands(std::span(devices).first(threads), op, op.model, TimeLimit());
+    ASSERT_TRUE(many.ok()) << many.status();
+    EXPECT_EQ(many->done, one->done);
+    EXPECT_EQ(many->differing, one->differing);
+    EXPECT_EQ(many->first.front().dot, one->first.front().dot);
+    EXPECT_EQ(many->first.front().d, one->first.front().d);
+  }
 }
 
 // Through the kernels and the packing of cuda:N, on a stand-in for the driver.
