@@ -14,6 +14,7 @@
 // Behind it: these are included once for each.
 #include <hwy/highway.h>
 
+#include "sim/exact_sum.h"
 #include "sim/integer_dot.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/fused_sum-inl.h"
@@ -77,6 +78,21 @@ bool HasWideGroups(const Model& m) {
          std::max(bits, alg.fraction_bits + 1) + terms + 1 <= 62;
 }
 
+// Whether limbs hold an exact sum: from the least unit of a term to the largest, and in each 62 bits of
+// terms that are moved up by 31.
+bool FitsLimbs(const Model& m) {
+  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
+  int low = m.a.min_exponent + m.b.min_exponent - product_bits;
+  int high = MaxExponent(m.a) + MaxExponent(m.b) - product_bits;
+  for (const Format* f : {&m.c, &m.d}) {
+    low = std::min(low, f->min_exponent - f->fraction_bits);
+    high = std::max(high, MaxExponent(*f) - f->fraction_bits);
+  }
+  const int bits = std::max({product_bits + 2, m.c.fraction_bits + 1, m.d.fraction_bits + 1});
+  const unsigned terms = std::min(m.algorithm.terms, m.k) + 1;
+  return high - low < 32 * LongSum::kLimbs && bits + 31 + std::bit_width(terms) <= 62;
+}
+
 std::vector<LaneTarget> FindLaneTargets() {
   std::vector<LaneTarget> found;
 #define MMADIFF_ADD(target)                                                                        \
@@ -115,6 +131,8 @@ LaneWidth LaneWidthOf(const Model& m) {
                  ? LaneWidth::k32
                  : LaneWidth::kNone;
     }
+    case Family::kExactSum:
+      return narrow && FitsLimbs(m) ? LaneWidth::k64 : LaneWidth::kNone;
     case Family::kTwoStageSum: {
       // Elements of A are moved up within 32 bits.
       const bool fits = m.a.fraction_bits + 1 + NarrowUp(m) <= 32;

@@ -16,6 +16,8 @@ namespace mmadiff {
 //   kScaledSum of groups: models with NarrowGroupRow whose sums fit 62 bits; of 64 bits.
 //   kFmaChain: all, of 64 bits; of 32 where products have at most 24 and operands and results at most 32.
 //   kPairwiseSum: products of at most 24 bits, operands and results of at most 32.
+//   kExactSum: operands and results of at most 32 bits, and a step of some 100 products at most (62 bits
+//     hold their sum and 31 bits more).
 //   kTwoStageSum: products that align toward zero by the exponents of their operands.
 //   kIntegerDot: elements of at most 16 bits; of 32 bits where elements have at most 8, results 32.
 enum class LaneWidth { kNone, k32, k64 };

@@ -13,6 +13,7 @@
 
 #include "sim/operation.h"
 #include "sim/parameter.h"
+#include "sim/round.h"
 #include "sim/simulate.h"
 
 namespace mmadiff {
@@ -168,6 +169,77 @@ Batch PairBatch(const Model& m, const Shape& shape, int64_t executions, std::mt1
   return batch;
 }
 
+// Finite, nearest to this exponent; below all normal ones, subnormal. Few fractions, so that sums meet.
+uint64_t Near(const Format& f, int exponent, std::mt19937_64& random) {
+  const uint64_t ones = LowBits(f.fraction_bits);
+  const uint64_t fractions[] = {0, 0, 1, ones, ones - 1, random() & ones};
+  const int field = std::clamp(exponent, f.min_exponent - 1, MaxExponent(f)) - f.min_exponent + 1;
+  return static_cast<uint64_t>(field) << f.fraction_bits | fractions[random() % 6];
+}
+
+// A dot product whose products lie anywhere in their range. Some cancel, with each other or with the
+// addend; some are half an ulp of it, with stragglers far below; it is the largest or subnormal.
+void FillExact(const Model& m, std::mt19937_64& random, uint64_t* a, uint64_t* b, uint64_t& c) {
+  const auto some = [&](unsigned one_in) { return random() % one_in == 0; };
+  const auto any = [&](const Format& f) {
+    const int count = MaxExponent(f) - f.min_exponent + 2;
+    return f.min_exponent - 1 + static_cast<int>(random() % count);
+  };
+  const auto sign = [&](const Format& f) { return some(2) ? 1ull << SignBit(f) : 0; };
+  const uint64_t minus = 1ull << SignBit(m.a);
+  const bool short_tail = some(2), together = some(3);
+  const int ea = any(m.a), eb = any(m.b);
+  for (int k = 0; k < m.k; ++k) {
+    a[k] = Near(m.a, together ? ea : any(m.a), random) | sign(m.a);
+    b[k] = Near(m.b, together ? eb : any(m.b), random) | sign(m.b);
+    if (k > 0 && some(3)) {
+      a[k] = a[k - 1] ^ minus;
+      b[k] = b[k - 1];
+    } else if (short_tail && k > 1) {
+      a[k] = sign(m.a);
+    }
+    if (some(128)) a[k] = InfinityWord(m.a, some(2)) | some(2);
+  }
+  c = sign(m.c);
+  const int digits = m.c.fraction_bits;
+  switch (random() % 4) {
+    case 0:
+      c |= Near(m.c, any(m.c), random);
+      break;
+    case 1: {  // the first product with the other sign, if it fits
+      const Unpacked x = Decode(m.a, a[0]), y = Decode(m.b, b[0]);
+      Algorithm alg = m.algorithm;
+      alg.output_fraction_bits = digits;
+      alg.output_rounding = Rounding::kTowardZero;
+      bool inexact;
+      c = RoundPack<uint64_t>(m.c, alg, x.negative == y.negative, x.significand * y.significand,
+                              x.exponent + y.exponent - m.a.fraction_bits - m.b.fraction_bits,
+                              &inexact);
+      break;
+    }
+    case 2: {  // the first product is about half an ulp
+      const int exponent = some(4) ? MaxExponent(m.c) : some(4) ? m.c.min_exponent - 1 : any(m.c);
+      c |= some(4) ? MaxFiniteWord(m.c) : Near(m.c, exponent, random);
+      const int ulp = LeadingExponent(m.c, c | 1) - digits;
+      const int half = std::max(ulp, m.c.min_exponent - digits) - static_cast<int>(random() % 3);
+      a[0] = Near(m.a, half / 2, random) >> m.a.fraction_bits << m.a.fraction_bits | sign(m.a);
+      b[0] = Near(m.b, half - half / 2, random) >> m.b.fraction_bits << m.b.fraction_bits;
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+Batch ExactBatch(const Model& m, int64_t executions, std::mt19937_64& random) {
+  Batch batch;
+  batch.Resize({.m = 1, .n = 1, .k = m.k, .blocks = 1}, executions);
+  for (int64_t i = 0; i < executions; ++i) {
+    FillExact(m, random, &batch.a[i * m.k], &batch.b[i * m.k], batch.c[i]);
+  }
+  return batch;
+}
+
 // Every width shares columns for one of them, and has rows left over for another.
 Shape Shaped(const Model& m, const Shape& like, int rows) {
   Shape shape = like;
@@ -192,8 +264,9 @@ TEST(Lanes, EveryModelAndNeighbour) {
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 32), tall, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 3), flat, random), what);
       ExpectScalarWords(m, RandomBatch(m, Shaped(m, op->shape(), 1), flat, random), what);
-      const bool pairs =
-          m.algorithm.family == Family::kFmaChain || m.algorithm.family == Family::kTwoStageSum;
+      const bool pairs = m.algorithm.family == Family::kFmaChain ||
+                         m.algorithm.family == Family::kTwoStageSum ||
+                         m.algorithm.family == Family::kExactSum;
       if (pairs && m.a.has_zero && m.b.has_zero) {
         const Shape one = {.m = 1, .n = 1, .k = m.k, .blocks = 1};
         ExpectScalarWords(m, PairBatch(m, one, 2 * words, random), what + ", pair");
@@ -207,9 +280,9 @@ TEST(Lanes, EveryModelAndNeighbour) {
     }
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
-  EXPECT_EQ(families,
-            (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
-                              Family::kScaledSum, Family::kTwoStageSum, Family::kIntegerDot}));
+  EXPECT_EQ(families, (std::set<Family>{Family::kFmaChain, Family::kPairwiseSum, Family::kFusedSum,
+                                        Family::kScaledSum, Family::kExactSum, Family::kTwoStageSum,
+                                        Family::kIntegerDot}));
   EXPECT_GT(models, 1500);
   EXPECT_GT(wide, 300);
 }
@@ -239,6 +312,7 @@ void ExpectToyWords(int min_exponent) {
   };
   for (const auto& [family, tininess] :
        std::initializer_list<Case>{{Family::kFusedSum},
+                                   {Family::kExactSum},
                                    {Family::kTwoStageSum},
                                    {Family::kFmaChain},
                                    {Family::kFmaChain, Tininess::kBeforeRounding},
@@ -262,6 +336,10 @@ void ExpectToyWords(int min_exponent) {
           alg.sum_rounding = small == Subnormals::kKeep ? rounding : Rounding::kDown;
           alg.zero_sign = small == Subnormals::kKeep ? ZeroSign::kIeee : ZeroSign::kSumPositive;
           alg.product_overflow = ProductOverflow::kInfinity;
+        } else if (family == Family::kExactSum) {
+          alg.zero_sign = small == Subnormals::kKeep    ? ZeroSign::kIeee
+                          : small == Subnormals::kFlush ? ZeroSign::kSumPositive
+                                                        : ZeroSign::kPositive;
         } else if (family != Family::kFusedSum) {
           alg.terms = family == Family::kFmaChain ? 1 : 2;
           if (small != Subnormals::kFlush) alg.product_rounding = ProductRounding::kExact;
@@ -278,6 +356,41 @@ void ExpectToyWords(int min_exponent) {
       }
     }
   }
+}
+
+TEST(Lanes, ExactSumsThatMeet) {
+  std::mt19937_64 random(2);
+  int rows = 0;
+  for (const Operation* op : DistinctOperations()) {
+    Model m = op->model;
+    if (m.algorithm.family != Family::kExactSum || !HasLanes(m)) continue;
+    ++rows;
+    ExpectScalarWords(m, ExactBatch(m, 40000, random), op->name);
+    for (const Neighbour& n : Neighbours(op->model)) {
+      m.algorithm = n.algorithm;
+      ExpectScalarWords(m, ExactBatch(m, 8000, random), op->name + ":" + n.name);
+    }
+    // As many products a step as 62 bits hold, all of them the largest.
+    m.k = 100;
+    m.algorithm = op->model.algorithm;
+    m.algorithm.terms = 100;
+    ASSERT_TRUE(HasLanes(m)) << op->name;
+    ExpectScalarWords(m, ExactBatch(m, 400, random), op->name + ", 100 terms");
+    Batch batch = ExactBatch(m, 400, random);
+    for (int64_t i = 0; i < 400; ++i) {
+      // Moved up by anything.
+      const uint64_t down = static_cast<uint64_t>(i % 25) << m.a.fraction_bits;
+      for (int k = 0; k < m.k; ++k) {
+        batch.a[i * m.k + k] = (MaxFiniteWord(m.a) - down) | (i / 25 % 2 << SignBit(m.a));
+        batch.b[i * m.k + k] = MaxFiniteWord(m.b);
+      }
+    }
+    ExpectScalarWords(m, batch, op->name + ", 100 large terms");
+    m.k = m.algorithm.terms = 200;
+    EXPECT_FALSE(HasLanes(m)) << op->name;
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(rows, 3);
 }
 
 TEST(Lanes, ToyFormatsExhaustively) {

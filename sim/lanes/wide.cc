@@ -9,6 +9,7 @@
 // Behind it: these are included once for each.
 #include <hwy/highway.h>
 
+#include "sim/lanes/exact_sum-inl.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/integer_dot-inl.h"
 #include "sim/lanes/scaled_sum-inl.h"
@@ -26,6 +27,8 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
     case Family::kScaledSum:
       return Simulation<ScaledSumLanes>(m, batch, d).Run();
+    case Family::kExactSum:
+      return Simulation<ExactSumLanes>(m, batch, d).Run();
     case Family::kTwoStageSum:
       return Simulation<TwoStageSumLanes>(m, batch, d).Run();
     default: {

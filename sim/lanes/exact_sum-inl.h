@@ -1,0 +1,141 @@
+// kExactSum in lanes, as sim/exact_sum.h says it.
+#if defined(MMADIFF_SIM_LANES_EXACT_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef MMADIFF_SIM_LANES_EXACT_SUM_INL_H_
+#undef MMADIFF_SIM_LANES_EXACT_SUM_INL_H_
+#else
+#define MMADIFF_SIM_LANES_EXACT_SUM_INL_H_
+#endif
+
+#include <algorithm>
+
+#include "sim/exact_sum.h"
+#include "sim/lanes/fused_sum-inl.h"
+#include "sim/lanes/lanes-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mmadiff {
+namespace HWY_NAMESPACE {
+namespace MMADIFF_WIDTH {
+
+// The sum is a number of 32-bit limbs, from the lowest unit among a lane's own terms on, and no bit of it
+// is ever lost: a term that begins within limb i is added there whole, shifted up by at most 31, and 63
+// bits hold the sum of all terms of a limb and the carry (FitsLimbs() of lanes.cc). What stays below 2^32
+// is the limb, the rest is the carry with its sign: two's complement, whose sign only the last carry says.
+class ExactSumLanes {
+ public:
+  static constexpr bool kHasExponents = true;
+
+  explicit ExactSumLanes(const Model& m)
+      : m_(m),
+        c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
+        d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
+
+  static LaneFormat FormatOfA(const Model& m) {
+    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
+  }
+  static LaneFormat FormatOfB(const Model& m) {
+    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
+  }
+  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
+    return DecodeLanes(f, word);
+  }
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const int terms = std::min(m_.algorithm.terms, m_.k);
+    for (int first = 0; first < m_.k; first += terms) {
+      const bool own = first == 0;
+      c = Step(a, b, first, std::min(first + terms, m_.k), own ? m_.c : m_.d,
+               DecodeLanes(own ? c_ : d_, c));
+    }
+    return c;
+  }
+
+ private:
+  static constexpr int kLimb = 32;
+
+  // The terms of a step, as numbers value * 2^lsb.
+  struct Terms {
+    MMADIFF_LANES Terms() : low(All(-kNarrowZero)), high(All(kNarrowZero)), count(0) {}
+    MMADIFF_LANES void Add(Lanes sign, Lanes magnitude, Lanes unit) {
+      value[count] = WithSign(magnitude, sign);
+      lsb[count++] = unit;
+      // A zero is far below all, and nothing begins with it.
+      low = hn::Min(low, Pick(hn::Lt(unit, All(kNarrowZero / 2)), low, unit));
+      high = hn::Max(high, unit);
+    }
+
+    Lanes value[kMaxK + 1], lsb[kMaxK + 1];
+    Lanes low, high;  // of the units
+    int count;
+  };
+
+  // The sum to odd: all of it, or at least 30 bits and then whether there is something left. Lanes that
+  // are special give anything.
+  static MMADIFF_LANES Sum ToOdd(Terms& terms, Mask special) {
+    // Limbs that hold the beginning of a term in some lane: a zero has none.
+    const Lanes span = hn::IfThenZeroElse(special, terms.high - terms.low);
+    int limbs = 1;
+    while (!None(AtLeast(span, kLimb * limbs))) ++limbs;
+    Lanes at[kMaxK + 1];
+    for (int i = 0; i < terms.count; ++i) {
+      const Lanes up = terms.lsb[i] - terms.low;
+      at[i] = hn::ShiftRight<5>(up);
+      terms.value[i] = Up(terms.value[i], up & All(kLimb - 1));
+    }
+    Lanes limb[LongSum::kLimbs], sum = Zero();
+    for (int j = 0; j < limbs; ++j) {
+      for (int i = 0; i < terms.count; ++i) {
+        sum = sum + hn::IfThenElseZero(hn::Eq(at[i], All(j)), terms.value[i]);
+      }
+      limb[j] = sum & All(0xffffffff);
+      sum = hn::ShiftRight<kLimb>(sum);
+    }
+    // From the last carry down, until 30 bits are there. The bits behind, if there are any, add less than
+    // a unit to a number that is cut downwards: one in its last bit is to odd, whatever its sign.
+    Lanes lost = Zero(), taken = Zero();
+    for (int j = limbs - 1; j >= 0; --j) {
+      const Mask more = hn::Eq(hn::ShiftRight<30>(sum), hn::BroadcastSignBit(sum));
+      sum = Pick(more, Up(sum, kLimb) | limb[j], sum);
+      taken = taken + Ones(more);
+      lost = lost | hn::IfThenZeroElse(more, limb[j]);
+    }
+    sum = sum | (Ones(hn::Ne(lost, Zero())) & All(1));
+    const Lanes sign = hn::BroadcastSignBit(sum);
+    return {sign, WithSign(sum, sign), terms.low + Up(All(limbs) + taken, 5)};
+  }
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int first, int end, const Format& c_format,
+                           const Operand& c) const {
+    const Lanes product_bits = All(m_.a.fraction_bits + m_.b.fraction_bits);
+    Terms terms;
+    terms.Add(c.sign, c.magnitude, c.exponent - All(c_format.fraction_bits));
+    Lanes largest = c.exponent;
+    for (int p = first; p < end; ++p) {
+      const Lanes exponent = a.Exponent(p) + b.Exponent(p);
+      largest = hn::Max(largest, exponent);
+      terms.Add(a.Sign(p) ^ b.Sign(p), Product(a.Magnitude(p), b.Magnitude(p)),
+                exponent - product_bits);
+    }
+    const Mask special = AtLeast(largest, kLeastNarrowSpecial);
+    Sum sum = ToOdd(terms, special);
+    const Mask zero = hn::Eq(sum.magnitude, Zero());
+    if (m_.algorithm.zero_sign == ZeroSign::kIeee && !None(zero)) {
+      sum.sign = Pick(zero, NegativeZeros(a, b, first, end, c), sum.sign);
+    }
+    const Lanes word = RoundSumLanes(m_, sum.sign, sum.magnitude, sum.lsb);
+    if (None(special)) return word;
+    return SumSpecialLanes(m_, largest, a, b, first, end, c, word);
+  }
+
+  const Model m_;
+  const LaneFormat c_, d_;
+};
+
+}  // namespace MMADIFF_WIDTH
+}  // namespace HWY_NAMESPACE
+}  // namespace mmadiff
+HWY_AFTER_NAMESPACE();
+
+#endif
