@@ -200,6 +200,11 @@ void FillExact(const Model& m, std::mt19937_64& random, uint64_t* a, uint64_t* b
     }
     if (some(128)) a[k] = InfinityWord(m.a, some(2)) | some(2);
   }
+  if (m.k > 1 && some(16)) {  // as far apart as they can be
+    a[0] = MaxFiniteWord(m.a) | sign(m.a);
+    b[0] = MaxFiniteWord(m.b);
+    a[1] = b[1] = 1;
+  }
   c = sign(m.c);
   const int digits = m.c.fraction_bits;
   switch (random() % 4) {
@@ -370,10 +375,14 @@ TEST(Lanes, ExactSumsThatMeet) {
       m.algorithm = n.algorithm;
       ExpectScalarWords(m, ExactBatch(m, 8000, random), op->name + ":" + n.name);
     }
+    // Addends of another format than results.
+    m = op->model;
+    m.c = m.a;
+    ASSERT_TRUE(HasLanes(m)) << op->name;
+    ExpectScalarWords(m, ExactBatch(m, 8000, random), op->name + ", short addends");
     // As many products a step as 62 bits hold, all of them the largest.
-    m.k = 100;
-    m.algorithm = op->model.algorithm;
-    m.algorithm.terms = 100;
+    m = op->model;
+    m.k = m.algorithm.terms = 100;
     ASSERT_TRUE(HasLanes(m)) << op->name;
     ExpectScalarWords(m, ExactBatch(m, 400, random), op->name + ", 100 terms");
     Batch batch = ExactBatch(m, 400, random);
@@ -386,6 +395,16 @@ TEST(Lanes, ExactSumsThatMeet) {
       }
     }
     ExpectScalarWords(m, batch, op->name + ", 100 large terms");
+    // Steps of several products with a rest, which has no more terms than are left: all are -0.
+    m.k = 10;
+    m.algorithm.terms = 4;
+    m.algorithm.zero_sign = ZeroSign::kIeee;
+    batch = ExactBatch(m, 2000, random);
+    ExpectScalarWords(m, batch, op->name + ", a rest");
+    std::ranges::fill(batch.a, 1ull << SignBit(m.a));
+    std::ranges::fill(batch.b, 0);
+    std::ranges::fill(batch.c, 1ull << SignBit(m.c));
+    ExpectScalarWords(m, batch, op->name + ", a rest of zeros");
     m.k = m.algorithm.terms = 200;
     EXPECT_FALSE(HasLanes(m)) << op->name;
   }
