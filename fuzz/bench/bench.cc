@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <string_view>
 #include <utility>
 
 #include "fuzz/bench/count.h"
@@ -78,22 +77,22 @@ class RowBench {
 
   // What a batch of twice the executions takes more: nothing that is done once.
   void Bound() {
-    constexpr int64_t kDotProducts = 256;
+    constexpr int64_t kDotProducts = 256, kMost = 4 << 20;
     const int64_t some = std::max<int64_t>(1, kDotProducts / row_.op->shape().d_words());
     const auto count = [&](int64_t executions) {
       Batch batch;
       Generate(stream_, 0, executions, batch);
       std::vector<uint64_t> d(batch.dot_products());
-      return CountInstructions([&] { Simulate(row_.op->model, batch, d); });
+      return CountInstructions([&] { Simulate(row_.op->model, batch, d); }, kMost, stop_);
     };
-    const auto once = count(some), twice = count(2 * some);
-    if (!once || !twice) return;
+    const auto once = count(some);
+    const auto twice = once ? count(2 * some) : std::nullopt;
+    if (!twice) return;
     const double dot_products = static_cast<double>(some * row_.op->shape().d_words());
     row_.instructions = static_cast<double>(twice->all - once->all) / dot_products;
     row_.vector_instructions = static_cast<double>(twice->vector - once->vector) / dot_products;
-    const std::string_view lanes = LaneTargets().empty() ? "" : LaneTargets()[0].name;
-    const int bytes = lanes == "AVX3" ? 64 : 32;
-    const double rate = VectorAddsPerNanosecond(bytes);
+    const bool wide = !LaneTargets().empty() && LaneTargets()[0].lanes == 16;
+    const double rate = VectorAddsPerNanosecond(wide ? 64 : 32);
     if (rate > 0) row_.bound = row_.vector_instructions / rate;
   }
 

@@ -24,7 +24,8 @@ struct BenchRow {
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
   // Instructions of the simulator a dot product, counted, and the time of those on vectors if each
-  // were an addition and nothing else took any: 0 where they are not counted.
+  // were an addition and nothing else took any: 0 where they are not counted, because nobody asked,
+  // this machine forbids it, or there are more than four million.
   double instructions = 0, vector_instructions = 0, bound = 0;
 };
 

@@ -70,7 +70,7 @@ bool IsVector(const uint8_t* code) {
 }
 
 // Of a traced process that has stopped before the piece.
-std::optional<InstructionCount> Step(pid_t child) {
+std::optional<InstructionCount> Step(pid_t child, int64_t most, const std::function<bool()>& stop) {
   std::unordered_map<uint64_t, bool> known;  // by address
   InstructionCount count;
   while (true) {
@@ -84,7 +84,7 @@ std::optional<InstructionCount> Step(pid_t child) {
       process_vm_readv(child, &here, 1, &there, 1, 0);
       at = known.emplace(registers.rip, IsVector(code)).first;
     }
-    ++count.all;
+    if (++count.all > most || (count.all % 1024 == 0 && stop())) return std::nullopt;
     count.vector += at->second;
     int status = 0;
     if (ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0 ||
@@ -135,7 +135,8 @@ double MostAdds() {
 
 }  // namespace
 
-std::optional<InstructionCount> CountInstructions(const std::function<void()>& piece) {
+std::optional<InstructionCount> CountInstructions(const std::function<void()>& piece, int64_t most,
+                                                  const std::function<bool()>& stop) {
   // Both on one core: waking the other one for each instruction takes several times as long.
   cpu_set_t before, one;
   CPU_ZERO(&one);
@@ -153,7 +154,7 @@ std::optional<InstructionCount> CountInstructions(const std::function<void()>& p
   int status = 0;
   std::optional<InstructionCount> count;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
-    if (WSTOPSIG(status) == SIGSTOP) count = Step(child);
+    if (WSTOPSIG(status) == SIGSTOP) count = Step(child, most, stop);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
   }
@@ -166,7 +167,8 @@ double VectorAddsPerNanosecond(int bytes) {
   return __builtin_cpu_supports("avx2") ? MostAdds<32>() : 0;
 }
 #else
-std::optional<InstructionCount> CountInstructions(const std::function<void()>&) {
+std::optional<InstructionCount> CountInstructions(const std::function<void()>&, int64_t,
+                                                  const std::function<bool()>&) {
   return std::nullopt;
 }
 

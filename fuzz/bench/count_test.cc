@@ -4,15 +4,21 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <functional>
+#include <optional>
 
 namespace mmadiff {
 namespace {
 
 #if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
+std::optional<InstructionCount> Count(const std::function<void()>& piece) {
+  return CountInstructions(piece, 1 << 20, [] { return false; });
+}
+
 // How many more `longer` takes than `shorter`.
 InstructionCount Difference(void (*longer)(), void (*shorter)()) {
-  const auto x = CountInstructions(longer), y = CountInstructions(shorter);
+  const auto x = Count(longer), y = Count(shorter);
   if (!x || !y) return {-1, -1};
   return {x->all - y->all, x->vector - y->vector};
 }
@@ -45,7 +51,7 @@ void Masks() {
 class CountTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (!CountInstructions([] {})) GTEST_SKIP() << "no ptrace here";
+    if (!Count([] {})) GTEST_SKIP() << "no ptrace here";
     if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "no AVX2 here";
   }
 };
@@ -68,9 +74,17 @@ TEST_F(CountTest, OfMasksNone) {
 }
 
 TEST_F(CountTest, APieceThatDiesIsNotCounted) {
-  EXPECT_FALSE(CountInstructions([] { raise(SIGKILL); }).has_value());
-  EXPECT_FALSE(CountInstructions([] { __builtin_trap(); }).has_value());
-  EXPECT_FALSE(CountInstructions([] { _exit(0); }).has_value());
+  EXPECT_FALSE(Count([] { raise(SIGKILL); }).has_value());
+  EXPECT_FALSE(Count([] { __builtin_trap(); }).has_value());
+  EXPECT_FALSE(Count([] { _exit(0); }).has_value());
+}
+
+TEST_F(CountTest, EndsWhenToldAndAfterSoMany) {
+  const auto endless = [] {
+    while (true) asm volatile("");
+  };
+  EXPECT_FALSE(CountInstructions(endless, 5000, [] { return false; }).has_value());
+  EXPECT_FALSE(CountInstructions(endless, INT64_MAX, [] { return true; }).has_value());
 }
 
 TEST_F(CountTest, AddsTakeTime) {

@@ -30,13 +30,14 @@ struct Flags {
 
 // What an earlier `bench --json` says.
 struct Earlier {
-  std::string file, machine, lanes, strategy;
+  std::string file, machine, lanes, strategy, stopped_by;
   std::map<std::string, std::pair<double, double>> of;  // simulator, unit
 };
 
 // kDataLoss for a file that is no such output.
 absl::StatusOr<Earlier> ReadEarlier(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMostBytes);
+  if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
   if (!text.ok()) return text.status();
   const absl::Status none =
       absl::DataLossError(absl::StrCat(path, ": no output of `bench --json`"));
@@ -46,8 +47,12 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path) {
                ? object[name].get<std::string>()
                : "";
   };
-  Earlier earlier = {
-      path, string_of(json, "machine"), string_of(json, "lanes"), string_of(json, "strategy"), {}};
+  Earlier earlier = {path,
+                     string_of(json, "machine"),
+                     string_of(json, "lanes"),
+                     string_of(json, "strategy"),
+                     string_of(json, "stopped_by"),
+                     {}};
   if (earlier.machine.empty() || earlier.lanes.empty() || earlier.strategy.empty() ||
       !json.contains("rows") || !json["rows"].is_array()) {
     return none;
@@ -84,10 +89,10 @@ std::string WhatDiffers(const Earlier& earlier, const Earlier& now) {
 
 std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool bound,
                     bool device, const TextStyle& style) {
-  std::vector<TableColumn> columns = {{"instruction"}, {"generator", true, 2}, {"simulator", true}};
+  std::vector<TableColumn> columns = {{"instruction"}, {"generator", true}, {"simulator", true}};
   if (bound) columns.push_back({"bound", true});
-  columns.push_back({"digest", true, 3});
-  if (device) columns.push_back({"device", true, 1});
+  columns.push_back({"digest", true});
+  if (device) columns.push_back({"device", true});
   columns.push_back({"unit", true});
   columns.push_back({"M/s", true});
   const bool compares = !earlier.file.empty();
@@ -113,15 +118,19 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
-// The vectors that models with lanes are simulated in.
-std::string Lanes() { return LaneTargets().empty() ? "none" : LaneTargets()[0].name; }
+// The vectors that models with lanes are simulated in: Highway's name but for AVX-512.
+std::string Lanes() {
+  const std::string name = LaneTargets().empty() ? "none" : LaneTargets()[0].name;
+  return name == "AVX3" ? "AVX-512" : name;
+}
 
 Json Counted(double number) { return number > 0 ? Json(number) : Json(); }
 
 std::string AsJson(const std::vector<BenchRow>& rows, const Earlier& now, const Earlier& earlier,
                    const std::string& device) {
-  Json json = {{"machine", now.machine}, {"lanes", now.lanes}, {"strategy", now.strategy},
-               {"device", device},       {"compared", Json()}, {"rows", Json::array()}};
+  Json json = {{"machine", now.machine},       {"lanes", now.lanes}, {"strategy", now.strategy},
+               {"stopped_by", now.stopped_by}, {"device", device},   {"compared", Json()},
+               {"rows", Json::array()}};
   if (!earlier.file.empty()) {
     json["compared"] = {{"file", earlier.file}, {"differs", WhatDiffers(earlier, now)}};
   }
@@ -160,8 +169,9 @@ int RunBench(const Flags& flags, const Globals& globals) {
     earlier = *std::move(read);
     const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
     if (std::ranges::none_of(*ops, compared)) {
-      return Fail(absl::InternalError(
-          absl::StrCat(flags.compare, " has none of these instructions: nothing to compare")));
+      return Fail(absl::InternalError(absl::StrCat(
+          flags.compare, " has none of these instructions: nothing to compare",
+          earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by)));
     }
   }
   std::unique_ptr<Device> device;
@@ -169,6 +179,15 @@ int RunBench(const Flags& flags, const Globals& globals) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
     if (!opened.ok()) return Fail(opened.status());
     device = *std::move(opened);
+    std::vector<absl::Status> lacking;
+    for (const Operation* op : *ops) {
+      if (absl::Status status = device->Supports(*op); !status.ok()) lacking.push_back(status);
+    }
+    if (lacking.size() == ops->size()) return Fail(lacking[0]);
+    if (!lacking.empty()) {
+      console.Warn(absl::StrCat("The device does not answer ", lacking.size(), " of ", ops->size(),
+                                " instructions. The first: ", lacking[0].message()));
+    }
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -180,8 +199,12 @@ int RunBench(const Flags& flags, const Globals& globals) {
   console.Clear();
   if (!rows.ok()) return Fail(rows.status());
   const DeviceOr host = OpenHost();
-  const Earlier now = {
-      "", host.ok() ? (*host)->identity() : "unknown", Lanes(), flags.strategy, {}};
+  const Earlier now = {"",
+                       host.ok() ? (*host)->identity() : "unknown",
+                       Lanes(),
+                       flags.strategy,
+                       rows->size() < ops->size() ? StopReason(endless) : "",
+                       {}};
   const std::string differs = earlier.file.empty() ? "" : WhatDiffers(earlier, now);
   if (!differs.empty()) {
     console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
@@ -193,12 +216,16 @@ int RunBench(const Flags& flags, const Globals& globals) {
     console.Print(AsJson(*rows, now, earlier, device == nullptr ? "" : device->identity()));
   } else {
     console.Print(
-        absl::StrCat(Wrap(absl::StrCat("ns a dot product, one thread; lanes ", now.lanes, "; ",
+        absl::StrCat(Wrap(absl::StrCat("ns a dot product, one thread, the least of ", flags.rounds,
+                                       " rounds by the clock on the wall; lanes ", now.lanes, "; ",
                                        now.machine, "\n"),
                           console.style().width, 2),
                      TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
   }
-  return rows->size() < ops->size() ? kStopped : kClean;
+  if (now.stopped_by.empty()) return kClean;
+  console.Warn(absl::StrCat("stopped early (", now.stopped_by, "); ", rows->size(), " of ",
+                            ops->size(), " instructions are measured"));
+  return kStopped;
 }
 
 }  // namespace
@@ -212,12 +239,14 @@ std::function<int()> AddBench(CLI::App& command, const Globals& globals) {
       ->type_name("GLOBS");
   AddDevice(command, flags->device, "measure its answers too [nobody's]");
   AddStrategy(command, flags->strategy);
-  AddDuration(command, "--time", flags->time, "of each part in each round");
+  AddDuration(command, "--time", flags->time, "of each part in each round; at least one batch");
   command.add_option("--rounds", flags->rounds, "of which the least counts")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  command.add_flag("--bound", flags->bound,
-                   "count the simulator's instructions: the time it cannot go below with them");
+  command.add_flag(
+      "--bound", flags->bound,
+      "count the simulator's instructions, seconds a row: the time it cannot go below with "
+      "them. - where they cannot be counted (ptrace, x86), or are too many");
   command
       .add_option("--compare", flags->compare, "earlier output of --json: how many times as fast")
       ->type_name("FILE");

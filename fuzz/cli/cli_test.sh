@@ -336,9 +336,11 @@ expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f3
 # What a dot product costs, against an earlier output; files that are none.
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 expect 0 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
-sed 's/AVX3\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
+sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
 sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no positive times'
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
+expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
+expect 0 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host
 expect 0 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'
 expect 5 bench --instr=$fma --compare=/dev/null; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.

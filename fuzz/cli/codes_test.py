@@ -137,7 +137,9 @@ bench 3 internal error | mmadiff bench --instr=$F --rounds=1 --time=0 --json > c
 bench 4 no such | mmadiff bench --instr=$F --rounds=1 --time=0 --device=cuda:9
 bench 5 the file | mmadiff bench --instr=$F --compare=noise.log
 bench 6 results | mmadiff bench --instr=$F --rounds=1 --time=0 >/dev/full
+bench 2 usage | mmadiff bench --compare=nowhere.json
 bench 75 stopped | signalled mmadiff bench --time=60s
+bench 75 stopped | signalled mmadiff bench --bound --time=0 --rounds=1 --instr='*'
 coverage 0 clean | mmadiff coverage --instr=x86/vpdpbusd --cases=2000
 coverage 1 a bin | mmadiff coverage --instr=$M --cases=1
 coverage 75 stopped | signalled mmadiff coverage --cases=2^40
