@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <filesystem>
+
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/recordings/recording.h"
@@ -116,6 +118,13 @@ TEST_F(RecordedDevice, CannotOpenWhatCannotBeRead) {
             absl::StatusCode::kDataLoss);
   ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(OpenRecorded(Path("pipe")).status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* one : {"many/one", "many/two"}) {
+    ASSERT_TRUE(std::filesystem::create_directories(Path(one)));
+    Put(std::string(one) + "/recording.txtpb", "");
+  }
+  const absl::Status many = OpenRecorded(Path("many")).status();
+  EXPECT_EQ(many.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(many.message(), testing::HasSubstr("holds 2 recordings, name one of them"));
 }
 
 // A block log; each word of case i is i.

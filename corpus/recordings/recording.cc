@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "corpus/case_folder.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/packed_words.h"
@@ -154,6 +155,15 @@ absl::Status ReadLinesBelow(const std::string& folder, const Deliver& deliver,
   return absl::OkStatus();
 }
 
+// A folder of recordings is of several devices.
+absl::Status NoRecordingFolderBelow(const std::string& folder) {
+  const absl::StatusOr<std::vector<std::string>> below = RecordingFoldersBelow(folder);
+  if (!below.ok() || below->empty()) return below.status();
+  return absl::InvalidArgumentError(
+      absl::StrCat(folder, ": holds ", below->size(),
+                   " recordings, name one of them: ", absl::StrJoin(*below, ", ")));
+}
+
 }  // namespace
 
 absl::StatusOr<Batch> InputsOf(const Recording& recording) {
@@ -196,11 +206,12 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
     s = ReadRecordingFolder(path, deliver, stats);
   } else if (std::filesystem::exists(SurveyLogPath(path), ignored)) {
     s = ReadSurveyFolder(path, deliver, stats);
-  } else if (std::filesystem::is_directory(path, ignored) || absl::EndsWith(path, ".txtpb")) {
+  } else if (std::filesystem::is_directory(path, ignored)) {
+    s = NoRecordingFolderBelow(path);
+    if (s.ok()) s = ReadTextCases(path, deliver, stats);
+    if (s.ok()) s = ReadLinesBelow(path, deliver, stats);
+  } else if (absl::EndsWith(path, ".txtpb")) {
     s = ReadTextCases(path, deliver, stats);
-    if (s.ok() && std::filesystem::is_directory(path, ignored)) {
-      s = ReadLinesBelow(path, deliver, stats);
-    }
   } else if (IsBlockLog(path)) {
     s = ReadLog(path, deliver, stats, run);
   } else {

@@ -57,7 +57,7 @@ struct RecordingStats {
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the
 // operation of line-protocol files that do not say it; empty to rely on the file, and when neither
 // says it, that is kInvalidArgument; so is a PATH that is neither folder nor regular file, such as
-// a pipe: it is read more than once. `run` is that of a block log, when the caller knows it.
+// a pipe: it is read more than once; so is a folder with folders that `record` wrote. `run` is that of a block log, when the caller knows it.
 // kNotFound for no file. A malformed line is kDataLoss with FILE:LINE and the word, after the lines
 // before it; so is an empty recording. Of a damaged or truncated gzip file no line is delivered.
 absl::StatusOr<RecordingStats> ReadRecordings(
