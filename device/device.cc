@@ -1,5 +1,7 @@
 #include "device/device.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "sim/sparsity.h"
 
@@ -26,9 +28,11 @@ absl::Status CheckBatch(const Operation& op, const Batch& batch) {
 
 // How many words from the first on are within the format.
 size_t Fitting(const Format& f, const std::vector<uint64_t>& d) {
-  size_t i = 0;
-  while (i < d.size() && (d[i] & ~LowBits(f.bits)) == 0) ++i;
-  return i;
+  const uint64_t beyond = ~LowBits(f.bits);
+  uint64_t any[4] = {};  // without a branch for each word
+  for (size_t i = 0; i < d.size(); ++i) any[i % 4] |= d[i];
+  if (((any[0] | any[1] | any[2] | any[3]) & beyond) == 0) return d.size();
+  return std::ranges::find_if(d, [&](uint64_t word) { return (word & beyond) != 0; }) - d.begin();
 }
 
 }  // namespace

@@ -69,6 +69,23 @@ MMADIFF_LANES Lanes<T> Fraction(Lanes<T> bits, int fraction_bits) {
   return hn::Or(hn::And(random, keep), set);
 }
 
+// A vector of words side by side.
+template <class T>
+MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {
+    constexpr hn::Half<Tag<T>> kHalf;
+    constexpr Tag<uint64_t> kWord;
+    hn::StoreU(hn::PromoteTo(kWord, hn::LowerHalf(kHalf, words)), kWord, out);
+    hn::StoreU(hn::PromoteTo(kWord, hn::UpperHalf(kHalf, words)), kWord, out + hn::Lanes(kWord));
+  } else {
+    hn::StoreU(words, Tag<T>(), out);
+  }
+#else
+  *out = hn::GetLane(words);
+#endif
+}
+
 template <class T, class Draw>
 MMADIFF_LANES void MakeOf(const WordRule& rule, const void* draws, int count, uint64_t* out,
                           int stride) {
@@ -98,7 +115,13 @@ MMADIFF_LANES void MakeOf(const WordRule& rule, const void* draws, int count, ui
     const auto zero = hn::Eq(hn::And(bits, All<T>(7 << 6)), zero_code);
     const Lanes<T> sign = hn::ShiftLeftSame(hn::And(bits, All<T>(1)), rule.sign_shift);
     const Lanes<T> word = hn::Or(sign, hn::IfThenZeroElse(zero, magnitude));
-    hn::Store(hn::ShiftLeftSame(word, rule.ignored_bits), kTag, words);
+    const Lanes<T> placed = hn::ShiftLeftSame(word, rule.ignored_bits);
+    if (stride == 1 && count - i >= lanes) {
+      Store<T>(placed, out);
+      out += lanes;
+      continue;
+    }
+    hn::Store(placed, kTag, words);
     const int end = std::min(lanes, count - i);
     for (int lane = 0; lane < end; ++lane, out += stride) *out = words[lane];
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "fuzz/unit_runner.h"
 #include "sim/dot_product.h"
 #include "sim/trace.h"
 
@@ -13,8 +14,8 @@ namespace {
 class Marker {
  public:
   Marker(const Model& model, const BinTable& table, const DotProductCase& dot,
-         std::vector<uint8_t>& seen)
-      : m_(model), alg_(model.algorithm), table_(table), dot_(dot), seen_(seen) {
+         std::vector<uint8_t>& seen, std::vector<uint16_t>& reached)
+      : m_(model), alg_(model.algorithm), table_(table), dot_(dot), seen_(seen), reached_(reached) {
     fused_ = alg_.family == Family::kFusedSum;
     aligns_ = fused_ || alg_.family == Family::kScaledSum;
     if (alg_.addend_joins == AddendJoins::kFirstStep) NextAddend(m_.c, dot.c);
@@ -88,7 +89,9 @@ class Marker {
 
   void Mark(BinGroup cross, int row, int column = 0) {
     const int bin = table_.At(cross, row, column);
-    if (bin >= 0) seen_[bin] = 1;
+    if (bin < 0 || seen_[bin] != 0) return;
+    seen_[bin] = 1;
+    reached_.push_back(static_cast<uint16_t>(bin));
   }
 
   void MarkNanReason() {
@@ -188,6 +191,7 @@ class Marker {
   const BinTable& table_;
   const DotProductCase& dot_;
   std::vector<uint8_t>& seen_;
+  std::vector<uint16_t>& reached_;
   std::vector<Product> products_;  // of the step
   Unpacked addend_ = {};
   Format addend_format_ = {};
@@ -203,16 +207,14 @@ CoverageCounter::CoverageCounter(const Model& model)
     : model_(model), table_(model), counts_(bins().size()), seen_(bins().size()) {}
 
 int CoverageCounter::Count(const DotProductCase& dot) {
-  std::fill(seen_.begin(), seen_.end(), 0);
-  Marker marker(model_, table_, dot, seen_);
+  reached_.clear();
+  Marker marker(model_, table_, dot, seen_, reached_);
   marker.MarkOperands();
   marker.MarkResult(DotProduct(model_, dot.a.data(), dot.b.data(), dot.c, marker));
-  reached_.clear();
   int thin = 0;
-  for (size_t i = 0; i < seen_.size(); ++i) {
-    if (!seen_[i]) continue;
+  for (const uint16_t i : reached_) {
     thin += counts_[i]++ < bins()[i].least;
-    reached_.push_back(static_cast<uint16_t>(i));
+    seen_[i] = 0;
   }
   ++dot_products_;
   return thin;
@@ -243,10 +245,14 @@ void SampleCoverage(const CaseStream& stream, uint64_t first, uint64_t count, Un
   const uint64_t cases = std::min(count, kCoveredDotProducts / each);
   CoverageCounter counter(stream.op->model);
   Batch batch;
-  for (uint64_t index = first; index < first + cases; ++index) {
-    Generate(stream, index, 1, batch);
-    for (uint64_t e = 0; e < each; ++e) {
-      counter.Count(Extract(batch, static_cast<int64_t>((index + e * words / each) % words)));
+  const uint64_t most = UnitRunner::BatchCases(*stream.op);
+  for (uint64_t done = 0; done < cases; done += batch.count) {
+    Generate(stream, first + done, static_cast<int64_t>(std::min(most, cases - done)), batch);
+    for (int64_t i = 0; i < batch.count; ++i) {
+      for (uint64_t e = 0; e < each; ++e) {
+        const uint64_t element = (first + done + i + e * words / each) % words;
+        counter.Count(Extract(batch, static_cast<int64_t>(i * words + element)));
+      }
     }
   }
   if (result.coverage.empty()) result.coverage.resize(counter.counts().size());

@@ -19,8 +19,10 @@ class CoverageCounter {
   int Count(const DotProductCase& dot);
 
   const std::vector<Bin>& bins() const { return table_.bins(); }
-  const std::vector<uint64_t>& counts() const { return counts_; }    // by bin
-  const std::vector<uint16_t>& reached() const { return reached_; }  // bins, by the last Count()
+  const std::vector<uint64_t>& counts() const { return counts_; }  // by bin
+  const std::vector<uint16_t>& reached() const {
+    return reached_;
+  }  // bins, by the last Count(), in any order
   uint64_t dot_products() const { return dot_products_; }
 
  private:
@@ -28,7 +30,7 @@ class CoverageCounter {
   BinTable table_;
   std::vector<uint64_t> counts_;
   std::vector<uint16_t> reached_;
-  std::vector<uint8_t> seen_;
+  std::vector<uint8_t> seen_;  // by bin: whether it is in reached_
   uint64_t dot_products_ = 0;
 };
 

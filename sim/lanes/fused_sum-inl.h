@@ -58,6 +58,13 @@ MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a
   return Pick(hn::Eq(nan, Zero()), word, nan_word);
 }
 
+// What elements of B are shifted up, and not those of A, so that both are below 2^15 if they can be.
+inline int ShortUp(const Model& m) { return std::max(NarrowUp(m) - (14 - m.a.fraction_bits), 0); }
+inline bool HasShortProducts(const Model& m) {
+  return m.a.fraction_bits <= 14 && m.b.fraction_bits + ShortUp(m) <= 14;
+}
+
+template <bool kShort>
 class FusedSumLanes {
  public:
   static constexpr bool kHasExponents = true;
@@ -74,10 +81,10 @@ class FusedSumLanes {
   }
 
   static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, NarrowUp(m), Subnormals::kKeep, m.d);
+    return LaneFormatOf(m.a, NarrowUp(m) - UpOfB(m), Subnormals::kKeep, m.d);
   }
   static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
+    return LaneFormatOf(m.b, UpOfB(m), Subnormals::kKeep, m.d);
   }
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
@@ -147,6 +154,8 @@ class FusedSumLanes {
     Total total;
   };
 
+  static int UpOfB(const Model& m) { return kShort ? ShortUp(m) : 0; }
+
   bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
   MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
     return JoinsLast() ? AddLanes(m_.d, last_add_, d_, c, sum) : sum;
@@ -167,7 +176,8 @@ class FusedSumLanes {
       (Align(columns), ...);
       for (int p = first; p < end;) {
         ((columns.part = Zero()), ...);
-        for (const int stop = std::min(p + part_terms_, end); p < stop; ++p) {
+        const int stop = std::min(p + part_terms_, end);
+        for (; p < stop; ++p) {
           const Operand x = a.At(p);
           (AddProduct(x, p, columns), ...);
         }
@@ -193,8 +203,10 @@ class FusedSumLanes {
   MMADIFF_LANES void AddProduct(const Operand& x, int p, Column& column) const {
     const Operand y = column.b.At(p);
     const Lanes down = AtMostAll(column.product_align - (x.exponent + y.exponent));
-    const Lanes term = Down(x.magnitude * y.magnitude, down);
-    column.part = column.part + WithSign(term, x.sign ^ y.sign);
+    const Lanes product =
+        kShort ? ShortProduct(x.magnitude, y.magnitude) : x.magnitude * y.magnitude;
+    // WithSign() of the term and the product's sign.
+    column.part = column.part + (Xor3(Down(product, down), x.sign, y.sign) - (x.sign ^ y.sign));
   }
   template <class RowA, class Column>
   MMADIFF_LANES void End(const RowA& a, int first, int end, bool own, Column& column) const {

@@ -96,6 +96,14 @@ MMADIFF_LANES Lanes DownOrUp(Lanes x, Lanes shift) {
   return Down(Up(x, Between0AndAll(up)), Between0AndAll(shift));
 }
 #undef MMADIFF_ANY_SHIFT
+// x ^ y ^ z.
+MMADIFF_LANES Lanes Xor3(Lanes x, Lanes y, Lanes z) {
+#if HWY_TARGET == HWY_AVX3
+  return Lanes{_mm512_ternarylogic_epi32(x.raw, y.raw, z.raw, 0x96)};
+#else
+  return x ^ y ^ z;
+#endif
+}
 // (-1)^sign * x; the sign is 0 or -1.
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
@@ -131,7 +139,22 @@ MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
 #endif
 }
 
-// The same with signs; x and y are from -2^31 to 2^31 - 1.
+// x * y below 2^31; x and y are below 2^15, which one operation of x86 multiplies and x * y is two of.
+MMADIFF_LANES Lanes ShortProduct(Lanes x, Lanes y) {
+#if defined(MMADIFF_WIDE_LANES)
+  return Product(x, y);
+#elif HWY_TARGET == HWY_AVX3
+  return Lanes{_mm512_madd_epi16(x.raw, y.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return Lanes{_mm256_madd_epi16(x.raw, y.raw)};
+#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+  return Lanes{_mm_madd_epi16(x.raw, y.raw)};
+#else
+  return x * y;
+#endif
+}
+
+// Product() with signs; x and y are from -2^31 to 2^31 - 1.
 MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) {
 #if defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
   constexpr hn::Repartition<int32_t, Signed> kHalves;

@@ -39,7 +39,8 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     case Family::kIntegerDot:
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
     default:
-      return Simulation<FusedSumLanes>(m, batch, d).Run();
+      return HasShortProducts(m) ? Simulation<FusedSumLanes<true>>(m, batch, d).Run()
+                                 : Simulation<FusedSumLanes<false>>(m, batch, d).Run();
   }
 }
 

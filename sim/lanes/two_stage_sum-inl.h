@@ -23,8 +23,12 @@ class TwoStageSumLanes {
   explicit TwoStageSumLanes(const Model& m)
       : m_(m), addend_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
 
-  static LaneFormat FormatOfA(const Model& m) { return FusedSumLanes::FormatOfA(m); }
-  static LaneFormat FormatOfB(const Model& m) { return FusedSumLanes::FormatOfB(m); }
+  static LaneFormat FormatOfA(const Model& m) {
+    return LaneFormatOf(m.a, NarrowUp(m), Subnormals::kKeep, m.d);
+  }
+  static LaneFormat FormatOfB(const Model& m) {
+    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
+  }
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     return DecodeLanes(f, word);
   }
