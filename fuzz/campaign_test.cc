@@ -44,33 +44,6 @@ TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
   EXPECT_EQ(all.size(), 5u);
 }
 
-// Sum over the executions of XXH3-128 of the result words, seeded with the case index.
-TEST(DigestOf, IsXxh3OfEveryWord) {
-  std::mt19937_64 random(1);
-  for (int i = 0; i < 10000; ++i) {
-    const uint64_t word = random() >> random() % 64, number = random() >> random() % 64;
-    const XXH128_hash_t hash = XXH3_128bits_withSeed(&word, 8, number);
-    EXPECT_TRUE(HashOfResult(word, number) ==
-                (static_cast<Digest>(hash.high64) << 64 | hash.low64));
-  }
-}
-
-// Vectors sum the hashes of one after the other, from any number on.
-TEST(SumOfHashes, IsThatOfEachInEveryVector) {
-  std::mt19937_64 random(2);
-  for (const uint64_t first : {uint64_t{0}, uint64_t{0xfffffffd}, ~uint64_t{6}, random()}) {
-    for (const size_t size : {0u, 1u, 7u, 8u, 64u, 1003u}) {
-      std::vector<uint64_t> words(size);
-      for (uint64_t& word : words) word = random() >> random() % 64;
-      Digest sum = 0;
-      for (size_t i = 0; i < size; ++i) sum += HashOfResult(words[i], first + i);
-      for (const HashTarget& target : HashTargets()) {
-        EXPECT_TRUE(target.sum(words, first) == sum) << target.name << ", " << size << " words";
-      }
-    }
-  }
-}
-
 TEST(DigestOf, CountsEveryWordAtItsCase) {
   using Words = std::vector<uint64_t>;
   const Operation& op = *FindOperation(kInteger);

@@ -145,7 +145,13 @@ class FusedSumLanes {
   // A column of B and its sum so far.
   template <class RowB>
   struct Column {
-    MMADIFF_LANES Column(const RowB& row, Lanes c) : b(row), sum(c) {}
+    MMADIFF_LANES Column(const RowB& row, Lanes of)
+        : b(row),
+          sum(of),
+          c{Zero(), Zero(), Zero()},
+          align(Zero()),
+          product_align(Zero()),
+          part(Zero()) {}
     const RowB b;
     Lanes sum;
     // Of a step.

@@ -417,5 +417,12 @@ TEST(Lanes, ToyFormatsExhaustively) {
   ExpectToyWords(-3);
 }
 
+#if defined(MMADIFF_EXPECTED_VECTORS)  // .ci/neon
+TEST(Lanes, AreThoseExpected) {
+  ASSERT_FALSE(LaneTargets().empty());
+  EXPECT_EQ(LaneTargets()[0].name, std::string(MMADIFF_EXPECTED_VECTORS));
+}
+#endif
+
 }  // namespace
 }  // namespace mmadiff

@@ -7,6 +7,8 @@
 // Nothing here needs them.
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
+// Vectors of no fixed length have no operators there, and no place in a class: Arm has NEON.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #include <hwy/detect_targets.h>
 // A sanitizer takes minutes over what is copied into every caller.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
