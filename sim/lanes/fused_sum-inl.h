@@ -58,13 +58,6 @@ MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a
   return Pick(hn::Eq(nan, Zero()), word, nan_word);
 }
 
-// What elements of B are shifted up, and not those of A, so that both are below 2^15 if they can be.
-inline int ShortUp(const Model& m) { return std::max(NarrowUp(m) - (14 - m.a.fraction_bits), 0); }
-inline bool HasShortProducts(const Model& m) {
-  return m.a.fraction_bits <= 14 && m.b.fraction_bits + ShortUp(m) <= 14;
-}
-
-template <bool kShort>
 class FusedSumLanes {
  public:
   static constexpr bool kHasExponents = true;
@@ -160,7 +153,8 @@ class FusedSumLanes {
     Total total;
   };
 
-  static int UpOfB(const Model& m) { return kShort ? ShortUp(m) : 0; }
+  // Fractions have at most 14 bits and products that are moved up at most 27: both factors are below 2^15.
+  static int UpOfB(const Model& m) { return std::max(NarrowUp(m) - (14 - m.a.fraction_bits), 0); }
 
   bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
   MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
@@ -209,8 +203,7 @@ class FusedSumLanes {
   MMADIFF_LANES void AddProduct(const Operand& x, int p, Column& column) const {
     const Operand y = column.b.At(p);
     const Lanes down = AtMostAll(column.product_align - (x.exponent + y.exponent));
-    const Lanes product =
-        kShort ? ShortProduct(x.magnitude, y.magnitude) : x.magnitude * y.magnitude;
+    const Lanes product = ShortProduct(x.magnitude, y.magnitude);
     // WithSign() of the term and the product's sign.
     column.part = column.part + (Xor3(Down(product, down), x.sign, y.sign) - (x.sign ^ y.sign));
   }

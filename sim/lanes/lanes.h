@@ -12,7 +12,7 @@
 namespace mmadiff {
 
 // Lanes for a model, by their bits; the models without are the scalar simulator's.
-//   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow.
+//   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow, fractions of at most 14 bits.
 //   kScaledSum of groups: models with NarrowGroupRow whose sums fit 62 bits; of 64 bits.
 //   kFmaChain: all, of 64 bits; of 32 where products have at most 24 and operands and results at most 32.
 //   kPairwiseSum: products of at most 24 bits, operands and results of at most 32.

@@ -412,6 +412,38 @@ TEST(Lanes, ExactSumsThatMeet) {
   EXPECT_GT(rows, 3);
 }
 
+// Fractions of any length that lanes take, products that are moved up by anything.
+TEST(Lanes, FusedSumsOfEveryWidth) {
+  std::mt19937_64 random(3);
+  constexpr Format kOut = {"out", 32, 8, 23, -126, 0, Nonfinite::kIeee, true};
+  const auto format = [](int fraction_bits) {
+    return Format{"operand", 6 + fraction_bits, 5, fraction_bits, -14, 0, Nonfinite::kIeee, true};
+  };
+  int models = 0;
+  for (int of_a = 1; of_a <= 15; ++of_a) {
+    for (int of_b = 1; of_b <= 15; ++of_b) {
+      for (int bits = 1; bits <= 28; ++bits) {
+        const Algorithm alg = {.family = Family::kFusedSum,
+                               .terms = 8,
+                               .fraction_bits = bits,
+                               .output_rounding = Rounding::kTowardZero,
+                               .output_fraction_bits = 23};
+        const Model m = {format(of_a), format(of_b), kOut, kOut, 8, alg};
+        ASSERT_EQ(HasLanes(m), !LaneTargets().empty() && of_a <= 14 && of_b <= 14 &&
+                                   std::max(of_a + of_b, bits) <= 27);
+        if (!HasLanes(m)) continue;
+        ++models;
+        const Shape shape = {.m = 16, .n = 2, .k = 8, .blocks = 1};
+        ExpectScalarWords(m, RandomBatch(m, shape, 2, random),
+                          "fractions of " + std::to_string(of_a) + " and " + std::to_string(of_b) +
+                              " bits in " + std::to_string(bits));
+      }
+    }
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(models, 5000);
+}
+
 TEST(Lanes, ToyFormatsExhaustively) {
   ExpectToyWords(0);
   ExpectToyWords(-3);
