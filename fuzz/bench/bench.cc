@@ -58,9 +58,8 @@ class RowBench {
         }));
       });
       if (device_ == nullptr) continue;
-      if (round == 0) status.Update(Agree());
       double least = row_.device.value_or(0);
-      Keep(least, [&] { status.Update(device_->Run(*row_.op, batch_).status()); });
+      status.Update(KeepDevice(least));
       row_.device = least;
     }
     if (!status.ok()) return status;
@@ -69,10 +68,25 @@ class RowBench {
   }
 
  private:
-  absl::Status Agree() {
-    const auto d = device_->Run(*row_.op, batch_);
-    if (d.ok()) row_.agrees = DigestOf(*row_.op, batch_, *d) == digest_;
-    return d.status();
+  // By turns with other cases, so that answers of the batch before are wrong.
+  absl::Status KeepDevice(double& least) {
+    Batch other;
+    Generate(stream_, executions_, executions_, other);
+    std::vector<uint64_t> words(other.dot_products());
+    Simulate(row_.op->model, other, words);
+    const Batch* const batches[] = {&batch_, &other};
+    const Digest digests[] = {digest_, DigestOf(*row_.op, other, words)};
+    int turn = 0;
+    absl::Status status;
+    absl::StatusOr<std::vector<uint64_t>> d;
+    Keep(
+        least, [&] { d = device_->Run(*row_.op, *batches[turn]); },
+        [&] {
+          status.Update(d.status());
+          row_.agrees &= d.ok() && DigestOf(*row_.op, *batches[turn], *d) == digests[turn];
+          turn = 1 - turn;
+        });
+    return status;
   }
 
   // What a batch of twice the executions takes more: nothing that is done once.
@@ -96,17 +110,20 @@ class RowBench {
     if (rate > 0) row_.bound = row_.vector_instructions / rate;
   }
 
-  template <typename F>
-  void Keep(double& least, const F& part) {
+  // `check` looks at what each batch gave, outside the time.
+  template <typename F, typename Check = void (*)()>
+  void Keep(
+      double& least, const F& part, const Check& check = [] {}) {
     using Clock = std::chrono::steady_clock;
     const auto enough = absl::ToChronoNanoseconds(options_.part);
-    const auto start = Clock::now();
     int64_t batches = 0;
-    auto used = start - start;
+    Clock::duration used{};
     do {
+      const auto start = Clock::now();
       part();
+      used += Clock::now() - start;
+      check();
       ++batches;
-      used = Clock::now() - start;
     } while (used < enough && !stop_());
     const double each = std::chrono::duration<double, std::nano>(used).count() /
                         static_cast<double>(batches * batch_.dot_products());

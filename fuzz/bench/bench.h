@@ -20,7 +20,7 @@ struct BenchRow {
   const Operation* op = nullptr;
   double generator = 0, simulator = 0, digest = 0;
   std::optional<double> device;  // of a device that has the operation
-  bool agrees = true;            // its first answers are the model's
+  bool agrees = true;            // all its answers that were timed are the model's
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
   // Instructions of the simulator a dot product, counted, and the time of those on vectors if each

@@ -230,7 +230,6 @@ MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   Lanes exponent = All(f.min_exponent) + Down(magnitude, f.fraction_bits) + Ones(normal);
   if (f.subnormals != Subnormals::kKeep) {
     significand = hn::IfThenElseZero(normal, significand);
-    if (f.subnormals == Subnormals::kFlushPositive) sign = hn::IfThenElseZero(normal, sign);
   }
   exponent = Pick(hn::Eq(significand, Zero()), All(kNarrowZero), exponent);
   Lanes value = Up(significand, f.up);
@@ -242,6 +241,9 @@ MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   if (f.nan_minus_zero) {
     const Lanes all = bits & All(f.sign | f.magnitude);
     nan = hn::Or(nan, hn::Eq(all, All(f.sign)));
+  }
+  if (f.subnormals == Subnormals::kFlushPositive) {
+    sign = hn::IfThenElseZero(hn::Or(normal, nan), sign);  // a NaN may be in the place of -0
   }
   exponent = Pick(infinite, All(kNarrowInfinity), exponent);
   exponent = Pick(nan, All(kNarrowNan), exponent);

@@ -444,6 +444,72 @@ TEST(Lanes, FusedSumsOfEveryWidth) {
   EXPECT_GT(models, 5000);
 }
 
+// NaNs in the place of -0 keep the sign that zeros lose.
+TEST(Lanes, NanInThePlaceOfMinusZero) {
+  std::mt19937_64 random(4);
+  constexpr Format kOut = {"out", 32, 8, 23, -126, 0, Nonfinite::kIeee, true};
+  const Format fnuz = {"fnuz", 8, 4, 3, -7, 0, Nonfinite::kNanMinusZero, true};
+  for (const Family family : {Family::kFmaChain, Family::kPairwiseSum}) {
+    for (const Subnormals small :
+         {Subnormals::kKeep, Subnormals::kFlush, Subnormals::kFlushPositive}) {
+      Algorithm alg = {.family = family,
+                       .terms = family == Family::kFmaChain ? 1 : 2,
+                       .output_rounding = Rounding::kNearestEven,
+                       .output_fraction_bits = 23};
+      alg.input_subnormals = small;
+      alg.nan_rule = NanRule::kPropagate;
+      const Model m = {fnuz, fnuz, kOut, kOut, 2, alg};
+      if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+      ASSERT_TRUE(HasLanes(m));
+      const Shape shape = {.m = 16, .n = 2, .k = 2, .blocks = 1};
+      ExpectScalarWords(m, RandomBatch(m, shape, 100, random), "fnuz");
+    }
+  }
+}
+
+// Fused sums that differ from those of the table in several parameters: steps with a rest, floors far
+// above the addend, addends that are subnormal or alone.
+TEST(Lanes, FusedSumsOfManyParameters) {
+  std::mt19937_64 random(5);
+  const auto pick = [&](auto... choices) {
+    const std::common_type_t<decltype(choices)...> all[] = {choices...};
+    return all[random() % sizeof...(choices)];
+  };
+  const auto ops = DistinctOperations();
+  int models = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Model m = ops[random() % ops.size()]->model;
+    Algorithm& alg = m.algorithm;
+    if (alg.family != Family::kFusedSum || !HasLanes(m)) continue;
+    m.k = pick(1, 3, 8, 10, 16, 17);
+    alg.terms = pick(1, 3, 4, 8, 16, 32);
+    alg.fraction_bits = pick(2, 8, 13, alg.fraction_bits, 27);
+    alg.exponent_floor = pick(kNoFloor, alg.exponent_floor, -133, 20, 100);
+    alg.zero_sign = pick(ZeroSign::kIeee, ZeroSign::kPositive, ZeroSign::kSumPositive);
+    alg.addend_exponent = pick(AddendExponent::kOwnFormat, AddendExponent::kOutputFormat);
+    if (alg.grouping != Grouping::kConsecutive || !HasLanes(m)) continue;
+    ++models;
+    const Shape shape = {.m = 16, .n = 2, .k = m.k, .blocks = 1};
+    Batch batch = RandomBatch(m, shape, 4, random);
+    // Of some rows no product is left, and the addend is small.
+    for (size_t row = 0; row < batch.a.size(); row += m.k) {
+      if (random() % 2 == 0) continue;
+      std::fill_n(&batch.a[row], m.k, random() % 2 << SignBit(m.a));
+      for (int j = 0; j < 2; ++j) {
+        uint64_t& c = batch.c[row / m.k * 2 + j];
+        c = random() & LowBits(m.c.bits);
+        if (random() % 2 == 0) c &= 1ull << SignBit(m.c) | LowBits(m.c.fraction_bits);
+      }
+    }
+    for (size_t column = 0; column < batch.b.size(); column += m.k) {
+      if (random() % 2 == 0) std::fill_n(&batch.b[column], m.k, 0);
+    }
+    ExpectScalarWords(m, batch, "fused sum " + std::to_string(round));
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(models, 500);
+}
+
 TEST(Lanes, ToyFormatsExhaustively) {
   ExpectToyWords(0);
   ExpectToyWords(-3);
