@@ -76,15 +76,14 @@ class RowBench {
     Simulate(row_.op->model, other, words);
     const Batch* const batches[] = {&batch_, &other};
     const Digest digests[] = {digest_, DigestOf(*row_.op, other, words)};
-    int turn = 0;
     absl::Status status;
     absl::StatusOr<std::vector<uint64_t>> d;
     Keep(
-        least, [&] { d = device_->Run(*row_.op, *batches[turn]); },
+        least, [&] { d = device_->Run(*row_.op, *batches[turn_]); },
         [&] {
           status.Update(d.status());
-          row_.agrees &= d.ok() && DigestOf(*row_.op, *batches[turn], *d) == digests[turn];
-          turn = 1 - turn;
+          row_.agrees &= d.ok() && DigestOf(*row_.op, *batches[turn_], *d) == digests[turn_];
+          turn_ = 1 - turn_;
         });
     return status;
   }
@@ -138,6 +137,7 @@ class RowBench {
   Batch batch_;
   std::vector<uint64_t> words_;
   Digest digest_;
+  int turn_ = 0;  // of the device's batches
   BenchRow row_;
 };
 

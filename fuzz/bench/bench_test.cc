@@ -1,0 +1,34 @@
+// What bench says of a device's answers.
+#include "fuzz/bench/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "device/open.h"
+#include "fuzz/cases/strategy.h"
+
+namespace mmadiff {
+namespace {
+
+bool Agrees(const std::string& device, int rounds) {
+  auto opened = OpenBasicDevice(device);
+  EXPECT_TRUE(opened.ok()) << opened.status();
+  BenchOptions options = {.ops = {FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")},
+                          .strategy = FindStrategy("mixed"),
+                          .part = absl::ZeroDuration(),  // one batch a round
+                          .rounds = rounds};
+  const auto rows = Bench(
+      options, opened->get(), [] { return false; }, [](const Operation&) {});
+  EXPECT_TRUE(rows.ok()) << rows.status();
+  return rows.ok() && rows->size() == 1 && rows->front().agrees;
+}
+
+TEST(Bench, HoldsEveryTimedAnswerAgainstTheModel) {
+  EXPECT_TRUE(Agrees("faulty:none=0", 3));
+  EXPECT_FALSE(Agrees("faulty:fraction_bits=24", 1));
+  EXPECT_FALSE(Agrees("faulty:lost_batch=2", 3));  // its first answers are right
+}
+
+}  // namespace
+}  // namespace mmadiff
