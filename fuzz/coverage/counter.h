@@ -20,9 +20,8 @@ class CoverageCounter {
 
   const std::vector<Bin>& bins() const { return table_.bins(); }
   const std::vector<uint64_t>& counts() const { return counts_; }  // by bin
-  const std::vector<uint16_t>& reached() const {
-    return reached_;
-  }  // bins, by the last Count(), in any order
+  // Bins, by the last Count(), in any order.
+  const std::vector<uint16_t>& reached() const { return reached_; }
   uint64_t dot_products() const { return dot_products_; }
 
  private:

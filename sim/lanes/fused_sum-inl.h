@@ -28,7 +28,7 @@ MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int e
 }
 
 // The words of sums with a special term, as SumSpecials() and TwoStageSpecials(); `word` of the others.
-// `largest` is that of all exponents. A is decoded with NarrowUp().
+// `largest` is that of all exponents. Products are moved up by NarrowUp(), in A or in B.
 template <class RowA, class RowB>
 MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a, const RowB& b,
                                     int first, int end, const Operand& c, Lanes word) {
