@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "sim/exact_sum.h"
-#include "sim/lanes/fused_sum-inl.h"
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/sum_specials-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {

@@ -9,55 +9,22 @@
 #include <algorithm>
 
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/sum_specials-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// -1 where the addend and the products at positions first .. end - 1 are all -0.
-template <class RowA, class RowB>
-MMADIFF_LANES Lanes NegativeZeros(const RowA& a, const RowB& b, int first, int end,
-                                  const Operand& c) {
-  Lanes all = Ones(IsZero(c)) & c.sign;
-  for (int p = first; p < end; ++p) {
-    const Mask zero = hn::Lt(a.Exponent(p) + b.Exponent(p), All(kNarrowZero / 2));
-    all = all & Ones(zero) & (a.Sign(p) ^ b.Sign(p));
-  }
-  return all;
+// Whether floats hold the product of any two numbers, and what is moved up or down of it.
+inline bool AreProductsFloats(const Model& m) {
+  const int least = m.a.min_exponent - m.a.fraction_bits + m.b.min_exponent - m.b.fraction_bits;
+  return least >= -60 && MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60 && m.scale_block == 0;
 }
 
-// The words of sums with a special term, as SumSpecials() and TwoStageSpecials(); `word` of the others.
-// `largest` is that of all exponents. Products are moved up by NarrowUp(), in A or in B.
-template <class RowA, class RowB>
-MMADIFF_LANES Lanes SumSpecialLanes(const Model& m, Lanes largest, const RowA& a, const RowB& b,
-                                    int first, int end, const Operand& c, Lanes word) {
-  const bool overflows = m.algorithm.product_overflow == ProductOverflow::kInfinity;
-  const int product_bits = m.a.fraction_bits + m.b.fraction_bits + NarrowUp(m);
-  Lanes nan = Ones(AtLeast(largest, kLeastNarrowNan));
-  const Lanes infinite = Ones(IsInfinite(c));
-  Lanes minus = infinite & c.sign, plus = hn::AndNot(c.sign, infinite);
-  for (int p = first; p < end; ++p) {
-    const Lanes exponent = a.Exponent(p) + b.Exponent(p), sign = a.Sign(p) ^ b.Sign(p);
-    Lanes special = Ones(AtLeast(exponent, kLeastNarrowSpecial));
-    // Infinity times zero.
-    nan = nan | (special & Ones(hn::Lt(exponent, All(kNarrowInfinity + kNarrowZero / 2))));
-    if (overflows) {
-      const Lanes width = BitWidth(Product(a.Magnitude(p), b.Magnitude(p)));
-      const Lanes leading = exponent + width - All(1 + product_bits);
-      special = special | Ones(hn::Gt(leading, All(MaxExponent(m.d))));
-    }
-    minus = minus | (special & sign);
-    plus = plus | hn::AndNot(sign, special);
-  }
-  nan = nan | (minus & plus);
-  const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m.d, false)));
-  const Lanes infinities = infinity | (minus & All(1ull << SignBit(m.d)));
-  const Lanes nan_word = All(static_cast<int64_t>(DefaultNan(m.d, m.algorithm.nan_rule)));
-  word = Pick(hn::Eq(minus | plus, Zero()), word, infinities);
-  return Pick(hn::Eq(nan, Zero()), word, nan_word);
-}
-
+// Products are those of floats, which are exact, have their sign, and are cut as they become integers.
+// kValues: of the numbers; else of their significands, which are moved by exponents apart.
+template <bool kValues>
 class FusedSumLanes {
  public:
   static constexpr bool kHasExponents = true;
@@ -67,21 +34,29 @@ class FusedSumLanes {
         c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
         d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
         product_bits_(m.a.fraction_bits + m.b.fraction_bits),
-        part_terms_(1 << (29 - std::max(product_bits_, m.algorithm.fraction_bits))),
+        least_product_(m.a.min_exponent + m.b.min_exponent +
+                       (m.scale_block == 0 ? 0 : 2 * m.scale.min_exponent)),
+        largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
+        part_terms_(1 << (29 - m.algorithm.fraction_bits)),
         last_add_(m.algorithm) {
     last_add_.output_rounding = Rounding::kNearestEven;
     last_add_.output_fraction_bits = m.d.fraction_bits;
   }
 
   static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, NarrowUp(m) - UpOfB(m), Subnormals::kKeep, m.d);
+    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
   }
   static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, UpOfB(m), Subnormals::kKeep, m.d);
+    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
   }
 
+  // The magnitude becomes a float with the sign.
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
-    return DecodeLanes(f, word);
+    Operand x = DecodeLanes(f, word);
+    Floats value = hn::ConvertTo(kFloat, WithSign(x.magnitude, x.sign));
+    if (kValues) value = value * PowerOfTwo(x.exponent, -f.fraction_bits);
+    x.magnitude = hn::BitCast(kLane, value);
+    return x;
   }
 
   // Rows give the operand at a position in the order of the steps by row.At(position).
@@ -139,22 +114,14 @@ class FusedSumLanes {
   template <class RowB>
   struct Column {
     MMADIFF_LANES Column(const RowB& row, Lanes of)
-        : b(row),
-          sum(of),
-          c{Zero(), Zero(), Zero()},
-          align(Zero()),
-          product_align(Zero()),
-          part(Zero()) {}
+        : b(row), sum(of), c{Zero(), Zero(), Zero()}, align(Zero()), unit(Zero()), part(Zero()) {}
     const RowB b;
     Lanes sum;
     // Of a step.
     Operand c;
-    Lanes align, product_align, part;
+    Lanes align, unit, part;
     Total total;
   };
-
-  // Fractions have at most 14 bits and products that are moved up at most 27: both factors are below 2^15.
-  static int UpOfB(const Model& m) { return std::max(NarrowUp(m) - (14 - m.a.fraction_bits), 0); }
 
   bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
   MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
@@ -194,18 +161,26 @@ class FusedSumLanes {
                            AddendExponentLanes(m_, own ? m_.c : m_.d, column.c));
     column.total = Total();
   }
+  // What products are multiplied by, or its exponent without those of the factors. Where the alignment is
+  // outside of these bounds, all products are zeros, or cut to zeros.
   template <class Column>
   MMADIFF_LANES void Align(Column& column) const {
-    column.product_align =
-        column.align + All(std::max(product_bits_ - m_.algorithm.fraction_bits, 0));
+    const int bits = m_.algorithm.fraction_bits;
+    const Lanes align = hn::Max(column.align, All(least_product_));
+    if (kValues) {
+      const Lanes bounded = hn::Min(align, All(largest_product_ + bits + 1));
+      column.unit = hn::BitCast(kLane, PowerOfTwo(Zero() - bounded, bits));
+    } else {
+      column.unit = All(bits - product_bits_ + kBias) - align;
+    }
   }
   template <class Column>
   MMADIFF_LANES void AddProduct(const Operand& x, int p, Column& column) const {
     const Operand y = column.b.At(p);
-    const Lanes down = AtMostAll(column.product_align - (x.exponent + y.exponent));
-    const Lanes product = ShortProduct(x.magnitude, y.magnitude);
-    // WithSign() of the term and the product's sign.
-    column.part = column.part + (Xor3(Down(product, down), x.sign, y.sign) - (x.sign ^ y.sign));
+    Lanes unit = column.unit;
+    if (!kValues) unit = Up(hn::Max(unit + (x.exponent + y.exponent), Zero()), kFloatFraction);
+    const Floats product = AsFloats(x.magnitude) * AsFloats(y.magnitude) * AsFloats(unit);
+    column.part = column.part + Truncated(product);
   }
   template <class RowA, class Column>
   MMADIFF_LANES void End(const RowA& a, int first, int end, bool own, Column& column) const {
@@ -233,7 +208,8 @@ class FusedSumLanes {
   const Model m_;
   const LaneFormat c_, d_;
   const int product_bits_;
-  const int part_terms_;  // products whose sum 32 bits hold
+  const int least_product_, largest_product_;  // their exponents
+  const int part_terms_;                       // products whose sum 32 bits hold
   Algorithm last_add_;
 };
 

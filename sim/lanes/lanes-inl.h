@@ -96,14 +96,6 @@ MMADIFF_LANES Lanes DownOrUp(Lanes x, Lanes shift) {
   return Down(Up(x, Between0AndAll(up)), Between0AndAll(shift));
 }
 #undef MMADIFF_ANY_SHIFT
-// x ^ y ^ z.
-MMADIFF_LANES Lanes Xor3(Lanes x, Lanes y, Lanes z) {
-#if HWY_TARGET == HWY_AVX3
-  return Lanes{_mm512_ternarylogic_epi32(x.raw, y.raw, z.raw, 0x96)};
-#else
-  return x ^ y ^ z;
-#endif
-}
 // (-1)^sign * x; the sign is 0 or -1.
 MMADIFF_LANES Lanes WithSign(Lanes x, Lanes sign) { return (x ^ sign) - sign; }
 
@@ -139,20 +131,30 @@ MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
 #endif
 }
 
-// x * y below 2^31; x and y are below 2^15, which one operation of x86 multiplies and x * y is two of.
-MMADIFF_LANES Lanes ShortProduct(Lanes x, Lanes y) {
-#if defined(MMADIFF_WIDE_LANES)
-  return Product(x, y);
-#elif HWY_TARGET == HWY_AVX3
-  return Lanes{_mm512_madd_epi16(x.raw, y.raw)};
+#if !defined(MMADIFF_WIDE_LANES)
+constexpr hn::RebindToFloat<Signed> kFloat;
+using Floats = hn::Vec<decltype(kFloat)>;
+constexpr int kFloatFraction = 23, kBias = 127;
+
+MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
+// 2^(exponent + more), a normal float; exponents of zeros and of what is not finite count as 0, for they are
+// multiples of 512.
+MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
+  return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
+}
+// x rounded toward zero; |x| < 2^31, or it may be anything.
+MMADIFF_LANES Lanes Truncated(Floats x) {
+#if HWY_TARGET == HWY_AVX3
+  return Lanes{_mm512_cvttps_epi32(x.raw)};
 #elif HWY_TARGET == HWY_AVX2
-  return Lanes{_mm256_madd_epi16(x.raw, y.raw)};
+  return Lanes{_mm256_cvttps_epi32(x.raw)};
 #elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
-  return Lanes{_mm_madd_epi16(x.raw, y.raw)};
+  return Lanes{_mm_cvttps_epi32(x.raw)};
 #else
-  return x * y;
+  return hn::ConvertTo(kLane, x);
 #endif
 }
+#endif
 
 // Product() with signs; x and y are from -2^31 to 2^31 - 1.
 MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) {
@@ -175,7 +177,9 @@ struct LaneFormat {
   int fraction_bits, ignored_bits, min_exponent;
   int up;  // what values are shifted up
   // Of a word without its ignored bits; kMost: no magnitude is.
-  Lane sign, magnitude, fraction, least_normal, infinity, least_nan;
+  int sign_bit;
+  Lane signs, magnitude, fraction, hidden, least_normal, least_special, infinity;
+  Lane least_field;     // of an exponent: subnormal numbers have that of the least normal one
   bool nan_minus_zero;  // the NaN in the place of -0
   Lane ignored_mask;    // ignored bits that make a NaN of an infinity
   Subnormals subnormals;
@@ -186,21 +190,21 @@ struct LaneFormat {
 
 inline LaneFormat LaneFormatOf(const Format& f, int up, Subnormals subnormals, const Format& d) {
   const int width = f.fraction_bits + f.exponent_bits;
-  const Lane infinity =
-      HasInfinity(f) ? static_cast<Lane>(InfinityWord(f, false) >> f.ignored_bits) : kMost;
   LaneFormat lane = {};
   lane.fraction_bits = f.fraction_bits;
   lane.ignored_bits = f.ignored_bits;
   lane.min_exponent = f.min_exponent;
   lane.up = up;
-  lane.sign = f.is_signed ? static_cast<Lane>(1ull << width) : 0;
+  lane.sign_bit = f.is_signed ? width : 0;
+  lane.signs = f.is_signed ? 1 : 0;
   lane.magnitude = static_cast<Lane>(LowBits(width));
   lane.fraction = static_cast<Lane>(LowBits(f.fraction_bits));
-  lane.least_normal = f.has_zero ? lane.fraction + 1 : 0;
-  lane.infinity = infinity;
-  lane.least_nan = f.nonfinite == Nonfinite::kNanAllOnes ? lane.magnitude
-                   : HasInfinity(f)                      ? infinity + 1
-                                                         : kMost;
+  lane.hidden = lane.fraction + 1;
+  lane.least_normal = f.has_zero ? lane.hidden : 0;
+  lane.least_field = f.has_zero ? 1 : 0;
+  lane.infinity =
+      HasInfinity(f) ? static_cast<Lane>(InfinityWord(f, false) >> f.ignored_bits) : kMost;
+  lane.least_special = f.nonfinite == Nonfinite::kNanAllOnes ? lane.magnitude : lane.infinity;
   lane.nan_minus_zero = f.nonfinite == Nonfinite::kNanMinusZero;
   if (f.nonfinite == Nonfinite::kIeeeAllBits) {
     lane.ignored_mask = static_cast<Lane>(LowBits(f.ignored_bits));
@@ -219,37 +223,40 @@ struct Operand {
   Lanes magnitude, exponent, sign;
 };
 
+// `x` of a word, where it is special; `sign` is that of the word.
+MMADIFF_LANES Operand WithSpecials(const LaneFormat& f, Operand x, Mask special, Lanes word,
+                                   Lanes sign) {
+  const Lanes magnitude = Down(word, f.ignored_bits) & All(f.magnitude);
+  Mask infinite = hn::Eq(magnitude, All(f.infinity));
+  if (f.ignored_mask != 0) {
+    infinite = hn::And(infinite, hn::Eq(word & All(f.ignored_mask), Zero()));
+  }
+  const Mask nan = hn::AndNot(infinite, special);
+  x.exponent = Pick(special, Pick(infinite, All(kNarrowInfinity), All(kNarrowNan)), x.exponent);
+  x.sign = Pick(special, sign, x.sign);
+  const Lanes quiet = (sign & All(f.nan_sign)) | All(f.nan_bits);
+  const Lanes payload = Up(magnitude & All(f.fraction), f.payload_up);
+  x.magnitude = Pick(nan, quiet | payload, x.magnitude);
+  return x;
+}
+
 MMADIFF_LANES Operand DecodeLanes(const LaneFormat& f, Lanes word) {
   const Lanes bits = Down(word, f.ignored_bits);
   const Lanes magnitude = bits & All(f.magnitude);
-  const Lanes fraction = magnitude & All(f.fraction);
-  const Mask normal = AtLeast(magnitude, f.least_normal);
-  const Mask minus = hn::Ne(bits & All(f.sign), Zero());
-  Lanes sign = Ones(minus);
-  Lanes significand = fraction + hn::IfThenElseZero(normal, All(f.fraction + 1));
-  Lanes exponent = All(f.min_exponent) + Down(magnitude, f.fraction_bits) + Ones(normal);
+  const Lanes field = hn::Max(Down(magnitude, f.fraction_bits), All(f.least_field));
+  const Lanes sign = Zero() - (Down(bits, f.sign_bit) & All(f.signs));
+  Operand x = {magnitude - Up(field, f.fraction_bits) + All(f.hidden),
+               field + All(f.min_exponent - 1), sign};
   if (f.subnormals != Subnormals::kKeep) {
-    significand = hn::IfThenElseZero(normal, significand);
+    const Mask normal = AtLeast(magnitude, f.least_normal);
+    x.magnitude = hn::IfThenElseZero(normal, x.magnitude);
+    if (f.subnormals == Subnormals::kFlushPositive) x.sign = hn::IfThenElseZero(normal, sign);
   }
-  exponent = Pick(hn::Eq(significand, Zero()), All(kNarrowZero), exponent);
-  Lanes value = Up(significand, f.up);
-  Mask infinite = hn::Eq(magnitude, All(f.infinity)), nan = AtLeast(magnitude, f.least_nan);
-  if (f.ignored_mask != 0) {
-    const Mask more = hn::Ne(word & All(f.ignored_mask), Zero());
-    nan = hn::Or(nan, hn::And(infinite, more));
-  }
-  if (f.nan_minus_zero) {
-    const Lanes all = bits & All(f.sign | f.magnitude);
-    nan = hn::Or(nan, hn::Eq(all, All(f.sign)));
-  }
-  if (f.subnormals == Subnormals::kFlushPositive) {
-    sign = hn::IfThenElseZero(hn::Or(normal, nan), sign);  // a NaN may be in the place of -0
-  }
-  exponent = Pick(infinite, All(kNarrowInfinity), exponent);
-  exponent = Pick(nan, All(kNarrowNan), exponent);
-  if (None(nan)) return {value, exponent, sign};
-  const Lanes quiet = (sign & All(f.nan_sign)) | All(f.nan_bits);
-  return {Pick(nan, quiet | Up(fraction, f.payload_up), value), exponent, sign};
+  x.exponent = Pick(hn::Eq(x.magnitude, Zero()), All(kNarrowZero), x.exponent);
+  x.magnitude = Up(x.magnitude, f.up);
+  Mask special = AtLeast(magnitude, f.least_special);
+  if (f.nan_minus_zero) special = hn::And(hn::Eq(magnitude, Zero()), hn::Ne(sign, Zero()));
+  return None(special) ? x : WithSpecials(f, x, special, word, sign);
 }
 
 MMADIFF_LANES Mask IsZero(const Operand& x) { return hn::Eq(x.exponent, All(kNarrowZero)); }

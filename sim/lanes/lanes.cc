@@ -39,7 +39,8 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     case Family::kIntegerDot:
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
     default:
-      return Simulation<FusedSumLanes>(m, batch, d).Run();
+      return AreProductsFloats(m) ? Simulation<FusedSumLanes<true>>(m, batch, d).Run()
+                                  : Simulation<FusedSumLanes<false>>(m, batch, d).Run();
   }
 }
 
@@ -126,7 +127,7 @@ LaneWidth LaneWidthOf(const Model& m) {
       // The sum of a step has at most 36 bits.
       const int64_t terms = std::min(alg.terms, m.k);
       if (HasWideGroups(m)) return LaneWidth::k64;
-      return narrow && HasNarrowRows(m) && std::max(m.a.fraction_bits, m.b.fraction_bits) <= 14 &&
+      return narrow && HasNarrowRows(m) && product_bits + 2 <= 24 &&
                      terms << std::max(product_bits, alg.fraction_bits) <= 1ll << 33
                  ? LaneWidth::k32
                  : LaneWidth::kNone;
