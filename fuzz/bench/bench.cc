@@ -49,14 +49,17 @@ class RowBench {
     absl::Status status;
     for (int round = 0; round < options_.rounds && status.ok(); ++round) {
       Keep(row_.generator, [&] { Generate(stream_, 0, executions_, batch_); });
-      Keep(row_.simulator, [&] { Simulate(row_.op->model, batch_, words_); });
+      row_.simulator_most =
+          std::max(row_.simulator_most,
+                   Keep(row_.simulator, [&] { Simulate(row_.op->model, batch_, words_); }));
       Keep(row_.digest, [&] { digest_ = DigestOf(*row_.op, batch_, words_); });
-      Keep(row_.unit, [&] {
+      const double unit = Keep(row_.unit, [&] {
         UnitResult result;
         status.Update(runner.Run(0, executions_, result, [](const CaseName&, const Mismatch&) {
           return absl::InternalError("the model differs from itself");
         }));
       });
+      row_.unit_most = std::max(row_.unit_most, unit);
       if (device_ == nullptr) continue;
       double least = row_.device.value_or(0);
       status.Update(KeepDevice(least));
@@ -109,9 +112,10 @@ class RowBench {
     if (rate > 0) row_.bound = row_.vector_instructions / rate;
   }
 
-  // `check` looks at what each batch gave, outside the time.
+  // The time of this round, which is kept if it is the least. `check` looks at what each batch gave, outside
+  // the time.
   template <typename F, typename Check = void (*)()>
-  void Keep(
+  double Keep(
       double& least, const F& part, const Check& check = [] {}) {
     using Clock = std::chrono::steady_clock;
     const auto enough = absl::ToChronoNanoseconds(options_.part);
@@ -127,6 +131,7 @@ class RowBench {
     const double each = std::chrono::duration<double, std::nano>(used).count() /
                         static_cast<double>(batches * batch_.dot_products());
     least = least == 0 ? each : std::min(least, each);
+    return each;
   }
 
   const BenchOptions& options_;

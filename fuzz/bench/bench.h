@@ -23,6 +23,8 @@ struct BenchRow {
   bool agrees = true;            // all its answers that were timed are the model's
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
+  // Of the slowest round: what a difference is worth.
+  double simulator_most = 0, unit_most = 0;
   // Instructions of the simulator a dot product, counted, and the time of those on vectors if each
   // were an addition and nothing else took any: 0 where they are not counted, because nobody asked,
   // this machine forbids it, or there are more than four million.

@@ -232,11 +232,14 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
   const Composer compose(*in.c);
   const RandomWords any(*in.c);
-  for (int e = 0; e < t.results(); ++e) {
-    const uint64_t fraction = LowBits(digits) - (r.Coin() ? 0 : r.Below(4));
-    t.c[e] = products_lead && r.Coin()
-                 ? any(ulp, r)
-                 : compose(r.Coin(), largest, fraction << (in.c->fraction_bits - digits));
+  const int up = in.c->fraction_bits - digits;
+  for (int e = 0; e < t.results(); ++e) {  // without branches on random data
+    const bool fewer = !r.Coin();
+    const uint64_t fraction = LowBits(digits) - r.BelowIf(fewer, 4);
+    const bool is_ulp = products_lead && r.Coin();
+    const uint64_t draw = r.Bits(is_ulp ? any.draw() : 1);
+    t.c[e] =
+        compose(draw & 1, is_ulp ? ulp : largest, is_ulp ? any.FractionOf(draw) : fraction << up);
   }
 }
 
@@ -322,6 +325,11 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   }
 }
 
+// yes ? x : y, of random data, which no branch predicts.
+MMADIFF_HD constexpr uint64_t Chosen(bool yes, uint64_t x, uint64_t y) {
+  return y ^ ((x ^ y) & (0 - static_cast<uint64_t>(yes)));
+}
+
 // Infinities against zeros and against each other in two terms and in the addend, or in the addend
 // alone; one tile in four has NaNs too.
 MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
@@ -337,13 +345,13 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
     for (int i = 0; i < count; ++i, out += stride) {
       const uint64_t word =
           kind == 0 ? Special(f, r) : infinity | static_cast<uint64_t>(r.Coin()) << up;
-      *out = r.OneIn(one_in) ? word : *out;
+      *out = Chosen(r.OneIn(one_in), word, *out);
     }
   };
   const auto zeros = [&](const Format& f, Words out, int count) {
     for (int i = 0; i < count; ++i, out += t.stride()) {
       const uint64_t zero = Zero(f, r);
-      *out = r.OneIn(3) ? zero : *out;
+      *out = Chosen(r.OneIn(3), zero, *out);
     }
   };
   plant(*in.c, t.c, t.results(), 1, 2);

@@ -14,42 +14,72 @@ MMADIFF_HD_CALL inline uint64_t Max(const Format& f) {
   return LowBits(f.is_signed ? f.bits - 1 : f.bits);
 }
 
-// `count` words, `stride` apart: six edges, a power of two and any word are equally likely. Without
-// branches on what is drawn.
+// Six edges of a format, a power of two and any word, equally likely. Without branches on what is drawn.
+class EdgeWords {
+ public:
+  MMADIFF_HD explicit EdgeWords(const Format& f)
+      : bits_(f.bits), words_{0,      1,      LowBits(f.bits) /* -1, or the largest unsigned */,
+                              Min(f), Max(f), (Min(f) + 1) & LowBits(f.bits)} {}
+
+  MMADIFF_HD uint64_t operator()(Random& r) {
+    const int which = r.Below(8);
+    return Word(which, r.Bits32(MoreBits(which)));
+  }
+  // Bits to draw for word number 0 to 7, beyond its number.
+  MMADIFF_HD int MoreBits(int which) const { return which < 6 ? 0 : which == 6 ? 16 : bits_; }
+  // Of these bits, and others above them.
+  MMADIFF_HD uint64_t Word(int which, uint32_t more) {
+    words_[6] = 1ull << Random::BelowOf(more & 0xffff, bits_);
+    words_[7] = more & LowBits(bits_);
+    return words_[which];
+  }
+  // The same of the bytes of both draws; `bytes` counts them.
+  MMADIFF_HD uint64_t OfBytes(uint64_t eight, int& bytes) {
+    const int which = Random::BelowOf(eight & 0xffff, 8);
+    bytes = 2 + (MoreBits(which) + 7) / 8;
+    return Word(which, static_cast<uint32_t>(eight >> 16));
+  }
+
+ private:
+  const int bits_;
+  uint64_t words_[8];
+};
+
+// `count` words, `stride` apart.
 MMADIFF_HD_CALL inline void FillEdges(const Format& f, Words out, int count, int stride,
                                       Random& r) {
-  uint64_t words[8] = {0,
-                       1,
-                       LowBits(f.bits),  // -1, or the largest unsigned
-                       Min(f),
-                       Max(f),
-                       (Min(f) + 1) & LowBits(f.bits)};
-  for (int i = 0; i < count; ++i, out += stride) {
-    const int which = r.Below(8);
-    const uint32_t more = r.Bits32(which < 6 ? 0 : which == 6 ? 16 : f.bits);
-    words[6] = 1ull << ((more & 0xffff) * static_cast<uint32_t>(f.bits) >> 16);
-    words[7] = more;
-    *out = words[which];
-  }
+  EdgeWords edges(f);
+  const auto use = [&](int i, uint64_t eight) {
+    int bytes;
+    out[i * stride] = edges.OfBytes(eight, bytes);
+    return bytes;
+  };
+  r.EachByBytes(count, 2, use, [&](int i) { out[i * stride] = edges(r); });
 }
 
-MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) {
-  uint64_t word;
-  FillEdges(f, &word, 1, 1, r);
-  return word;
-}
+MMADIFF_HD_CALL inline uint64_t Edge(const Format& f, Random& r) { return EdgeWords(f)(r); }
 
-// A magnitude below 2^bits, of either sign where the format has one.
-MMADIFF_HD_CALL inline uint64_t Small(const Format& f, int bits, Random& r) {
-  const uint64_t magnitude = r.Bits(bits);
-  const uint64_t sign = f.is_signed ? -static_cast<uint64_t>(r.Coin()) : 0;
+// A magnitude below 2^bits, of either sign where the format has one: of two draws.
+MMADIFF_HD inline uint64_t SmallOf(const Format& f, uint64_t magnitude, bool negative) {
+  const uint64_t sign = -static_cast<uint64_t>(negative);
   return ((magnitude ^ sign) - sign) & LowBits(f.bits);
 }
+MMADIFF_HD_CALL inline uint64_t Small(const Format& f, int bits, Random& r) {
+  const uint64_t magnitude = r.Bits(bits);
+  return SmallOf(f, magnitude, f.is_signed && r.Coin());
+}
+MMADIFF_HD_CALL inline void FillSmall(const Format& f, int bits, Words out, int count, Random& r) {
+  const int bytes = (bits + 7) / 8, all = bytes + f.is_signed;
+  const auto use = [&](int i, uint64_t eight) {
+    out[i] = SmallOf(f, eight & LowBits(bits), f.is_signed && (eight >> 8 * bytes & 1) != 0);
+    return all;
+  };
+  r.EachByBytes(count, bytes, use, [&](int i) { out[i] = Small(f, bits, r); });
+}
 
-template <class Draw>
-MMADIFF_HD void FillFactors(const Tile& t, Draw draw) {
-  for (int x = 0; x < t.rows() * t.k(); ++x) t.a[x] = draw(*t.instruction.a);
-  for (int x = 0; x < t.columns() * t.k(); ++x) t.b[x] = draw(*t.instruction.b);
+MMADIFF_HD inline void FillSmallFactors(const Tile& t, int bits, Random& r) {
+  FillSmall(*t.instruction.a, bits, t.a, t.rows() * t.k(), r);
+  FillSmall(*t.instruction.b, bits, t.b, t.columns() * t.k(), r);
 }
 
 MMADIFF_HD inline void FillFactorEdges(const Tile& t, Random& r) {
@@ -76,7 +106,7 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
 MMADIFF_HD_CALL inline void Limit(const Tile& t, Random& r) {
   const int most = std::max(1, std::min(t.instruction.a->bits, t.instruction.b->bits) - 1);
   const int bits = r.Between(1, most);
-  FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
+  FillSmallFactors(t, bits, r);
   const Format& c = *t.instruction.c;
   int width = 2 * bits;  // of a sum of products
   for (int k = t.k(); k > 1; k /= 2) ++width;
@@ -107,23 +137,32 @@ MMADIFF_HD_CALL inline void Cancel(const Tile& t, Random& r) {
   copy(t.a, t.rows(), negate_a);
   copy(t.b, t.columns(), !negate_a);
   const Format& c = *t.instruction.c;
-  for (int e = 0; e < t.results(); ++e) {
-    t.c[e] = r.OneIn(4) ? Edge(c, r) : r.Coin() ? Max(c) : Min(c);
-  }
+  EdgeWords edges(c);
+  const uint64_t limits[2] = {Min(c), Max(c)};
+  const auto use = [&](int e, uint64_t eight) {
+    int bytes;
+    const uint64_t edge = edges.OfBytes(eight >> 16, bytes);
+    const bool is_edge = Random::BelowOf(eight & 0xffff, 4) == 0;
+    t.c[e] = is_edge ? edge : limits[eight >> 16 & 1];
+    return 2 + (is_edge ? bytes : 1);
+  };
+  const auto one = [&](int e) { t.c[e] = r.OneIn(4) ? edges(r) : limits[r.Coin()]; };
+  r.EachByBytes(t.results(), 4, use, one);
 }
 
 // Small numbers and zeros.
 MMADIFF_HD_CALL inline void SmallNumbers(const Tile& t, Random& r) {
   const int bits = r.Below(5);
-  FillFactors(t, [&](const Format& f) { return Small(f, bits, r); });
-  for (int e = 0; e < t.results(); ++e) t.c[e] = Small(*t.instruction.c, 2 * bits, r);
+  FillSmallFactors(t, bits, r);
+  FillSmall(*t.instruction.c, 2 * bits, t.c, t.results(), r);
 }
 
 // One product that is not zero, against an addend from the edges or its negative.
 MMADIFF_HD_CALL inline void OneProduct(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const int x = r.Below(t.k());
-  FillFactors(t, [](const Format&) { return 0; });
+  for (int i = 0; i < t.rows() * t.k(); ++i) t.a[i] = 0;
+  for (int i = 0; i < t.columns() * t.k(); ++i) t.b[i] = 0;
   FillEdges(*in.a, t.a + x, t.rows(), t.k(), r);
   FillEdges(*in.b, t.b + x, t.columns(), t.k(), r);
   for (int e = 0; e < t.results(); ++e) {

@@ -1,6 +1,7 @@
 #include "fuzz/cases/case_name.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -46,29 +47,32 @@ void MakeSparse(const Tile& t, Random& random) {
   }
 }
 
-// A case of so many words mostly needs no more than the first blocks.
-constexpr int kMostWordsOfShort = 6;
+// How many blocks a case of so many words mostly needs; 0: as many as are made at once, or more.
+uint32_t BlocksOf(int words) { return words <= 6 ? 4 : words <= 32 ? 8 : words <= 96 ? 16 : 0; }
 
 // The first random blocks of cases that follow each other at one distance, made for several at a time.
 class FirstBlocks {
  public:
-  FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance)
+  FirstBlocks(uint64_t seed, uint32_t stream, uint32_t distance, uint32_t of_case)
       : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
         stream_(stream),
-        distance_(distance) {}
+        distance_(distance),
+        of_case_(of_case) {}
 
-  const uint32_t* Of(uint64_t index) {
-    if (next_ == kPhiloxShortCases) {
-      MakePhiloxBlocks({index, stream_, 0, distance_}, key_, words_);
+  std::span<const uint32_t> Of(uint64_t index) {
+    if (next_ == kPhiloxBlocks) {
+      MakePhiloxBlocks({index, stream_, 0, of_case_, distance_}, key_, words_);
       next_ = 0;
     }
-    return &words_[next_++ * kPhiloxBlocksOfShort * 4];
+    const uint32_t* first = &words_[next_ * 4];
+    next_ += of_case_;
+    return {first, of_case_ * 4};
   }
 
  private:
   uint32_t key_[2];
-  uint32_t stream_, distance_;
-  int next_ = kPhiloxShortCases;
+  uint32_t stream_, distance_, of_case_;
+  uint32_t next_ = kPhiloxBlocks;
   uint32_t words_[kPhiloxBlocks * 4];
 };
 
@@ -164,15 +168,15 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   const uint32_t id = StreamId(stream);
   // Class by class: what the processor learns of one serves the next case.
   const int64_t period = stream.class_period();
-  const bool is_short = s.a_words() + s.b_words() + s.d_words() <= kMostWordsOfShort;
+  const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
   for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
     const InputClass& input_class = stream.class_of(first + residue);
-    FirstBlocks blocks(stream.seed, id, period);
+    FirstBlocks blocks(stream.seed, id, period, of_case);
     for (int64_t i = residue; i < count; i += period) {
       const Tile tile = {instruction, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
                          &batch.c[i * s.d_words()]};
-      Random random = is_short ? Random(stream.seed, id, first + i, blocks.Of(first + i))
-                               : Random(stream.seed, id, first + i);
+      Random random = of_case != 0 ? Random(stream.seed, id, first + i, blocks.Of(first + i))
+                                   : Random(stream.seed, id, first + i);
       input_class.fill(tile, random);
       if (instruction.sparse) MakeSparse(tile, random);
     }

@@ -2,6 +2,7 @@
 #include "fuzz/cases/fills.h"
 
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "fuzz/cases/operands.h"
@@ -30,14 +31,38 @@ MMADIFF_LANES Lanes<T> All(uint64_t x) {
   return hn::Set(Tag<T>(), static_cast<T>(x));
 }
 
-// The next draws, each in a lane of T.
+// Draws side by side, each in a lane of T.
 template <class T, class Draw>
-MMADIFF_LANES Lanes<T> Load(const Draw* from) {
+MMADIFF_LANES Lanes<T> Load(const uint8_t* from) {
+#if HWY_TARGET == HWY_SCALAR
+  Draw draw;
+  std::memcpy(&draw, from, sizeof draw);
+  return All<T>(draw);
+#else
+  constexpr hn::Rebind<Draw, Tag<T>> kDraws;
+  const auto draws = hn::LoadU(kDraws, reinterpret_cast<const Draw*>(from));
   if constexpr (sizeof(Draw) == sizeof(T)) {
-    return hn::LoadU(Tag<T>(), from);
+    return draws;
   } else {
-    return hn::PromoteTo(Tag<T>(), hn::LoadU(hn::Rebind<Draw, Tag<T>>(), from));
+    return hn::PromoteTo(Tag<T>(), draws);
   }
+#endif
+}
+// The next `count` draws, at most a vector of them.
+template <class T, class Draw>
+MMADIFF_LANES Lanes<T> Next(int count, Random& r) {
+  constexpr int kSize = sizeof(Draw);
+  if (Random::TwoRuns runs; r.TakeTwoRuns(kSize, count, runs)) {
+    return hn::IfThenElse(hn::FirstN(Tag<T>(), runs.first), Load<T, Draw>(runs.at),
+                          Load<T, Draw>(runs.rest));
+  }
+  Random::Run run = r.TakeRun(kSize, count);
+  Lanes<T> draws = Load<T, Draw>(run.at);
+  for (int have = run.count; have < count; have += run.count) {
+    run = r.TakeRun(kSize, count - have);
+    draws = hn::IfThenElse(hn::FirstN(Tag<T>(), have), draws, Load<T, Draw>(run.at - have * kSize));
+  }
+  return draws;
 }
 
 template <class T>
@@ -45,13 +70,14 @@ MMADIFF_LANES hn::Mask<Tag<T>> Has(Lanes<T> bits, uint64_t any) {
   return hn::Ne(hn::And(bits, All<T>(any)), hn::Zero(Tag<T>()));
 }
 
-// The fractions of draws, by their styles: 4 to 7 keep random bits, 1 to 3 set some.
+// The significands of draws, by their styles: 4 to 7 keep random bits of the fraction, 1 to 3 set some.
 template <class T>
-MMADIFF_LANES Lanes<T> Fraction(Lanes<T> bits, int fraction_bits) {
+MMADIFF_LANES Lanes<T> Significand(Lanes<T> bits, int fraction_bits) {
   const Lanes<T> random = hn::ShiftRight<9>(bits);
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   constexpr Tag<T> kTag;
-  if constexpr (hn::MaxLanes(kTag) >= 8) {  // the table in a vector
+  if constexpr (hn::MaxLanes(kTag) >=
+                8) {  // the table in a vector, whose indices are taken modulo its size
     const Styles<T>& styles = kStyles<T>[fraction_bits];
     const auto style = hn::IndicesFromVec(kTag, hn::And(hn::ShiftRight<1>(bits), All<T>(7)));
     const Lanes<T> keep = hn::TableLookupLanes(hn::Load(kTag, styles.keep), style);
@@ -66,8 +92,49 @@ MMADIFF_LANES Lanes<T> Fraction(Lanes<T> bits, int fraction_bits) {
   Lanes<T> set = hn::IfThenElseZero(hn::Eq(style, All<T>(1 << 1)), ones);
   set = hn::IfThenElse(hn::Eq(style, All<T>(2 << 1)), All<T>(1), set);
   set = hn::IfThenElse(hn::Eq(style, All<T>(3 << 1)), All<T>(one / 2), set);
-  return hn::Or(hn::And(random, keep), set);
+  return hn::Or(hn::And(random, keep), hn::Or(set, All<T>(one)));
 }
+
+// Exponents by code 0 to 3 of a draw, each as a word and as a shift.
+template <class T>
+class FourExponents {
+ public:
+  MMADIFF_LANES explicit FourExponents(const WordRule& rule)
+      : alike_(rule.exponents[0] == rule.exponents[1] && rule.exponents[0] == rule.exponents[2]),
+        third_(rule, 2),
+        fourth_(rule, 3) {
+    if (!alike_) first_ = One(rule, 0), second_ = One(rule, 1);
+  }
+  // The significand at the draw's exponent.
+  MMADIFF_LANES Lanes<T> Place(Lanes<T> bits, Lanes<T> significand) const {
+    constexpr uint64_t kOdd = 1 << 4, kUpper = 2 << 4;
+    if (alike_) {
+      const auto last = hn::Eq(hn::And(bits, All<T>(kOdd | kUpper)), All<T>(kOdd | kUpper));
+      return One(last, fourth_, third_).Place(significand);
+    }
+    const auto odd = Has<T>(bits, kOdd), upper = Has<T>(bits, kUpper);
+    const One of_upper(odd, fourth_, third_), of_lower(odd, second_, first_);
+    return One(upper, of_upper, of_lower).Place(significand);
+  }
+
+ private:
+  struct One {
+    MMADIFF_LANES One() : base(hn::Zero(Tag<T>())), shift(hn::Zero(Tag<T>())) {}
+    MMADIFF_LANES One(const WordRule& rule, int code) {
+      const Exponent<T> e = ExponentOf<T>(rule.format, rule.exponents[code]);
+      base = All<T>(e.base), shift = All<T>(e.shift);
+    }
+    MMADIFF_LANES One(hn::Mask<Tag<T>> which, const One& yes, const One& no)
+        : base(hn::IfThenElse(which, yes.base, no.base)),
+          shift(hn::IfThenElse(which, yes.shift, no.shift)) {}
+    MMADIFF_LANES Lanes<T> Place(Lanes<T> significand) const {
+      return hn::Add(base, significand >> shift);
+    }
+    Lanes<T> base, shift;
+  };
+  const bool alike_;  // but the fourth
+  One first_, second_, third_, fourth_;
+};
 
 // A vector of words side by side.
 template <class T>
@@ -87,55 +154,39 @@ MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
 }
 
 template <class T, class Draw>
-MMADIFF_LANES void MakeOf(const WordRule& rule, const void* draws, int count, uint64_t* out,
-                          int stride) {
+MMADIFF_LANES void MakeOf(const WordRule& rule, int count, uint64_t* out, int stride, Random& r) {
   constexpr Tag<T> kTag;
-  constexpr hn::RebindToSigned<Tag<T>> kSigned;
   const int lanes = static_cast<int>(hn::Lanes(kTag));
-  const auto lowest = hn::Set(kSigned, rule.lowest), highest = hn::Set(kSigned, rule.highest),
-             least_normal = hn::Set(kSigned, rule.min_exponent);
-  const auto e0 = hn::Set(kSigned, rule.exponents[0]), e1 = hn::Set(kSigned, rule.exponents[1]),
-             e2 = hn::Set(kSigned, rule.exponents[2]), e3 = hn::Set(kSigned, rule.exponents[3]);
-  const Lanes<T> hidden = All<T>(uint64_t{1} << rule.fraction_bits),
-                 zero_code = All<T>(rule.zeros ? 0 : ~0u), largest = All<T>(rule.largest);
+  const FourExponents<T> exponents(rule);
+  const Lanes<T> largest = All<T>(rule.largest);
   alignas(64) T words[HWY_MAX_BYTES / sizeof(T)];
   for (int i = 0; i < count; i += lanes) {
     // Sign 1, style 3, exponent 2, zero 3, fraction.
-    const Lanes<T> bits = Load<T>(static_cast<const Draw*>(draws) + i);
-    const auto odd = hn::RebindMask(kSigned, Has<T>(bits, 1 << 4)),
-               upper = hn::RebindMask(kSigned, Has<T>(bits, 2 << 4));
-    auto exponent = hn::IfThenElse(upper, hn::IfThenElse(odd, e3, e2), hn::IfThenElse(odd, e1, e0));
-    exponent = hn::Min(hn::Max(exponent, lowest), highest);
-    const auto normal = hn::Max(exponent, least_normal);
-    const Lanes<T> base =
-        hn::ShiftLeftSame(hn::BitCast(kTag, hn::Sub(normal, least_normal)), rule.fraction_bits);
-    const Lanes<T> shift = hn::BitCast(kTag, hn::Sub(normal, exponent));
-    const Lanes<T> significand = hn::Or(Fraction<T>(bits, rule.fraction_bits), hidden) >> shift;
-    const Lanes<T> magnitude = hn::Min(hn::Add(base, significand), largest);
-    const auto zero = hn::Eq(hn::And(bits, All<T>(7 << 6)), zero_code);
-    const Lanes<T> sign = hn::ShiftLeftSame(hn::And(bits, All<T>(1)), rule.sign_shift);
-    const Lanes<T> word = hn::Or(sign, hn::IfThenZeroElse(zero, magnitude));
-    const Lanes<T> placed = hn::ShiftLeftSame(word, rule.ignored_bits);
+    const Lanes<T> bits = Next<T, Draw>(std::min(lanes, count - i), r);
+    const Lanes<T> significand = Significand<T>(bits, rule.fraction_bits);
+    Lanes<T> word = hn::Min(exponents.Place(bits, significand), largest);
+    if (rule.zeros) word = hn::IfThenElseZero(Has<T>(bits, 7 << 6), word);
+    word = hn::Or(hn::ShiftLeftSame(hn::And(bits, All<T>(1)), rule.sign_shift), word);
+    if (rule.ignored_bits != 0) word = hn::ShiftLeftSame(word, rule.ignored_bits);
     if (stride == 1 && count - i >= lanes) {
-      Store<T>(placed, out);
+      Store<T>(word, out);
       out += lanes;
       continue;
     }
-    hn::Store(placed, kTag, words);
+    hn::Store(word, kTag, words);
     const int end = std::min(lanes, count - i);
     for (int lane = 0; lane < end; ++lane, out += stride) *out = words[lane];
   }
 }
 
-void Make(const WordRule& rule, const void* draws, int bytes, int count, uint64_t* out,
-          int stride) {
+void Make(const WordRule& rule, int bytes, int count, uint64_t* out, int stride, Random& r) {
   switch (bytes) {
     case 2:
-      return MakeOf<uint32_t, uint16_t>(rule, draws, count, out, stride);
+      return MakeOf<uint32_t, uint16_t>(rule, count, out, stride, r);
     case 4:
-      return MakeOf<uint32_t, uint32_t>(rule, draws, count, out, stride);
+      return MakeOf<uint32_t, uint32_t>(rule, count, out, stride, r);
     default:
-      return MakeOf<uint64_t, uint64_t>(rule, draws, count, out, stride);
+      return MakeOf<uint64_t, uint64_t>(rule, count, out, stride, r);
   }
 }
 

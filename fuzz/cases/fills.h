@@ -6,19 +6,22 @@
 
 namespace mmadiff {
 
+class Random;
+
+struct Format;
+
 // How a draw becomes a word of FillWords(): four exponents to choose from, and the format.
 struct WordRule {
+  const Format& format;
   int exponents[4];
-  int lowest, highest, min_exponent;  // of the format
-  uint64_t largest;                   // magnitude
+  uint64_t largest;  // magnitude
   int fraction_bits, sign_shift, ignored_bits;
   bool zeros;
 };
 
-// `count` words, `stride` apart, from draws that lie side by side: of `bytes` bytes each, 2 or 4 for words
-// of up to 4 bytes, else 8. 64 bytes behind them may be read.
-using MakeWords = void(const WordRule& rule, const void* draws, int bytes, int count, uint64_t* out,
-                       int stride);
+// `count` words, `stride` apart, each of a draw of `bytes` bytes: 2 or 4 for words of up to 4 bytes, else 8.
+using MakeWords = void(const WordRule& rule, int bytes, int count, uint64_t* out, int stride,
+                       Random& r);
 
 struct FillTarget {
   const char* name;  // of the vectors

@@ -24,8 +24,6 @@ std::set<const Format*> SignedFloats() {
   return formats;
 }
 
-using Fill = decltype(&FillWordsWith<uint16_t>);
-
 TEST(FillTarget, GivesTheWordsOfTheScalarText) {
   constexpr uint64_t kUntouched = 0xabcdefabcdefabcd;
   ASSERT_TRUE(FillTargets().empty() || BestFill() == FillTargets()[0].make);
@@ -34,9 +32,6 @@ TEST(FillTarget, GivesTheWordsOfTheScalarText) {
     for (const Format* format : SignedFloats()) {
       const Format& f = *format;
       const int draw = DrawOf(f);
-      const Fill fill = draw == 16   ? FillWordsWith<uint16_t>
-                        : draw == 32 ? FillWordsWith<uint32_t>
-                                     : FillWordsWith<uint64_t>;
       for (int count = 1; count < 150; count += count < 40 ? 1 : 23) {
         Random expected_random(3, 5, ++tile), random(3, 5, tile);
         const int stride = 1 + count % 5;
@@ -50,7 +45,7 @@ TEST(FillTarget, GivesTheWordsOfTheScalarText) {
         std::vector<uint64_t> expected(count * stride + 64, kUntouched), words = expected;
         const auto scalar = draw == 64 ? FillWordsOf<uint64_t> : FillWordsOf<uint32_t>;
         scalar(f, exponents, zeros, draw, expected.data(), count, stride, expected_random);
-        fill(target.make, f, exponents, zeros, words.data(), count, stride, random);
+        target.make(WordRuleOf(f, exponents, zeros), draw / 8, count, words.data(), stride, random);
         ASSERT_EQ(words, expected) << target.name << ' ' << f.name << ", " << count << " words";
         ASSERT_EQ(random.Bits(64), expected_random.Bits(64)) << "draws taken";
       }

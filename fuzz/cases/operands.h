@@ -44,7 +44,7 @@ MMADIFF_HD inline Exponent<Bits> ExponentOf(const Format& f, int exponent) {
 }
 
 // Fractions are often all zeros, all ones, or the lowest or the highest bit alone: by style 0..7,
-// the random bits that are kept and the bits that are set.
+// the random bits that are kept and the bits that are set, the hidden one among them.
 template <class Bits>
 struct Styles {
 #if defined(MMADIFF_ON_GPU)
@@ -57,11 +57,12 @@ struct Styles {
 
   Styles() = default;
   MMADIFF_HD constexpr explicit Styles(int fraction_bits) {
-    const Bits ones = static_cast<Bits>(LowBits(fraction_bits));
+    const Bits ones = static_cast<Bits>(LowBits(fraction_bits)), hidden = ones + 1;
     for (int i = 0; i < kNumbers; i += 8) {
-      set[i + 1] = ones;
-      set[i + 2] = 1;
-      set[i + 3] = Bits{1} << (fraction_bits - 1);
+      for (int style = 0; style < 8; ++style) set[i + style] = hidden;
+      set[i + 1] |= ones;
+      set[i + 2] |= 1;
+      set[i + 3] |= hidden / 2;
       keep[i + 4] = ones & static_cast<Bits>(0x5555555555555555);
       keep[i + 5] = keep[i + 6] = keep[i + 7] = ones;
     }
@@ -169,9 +170,14 @@ class RandomWords {
     return Of(r.Bits(draw_), exponent);
   }
   MMADIFF_HD uint64_t Of(uint64_t draw, int exponent) const {
-    const int style = (draw >> 1) & 7;
-    return compose_(draw & 1, exponent, (draw >> 9 & styles_.keep[style]) | styles_.set[style]);
+    return compose_(draw & 1, exponent, FractionOf(draw));
   }
+  // That of a draw, with the hidden bit.
+  MMADIFF_HD uint64_t FractionOf(uint64_t draw) const {
+    const int style = (draw >> 1) & 7;
+    return (draw >> 9 & styles_.keep[style]) | styles_.set[style];
+  }
+  MMADIFF_HD int draw() const { return draw_; }
   // Of any exponent of the format.
   MMADIFF_HD uint64_t operator()(Random& r) const {
     const int exponent = r.Between(lowest_, highest_);
@@ -196,7 +202,7 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
   const Exponent<Bits> by_code[4] = {
       ExponentOf<Bits>(f, exponents[0]), ExponentOf<Bits>(f, exponents[1]),
       ExponentOf<Bits>(f, exponents[2]), ExponentOf<Bits>(f, exponents[3])};
-  const int fb = f.fraction_bits, sign_shift = fb + f.exponent_bits, ignored = f.ignored_bits;
+  const int sign_shift = f.fraction_bits + f.exponent_bits, ignored = f.ignored_bits;
   const Bits zero_code = zeros ? 0 : 8;  // 8 is no value of three bits
   const Bits largest = static_cast<Bits>(MaxFiniteWord(f) >> ignored);
   for (int i = 0; i < count; ++i, out += stride) {
@@ -204,35 +210,22 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
     const Bits bits = sizeof(Bits) == 4 ? r.Bits32(draw) : static_cast<Bits>(r.Bits(draw));
     const int style = (bits >> 1) & 7;
     const Exponent<Bits> e = by_code[(bits >> 4) & 3];
-    const Bits fraction = (bits >> 9 & styles.keep[style]) | styles.set[style];
-    const Bits magnitude =
-        std::min<Bits>(e.base + ((fraction | Bits{1} << fb) >> e.shift), largest);
+    const Bits significand = (bits >> 9 & styles.keep[style]) | styles.set[style];
+    const Bits magnitude = std::min<Bits>(e.base + (significand >> e.shift), largest);
     const Bits nonzero = -static_cast<Bits>(((bits >> 6) & 7) != zero_code);
     *out = ((bits & 1) << sign_shift | (magnitude & nonzero)) << ignored;
   }
 }
 
 #if !defined(MMADIFF_ON_GPU)
-// FillWords() by vectors.
-template <class Draw>
-void FillWordsWith(MakeWords* make, const Format& f, const int (&exponents)[4], bool zeros,
-                   Words out, int count, int stride, Random& r) {
-  const WordRule rule = {{exponents[0], exponents[1], exponents[2], exponents[3]},
-                         Lowest(f),
-                         MaxExponent(f),
-                         f.min_exponent,
-                         MaxFiniteWord(f) >> f.ignored_bits,
-                         f.fraction_bits,
-                         f.fraction_bits + f.exponent_bits,
-                         f.ignored_bits,
-                         zeros};
-  constexpr int kSome = 64;
-  Draw draws[kSome + Random::kBytes / sizeof(Draw)];
-  for (int done = 0; done < count; done += kSome) {
-    const int some = std::min(count - done, kSome);
-    r.Draw(draws, some);
-    make(rule, draws, sizeof(Draw), some, &out[done * stride], stride * out.step());
-  }
+inline WordRule WordRuleOf(const Format& f, const int (&exponents)[4], bool zeros) {
+  return {f,
+          {exponents[0], exponents[1], exponents[2], exponents[3]},
+          MaxFiniteWord(f) >> f.ignored_bits,
+          f.fraction_bits,
+          f.fraction_bits + f.exponent_bits,
+          f.ignored_bits,
+          zeros};
 }
 #endif
 
@@ -247,10 +240,7 @@ MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4]
   constexpr int kWorthIt = 6;
   MakeWords* const make = BestFill();
   if (count >= kWorthIt && make != nullptr) {
-    const auto fill = draw == 16   ? FillWordsWith<uint16_t>
-                      : draw == 32 ? FillWordsWith<uint32_t>
-                                   : FillWordsWith<uint64_t>;
-    return fill(make, f, exponents, zeros, out, count, stride, r);
+    return make(WordRuleOf(f, exponents, zeros), draw / 8, count, &*out, stride * out.step(), r);
   }
   if (count == 1) {
     const uint64_t bits = r.Bits(draw), word = RandomWords(f).Of(bits, exponents[(bits >> 4) & 3]);
@@ -289,14 +279,10 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
   if (f.nonfinite == Nonfinite::kNanAllOnes) {
     return LowBits(f.exponent_bits + f.fraction_bits) | (f.is_signed ? sign : 0);
   }
-  switch (r.Below(4)) {
-    case 0:
-      return InfinityWord(f, false) | sign;
-    case 1:  // one payload bit
-      return InfinityWord(f, false) | sign | 1ull << r.Below(f.fraction_bits + f.ignored_bits);
-    default:
-      return InfinityWord(f, false) | sign | (bits & LowBits(f.fraction_bits + f.ignored_bits));
-  }
+  const int payload_bits = f.fraction_bits + f.ignored_bits, kind = r.Below(4);
+  const uint64_t one = 1ull << r.BelowIf(kind == 1, payload_bits);
+  const uint64_t payload = kind == 1 ? one : bits & LowBits(payload_bits);
+  return InfinityWord(f, false) | sign | (kind == 0 ? 0 : payload);
 }
 
 // Words that FillEdges() chooses from.

@@ -3,6 +3,7 @@
 
 #include <Random123/philox.h>
 
+#include <bit>
 #include <vector>
 
 #include "sim/lanes/vectors.h"
@@ -33,54 +34,70 @@ HWY_INLINE Word Times(Word x, uint32_t factor) {
 #endif
 }
 
+HWY_INLINE Word HighHalf(Word x) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::ShiftRight<32>(x);
+#else
+  constexpr hn::Repartition<uint32_t, Wide> kHalves;
+  return hn::BitCast(Wide(), hn::Shuffle2301(hn::BitCast(kHalves, x)));
+#endif
+}
+
 // Of the lanes' blocks, numbered from 0.
 HWY_INLINE Word BlockOf(Word number, const PhiloxCounters& counters) {
   constexpr Wide kWide;
-  constexpr uint64_t kOfShort = kPhiloxBlocksOfShort - 1;
-  const Word own = hn::And(number, hn::Set(kWide, counters.stride == 0 ? ~0ull : kOfShort));
-  return hn::Add(own, hn::Set(kWide, counters.block));
+  return hn::Add(hn::And(number, hn::Set(kWide, counters.of_case - 1)),
+                 hn::Set(kWide, counters.block));
 }
 HWY_INLINE Word CaseOf(Word number, const PhiloxCounters& counters) {
-  constexpr Wide kWide;
-  const Word of_case = Times(hn::ShiftRight<2>(number), counters.stride);
-  static_assert(kPhiloxBlocksOfShort == 1 << 2);
-  return hn::Add(of_case, hn::Set(kWide, counters.index));
+  const Word of_case = hn::ShiftRightSame(number, std::countr_zero(counters.of_case));
+  return hn::Add(Times(of_case, counters.stride), hn::Set(Wide(), counters.index));
 }
 
-// Two vectors at a time: independent work that hides the latency of the rounds.
+// A vector of blocks.
+struct Blocks {
+  HWY_INLINE Blocks(const PhiloxCounters& counters, size_t first) {
+    const Word number = hn::Iota(Wide(), first);
+    w0 = BlockOf(number, counters);
+    w1 = CaseOf(number, counters);
+    w2 = hn::ShiftRight<32>(w1);
+    w3 = hn::Set(Wide(), counters.stream);
+  }
+  HWY_INLINE void Round(Word key0, Word key1) {
+    const Word product0 = Times(w0, PHILOX_M4x32_0), product1 = Times(w2, PHILOX_M4x32_1);
+    w0 = hn::Xor3(HighHalf(product1), w1, key0);
+    w1 = product1;
+    w2 = hn::Xor3(HighHalf(product0), w3, key1);
+    w3 = product0;
+  }
+  HWY_INLINE void Store(uint32_t* words) const {
+    const Word low_half = hn::Set(Wide(), 0xffffffffu);
+    const Word w01 = hn::Or(hn::And(w0, low_half), hn::ShiftLeft<32>(w1));
+    const Word w23 = hn::Or(hn::And(w2, low_half), hn::ShiftLeft<32>(w3));
+    hn::StoreInterleaved2(w01, w23, Wide(), reinterpret_cast<uint64_t*>(words));
+  }
+  Word w0, w1, w2, w3;
+};
+
+// Two or four vectors at a time: independent work that hides the latency of the rounds.
 void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   constexpr Wide kWide;
-  const Word low_half = hn::Set(kWide, 0xffffffffu);
+  constexpr bool kFour = HWY_TARGET == HWY_AVX3;  // whose words lie in registers
   const size_t lanes = hn::Lanes(kWide);
-  for (size_t first = 0; first < kPhiloxBlocks; first += 2 * lanes) {
-    const Word x = hn::Iota(kWide, first), y = hn::Iota(kWide, first + lanes);
-    Word x0 = BlockOf(x, counters), y0 = BlockOf(y, counters);
-    Word x1 = CaseOf(x, counters), y1 = CaseOf(y, counters);
-    Word x2 = hn::ShiftRight<32>(x1), y2 = hn::ShiftRight<32>(y1);
-    Word x3 = hn::Set(kWide, counters.stream), y3 = x3;
+  for (size_t first = 0; first < kPhiloxBlocks; first += (kFour ? 4 : 2) * lanes) {
+    Blocks x(counters, first), y(counters, first + lanes);
+    Blocks z(counters, first + 2 * lanes), u(counters, first + 3 * lanes);
     Word key0 = hn::Set(kWide, key[0]), key1 = hn::Set(kWide, key[1]);
-    const Word step0 = hn::Set(kWide, PHILOX_W32_0), step1 = hn::Set(kWide, PHILOX_W32_1);
-    const auto round = [&](Word& w0, Word& w1, Word& w2, Word& w3) HWY_ATTR {
-      const Word product0 = Times(w0, PHILOX_M4x32_0), product1 = Times(w2, PHILOX_M4x32_1);
-      w0 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product1), w1), key0);
-      w1 = product1;
-      w2 = hn::Xor(hn::Xor(hn::ShiftRight<32>(product0), w3), key1);
-      w3 = product0;
-    };
     for (int i = 0; i < 10; ++i) {
-      round(x0, x1, x2, x3);
-      round(y0, y1, y2, y3);
-      key0 = hn::Add(key0,
-                     step0);  // what leaves the low half stays in the high one, which is not read
-      key1 = hn::Add(key1, step1);
+      x.Round(key0, key1), y.Round(key0, key1);
+      if (kFour) z.Round(key0, key1), u.Round(key0, key1);
+      // What leaves the low half stays in the high one, which is not read.
+      key0 = hn::Add(key0, hn::Set(kWide, PHILOX_W32_0));
+      key1 = hn::Add(key1, hn::Set(kWide, PHILOX_W32_1));
     }
-    const auto store = [&](Word w0, Word w1, Word w2, Word w3, size_t block) HWY_ATTR {
-      const Word w01 = hn::Or(hn::And(w0, low_half), hn::ShiftLeft<32>(w1));
-      const Word w23 = hn::Or(hn::And(w2, low_half), hn::ShiftLeft<32>(w3));
-      hn::StoreInterleaved2(w01, w23, kWide, reinterpret_cast<uint64_t*>(words) + 2 * block);
-    };
-    store(x0, x1, x2, x3, first);
-    store(y0, y1, y2, y3, first + lanes);
+    uint32_t* const to = words + 4 * first;
+    x.Store(to), y.Store(to + 4 * lanes);
+    if (kFour) z.Store(to + 8 * lanes), u.Store(to + 12 * lanes);
   }
 }
 
@@ -95,10 +112,9 @@ namespace {
 
 void MakeWithRandom123(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
   r123::Philox4x32 philox;
-  for (int i = 0; i < kPhiloxBlocks; ++i) {
-    const bool one = counters.stride == 0;
-    const uint64_t index = counters.index + i / kPhiloxBlocksOfShort * uint64_t{counters.stride};
-    const uint32_t block = counters.block + (one ? i : i % kPhiloxBlocksOfShort);
+  for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
+    const uint64_t index = counters.index + i / counters.of_case * uint64_t{counters.stride};
+    const uint32_t block = counters.block + i % counters.of_case;
     const auto made = philox({{block, static_cast<uint32_t>(index),
                                static_cast<uint32_t>(index >> 32), counters.stream}},
                              {{key[0], key[1]}});

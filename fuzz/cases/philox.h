@@ -6,17 +6,15 @@
 
 namespace mmadiff {
 
-inline constexpr int kPhiloxBlocks = 16;
+inline constexpr int kPhiloxBlocks = 32;
 
-// Which blocks: `block`, `block` + 1, ... of one case; or, where there are many short ones, the first
-// kPhiloxBlocksOfShort of each of kPhiloxShortCases cases `index`, `index` + `stride`, ...
+// Which blocks: `block`, `block` + 1, ..., `of_case` of them of each of the cases `index`, `index` + `stride`, ...
 struct PhiloxCounters {
   uint64_t index;
   uint32_t stream, block;
-  uint32_t stride;  // 0: one case
+  uint32_t of_case = kPhiloxBlocks;  // a power of two
+  uint32_t stride = 0;
 };
-inline constexpr int kPhiloxBlocksOfShort = 4;
-inline constexpr int kPhiloxShortCases = kPhiloxBlocks / kPhiloxBlocksOfShort;
 
 // The four words of each of kPhiloxBlocks blocks, whose counters are {block, low and high half of the case's
 // index, stream}.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <span>
 
 #include "fuzz/cases/philox.h"
 #include "sim/host_device.h"
@@ -27,16 +28,19 @@ class Random {
   MMADIFF_HD Random(uint64_t seed, uint32_t stream, uint64_t index)
       : counter_{{0, static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), stream}},
         key_{{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}} {
-    words_[kGroups * kBytes / 4] = 0;
+    words_[kBefore + kGroups * kBytes / 4] = 0;
   }
 #if !defined(MMADIFF_ON_GPU)
-  // The same, of which the first kPhiloxBlocksOfShort blocks are made already.
-  Random(uint64_t seed, uint32_t stream, uint64_t index, const uint32_t* first_blocks)
+  // The same, of which some first groups of blocks are made already.
+  Random(uint64_t seed, uint32_t stream, uint64_t index, std::span<const uint32_t> first_groups)
       : Random(seed, stream, index) {
-    static_assert(kPhiloxBlocksOfShort * 16 == kBytes);
-    position_ = end_ - kBytes;
-    std::memcpy(words_ + position_ / 4, first_blocks, kBytes);
-    counter_[0] = kPhiloxBlocksOfShort;
+    const int bytes = static_cast<int>(first_groups.size_bytes());
+    position_ -= bytes;
+    end_ = position_ + kBytes;
+    for (int done = 0; done < bytes; done += kBytes) {
+      std::memcpy(words_ + kBefore + (position_ + done) / 4, &first_groups[done / 4], kBytes);
+    }
+    counter_[0] = static_cast<uint32_t>(bytes / 16);
   }
 #endif
 
@@ -55,9 +59,13 @@ class Random {
     return WordFrom(Take(n)) & static_cast<uint32_t>((1ull << n) - 1);
   }
   // 0 .. n-1, 1 <= n <= 4096. No value is more than 1/16 likelier than another.
-  MMADIFF_HD_DRAW int Below(int n) {
-    return static_cast<int>((Bits32(16) * static_cast<uint32_t>(n)) >> 16);
+  MMADIFF_HD_DRAW int Below(int n) { return BelowOf(Bits32(16), n); }
+  // That of a draw of 16 bits.
+  MMADIFF_HD_DRAW static int BelowOf(uint32_t draw, int n) {
+    return static_cast<int>((draw * static_cast<uint32_t>(n)) >> 16);
   }
+  // The same if `draws`, else 0 and nothing taken; without a branch.
+  MMADIFF_HD_DRAW int BelowIf(bool draws, int n) { return BelowOf(Bits32(16 * draws), n); }
   // low .. high, both included.
   MMADIFF_HD_DRAW int Between(int low, int high) { return low + Below(high - low + 1); }
   // True once in n.
@@ -80,18 +88,65 @@ class Random {
 #endif
   }
 
+  // For i = 0 .. count-1 either one(i), which draws, or on a host, where that is faster, use(i, bytes), which
+  // is given what the next eight bytes hold and says how many of them it took. The last draw of i begins at most
+  // `span` bytes behind the first.
+  template <class Use, class One>
+  MMADIFF_HD void EachByBytes(int count, int span, Use use, One one) {
+#if defined(MMADIFF_ON_GPU)
+    (void)span, (void)use;
+    for (int i = 0; i < count; ++i) one(i);
+#else
+    for (int i = 0; i < count;) {
+      int position = position_;
+      const int last = end_ - 8 - span;
+      for (; i < count && position <= last; ++i) position += use(i, EightFrom(position));
+      position_ = position;
+      if (i < count) one(i++);
+    }
+#endif
+  }
+
 #if !defined(MMADIFF_ON_GPU)
+  // Draws of one size that lie side by side.
+  struct Run {
+    const uint8_t* at;
+    int count;
+  };
+  // Takes the next draws of `bytes` bytes, 1 to 8: as many as lie side by side, at most `most`. Until the next
+  // draw, kBytes bytes before and behind them may be read.
+  Run TakeRun(int bytes, int most) {
+    if (position_ > end_ - 8) NextGroup();
+    const Run run = {begin() + position_, std::min(most, (end_ - 8 - position_) / bytes + 1)};
+    position_ += run.count * bytes;
+    return run;
+  }
+  // `count` draws that lie side by side but for a gap: the first `first` of them at `at`, those behind as if
+  // they began at `rest`.
+  struct TwoRuns {
+    const uint8_t* at;
+    const uint8_t* rest;
+    int first;
+  };
+  // Takes the next `count` draws, as TakeRun(), but without a branch that depends on where a group ends. False:
+  // more runs or groups are needed, and nothing was taken.
+  bool TakeTwoRuns(int bytes, int count, TwoRuns& runs) {
+    const int first = std::clamp((end_ - 8 - position_ + bytes) / bytes, 0, count);
+    const int more = count - first, end = end_ + (more > 0 ? kBytes : 0);
+    if (end > kGroups * kBytes || more > (kBytes - 8) / bytes + 1) return false;
+    runs = {begin() + position_, begin() + end_ - first * bytes, first};
+    position_ = more > 0 ? end_ + more * bytes : position_ + count * bytes;
+    end_ = end;
+    return true;
+  }
   // `count` draws of all bits of T. kBytes bytes behind them are written too.
   template <class T>
   void Draw(T* draws, int count) {
-    constexpr int kSize = sizeof(T);
     while (count > 0) {
-      if (position_ > end_ - 8) NextGroup();
-      const int some = std::min(count, (end_ - 8 - position_) / kSize + 1);
-      std::memcpy(draws, reinterpret_cast<const uint8_t*>(words_) + position_, kBytes);
-      position_ += some * kSize;
-      draws += some;
-      count -= some;
+      const Run run = TakeRun(sizeof(T), count);
+      std::memcpy(draws, run.at, kBytes);
+      draws += run.count;
+      count -= run.count;
     }
   }
 #endif
@@ -124,9 +179,10 @@ class Random {
 #if !defined(MMADIFF_ON_GPU)
   uint64_t EightFrom(int byte) const {
     uint64_t eight;
-    std::memcpy(&eight, reinterpret_cast<const uint8_t*>(words_) + byte, sizeof eight);
+    std::memcpy(&eight, begin() + byte, sizeof eight);
     return eight;
   }
+  const uint8_t* begin() const { return reinterpret_cast<const uint8_t*>(words_ + kBefore); }
 #endif
 
   MMADIFF_HD void NextGroup() {
@@ -152,7 +208,7 @@ class Random {
     }
 #else
     const uint64_t index = static_cast<uint64_t>(counter_[2]) << 32 | counter_[1];
-    MakePhiloxBlocks({index, counter_[3], counter_[0], 0}, key_.v, words_);
+    MakePhiloxBlocks({index, counter_[3], counter_[0]}, key_.v, words_ + kBefore);
     counter_[0] += kPhiloxBlocks;
 #endif
   }
@@ -167,11 +223,11 @@ class Random {
   int end_ = kGroups * kBytes;
 #endif
 #if defined(MMADIFF_ON_GPU)
-  static constexpr int kBehind = 1;  // words that are only shifted out
+  static constexpr int kBefore = 0, kBehind = 1;  // words that are only shifted out
 #else
-  static constexpr int kBehind = kBytes / 4;  // or copied
+  static constexpr int kBefore = kBytes / 4, kBehind = kBytes / 4;  // or read beside others
 #endif
-  uint32_t words_[kGroups * kBytes / 4 + kBehind];
+  uint32_t words_[kBefore + kGroups * kBytes / 4 + kBehind];
 };
 
 }  // namespace mmadiff

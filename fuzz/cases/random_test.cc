@@ -40,15 +40,17 @@ TEST(Philox, EveryVectorGivesTheBlocksOfRandom123) {
   };
   ASSERT_EQ(PhiloxTargets().back().name, std::string("Random123"));
   for (const PhiloxTarget& target : PhiloxTargets()) {
-    for (const uint32_t stride : {0u, 1u, 68u, 0xfffffff0u}) {
-      std::vector<uint32_t> words(4 * kPhiloxBlocks);
-      target.make({kIndex, kStream, kBlock, stride}, key, words.data());
-      for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
-        const Block block = stride == 0
-                                ? block_of(kIndex, kBlock + i)
-                                : block_of(kIndex + i / 4 * uint64_t{stride}, kBlock + i % 4);
-        for (int word = 0; word < 4; ++word) {
-          ASSERT_EQ(words[4 * i + word], block[word]) << target.name << ", stride " << stride;
+    for (const uint32_t of_case : {4u, 8u, 16u, 32u}) {
+      for (const uint32_t stride : {0u, 1u, 68u, 0xfffffff0u}) {
+        std::vector<uint32_t> words(4 * kPhiloxBlocks);
+        target.make({kIndex, kStream, kBlock, of_case, stride}, key, words.data());
+        for (uint32_t i = 0; i < kPhiloxBlocks; ++i) {
+          const Block block =
+              block_of(kIndex + i / of_case * uint64_t{stride}, kBlock + i % of_case);
+          for (int word = 0; word < 4; ++word) {
+            ASSERT_EQ(words[4 * i + word], block[word])
+                << target.name << ", " << of_case << ", stride " << stride;
+          }
         }
       }
     }

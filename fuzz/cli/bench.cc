@@ -6,10 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "corpus/durable_file.h"
 #include "device/host.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/version.h"
 #include "fuzz/json_text.h"
 #include "sim/lanes/lanes.h"
 #include "triage/text_table.h"
@@ -28,46 +31,58 @@ struct Flags {
   bool bound = false;
 };
 
+// What decides over all rows of a measurement, by name in JSON: machine, lanes, strategy, time, rounds.
+using Settings = std::map<std::string, std::string>;
+
 // What an earlier `bench --json` says.
 struct Earlier {
-  std::string file, machine, lanes, strategy, stopped_by;
-  std::map<std::string, std::pair<double, double>> of;  // simulator, unit
+  struct Row {
+    double simulator, unit;
+    std::string kind;  // of the arithmetic, as KindOf()
+  };
+  std::string file, version, stopped_by;
+  Settings settings;
+  std::map<std::string, Row> of;
 };
 
+// What of a row another version may have changed.
+std::string KindOf(int64_t k, bool lanes) {
+  return absl::StrCat("k = ", k, lanes ? " in lanes" : " without lanes");
+}
+
 // kDataLoss for a file that is no such output.
-absl::StatusOr<Earlier> ReadEarlier(const std::string& path) {
+absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& names) {
   const absl::StatusOr<std::string> text = ReadFile(path, kMostBytes);
   if (absl::IsNotFound(text.status())) return absl::InvalidArgumentError(text.status().message());
   if (!text.ok()) return text.status();
-  const absl::Status none =
-      absl::DataLossError(absl::StrCat(path, ": no output of `bench --json`"));
+  const auto damaged = [&](auto... what) {
+    return absl::DataLossError(absl::StrCat(path, ": ", what...));
+  };
   const Json json = Json::parse(*text, nullptr, false);
-  const auto string_of = [](const Json& object, const char* name) {
+  const auto string_of = [](const Json& object, const std::string& name) {
     return object.is_object() && object.contains(name) && object[name].is_string()
                ? object[name].get<std::string>()
                : "";
   };
-  Earlier earlier = {path,
-                     string_of(json, "machine"),
-                     string_of(json, "lanes"),
-                     string_of(json, "strategy"),
-                     string_of(json, "stopped_by"),
-                     {}};
-  if (earlier.machine.empty() || earlier.lanes.empty() || earlier.strategy.empty() ||
-      !json.contains("rows") || !json["rows"].is_array()) {
-    return none;
+  Earlier earlier = {path, string_of(json, "version"), string_of(json, "stopped_by"), {}, {}};
+  for (const auto& [name, value] : names) earlier.settings[name] = string_of(json, name);
+  if (earlier.settings["machine"].empty() || !json.contains("rows") || !json["rows"].is_array()) {
+    return damaged("no output of `bench --json`");
   }
   for (const Json& row : json["rows"]) {
     const std::string name = string_of(row, "instruction");
+    if (name.empty()) return damaged("no output of `bench --json`");
     const auto number = [&](const char* part) {
       return row.contains(part) && row[part].is_number() ? row[part].get<double>() : 0;
     };
-    if (name.empty()) return none;
-    const std::pair costs = {number("simulator"), number("unit")};
-    if (!(costs.first > 0 && costs.second > 0)) {
-      return absl::DataLossError(absl::StrCat(path, ": ", name, " has no positive times"));
+    const auto is_time = [](double ns) { return ns > 1e-3 && ns < 1e12; };
+    const bool lanes = row.contains("lanes") && row["lanes"] == true;
+    const Earlier::Row costs = {number("simulator"), number("unit"),
+                                KindOf(static_cast<int64_t>(number("k")), lanes)};
+    if (!is_time(costs.simulator) || !is_time(costs.unit)) {
+      return damaged(name, " has no times of a measurement");
     }
-    earlier.of[name] = costs;
+    if (!earlier.of.emplace(name, costs).second) return damaged("two rows of ", name);
   }
   return earlier;
 }
@@ -75,16 +90,21 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path) {
 std::string Nanoseconds(double ns) { return absl::StrFormat("%.*f", ns < 100 ? 2 : 0, ns); }
 
 // What makes `now` another measurement than the earlier one; empty: nothing that is known.
-std::string WhatDiffers(const Earlier& earlier, const Earlier& now) {
-  std::string differs;
+std::string WhatDiffers(const Earlier& earlier, const Settings& now,
+                        const std::vector<BenchRow>& rows) {
+  std::vector<std::string> all;
   const auto add = [&](absl::string_view what, const std::string& was, const std::string& is) {
     if (was == is) return;
-    absl::StrAppend(&differs, differs.empty() ? "" : "; ", what, " was ", was, ", is ", is);
+    all.push_back(absl::StrCat(what, " was ", was.empty() ? "not said" : was, ", is ", is));
   };
-  add("the machine", earlier.machine, now.machine);
-  add("lanes", earlier.lanes, now.lanes);
-  add("the strategy", earlier.strategy, now.strategy);
-  return differs;
+  for (const auto& [name, value] : now) add(name, earlier.settings.at(name), value);
+  for (const BenchRow& row : rows) {
+    const auto was = earlier.of.find(row.op->name);
+    if (was == earlier.of.end()) continue;
+    add(row.op->name, was->second.kind, KindOf(row.op->model.k, HasLanes(row.op->model)));
+  }
+  if (!earlier.stopped_by.empty()) all.push_back("it was stopped early by " + earlier.stopped_by);
+  return absl::StrJoin(all, "; ");
 }
 
 std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool bound,
@@ -93,8 +113,7 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   if (bound) columns.push_back({"bound", true});
   columns.push_back({"digest", true});
   if (device) columns.push_back({"device", true});
-  columns.push_back({"unit", true});
-  columns.push_back({"M/s", true});
+  columns.insert(columns.end(), {{"unit", true}, {"spread", true}, {"M/s", true}});
   const bool compares = !earlier.file.empty();
   if (compares) columns.insert(columns.end(), {{"simulator x", true}, {"unit x", true}});
   TextTable table(columns);
@@ -105,13 +124,14 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
     cells.push_back(Nanoseconds(row.digest));
     if (device) cells.push_back(row.device ? Nanoseconds(*row.device) : "-");
     cells.push_back(Nanoseconds(row.unit));
+    cells.push_back(absl::StrFormat("%.0f %%", 100 * (row.unit_most / row.unit - 1)));
     cells.push_back(absl::StrFormat("%.2f", 1e3 / row.unit));
     if (compares) {
       const auto found = earlier.of.find(row.op->name);
       const bool has = found != earlier.of.end();
       const auto times = [&](double was, double is) { return absl::StrFormat("%.2f", was / is); };
-      cells.push_back(has ? times(found->second.first, row.simulator) : "-");
-      cells.push_back(has ? times(found->second.second, row.unit) : "-");
+      cells.push_back(has ? times(found->second.simulator, row.simulator) : "-");
+      cells.push_back(has ? times(found->second.unit, row.unit) : "-");
     }
     table.Add(cells);
   }
@@ -126,34 +146,27 @@ std::string Lanes() {
 
 Json Counted(double number) { return number > 0 ? Json(number) : Json(); }
 
-std::string AsJson(const std::vector<BenchRow>& rows, const Earlier& now, const Earlier& earlier,
-                   const std::string& device) {
-  Json json = {{"machine", now.machine},       {"lanes", now.lanes}, {"strategy", now.strategy},
-               {"stopped_by", now.stopped_by}, {"device", device},   {"compared", Json()},
-               {"rows", Json::array()}};
-  if (!earlier.file.empty()) {
-    json["compared"] = {{"file", earlier.file}, {"differs", WhatDiffers(earlier, now)}};
+Json AsJson(const BenchRow& row, const Earlier& earlier) {
+  const auto was = earlier.of.find(row.op->name);
+  Json json = {{"instruction", row.op->name},
+               {"k", row.op->model.k},
+               {"lanes", HasLanes(row.op->model)},
+               {"generator", row.generator},
+               {"simulator", row.simulator},
+               {"simulator_most", row.simulator_most},
+               {"instructions", Counted(row.instructions)},
+               {"vector_instructions", Counted(row.vector_instructions)},
+               {"bound", Counted(row.bound)},
+               {"digest", row.digest},
+               {"device", row.device ? Json(*row.device) : Json()},
+               {"agrees", row.device ? Json(row.agrees) : Json()},
+               {"unit", row.unit},
+               {"unit_most", row.unit_most},
+               {"earlier", Json()}};
+  if (was != earlier.of.end()) {
+    json["earlier"] = {{"simulator", was->second.simulator}, {"unit", was->second.unit}};
   }
-  for (const BenchRow& row : rows) {
-    const auto was = earlier.of.find(row.op->name);
-    json["rows"].push_back({{"instruction", row.op->name},
-                            {"k", row.op->model.k},
-                            {"lanes", HasLanes(row.op->model)},
-                            {"generator", row.generator},
-                            {"simulator", row.simulator},
-                            {"instructions", Counted(row.instructions)},
-                            {"vector_instructions", Counted(row.vector_instructions)},
-                            {"bound", Counted(row.bound)},
-                            {"digest", row.digest},
-                            {"device", row.device ? Json(*row.device) : Json()},
-                            {"agrees", row.device ? Json(row.agrees) : Json()},
-                            {"unit", row.unit}});
-    json["rows"].back()["earlier"] =
-        was == earlier.of.end()
-            ? Json()
-            : Json{{"simulator", was->second.first}, {"unit", was->second.second}};
-  }
-  return JsonText(json, 1) + "\n";
+  return json;
 }
 
 int RunBench(const Flags& flags, const Globals& globals) {
@@ -162,9 +175,15 @@ int RunBench(const Flags& flags, const Globals& globals) {
   if (!time.ok()) return Fail(time.status());
   const auto ops = OperationsMatching(flags.instr.empty() ? BenchedRows() : flags.instr);
   if (!ops.ok()) return Fail(ops.status());
+  const DeviceOr host = OpenHost();
+  const Settings settings = {{"machine", host.ok() ? (*host)->identity() : "unknown"},
+                             {"lanes", Lanes()},
+                             {"strategy", flags.strategy},
+                             {"time", absl::FormatDuration(*time)},
+                             {"rounds", absl::StrCat(flags.rounds)}};
   Earlier earlier;
   if (!flags.compare.empty()) {
-    absl::StatusOr<Earlier> read = ReadEarlier(flags.compare);
+    absl::StatusOr<Earlier> read = ReadEarlier(flags.compare, settings);
     if (!read.ok()) return Fail(read.status());
     earlier = *std::move(read);
     const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
@@ -198,33 +217,46 @@ int RunBench(const Flags& flags, const Globals& globals) {
             stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
   if (!rows.ok()) return Fail(rows.status());
-  const DeviceOr host = OpenHost();
-  const Earlier now = {"",
-                       host.ok() ? (*host)->identity() : "unknown",
-                       Lanes(),
-                       flags.strategy,
-                       rows->size() < ops->size() ? StopReason(endless) : "",
-                       {}};
-  const std::string differs = earlier.file.empty() ? "" : WhatDiffers(earlier, now);
+  const std::string stopped = rows->size() < ops->size() ? StopReason(endless) : "";
+  const bool compares = !earlier.file.empty();
+  const std::string differs = compares ? WhatDiffers(earlier, settings, *rows) : "";
   if (!differs.empty()) {
     console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
   }
   for (const BenchRow& row : *rows) {
     if (!row.agrees) console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
   }
+  const std::string version = absl::StrReplaceAll(VersionText(), {{"\n", ", "}});
   if (globals.json) {
-    console.Print(AsJson(*rows, now, earlier, device == nullptr ? "" : device->identity()));
+    Json json = {{"version", version}};
+    for (const auto& [name, value] : settings) json[name] = value;
+    json.update({{"stopped_by", stopped},
+                 {"device", device == nullptr ? "" : device->identity()},
+                 {"compared", Json()},
+                 {"rows", Json::array()}});
+    if (compares) {
+      json["compared"] = {
+          {"file", earlier.file}, {"version", earlier.version}, {"differs", differs}};
+    }
+    for (const BenchRow& row : *rows) json["rows"].push_back(AsJson(row, earlier));
+    console.Print(JsonText(json, 1) + "\n");
   } else {
+    std::string head = absl::StrCat(
+        "ns a dot product, one thread, the least of ", flags.rounds,
+        " rounds by the clock on the wall; spread: how much longer the slowest unit took; lanes ",
+        settings.at("lanes"), "; ", settings.at("machine"), "\n");
+    if (compares) {
+      absl::StrAppend(&head, "x: how many times as fast as ", earlier.file, " of ",
+                      earlier.version.empty() ? "an unknown version" : earlier.version,
+                      "; - where it has no such row\n");
+    }
     console.Print(
-        absl::StrCat(Wrap(absl::StrCat("ns a dot product, one thread, the least of ", flags.rounds,
-                                       " rounds by the clock on the wall; lanes ", now.lanes, "; ",
-                                       now.machine, "\n"),
-                          console.style().width, 2),
+        absl::StrCat(Wrap(head, console.style().width, 2),
                      TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
   }
-  if (now.stopped_by.empty()) return kClean;
-  console.Warn(absl::StrCat("stopped early (", now.stopped_by, "); ", rows->size(), " of ",
-                            ops->size(), " instructions are measured"));
+  if (stopped.empty()) return kClean;
+  console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows->size(), " of ", ops->size(),
+                            " instructions are measured"));
   return kStopped;
 }
 
@@ -239,7 +271,11 @@ std::function<int()> AddBench(CLI::App& command, const Globals& globals) {
       ->type_name("GLOBS");
   AddDevice(command, flags->device, "measure its answers too [nobody's]");
   AddStrategy(command, flags->strategy);
-  AddDuration(command, "--time", flags->time, "of each part in each round; at least one batch");
+  command
+      .add_option("--time", flags->time,
+                  "of each part in each round; at least one batch (50ms, 2s; a mere number: "
+                  "seconds)")
+      ->type_name("TIME");
   command.add_option("--rounds", flags->rounds, "of which the least counts")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");

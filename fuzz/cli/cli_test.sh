@@ -337,7 +337,10 @@ expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f3
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 expect 0 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
 sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
-sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no positive times'
+sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
+sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
+sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'x: how many times as fast as other.json of mmadiff'
+command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows of'; }
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
 expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
 expect 0 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host

@@ -135,6 +135,7 @@ mutants 75 stopped | signalled mmadiff mutants --cases=2^40
 bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
 bench 3 internal error | mmadiff bench --instr=$F --rounds=1 --time=0 --json > costs.json && mmadiff bench --instr=x86/vdpbf16ps --compare=costs.json
 bench 4 no such | mmadiff bench --instr=$F --rounds=1 --time=0 --device=cuda:9
+bench 5 a device that | mmadiff bench --instr=$F --rounds=1 --time=0 --device='exec:echo garbage'
 bench 5 the file | mmadiff bench --instr=$F --compare=noise.log
 bench 6 results | mmadiff bench --instr=$F --rounds=1 --time=0 >/dev/full
 bench 2 usage | mmadiff bench --compare=nowhere.json

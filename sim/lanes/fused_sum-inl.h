@@ -38,6 +38,7 @@ class FusedSumLanes {
                        (m.scale_block == 0 ? 0 : 2 * m.scale.min_exponent)),
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
         part_terms_(1 << (29 - m.algorithm.fraction_bits)),
+        one_part_(std::min(m.algorithm.terms, m.k) <= part_terms_),
         last_add_(m.algorithm) {
     last_add_.output_rounding = Rounding::kNearestEven;
     last_add_.output_fraction_bits = m.d.fraction_bits;
@@ -63,7 +64,7 @@ class FusedSumLanes {
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     Column<RowB> column(b, c);
-    Sum(a, column);
+    AddSteps(a, column);
     return Last(column.sum, c);
   }
 
@@ -72,7 +73,7 @@ class FusedSumLanes {
   MMADIFF_LANES void ResultOfTwo(const RowA& a, const RowB& b0, const RowB& b1, Lanes& c0,
                                  Lanes& c1) const {
     Column<RowB> column0(b0, c0), column1(b1, c1);
-    Sum(a, column0, column1);
+    AddSteps(a, column0, column1);
     c0 = Last(column0.sum, c0);
     c1 = Last(column1.sum, c1);
   }
@@ -86,24 +87,20 @@ class FusedSumLanes {
     MMADIFF_LANES void Add(Lanes part) {
       high_ = high_ + hn::ShiftRight<5>(part);
       low_ = low_ + (part & All(31));
-    }
-    MMADIFF_LANES void Carry() {
       high_ = high_ + hn::ShiftRight<5>(low_);
       low_ = low_ & All(31);
     }
-    MMADIFF_LANES Mask IsZero() const { return hn::Eq(high_ | low_, Zero()); }
-    MMADIFF_LANES Lanes sign() const { return hn::BroadcastSignBit(high_); }
-    // The magnitude in units of 2^lsb. Where it has more than 30 bits, in units 32 times as large, and
-    // the last of its 26 or more bits says whether there is something left.
-    MMADIFF_LANES Lanes Magnitude(Lanes& lsb) const {
+    // In units of 2^lsb; where it has more than 30 bits, in units 32 times as large, and the last of its 26 or
+    // more bits says whether there is something left.
+    MMADIFF_LANES Sum Rounded(Lanes lsb) const {
+      const Lanes sign = hn::BroadcastSignBit(high_);
       const Mask more = hn::Ne(low_, Zero());
-      const Lanes all = WithSign(Up(high_, 5) | low_, sign());
+      const Lanes all = WithSign(Up(high_, 5) | low_, sign);
       // -(32 * high + low) is 32 * (-high - 1) + (32 - low).
-      const Lanes down = high_ ^ sign();
-      const Lanes jammed = Pick(more, down | All(1), WithSign(high_, sign()));
+      const Lanes down = high_ ^ sign;
+      const Lanes jammed = Pick(more, down | All(1), WithSign(high_, sign));
       const Mask fits = hn::Lt(down, All(1 << 25));
-      lsb = lsb + hn::IfThenZeroElse(fits, All(5));
-      return Pick(fits, all, jammed);
+      return {sign, Pick(fits, all, jammed), lsb + hn::IfThenZeroElse(fits, All(5))};
     }
 
    private:
@@ -129,7 +126,7 @@ class FusedSumLanes {
   }
 
   template <class RowA, class... Columns>
-  MMADIFF_LANES void Sum(const RowA& a, Columns&... columns) const {
+  MMADIFF_LANES void AddSteps(const RowA& a, Columns&... columns) const {
     const int terms = std::min(m_.algorithm.terms, m_.k);
     if (JoinsLast()) ((columns.sum = Zero()), ...);
     for (int first = 0; first < m_.k; first += terms) {
@@ -148,7 +145,7 @@ class FusedSumLanes {
           const Operand x = a.At(p);
           (AddProduct(x, p, columns), ...);
         }
-        (columns.total.Add(columns.part), ...);
+        if (!one_part_) (columns.total.Add(columns.part), ...);
       }
       (End(a, first, end, own, columns), ...);
     }
@@ -186,30 +183,40 @@ class FusedSumLanes {
   MMADIFF_LANES void End(const RowA& a, int first, int end, bool own, Column& column) const {
     const Algorithm& alg = m_.algorithm;
     const Operand& c = column.c;
-    Total& total = column.total;
     // The addend: no bit above those of the alignment, so that 31 bits hold it.
     const int c_bits = own ? m_.c.fraction_bits : m_.d.fraction_bits;
     const Lanes addend_down = column.align - All(alg.fraction_bits - c_bits) - c.exponent;
-    const Lanes addend = DownOrUp(c.magnitude, addend_down);
-    total.Add(WithSign(hn::IfThenZeroElse(IsZero(c), addend), c.sign));
-    total.Carry();
-    Lanes lsb = column.align - All(alg.fraction_bits);
-    Lanes sign = total.sign();
-    const Mask zero = total.IsZero();
+    const Lanes magnitude = DownOrUp(c.magnitude, addend_down);
+    const Lanes addend = WithSign(hn::IfThenZeroElse(IsZero(c), magnitude), c.sign);
+    const Lanes lsb = column.align - All(alg.fraction_bits);
+    if (!one_part_) column.total.Add(addend);
+    Sum sum = one_part_ ? SumOf(column.part, addend, lsb) : column.total.Rounded(lsb);
+    const Mask zero = hn::Eq(sum.magnitude, Zero());
     if (alg.zero_sign == ZeroSign::kIeee && !None(zero)) {
-      sign = Pick(zero, NegativeZeros(a, column.b, first, end, c), sign);
+      sum.sign = Pick(zero, NegativeZeros(a, column.b, first, end, c), sum.sign);
     }
-    const Lanes magnitude = total.Magnitude(lsb);
-    column.sum = RoundSumLanes(m_, sign, magnitude, lsb);
+    column.sum = RoundSumLanes(m_, sum.sign, sum.magnitude, sum.lsb);
     if (None(AtLeast(column.align, kLeastNarrowSpecial))) return;
     column.sum = SumSpecialLanes(m_, column.align, a, column.b, first, end, c, column.sum);
+  }
+
+  // x + y, below 2^32; of 32 bits the last one says whether there is something left.
+  static MMADIFF_LANES Sum SumOf(Lanes x, Lanes y, Lanes lsb) {
+    const Lanes sum = x + y;
+    // Of 32 bits where both have another sign than what is left of it: theirs.
+    const Lanes sign = hn::BroadcastSignBit(sum ^ ((x ^ sum) & (y ^ sum)));
+    const Lanes magnitude = WithSign(sum, sign), top = hn::BroadcastSignBit(magnitude);
+    if (None(hn::Lt(magnitude, Zero()))) return {sign, magnitude, lsb};
+    const Lanes half = Down(magnitude, 1) | (magnitude & All(1));
+    return {sign, Pick(hn::Lt(magnitude, Zero()), half, magnitude), lsb - top};
   }
 
   const Model m_;
   const LaneFormat c_, d_;
   const int product_bits_;
   const int least_product_, largest_product_;  // their exponents
-  const int part_terms_;                       // products whose sum 32 bits hold
+  const int part_terms_;                       // products whose sum 31 bits and a sign hold
+  const bool one_part_;                        // a step has no more
   Algorithm last_add_;
 };
 
