@@ -338,21 +338,35 @@ MMADIFF_HD_CALL inline void Infinities(const Tile& t, Random& r) {
   Aim(t, top, r);
   for (int k = 0; k < t.k(); ++k) FillProducts(t, k, top - r.Below(8), r);
   FillAddends(t, top, top - 8, r);
+  // Once in `one_in`, `word` with or without the sign.
+  const auto sprinkle = [&](uint64_t word, uint64_t sign, Words out, int count, int stride,
+                            int one_in) {
+    const auto put = [&](int i, bool negative, bool here) {
+      const uint64_t put = negative ? word | sign : word;
+      out[i * stride] = Chosen(here, put, out[i * stride]);
+    };
+    const auto use = [&](int i, uint64_t eight) {
+      put(i, (eight & 1) != 0, Random::BelowOf(eight >> 8 & 0xffff, one_in) == 0);
+      return 3;
+    };
+    r.EachByBytes(count, 1, use, [&](int i) {
+      const bool negative = r.Coin();
+      put(i, negative, r.OneIn(one_in));
+    });
+  };
   const auto plant = [&](const Format& f, Words out, int count, int stride, int one_in) {
-    if (kind != 0 && !HasInfinity(f)) return;
-    const int up = SignBit(f);
-    const uint64_t infinity = kind == 0 ? 0 : InfinityWord(f, false);
+    if (kind != 0) {
+      if (!HasInfinity(f)) return;
+      return sprinkle(InfinityWord(f, false), 1ull << SignBit(f), out, count, stride, one_in);
+    }
     for (int i = 0; i < count; ++i, out += stride) {
-      const uint64_t word =
-          kind == 0 ? Special(f, r) : infinity | static_cast<uint64_t>(r.Coin()) << up;
+      const uint64_t word = Special(f, r);
       *out = Chosen(r.OneIn(one_in), word, *out);
     }
   };
   const auto zeros = [&](const Format& f, Words out, int count) {
-    for (int i = 0; i < count; ++i, out += t.stride()) {
-      const uint64_t zero = Zero(f, r);
-      *out = Chosen(r.OneIn(3), zero, *out);
-    }
+    const uint64_t sign = HasMinusZero(f) ? 1ull << SignBit(f) : 0;
+    sprinkle(0, sign, out, count, t.stride(), 3);
   };
   plant(*in.c, t.c, t.results(), 1, 2);
   if (kind == 1) return;
