@@ -6,6 +6,9 @@
 #define MMADIFF_SIM_LANES_FMA_CHAIN_INL_H_
 #endif
 
+#include <cfenv>
+#include <limits>
+
 #include "sim/lanes/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -16,6 +19,7 @@ namespace MMADIFF_WIDTH {
 // Products of at most 24 bits, or 53 in wide lanes.
 struct ShortProducts {
   static constexpr bool kTwoColumns = false;  // too little is gained
+  static constexpr bool kNormalizes = false;
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
     return DecodeLanes(f, word);
@@ -48,6 +52,7 @@ struct ShortProducts {
 // products have theirs at bit 120 or 121.
 struct LongProducts {
   static constexpr bool kTwoColumns = true;
+  static constexpr bool kNormalizes = true;  // operands of any fraction bits
   static constexpr int kLimb = 62, kHalf = kLimb / 2, kDigits = kLimb - 1;
 
   static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
@@ -144,8 +149,7 @@ class FmaChainLanes {
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     const Algorithm& alg = m_.algorithm;
     if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c);
-    Lanes sum = alg.grouping == Grouping::kEvenOdd ? EvenAndOdd(a, b) : Chain(a, b, Zero());
-    return AddLanes(m_.d, alg, addend_, c, sum);
+    return Added(c, alg.grouping == Grouping::kEvenOdd ? EvenAndOdd(a, b) : Chain(a, b, Zero()));
   }
 
   // Of two columns: each step of a chain waits for the one before, and the other chain fills the time.
@@ -167,12 +171,20 @@ class FmaChainLanes {
     }
   }
 
- private:
   // Index k of step `i` of `count` over every `stride`-th k from `first` on.
   MMADIFF_LANES int At(int i, int count, int first, int stride) const {
     return first + stride * (m_.algorithm.order == Order::kAscending ? i : count - 1 - i);
   }
+  // The words of x * y + c, and of x + y.
+  MMADIFF_LANES Lanes StepOf(const Operand& x, const Operand& y, Lanes c) const {
+    const Operand z = DecodeLanes(addend_, c);
+    return Rounded(x, y, z, Products::Add(m_, x, y, z));
+  }
+  MMADIFF_LANES Lanes Added(Lanes x, Lanes y) const {
+    return AddLanes(m_.d, m_.algorithm, addend_, x, y);
+  }
 
+ private:
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Chain(const RowA& a, const RowB& b, Lanes c) const {
     for (int i = 0; i < m_.k; ++i) c = Step(a, b, At(i, m_.k, 0, 1), c);
@@ -188,13 +200,12 @@ class FmaChainLanes {
       even = Step(a, b, At(i, evens, 0, 2), even);
       if (i < odds) odd = Step(a, b, At(i, odds, 1, 2), odd);
     }
-    return AddLanes(m_.d, m_.algorithm, addend_, even, odd);
+    return Added(even, odd);
   }
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
-    const Operand x = a.At(k), y = b.At(k), z = DecodeLanes(addend_, c);
-    return Rounded(x, y, z, Products::Add(m_, x, y, z));
+    return StepOf(a.At(k), b.At(k), c);
   }
 
   // The word of a * b + c.
@@ -209,6 +220,180 @@ class FmaChainLanes {
 
   const Model m_;
   const LaneFormat addend_;
+};
+
+// Rounds floats as a model does, in this thread and as long as it lives.
+class FloatRounding {
+ public:
+  explicit FloatRounding(Rounding rounding) : before_(std::fegetround()) {
+    std::fesetround(ModeOf(rounding));
+  }
+  ~FloatRounding() { std::fesetround(before_); }
+  FloatRounding(const FloatRounding&) = delete;
+  FloatRounding& operator=(const FloatRounding&) = delete;
+
+ private:
+  static int ModeOf(Rounding rounding) {
+    switch (rounding) {
+      case Rounding::kTowardZero:
+        return FE_TOWARDZERO;
+      case Rounding::kDown:
+        return FE_DOWNWARD;
+      case Rounding::kUp:
+        return FE_UPWARD;
+      case Rounding::kNearestEven:
+      case Rounding::kToOdd:  // which no processor has
+        break;
+    }
+    return FE_TONEAREST;
+  }
+  const int before_;
+};
+
+// Whether floats of a lane's size are those of the output, and the processor's own multiply-add gives the
+// results: it must round once, and nobody may have told it to drop subnormal numbers.
+inline bool HasFloatChain(const Model& m) {
+#if HWY_NATIVE_FMA
+  const auto holds = [](const Format& f) {
+    return f.fraction_bits <= kFloatFraction && MaxExponent(f) <= kBias &&
+           f.min_exponent >= 1 - kBias;
+  };
+  const Algorithm& alg = m.algorithm;
+  if (m.d.bits != kBits || m.d.fraction_bits != kFloatFraction || !holds(m.a) || !holds(m.b) ||
+      alg.output_fraction_bits != kFloatFraction || alg.output_rounding == Rounding::kToOdd) {
+    return false;
+  }
+  // Whatever the rounding, half the least normal number is exact, and so is twice that.
+  const volatile Float least = std::numeric_limits<Float>::min(), half = 0.5, two = 2;
+  const volatile Float small = least * half;
+  const bool overflows =
+      alg.range_overflow == RangeOverflow::kIeee || alg.output_rounding == Rounding::kNearestEven;
+  return overflows && small != 0 && small * two == least;
+#else
+  (void)m;
+  return false;
+#endif
+}
+
+// The same chains by the processor's multiply-add, of HasFloatChain(). Operands are words of the output
+// format. Which NaN is the result, and what is flushed, is the model's.
+template <class Products>
+class FloatChainLanes {
+ public:
+  static constexpr bool kHasExponents = false;
+
+  struct InputFormat {
+    LaneFormat from;
+    Lane infinity;
+  };
+
+  explicit FloatChainLanes(const Model& m)
+      : m_(m),
+        integers_(m),
+        words_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
+        infinity_(static_cast<Lane>(InfinityWord(m.d, false))),
+        quiet_(Lane{1} << (kFloatFraction - 1)),
+        nan_(static_cast<Lane>(DefaultNan(m.d, m.algorithm.nan_rule))) {}
+
+  static InputFormat FormatOfA(const Model& m) { return InputFormatOf(m, m.a); }
+  static InputFormat FormatOfB(const Model& m) { return InputFormatOf(m, m.b); }
+
+  // The word is the magnitude.
+  static MMADIFF_LANES Operand Decode(const InputFormat& f, Lanes word) {
+    Operand x = DecodeLanes(f.from, word);
+    const Mask special = AtLeast(x.exponent, kLeastNarrowSpecial), nan = IsNan(x);
+    // Twice, for the power of a subnormal's last bit alone may be no normal float.
+    const Floats value = hn::ConvertTo(kFloat, x.magnitude) *
+                         PowerOfTwo(Zero(), -f.from.fraction_bits) * PowerOfTwo(x.exponent, 0);
+    const Lanes magnitude = Pick(special, All(f.infinity), Magnitude(hn::BitCast(kLane, value)));
+    x.magnitude = Pick(nan, x.magnitude, magnitude | (x.sign & All(1ull << (kBits - 1))));
+    return x;
+  }
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const Algorithm& alg = m_.algorithm;
+    if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c, m_.k, 0, 1);
+    if (alg.grouping != Grouping::kEvenOdd) return Added(c, Chain(a, b, Zero(), m_.k, 0, 1));
+    const Lanes even = Chain(a, b, Zero(), (m_.k + 1) / 2, 0, 2);
+    return Added(c, Added(even, Chain(a, b, Zero(), m_.k / 2, 1, 2)));
+  }
+
+ private:
+  static constexpr Lane kLeastNormal = Lane{1} << kFloatFraction;
+
+  static InputFormat InputFormatOf(const Model& m, const Format& f) {
+    return {LaneFormatOf(f, 0, m.algorithm.input_subnormals, m.d),
+            static_cast<Lane>(InfinityWord(m.d, false))};
+  }
+
+  // `count` steps over every `stride`-th k from `first` on.
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Chain(const RowA& a, const RowB& b, Lanes c, int count, int first,
+                            int stride) const {
+    for (int i = 0; i < count; ++i) {
+      const int k = integers_.At(i, count, first, stride);
+      c = Step(a.Magnitude(k), b.Magnitude(k), c);
+    }
+    return c;
+  }
+
+  MMADIFF_LANES Lanes Step(Lanes a, Lanes b, Lanes c) const {
+    const Lanes addend = Flushed(m_.algorithm.addend_subnormals, c);
+    return Rounded(a, b, addend, [&]() HWY_ATTR {
+      return integers_.StepOf(OperandOf(m_.a, a), OperandOf(m_.b, b), c);
+    });
+  }
+  // x + y, of words that both are read as addends.
+  MMADIFF_LANES Lanes Added(Lanes x, Lanes y) const {
+    const Subnormals rule = m_.algorithm.addend_subnormals;
+    const Lanes one = All(static_cast<int64_t>(kBias) << kFloatFraction);
+    return Rounded(Flushed(rule, x), one, Flushed(rule, y),
+                   [&]() HWY_ATTR { return integers_.Added(x, y); });
+  }
+
+  // a * b + c. Where the output's subnormal numbers are flushed, one that rounds to the least normal number may
+  // have been tiny: `integers` knows.
+  template <class Integers>
+  MMADIFF_LANES Lanes Rounded(Lanes a, Lanes b, Lanes c, const Integers& integers) const {
+    Lanes sum = hn::BitCast(kLane, hn::MulAdd(AsFloats(a), AsFloats(b), AsFloats(c)));
+    const Subnormals rule = m_.algorithm.output_subnormals;
+    if (rule != Subnormals::kKeep) {
+      if (!None(hn::Eq(Magnitude(sum), All(kLeastNormal)))) return integers();
+      sum = Flushed(rule, sum);
+    }
+    const Mask nan = IsNanWord(sum);
+    return None(nan) ? sum : Pick(nan, NanOf(a, b, c), sum);
+  }
+  MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
+    Lanes word = All(nan_);
+    if (m_.algorithm.nan_rule != NanRule::kPropagate) return word;
+    word = Pick(IsNanWord(c), c | All(quiet_), word);
+    word = Pick(IsNanWord(b), b, word);
+    return Pick(IsNanWord(a), a | All(quiet_), word);
+  }
+
+  static MMADIFF_LANES Lanes Magnitude(Lanes word) { return word & All(kMost); }
+  MMADIFF_LANES Mask IsNanWord(Lanes word) const { return hn::Gt(Magnitude(word), All(infinity_)); }
+  static MMADIFF_LANES Lanes Flushed(Subnormals rule, Lanes word) {
+    if (rule == Subnormals::kKeep) return word;
+    const Mask small = hn::Lt(Magnitude(word), All(kLeastNormal));
+    return Pick(small, rule == Subnormals::kFlush ? hn::AndNot(All(kMost), word) : Zero(), word);
+  }
+
+  // Of a word, with the fraction bits of `f`, of which it was made.
+  MMADIFF_LANES Operand OperandOf(const Format& f, Lanes word) const {
+    Operand x = Products::Decode(words_, word);
+    if (Products::kNormalizes) return x;
+    const Mask special = AtLeast(x.exponent, kLeastNarrowSpecial);
+    x.magnitude = Pick(special, x.magnitude, Down(x.magnitude, kFloatFraction - f.fraction_bits));
+    return x;
+  }
+
+  const Model m_;
+  const FmaChainLanes<Products> integers_;
+  const LaneFormat words_;
+  const Lane infinity_, quiet_, nan_;
 };
 
 }  // namespace MMADIFF_WIDTH

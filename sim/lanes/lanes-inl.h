@@ -113,10 +113,10 @@ MMADIFF_LANES Lanes BitWidth(Lanes x) {
   // The exponent of a float that has the leading one of x, and next to it a zero, so that no rounding
   // mode carries it up.
   constexpr hn::RebindToFloat<Signed> floats;
-  using Float = std::numeric_limits<hn::TFromD<decltype(floats)>>;
+  using Limits = std::numeric_limits<hn::TFromD<decltype(floats)>>;
   const auto leading = hn::ConvertTo(floats, hn::AndNot(hn::ShiftRight<1>(x), x));
-  const Lanes width =
-      Down(hn::BitCast(kLane, leading), Float::digits - 1) - All(Float::max_exponent - 2);
+  const Lanes bits = hn::BitCast(kLane, leading) & All(kMost);  // a zero may have got a sign
+  const Lanes width = Down(bits, Limits::digits - 1) - All(Limits::max_exponent - 2);
   return hn::Max(width, Zero());
 #endif
 }
@@ -131,17 +131,19 @@ MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
 #endif
 }
 
-#if !defined(MMADIFF_WIDE_LANES)
 constexpr hn::RebindToFloat<Signed> kFloat;
+using Float = hn::TFromD<decltype(kFloat)>;
 using Floats = hn::Vec<decltype(kFloat)>;
-constexpr int kFloatFraction = 23, kBias = 127;
+constexpr int kFloatFraction = std::numeric_limits<Float>::digits - 1;
+constexpr int kBias = std::numeric_limits<Float>::max_exponent - 1;
 
 MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
 // 2^(exponent + more), a normal float; exponents of zeros and of what is not finite count as 0, for they are
-// multiples of 512.
+// multiples of 2^20.
 MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
   return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
 }
+#if !defined(MMADIFF_WIDE_LANES)
 // x rounded toward zero; |x| < 2^31, or it may be anything.
 MMADIFF_LANES Lanes Truncated(Floats x) {
 #if HWY_TARGET == HWY_AVX3

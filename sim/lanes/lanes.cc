@@ -33,6 +33,10 @@ namespace narrow {
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   switch (m.algorithm.family) {
     case Family::kFmaChain:
+      if (HasFloatChain(m)) {
+        const FloatRounding rounding(m.algorithm.output_rounding);
+        return Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run();
+      }
       return Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run();
     case Family::kPairwiseSum:
       return Simulation<PairwiseSumLanes>(m, batch, d).Run();

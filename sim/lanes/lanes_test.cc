@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cfenv>
 #include <iterator>
 #include <random>
 #include <set>
@@ -507,6 +508,124 @@ TEST(Lanes, FusedSumsOfManyParameters) {
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_GT(models, 500);
+}
+
+// Chains of f32 and f64 from numbers whose products and sums are near the least normal number, the largest one
+// and each other, with every rule for subnormal numbers and NaNs.
+Batch ChainBatch(const Model& m, std::mt19937_64& random) {
+  Batch batch = RandomBatch(m, {.m = 16, .n = 2, .k = m.k, .blocks = 1}, 8, random);
+  const auto some = [&](int n) { return random() % n == 0; };
+  const auto of = [&](const Format& f, int exponent) {
+    exponent = std::clamp(exponent + static_cast<int>(random() % 5) - 2,
+                          f.min_exponent - f.fraction_bits, MaxExponent(f));
+    const uint64_t fraction = some(3) ? ~0ull : some(2) ? random() : 0;
+    const uint64_t word = Near(f, exponent, random);
+    const uint64_t low = LowBits(f.fraction_bits);
+    return (exponent < f.min_exponent ? word : (word & ~low) | (fraction & low)) |
+           (some(2) ? 1ull << SignBit(f) : 0);
+  };
+  for (int64_t execution = 0; execution < batch.count; execution += 2) {
+    const bool tiny = some(4) || execution % 4 == 0;
+    const int sum = tiny ? m.d.min_exponent : MaxExponent(m.d);
+    const int of_a = std::clamp(sum / 2, m.a.min_exponent, MaxExponent(m.a));
+    for (int x = 0; x < 16 * m.k; ++x) {
+      if (!some(8)) batch.a[execution * 16 * m.k + x] = of(m.a, of_a);
+    }
+    for (int x = 0; x < 2 * m.k; ++x) {
+      if (!some(8)) batch.b[execution * 2 * m.k + x] = of(m.b, sum - of_a);
+    }
+    for (int x = 0; x < 32; ++x) {
+      if (!some(4)) batch.c[execution * 32 + x] = of(m.c, sum - static_cast<int>(random() % 3));
+    }
+  }
+  return batch;
+}
+
+// Of an operation with a chain of f32 or f64 and some parameters changed.
+std::vector<Model> Chains(int count, std::mt19937_64& random) {
+  std::vector<Model> models, found;
+  for (const Operation* op : DistinctOperations()) {
+    const Model& m = op->model;
+    const bool chain = m.algorithm.family == Family::kFmaChain && HasLanes(m);
+    if (chain && (m.d.fraction_bits == 23 || m.d.fraction_bits == 52)) found.push_back(m);
+  }
+  const auto pick = [&](auto... choices) {
+    const std::common_type_t<decltype(choices)...> all[] = {choices...};
+    return all[random() % sizeof...(choices)];
+  };
+  const auto small = [&] {
+    return pick(Subnormals::kKeep, Subnormals::kFlush, Subnormals::kFlushPositive);
+  };
+  while (!found.empty() && static_cast<int>(models.size()) < count) {
+    Model m = found[random() % found.size()];
+    Algorithm& alg = m.algorithm;
+    m.k = pick(1, 2, 3, 4, 9);
+    alg.input_subnormals = small();
+    alg.addend_subnormals = small();
+    alg.output_subnormals = small();
+    alg.tininess = pick(Tininess::kBeforeRounding, Tininess::kAfterRounding);
+    alg.output_rounding =
+        pick(Rounding::kNearestEven, Rounding::kNearestEven, Rounding::kTowardZero, Rounding::kDown,
+             Rounding::kUp, Rounding::kToOdd);
+    alg.nan_rule = pick(NanRule::kAllOnes, NanRule::kQuietPositive, NanRule::kPropagate);
+    alg.range_overflow = pick(RangeOverflow::kInfinity, RangeOverflow::kIeee);
+    alg.order = pick(Order::kAscending, Order::kDescending);
+    alg.addend_joins = pick(AddendJoins::kFirstStep, AddendJoins::kLastAdd);
+    alg.grouping = alg.addend_joins == AddendJoins::kLastAdd
+                       ? pick(Grouping::kConsecutive, Grouping::kEvenOdd)
+                       : Grouping::kConsecutive;
+    if (HasLanes(m)) models.push_back(m);
+  }
+  return models;
+}
+
+TEST(Lanes, ChainsOfManyParameters) {
+  std::mt19937_64 random(6);
+  const std::vector<Model> models = Chains(2500, random);
+  for (size_t i = 0; i < models.size(); ++i) {
+    ExpectScalarWords(models[i], ChainBatch(models[i], random), "chain " + std::to_string(i));
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_EQ(models.size(), 2500u);
+}
+
+// A caller may have changed how floats are rounded, and on x86 that subnormal ones are dropped.
+TEST(Lanes, WhatAnyCallerSays) {
+  std::mt19937_64 random(7);
+  std::vector<Model> models = Chains(60, random);
+  for (const Operation* op : DistinctOperations()) {
+    if (op->model.algorithm.family == Family::kFusedSum) models.push_back(op->model);
+  }
+  for (const Model& m : models) {
+    const Batch batch = m.algorithm.family == Family::kFmaChain
+                            ? ChainBatch(m, random)
+                            : RandomBatch(m, Shaped(m, {}, 16), 4, random);
+    const std::vector<uint64_t> expected = Scalar(m, batch);
+    const auto expect = [&](const std::string& what) {
+      for (const LaneTarget& target : LaneTargets()) {
+        if (!HasLanes(m)) continue;
+        std::vector<uint64_t> d(batch.dot_products());
+        const int rounding = std::fegetround();
+        target.Simulate(m, batch, d);
+        ASSERT_EQ(std::fegetround(), rounding) << what << ", " << target.name;
+        ASSERT_EQ(d, expected) << what << ", " << target.name;
+      }
+    };
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      std::fesetround(mode);
+      expect("rounding " + std::to_string(mode));
+      std::fesetround(FE_TONEAREST);
+    }
+#if defined(__x86_64__)
+    constexpr unsigned kZerosOfSubnormals[] = {1 << 15, 1 << 6};  // of results, of operands
+    const unsigned before = __builtin_ia32_stmxcsr();
+    for (const unsigned bit : kZerosOfSubnormals) {
+      __builtin_ia32_ldmxcsr(before | bit);
+      expect("MXCSR bit " + std::to_string(bit));
+      __builtin_ia32_ldmxcsr(before);
+    }
+#endif
+  }
 }
 
 TEST(Lanes, ToyFormatsExhaustively) {

@@ -34,6 +34,11 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
     default: {
       // Products that AddToOddLanes() takes have at most 53 bits.
       const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
+      if (HasFloatChain(m)) {
+        const FloatRounding rounding(m.algorithm.output_rounding);
+        return is_short ? Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run()
+                        : Simulation<FloatChainLanes<LongProducts>>(m, batch, d).Run();
+      }
       is_short ? Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run()
                : Simulation<FmaChainLanes<LongProducts>>(m, batch, d).Run();
     }
