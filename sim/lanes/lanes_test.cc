@@ -524,6 +524,22 @@ Batch ChainBatch(const Model& m, std::mt19937_64& random) {
     return (exponent < f.min_exponent ? word : (word & ~low) | (fraction & low)) |
            (some(2) ? 1ull << SignBit(f) : 0);
   };
+  // In one execution NaNs of any payload meet, and infinities and zeros.
+  const auto specials = [&](const Format& f, std::vector<uint64_t>& words, int64_t first,
+                            int count) {
+    const uint64_t sign = 1ull << SignBit(f), payload = LowBits(f.fraction_bits + f.ignored_bits);
+    for (int i = 0; i < count; ++i) {
+      uint64_t& word = words[first + i];
+      if (some(3)) word = (random() & (payload | sign)) | InfinityWord(f, false);
+      if (some(6)) word = InfinityWord(f, false) | (random() & sign);
+      if (some(6)) word = random() & sign;
+    }
+  };
+  if (HasInfinity(m.a) && HasInfinity(m.b)) {
+    specials(m.a, batch.a, 16 * m.k, 16 * m.k);
+    specials(m.b, batch.b, 2 * m.k, 2 * m.k);
+    specials(m.c, batch.c, 32, 32);
+  }
   for (int64_t execution = 0; execution < batch.count; execution += 2) {
     const bool tiny = some(4) || execution % 4 == 0;
     const int sum = tiny ? m.d.min_exponent : MaxExponent(m.d);
