@@ -98,9 +98,10 @@ std::string WhatDiffers(const Earlier& earlier, const Settings& now,
     all.push_back(absl::StrCat(what, " was ", was.empty() ? "not said" : was, ", is ", is));
   };
   for (const auto& [name, value] : now) add(name, earlier.settings.at(name), value);
+  const bool other_lanes = earlier.settings.at("lanes") != now.at("lanes");  // of all rows
   for (const BenchRow& row : rows) {
     const auto was = earlier.of.find(row.op->name);
-    if (was == earlier.of.end()) continue;
+    if (was == earlier.of.end() || other_lanes) continue;
     add(row.op->name, was->second.kind, KindOf(row.op->model.k, HasLanes(row.op->model)));
   }
   if (!earlier.stopped_by.empty()) all.push_back("it was stopped early by " + earlier.stopped_by);
