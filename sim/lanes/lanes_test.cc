@@ -510,6 +510,53 @@ TEST(Lanes, FusedSumsOfManyParameters) {
   EXPECT_GT(models, 500);
 }
 
+// Fused sums of formats that no row has: any exponents, and what is not finite or missing. Both kinds of float
+// products, and formats at the limit between them.
+TEST(Lanes, FusedSumsOfAnyFormats) {
+  std::mt19937_64 random(8);
+  const auto between = [&](int low, int high) {
+    return low + static_cast<int>(random() % (high - low + 1));
+  };
+  const auto pick = [&](auto... choices) {
+    const std::common_type_t<decltype(choices)...> all[] = {choices...};
+    return all[random() % sizeof...(choices)];
+  };
+  const auto format = [&] {
+    const int exponent = between(1, 8), fraction = between(1, 11);
+    const int least = between(0, 3) == 0 ? between(-140, 20) : 2 - (1 << (exponent - 1));
+    const Nonfinite nonfinite = exponent < 2
+                                    ? Nonfinite::kNone
+                                    : pick(Nonfinite::kIeee, Nonfinite::kNone,
+                                           Nonfinite::kNanAllOnes, Nonfinite::kNanMinusZero);
+    return Format{"any", 1 + exponent + fraction, exponent, fraction, least, 0, nonfinite, true};
+  };
+  const Format single = {"f32", 32, 8, 23, -126, 0, Nonfinite::kIeee, true};
+  const Format half = {"f16", 16, 5, 10, -14, 0, Nonfinite::kIeee, true};
+  int models = 0;
+  for (int round = 0; round < 1500; ++round) {
+    const Format d = pick(single, half);
+    const Algorithm alg = {
+        .family = Family::kFusedSum,
+        .terms = 1 << between(0, 5),
+        .addend_joins =
+            pick(AddendJoins::kFirstStep, AddendJoins::kFirstStep, AddendJoins::kLastAdd),
+        .fraction_bits = between(1, 27),
+        .exponent_floor = pick(kNoFloor, -300, -133, -60, -20, 0, 30, 100),
+        .addend_exponent = pick(AddendExponent::kOwnFormat, AddendExponent::kOutputFormat),
+        .output_rounding = pick(Rounding::kTowardZero, Rounding::kNearestEven, Rounding::kDown,
+                                Rounding::kUp, Rounding::kToOdd),
+        .output_fraction_bits = d.fraction_bits,
+        .zero_sign = pick(ZeroSign::kIeee, ZeroSign::kPositive, ZeroSign::kSumPositive)};
+    const Model m = {format(), format(), pick(single, half), d, between(1, 33), alg};
+    if (!HasLanes(m)) continue;
+    ++models;
+    const Shape shape = {.m = 16, .n = 2, .k = m.k, .blocks = 1};
+    ExpectScalarWords(m, RandomBatch(m, shape, 4, random), "any formats " + std::to_string(round));
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(models, 700);
+}
+
 // Chains of f32 and f64 from numbers whose products and sums are near the least normal number, the largest one
 // and each other, with every rule for subnormal numbers and NaNs.
 Batch ChainBatch(const Model& m, std::mt19937_64& random) {
