@@ -76,9 +76,9 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
       return row.contains(part) && row[part].is_number() ? row[part].get<double>() : 0;
     };
     const auto is_time = [](double ns) { return ns > 1e-3 && ns < 1e12; };
-    const bool lanes = row.contains("lanes") && row["lanes"] == true;
+    const bool says = row.contains("k") && row["k"].is_number_unsigned() && row.contains("lanes");
     const Earlier::Row costs = {number("simulator"), number("unit"),
-                                KindOf(static_cast<int64_t>(number("k")), lanes)};
+                                says ? KindOf(row["k"].get<int64_t>(), row["lanes"] == true) : ""};
     if (!is_time(costs.simulator) || !is_time(costs.unit)) {
       return damaged(name, " has no times of a measurement");
     }
@@ -109,7 +109,7 @@ std::string WhatDiffers(const Earlier& earlier, const Settings& now,
 }
 
 std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, bool bound,
-                    bool device, const TextStyle& style) {
+                    bool device, bool one_round, const TextStyle& style) {
   std::vector<TableColumn> columns = {{"instruction"}, {"generator", true}, {"simulator", true}};
   if (bound) columns.push_back({"bound", true});
   columns.push_back({"digest", true});
@@ -125,7 +125,8 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
     cells.push_back(Nanoseconds(row.digest));
     if (device) cells.push_back(row.device ? Nanoseconds(*row.device) : "-");
     cells.push_back(Nanoseconds(row.unit));
-    cells.push_back(absl::StrFormat("%.0f %%", 100 * (row.unit_most / row.unit - 1)));
+    cells.push_back(one_round ? "-"
+                              : absl::StrFormat("%.0f %%", 100 * (row.unit_most / row.unit - 1)));
     cells.push_back(absl::StrFormat("%.2f", 1e3 / row.unit));
     if (compares) {
       const auto found = earlier.of.find(row.op->name);
@@ -251,9 +252,9 @@ int RunBench(const Flags& flags, const Globals& globals) {
                       earlier.version.empty() ? "an unknown version" : earlier.version,
                       "; - where it has no such row\n");
     }
-    console.Print(
-        absl::StrCat(Wrap(head, console.style().width, 2),
-                     TableOf(*rows, earlier, flags.bound, device != nullptr, console.style())));
+    console.Print(absl::StrCat(Wrap(head, console.style().width, 2),
+                               TableOf(*rows, earlier, flags.bound, device != nullptr,
+                                       flags.rounds == 1, console.style())));
   }
   if (stopped.empty()) return kClean;
   console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows->size(), " of ", ops->size(),

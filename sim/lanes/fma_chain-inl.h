@@ -222,13 +222,15 @@ class FmaChainLanes {
   const LaneFormat addend_;
 };
 
-// Rounds floats as a model does, in this thread and as long as it lives.
+// Rounds floats as a model does, in this thread and as long as it lives. Whoever it is, the caller's rounding,
+// flags and traps come back.
 class FloatRounding {
  public:
-  explicit FloatRounding(Rounding rounding) : before_(std::fegetround()) {
+  explicit FloatRounding(Rounding rounding) {
+    std::feholdexcept(&before_);
     std::fesetround(ModeOf(rounding));
   }
-  ~FloatRounding() { std::fesetround(before_); }
+  ~FloatRounding() { std::fesetenv(&before_); }
   FloatRounding(const FloatRounding&) = delete;
   FloatRounding& operator=(const FloatRounding&) = delete;
 
@@ -247,7 +249,7 @@ class FloatRounding {
     }
     return FE_TONEAREST;
   }
-  const int before_;
+  std::fenv_t before_;
 };
 
 // Whether floats of a lane's size are those of the output, and the processor's own multiply-add gives the

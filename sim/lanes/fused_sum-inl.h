@@ -16,10 +16,15 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// Whether floats hold the product of any two numbers, and what is moved up or down of it.
+// The least exponent of a number; without a zero, field 0 has one of its own.
+inline int LeastExponent(const Format& f) { return f.min_exponent - (f.has_zero ? 0 : 1); }
+
+// Whether floats hold any number, the product of any two, and what is moved up or down of it.
 inline bool AreProductsFloats(const Model& m) {
-  const int least = m.a.min_exponent - m.a.fraction_bits + m.b.min_exponent - m.b.fraction_bits;
-  return least >= -60 && MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60 && m.scale_block == 0;
+  const auto least = [](const Format& f) { return LeastExponent(f) - f.fraction_bits; };
+  return m.scale_block == 0 && std::min(least(m.a), least(m.b)) >= -100 &&
+         std::max(MaxExponent(m.a), MaxExponent(m.b)) <= 100 && least(m.a) + least(m.b) >= -60 &&
+         MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60;
 }
 
 // Products are those of floats, which are exact, have their sign, and are cut as they become integers.
@@ -34,8 +39,8 @@ class FusedSumLanes {
         c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
         d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
         product_bits_(m.a.fraction_bits + m.b.fraction_bits),
-        least_product_(m.a.min_exponent + m.b.min_exponent +
-                       (m.scale_block == 0 ? 0 : 2 * m.scale.min_exponent)),
+        least_product_(LeastExponent(m.a) + LeastExponent(m.b) +
+                       (m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale))),
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
         part_terms_(1 << (29 - m.algorithm.fraction_bits)),
         one_part_(std::min(m.algorithm.terms, m.k) <= part_terms_),

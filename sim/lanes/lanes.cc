@@ -31,12 +31,10 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);
 namespace narrow {
 
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  const FloatRounding rounding(m.algorithm.output_rounding);
   switch (m.algorithm.family) {
     case Family::kFmaChain:
-      if (HasFloatChain(m)) {
-        const FloatRounding rounding(m.algorithm.output_rounding);
-        return Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run();
-      }
+      if (HasFloatChain(m)) return Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run();
       return Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run();
     case Family::kPairwiseSum:
       return Simulation<PairwiseSumLanes>(m, batch, d).Run();

@@ -75,6 +75,7 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
       break;
     case 3:
       word = sign | (HasInfinity(f) && random() % 4 == 0 ? InfinityWord(f, false) : fraction);
+      if (random() % 2 == 0) word |= bits & LowBits(f.ignored_bits);
       break;
     case 4:
     case 5:
@@ -528,7 +529,9 @@ TEST(Lanes, FusedSumsOfAnyFormats) {
                                     ? Nonfinite::kNone
                                     : pick(Nonfinite::kIeee, Nonfinite::kNone,
                                            Nonfinite::kNanAllOnes, Nonfinite::kNanMinusZero);
-    return Format{"any", 1 + exponent + fraction, exponent, fraction, least, 0, nonfinite, true};
+    Format f = {"any", 1 + exponent + fraction, exponent, fraction, least, 0, nonfinite, true};
+    f.has_zero = between(0, 7) != 0;
+    return f;
   };
   const Format single = {"f32", 32, 8, 23, -126, 0, Nonfinite::kIeee, true};
   const Format half = {"f16", 16, 5, 10, -14, 0, Nonfinite::kIeee, true};
@@ -555,6 +558,55 @@ TEST(Lanes, FusedSumsOfAnyFormats) {
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_GT(models, 700);
+}
+
+// Scaled rows without a floor, of which the scales may be the least: ue8m0 has no zero.
+TEST(Lanes, ScaledSumsWithoutFloor) {
+  std::mt19937_64 random(9);
+  int models = 0;
+  for (const Operation* op : DistinctOperations()) {
+    Model m = op->model;
+    if (m.algorithm.family != Family::kScaledSum) continue;
+    m.algorithm.exponent_floor = kNoFloor;
+    for (const int bits : {1, 8, m.algorithm.fraction_bits}) {
+      for (const Rounding rounding : {Rounding::kDown, Rounding::kNearestEven}) {
+        m.algorithm.fraction_bits = bits;
+        m.algorithm.output_rounding = rounding;
+        if (!HasLanes(m)) continue;
+        ++models;
+        Batch batch = RandomBatch(m, Shaped(m, op->shape(), 16), 2, random);
+        // All but one product of some rows are zeros.
+        for (size_t row = 0; row < batch.a.size(); row += op->shape().row_words()) {
+          if (random() % 2 == 0) std::fill_n(&batch.a[row + 1], m.k - 1, 0);
+          for (int i = 0; i < m.scales(); ++i) batch.a[row + m.k + i] &= random() % 2;
+        }
+        ExpectScalarWords(m, batch, op->name + " without a floor");
+      }
+    }
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(models, 100);
+}
+
+// Sums of 32 bits, whose last bit says whether there is something left.
+TEST(Lanes, FusedSumsOf32Bits) {
+  std::mt19937_64 random(10);
+  Model m = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
+  for (const Rounding rounding : {Rounding::kTowardZero, Rounding::kNearestEven, Rounding::kDown,
+                                  Rounding::kUp, Rounding::kToOdd}) {
+    m.algorithm.output_rounding = rounding;
+    Batch batch;
+    batch.Resize({.m = 16, .n = 2, .k = m.k, .blocks = 1}, 200);
+    for (size_t row = 0; row < batch.a.size(); row += m.k) {
+      std::fill_n(&batch.a[row], m.k, 0x7bff | (random() % 2 << 15));
+      for (int few = static_cast<int>(random() % 3); few > 0; --few) {
+        batch.a[row + random() % m.k] -= random() % 64;
+      }
+    }
+    std::ranges::fill(batch.b, 0x7bff);
+    for (uint64_t& c : batch.c) c = (random() & 0x807fffff) | (110 + random() % 50) << 23;
+    ExpectScalarWords(m, batch, "32 bits");
+  }
 }
 
 // Chains of f32 and f64 from numbers whose products and sums are near the least normal number, the largest one

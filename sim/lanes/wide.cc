@@ -22,6 +22,7 @@ namespace HWY_NAMESPACE {
 namespace wide {
 
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
+  const FloatRounding rounding(m.algorithm.output_rounding);
   switch (m.algorithm.family) {
     case Family::kIntegerDot:
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
@@ -35,7 +36,6 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
       // Products that AddToOddLanes() takes have at most 53 bits.
       const bool is_short = m.a.fraction_bits + m.b.fraction_bits + 2 <= 53;
       if (HasFloatChain(m)) {
-        const FloatRounding rounding(m.algorithm.output_rounding);
         return is_short ? Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run()
                         : Simulation<FloatChainLanes<LongProducts>>(m, batch, d).Run();
       }
