@@ -225,7 +225,7 @@ struct Operand {
   Lanes magnitude, exponent, sign;
 };
 
-// `x` of a word, where it is special; `sign` is that of the word.
+// `x` of a word, where it is special; `sign` is that of the word, which a NaN in the place of -0 keeps.
 MMADIFF_LANES Operand WithSpecials(const LaneFormat& f, Operand x, Mask special, Lanes word,
                                    Lanes sign) {
   const Lanes magnitude = Down(word, f.ignored_bits) & All(f.magnitude);
@@ -235,7 +235,6 @@ MMADIFF_LANES Operand WithSpecials(const LaneFormat& f, Operand x, Mask special,
   }
   const Mask nan = hn::AndNot(infinite, special);
   x.exponent = Pick(special, Pick(infinite, All(kNarrowInfinity), All(kNarrowNan)), x.exponent);
-  x.sign = Pick(special, sign, x.sign);
   const Lanes quiet = (sign & All(f.nan_sign)) | All(f.nan_bits);
   const Lanes payload = Up(magnitude & All(f.fraction), f.payload_up);
   x.magnitude = Pick(nan, quiet | payload, x.magnitude);

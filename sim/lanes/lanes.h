@@ -1,6 +1,6 @@
-// The simulator in vector lanes, a dot product each: the arithmetic said once more, in integers
-// and in floats where these are exact, without branches, one text for all widths of vectors (Google Highway). The scalar simulator is the
-// reference: lanes_test compares every model, every neighbour of it and every width.
+// The simulator in vector lanes, a dot product each: the arithmetic said once more, in integers, and in
+// floats where these are exact, one text for all widths of vectors (Google Highway). The scalar simulator
+// is the reference: lanes_test compares every model, every neighbour of it and every width.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 namespace mmadiff {
 
 // Lanes for a model, by their bits; the models without are the scalar simulator's.
-//   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow, products of at most 24 bits.
+//   kFusedSum, kScaledSum with a power of two for each product: models with NarrowRow, products of at
+//     most 24 bits.
 //   kScaledSum of groups: models with NarrowGroupRow whose sums fit 62 bits; of 64 bits.
 //   kFmaChain: all, of 64 bits; of 32 where products have at most 24 and operands and results at most 32.
 //   kPairwiseSum: products of at most 24 bits, operands and results of at most 32.
