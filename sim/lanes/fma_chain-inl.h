@@ -253,7 +253,7 @@ class FloatRounding {
 };
 
 // Whether floats of a lane's size are those of the output, and the processor's own multiply-add gives the
-// results: it must round once, and nobody may have told it to drop subnormal numbers.
+// results: it must round once.
 inline bool HasFloatChain(const Model& m) {
 #if HWY_NATIVE_FMA
   const auto holds = [](const Format& f) {
@@ -265,12 +265,9 @@ inline bool HasFloatChain(const Model& m) {
       alg.output_fraction_bits != kFloatFraction || alg.output_rounding == Rounding::kToOdd) {
     return false;
   }
-  // Whatever the rounding, half the least normal number is exact, and so is twice that.
-  const volatile Float least = std::numeric_limits<Float>::min(), half = 0.5, two = 2;
-  const volatile Float small = least * half;
   const bool overflows =
       alg.range_overflow == RangeOverflow::kIeee || alg.output_rounding == Rounding::kNearestEven;
-  return overflows && small != 0 && small * two == least;
+  return overflows && HasSubnormalFloats();
 #else
   (void)m;
   return false;

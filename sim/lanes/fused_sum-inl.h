@@ -7,9 +7,14 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "sim/lanes/lanes-inl.h"
 #include "sim/lanes/sum_specials-inl.h"
+
+#undef MMADIFF_HAS_HALVES
+#define MMADIFF_HAS_HALVES (HWY_TARGET == HWY_AVX3)
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -27,41 +32,103 @@ inline bool AreProductsFloats(const Model& m) {
          MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60;
 }
 
+inline bool IsFloat(const Format& f) {
+  return f.fraction_bits == kFloatFraction && f.min_exponent == 1 - kBias &&
+         MaxExponent(f) == kBias && f.nonfinite == Nonfinite::kIeee && f.ignored_bits == 0;
+}
+
+// How words become floats: of their value, or of their significand.
+struct FloatFormat {
+  // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a word a float of
+  // half precision; -1: it is none with fewer digits.
+  int down, up, sign_up, half_up;
+  Lane magnitude;           // bits of a word
+  Lane digits;              // those that `up` moves
+  Lane base;                // joins them; as a float, what a subnormal number has too much
+  Lane zero, least_normal;  // magnitudes
+  Lane least_field, exponent;
+  Lane sign;              // of a float, or nothing
+  Lane least_special;     // magnitude
+  Lane special, ignored;  // make an infinity or a NaN one of floats: bits, and bits of the word
+  bool nan_minus_zero;
+};
+
+inline FloatFormat FloatFormatOf(const Format& f, bool value) {
+  const LaneFormat lane = LaneFormatOf(f, 0, Subnormals::kKeep, f);
+  const auto in_word = [&](Lane x) { return x == kMost ? kMost : x << f.ignored_bits; };
+  FloatFormat of;
+  of.down = f.fraction_bits + f.ignored_bits;
+  of.up = kFloatFraction - of.down;
+  of.sign_up = kBits - 1 - SignBit(f);
+  const bool half = value && f.is_signed && f.has_zero && f.exponent_bits == 5 &&
+                    f.min_exponent == -14 && f.nonfinite == Nonfinite::kIeee && f.bits <= 16 &&
+                    f.ignored_bits == 0;
+  of.half_up = half && MMADIFF_HAS_HALVES ? 16 - f.bits : -1;
+  of.magnitude = in_word(lane.magnitude);
+  of.digits = in_word(value ? lane.magnitude : lane.fraction);
+  of.base = (value ? f.min_exponent - 1 + kBias : kBias) << kFloatFraction;
+  of.zero = f.has_zero ? 0 : -1;
+  of.least_normal = in_word(lane.least_normal);
+  of.least_field = lane.least_field;
+  of.exponent = f.min_exponent - 1;
+  of.sign = f.is_signed ? std::numeric_limits<Lane>::min() : 0;
+  of.least_special = in_word(lane.least_special);
+  of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMost;
+  of.ignored = lane.ignored_mask;
+  of.nan_minus_zero = lane.nan_minus_zero;
+  return of;
+}
+
 // Products are those of floats, which are exact, have their sign, and are cut as they become integers.
-// kValues: of the numbers; else of their significands, which are moved by exponents apart.
+// kValues: of the numbers; else of their significands, which are moved by exponents apart. Infinities and NaNs are
+// those of floats too, and have the exponent of an infinity.
 template <bool kValues>
 class FusedSumLanes {
  public:
-  static constexpr bool kHasExponents = true;
+  static constexpr bool kHasExponents = true, kSignedMagnitudes = true;
 
   explicit FusedSumLanes(const Model& m)
       : m_(m),
         c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
         d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
-        product_bits_(m.a.fraction_bits + m.b.fraction_bits),
         least_product_(LeastExponent(m.a) + LeastExponent(m.b) +
                        (m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale))),
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
         part_terms_(1 << (29 - m.algorithm.fraction_bits)),
         one_part_(std::min(m.algorithm.terms, m.k) <= part_terms_),
+        addends_are_floats_(IsFloat(m.c) && IsFloat(m.d) && HasSubnormalFloats() &&
+                            (!kValues || m.algorithm.exponent_floor <= kBias)),
+        rounds_as_floats_(one_part_ && IsFloat(m.d) && HasFloatRounding(m.algorithm)),
+        adds_as_floats_(IsFloat(m.d) && HasSubnormalFloats() &&
+                        m.algorithm.nan_rule != NanRule::kPropagate &&
+                        m.algorithm.output_subnormals == Subnormals::kKeep),
+        kept_(static_cast<Lane>(
+            ~LowBits(std::max(kFloatFraction - m.algorithm.output_fraction_bits, 0)))),
+        unit_(std::ldexp(Float{1}, -m.algorithm.fraction_bits)),
         last_add_(m.algorithm) {
     last_add_.output_rounding = Rounding::kNearestEven;
     last_add_.output_fraction_bits = m.d.fraction_bits;
   }
 
-  static LaneFormat FormatOfA(const Model& m) {
-    return LaneFormatOf(m.a, 0, Subnormals::kKeep, m.d);
-  }
-  static LaneFormat FormatOfB(const Model& m) {
-    return LaneFormatOf(m.b, 0, Subnormals::kKeep, m.d);
-  }
+  static FloatFormat FormatOfA(const Model& m) { return FloatFormatOf(m.a, kValues); }
+  static FloatFormat FormatOfB(const Model& m) { return FloatFormatOf(m.b, kValues); }
 
-  // The magnitude becomes a float with the sign.
-  static MMADIFF_LANES Operand Decode(const LaneFormat& f, Lanes word) {
-    Operand x = DecodeLanes(f, word);
-    Floats value = hn::ConvertTo(kFloat, WithSign(x.magnitude, x.sign));
-    if (kValues) value = value * PowerOfTwo(x.exponent, -f.fraction_bits);
-    x.magnitude = hn::BitCast(kLane, value);
+  // The magnitude becomes a float, with the sign.
+  static MMADIFF_LANES Operand Decode(const FloatFormat& f, Lanes word) {
+    const Lanes magnitude = word & All(f.magnitude), sign = Up(word, f.sign_up) & All(f.sign);
+    const Mask zero = hn::Eq(magnitude, All(f.zero));
+    Mask special = AtLeast(magnitude, f.least_special);
+    if (f.nan_minus_zero) special = hn::And(hn::Eq(magnitude, Zero()), hn::Ne(sign, Zero()));
+    const Lanes field = hn::Max(Down(magnitude, f.down), All(f.least_field));
+    Operand x = {Zero(), Pick(zero, All(kNarrowZero), field + All(f.exponent)), sign};
+    x.exponent = Pick(special, All(kNarrowInfinity), x.exponent);
+    if (f.half_up >= 0) {
+      x.magnitude = FloatOfHalf(Up(word, f.half_up));
+      return x;
+    }
+    Lanes value = FloatOf(f, magnitude) | hn::IfThenElseZero(special, All(f.special)) | sign;
+    if (f.ignored != 0) value = value | hn::IfThenElseZero(special, word & All(f.ignored));
+    x.magnitude = value;
     return x;
   }
 
@@ -125,9 +192,46 @@ class FusedSumLanes {
     Total total;
   };
 
+  // Of a finite magnitude.
+  static MMADIFF_LANES Lanes FloatOf(const FloatFormat& f, Lanes magnitude) {
+    const Floats normal = AsFloats(Up(magnitude & All(f.digits), f.up) + All(f.base));
+    // Without the hidden bit; the exponent of a subnormal number is one more than its field.
+    const Floats one = AsFloats(All(f.base + (kValues ? 1 << kFloatFraction : 0)));
+    const Floats less = hn::MulSub(normal, hn::Set(kFloat, Float{kValues ? 2 : 1}), one);
+    const auto subnormal = hn::RebindMask(kFloat, hn::Lt(magnitude, All(f.least_normal)));
+    const Lanes value = hn::BitCast(kLane, hn::IfThenElse(subnormal, less, normal));
+    return value & All(kMost);  // a zero may have got a sign
+  }
+  static MMADIFF_LANES Lanes FloatOfHalf(Lanes word) {
+#if MMADIFF_HAS_HALVES
+    return hn::BitCast(kLane, Floats{_mm512_cvtph_ps(_mm512_cvtepi32_epi16(word.raw))});
+#else
+    return word;
+#endif
+  }
+  static MMADIFF_LANES Lanes Infinity() {
+    return hn::BitCast(kLane, hn::Set(kFloat, std::numeric_limits<Float>::infinity()));
+  }
+  static MMADIFF_LANES Lanes SignBitOfFloat() { return All(std::numeric_limits<Lane>::min()); }
+
+  // Fewer digits than those of floats are what is left of these.
+  static bool HasFloatRounding(const Algorithm& alg) {
+    return alg.output_rounding == Rounding::kTowardZero ||
+           (alg.output_rounding != Rounding::kToOdd && alg.output_fraction_bits == kFloatFraction);
+  }
   bool JoinsLast() const { return m_.algorithm.addend_joins == AddendJoins::kLastAdd; }
   MMADIFF_LANES Lanes Last(Lanes sum, Lanes c) const {
-    return JoinsLast() ? AddLanes(m_.d, last_add_, d_, c, sum) : sum;
+    if (!JoinsLast()) return sum;
+#if HWY_TARGET == HWY_AVX3  // which adds to nearest whatever the mode
+    if (adds_as_floats_) {
+      constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+      const Floats both = {_mm512_add_round_ps(AsFloats(c).raw, AsFloats(sum).raw, kNearest)};
+      const Lanes word = hn::BitCast(kLane, both);
+      const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, last_add_.nan_rule)));
+      return Pick(hn::Gt(word & All(kMost), Infinity()), nan, word);
+    }
+#endif
+    return AddLanes(m_.d, last_add_, d_, c, sum);
   }
 
   template <class RowA, class... Columns>
@@ -158,10 +262,48 @@ class FusedSumLanes {
 
   template <class Column>
   MMADIFF_LANES void Begin(bool own, Column& column) const {
-    column.c = DecodeLanes(own ? c_ : d_, column.sum);
-    column.align = hn::Max(All(m_.algorithm.exponent_floor),
-                           AddendExponentLanes(m_, own ? m_.c : m_.d, column.c));
+    Lanes exponent;
+    if (addends_are_floats_) {
+      column.c = AddendOf(column.sum);
+      exponent = column.c.exponent;
+    } else {
+      column.c = DecodeLanes(own ? c_ : d_, column.sum);
+      exponent = AddendExponentLanes(m_, own ? m_.c : m_.d, column.c);
+    }
+    column.align = hn::Max(All(m_.algorithm.exponent_floor), exponent);
     column.total = Total();
+  }
+  // A float, whose magnitude is its word; a NaN has the exponent of an infinity.
+  static MMADIFF_LANES Operand AddendOf(Lanes word) {
+    const Lanes magnitude = word & All(kMost);
+    const Lanes exponent = hn::Max(Down(magnitude, kFloatFraction), All(1)) - All(kBias);
+    const Mask zero = hn::Eq(magnitude, Zero());
+    Operand c = {word, Pick(zero, All(kNarrowZero), exponent), hn::BroadcastSignBit(word)};
+    const Mask special = hn::Gt(magnitude, Infinity() - All(1));
+    c.exponent = Pick(special, All(kNarrowInfinity), c.exponent);
+    return c;
+  }
+  // The addend in units of the sum; no bit above those of the alignment, so that 31 bits hold it.
+  template <class Column>
+  MMADIFF_LANES Lanes AlignedAddend(const Column& column, bool own) const {
+    const Operand& c = column.c;
+    const int bits = m_.algorithm.fraction_bits;
+    if (addends_are_floats_) {
+      Floats units;
+      if (kValues) {  // where the alignment is an exponent of floats
+        units = AsFloats(c.magnitude) * PowerOfTwo(Zero() - column.align, 1) *
+                hn::Set(kFloat, Float{0.5} / unit_);
+      } else {  // in two steps; beyond this alignment nothing is left
+        const Lanes up = All(bits) - hn::Min(column.align, All(2 * kBias - 4));
+        const Lanes half = hn::ShiftRight<1>(up);
+        units = AsFloats(c.magnitude) * PowerOfTwo(half, 0) * PowerOfTwo(up - half, 0);
+      }
+      return hn::IfThenZeroElse(IsZero(c), Truncated(units));
+    }
+    const int c_bits = own ? m_.c.fraction_bits : m_.d.fraction_bits;
+    const Lanes down = column.align - All(bits - c_bits) - c.exponent;
+    const Lanes magnitude = DownOrUp(c.magnitude, down);
+    return WithSign(hn::IfThenZeroElse(IsZero(c), magnitude), c.sign);
   }
   // What products are multiplied by, or its exponent without those of the factors. Where the alignment is
   // outside of these bounds, all products are zeros, or cut to zeros.
@@ -173,7 +315,7 @@ class FusedSumLanes {
       const Lanes bounded = hn::Min(align, All(largest_product_ + bits + 1));
       column.unit = hn::BitCast(kLane, PowerOfTwo(Zero() - bounded, bits));
     } else {
-      column.unit = All(bits - product_bits_ + kBias) - align;
+      column.unit = All(bits + kBias) - align;
     }
   }
   template <class Column>
@@ -188,21 +330,65 @@ class FusedSumLanes {
   MMADIFF_LANES void End(const RowA& a, int first, int end, bool own, Column& column) const {
     const Algorithm& alg = m_.algorithm;
     const Operand& c = column.c;
-    // The addend: no bit above those of the alignment, so that 31 bits hold it.
-    const int c_bits = own ? m_.c.fraction_bits : m_.d.fraction_bits;
-    const Lanes addend_down = column.align - All(alg.fraction_bits - c_bits) - c.exponent;
-    const Lanes magnitude = DownOrUp(c.magnitude, addend_down);
-    const Lanes addend = WithSign(hn::IfThenZeroElse(IsZero(c), magnitude), c.sign);
-    const Lanes lsb = column.align - All(alg.fraction_bits);
-    if (!one_part_) column.total.Add(addend);
-    Sum sum = one_part_ ? SumOf(column.part, addend, lsb) : column.total.Rounded(lsb);
-    const Mask zero = hn::Eq(sum.magnitude, Zero());
-    if (alg.zero_sign == ZeroSign::kIeee && !None(zero)) {
-      sum.sign = Pick(zero, NegativeZeros(a, column.b, first, end, c), sum.sign);
+    const Lanes addend = AlignedAddend(column, own);
+    const Mask special = AtLeast(column.align, kLeastNarrowSpecial);
+    if (!rounds_as_floats_ || !RoundAsFloats(column, addend, special)) {
+      const Lanes lsb = column.align - All(alg.fraction_bits);
+      if (!one_part_) column.total.Add(addend);
+      Sum sum = one_part_ ? SumOf(column.part, addend, lsb) : column.total.Rounded(lsb);
+      const Mask zero = hn::Eq(sum.magnitude, Zero());
+      if (alg.zero_sign == ZeroSign::kIeee && !None(zero)) {
+        sum.sign = Pick(zero, NegativeZeros(a, column.b, first, end, c), sum.sign);
+      }
+      column.sum = RoundSumLanes(m_, sum.sign, sum.magnitude, sum.lsb);
     }
-    column.sum = RoundSumLanes(m_, sum.sign, sum.magnitude, sum.lsb);
-    if (None(AtLeast(column.align, kLeastNarrowSpecial))) return;
-    column.sum = SumSpecialLanes(m_, column.align, a, column.b, first, end, c, column.sum);
+    if (None(special)) return;
+    column.sum = Specials(column.align, a, column.b, first, end, c, column.sum);
+  }
+
+  // Rounds the sum as it becomes a float, in the mode that is set; of a special lane anything. False where some
+  // result may overflow, be below four times the least normal number, or have more than 31 bits before.
+  template <class Column>
+  MMADIFF_LANES bool RoundAsFloats(Column& column, Lanes addend, Mask special) const {
+    const Lanes sum = column.part + addend;
+    const Floats of_one = hn::ConvertTo(kFloat, sum) * hn::Set(kFloat, unit_);
+    const Lanes quarter = hn::BitCast(kLane, of_one * PowerOfTwo(column.align, -2));
+    const auto is_in = [](Lanes x, int64_t least, int64_t below) {
+      return hn::RebindMask(kLane, hn::Lt(hn::BitCast(kUnsignedLane, x - All(least)),
+                                          hn::BitCast(kUnsignedLane, All(below - least))));
+    };
+    const Mask normal =
+        is_in(quarter & All(kMost), 1 << kFloatFraction, int64_t{2 * kBias - 1} << kFloatFraction);
+    const Mask wraps = hn::Lt((column.part ^ sum) & (addend ^ sum), Zero());
+    Mask exact = hn::Not(wraps);
+    if (!kValues || !addends_are_floats_)
+      exact = hn::And(exact, is_in(column.align, 3 - kBias, kBias + 1));
+    const Mask zero = hn::Eq(sum, Zero());
+    Mask done = hn::Or(special, hn::And(normal, exact));
+    if (m_.algorithm.zero_sign != ZeroSign::kIeee) done = hn::Or(done, zero);
+    column.sum = hn::IfThenZeroElse(zero, (quarter & All(kept_)) + All(2 << kFloatFraction));
+    return hn::AllTrue(kLane, done);
+  }
+
+  // SumSpecialLanes(), by floats: products do not overflow.
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Specials(Lanes largest, const RowA& a, const RowB& b, int first, int end,
+                               const Operand& c, Lanes word) const {
+    const Lanes sign_bit = SignBitOfFloat();
+    const Lanes addend = addends_are_floats_ ? c.magnitude : Infinity() | (c.sign & sign_bit);
+    Floats even = AsFloats(hn::IfThenElseZero(IsInfinite(c), addend)), odd = hn::Zero(kFloat);
+    for (int p = first; p < end; p += 2) {
+      even = hn::MulAdd(AsFloats(a.Magnitude(p)), AsFloats(b.Magnitude(p)), even);
+      if (p + 1 == end) break;
+      odd = hn::MulAdd(AsFloats(a.Magnitude(p + 1)), AsFloats(b.Magnitude(p + 1)), odd);
+    }
+    const Lanes bits = hn::BitCast(kLane, even + odd), magnitude = hn::AndNot(sign_bit, bits);
+    const Lanes negative = hn::BroadcastSignBit(bits) & All(1ull << SignBit(m_.d));
+    const Lanes infinity = All(static_cast<int64_t>(InfinityWord(m_.d, false))) | negative;
+    const Lanes nan = All(static_cast<int64_t>(DefaultNan(m_.d, m_.algorithm.nan_rule)));
+    word = Pick(hn::Eq(magnitude, Infinity()), infinity, word);
+    const Mask is_nan = hn::Or(AtLeast(largest, kLeastNarrowNan), hn::Gt(magnitude, Infinity()));
+    return Pick(is_nan, nan, word);
   }
 
   // x + y, below 2^32; of 32 bits the last one says whether there is something left.
@@ -218,10 +404,14 @@ class FusedSumLanes {
 
   const Model m_;
   const LaneFormat c_, d_;
-  const int product_bits_;
   const int least_product_, largest_product_;  // their exponents
   const int part_terms_;                       // products whose sum 31 bits and a sign hold
   const bool one_part_;                        // a step has no more
+  const bool addends_are_floats_;              // and no alignment is beyond theirs
+  const bool rounds_as_floats_;                // as the processor does
+  const bool adds_as_floats_;
+  const Lane kept_;   // bits of a float
+  const Float unit_;  // of a sum at alignment 0
   Algorithm last_add_;
 };
 

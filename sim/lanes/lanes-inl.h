@@ -143,6 +143,13 @@ MMADIFF_LANES Floats AsFloats(Lanes bits) { return hn::BitCast(kFloat, bits); }
 MMADIFF_LANES Floats PowerOfTwo(Lanes exponent, int more) {
   return AsFloats(Up(exponent + All(kBias + more), kFloatFraction));
 }
+// Whether subnormal floats are what they should be: nobody has told the processor to drop them.
+inline bool HasSubnormalFloats() {
+  // Whatever the rounding, half the least normal number is exact, and so is twice that.
+  const volatile Float least = std::numeric_limits<Float>::min(), half = 0.5, two = 2;
+  const volatile Float small = least * half;
+  return small != 0 && small * two == least;
+}
 #if !defined(MMADIFF_WIDE_LANES)
 // x rounded toward zero; |x| < 2^31, or it may be anything.
 MMADIFF_LANES Lanes Truncated(Floats x) {

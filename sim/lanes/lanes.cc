@@ -129,7 +129,8 @@ LaneWidth LaneWidthOf(const Model& m) {
       // The sum of a step has at most 36 bits.
       const int64_t terms = std::min(alg.terms, m.k);
       if (HasWideGroups(m)) return LaneWidth::k64;
-      return narrow && HasNarrowRows(m) && product_bits + 2 <= 24 &&
+      const auto fits = [](const Format& f) { return f.fraction_bits + f.ignored_bits <= 23; };
+      return narrow && fits(m.a) && fits(m.b) && HasNarrowRows(m) && product_bits + 2 <= 24 &&
                      terms << std::max(product_bits, alg.fraction_bits) <= 1ll << 33
                  ? LaneWidth::k32
                  : LaneWidth::kNone;

@@ -35,10 +35,15 @@ class Words {
   std::vector<Block> blocks_;
 };
 
-// Decoded operands.
+// Decoded operands. Without signs of their own these are the first bits of the magnitudes.
 struct Operands {
-  Operands(size_t count, bool has_exponents)
-      : magnitude(count), exponent(has_exponents ? count : 0), sign(has_exponents ? count : 0) {}
+  Operands(size_t count, bool has_exponents, bool signs)
+      : has_signs(signs),
+        magnitude(count),
+        exponent(has_exponents ? count : 0),
+        sign(has_signs ? count : 0) {}
+  const Lane* signs() const { return has_signs ? sign.data() : nullptr; }
+  const bool has_signs;
   Words magnitude, exponent, sign;
 };
 
@@ -46,10 +51,12 @@ struct Operands {
 class RowOfEach {
  public:
   explicit RowOfEach(const Operands& x)
-      : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.sign.data()) {}
+      : magnitude_(x.magnitude.data()), exponent_(x.exponent.data()), sign_(x.signs()) {}
   MMADIFF_LANES Lanes Magnitude(size_t p) const { return At(magnitude_, p); }
   MMADIFF_LANES Lanes Exponent(size_t p) const { return At(exponent_, p); }
-  MMADIFF_LANES Lanes Sign(size_t p) const { return At(sign_, p); }
+  MMADIFF_LANES Lanes Sign(size_t p) const {
+    return sign_ != nullptr ? At(sign_, p) : hn::BroadcastSignBit(Magnitude(p));
+  }
   MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
 
  private:
@@ -65,10 +72,12 @@ class ColumnOfAll {
   ColumnOfAll(const Operands& x, size_t first)
       : magnitude_(x.magnitude.data() + first),
         exponent_(x.exponent.data() + first),
-        sign_(x.sign.data() + first) {}
+        sign_(x.has_signs ? x.signs() + first : nullptr) {}
   MMADIFF_LANES Lanes Magnitude(size_t p) const { return All(magnitude_[p]); }
   MMADIFF_LANES Lanes Exponent(size_t p) const { return All(exponent_[p]); }
-  MMADIFF_LANES Lanes Sign(size_t p) const { return All(sign_[p]); }
+  MMADIFF_LANES Lanes Sign(size_t p) const {
+    return sign_ != nullptr ? All(sign_[p]) : hn::BroadcastSignBit(Magnitude(p));
+  }
   MMADIFF_LANES Operand At(size_t p) const { return {Magnitude(p), Exponent(p), Sign(p)}; }
 
  private:
@@ -164,6 +173,79 @@ MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int row, uint64_t* to
 }
 #endif
 
+#if HWY_TARGET == HWY_AVX3
+// So that arrays lie in registers.
+#define MMADIFF_UNROLL _Pragma("GCC unroll 8")
+// Eight words of each row become eight vectors, or the other way round.
+constexpr bool kMovesEights = true;
+constexpr hn::Full512<uint64_t> kEight;
+using Eight = hn::Vec<decltype(kEight)>;
+
+// Four rows of 128 bits become columns.
+MMADIFF_LANES void TurnFour(Eight& x0, Eight& x1, Eight& x2, Eight& x3) {
+  const __m512i low01 = _mm512_shuffle_i64x2(x0.raw, x1.raw, 0x44);
+  const __m512i high01 = _mm512_shuffle_i64x2(x0.raw, x1.raw, 0xee);
+  const __m512i low23 = _mm512_shuffle_i64x2(x2.raw, x3.raw, 0x44);
+  const __m512i high23 = _mm512_shuffle_i64x2(x2.raw, x3.raw, 0xee);
+  x0.raw = _mm512_shuffle_i64x2(low01, low23, 0x88);
+  x1.raw = _mm512_shuffle_i64x2(low01, low23, 0xdd);
+  x2.raw = _mm512_shuffle_i64x2(high01, high23, 0x88);
+  x3.raw = _mm512_shuffle_i64x2(high01, high23, 0xdd);
+}
+// Rows of eight become columns.
+MMADIFF_LANES void Turn(Eight (&x)[8]) {
+  const auto two = [](Eight& x0, Eight& x1) {
+    const Eight low = hn::InterleaveLower(kEight, x0, x1);
+    x1 = hn::InterleaveUpper(kEight, x0, x1);
+    x0 = low;
+  };
+  two(x[0], x[1]), two(x[2], x[3]), two(x[4], x[5]), two(x[6], x[7]);
+  TurnFour(x[0], x[2], x[4], x[6]);
+  TurnFour(x[1], x[3], x[5], x[7]);
+}
+MMADIFF_LANES void ScatterEight(const uint64_t* from, int64_t stride, int lanes, Lane* to) {
+  Eight x[8];
+  MMADIFF_UNROLL
+  for (Eight& row : x) {
+    row = hn::LoadU(kEight, from);
+    from += stride;
+    if (sizeof(Lane) == 8) continue;
+    row = hn::Or(hn::And(row, hn::Set(kEight, 0xffffffffu)),  // two rows
+                 hn::ShiftLeft<32>(hn::LoadU(kEight, from)));
+    from += stride;
+  }
+  Turn(x);
+  MMADIFF_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    hn::Store(x[i], kEight, reinterpret_cast<uint64_t*>(to + i * lanes));
+  }
+}
+MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* to) {
+  Eight x[8];
+  MMADIFF_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    x[i] = hn::Load(kEight, reinterpret_cast<const uint64_t*>(from + i * lanes));
+  }
+  Turn(x);
+  MMADIFF_UNROLL
+  for (const Eight& words : x) {
+    if (sizeof(Lane) == 8) {
+      hn::StoreU(words, kEight, to);
+    } else {
+      hn::StoreU(hn::And(words, hn::Set(kEight, 0xffffffffu)), kEight, to);
+      to += row;
+      hn::StoreU(hn::ShiftRight<32>(words), kEight, to);
+    }
+    to += row;
+  }
+}
+#undef MMADIFF_UNROLL
+#else
+constexpr bool kMovesEights = false;
+MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
+MMADIFF_LANES void GatherEight(const Lane*, int, int, uint64_t*) {}
+#endif
+
 // `count` words side by side.
 MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
   const int lanes = static_cast<int>(hn::Lanes(kLane));
@@ -178,7 +260,9 @@ MMADIFF_LANES void ScatterTwo(const uint64_t* from, int lanes, Lane* to) {
   hn::Store(hn::ConcatOdd(kLane, high, low), kLane, to + lanes);
 }
 #else
-constexpr bool kMovesVectors = false, kMovesFours = false;
+constexpr bool kMovesVectors = false, kMovesFours = false, kMovesEights = false;
+MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
+MMADIFF_LANES void GatherEight(const Lane*, int, int, uint64_t*) {}
 MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
 MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
 MMADIFF_LANES void ScatterTwo(const uint64_t*, int, Lane*) {}
@@ -198,6 +282,9 @@ MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int 
   if (row == 1 && stride == 1) return Narrow(from, lanes, to);
   if (kMovesVectors && row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
   int done = 0;
+  for (; kMovesEights && done + 8 <= row; done += 8) {
+    ScatterEight(from + done, stride, lanes, to + done * lanes);
+  }
   for (; kMovesFours && done + 4 <= row; done += 4) {
     ScatterFour(from + done, stride, lanes, to + done * lanes);
   }
@@ -209,6 +296,9 @@ MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int 
 MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
   if (kMovesVectors && row == 1) return StoreWords(hn::Load(kLane, from), to);
   int done = 0;
+  for (; kMovesEights && done + 8 <= row; done += 8) {
+    GatherEight(from + done * lanes, lanes, row, to + done);
+  }
   for (; kMovesFours && done + 4 <= row; done += 4) {
     GatherFour(from + done * lanes, lanes, row, to + done);
   }
@@ -238,12 +328,13 @@ class Simulation {
         order_(m.k),
         shares_(batch.shape.m % lanes_ == 0),
         scales_at_(WholeVectors(m.k)),
-        // A column that is shared fills whole vectors.
-        column_(scales_at_ + (kScalesApart ? WholeVectors(m.scales()) : 0)),
-        words_(std::max(row_ * lanes_, 2 * column_)),
+        column_(m.scale_block == 0 ? m.k
+                                   : scales_at_ + (kScalesApart ? WholeVectors(m.scales()) : 0)),
+        words_(std::max(row_ * lanes_, std::max(2 * column_, WholeVectors(batch.shape.n * m.k)))),
         addends_(batch.shape.n * lanes_),
-        a_(column_ * lanes_, Family::kHasExponents),
-        b_((shares_ ? batch.shape.n : lanes_) * column_, Family::kHasExponents) {
+        a_(column_ * lanes_, Family::kHasExponents, kHasSigns),
+        b_(shares_ ? WholeVectors(batch.shape.n * column_) : lanes_ * column_,
+           Family::kHasExponents, kHasSigns) {
     const bool pairs = m.algorithm.grouping == Grouping::kPairsOfFour;
     for (int p = 0; p < m.k; ++p) order_[p] = pairs ? GroupedK(m, p) : p;
   }
@@ -275,6 +366,9 @@ class Simulation {
  private:
   // Scales that do not join their elements lie behind them.
   static constexpr bool kScalesApart = requires { Family::kScalesApart; };
+  static constexpr bool kHasSigns = Family::kHasExponents && !requires {
+    Family::kSignedMagnitudes;
+  };
 
   template <class Column>
   MMADIFF_LANES void Finish(const Family& family, int j, const Column& column) {
@@ -328,10 +422,8 @@ class Simulation {
       Operand x = Family::Decode(format, hn::Load(kLane, words + k * lanes));
       if (block != 0) x = Scaled(x, ScaleAt(k / block));
       hn::Store(x.magnitude, kLane, magnitude + p * lanes);
-      if constexpr (Family::kHasExponents) {
-        hn::Store(x.exponent, kLane, exponent + p * lanes);
-        hn::Store(x.sign, kLane, sign + p * lanes);
-      }
+      if constexpr (Family::kHasExponents) hn::Store(x.exponent, kLane, exponent + p * lanes);
+      if constexpr (kHasSigns) hn::Store(x.sign, kLane, sign + p * lanes);
     }
     for (int i = 0; kScalesApart && i < m_.scales(); ++i) {
       Store(ScaleAt(i), out, (scales_at_ + i) * lanes_);
@@ -343,23 +435,19 @@ class Simulation {
 
   // The columns of a block, in the order of the steps.
   MMADIFF_LANES void DecodeColumns(const uint64_t* b) {
+    if (m_.scale_block == 0) return DecodeElements(b);
     Lane *words = words_.data(), *scales = words + column_;
     const int* order = order_.data();
     const int count = m_.k;
     // Scales that join their elements stand beside each of them.
     const int block = kScalesApart ? 1 : m_.scale_block, scale_count = m_.scales() * block;
-    const bool in_order = m_.algorithm.grouping != Grouping::kPairsOfFour;
     const auto format = format_b_;
     for (int j = 0; j < batch_.shape.n; ++j, b += row_) {
-      if (in_order) {
-        Narrow(b, count, words);
-      } else {
-        for (int p = 0; p < count; ++p) words[p] = static_cast<Lane>(b[order[p]]);
-      }
+      for (int p = 0; p < count; ++p) words[p] = static_cast<Lane>(b[order[p]]);
       for (int p = 0; p < scale_count; ++p) scales[p] = static_cast<Lane>(b[count + p / block]);
       for (int p = 0; p < scales_at_; p += lanes_) {
         Operand x = Family::Decode(format, hn::Load(kLane, words + p));
-        if (m_.scale_block != 0 && !kScalesApart) {
+        if (!kScalesApart) {
           x = Scaled(x, DecodeLanes(scale_, hn::Load(kLane, scales + p)));
         }
         Store(x, b_, j * column_ + p);
@@ -371,12 +459,31 @@ class Simulation {
     }
   }
 
+  // The same without scales: all columns side by side.
+  MMADIFF_LANES void DecodeElements(const uint64_t* b) {
+    Lane* words = words_.data();
+    const int lanes = lanes_, count = m_.k, all = batch_.shape.n * count;
+    const auto format = format_b_;
+    const auto decode = [&](Lanes word, int p) { Store(Family::Decode(format, word), b_, p); };
+    int done = 0;
+    if (m_.algorithm.grouping == Grouping::kPairsOfFour) {
+      const int* order = order_.data();
+      for (int p = 0; p < all; ++p) {
+        words[p] = static_cast<Lane>(b[p / count * count + order[p % count]]);
+      }
+    } else {
+#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
+      for (; done + lanes <= all; done += lanes) decode(LoadWords(b + done), done);
+#endif
+      Narrow(b + done, all - done, words + done);
+    }
+    for (; done < all; done += lanes) decode(hn::Load(kLane, words + done), done);
+  }
+
   static MMADIFF_LANES void Store(const Operand& x, Operands& out, size_t at) {
     hn::Store(x.magnitude, kLane, out.magnitude.data() + at);
-    if constexpr (Family::kHasExponents) {
-      hn::Store(x.exponent, kLane, out.exponent.data() + at);
-      hn::Store(x.sign, kLane, out.sign.data() + at);
-    }
+    if constexpr (Family::kHasExponents) hn::Store(x.exponent, kLane, out.exponent.data() + at);
+    if constexpr (kHasSigns) hn::Store(x.sign, kLane, out.sign.data() + at);
   }
 
   // A scale is a power of two or a NaN.
