@@ -30,7 +30,7 @@ MMADIFF_HD_CALL inline void Band(const Tile& t, Random& r) {
 MMADIFF_HD_CALL inline void CancelAddend(const Tile& t, int x, int top, Random& r) {
   const TileKind& in = t.instruction;
   FillPowers(t, x, top, r);
-  const Composer compose(*in.c);
+  const Composer& compose = ComposerOf(in.c_words());
   for (int e = 0; e < t.results(); ++e) {
     const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
     t.c[e] = compose(!negative, top, r.OneIn(4) ? 1 : 0);
@@ -111,11 +111,12 @@ MMADIFF_HD_CALL inline void Borrow(const Tile& t, Random& r) {
   }
   const bool addend_leads = r.Coin();
   if (!addend_leads) FillPowers(t, r.Below(t.k()), top, r);
-  const Composer compose(*in.c);
-  const RandomWords any(*in.c);
-  for (int e = 0; e < t.results(); ++e) {
-    t.c[e] = addend_leads ? compose(r.Coin(), top, 0) : any(top - gap - r.Below(6), r);
+  if (addend_leads) {
+    const uint64_t power = ComposerOf(in.c_words())(false, top, 0);
+    return FillSigned(power, 1ull << SignBit(*in.c), t.c, t.results(), 1, r);
   }
+  const RandomWords any(ComposerOf(in.c_words()));
+  for (int e = 0; e < t.results(); ++e) t.c[e] = any(top - gap - r.Below(6), r);
 }
 
 // Zeros against the largest partners: does a zero product move the alignment exponent?
@@ -130,9 +131,10 @@ MMADIFF_HD_CALL inline void ZeroTimesHuge(const Tile& t, Random& r) {
       FillProducts(t, k, top - r.Below(24), r);
     } else if (r.Coin()) {
       ZeroRows(t, k, r);
-      FillWords(*in.b, {huge_b, huge_b, huge_b, 0}, false, t.b + k, t.columns(), t.stride(), r);
+      FillWords(in.b_words(), {huge_b, huge_b, huge_b, 0}, false, t.b + k, t.columns(), t.stride(),
+                r);
     } else {
-      FillWords(*in.a, {huge_a, huge_a, huge_a, 0}, false, t.a + k, t.rows(), t.stride(), r);
+      FillWords(in.a_words(), {huge_a, huge_a, huge_a, 0}, false, t.a + k, t.rows(), t.stride(), r);
       FillZeros(*in.b, t.b + k, t.columns(), t.stride(), r);
     }
   }
@@ -165,9 +167,9 @@ MMADIFF_HD_CALL inline void SignedZeros(const Tile& t, Random& r) {
     const bool nonzero = !all_zero && r.OneIn(4);
     const int zero = nonzero ? 0 : r.Between(1, 3);  // 1: A, 2: B, 3: both
     zero & 1 ? ZeroRows(t, k, r)
-             : FillWords(*in.a, {0, 0, 0, -1}, false, t.a + k, t.rows(), t.stride(), r);
+             : FillWords(in.a_words(), {0, 0, 0, -1}, false, t.a + k, t.rows(), t.stride(), r);
     zero & 2 ? FillZeros(*in.b, t.b + k, t.columns(), t.stride(), r)
-             : FillWords(*in.b, {0, 0, 0, -1}, false, t.b + k, t.columns(), t.stride(), r);
+             : FillWords(in.b_words(), {0, 0, 0, -1}, false, t.b + k, t.columns(), t.stride(), r);
   }
   FillZeros(*in.c, t.c, t.results(), 1, r);
 }
@@ -175,7 +177,7 @@ MMADIFF_HD_CALL inline void SignedZeros(const Tile& t, Random& r) {
 // Every edge of the addend's format over ordinary products.
 MMADIFF_HD_CALL inline void AddendEdges(const Tile& t, Random& r) {
   Band(t, r);
-  FillEdgeRows(*t.instruction.c, true, t.c, 1, t.results(), 0, r);
+  FillEdgeRows(t.instruction.c_words(), true, t.c, 1, t.results(), 0, r);
 }
 
 // Subnormal operands in A, in B or in both.
@@ -184,14 +186,15 @@ MMADIFF_HD_CALL inline void SubnormalOperands(const Tile& t, Random& r) {
   const int which = r.Below(3);
   const int other = r.Coin() ? 0 : MaxExponent(*in.a) - 2;
   Aim(t, 0, r);
-  const auto fill = [&](const Format& f, bool subnormal, Words out, int count) {
+  const auto fill = [&](const Format& f, const WordFormat& words, bool subnormal, Words out,
+                        int count) {
     int e[4] = {other, other, other, other};
     for (int i = 0; subnormal && i < 4; ++i) e[i] = r.Between(Lowest(f), f.min_exponent - 1);
-    if (t.scales() == 0) return FillWords(f, e, false, out, count * t.k(), 1, r);
-    for (int x = 0; x < count; ++x) FillWords(f, e, false, out + x * t.stride(), t.k(), 1, r);
+    if (t.scales() == 0) return FillWords(words, e, false, out, count * t.k(), 1, r);
+    for (int x = 0; x < count; ++x) FillWords(words, e, false, out + x * t.stride(), t.k(), 1, r);
   };
-  fill(*in.a, which != 1, t.a, t.rows());
-  fill(*in.b, which != 0, t.b, t.columns());
+  fill(*in.a, in.a_words(), which != 1, t.a, t.rows());
+  fill(*in.b, in.b_words(), which != 0, t.b, t.columns());
   FillAddends(t, in.c->min_exponent + 1, Lowest(*in.c), r);
 }
 
@@ -226,12 +229,12 @@ MMADIFF_HD_CALL inline void OverflowEdge(const Tile& t, Random& r) {
   for (int k = 0; k < t.k(); ++k) {
     FillProducts(t, k, products_lead && r.Coin() ? top - r.Below(4) : ulp + r.Between(-3, 2), r);
   }
-  if (r.OneIn(8)) return FillEdgeRows(*in.c, true, t.c, 1, t.results(), 0, r);
+  if (r.OneIn(8)) return FillEdgeRows(in.c_words(), true, t.c, 1, t.results(), 0, r);
   // An addend wider than the output has its largest digits and exponent.
   const int digits = std::min(in.c->fraction_bits, in.d->fraction_bits);
   const int largest = std::min(MaxExponent(*in.c), MaxExponent(*in.d));
-  const Composer compose(*in.c);
-  const RandomWords any(*in.c);
+  const Composer& compose = ComposerOf(in.c_words());
+  const RandomWords any(ComposerOf(in.c_words()));
   const int up = in.c->fraction_bits - digits;
   for (int e = 0; e < t.results(); ++e) {  // without branches on random data
     const bool fewer = !r.Coin();
@@ -277,9 +280,9 @@ MMADIFF_HD_CALL inline void Edges(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
   const bool specials = r.OneIn(4);
   Aim(t, MiddleExponent(in, r), r);
-  FillEdgeRows(*in.a, specials, t.a, t.rows(), t.k(), t.stride(), r);
-  FillEdgeRows(*in.b, specials, t.b, t.columns(), t.k(), t.stride(), r);
-  FillEdgeRows(*in.c, specials, t.c, 1, t.results(), 0, r);
+  FillEdgeRows(in.a_words(), specials, t.a, t.rows(), t.k(), t.stride(), r);
+  FillEdgeRows(in.b_words(), specials, t.b, t.columns(), t.k(), t.stride(), r);
+  FillEdgeRows(in.c_words(), specials, t.c, 1, t.results(), 0, r);
 }
 
 // One product that is not zero, alone or beside an addend: what one term does on its own.
@@ -309,7 +312,7 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   const int top = in.d->min_exponent + r.Below(in.d->fraction_bits);
   Aim(t, top, r);
   // A +0: that of a flushed operand too has its sign from B.
-  const uint64_t one = Compose(*in.b, !r.OneIn(4), 0, 0);
+  const uint64_t one = ComposerOf(in.b_words())(!r.OneIn(4), 0, 0);
   for (int k = 0; k < t.k(); ++k) {
     for (int i = 0; i < t.rows(); ++i) t.a[i * t.stride() + k] = 0;
     for (int j = 0; j < t.columns(); ++j) t.b[j * t.stride() + k] = one;
@@ -317,7 +320,7 @@ MMADIFF_HD_CALL inline void Vanish(const Tile& t, Random& r) {
   if (top < low && r.Coin()) return FillAddends(t, in.d->min_exponent, Lowest(*in.d), r);
   const int x = r.Below(t.k()), product = std::max(low, top);
   FillPowers(t, x, product, r);
-  const Composer compose(*in.c);
+  const Composer& compose = ComposerOf(in.c_words());
   for (int e = 0; e < t.results(); ++e) {
     const bool negative = t.a[e / in.shape.n * t.stride() + x] >> SignBit(*in.a);
     const uint64_t left = 1ull << r.Below(in.c->fraction_bits);

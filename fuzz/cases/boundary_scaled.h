@@ -21,8 +21,8 @@ MMADIFF_HD_CALL inline int BlockOf(const Tile& t, int group) {
 // Finite elements of any exponent.
 MMADIFF_HD_CALL inline void FillElements(const Tile& t, Random& r) {
   const TileKind& in = t.instruction;
-  FillEdgeRows(*in.a, false, t.a, t.rows(), t.k(), t.stride(), r);
-  FillEdgeRows(*in.b, false, t.b, t.columns(), t.k(), t.stride(), r);
+  FillEdgeRows(in.a_words(), false, t.a, t.rows(), t.k(), t.stride(), r);
+  FillEdgeRows(in.b_words(), false, t.b, t.columns(), t.k(), t.stride(), r);
 }
 
 MMADIFF_HD_CALL inline void ZeroGroup(const Tile& t, int group, Random& r) {
@@ -149,7 +149,7 @@ MMADIFF_HD_CALL inline void ScaleEdges(const Tile& t, Random& r) {
   for (int group = 0; group < Groups(t); ++group) {
     if (r.OneIn(3)) ZeroGroup(t, group, r);
   }
-  FillEdgeRows(*t.instruction.c, nan, t.c, 1, t.results(), 0, r);
+  FillEdgeRows(t.instruction.c_words(), nan, t.c, 1, t.results(), 0, r);
 }
 
 // NaN scales, zero scales and the largest: in rows, in columns, over infinities, over zeros alone,
@@ -172,7 +172,7 @@ MMADIFF_HD_CALL inline void ScaleSpecials(const Tile& t, Random& r) {
   plant(*in.a, t.a, t.rows(), 2);
   plant(*in.b, t.b, t.columns(), 3);
   for (int group = 0; zeros && group < Groups(t); ++group) ZeroGroup(t, group, r);
-  FillEdgeRows(*in.c, false, t.c, 1, t.results(), 0, r);
+  FillEdgeRows(in.c_words(), false, t.c, 1, t.results(), 0, r);
   for (int e = 0; e < t.results(); ++e) {
     const uint64_t infinity = InfinityWord(*in.c, r.Coin());
     t.c[e] = r.OneIn(3) ? infinity : t.c[e];

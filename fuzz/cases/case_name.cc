@@ -169,11 +169,12 @@ void Generate(const CaseStream& stream, uint64_t first, int64_t count, Batch& ba
   // Class by class: what the processor learns of one serves the next case.
   const int64_t period = stream.class_period();
   const uint32_t of_case = BlocksOf(s.a_words() + s.b_words() + s.d_words());
+  const TileKind kind = instruction;
   for (int64_t residue = 0; residue < std::min(period, count); ++residue) {
     const InputClass& input_class = stream.class_of(first + residue);
     FirstBlocks blocks(stream.seed, id, period, of_case);
     for (int64_t i = residue; i < count; i += period) {
-      const Tile tile = {instruction, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
+      const Tile tile = {kind, &batch.a[i * s.a_words()], &batch.b[i * s.b_words()],
                          &batch.c[i * s.d_words()]};
       Random random = of_case != 0 ? Random(stream.seed, id, first + i, blocks.Of(first + i))
                                    : Random(stream.seed, id, first + i);

@@ -14,18 +14,9 @@ namespace mmadiff {
 
 // `count` draws of `bits` bits.
 MMADIFF_HD inline void FillBits(int bits, Words out, int count, Random& r) {
-#if !defined(MMADIFF_ON_GPU)  // where these would be a table of jumps
-  const uint64_t keep = LowBits(bits);
-  const auto store = [&](int i, uint64_t draw) { out[i] = draw & keep; };
-  switch ((bits + 7) / 8) {
-    case 1:
-      return r.Each<uint8_t>(count, store);
-    case 2:
-      return r.Each<uint16_t>(count, store);
-    case 4:
-      return r.Each<uint32_t>(count, store);
-    case 8:
-      return r.Each<uint64_t>(count, store);
+#if !defined(MMADIFF_ON_GPU)
+  if (const FillTarget* const fill = BestFill(); fill != nullptr && out.step() == 1) {
+    return fill->make_bits(bits, count, &*out, r);
   }
 #endif
   for (int i = 0; i < count; ++i) out[i] = r.Bits(bits);

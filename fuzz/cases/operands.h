@@ -9,16 +9,12 @@
 #include <array>
 #include <cstdint>
 
+#include "fuzz/cases/composer.h"
 #include "fuzz/cases/fills.h"
 #include "fuzz/cases/tile.h"
 #include "sim/format.h"
 
 namespace mmadiff {
-
-// Exponent of the least positive number: a subnormal, or where zero is missing the field 0.
-MMADIFF_HD constexpr int Lowest(const Format& f) {
-  return f.has_zero ? f.min_exponent - f.fraction_bits : f.min_exponent - 1;
-}
 
 // Bits of a scale that have a meaning; those above are not read.
 MMADIFF_HD constexpr int FieldBits(const Format& f) { return f.exponent_bits + f.fraction_bits; }
@@ -118,56 +114,20 @@ MMADIFF_HD inline int ExponentOfScale(const Format& f, uint64_t word) {
   return exponent;
 }
 
-// Words of a format that are neither infinity nor NaN.
-class Composer {
- public:
-  MMADIFF_HD explicit Composer(const Format& f)
-      : lowest_(Lowest(f)),
-        highest_(MaxExponent(f)),
-        min_exponent_(f.min_exponent),
-        fraction_bits_(f.fraction_bits),
-        sign_bit_(SignBit(f)),
-        ignored_bits_(f.ignored_bits),
-        largest_(MaxFiniteWord(f) >> f.ignored_bits) {}
-
-  // `exponent` is clamped to the format, and a pattern beyond the largest number (all ones of e4m3) becomes the
-  // largest; below min_exponent the number is subnormal.
-  MMADIFF_HD uint64_t operator()(bool negative, int exponent, uint64_t fraction) const {
-    exponent = std::max(lowest_, std::min(exponent, highest_));
-    const int normal = std::max(exponent, min_exponent_);
-    const uint64_t base = static_cast<uint64_t>(normal - min_exponent_) << fraction_bits_;
-    const uint64_t significand = (fraction | 1ull << fraction_bits_) >> (normal - exponent);
-    return static_cast<uint64_t>(negative) << sign_bit_ | std::min(base + significand, largest_)
-                                                              << ignored_bits_;
-  }
-
- private:
-  int lowest_, highest_, min_exponent_, fraction_bits_, sign_bit_, ignored_bits_;
-  uint64_t largest_;
-};
-
 MMADIFF_HD_CALL inline uint64_t Compose(const Format& f, bool negative, int exponent,
                                         uint64_t fraction) {
   return Composer(f)(negative, exponent, fraction);
 }
 
-// Bits of a draw that has a fraction, its style and more.
-MMADIFF_HD inline int DrawOf(const Format& f) {
-  return f.fraction_bits + 9 <= 16 ? 16 : f.fraction_bits + 9 <= 32 ? 32 : 64;
-}
-
 // Words as FillWords() makes them, one by one.
 class RandomWords {
  public:
-  MMADIFF_HD explicit RandomWords(const Format& f)
-      : compose_(f),
-        styles_(StylesOf<uint64_t>(f)),
-        draw_(DrawOf(f)),
-        lowest_(Lowest(f)),
-        highest_(MaxExponent(f)) {}
+  MMADIFF_HD explicit RandomWords(const Format& f) : RandomWords(Composer(f)) {}
+  MMADIFF_HD explicit RandomWords(const Composer& compose)
+      : compose_(compose), styles_(StylesOf<uint64_t>(*compose.format)) {}
 
   MMADIFF_HD uint64_t operator()(int exponent, Random& r) const {
-    return Of(r.Bits(draw_), exponent);
+    return Of(r.Bits(draw()), exponent);
   }
   MMADIFF_HD uint64_t Of(uint64_t draw, int exponent) const {
     return compose_(draw & 1, exponent, FractionOf(draw));
@@ -177,10 +137,10 @@ class RandomWords {
     const int style = (draw >> 1) & 7;
     return (draw >> 9 & styles_.keep[style]) | styles_.set[style];
   }
-  MMADIFF_HD int draw() const { return draw_; }
+  MMADIFF_HD int draw() const { return compose_.draw_bits; }
   // Of any exponent of the format.
   MMADIFF_HD uint64_t operator()(Random& r) const {
-    const int exponent = r.Between(lowest_, highest_);
+    const int exponent = r.Between(compose_.lowest, compose_.highest);
     return (*this)(exponent, r);
   }
 
@@ -191,7 +151,6 @@ class RandomWords {
 #else
   const Styles<uint64_t>& styles_;
 #endif
-  int draw_, lowest_, highest_;
 };
 
 // FillWords() in words that hold a draw of `draw` bits, and so a word of the format.
@@ -217,37 +176,28 @@ MMADIFF_HD void FillWordsOf(const Format& f, const int (&exponents)[4], bool zer
   }
 }
 
-#if !defined(MMADIFF_ON_GPU)
-inline WordRule WordRuleOf(const Format& f, const int (&exponents)[4], bool zeros) {
-  return {f,
-          {exponents[0], exponents[1], exponents[2], exponents[3]},
-          MaxFiniteWord(f) >> f.ignored_bits,
-          f.fraction_bits,
-          f.fraction_bits + f.exponent_bits,
-          f.ignored_bits,
-          zeros};
-}
-#endif
-
 // `count` words, `stride` apart, each of one of four exponents, one in eight zero if `zeros`. The
 // format must have a sign and a fraction.
 // Without branches on random data, which no processor predicts: this makes most of the bits of a
 // run.
-MMADIFF_HD_CALL inline void FillWords(const Format& f, const int (&exponents)[4], bool zeros,
-                                      Words out, int count, int stride, Random& r) {
-  const int draw = DrawOf(f);
-#if !defined(MMADIFF_ON_GPU)
+MMADIFF_HD_CALL inline void FillWords(const WordFormat& words, const int (&exponents)[4],
+                                      bool zeros, Words out, int count, int stride, Random& r) {
+#if defined(MMADIFF_ON_GPU)
+  const Format& f = words;
+#else
   constexpr int kWorthIt = 6;
-  MakeWords* const make = BestFill();
-  if (count >= kWorthIt && make != nullptr) {
-    return make(WordRuleOf(f, exponents, zeros), draw / 8, count, &*out, stride * out.step(), r);
+  if (const FillTarget* const fill = BestFill(); fill != nullptr && count >= kWorthIt) {
+    return fill->make(words, exponents, zeros, count, &*out, stride * out.step(), r);
   }
+  const Format& f = FormatOf(words);
   if (count == 1) {
-    const uint64_t bits = r.Bits(draw), word = RandomWords(f).Of(bits, exponents[(bits >> 4) & 3]);
+    const uint64_t bits = r.Bits(DrawOf(f));
+    const uint64_t word = RandomWords(f).Of(bits, exponents[(bits >> 4) & 3]);
     *out = zeros && ((bits >> 6) & 7) == 0 ? word & 1ull << SignBit(f) : word;
     return;
   }
 #endif
+  const int draw = DrawOf(f);
   if (draw == 64) return FillWordsOf<uint64_t>(f, exponents, zeros, draw, out, count, stride, r);
   FillWordsOf<uint32_t>(f, exponents, zeros, draw, out, count, stride, r);
 }
@@ -261,12 +211,22 @@ MMADIFF_HD inline uint64_t Zero(const Format& f, Random& r) {
   return static_cast<uint64_t>(r.Coin() & HasMinusZero(f)) << SignBit(f);
 }
 
+// `word`, with the bits of `sign` or without.
+MMADIFF_HD inline void FillSigned(uint64_t word, uint64_t sign, Words out, int count, int stride,
+                                  Random& r) {
+#if !defined(MMADIFF_ON_GPU)
+  if (const FillTarget* const fill = BestFill(); fill != nullptr) {
+    const bool wide = (word | sign) >> 32 != 0;
+    return fill->make_signed(word, sign, wide, count, &*out, stride * out.step(), r);
+  }
+#endif
+  r.Each<uint8_t>(count,
+                  [&](int i, uint64_t draw) { out[i * stride] = word | (sign & -(draw & 1)); });
+}
+
 MMADIFF_HD_CALL inline void FillZeros(const Format& f, Words out, int count, int stride,
                                       Random& r) {
-  const int sign = HasMinusZero(f), up = SignBit(f);
-  r.Each<uint8_t>(count, [&](int i, uint8_t draw) {
-    out[i * stride] = static_cast<uint64_t>(draw & sign) << up;
-  });
+  FillSigned(0, HasMinusZero(f) ? 1ull << SignBit(f) : 0, out, count, stride, r);
 }
 
 // Infinity, or a NaN of any payload (quiet or signalling, in ignored bits too); any number if the
@@ -287,38 +247,35 @@ MMADIFF_HD_CALL inline uint64_t Special(const Format& f, Random& r) {
 
 // Words that FillEdges() chooses from.
 struct EdgesOf {
-  // A zero and those below, then any that are drawn anew for each row.
-  static constexpr int kZero = 0, kAny = 11, kWords = 16;
-  uint64_t words[kWords];
+  // A zero, the edges of the format, then any that are drawn anew for each row.
+  static constexpr int kZero = 0, kAny = 1 + kEdges, kWords = 16, kBehind = 16;
+  uint64_t words[kWords + kBehind];
   RandomWords any;
 
-  MMADIFF_HD explicit EdgesOf(const Format& f) : any(f) {
-    const uint64_t ones = LowBits(f.fraction_bits);
-    const Composer compose(f);
-    uint64_t* next = words + 1;
-    const auto add = [&](int exponent, uint64_t fraction) {
-      *next++ = compose(false, exponent, fraction);
-    };
-    add(Lowest(f), 0);              // smallest subnormal
-    add(f.min_exponent - 1, ones);  // largest subnormal
-    add(f.min_exponent, 0);         // smallest normal
-    add(f.min_exponent, 1);
-    add(0, 0);  // 1, and its neighbours
-    add(0, 1);
-    add(-1, ones);
-    add(MaxExponent(f), 0);
-    add(MaxExponent(f), ones - 1);  // largest but one (e4m3: the largest)
-    add(MaxExponent(f), ones);      // largest
+  MMADIFF_HD explicit EdgesOf(const WordFormat& f) : any(ComposerOf(f)) {
+#if defined(MMADIFF_ON_GPU)
+    ComposeEdges(ComposerOf(f), words + 1);
+#else
+    std::copy_n(f.edges, kEdges, words + 1);
+#endif
   }
 };
 
 // `count` words from the edges of a format, of either sign; infinities and NaNs only if `specials`.
-MMADIFF_HD_CALL inline void FillEdges(const Format& f, EdgesOf& edges, bool specials, Words out,
-                                      int count, Random& r) {
+MMADIFF_HD_CALL inline void FillEdges(const WordFormat& words, EdgesOf& edges, bool specials,
+                                      Words out, int count, Random& r) {
+  const Format& f = FormatOf(words);
   edges.words[EdgesOf::kZero] = Zero(f, r);
-  for (int i = EdgesOf::kAny; i < EdgesOf::kWords; ++i) {
-    edges.words[i] = specials && i < EdgesOf::kAny + 2 ? Special(f, r) : edges.any(r);
-  }
+  int any = EdgesOf::kAny;
+  if (specials) edges.words[any++] = Special(f, r), edges.words[any++] = Special(f, r);
+  const int left = EdgesOf::kWords - any;
+#if defined(MMADIFF_ON_GPU)
+  constexpr bool made = false;
+#else
+  const FillTarget* const fill = BestFill();
+  const bool made = fill != nullptr && fill->make_any(words, left, edges.words + any, r);
+#endif
+  for (int i = 0; !made && i < left; ++i) edges.words[any + i] = edges.any(r);
   // The pattern of -0 may be a NaN.
   const uint64_t minus_zero = f.nonfinite == Nonfinite::kNanMinusZero ? 1ull << SignBit(f) : ~0ull;
   const int up = SignBit(f);
@@ -330,10 +287,12 @@ MMADIFF_HD_CALL inline void FillEdges(const Format& f, EdgesOf& edges, bool spec
 }
 
 // The same in `rows` rows of `count` words, `stride` apart, each with edges of its own.
-MMADIFF_HD_CALL inline void FillEdgeRows(const Format& f, bool specials, Words out, int rows,
-                                         int count, int stride, Random& r) {
-  EdgesOf edges(f);
-  for (int i = 0; i < rows; ++i) FillEdges(f, edges, specials, out + i * stride, count, r);
+MMADIFF_HD_CALL inline void FillEdgeRows(const WordFormat& words, bool specials, Words out,
+                                         int rows, int count, int stride, Random& r) {
+  EdgesOf edges(words);
+  for (int i = 0; i < rows; ++i) {
+    FillEdges(words, edges, specials, out + i * stride, count, r);
+  }
 }
 
 MMADIFF_HD inline Range ProductRange(const TileKind& in) {
@@ -397,8 +356,16 @@ MMADIFF_HD inline void Aim(const Tile& t, int exponent, Random& r) {
 MMADIFF_HD_CALL inline void FillProducts(const Tile& t, int k, int product, Random& r) {
   const TileKind& in = t.instruction;
   const auto [a, b] = SplitExponent(*in.a, *in.b, product - ScaleExponent(t, k), r);
-  FillWords(*in.a, {a, a, a, a - 1}, false, t.a + k, t.rows(), t.stride(), r);
-  FillWords(*in.b, {b, b, b, b - 1}, false, t.b + k, t.columns(), t.stride(), r);
+#if !defined(MMADIFF_ON_GPU)
+  if (const FillTarget* const fill = BestFill(); fill != nullptr && t.columns() >= 6) {
+    const int stride = t.stride() * t.a.step();
+    fill->make_near(in.a_words(), a, t.rows(), &t.a[k], stride, r);
+    fill->make_near(in.b_words(), b, t.columns(), &t.b[k], stride, r);
+    return;
+  }
+#endif
+  FillWords(in.a_words(), {a, a, a, a - 1}, false, t.a + k, t.rows(), t.stride(), r);
+  FillWords(in.b_words(), {b, b, b, b - 1}, false, t.b + k, t.columns(), t.stride(), r);
 }
 
 // Products of term k exactly +-2^product, or as many as `spread` powers of two less; sign and
@@ -409,18 +376,16 @@ MMADIFF_HD_CALL inline void FillPowers(const Tile& t, int k, int product, Random
   const ExponentPair split =
       SplitExponent(*in.a, *in.b, product - spread / 2 - ScaleExponent(t, k), r);
   const int stride = t.stride();
-  const Composer compose(*in.a);
+  const Composer& compose = ComposerOf(in.a_words());
   const uint64_t power_a = compose(false, split.a, 0), sign = 1ull << SignBit(*in.a);
   if (spread == 0) {
-    r.Each<uint8_t>(t.rows(), [&](int i, uint64_t draw) {
-      t.a[i * stride + k] = power_a | (sign & -(draw & 1));
-    });
+    FillSigned(power_a, sign, t.a + k, t.rows(), stride, r);
   }
   for (int i = 0; spread != 0 && i < t.rows(); ++i) {
     const uint64_t power = compose(false, split.a + spread / 2 - r.Below(spread + 1), 0);
     t.a[i * stride + k] = power | (r.Coin() ? sign : 0);
   }
-  const uint64_t power_b = Compose(*in.b, false, split.b, 0);
+  const uint64_t power_b = ComposerOf(in.b_words())(false, split.b, 0);
   for (int j = 0; j < t.columns(); ++j) t.b[j * stride + k] = power_b;
 }
 
@@ -442,7 +407,7 @@ MMADIFF_HD_CALL inline void Negate(const Tile& t, int x, int y) {
 
 // Addends of exponents `low` to `high`.
 MMADIFF_HD_CALL inline void FillAddends(const Tile& t, int high, int low, Random& r) {
-  FillWords(*t.instruction.c,
+  FillWords(t.instruction.c_words(),
             {high, r.Between(low, high), r.Between(low, high), r.Between(low, high)}, true, t.c,
             t.results(), 1, r);
 }

@@ -78,7 +78,11 @@ class Random {
 #if defined(MMADIFF_ON_GPU)
     for (int i = 0; i < count; ++i) use(i, static_cast<T>(Bits(8 * sizeof(T))));
 #else
-    constexpr int kSome = 64;
+    constexpr int kFew = 4, kSome = 64;
+    if (count <= kFew) {
+      for (int i = 0; i < count; ++i) use(i, static_cast<T>(Bits(8 * sizeof(T))));
+      return;
+    }
     T draws[kSome + kBytes / sizeof(T)];
     for (int done = 0; done < count; done += kSome) {
       const int some = std::min(count - done, kSome);
@@ -136,6 +140,26 @@ class Random {
     if (end > kGroups * kBytes || more > (kBytes - 8) / bytes + 1) return false;
     runs = {begin() + position_, begin() + end_ - first * bytes, first};
     position_ = more > 0 ? end_ + more * bytes : position_ + count * bytes;
+    end_ = end;
+    return true;
+  }
+  // Pairs of draws, one of 2 bytes and one of others, in turn. Byte n of them, without the gap at the end of
+  // a group, lies at at[n], from `first` on at rest[n].
+  struct Pairs {
+    const uint8_t* at;
+    const uint8_t* rest;
+    int first;
+  };
+  // Takes the next `count` pairs of `bytes` bytes each, of at most 56 bytes together. False: another group is
+  // needed, and nothing was taken.
+  bool TakePairs(int bytes, int count, Pairs& pairs) {
+    const int room = end_ - 8 - position_, all = bytes * count;  // a draw begins at most there
+    const int whole = room < 0 ? -1 : room / bytes;
+    const int first = whole < 0 ? 0 : whole * bytes + (room - whole * bytes < 2 ? 2 : bytes);
+    const int end = end_ + (first < all ? kBytes : 0);
+    if (end > kGroups * kBytes) return false;
+    pairs = {begin() + position_, begin() + end_ - first, first};
+    position_ = first < all ? end_ + all - first : position_ + all;
     end_ = end;
     return true;
   }

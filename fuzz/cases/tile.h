@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "fuzz/cases/composer.h"
 #include "fuzz/cases/random.h"
 #include "sim/format.h"
 #include "sim/instruction.h"
@@ -18,9 +19,35 @@ struct TileKind {
 
   MMADIFF_HD TileKind(const Shape& s, const Format* fd, const Format* fa, const Format* fb,
                       const Format* fc, const Format* fs)
-      : shape(s), d(fd), a(fa), b(fb), c(fc), scale(fs) {}
+      : shape(s),
+        d(fd),
+        a(fa),
+        b(fb),
+        c(fc),
+        scale(fs)
+#if !defined(MMADIFF_ON_GPU)
+        ,
+        a_words_(*fa),
+        b_words_(*fb),
+        c_words_(*fc)
+#endif
+  {
+  }
   TileKind(const Instruction& i)  // NOLINT: a view of an instruction
       : TileKind(i.shape, i.d, i.a, i.b, i.c, i.scale) {}
+
+#if defined(MMADIFF_ON_GPU)
+  MMADIFF_HD const WordFormat& a_words() const { return *a; }
+  MMADIFF_HD const WordFormat& b_words() const { return *b; }
+  MMADIFF_HD const WordFormat& c_words() const { return *c; }
+#else
+  const WordFormat& a_words() const { return a_words_; }
+  const WordFormat& b_words() const { return b_words_; }
+  const WordFormat& c_words() const { return c_words_; }
+
+ private:
+  WordFormat a_words_, b_words_, c_words_;
+#endif
 };
 
 // Tiles lie together in the memory of a GPU, word by word, this many of them: threads that fill
@@ -56,7 +83,11 @@ class Words {
 // row of A and a column of B are k elements and then their scales. The rows of A of all blocks
 // share one structure, and so do the columns of B; their values differ.
 struct Tile {
+#if defined(MMADIFF_ON_GPU)
   TileKind instruction;
+#else
+  const TileKind& instruction;
+#endif
   Words a, b, c;
 
   MMADIFF_HD int rows() const { return instruction.shape.blocks * instruction.shape.m; }

@@ -47,9 +47,9 @@ struct FloatFormat {
   Lane base;                // joins them; as a float, what a subnormal number has too much
   Lane zero, least_normal;  // magnitudes
   Lane least_field, exponent;
-  Lane sign;              // of a float, or nothing
-  Lane least_special;     // magnitude
-  Lane special, ignored;  // make an infinity or a NaN one of floats: bits, and bits of the word
+  Lane sign;           // of a float, or nothing
+  Lane least_special;  // magnitude
+  Lane special;        // makes an infinity or a NaN one of floats
   bool nan_minus_zero;
 };
 
@@ -74,7 +74,6 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value) {
   of.sign = f.is_signed ? std::numeric_limits<Lane>::min() : 0;
   of.least_special = in_word(lane.least_special);
   of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMost;
-  of.ignored = lane.ignored_mask;
   of.nan_minus_zero = lane.nan_minus_zero;
   return of;
 }
@@ -126,9 +125,7 @@ class FusedSumLanes {
       x.magnitude = FloatOfHalf(Up(word, f.half_up));
       return x;
     }
-    Lanes value = FloatOf(f, magnitude) | hn::IfThenElseZero(special, All(f.special)) | sign;
-    if (f.ignored != 0) value = value | hn::IfThenElseZero(special, word & All(f.ignored));
-    x.magnitude = value;
+    x.magnitude = FloatOf(f, magnitude) | hn::IfThenElseZero(special, All(f.special)) | sign;
     return x;
   }
 

@@ -74,7 +74,8 @@ void Fill(const Format& f, std::mt19937_64& random, uint64_t& word) {
       word = sign | fraction;
       break;
     case 3:
-      word = sign | (HasInfinity(f) && random() % 4 == 0 ? InfinityWord(f, false) : fraction);
+      word = sign | (random() % 2 == 0 ? fraction : 0);
+      if (HasInfinity(f) && random() % 4 == 0) word |= InfinityWord(f, false);
       if (random() % 2 == 0) word |= bits & LowBits(f.ignored_bits);
       break;
     case 4:
@@ -529,7 +530,8 @@ TEST(Lanes, FusedSumsOfAnyFormats) {
                                     ? Nonfinite::kNone
                                     : pick(Nonfinite::kIeee, Nonfinite::kNone,
                                            Nonfinite::kNanAllOnes, Nonfinite::kNanMinusZero);
-    Format f = {"any", 1 + exponent + fraction, exponent, fraction, least, 0, nonfinite, true};
+    const int ignored = between(0, 7) == 0 ? between(1, 12) : 0, bits = 1 + exponent + fraction;
+    Format f = {"any", bits + ignored, exponent, fraction, least, ignored, nonfinite, true};
     f.has_zero = between(0, 7) != 0;
     return f;
   };
@@ -538,18 +540,20 @@ TEST(Lanes, FusedSumsOfAnyFormats) {
   int models = 0;
   for (int round = 0; round < 1500; ++round) {
     const Format d = pick(single, half);
-    const Algorithm alg = {
+    Algorithm alg = {
         .family = Family::kFusedSum,
         .terms = 1 << between(0, 5),
         .addend_joins =
             pick(AddendJoins::kFirstStep, AddendJoins::kFirstStep, AddendJoins::kLastAdd),
         .fraction_bits = between(1, 27),
-        .exponent_floor = pick(kNoFloor, -300, -133, -60, -20, 0, 30, 100),
+        .exponent_floor = pick(kNoFloor, -300, -133, -60, -20, 0, 30, 100, 130, 300),
         .addend_exponent = pick(AddendExponent::kOwnFormat, AddendExponent::kOutputFormat),
         .output_rounding = pick(Rounding::kTowardZero, Rounding::kNearestEven, Rounding::kDown,
                                 Rounding::kUp, Rounding::kToOdd),
         .output_fraction_bits = d.fraction_bits,
         .zero_sign = pick(ZeroSign::kIeee, ZeroSign::kPositive, ZeroSign::kSumPositive)};
+    alg.nan_rule = pick(NanRule::kAllOnes, NanRule::kQuietPositive, NanRule::kPropagate);
+    if (between(0, 3) == 0) alg.output_fraction_bits = between(1, d.fraction_bits);
     const Model m = {format(), format(), pick(single, half), d, between(1, 33), alg};
     if (!HasLanes(m)) continue;
     ++models;

@@ -175,7 +175,7 @@ MMADIFF_LANES void GatherFour(const Lane* from, int lanes, int row, uint64_t* to
 
 #if HWY_TARGET == HWY_AVX3
 // So that arrays lie in registers.
-#define MMADIFF_UNROLL _Pragma("GCC unroll 8")
+#define MMADIFF_ALL_EIGHT _Pragma("GCC unroll 8")
 // Eight words of each row become eight vectors, or the other way round.
 constexpr bool kMovesEights = true;
 constexpr hn::Full512<uint64_t> kEight;
@@ -205,7 +205,7 @@ MMADIFF_LANES void Turn(Eight (&x)[8]) {
 }
 MMADIFF_LANES void ScatterEight(const uint64_t* from, int64_t stride, int lanes, Lane* to) {
   Eight x[8];
-  MMADIFF_UNROLL
+  MMADIFF_ALL_EIGHT
   for (Eight& row : x) {
     row = hn::LoadU(kEight, from);
     from += stride;
@@ -215,19 +215,19 @@ MMADIFF_LANES void ScatterEight(const uint64_t* from, int64_t stride, int lanes,
     from += stride;
   }
   Turn(x);
-  MMADIFF_UNROLL
+  MMADIFF_ALL_EIGHT
   for (int i = 0; i < 8; ++i) {
     hn::Store(x[i], kEight, reinterpret_cast<uint64_t*>(to + i * lanes));
   }
 }
 MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* to) {
   Eight x[8];
-  MMADIFF_UNROLL
+  MMADIFF_ALL_EIGHT
   for (int i = 0; i < 8; ++i) {
     x[i] = hn::Load(kEight, reinterpret_cast<const uint64_t*>(from + i * lanes));
   }
   Turn(x);
-  MMADIFF_UNROLL
+  MMADIFF_ALL_EIGHT
   for (const Eight& words : x) {
     if (sizeof(Lane) == 8) {
       hn::StoreU(words, kEight, to);
@@ -239,7 +239,7 @@ MMADIFF_LANES void GatherEight(const Lane* from, int lanes, int row, uint64_t* t
     to += row;
   }
 }
-#undef MMADIFF_UNROLL
+#undef MMADIFF_ALL_EIGHT
 #else
 constexpr bool kMovesEights = false;
 MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
