@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "fuzz/bench/count.h"
 #include "fuzz/unit_runner.h"
 #include "sim/lanes/lanes.h"
@@ -167,18 +168,21 @@ std::vector<std::string> BenchedRows() {
           "gfx942/v_mfma_f32_16x16x16_f16"};
 }
 
-absl::StatusOr<std::vector<BenchRow>> Bench(const BenchOptions& options, Device* device,
-                                            const std::function<bool()>& stop,
-                                            const std::function<void(const Operation&)>& progress) {
-  std::vector<BenchRow> rows;
+BenchRows Bench(const BenchOptions& options, Device* device, const std::function<bool()>& stop,
+                const std::function<void(const Operation&)>& progress) {
+  BenchRows all;
   for (const Operation* op : options.ops) {
     if (stop()) break;
     progress(*op);
     const absl::StatusOr<BenchRow> row = RowBench(*op, options, device, stop).Run();
-    if (!row.ok()) return row.status();
-    if (!stop()) rows.push_back(*row);
+    if (!row.ok()) {
+      all.status =
+          absl::Status(row.status().code(), absl::StrCat(op->name, ": ", row.status().message()));
+      break;
+    }
+    if (!stop()) all.rows.push_back(*row);
   }
-  return rows;
+  return all;
 }
 
 }  // namespace mmadiff

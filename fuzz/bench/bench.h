@@ -42,10 +42,13 @@ struct BenchOptions {
 // Rows of every family that are measured unless others are named; names of the table.
 std::vector<std::string> BenchedRows();
 
-// `device` may be null. Ends early, with the rows so far, when `stop` says so. Errors are the
-// device's.
-absl::StatusOr<std::vector<BenchRow>> Bench(const BenchOptions& options, Device* device,
-                                            const std::function<bool()>& stop,
-                                            const std::function<void(const Operation&)>& progress);
+struct BenchRows {
+  std::vector<BenchRow> rows;
+  absl::Status status;  // the device's, of the row behind the last
+};
+
+// `device` may be null. Ends early, with the rows so far, when `stop` says so or the device fails.
+BenchRows Bench(const BenchOptions& options, Device* device, const std::function<bool()>& stop,
+                const std::function<void(const Operation&)>& progress);
 
 }  // namespace mmadiff

@@ -123,7 +123,9 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
                                       Nanoseconds(row.simulator)};
     if (bound) cells.push_back(row.bound > 0 ? Nanoseconds(row.bound) : "-");
     cells.push_back(Nanoseconds(row.digest));
-    if (device) cells.push_back(row.device ? Nanoseconds(*row.device) : "-");
+    if (device) {
+      cells.push_back(row.device ? Nanoseconds(*row.device) + (row.agrees ? "" : " differs") : "-");
+    }
     cells.push_back(Nanoseconds(row.unit));
     cells.push_back(one_round ? "-"
                               : absl::StrFormat("%.0f %%", 100 * (row.unit_most / row.unit - 1)));
@@ -214,18 +216,19 @@ int RunBench(const Flags& flags, const Globals& globals) {
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
   const auto stop = [&] { return !StopReason(endless).empty(); };
   if (device != nullptr) device->StopWhen(stop);
-  const auto rows =
+  const auto [rows, failed] =
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
             stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
-  if (!rows.ok()) return Fail(rows.status());
-  const std::string stopped = rows->size() < ops->size() ? StopReason(endless) : "";
+  if (!failed.ok() && rows.empty()) return Fail(failed);
+  std::string stopped = rows.size() < ops->size() ? StopReason(endless) : "";
+  if (!failed.ok()) stopped = std::string(failed.message());
   const bool compares = !earlier.file.empty();
-  const std::string differs = compares ? WhatDiffers(earlier, settings, *rows) : "";
+  const std::string differs = compares ? WhatDiffers(earlier, settings, rows) : "";
   if (!differs.empty()) {
     console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
   }
-  for (const BenchRow& row : *rows) {
+  for (const BenchRow& row : rows) {
     if (!row.agrees) console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
   }
   const std::string version = absl::StrReplaceAll(VersionText(), {{"\n", ", "}});
@@ -240,12 +243,17 @@ int RunBench(const Flags& flags, const Globals& globals) {
       json["compared"] = {
           {"file", earlier.file}, {"version", earlier.version}, {"differs", differs}};
     }
-    for (const BenchRow& row : *rows) json["rows"].push_back(AsJson(row, earlier));
+    for (const BenchRow& row : rows) json["rows"].push_back(AsJson(row, earlier));
     console.Print(JsonText(json, 1) + "\n");
   } else {
     std::string head = absl::StrCat(
         "ns a dot product, one thread, the least of ", flags.rounds,
-        " rounds by the clock on the wall; spread: how much longer the slowest unit took; lanes ",
+        flags.rounds == 1 ? " round" : " rounds", " of ",
+        *time == absl::ZeroDuration() ? "a batch" : settings.at("time"),
+        " by the clock on the wall; unit: all that `run` does beside a device that answers at "
+        "once; "
+        "spread: how much longer the slowest unit took; M/s: million dot products in a second of "
+        "units; lanes ",
         settings.at("lanes"), "; ", settings.at("machine"), "\n");
     if (compares) {
       absl::StrAppend(&head, "x: how many times as fast as ", earlier.file, " of ",
@@ -253,13 +261,13 @@ int RunBench(const Flags& flags, const Globals& globals) {
                       "; - where it has no such row\n");
     }
     console.Print(absl::StrCat(Wrap(head, console.style().width, 2),
-                               TableOf(*rows, earlier, flags.bound, device != nullptr,
+                               TableOf(rows, earlier, flags.bound, device != nullptr,
                                        flags.rounds == 1, console.style())));
   }
   if (stopped.empty()) return kClean;
-  console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows->size(), " of ", ops->size(),
+  console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
                             " instructions are measured"));
-  return kStopped;
+  return failed.ok() ? kStopped : Fail(failed);
 }
 
 }  // namespace

@@ -344,7 +344,9 @@ command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("co
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
 expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
 expect 0 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host
-expect 0 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'
+expect 0 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'; says ' differs '
+expect 4 replay "$mma@g3:1:5"; warns '--device=DEVICE asks another'
+expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:dead=2; warns '1 of 2'; says 'unit'
 expect 5 bench --instr=$fma --compare=/dev/null; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain

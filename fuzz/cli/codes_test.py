@@ -131,7 +131,7 @@ layout 0 clean | mmadiff layout $M
 layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
-mutants 75 stopped | signalled mmadiff mutants --cases=2^40
+mutants 75 stopped | signalled mmadiff mutants --instr=$M --strategy=bits --cases=2^40
 bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
 bench 3 internal error | mmadiff bench --instr=$F --rounds=1 --time=0 --json > costs.json && mmadiff bench --instr=x86/vdpbf16ps --compare=costs.json
 bench 4 no such | mmadiff bench --instr=$F --rounds=1 --time=0 --device=cuda:9

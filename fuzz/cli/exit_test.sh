@@ -166,7 +166,7 @@ expect_stopped probe --all --instr=$fma --device="exec:$eight; kill -TERM \$self
 says 'stat::agree: 1'; rm asked
 # mutants: a signal comes sooner or later than its handler.
 for ((seconds = 1; seconds < 300; seconds *= 2)); do
-  timeout --preserve-status -s TERM $seconds "$m" mutants --cases=2^40 >/dev/null 2>&1; code=$?
+  timeout --preserve-status -s TERM $seconds "$m" mutants --instr="$mma" --strategy=bits --cases=2^40 >/dev/null 2>&1; code=$?
   [ $code = 143 ] || break
 done
 [ $code = 75 ] || fail "exit code $code, not 75, of mutants after a signal"

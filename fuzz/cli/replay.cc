@@ -201,6 +201,10 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
     }
   };
   const auto outcome = ReplaySubjects(options, engine.get(), report, console);
+  if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
+    return Fail(absl::NotFoundError(
+        absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another")));
+  }
   if (!outcome.ok()) return Fail(outcome.status());
   if (globals.json) {
     Json json = {{"reports", std::move(reports)}};

@@ -39,7 +39,10 @@ std::string Text(const RunStatus& s, size_t width) {
       absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ", CountsText(s.total)));
   if (s.findings > 0) add("findings", absl::StrCat(s.findings));
   for (const std::string& line : s.distrusted) add("distrusted", line);
-  if (s.rate > 0) add("rate", HumanCount(s.rate) + " dot products/s");
+  // Units say whole seconds.
+  const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
+  const std::string least = rough ? "at least " : "";
+  if (s.rate > 0) add("rate", absl::StrCat(least, HumanCount(s.rate), " dot products/s"));
   if (s.last_ended > 0) add("last unit", UtcTime(s.last_ended));
   if (!s.machines.empty()) {
     const size_t shown = std::min<size_t>(s.machines.size(), 5);
