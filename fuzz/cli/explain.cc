@@ -30,7 +30,7 @@ std::string BucketLine(const ExplainedBucket& b) {
                       "\n");
 }
 
-nlohmann::ordered_json Json(const Operation& op, const std::string& device, const Diagnosis& d) {
+nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, const Diagnosis& d) {
   nlohmann::ordered_json changes = nlohmann::ordered_json::array();
   for (const Neighbour& n : d.changes) changes.push_back(ChangeJson(n.name));
   return {
@@ -68,7 +68,7 @@ int RunFolder(const std::string& folder, const Globals& globals) {
     for (const ExplainedBucket& b : group.buckets) {
       buckets.push_back({{"bucket", b.name}, {"answers", b.answers}, {"missed", b.missed}});
     }
-    json.push_back(Json(*group.op, group.device, group.diagnosis));
+    json.push_back(JsonOf(*group.op, group.device, group.diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
     if (!globals.json) console.Print(Wrap(GroupText(group), console.style().width, 2));
   }
@@ -125,7 +125,7 @@ std::string CaseJson(const ExplainedCase& e) {
   const Operation& op = *e.subject.mismatch.op;
   const Observed& observed = e.observed[e.element];
   const StageTable stages = MakeStageTable(op, e.of_answer.changes, observed.dot);
-  nlohmann::ordered_json json = Json(op, e.subject.device_name, e.diagnosis);
+  nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
   json.update({{"agrees", e.agrees},
                {"bucket", e.bucket},
                {"results", e.observed.size()},

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kMostNamed = 3;  // changes
+constexpr size_t kMostChanges = 3;  // changes
 
 struct Flags {
   std::vector<std::string> instr = {"*"};
@@ -154,7 +154,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
   for (const ArchVerdict& v : id.archs) verdicts.push_back({v.arch, VerdictText(id, v)});
   absl::StrAppend(&text, Grouped(verdicts, style.width), IndistinctText(id, style.width));
   if (id.changes > 0 && !id.Identified().empty()) {
-    const size_t named = std::min(kMostNamed, id.unrefuted.size());
+    const size_t named = std::min(kMostChanges, id.unrefuted.size());
     const auto first = id.unrefuted.begin();
     absl::StrAppend(
         &text,

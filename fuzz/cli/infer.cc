@@ -28,7 +28,7 @@ nlohmann::ordered_json RowJson(const Algorithm& a) {
   return {{"family", text.substr(0, text.find('('))}, {"parameters", ParametersJson(text)}};
 }
 
-nlohmann::ordered_json Json(const Operation& op, const Inference& i) {
+nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
   nlohmann::ordered_json json = {{"instruction", op.name}};
   if (i.structure && i.structure->tree) json["tree"] = TreeText(*i.structure->tree, op.model.k);
   if (i.algorithm) {
@@ -156,7 +156,7 @@ class Inferring {
                            console_.Status(absl::StrCat(op.name, ": ", what), false);
                          }});
     }
-    json_.push_back(Json(op, *inference));
+    json_.push_back(JsonOf(op, *inference));
     if (!globals_.json) console_.Print(InferenceText(op, *inference, console_.style()));
     if (const int code = File(op, device, *inference); code != kClean) return code;
     if (!inference->status.ok()) return Ended(inference->status);

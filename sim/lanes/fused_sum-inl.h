@@ -42,9 +42,9 @@ struct FloatFormat {
   // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a word a float of
   // half precision; -1: it is none with fewer digits.
   int down, up, sign_up, half_up;
-  Lane magnitude;           // bits of a word
-  Lane digits;              // those that `up` moves
-  Lane base;                // joins them; as a float, what a subnormal number has too much
+  Lane magnitude;  // bits of a word
+  Lane digits;     // those that `up` moves
+  Lane base;       // joins them; as a float, what a subnormal number has too much, or half of it
   Lane zero, least_normal;  // magnitudes
   Lane least_field, exponent;
   Lane sign;           // of a float, or nothing
