@@ -101,11 +101,14 @@ std::string IncompleteNotes(const CampaignOptions& options, const CampaignOutcom
   std::string text;
   size_t few = 0, rows = 0;
   for (const OperationOutcome* op : IncompleteOperations(options, outcome)) {
-    std::vector<std::string> names = ThinBinNames(*op);
-    if (op->total.dot_products == 0 || names.size() * 4 > op->total.coverage.size()) {
+    const std::vector<Bin> bins = BinsOf(op->op->model);
+    const std::vector<size_t> thin = ThinBins(bins, op->total.coverage);
+    if (op->total.dot_products == 0 || thin.size() * 4 > op->total.coverage.size()) {
       ++few;
       continue;
     }
+    std::vector<std::string> names;
+    for (const size_t i : thin) names.push_back(bins[i].name());
     for (const std::string& c : EmptyClasses(options, *op)) names.push_back("class " + c);
     if (++rows > kRows) continue;
     const size_t all = names.size();
@@ -201,7 +204,7 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
 }
 
 bool IsFilled(const CampaignOptions& options, const OperationOutcome& op) {
-  return ThinBinNames(op).empty() && EmptyClasses(options, op).empty();
+  return EmptyClasses(options, op).empty() && ThinBinNames(op).empty();
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
