@@ -125,6 +125,29 @@ struct LongProducts {
 };
 #endif
 
+// Index k of step `i` of `count` ones.
+MMADIFF_LANES int ChainIndex(const Model& m, int i, int count) {
+  return m.algorithm.order == Order::kAscending ? i : count - 1 - i;
+}
+// The steps of a chain in their order: step(k, sum) is the word behind one more product, add(x, y) that of a sum.
+template <class Step, class Add>
+MMADIFF_LANES Lanes ChainOf(const Model& m, Lanes c, const Step& step, const Add& add) {
+  const bool joins_last = m.algorithm.addend_joins != AddendJoins::kFirstStep;
+  if (!joins_last || m.algorithm.grouping != Grouping::kEvenOdd) {
+    Lanes sum = joins_last ? Zero() : c;
+    for (int i = 0; i < m.k; ++i) sum = step(ChainIndex(m, i, m.k), sum);
+    return joins_last ? add(c, sum) : sum;
+  }
+  // Two chains at a time: each step waits for the one before.
+  const int evens = (m.k + 1) / 2, odds = m.k / 2;
+  Lanes even = Zero(), odd = Zero();
+  for (int i = 0; i < evens; ++i) {
+    even = step(2 * ChainIndex(m, i, evens), even);
+    if (i < odds) odd = step(2 * ChainIndex(m, i, odds) + 1, odd);
+  }
+  return add(c, add(even, odd));
+}
+
 template <class Products>
 class FmaChainLanes {
  public:
@@ -147,9 +170,9 @@ class FmaChainLanes {
   // Rows give the operand of index k by row.At(k).
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
-    const Algorithm& alg = m_.algorithm;
-    if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c);
-    return Added(c, alg.grouping == Grouping::kEvenOdd ? EvenAndOdd(a, b) : Chain(a, b, Zero()));
+    return ChainOf(
+        m_, c, [&](int k, Lanes sum) HWY_ATTR { return StepOf(a.At(k), b.At(k), sum); },
+        [&](Lanes x, Lanes y) HWY_ATTR { return Added(x, y); });
   }
 
   // Of two columns: each step of a chain waits for the one before, and the other chain fills the time.
@@ -162,7 +185,7 @@ class FmaChainLanes {
       return;
     }
     for (int i = 0; i < m_.k; ++i) {
-      const int k = At(i, m_.k, 0, 1);
+      const int k = ChainIndex(m_, i, m_.k);
       const Operand x = a.At(k), y0 = b0.At(k), y1 = b1.At(k);
       const Operand z0 = DecodeLanes(addend_, c0), z1 = DecodeLanes(addend_, c1);
       const Sum sum0 = Products::Add(m_, x, y0, z0), sum1 = Products::Add(m_, x, y1, z1);
@@ -171,10 +194,6 @@ class FmaChainLanes {
     }
   }
 
-  // Index k of step `i` of `count` over every `stride`-th k from `first` on.
-  MMADIFF_LANES int At(int i, int count, int first, int stride) const {
-    return first + stride * (m_.algorithm.order == Order::kAscending ? i : count - 1 - i);
-  }
   // The words of x * y + c, and of x + y.
   MMADIFF_LANES Lanes StepOf(const Operand& x, const Operand& y, Lanes c) const {
     const Operand z = DecodeLanes(addend_, c);
@@ -185,29 +204,6 @@ class FmaChainLanes {
   }
 
  private:
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes Chain(const RowA& a, const RowB& b, Lanes c) const {
-    for (int i = 0; i < m_.k; ++i) c = Step(a, b, At(i, m_.k, 0, 1), c);
-    return c;
-  }
-
-  // Two chains at a time: each step waits for the one before.
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes EvenAndOdd(const RowA& a, const RowB& b) const {
-    const int evens = (m_.k + 1) / 2, odds = m_.k / 2;
-    Lanes even = Zero(), odd = Zero();
-    for (int i = 0; i < evens; ++i) {
-      even = Step(a, b, At(i, evens, 0, 2), even);
-      if (i < odds) odd = Step(a, b, At(i, odds, 1, 2), odd);
-    }
-    return Added(even, odd);
-  }
-
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes Step(const RowA& a, const RowB& b, int k, Lanes c) const {
-    return StepOf(a.At(k), b.At(k), c);
-  }
-
   // The word of a * b + c.
   MMADIFF_LANES Lanes Rounded(const Operand& a, const Operand& b, const Operand& c,
                               const Sum& exact) const {
@@ -311,11 +307,9 @@ class FloatChainLanes {
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
-    const Algorithm& alg = m_.algorithm;
-    if (alg.addend_joins == AddendJoins::kFirstStep) return Chain(a, b, c, m_.k, 0, 1);
-    if (alg.grouping != Grouping::kEvenOdd) return Added(c, Chain(a, b, Zero(), m_.k, 0, 1));
-    const Lanes even = Chain(a, b, Zero(), (m_.k + 1) / 2, 0, 2);
-    return Added(c, Added(even, Chain(a, b, Zero(), m_.k / 2, 1, 2)));
+    return ChainOf(
+        m_, c, [&](int k, Lanes sum) HWY_ATTR { return Step(a.Magnitude(k), b.Magnitude(k), sum); },
+        [&](Lanes x, Lanes y) HWY_ATTR { return Added(x, y); });
   }
 
  private:
@@ -324,17 +318,6 @@ class FloatChainLanes {
   static InputFormat InputFormatOf(const Model& m, const Format& f) {
     return {LaneFormatOf(f, 0, m.algorithm.input_subnormals, m.d),
             static_cast<Lane>(InfinityWord(m.d, false))};
-  }
-
-  // `count` steps over every `stride`-th k from `first` on.
-  template <class RowA, class RowB>
-  MMADIFF_LANES Lanes Chain(const RowA& a, const RowB& b, Lanes c, int count, int first,
-                            int stride) const {
-    for (int i = 0; i < count; ++i) {
-      const int k = integers_.At(i, count, first, stride);
-      c = Step(a.Magnitude(k), b.Magnitude(k), c);
-    }
-    return c;
   }
 
   MMADIFF_LANES Lanes Step(Lanes a, Lanes b, Lanes c) const {
