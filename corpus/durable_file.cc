@@ -50,6 +50,9 @@ absl::Status WriteAndRename(int fd, const std::string& temporary, const std::str
 absl::Status WriteWholeFile(const std::string& path, absl::string_view contents, bool exclusive) {
   std::string temporary = path + ".tmpXXXXXX";
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
+  if (fd < 0 && errno == ENOENT) {
+    return absl::DataLossError(absl::StrCat(path, ": not written, its folder is not there"));
+  }
   if (fd < 0) return NotDurable(path, "create a temporary file beside it", errno);
   absl::Status status = WriteAndRename(fd, temporary, path, contents, exclusive);
   if (close(fd) != 0 && status.ok()) status = NotDurable(path, "close", errno);

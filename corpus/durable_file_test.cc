@@ -75,7 +75,7 @@ TEST_F(DurableFile, MissingFolderIsDataLossWithThePath) {
   const absl::Status s = WriteFileDurably(Path("none/file"), "x");
   EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(s.message(), HasSubstr("none/file"));
-  EXPECT_THAT(s.message(), HasSubstr("No such file"));
+  EXPECT_THAT(s.message(), HasSubstr("its folder is not there"));
 }
 
 TEST(AppendDurably, FullDiskIsDataLoss) {

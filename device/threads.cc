@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
-#include <thread>
-#include <vector>
+#include <new>
+#include <system_error>
+#include <utility>
 
 namespace mmadiff {
 namespace {
@@ -80,11 +81,23 @@ int ThreadsOf(int flag) {
   return flag > 0 ? flag : std::max(1, cores);
 }
 
+bool StartThread(std::vector<std::jthread>& threads, std::function<void()> work) {
+  try {
+    threads.emplace_back(std::move(work));
+    return true;
+  } catch (const std::system_error&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 void InThreads(int threads, const std::function<void(int thread)>& work) {
-  std::vector<std::thread> others;
-  for (int t = 1; t < threads; ++t) others.emplace_back(work, t);
+  std::vector<std::jthread> others;
+  for (int t = 1; t < threads; ++t) {
+    if (!StartThread(others, [&work, t] { work(t); })) break;
+  }
   work(0);
-  for (std::thread& other : others) other.join();
 }
 
 absl::Status InOrder(size_t count, int threads, const std::function<void(size_t, int)>& work,

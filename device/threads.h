@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <thread>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -11,8 +13,11 @@ namespace mmadiff {
 // A number of threads as flags say it: 0 is one for each core.
 int ThreadsOf(int flag);
 
+// Starts `work` in a thread more. False where none can be had: a limit of processes, no memory.
+bool StartThread(std::vector<std::jthread>& threads, std::function<void()> work);
+
 // Calls `work` with 0 to threads - 1 at the same time, 0 in the calling thread; all have returned
-// when it returns.
+// when it returns. Where fewer threads can be had it is called with fewer numbers, the first ones.
 void InThreads(int threads, const std::function<void(int thread)>& work);
 
 // Calls `work` for items 0 to count - 1, in any of the threads of InThreads() and at most a few

@@ -2,6 +2,7 @@
 #include "device/threads.h"
 
 #include <gmock/gmock.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <chrono>
@@ -20,6 +21,45 @@ TEST(ThreadsTest, EachThreadIsCalledOnce) {
   std::vector<int> calls(7);
   InThreads(7, [&](int thread) { ++calls[thread]; });
   EXPECT_THAT(calls, Each(1));
+}
+
+// Threads whose stacks no address space has.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t none;
+    pthread_attr_init(&none);
+    pthread_attr_setstacksize(&none, size_t{1} << 55);
+    pthread_setattr_default_np(&none);
+    pthread_attr_destroy(&none);
+  }
+  ~NoThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+ private:
+  pthread_attr_t before_;
+};
+
+TEST(ThreadsTest, WhereNoThreadCanBeHadTheCallerWorksAlone) {
+  const NoThreads none;
+  std::vector<std::jthread> threads;
+  EXPECT_FALSE(StartThread(threads, [] { FAIL(); }));
+  EXPECT_TRUE(threads.empty());
+  std::vector<int> called;
+  InThreads(7, [&](int thread) { called.push_back(thread); });
+  EXPECT_THAT(called, testing::ElementsAre(0));
+  size_t delivered = 0;
+  const absl::Status s = InOrder(
+      kItems, 5, [](size_t, int thread) { EXPECT_EQ(thread, 0); },
+      [&](size_t i) {
+        EXPECT_EQ(i, delivered++);
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(s.ok()) << s;
+  EXPECT_EQ(delivered, kItems);
 }
 
 TEST(ThreadsTest, ItemsAreDeliveredInOrder) {

@@ -147,7 +147,7 @@ class Campaign {
   CampaignOutcome Run(std::vector<std::unique_ptr<Engine>> engines) {
     const auto start = std::chrono::steady_clock::now();
     Progress progress(options_.forever ? 0 : RemainingDotProducts(), console_);
-    std::vector<std::thread> workers;
+    std::vector<std::jthread> workers;
     running_ = static_cast<int>(engines.size());
     for (size_t r = 0; engines.front()->device().StartsAnew() && r < outcome_.ops.size(); ++r) {
       const Operation& op = *outcome_.ops[r].op;
@@ -157,7 +157,17 @@ class Campaign {
     for (const std::unique_ptr<Engine>& engine : engines) {
       NoteWarning(engine->warning());
       engine->device().StopWhen([this] { return MustEnd(); });
-      workers.emplace_back([this, &engine] { Work(*engine); });
+      if (StartThread(workers, [this, &engine] { Work(*engine); })) continue;
+      std::lock_guard lock(mutex_);
+      --running_;
+    }
+    if (workers.empty()) {
+      running_ = 1;
+      Work(*engines.front());
+    }
+    if (workers.size() < engines.size()) {
+      outcome_.warnings.push_back(
+          absl::StrCat(workers.size(), " of ", engines.size(), " threads could be started"));
     }
     {
       std::unique_lock lock(mutex_);
@@ -167,7 +177,7 @@ class Campaign {
         progress.Update(outcome_.attempt_dot_products, findings_count_);
       }
     }
-    for (std::thread& worker : workers) worker.join();
+    workers.clear();  // joins them
     if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
     for (const std::unique_ptr<Engine>& engine : engines) {
       std::string unit = outcome_.attempt_dot_products > 0 ? engine->device().Hardware() : "";

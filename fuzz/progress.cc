@@ -3,10 +3,15 @@
 #include <algorithm>
 #include <bit>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 
 namespace mmadiff {
+
+std::string CountText(uint64_t n, absl::string_view what) {
+  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
+}
 
 std::string HumanCount(double count) {
   constexpr const char* kUnits[] = {"", " k", " M", " G", " T"};

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "fuzz/console.h"
 
 namespace mmadiff {
 
 // "1.23 G", "45.0 M", "999".
 std::string HumanCount(double count);
+// "1 case", "2 cases".
+std::string CountText(uint64_t n, absl::string_view what);
 
 // Seconds since 1970 as "2026-01-31T06:00:00Z"; "" for 0, which is not known.
 std::string UtcTime(uint64_t seconds);

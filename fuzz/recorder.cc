@@ -88,7 +88,7 @@ class Recorder {
       const CaseStream stream = {op, options_.strategy, options_.seed};
       const absl::Status s = engine_.Try(stream);
       if (Drops(*op, s)) continue;
-      if (!s.ok()) return s;
+      if (!s.ok()) return Ended(s);
       ops_.push_back(op);
       RecordingManifest::Instruction& added = manifest_.instructions.emplace_back();
       added.name = op->name;
@@ -115,6 +115,12 @@ class Recorder {
     return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
   }
 
+  // Why a device that fails ends it all.
+  absl::Status Ended(const absl::Status& device) const {
+    const absl::Status stopped = Stopped();
+    return stopped.ok() ? DeviceError(device) : stopped;
+  }
+
   // The answers of operation number `r` to one regression case or vector, a line for each dot
   // product.
   absl::Status Regression(size_t r, const Batch& inputs, const std::string& name) {
@@ -122,7 +128,7 @@ class Recorder {
     if (outcome_.dropped.contains(op.name)) return absl::OkStatus();
     const auto d = device_.Run(op, inputs);
     if (Drops(op, d.status())) return absl::OkStatus();
-    if (!d.ok()) return DeviceError(d.status());
+    if (!d.ok()) return Ended(d.status());
     absl::StrAppend(&regressions_, "# instruction: ", op.name,
                     "\n# device: ", IdentityFor(device_, op), "\n# case: ", name, "\n");
     for (size_t i = 0; i < d->size(); ++i) {
@@ -169,7 +175,6 @@ class Recorder {
         if (absl::Status s = RawOf(stream, (*planned)[r]); !s.ok()) return s;
       }
       if (outcome_.dropped.contains(ops_[r]->name)) manifest_.instructions[r].raw_cases = 0;
-      console_.Status(absl::StrCat("recording ", ops_[r]->name), false);
     }
     return absl::OkStatus();
   }
@@ -191,10 +196,11 @@ class Recorder {
     Batch batch;
     for (uint64_t first = 0; first < cases; first += batch.count) {
       if (absl::Status s = Stopped(); !s.ok()) return s;
+      console_.Status(absl::StrCat("recording ", op.name), false);
       Generate(stream, first, std::min(at_once, cases - first), batch);
       const auto d = device_.Run(op, batch);
       if (Drops(op, d.status())) return absl::OkStatus();
-      if (!d.ok()) return DeviceError(d.status());
+      if (!d.ok()) return Ended(d.status());
       absl::Status s = writer_.AppendRaw(op, batch, *d, IdentityFor(device_, op));
       if (!s.ok()) return s;
       outcome_.raw_dot_products += d->size();
@@ -248,8 +254,8 @@ class Recorder {
   // The operation that has used the least time is next, so that all have their share. Each has one
   // unit, whatever the time. nullptr at the end.
   Progress* NextDigest(std::vector<Progress>& ops) {
-    if (digests_.ok()) digests_ = Stopped();
-    if (!digests_.ok() || units_ >= most_units_) return nullptr;
+    outcome_.stopped |= StopSignal() != 0;
+    if (!digests_.ok() || outcome_.stopped || units_ >= most_units_) return nullptr;
     const absl::Duration now = Clock();
     Progress* next = nullptr;
     for (Progress& p : ops) {
@@ -278,7 +284,7 @@ class Recorder {
       p->digests.digests.resize(std::max<size_t>(p->digests.digests.size(), unit + 1));
       if (digest.ok()) {
         p->digests.digests[unit] = *digest;
-      } else if (unit >= p->ended || Drops(*stream.op, digest.status())) {
+      } else if (unit >= p->ended || StopSignal() != 0 || Drops(*stream.op, digest.status())) {
         --units_;
         p->ended = std::min(p->ended, unit);
       } else {

@@ -36,14 +36,15 @@ struct RecorderOptions {
 struct RecorderOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
   int without_digests = 0;  // operations for which there was no room
+  bool stopped = false;     // by a signal, which ended the digests
   // What failed on an operation alone; the others went on.
   std::map<std::string, absl::Status> dropped;
 };
 
 // kAlreadyExists when `folder` is there; kInvalidArgument when max_bytes are too few for a few raw
 // cases of each operation, with the number needed; kDataLoss when a file could not be made durable;
-// kAborted for a damaged regression case; kUnavailable after SIGINT or SIGTERM; else the device's error. On any error nothing is left. A
-// operation that fails alone (IsOfOperation) in its first answer, layout and self-test among it,
+// kAborted for a damaged regression case; kUnavailable after SIGINT or SIGTERM before there are digests; else the device's error. On any
+// error nothing is left. An operation that fails alone (IsOfOperation) in its first answer, layout and self-test among it,
 // has no part in the recording; one that fails later keeps what was recorded of it before.
 absl::StatusOr<RecorderOutcome> RecordFolder(const RecorderOptions& options, Engine& engine,
                                              const std::string& folder, Console& console);

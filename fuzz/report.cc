@@ -87,12 +87,8 @@ bool NothingExecuted(const CampaignOutcome& outcome) {
   return outcome.attempt_dot_products == 0 && outcome.resumed_units > 0;
 }
 
-std::string Counted(uint64_t n, absl::string_view what) {
-  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
-}
-
 std::string CasesText(const Finding& f) {
-  return f.cases == 0 ? "of an earlier attempt" : Counted(f.cases, "case");
+  return f.cases == 0 ? "of an earlier attempt" : CountText(f.cases, "case");
 }
 
 // Where most bins are thin there were too few cases; of others the names, a line each, of few.
@@ -118,11 +114,11 @@ std::string IncompleteNotes(const CampaignOptions& options, const CampaignOutcom
                     all > kNames ? absl::StrCat(" and ", all - kNames, " more bins") : "", "\n");
   }
   if (rows > kRows) {
-    absl::StrAppend(&text, "incomplete: ", Counted(rows - kRows, "more instruction"),
+    absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
                     " with thin bins (mmadiff report names them)\n");
   }
   if (few > 0) {
-    absl::StrAppend(&text, "incomplete: ", Counted(few, "instruction"),
+    absl::StrAppend(&text, "incomplete: ", CountText(few, "instruction"),
                     " had too few cases to fill the bins of the arithmetic\n");
   }
   return text;
@@ -168,7 +164,7 @@ void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const 
   if (outcome.findings.empty()) {
     uint64_t most = 0;
     for (const OperationOutcome& op : outcome.ops) most = std::max(most, op.process_dot_products);
-    add("differs", totals.mismatches > 0 ? mark(Counted(totals.mismatches, "case"))
+    add("differs", totals.mismatches > 0 ? mark(CountText(totals.mismatches, "case"))
                    : totals.dot_products > 0
                        ? absl::StrCat("nothing; the rate of differences is below that of the table "
                                       "(95 %, of this generator)",
@@ -311,7 +307,7 @@ std::string FormatScreen(const CampaignOptions& options, const CampaignOutcome& 
   const auto add = [&](const char* label, absl::string_view words) {
     text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
   };
-  add("ran", absl::StrCat(Counted(outcome.ops.size(), "instruction"), ", ",
+  add("ran", absl::StrCat(CountText(outcome.ops.size(), "instruction"), ", ",
                           HumanCount(static_cast<double>(totals.cases)), " cases, ",
                           HumanCount(static_cast<double>(totals.dot_products)), " dot products; ",
                           absl::StrFormat("%.1f s", outcome.seconds)));

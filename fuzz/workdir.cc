@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
@@ -60,13 +61,31 @@ std::string Holder(const std::string& path) {
   return text.ok() && !text->empty() ? std::string(absl::StripAsciiWhitespace(*text)) : "unknown";
 }
 
-// A folder that has answers is no place for a run: who reads them would take its findings for theirs.
+// Whether a run may have left it.
+bool IsOfRun(const std::string& name) {
+  return name == "findings" || name == "distrusted.txt" || name == "hardware" ||
+         absl::StartsWith(name, "units-") || absl::StartsWith(name, "manifest.txtpb");
+}
+
+// A folder that has answers is no place for a run: who reads them would take its findings for theirs. One of
+// other files alone is meant for something else.
 absl::Status CheckNoOthers(const std::string& folder) {
   std::error_code ignored;
   const bool survey = std::filesystem::exists(SurveyLogPath(folder), ignored);
-  if (!survey && !IsRecordingFolder(folder)) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      folder, " is a ", survey ? "survey" : "recording", "; give the run its own --workdir"));
+  std::string what = survey ? "a survey" : IsRecordingFolder(folder) ? "a recording" : "", other;
+  bool of_run = false;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name == "writer.lock") continue;  // this run's own
+    of_run |= IsOfRun(name);
+    other = name;
+  }
+  if (what.empty() && !of_run && !other.empty()) {
+    what = absl::StrCat("no folder of a run: it has ", other);
+  }
+  if (what.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(folder, " is ", what, "; give the run its own --workdir"));
 }
 
 // `manifest` with the units that `stored` has since its cases were raised.
@@ -213,6 +232,9 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   if (extend && !std::filesystem::exists(ManifestPath(folder), ignored)) {
     return absl::InvalidArgumentError(absl::StrCat(
         folder, " is not the folder of a run, so there are no cases to raise: leave out --extend"));
+  }
+  if (!std::filesystem::exists(ManifestPath(folder), ignored)) {
+    if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
   }
   if (absl::Status s = MakeFolder(folder); !s.ok()) {
     return absl::DataLossError(absl::StrCat("work directory ", folder, ": ", s.message()));

@@ -43,7 +43,7 @@ inline constexpr uint64_t kMostExtendedUnits = 1 << 21;
 // and is equal otherwise, it is replaced by one with the wanted cases. A kill leaves the one or the
 // other; both go with the logs.
 //
-// kFailedPrecondition for a folder of another run, or of a survey or a recording; kInvalidArgument if
+// kFailedPrecondition for a folder of another run, of a survey or a recording, or of other files alone; kInvalidArgument if
 // there is nothing to extend.
 absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunManifest& manifest,
                                           bool extend = false);

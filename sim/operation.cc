@@ -245,12 +245,22 @@ constexpr std::pair<std::string_view, const char*> kProducts[] = {
     {"b200", "sm_100"},  {"mi100", "gfx908"},  {"mi200", "gfx90a"}, {"mi250", "gfx90a"},
     {"mi300", "gfx942"}, {"mi300x", "gfx942"}, {"mi325x", "gfx942"}};
 
-// "; h100 is sm_90", or which glob finds the text: of names of which none is near.
+// "; h100 is sm_90", the nearest architectures, or which glob finds the text: of names of which none is near.
 std::string Hint(std::string_view name) {
   std::string product(name.substr(0, name.find('/')));
   for (char& c : product) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   for (const auto& [known, arch] : kProducts) {
     if (product == known) return "; " + product + " is " + arch;
+  }
+  std::vector<std::string> archs;
+  for (const Architecture& a : Architectures()) {
+    archs.push_back(a.name);
+    if (*a.alias != 0) archs.push_back(a.alias);
+  }
+  const bool known = std::ranges::count(archs, product) != 0;
+  if (!known && product.size() > 2 && product.size() < name.size()) {
+    const std::string near = NearestText("; the nearest architectures are ", product, archs, 2);
+    if (!near.empty()) return near;
   }
   const auto within = std::ranges::count_if(
       Operations(), [&](const Operation& op) { return op.name.find(name) != op.name.npos; });

@@ -339,6 +339,9 @@ TEST(Operations, WhyThereIsNone) {
               testing::HasSubstr("nearest names are x86/vdpbf16ps"));
   EXPECT_EQ(WhyNoOperation("A100/*"),
             "no instruction 'A100/*'; a100 is sm_80 (mmadiff list instructions)");
+  EXPECT_EQ(WhyNoOperation("hoper/*"),
+            "no instruction 'hoper/*'; the nearest architectures are hopper (mmadiff list "
+            "instructions)");
   EXPECT_EQ(WhyNoOperation("bf16"), "no instruction 'bf16'; '*bf16*' matches " +
                                         std::to_string(MatchOperations("*bf16*").size()) +
                                         " (mmadiff list instructions)");

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <utility>
 
@@ -99,9 +101,10 @@ struct Table {
 
 bool IsDotProduct(const Shape& s) { return s == DotProductShape(s); }
 
-class RecordedDevice : public Device {
+// All that is recorded in a path.
+class RecordedAnswers {
  public:
-  explicit RecordedDevice(std::string path) : path_(std::move(path)) {}
+  explicit RecordedAnswers(std::string path) : path_(std::move(path)) {}
 
   absl::Status Load() {
     const auto stats =
@@ -115,19 +118,19 @@ class RecordedDevice : public Device {
         "records)"));
   }
 
-  std::string name() const override { return absl::StrCat("recorded:", path_); }
+  std::string name() const { return absl::StrCat("recorded:", path_); }
 
-  std::string identity() const override {
+  std::string identity() const {
     const std::string text = absl::StrJoin(identities_, "; ");
     return text.empty() ? absl::StrCat("recorded in ", path_) : text;
   }
 
   // Of the operations, inputs and answers, in whatever order and portions they came.
-  std::string Fingerprint() const override {
+  std::string Fingerprint() const {
     return absl::StrFormat("contents xxh3 %016x%016x", contents_.high, contents_.low);
   }
 
-  absl::Status Supports(const Operation& op) const override {
+  absl::Status Supports(const Operation& op) const {
     if (tables_.contains(&op)) return absl::OkStatus();
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
@@ -136,12 +139,20 @@ class RecordedDevice : public Device {
                                             absl::StrJoin(names, ", ")));
   }
 
-  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
-    const Table& table = *tables_[&op];
+  // Appends the answers to executions of an operation that is supported.
+  absl::Status Answer(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) const {
+    const Table& table = *tables_.at(&op);
+    const auto stream = table.streams.find({IsDotProduct(batch.shape), batch.stream});
     d.reserve(batch.dot_products());
-    for (int64_t i = 0; i < batch.count; ++i) {
-      if (FindCase(op, table, batch, i, d) || FindExecution(table, batch, i, d)) continue;
-      if (absl::Status s = FindDotProducts(op, table, batch, i, d); !s.ok()) return s;
+    for (int64_t i = 0; i < batch.count;) {
+      const int64_t found =
+          stream == table.streams.end() ? 0 : FindCases(op, stream->second, batch, i, d);
+      i += found;
+      if (found > 0) continue;
+      if (!FindExecution(table, batch, i, d)) {
+        if (absl::Status s = FindDotProducts(op, table, batch, i, d); !s.ok()) return s;
+      }
+      ++i;
     }
     return absl::OkStatus();
   }
@@ -231,19 +242,21 @@ class RecordedDevice : public Device {
     return absl::OkStatus();
   }
 
-  static bool FindCase(const Operation& op, const Table& table, const Batch& batch, int64_t i,
-                       std::vector<uint64_t>& d) {
-    if (batch.stream.empty() || table.streams.empty()) return false;
-    const auto stream = table.streams.find({IsDotProduct(batch.shape), batch.stream});
-    if (stream == table.streams.end()) return false;
-    const auto range = Containing(stream->second, batch.first + i);
-    if (range == stream->second.end()) return false;
-    const int words = batch.shape.d_words();
-    const int64_t begin = (batch.first + i - range->first) * words;
-    for (int w = 0; w < words; ++w) {
-      d.push_back(UnpackWord(*op.instruction->d, range->second.packed, begin + w));
-    }
-    return true;
+  // Those from execution `i` on that lie together; their number.
+  static int64_t FindCases(const Operation& op, const Ranges& ranges, const Batch& batch, int64_t i,
+                           std::vector<uint64_t>& d) {
+    const uint64_t at = batch.first + i;
+    const auto range = Containing(ranges, at);
+    if (range == ranges.end()) return 0;
+    const Format& format = *op.instruction->d;
+    const uint64_t skipped = at - range->first, words = batch.shape.d_words();
+    const uint64_t count = std::min<uint64_t>(batch.count - i, range->second.count - skipped);
+    const size_t had = d.size();
+    d.resize(had + count * words);
+    const absl::string_view packed = range->second.packed;
+    UnpackWords(format, packed.substr(skipped * words * WordBytes(format)),
+                std::span(d).subspan(had));
+    return count;
   }
 
   static bool FindExecution(const Table& table, const Batch& batch, int64_t i,
@@ -311,12 +324,35 @@ class RecordedDevice : public Device {
   absl::flat_hash_map<const Operation*, std::unique_ptr<Table>> tables_;
 };
 
+class RecordedDevice : public Device {
+ public:
+  explicit RecordedDevice(std::shared_ptr<const RecordedAnswers> answers)
+      : answers_(std::move(answers)) {}
+  std::string name() const override { return answers_->name(); }
+  std::string identity() const override { return answers_->identity(); }
+  std::string Fingerprint() const override { return answers_->Fingerprint(); }
+  absl::Status Supports(const Operation& op) const override { return answers_->Supports(op); }
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    return answers_->Answer(op, batch, d);
+  }
+
+ private:
+  const std::shared_ptr<const RecordedAnswers> answers_;
+};
+
 }  // namespace
 
 DeviceOr OpenRecorded(const std::string& path) {
-  auto device = std::make_unique<RecordedDevice>(path);
-  if (absl::Status s = device->Load(); !s.ok()) return s;
-  return device;
+  static std::mutex mutex;
+  static std::map<std::string, std::weak_ptr<const RecordedAnswers>> opened;
+  std::lock_guard lock(mutex);
+  std::shared_ptr<const RecordedAnswers> answers = opened[path].lock();
+  if (answers == nullptr) {
+    const auto loaded = std::make_shared<RecordedAnswers>(path);
+    if (absl::Status s = loaded->Load(); !s.ok()) return s;
+    opened[path] = answers = loaded;
+  }
+  return std::make_unique<RecordedDevice>(answers);
 }
 
 }  // namespace mmadiff

@@ -14,7 +14,8 @@ namespace mmadiff {
 // kNotFound instead.
 //
 // Memory: about 60 bytes for each dot product that comes with operands (they are kept as a 128-bit
-// hash), and the output bytes themselves of block logs.
+// hash), and the output bytes themselves of block logs; once for all devices of one path that are
+// open at a time, which see what the path held when the first was opened.
 //
 // Errors as ReadRecordings(); kDataLoss also for a recording with damage. Fingerprint() is a hash
 // of all inputs and answers.

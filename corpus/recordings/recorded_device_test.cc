@@ -65,6 +65,18 @@ TEST_F(RecordedDevice, AnswersDotProductsByTheirOperands) {
               ElementsAre(6, 4, 5));
 }
 
+TEST_F(RecordedDevice, OpenedAgainItIsTheSame) {
+  const std::string path = Put("x86.K6.vfmadd231ss.txt", "1 2 3 4\n");
+  auto first = Open(path);
+  const std::string fingerprint = first->Fingerprint();
+  Put("x86.K6.vfmadd231ss.txt", "1 2 3 5\n");
+  EXPECT_EQ(Open(path)->Fingerprint(), fingerprint);  // while the first is open
+  EXPECT_THAT(*Open(path)->Run(fma_, Dots(fma_, {{{1}, {2}, 3}})), ElementsAre(4));
+  first.reset();
+  EXPECT_NE(Open(path)->Fingerprint(), fingerprint);
+  EXPECT_THAT(*Open(path)->Run(fma_, Dots(fma_, {{{1}, {2}, 3}})), ElementsAre(5));
+}
+
 TEST_F(RecordedDevice, EveryOperandCounts) {
   const auto device = Open(Put("x86.vfmadd231ss.txt", "1 1 1 a\n2 1 1 b\n1 2 1 c\n1 1 2 d\n"));
   EXPECT_THAT(

@@ -1,7 +1,8 @@
 #include "fuzz/bench/bench.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -83,7 +84,7 @@ class RowBench {
     absl::Status status;
     absl::StatusOr<std::vector<uint64_t>> d;
     Keep(
-        least, [&] { d = device_->Run(*row_.op, *batches[turn_]); },
+        least, [&] { d = device_->Run(*row_.op, *batches[turn_]); }, CLOCK_MONOTONIC,
         [&] {
           status.Update(d.status());
           row_.agrees &= d.ok() && DigestOf(*row_.op, *batches[turn_], *d) == digests[turn_];
@@ -113,24 +114,28 @@ class RowBench {
     if (rate > 0) row_.bound = row_.vector_instructions / rate;
   }
 
-  // The time of this round, which is kept if it is the least. `check` looks at what each batch gave, outside
-  // the time.
+  // The time of this round by `clock`, which is kept if it is the least. `check` looks at what each batch gave,
+  // outside the time.
   template <typename F, typename Check = void (*)()>
   double Keep(
-      double& least, const F& part, const Check& check = [] {}) {
-    using Clock = std::chrono::steady_clock;
-    const auto enough = absl::ToChronoNanoseconds(options_.part);
+      double& least, const F& part, clockid_t clock = CLOCK_THREAD_CPUTIME_ID,
+      const Check& check = [] {}) {
+    const auto now = [clock] {
+      timespec time;
+      clock_gettime(clock, &time);
+      return absl::DurationFromTimespec(time);
+    };
     int64_t batches = 0;
-    Clock::duration used{};
+    absl::Duration used;
     do {
-      const auto start = Clock::now();
+      const absl::Duration start = now();
       part();
-      used += Clock::now() - start;
+      used += now() - start;
       check();
       ++batches;
-    } while (used < enough && !stop_());
-    const double each = std::chrono::duration<double, std::nano>(used).count() /
-                        static_cast<double>(batches * batch_.dot_products());
+    } while (used < options_.part && !stop_());
+    const double each =
+        absl::ToDoubleNanoseconds(used) / static_cast<double>(batches * batch_.dot_products());
     least = least == 0 ? each : std::min(least, each);
     return each;
   }

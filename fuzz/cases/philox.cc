@@ -98,26 +98,41 @@ struct Blocks {
   Word w0, w1, w2, w3;
 };
 
-// Two or four vectors at a time: independent work that hides the latency of the rounds.
-void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
+// Up to four vectors at a time: independent work that hides the latency of the rounds.
+template <int kVectors>
+HWY_INLINE void MakeSome(const PhiloxCounters& counters, const uint32_t key[2], size_t first,
+                         uint32_t* words) {
   constexpr Wide kWide;
-  constexpr bool kFour = HWY_TARGET == HWY_AVX3;  // whose words lie in registers
   const size_t lanes = hn::Lanes(kWide);
-  for (size_t first = 0; first < kPhiloxBlocks; first += (kFour ? 4 : 2) * lanes) {
-    Blocks x(counters, first), y(counters, first + lanes);
-    Blocks z(counters, first + 2 * lanes), u(counters, first + 3 * lanes);
-    Word key0 = hn::Set(kWide, key[0]), key1 = hn::Set(kWide, key[1]);
-    for (int i = 0; i < 10; ++i) {
-      x.Round(key0, key1), y.Round(key0, key1);
-      if (kFour) z.Round(key0, key1), u.Round(key0, key1);
-      // What leaves the low half stays in the high one, which is not read.
-      key0 = hn::Add(key0, hn::Set(kWide, PHILOX_W32_0));
-      key1 = hn::Add(key1, hn::Set(kWide, PHILOX_W32_1));
-    }
-    uint32_t* const to = words + 4 * first;
-    x.Store(to), y.Store(to + 4 * lanes);
-    if (kFour) z.Store(to + 8 * lanes), u.Store(to + 12 * lanes);
+  Blocks x(counters, first), y(counters, first + lanes);
+  Blocks z(counters, first + 2 * lanes), u(counters, first + 3 * lanes);
+  Word key0 = hn::Set(kWide, key[0]), key1 = hn::Set(kWide, key[1]);
+  for (int i = 0; i < 10; ++i) {
+    x.Round(key0, key1);
+    if (kVectors > 1) y.Round(key0, key1);
+    if (kVectors > 2) z.Round(key0, key1);
+    if (kVectors > 3) u.Round(key0, key1);
+    // What leaves the low half stays in the high one, which is not read.
+    key0 = hn::Add(key0, hn::Set(kWide, PHILOX_W32_0));
+    key1 = hn::Add(key1, hn::Set(kWide, PHILOX_W32_1));
   }
+  uint32_t* const to = words + 4 * first;
+  x.Store(to);
+  if (kVectors > 1) y.Store(to + 4 * lanes);
+  if (kVectors > 2) z.Store(to + 8 * lanes);
+  if (kVectors > 3) u.Store(to + 12 * lanes);
+}
+
+void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t* words) {
+  constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM_A64;
+  constexpr int kMost = kManyRegisters ? 4 : 3;  // whose words lie in registers
+  const size_t lanes = hn::Lanes(Wide()), vectors = kPhiloxBlocks / lanes;
+  size_t first = 0;
+  for (; first + kMost <= vectors; first += kMost) {
+    MakeSome<kMost>(counters, key, first * lanes, words);
+  }
+  if (first + 2 == vectors) return MakeSome<2>(counters, key, first * lanes, words);
+  for (; first < vectors; ++first) MakeSome<1>(counters, key, first * lanes, words);
 }
 
 }  // namespace HWY_NAMESPACE

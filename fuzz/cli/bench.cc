@@ -15,6 +15,7 @@
 #include "fuzz/cli/version.h"
 #include "fuzz/json_text.h"
 #include "sim/lanes/lanes.h"
+#include "sim/numerics.h"
 #include "triage/text_table.h"
 
 namespace mmadiff {
@@ -31,13 +32,14 @@ struct Flags {
   bool bound = false;
 };
 
-// What decides over all rows of a measurement, by name in JSON: machine, lanes, strategy, time, rounds.
+// What decides over all rows of a measurement, by name in JSON.
 using Settings = std::map<std::string, std::string>;
 
 // What an earlier `bench --json` says.
 struct Earlier {
   struct Row {
     double simulator, unit;
+    double spread;     // as SpreadOf()
     std::string kind;  // of the arithmetic, as KindOf()
   };
   std::string file, version, stopped_by;
@@ -66,7 +68,8 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
   };
   Earlier earlier = {path, string_of(json, "version"), string_of(json, "stopped_by"), {}, {}};
   for (const auto& [name, value] : names) earlier.settings[name] = string_of(json, name);
-  if (earlier.settings["machine"].empty() || !json.contains("rows") || !json["rows"].is_array()) {
+  if (earlier.settings["machine"].empty() || earlier.version.empty() ||
+      !json.contains("stopped_by") || !json.contains("rows") || !json["rows"].is_array()) {
     return damaged("no output of `bench --json`");
   }
   for (const Json& row : json["rows"]) {
@@ -77,14 +80,23 @@ absl::StatusOr<Earlier> ReadEarlier(const std::string& path, const Settings& nam
     };
     const auto is_time = [](double ns) { return ns > 1e-3 && ns < 1e12; };
     const bool says = row.contains("k") && row["k"].is_number_unsigned() && row.contains("lanes");
-    const Earlier::Row costs = {number("simulator"), number("unit"),
+    const double simulator = number("simulator"), simulator_most = number("simulator_most");
+    const double unit = number("unit"), unit_most = number("unit_most");
+    const Earlier::Row costs = {simulator, unit,
+                                std::max(simulator_most / simulator, unit_most / unit),
                                 says ? KindOf(row["k"].get<int64_t>(), row["lanes"] == true) : ""};
-    if (!is_time(costs.simulator) || !is_time(costs.unit)) {
+    if (!is_time(simulator) || !is_time(unit) || !is_time(simulator_most) || !is_time(unit_most) ||
+        simulator_most < simulator || unit_most < unit) {
       return damaged(name, " has no times of a measurement");
     }
     if (!earlier.of.emplace(name, costs).second) return damaged("two rows of ", name);
   }
   return earlier;
+}
+
+// How many times as long as the fastest the slowest round took.
+double SpreadOf(const BenchRow& row) {
+  return std::max(row.simulator_most / row.simulator, row.unit_most / row.unit);
 }
 
 std::string Nanoseconds(double ns) { return absl::StrFormat("%.*f", ns < 100 ? 2 : 0, ns); }
@@ -184,6 +196,9 @@ int RunBench(const Flags& flags, const Globals& globals) {
                              {"lanes", Lanes()},
                              {"strategy", flags.strategy},
                              {"time", absl::FormatDuration(*time)},
+                             {"clock", "processor time"},
+                             {"model_version", absl::StrCat(kModelVersion)},
+                             {"generator_version", absl::StrCat(kGeneratorVersion)},
                              {"rounds", absl::StrCat(flags.rounds)}};
   Earlier earlier;
   if (!flags.compare.empty()) {
@@ -228,8 +243,23 @@ int RunBench(const Flags& flags, const Globals& globals) {
   if (!differs.empty()) {
     console.Warn(absl::StrCat(flags.compare, " was measured otherwise: ", differs));
   }
+  constexpr double kRestless = 1.2;
+  const int64_t restless = std::ranges::count_if(rows, [&](const BenchRow& row) {
+    const auto was = earlier.of.find(row.op->name);
+    return was != earlier.of.end() && std::max(was->second.spread, SpreadOf(row)) > kRestless;
+  });
+  if (restless > 0) {
+    console.Warn(absl::StrCat(restless, " of ", rows.size(),
+                              " instructions took over 20 % longer "
+                              "in one round than in another, here or in ",
+                              flags.compare,
+                              ": how many times as fast they are is not known so well"));
+  }
+  int code = kClean;
   for (const BenchRow& row : rows) {
-    if (!row.agrees) console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
+    if (row.agrees) continue;
+    console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
+    code = kMismatch;
   }
   const std::string version = absl::StrReplaceAll(VersionText(), {{"\n", ", "}});
   if (globals.json) {
@@ -250,24 +280,26 @@ int RunBench(const Flags& flags, const Globals& globals) {
         "ns a dot product, one thread, the least of ", flags.rounds,
         flags.rounds == 1 ? " round" : " rounds", " of ",
         *time == absl::ZeroDuration() ? "a batch" : settings.at("time"),
-        " by the clock on the wall; unit: all that `run` does beside a device that answers at "
+        " of processor time, the device's by the clock on the wall; unit: all that `run` does "
+        "beside a device that answers at "
         "once; "
         "spread: how much longer the slowest unit took; M/s: million dot products in a second of "
         "units; lanes ",
         settings.at("lanes"), "; ", settings.at("machine"), "\n");
     if (compares) {
-      absl::StrAppend(&head, "x: how many times as fast as ", earlier.file, " of ",
-                      earlier.version.empty() ? "an unknown version" : earlier.version,
+      absl::StrAppend(&head, "x: how many times as fast as ", earlier.file, " of ", earlier.version,
+                      differs.empty() ? "" : ", which was measured otherwise",
                       "; - where it has no such row\n");
     }
     console.Print(absl::StrCat(Wrap(head, console.style().width, 2),
                                TableOf(rows, earlier, flags.bound, device != nullptr,
                                        flags.rounds == 1, console.style())));
   }
-  if (stopped.empty()) return kClean;
+  if (stopped.empty()) return code;
   console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
                             " instructions are measured"));
-  return failed.ok() ? kStopped : Fail(failed);
+  const int why = failed.ok() ? kStopped : Fail(failed);
+  return code == kClean ? why : code;
 }
 
 }  // namespace

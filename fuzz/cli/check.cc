@@ -69,8 +69,15 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
   };
   StdinReader reader(**op, true, compare);
   absl::Status status = reader.Read();
-  if (!expected.has_value() && !any) expected = reader.announced();
+  const bool named = expected.has_value() || any;
+  if (!named) expected = reader.announced();
   if (status.ok()) status = CheckCount(lines, expected, any);
+  if (status.ok() && !named && !reader.sealed()) {
+    status = absl::DataLossError(
+        "the stream says how many dot products it has, but not which (`# operands: HASH`): pass "
+        "all of gen's "
+        "comments on, or give --expect=N");
+  }
   if (rows) {
     rows->Finish(
         {{"lines", lines}, {"equal", lines - differing}, {"error", std::string(status.message())}});

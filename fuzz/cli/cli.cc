@@ -176,6 +176,18 @@ std::string DataPath(const std::string& path) {
   return std::filesystem::exists(installed, error) ? installed.string() : path;
 }
 
+absl::Status KeepSupported(const Device& device, std::vector<const Operation*>& ops) {
+  absl::Status first;
+  std::erase_if(ops, [&](const Operation* op) {
+    const absl::Status status = device.Supports(*op);
+    first.Update(status);
+    return !status.ok();
+  });
+  if (!ops.empty()) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("device ", device.name(), " has none of these instructions: ", first.message()));
+}
+
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
   absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
   if (!opened.ok()) return opened.status();

@@ -139,6 +139,8 @@ std::string DataPath(const std::string& path);
 // OpenDevice() and OpenEngine(), whose warnings are printed.
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
+// Leaves those that the device has. kNotFound, with what the first one lacks, if that is none.
+absl::Status KeepSupported(const Device& device, std::vector<const Operation*>& ops);
 // Opens one again, for another thread; its warning was printed.
 EngineOpener OpenerOf(const std::string& spec);
 

@@ -177,6 +177,7 @@ expect 5 check $fma <<<"# lines: 18446744073709551615
 # lines: 1"
 expect 2 check $fma <<<"$equal"; says '1 of 1 equal'; warns 'give --expect=N'
 expect 1 check $fma <<<"$other"
+expect 5 check $mma < <(grep -v '^# operands' whole.txt); warns 'but not which'
 expect 0 check $mma --expect=998 < <(head -n 1000 whole.txt)
 expect 0 check $mma --expect=any < <(head -n 1000 whole.txt)
 expect 5 check $fma --expect=2 <<<"$equal"; expect 5 check $fma --expect=1 <<<"$equal
@@ -194,7 +195,7 @@ expect 0 mutants --instr=$mma --cases=2000 --equivalent; says 'equivalent: '; sa
 # ---- run
 run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean
 is "$(stat_of mismatches)" 0; is "$(stat_of dot_products)" 64000; says 'rate < '; plain
-warns '1 instructions on simulator'
+warns '1 instruction on simulator'
 digest=$(stat_of digest); is ${#digest} 32
 run 0 --device=faulty:none=0 --instr=$mma --cases=500 --workdir=clean -q; silent "$err"
 is "$(stat_of resumed_units)" 1; is "$(stat_of digest)" "$digest"
@@ -333,18 +334,26 @@ a100=$observations/khattak_mikaitis/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.g
 expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 of the recording'
 zcat "$a100" | awk 'NR == 200 {$NF = "3f800001"} 1' > sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt
 expect 1 identify --device=recorded:sm_80.one_changed.mma.m16n8k8.f32.f16.f16.f32.txt; says 'no architecture gives all answers'; says 'contradicted'
+# What was meant.
+expect 2 run $mma; warns "did you mean --instr=$mma?"; expect 2 eval $mma x y; warns 'needs quotes'
+expect 2 list instruction; warns 'did you mean instructions'; expect 2 list instructions 'hoper/*'; warns 'are hopper'
+expect 4 probe --all --device=host --instr=$mma; warns "none of the instructions that host runs"
+expect 6 replay "$mma@g3:1:5" --device=faulty:none=0 --junit=nowhere/x.xml; warns 'its folder is not there'
 # What a dot product costs, against an earlier output; files that are none.
 expect 0 bench --instr=$fma --rounds=1 --time=0 --json; json; cp "$out" costs.json
 expect 0 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=1ms --compare=costs.json --device=host; says 'unit x'; plain
 sed 's/AVX-512\|AVX2\|SSE4\|none/other lanes/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json --json; json; warns 'measured otherwise'; says '"earlier"'
 sed 's/"unit": [0-9.e+-]*/"unit": -1/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
 sed 's/"unit": [0-9.e+-]*/"unit": 1e300/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
-sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'x: how many times as fast as other.json of mmadiff'
+sed 's/"k": 1/"k": 2/; s/"rounds": "1"/"rounds": "7"/; s/"stopped_by": ""/"stopped_by": "SIGINT"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'rounds was 7, is 1'; warns 'k = 2'; warns 'stopped early by SIGINT'; says 'which was measured otherwise'; says 'x: how many times as fast as other.json of mmadiff'
 command -v python3 >/dev/null && python3 -c 'import json; j = json.load(open("costs.json")); j["rows"] *= 2; json.dump(j, open("other.json", "w"))' && { expect 5 bench --instr=$fma --compare=other.json; warns 'two rows of'; }
+for lost in version stopped_by; do grep -v "\"$lost\":" costs.json >other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no output of'; done
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e-2/' costs.json > other.json; expect 5 bench --instr=$fma --compare=other.json; warns 'no times of a measurement'
+sed 's/"unit_most": [0-9.e+-]*/"unit_most": 1e9/; s/"generator_version": "[0-9]*"/"generator_version": "1"/' costs.json > other.json; expect 0 bench --instr=$fma --rounds=1 --time=0 --compare=other.json; warns 'in one round than in another'; warns 'generator_version was 1'
 expect 3 bench --instr=x86/vdpbf16ps --compare=costs.json; warns 'nothing to compare'
 expect 2 bench --instr=$fma --compare=not.there; warns 'not.there'
 expect 0 bench --instr=$fma,$mma --rounds=1 --time=0 --device=host; warns '1 of 2'; expect 4 bench --instr=$mma --rounds=1 --time=0 --device=host
-expect 0 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'; says ' differs '
+expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; warns 'not the answers of the model'; says ' differs '
 expect 4 replay "$mma@g3:1:5"; warns '--device=DEVICE asks another'
 expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:dead=2; warns '1 of 2'; says 'unit'
 expect 5 bench --instr=$fma --compare=/dev/null; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
@@ -510,8 +519,6 @@ expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(dama
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
 expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
-"$m" record --instr=$mma --device=faulty:none=0 folder3 >"$out" 2>"$err" &
-pid=$!; await compgen -G 'folder3.tmp*'; kill -TERM $pid; wait $pid; is $? 75; warns 'stopped by a signal'; is "$(ls -d folder3* 2>/dev/null)" ''
 # A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
 cp -r "$observations/khattak_mikaitis" lines
 expect 0 replay lines; says '12288 of 12288 dot products equal'

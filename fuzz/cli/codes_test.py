@@ -133,6 +133,7 @@ mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
 mutants 75 stopped | signalled mmadiff mutants --instr=$M --strategy=bits --cases=2^40
 bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
+bench 1 the device's | mmadiff bench --instr=$M --rounds=1 --time=0 $OTHER
 bench 3 internal error | mmadiff bench --instr=$F --rounds=1 --time=0 --json > costs.json && mmadiff bench --instr=x86/vdpbf16ps --compare=costs.json
 bench 4 no such | mmadiff bench --instr=$F --rounds=1 --time=0 --device=cuda:9
 bench 5 a device that | mmadiff bench --instr=$F --rounds=1 --time=0 --device='exec:echo garbage'

@@ -164,6 +164,13 @@ expect_stopped() { # ARGUMENTS...: mmadiff, which a command of its device sends 
 }
 expect_stopped probe --all --instr=$fma --device="exec:$eight; kill -TERM \$self; sleep 100"
 says 'stat::agree: 1'; rm asked
+# record: a signal before there are digests, and while they are made.
+asked() { echo "echo >>asked; [ \$(wc -l <asked) -gt $1 ] || exec '$m' eval \$MMADIFF_INSTRUCTION; kill -TERM \$self; sleep 100"; }
+three="record --instr=$fma --cases=3 --threads=1"
+expect 0 $three everything --max_total_time=0 --device="exec:$(asked 1000000)"; number=$(wc -l <asked); rm asked
+expect_stopped $three early --device="exec:$(asked 3)"; warns 'no recording was kept'; [ "$(echo early*)" = 'early*' ] || fail "something is left"; rm asked
+expect_stopped $three early --max_total_time=1h --device="exec:$(asked $((number + 2)))"; warns 'fewer digests'; rm asked
+expect 0 replay early; says ' units of digests equal'
 # mutants: a signal comes sooner or later than its handler.
 for ((seconds = 1; seconds < 300; seconds *= 2)); do
   timeout --preserve-status -s TERM $seconds "$m" mutants --instr="$mma" --strategy=bits --cases=2^40 >/dev/null 2>&1; code=$?
@@ -192,6 +199,8 @@ cp lies.log logs/units-1.log; expect 1 replay logs; rm logs/units-1.log
 head -c 100 lies.log >both/torn.log; expect 5 replay both; warns torn.log; rm both/torn.log
 # And a folder of answers is no place for a run; a damaged finding in the way is damage.
 expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=both; warns 'is a recording'
+mkdir notes; touch notes/todo; expect 2 run --device=faulty:none=0 --instr=$fma --cases=10 --workdir=notes; warns 'it has todo'
+[ "$(ls notes)" = todo ] || fail "something is left"
 hurt() { expect $1 run --device=faulty:terms=8 --instr=$mma --cases=20 --max_mismatches=5 --threads=1 --workdir=hurt; }
 hurt 1
 for name in $(find hurt/findings -name '*.txtpb'); do head -c 100 "$name" >cut; cp cut "$name"; done

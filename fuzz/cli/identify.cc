@@ -34,11 +34,7 @@ absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const
   absl::StatusOr<std::vector<const Operation*>> ops =
       OperationsMatching(flags.instr, Models::kOptional);
   if (!ops.ok()) return ops.status();
-  std::erase_if(*ops, [&](const Operation* op) { return !device.Supports(*op).ok(); });
-  if (ops->empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("device ", flags.device, " has none of these instructions"));
-  }
+  if (absl::Status s = KeepSupported(device, *ops); !s.ok()) return s;
   std::vector<std::string> archs;
   for (const Operation* op : *ops) {
     const std::string arch(op->arch());

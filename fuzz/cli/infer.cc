@@ -88,11 +88,7 @@ class Inferring {
     if (absl::Status s = ChooseOperations(); !s.ok()) return Fail(s);
     DeviceOr device = OpenDeviceAndWarn(flags_.device, console_);
     if (!device.ok()) return Fail(device.status());
-    std::erase_if(ops_, [&](const Operation* op) { return !(*device)->Supports(*op).ok(); });
-    if (ops_.empty()) {
-      return Fail(absl::NotFoundError(
-          absl::StrCat("device ", flags_.device, " has none of these instructions")));
-    }
+    if (absl::Status s = KeepSupported(**device, ops_); !s.ok()) return Fail(s);
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
         return Fail(absl::DataLossError(s.message()), kNotDurable);

@@ -369,7 +369,15 @@ std::function<int()> AddList(CLI::App& command, const Globals& globals) {
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
   names.push_back(kFindings);
-  command.add_option("what", flags->what, "what to list")->check(CLI::IsMember(names));
+  command.add_option("what", flags->what, "what to list")
+      ->check(CLI::Validator(
+          [names](const std::string& what) {
+            if (std::ranges::count(names, what) > 0) return std::string();
+            return absl::StrCat("no '", what, "' to list",
+                                NearestText("; did you mean ", what, names, 1), ": there are ",
+                                absl::StrJoin(names, ", "));
+          },
+          absl::StrCat("{", absl::StrJoin(names, ","), "}")));  // for the completion of a shell
   command
       .add_option("names", flags->names,
                   "a glob: only names that match; of findings their folders "

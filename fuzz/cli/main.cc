@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
@@ -166,8 +167,9 @@ constexpr Verb kVerbs[] = {
      .what = "what a dot product costs here: generator, simulator, digest, a whole unit of a run",
      .add = AddBench,
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1",
-     .codes = "4 5 75",
-     .own = {{kDamaged,
+     .codes = "1 4 5 75",
+     .own = {{kMismatch, "the device's answers are not the model's"},
+             {kDamaged,
               "the file to compare with is no output of bench; a device that answers badly"}},
      .json = true},
     {.name = "probe",
@@ -259,6 +261,15 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
   const std::vector<std::string> words = program.remaining(true);
   if (!words.empty() && words.front().rfind('-', 0) == 0) {
     return WhyNoFlag(program, verb, words.front());
+  }
+  if (verb != nullptr && !words.empty()) {
+    const bool instruction = words.front().find('/') != std::string::npos;
+    const bool named = verb->get_option_no_throw("--instr") != nullptr;
+    return absl::StrCat(verb->get_name(), " takes no '", words.front(), "'",
+                        instruction && named
+                            ? absl::StrCat("; did you mean --instr=", words.front(), "?")
+                        : words.size() > 1 ? "; a value with spaces needs quotes"
+                                           : "");
   }
   if (verb != nullptr) return error.what();
   return words.empty() ? absl::StrCat("no verb; `", Program(), " run` tests the best device here")
@@ -382,13 +393,30 @@ absl::Status NoVerb(const std::string& name) {
 
 }  // namespace mmadiff
 
+// Out of memory, a bug in a library.
+static int InternalError(const std::exception& error) {
+  std::fprintf(stderr, "mmadiff: internal error: %s\n", mmadiff::PlainText(error.what()).c_str());
+  return mmadiff::kInternal;
+}
+
+// The same in another thread.
+[[noreturn]] static void EndOfThread() {
+  try {
+    if (std::current_exception() != nullptr) std::rethrow_exception(std::current_exception());
+  } catch (const std::exception& error) {
+    _exit(InternalError(error));
+  } catch (...) {
+  }
+  std::abort();
+}
+
 int main(int argc, char** argv) {
+  std::set_terminate(EndOfThread);
   try {
     const int code = mmadiff::Main(argc, argv);
     if (mmadiff::AKernelHangs()) _exit(code);  // Main() has written everything
     return code;
-  } catch (const std::exception& error) {  // out of memory, a bug in a library
-    std::fprintf(stderr, "mmadiff: internal error: %s\n", mmadiff::PlainText(error.what()).c_str());
-    return mmadiff::kInternal;
+  } catch (const std::exception& error) {
+    return InternalError(error);
   }
 }

@@ -245,10 +245,8 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
   if (!ops.ok()) return Fail(ops.status());
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return Fail(engine.status());
-  std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
-  if (ops->empty()) {
-    return Fail(absl::NotFoundError(
-        absl::StrCat("device ", flags.device, " has none of these instructions")));
+  if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
+    return Fail(s);
   }
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())

@@ -67,8 +67,11 @@ absl::Status StdinReader::ReadComment() {
     }
   } else if (IsLineComment(line_, "lines", &text)) {
     return Announce(text);
-  } else if (IsLineComment(line_, "operands", &text) && text != operands_.Take()) {
-    return Error("the operands before it are not those that were sent");
+  } else if (IsLineComment(line_, "operands", &text)) {
+    ++sealed_;
+    if (text != operands_.Take()) {
+      return Error("the operands before it are not those that were sent");
+    }
   }
   return absl::OkStatus();
 }
@@ -81,6 +84,7 @@ absl::Status StdinReader::Announce(absl::string_view count) {
     return Error(absl::StrCat("'", count, "' is no number of lines"));
   }
   announced_ = sum;
+  --sealed_;
   operands_.Take();
   return absl::OkStatus();
 }

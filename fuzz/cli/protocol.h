@@ -1,6 +1,6 @@
 // Line protocol on stdin and stdout, shared by gen, eval and check. A stream begins with
 // `# instruction: ARCH/INSTRUCTION` and `# lines: N`, so that one that ends too early is found out,
-// and gen's ends with `# operands: HASH` (corpus/line_checksum.h), so that other lines are, too.
+// and ends with `# operands: HASH` (corpus/line_checksum.h), so that other lines are, too.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,8 @@ class StdinReader {
   absl::Status Read();
   // The sum of all `# lines: N`; none without.
   std::optional<uint64_t> announced() const { return announced_; }
+  // Whether there are as many `# operands: HASH`.
+  bool sealed() const { return sealed_ == 0; }
 
  private:
   absl::StatusOr<bool> NextLine();
@@ -64,7 +66,8 @@ class StdinReader {
   std::vector<DotProductCase> dots_;
   Portion portion_;
   std::optional<uint64_t> announced_;
-  TextHash operands_;  // of the lines since `# lines:`
+  int64_t sealed_ = 0;  // `# operands:` less `# lines:`
+  TextHash operands_;   // of the lines since `# lines:`
 };
 
 }  // namespace mmadiff

@@ -77,9 +77,15 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                                    .regressions = missing ? "" : regressions,
                                    .threads = ThreadsOf(flags.threads),
                                    .open = OpenerOf(flags.device)};
+  console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(*limit),
+                              " (--max_total_time)"),
+                 true);
   const auto outcome = RecordFolder(options, engine, flags.out, console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
-  if (outcome->without_digests > 0) {
+  if (outcome->stopped) {
+    console.Warn("stopped by a signal: the recording has all raw answers and fewer digests");
+  }
+  if (outcome->without_digests > 0 && !outcome->stopped) {
     console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
@@ -104,7 +110,7 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                      " dot products in ", outcome->digest_units, " units\n"),
         console.style().width, 2));
   }
-  return CodeOfDropped(dropped, true);
+  return outcome->stopped ? kStopped : CodeOfDropped(dropped, true);
 }
 
 int RunRecord(const RecordFlags& flags, const Globals& globals) {
@@ -114,10 +120,8 @@ int RunRecord(const RecordFlags& flags, const Globals& globals) {
   absl::StatusOr<std::vector<const Operation*>> ops =
       OperationsMatching(flags.instr, Models::kOptional);
   if (!ops.ok()) return Fail(ops.status());
-  std::erase_if(*ops, [&](const Operation* op) { return !(*engine)->device().Supports(*op).ok(); });
-  if (ops->empty()) {
-    return Fail(absl::NotFoundError(
-        absl::StrCat("device ", flags.device, " has none of these instructions")));
+  if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
+    return Fail(s);
   }
   if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
   const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;

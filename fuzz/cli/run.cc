@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "device/plain_text.h"
 #include "device/threads.h"
 #include "fuzz/campaign.h"
 #include "fuzz/class_schedule.h"
@@ -17,6 +18,7 @@
 #include "fuzz/cli/command_text.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
+#include "fuzz/progress.h"
 #include "fuzz/report.h"
 #include "fuzz/shard.h"
 #include "sim/parameter.h"
@@ -296,10 +298,13 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   HandleStopSignals();
   WarnOfEquivalent(flags.device, options.ops, console);
   if (!globals.quiet) {
-    console.Status(
-        absl::StrCat("mmadiff: ", options.ops.size(), " instructions on ", device.identity(), ", ",
-                     options.threads, " threads, ", options.workdir, ShardText(*shard)),
-        true);
+    constexpr size_t kMost = 200;  // bytes of an identity that may name many programs
+    std::string identity = device.identity();
+    if (identity.size() > kMost) identity = PlainLine(identity.substr(0, kMost)) + "...";
+    console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
+                                identity, ", ", CountText(options.threads, "thread"), ", ",
+                                options.workdir, ShardText(*shard)),
+                   true);
   }
   absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, OpenerOf(flags.device), console);
   if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);

@@ -16,6 +16,7 @@
 #include "fuzz/folder/run_status.h"
 #include "fuzz/mutants.h"
 #include "fuzz/next_command.h"
+#include "fuzz/progress.h"
 #include "fuzz/report.h"
 #include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
@@ -355,10 +356,6 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
   }
 }
 
-std::string Counted(uint64_t n, absl::string_view what) {
-  return absl::StrCat(n, " ", what, n == 1 ? "" : "s");
-}
-
 }  // namespace
 
 uint64_t ReportRun::Count(ReportRow::Kind kind) const {
@@ -370,7 +367,7 @@ std::string ReportRun::Verdict() const {
   const uint64_t open = Count(ReportRow::kIncomplete);
   std::string text;
   if (differ > 0) {
-    text = absl::StrCat(differ, " of ", Counted(rows.size(), "instruction"),
+    text = absl::StrCat(differ, " of ", CountText(rows.size(), "instruction"),
                         differ == 1 ? " differs" : " differ", " from the model");
   } else {
     uint64_t equal = 0, dot_products = 0;  // of instructions without a difference
@@ -379,8 +376,8 @@ std::string ReportRun::Verdict() const {
       dot_products += row.bound > 0 ? row.total.dot_products : 0;
     }
     text = equal == 0 ? "Nothing was compared"
-                      : absl::StrCat("No difference in ", Counted(dot_products, "dot product"),
-                                     " of ", Counted(equal, "instruction"));
+                      : absl::StrCat("No difference in ", CountText(dot_products, "dot product"),
+                                     " of ", CountText(equal, "instruction"));
     if (equal == 0 && flaky > 0) text = "Nothing can be said";
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
