@@ -6,6 +6,20 @@
 #include "fuzz/digest.h"
 #include "sim/lanes/vectors.h"
 
+#ifndef MMADIFF_SUM_ONE_BY_ONE
+#define MMADIFF_SUM_ONE_BY_ONE
+namespace mmadiff {
+
+static unsigned __int128 SumOneByOne(std::span<const uint64_t> words, uint64_t first,
+                                     const NanTest& nan) {
+  unsigned __int128 sum = 0;
+  for (const uint64_t word : words) sum += HashOfResult(nan(word) ? ~uint64_t{0} : word, first++);
+  return sum;
+}
+
+}  // namespace mmadiff
+#endif
+
 #if MMADIFF_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fuzz/digest_sum.cc"
@@ -63,9 +77,18 @@ HWY_INLINE void Hash(Word word, Word number, Word swap, Word& lo, Word& hi) {
   hi = hn::Xor(hi, HighHalf(hi));
 }
 
+// As NanTest.
+HWY_INLINE Word Compared(Word word, const NanTest& nan) {
+  constexpr hn::Repartition<int64_t, Wide> kSigned;
+  const Word tested = hn::Xor(hn::And(word, All(nan.mask)), All(nan.flip));
+  const auto is_nan = hn::Gt(hn::BitCast(kSigned, tested), hn::BitCast(kSigned, All(nan.above)));
+  return hn::Or(word, hn::BitCast(kWide, hn::VecFromMask(kSigned, is_nan)));
+}
+
 // The halves of hashes are summed apart, those of `lo` again in halves: no carry between lanes' sums
 // is lost before 2^32 vectors.
-unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first) {
+template <bool kAnyNan>
+unsigned __int128 Sum(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
   const size_t lanes = hn::Lanes(kWide), whole = words.size() / lanes * lanes;
   // The low four bytes of a lane, turned, are its high ones.
   HWY_ALIGN static constexpr uint64_t kSwap[2] = {0x0001020380808080, 0x08090a0b80808080};
@@ -74,7 +97,9 @@ unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first) {
   Word number = hn::Add(All(first), hn::Iota(kWide, 0));
   for (size_t i = 0; i < whole; i += lanes) {
     Word lo, hi;
-    Hash(hn::LoadU(kWide, &words[i]), number, swap, lo, hi);
+    Word word = hn::LoadU(kWide, &words[i]);
+    if (kAnyNan) word = Compared(word, nan);
+    Hash(word, number, swap, lo, hi);
     low = hn::Add(low, LowHalf(lo));
     middle = hn::Add(middle, HighHalf(lo));
     high = hn::Add(high, hi);
@@ -89,16 +114,16 @@ unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first) {
     sum += (static_cast<unsigned __int128>(highs[i]) << 64) +
            (static_cast<unsigned __int128>(middles[i]) << 32) + lows[i];
   }
-  for (size_t i = whole; i < words.size(); ++i) sum += HashOfResult(words[i], first + i);
-  return sum;
+  return sum + SumOneByOne(words.subspan(whole), first + whole, nan);
+}
+unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
+  return nan.mask == 0 ? Sum<false>(words, first, nan) : Sum<true>(words, first, nan);
 }
 
 #else
 
-unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first) {
-  unsigned __int128 sum = 0;
-  for (const uint64_t word : words) sum += HashOfResult(word, first++);
-  return sum;
+unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
+  return SumOneByOne(words, first, nan);
 }
 
 #endif
@@ -111,12 +136,6 @@ HWY_AFTER_NAMESPACE();
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE
 namespace mmadiff {
 namespace {
-
-unsigned __int128 SumOneByOne(std::span<const uint64_t> words, uint64_t first) {
-  unsigned __int128 sum = 0;
-  for (const uint64_t word : words) sum += HashOfResult(word, first++);
-  return sum;
-}
 
 std::vector<HashTarget> FindHashTargets() {
   std::vector<HashTarget> found;
@@ -137,9 +156,22 @@ std::span<const HashTarget> HashTargets() {
   return targets;
 }
 
-unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first) {
+unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
   static const auto sum = HashTargets()[0].sum;
-  return sum(words, first);
+  return sum(words, first, nan);
+}
+
+// Above the largest magnitude that is none; of the formats whose one NaN is -0, where that is flipped to all ones.
+NanTest::NanTest(const Format& f) {
+  if (IsInteger(f) || f.nonfinite == Nonfinite::kNone) return;
+  const uint64_t one = 1ull << f.ignored_bits;
+  mask = LowBits(f.exponent_bits + f.fraction_bits) << f.ignored_bits;
+  if (f.nonfinite == Nonfinite::kIeeeAllBits) mask |= one - 1;
+  above = HasInfinity(f) ? InfinityWord(f, false) : mask - one;
+  if (f.nonfinite != Nonfinite::kNanMinusZero) return;
+  flip = mask;
+  mask |= 1ull << SignBit(f);
+  above = mask - one;
 }
 
 }  // namespace mmadiff

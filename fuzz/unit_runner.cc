@@ -1,7 +1,6 @@
 #include "fuzz/unit_runner.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -28,17 +27,8 @@ bool KeepsAnswers(const absl::Status& status) {
 
 Digest DigestOf(const Operation& op, const Batch& batch, std::span<const uint64_t> d) {
   const uint64_t first = batch.first * batch.shape.d_words();
-  if (op.numerics->nan_verdict != NanVerdict::kAnyNan) return SumOfHashes(d, first);
-  Digest sum = 0;
-  std::array<uint64_t, 512> compared;
-  for (size_t done = 0; done < d.size();) {
-    const auto words = d.subspan(done, std::min(d.size() - done, compared.size()));
-    std::ranges::transform(words, compared.begin(),
-                           [&](uint64_t word) { return ComparedWord(op.model.d, true, word); });
-    sum += SumOfHashes(std::span(compared).first(words.size()), first + done);
-    done += words.size();
-  }
-  return sum;
+  const bool any_nan = op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  return SumOfHashes(d, first, any_nan ? NanTest(op.model.d) : NanTest());
 }
 
 absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count,
