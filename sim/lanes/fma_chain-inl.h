@@ -270,10 +270,9 @@ inline bool HasFloatChain(const Model& m) {
 #endif
 }
 
-// The same chains by the processor's multiply-add, of HasFloatChain(). Operands are words of the output
-// format. Which NaN is the result, and what is flushed, is the model's.
-template <class Products>
-class FloatChainLanes {
+// Results by the processor's own floats. Operands are words of the output format; which NaN is the result, and
+// what is flushed, is the model's.
+class FloatWordLanes {
  public:
   static constexpr bool kHasExponents = false;
 
@@ -282,10 +281,8 @@ class FloatChainLanes {
     Lane infinity;
   };
 
-  explicit FloatChainLanes(const Model& m)
+  explicit FloatWordLanes(const Model& m)
       : m_(m),
-        integers_(m),
-        words_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
         infinity_(static_cast<Lane>(InfinityWord(m.d, false))),
         quiet_(Lane{1} << (kFloatFraction - 1)),
         nan_(static_cast<Lane>(DefaultNan(m.d, m.algorithm.nan_rule))) {}
@@ -305,6 +302,44 @@ class FloatChainLanes {
     return x;
   }
 
+ protected:
+  static constexpr Lane kLeastNormal = Lane{1} << kFloatFraction;
+
+  // The word of a NaN that a * b + c gives.
+  MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
+    Lanes word = All(nan_);
+    if (m_.algorithm.nan_rule != NanRule::kPropagate) return word;
+    word = Pick(IsNanWord(c), c | All(quiet_), word);
+    word = Pick(IsNanWord(b), b, word);
+    return Pick(IsNanWord(a), a | All(quiet_), word);
+  }
+
+  static MMADIFF_LANES Lanes One() { return All(static_cast<int64_t>(kBias) << kFloatFraction); }
+  static MMADIFF_LANES Lanes Magnitude(Lanes word) { return word & All(kMost); }
+  MMADIFF_LANES Mask IsNanWord(Lanes word) const { return hn::Gt(Magnitude(word), All(infinity_)); }
+  static MMADIFF_LANES Lanes Flushed(Subnormals rule, Lanes word) {
+    if (rule == Subnormals::kKeep) return word;
+    const Mask small = hn::Lt(Magnitude(word), All(kLeastNormal));
+    return Pick(small, rule == Subnormals::kFlush ? hn::AndNot(All(kMost), word) : Zero(), word);
+  }
+
+  const Model m_;
+  const Lane infinity_, quiet_, nan_;
+
+ private:
+  static InputFormat InputFormatOf(const Model& m, const Format& f) {
+    return {LaneFormatOf(f, 0, m.algorithm.input_subnormals, m.d),
+            static_cast<Lane>(InfinityWord(m.d, false))};
+  }
+};
+
+// Chains by the processor's multiply-add, of HasFloatChain().
+template <class Products>
+class FloatChainLanes : public FloatWordLanes {
+ public:
+  explicit FloatChainLanes(const Model& m)
+      : FloatWordLanes(m), integers_(m), words_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)) {}
+
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
     return ChainOf(
@@ -313,13 +348,6 @@ class FloatChainLanes {
   }
 
  private:
-  static constexpr Lane kLeastNormal = Lane{1} << kFloatFraction;
-
-  static InputFormat InputFormatOf(const Model& m, const Format& f) {
-    return {LaneFormatOf(f, 0, m.algorithm.input_subnormals, m.d),
-            static_cast<Lane>(InfinityWord(m.d, false))};
-  }
-
   MMADIFF_LANES Lanes Step(Lanes a, Lanes b, Lanes c) const {
     const Lanes addend = Flushed(m_.algorithm.addend_subnormals, c);
     return Rounded(a, b, addend, [&]() HWY_ATTR {
@@ -329,8 +357,7 @@ class FloatChainLanes {
   // x + y, of words that both are read as addends.
   MMADIFF_LANES Lanes Added(Lanes x, Lanes y) const {
     const Subnormals rule = m_.algorithm.addend_subnormals;
-    const Lanes one = All(static_cast<int64_t>(kBias) << kFloatFraction);
-    return Rounded(Flushed(rule, x), one, Flushed(rule, y),
+    return Rounded(Flushed(rule, x), One(), Flushed(rule, y),
                    [&]() HWY_ATTR { return integers_.Added(x, y); });
   }
 
@@ -347,21 +374,6 @@ class FloatChainLanes {
     const Mask nan = IsNanWord(sum);
     return None(nan) ? sum : Pick(nan, NanOf(a, b, c), sum);
   }
-  MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
-    Lanes word = All(nan_);
-    if (m_.algorithm.nan_rule != NanRule::kPropagate) return word;
-    word = Pick(IsNanWord(c), c | All(quiet_), word);
-    word = Pick(IsNanWord(b), b, word);
-    return Pick(IsNanWord(a), a | All(quiet_), word);
-  }
-
-  static MMADIFF_LANES Lanes Magnitude(Lanes word) { return word & All(kMost); }
-  MMADIFF_LANES Mask IsNanWord(Lanes word) const { return hn::Gt(Magnitude(word), All(infinity_)); }
-  static MMADIFF_LANES Lanes Flushed(Subnormals rule, Lanes word) {
-    if (rule == Subnormals::kKeep) return word;
-    const Mask small = hn::Lt(Magnitude(word), All(kLeastNormal));
-    return Pick(small, rule == Subnormals::kFlush ? hn::AndNot(All(kMost), word) : Zero(), word);
-  }
 
   // Of a word, with the fraction bits of `f`, of which it was made.
   MMADIFF_LANES Operand OperandOf(const Format& f, Lanes word) const {
@@ -372,10 +384,8 @@ class FloatChainLanes {
     return x;
   }
 
-  const Model m_;
   const FmaChainLanes<Products> integers_;
   const LaneFormat words_;
-  const Lane infinity_, quiet_, nan_;
 };
 
 }  // namespace MMADIFF_WIDTH

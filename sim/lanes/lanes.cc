@@ -37,7 +37,8 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
       if (HasFloatChain(m)) return Simulation<FloatChainLanes<ShortProducts>>(m, batch, d).Run();
       return Simulation<FmaChainLanes<ShortProducts>>(m, batch, d).Run();
     case Family::kPairwiseSum:
-      return Simulation<PairwiseSumLanes>(m, batch, d).Run();
+      return HasFloatPairs(m) ? Simulation<FloatPairsLanes>(m, batch, d).Run()
+                              : Simulation<PairwiseSumLanes>(m, batch, d).Run();
     case Family::kIntegerDot:
       return Simulation<IntegerDotLanes>(m, batch, d).Run();
     default:

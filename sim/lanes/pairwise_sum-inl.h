@@ -6,6 +6,7 @@
 #define MMADIFF_SIM_LANES_PAIRWISE_SUM_INL_H_
 #endif
 
+#include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/lanes-inl.h"
 #include "sim/pairwise_sum.h"
 
@@ -107,6 +108,60 @@ class PairwiseSumLanes {
 
   const Model m_;
   const LaneFormat sums_;
+};
+
+// Whether the processor's own products and sums are the results. Products of 24 bits may round to the least
+// normal number, which says not whether they are flushed.
+inline bool HasFloatPairs(const Model& m) {
+  return HasFloatChain(m) && m.algorithm.product_rounding == ProductRounding::kRounded &&
+         m.a.fraction_bits + m.b.fraction_bits + 2 < kFloatFraction + 1;
+}
+
+// The same of HasFloatPairs().
+class FloatPairsLanes : public FloatWordLanes {
+ public:
+  explicit FloatPairsLanes(const Model& m)
+      : FloatWordLanes(m), propagates_(m.algorithm.nan_rule == NanRule::kPropagate) {}
+
+  template <class RowA, class RowB>
+  MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {
+    const Algorithm& alg = m_.algorithm;
+    const int terms = alg.terms < m_.k ? alg.terms : m_.k;
+    for (int first = 0; first < m_.k; first += terms) {
+      if (first == 0 || alg.addend_flush == AddendFlush::kEveryStep) {
+        c = Flushed(alg.addend_subnormals, c);
+      }
+      c = Added(c, terms == 8   ? SumOf<8>(a, b, first)
+                   : terms == 4 ? SumOf<4>(a, b, first)
+                   : terms == 2 ? SumOf<2>(a, b, first)
+                                : SumOf<1>(a, b, first));
+    }
+    // Whatever a NaN is added to is one.
+    return propagates_ ? c : Pick(IsNanWord(c), All(nan_), c);
+  }
+
+ private:
+  template <int kTerms, class RowA, class RowB>
+  MMADIFF_LANES Lanes SumOf(const RowA& a, const RowB& b, int first) const {
+    if constexpr (kTerms == 1) {
+      return Product(a.Magnitude(first), b.Magnitude(first));
+    } else {
+      return Added(SumOf<kTerms / 2>(a, b, first), SumOf<kTerms / 2>(a, b, first + kTerms / 2));
+    }
+  }
+  MMADIFF_LANES Lanes Product(Lanes a, Lanes b) const {
+    const Lanes word = Output(AsFloats(a) * AsFloats(b));
+    return propagates_ ? Pick(IsNanWord(word), All(nan_), word) : word;
+  }
+  MMADIFF_LANES Lanes Added(Lanes x, Lanes y) const {
+    const Lanes word = Output(AsFloats(x) + AsFloats(y));
+    return propagates_ ? Pick(IsNanWord(word), NanOf(x, One(), y), word) : word;
+  }
+  MMADIFF_LANES Lanes Output(Floats result) const {
+    return Flushed(m_.algorithm.output_subnormals, hn::BitCast(kLane, result));
+  }
+
+  const bool propagates_;
 };
 
 }  // namespace MMADIFF_WIDTH
