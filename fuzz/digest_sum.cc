@@ -88,7 +88,8 @@ HWY_INLINE Word Compared(Word word, const NanTest& nan) {
 // The halves of hashes are summed apart, those of `lo` again in halves: no carry between lanes' sums
 // is lost before 2^32 vectors.
 template <bool kAnyNan>
-unsigned __int128 Sum(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
+unsigned __int128 SumInVectors(std::span<const uint64_t> words, uint64_t first,
+                               const NanTest& nan) {
   const size_t lanes = hn::Lanes(kWide), whole = words.size() / lanes * lanes;
   // The low four bytes of a lane, turned, are its high ones.
   HWY_ALIGN static constexpr uint64_t kSwap[2] = {0x0001020380808080, 0x08090a0b80808080};
@@ -117,7 +118,8 @@ unsigned __int128 Sum(std::span<const uint64_t> words, uint64_t first, const Nan
   return sum + SumOneByOne(words.subspan(whole), first + whole, nan);
 }
 unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
-  return nan.mask == 0 ? Sum<false>(words, first, nan) : Sum<true>(words, first, nan);
+  return nan.mask == 0 ? SumInVectors<false>(words, first, nan)
+                       : SumInVectors<true>(words, first, nan);
 }
 
 #else
