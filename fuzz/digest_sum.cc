@@ -27,13 +27,13 @@ static unsigned __int128 SumOneByOne(std::span<const uint64_t> words, uint64_t f
 // Behind it: this is included once for each.
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR  // none
+
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-#if HWY_TARGET != HWY_SCALAR
 
 using Wide = hn::ScalableTag<uint64_t>;
 using Bytes = hn::Repartition<uint8_t, Wide>;
@@ -122,17 +122,10 @@ unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, c
                        : SumInVectors<true>(words, first, nan);
 }
 
-#else
-
-unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first, const NanTest& nan) {
-  return SumOneByOne(words, first, nan);
-}
-
-#endif
-
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();
+#endif
 #endif  // MMADIFF_HAS_HIGHWAY
 
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE

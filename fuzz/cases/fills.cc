@@ -15,6 +15,8 @@
 // Behind it: this is included once for each.
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR  // none
+
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
@@ -32,13 +34,8 @@ MMADIFF_LANES Lanes<T> All(uint64_t x) {
 }
 
 // As many draws as a vector has lanes of T.
-#if HWY_TARGET == HWY_SCALAR
-template <class T, class Draw>
-using DrawTag = Tag<Draw>;
-#else
 template <class T, class Draw>
 using DrawTag = hn::Rebind<Draw, Tag<T>>;
-#endif
 template <class T, class Draw>
 using Draws = hn::Vec<DrawTag<T, Draw>>;
 
@@ -49,9 +46,6 @@ MMADIFF_LANES Draws<T, Draw> LoadDraws(const uint8_t* from) {
 // Each in a lane of T.
 template <class T, class Draw>
 MMADIFF_LANES Lanes<T> Widened(Draws<T, Draw> draws) {
-#if HWY_TARGET == HWY_SCALAR
-  return All<T>(hn::GetLane(draws));
-#else
   if constexpr (sizeof(Draw) == sizeof(T)) {
     return draws;
   } else if constexpr (sizeof(T) == 8 && sizeof(Draw) < 4) {
@@ -59,7 +53,6 @@ MMADIFF_LANES Lanes<T> Widened(Draws<T, Draw> draws) {
   } else {
     return hn::PromoteTo(Tag<T>(), draws);
   }
-#endif
 }
 // The next `count` draws, at most a vector of them.
 template <class T, class Draw>
@@ -166,7 +159,6 @@ MMADIFF_LANES Lanes<T> Composed(const WordFormat& f, Lanes<T> bits, const At<T>&
 // A vector of words side by side.
 template <class T>
 MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
-#if HWY_TARGET != HWY_SCALAR
   if constexpr (sizeof(T) == 4) {
     constexpr hn::Half<Tag<T>> kHalf;
     constexpr Tag<uint64_t> kWord;
@@ -175,13 +167,10 @@ MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
   } else {
     hn::StoreU(words, Tag<T>(), out);
   }
-#else
-  *out = hn::GetLane(words);
-#endif
 }
 
 // Words that lie apart.
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
 template <class Some>
 MMADIFF_LANES void SpreadAll(Some some, hn::Vec<Some> words, uint64_t* out, int64_t stride) {
   if constexpr (hn::MaxLanes(some) == 2) {
@@ -380,6 +369,7 @@ void MakeBits(int bits, int count, uint64_t* out, Random& r) {
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();
+#endif
 #endif  // MMADIFF_HAS_HIGHWAY
 
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE

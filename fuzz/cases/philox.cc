@@ -15,6 +15,8 @@
 // Behind it: this is included once for each.
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR  // none
+
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
@@ -26,32 +28,20 @@ using Wide = hn::CappedTag<uint64_t, kPhiloxBlocks>;
 using Word = hn::Vec<Wide>;
 
 HWY_INLINE Word Times(Word x, uint32_t factor) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Set(Wide(), (hn::GetLane(x) & 0xffffffffu) * factor);
-#else
   constexpr hn::Repartition<uint32_t, Wide> kHalves;
   return hn::MulEven(hn::BitCast(kHalves, x), hn::Set(kHalves, factor));
-#endif
 }
 
 HWY_INLINE Word HighHalf(Word x) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::ShiftRight<32>(x);
-#else
   constexpr hn::Repartition<uint32_t, Wide> kHalves;
   return hn::BitCast(Wide(), hn::Shuffle2301(hn::BitCast(kHalves, x)));
-#endif
 }
 
 // The low halves of both.
 HWY_INLINE Word Both(Word low, Word high) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Or(hn::And(low, hn::Set(Wide(), 0xffffffffu)), hn::ShiftLeft<32>(high));
-#else
   constexpr hn::Repartition<uint32_t, Wide> kHalves;
   const auto doubled = hn::DupEven(hn::BitCast(kHalves, high));
   return hn::BitCast(Wide(), hn::OddEven(doubled, hn::BitCast(kHalves, low)));
-#endif
 }
 
 // Of the lanes' blocks, numbered from 0.
@@ -138,6 +128,7 @@ void MakePhilox(const PhiloxCounters& counters, const uint32_t key[2], uint32_t*
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();
+#endif
 #endif  // MMADIFF_HAS_HIGHWAY
 
 #if !MMADIFF_HAS_HIGHWAY || HWY_ONCE

@@ -123,7 +123,7 @@ MMADIFF_LANES Lanes BitWidth(Lanes x) {
 
 // x * y below 2^kBits; x and y are below 2^32.
 MMADIFF_LANES Lanes Product(Lanes x, Lanes y) {
-#if defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
+#if defined(MMADIFF_WIDE_LANES)
   constexpr hn::Repartition<uint32_t, Signed> kHalves;
   return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
 #else
@@ -157,7 +157,7 @@ MMADIFF_LANES Lanes Truncated(Floats x) {
   return Lanes{_mm512_cvttps_epi32(x.raw)};
 #elif HWY_TARGET == HWY_AVX2
   return Lanes{_mm256_cvttps_epi32(x.raw)};
-#elif HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_SSSE3
+#elif HWY_TARGET == HWY_SSE4
   return Lanes{_mm_cvttps_epi32(x.raw)};
 #else
   return hn::ConvertTo(kLane, x);
@@ -167,7 +167,7 @@ MMADIFF_LANES Lanes Truncated(Floats x) {
 
 // Product() with signs; x and y are from -2^31 to 2^31 - 1.
 MMADIFF_LANES Lanes SignedProduct(Lanes x, Lanes y) {
-#if defined(MMADIFF_WIDE_LANES) && HWY_TARGET != HWY_SCALAR
+#if defined(MMADIFF_WIDE_LANES)
   constexpr hn::Repartition<int32_t, Signed> kHalves;
   return hn::BitCast(kLane, hn::MulEven(hn::BitCast(kHalves, x), hn::BitCast(kHalves, y)));
 #else

@@ -14,6 +14,8 @@
 // Behind it: these are included once for each.
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR  // none
+
 #include "sim/exact_sum.h"
 #include "sim/integer_dot.h"
 #include "sim/lanes/fma_chain-inl.h"
@@ -53,6 +55,7 @@ int CountLanes() { return static_cast<int>(hn::Lanes(kLane)); }
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();
+#endif
 
 #if HWY_ONCE
 namespace mmadiff {

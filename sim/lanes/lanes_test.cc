@@ -660,13 +660,13 @@ Batch ChainBatch(const Model& m, std::mt19937_64& random) {
   return batch;
 }
 
-// Of an operation with a chain of f32 or f64 and some parameters changed.
-std::vector<Model> Chains(int count, std::mt19937_64& random) {
+// Of an operation of this family with results of f32 or f64, and some parameters changed.
+std::vector<Model> Changed(Family family, int count, std::mt19937_64& random) {
   std::vector<Model> models, found;
   for (const Operation* op : DistinctOperations()) {
     const Model& m = op->model;
-    const bool chain = m.algorithm.family == Family::kFmaChain && HasLanes(m);
-    if (chain && (m.d.fraction_bits == 23 || m.d.fraction_bits == 52)) found.push_back(m);
+    const bool floats = m.d.fraction_bits == 23 || m.d.fraction_bits == 52;
+    if (m.algorithm.family == family && floats && HasLanes(m)) found.push_back(m);
   }
   const auto pick = [&](auto... choices) {
     const std::common_type_t<decltype(choices)...> all[] = {choices...};
@@ -679,6 +679,19 @@ std::vector<Model> Chains(int count, std::mt19937_64& random) {
     Model m = found[random() % found.size()];
     Algorithm& alg = m.algorithm;
     m.k = pick(1, 2, 3, 4, 9);
+    if (family == Family::kPairwiseSum) {
+      alg.terms = pick(1, 2, 4, 8);
+      m.k = alg.terms * pick(1, 2, 3);
+      alg.product_rounding = alg.terms == 1
+                                 ? ProductRounding::kRounded
+                                 : pick(ProductRounding::kRounded, ProductRounding::kExact);
+      alg.addend_flush = pick(AddendFlush::kAtEntry, AddendFlush::kEveryStep);
+      // Products of up to 24 bits.
+      for (Format* f : {&m.a, &m.b}) {
+        const int bits = pick(9, 10, 11);
+        if (random() % 2 == 0) *f = {"any", 9 + bits, 8, bits, -126, 0, Nonfinite::kIeee, true};
+      }
+    }
     alg.input_subnormals = small();
     alg.addend_subnormals = small();
     alg.output_subnormals = small();
@@ -688,11 +701,13 @@ std::vector<Model> Chains(int count, std::mt19937_64& random) {
              Rounding::kUp, Rounding::kToOdd);
     alg.nan_rule = pick(NanRule::kAllOnes, NanRule::kQuietPositive, NanRule::kPropagate);
     alg.range_overflow = pick(RangeOverflow::kInfinity, RangeOverflow::kIeee);
-    alg.order = pick(Order::kAscending, Order::kDescending);
-    alg.addend_joins = pick(AddendJoins::kFirstStep, AddendJoins::kLastAdd);
-    alg.grouping = alg.addend_joins == AddendJoins::kLastAdd
-                       ? pick(Grouping::kConsecutive, Grouping::kEvenOdd)
-                       : Grouping::kConsecutive;
+    if (family == Family::kFmaChain) {
+      alg.order = pick(Order::kAscending, Order::kDescending);
+      alg.addend_joins = pick(AddendJoins::kFirstStep, AddendJoins::kLastAdd);
+      alg.grouping = alg.addend_joins == AddendJoins::kLastAdd
+                         ? pick(Grouping::kConsecutive, Grouping::kEvenOdd)
+                         : Grouping::kConsecutive;
+    }
     if (HasLanes(m)) models.push_back(m);
   }
   return models;
@@ -700,9 +715,19 @@ std::vector<Model> Chains(int count, std::mt19937_64& random) {
 
 TEST(Lanes, ChainsOfManyParameters) {
   std::mt19937_64 random(6);
-  const std::vector<Model> models = Chains(2500, random);
+  const std::vector<Model> models = Changed(Family::kFmaChain, 2500, random);
   for (size_t i = 0; i < models.size(); ++i) {
     ExpectScalarWords(models[i], ChainBatch(models[i], random), "chain " + std::to_string(i));
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_EQ(models.size(), 2500u);
+}
+
+TEST(Lanes, PairwiseSumsOfManyParameters) {
+  std::mt19937_64 random(11);
+  const std::vector<Model> models = Changed(Family::kPairwiseSum, 2500, random);
+  for (size_t i = 0; i < models.size(); ++i) {
+    ExpectScalarWords(models[i], ChainBatch(models[i], random), "pairwise " + std::to_string(i));
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_EQ(models.size(), 2500u);
@@ -711,14 +736,15 @@ TEST(Lanes, ChainsOfManyParameters) {
 // A caller may have changed how floats are rounded, and on x86 that subnormal ones are dropped.
 TEST(Lanes, WhatAnyCallerSays) {
   std::mt19937_64 random(7);
-  std::vector<Model> models = Chains(60, random);
+  std::vector<Model> models = Changed(Family::kFmaChain, 60, random);
+  std::ranges::copy(Changed(Family::kPairwiseSum, 60, random), std::back_inserter(models));
   for (const Operation* op : DistinctOperations()) {
     if (op->model.algorithm.family == Family::kFusedSum) models.push_back(op->model);
   }
   for (const Model& m : models) {
-    const Batch batch = m.algorithm.family == Family::kFmaChain
-                            ? ChainBatch(m, random)
-                            : RandomBatch(m, Shaped(m, {}, 16), 4, random);
+    const Batch batch = m.algorithm.family == Family::kFusedSum
+                            ? RandomBatch(m, Shaped(m, {}, 16), 4, random)
+                            : ChainBatch(m, random);
     const std::vector<uint64_t> expected = Scalar(m, batch);
     const auto expect = [&](const std::string& what) {
       for (const LaneTarget& target : LaneTargets()) {

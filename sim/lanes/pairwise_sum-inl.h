@@ -110,11 +110,11 @@ class PairwiseSumLanes {
   const LaneFormat sums_;
 };
 
-// Whether the processor's own products and sums are the results. Products of 24 bits may round to the least
-// normal number, which says not whether they are flushed.
+// Whether the processor's own products and sums are the results. Significands of p and q bits, p + q <= 24, have a
+// product of at most 2^24 - 2^p - 2^q + 1: none that is tiny rounds to the least normal number, so what is
+// flushed is seen in the result.
 inline bool HasFloatPairs(const Model& m) {
-  return HasFloatChain(m) && m.algorithm.product_rounding == ProductRounding::kRounded &&
-         m.a.fraction_bits + m.b.fraction_bits + 2 < kFloatFraction + 1;
+  return HasFloatChain(m) && m.algorithm.product_rounding == ProductRounding::kRounded;
 }
 
 // The same of HasFloatPairs().

@@ -85,9 +85,6 @@ class ColumnOfAll {
 };
 
 // Between rows of words, which have 64 bits in a batch, and vectors of a word of each row.
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
-constexpr bool kMovesVectors = true;
-
 #if defined(MMADIFF_WIDE_LANES)
 MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
   return hn::BitCast(kLane, hn::LoadU(kUnsignedLane, from));
@@ -259,18 +256,6 @@ MMADIFF_LANES void ScatterTwo(const uint64_t* from, int lanes, Lane* to) {
   hn::Store(hn::ConcatEven(kLane, high, low), kLane, to);
   hn::Store(hn::ConcatOdd(kLane, high, low), kLane, to + lanes);
 }
-#else
-constexpr bool kMovesVectors = false, kMovesFours = false, kMovesEights = false;
-MMADIFF_LANES void ScatterEight(const uint64_t*, int64_t, int, Lane*) {}
-MMADIFF_LANES void GatherEight(const Lane*, int, int, uint64_t*) {}
-MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
-MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
-MMADIFF_LANES void ScatterTwo(const uint64_t*, int, Lane*) {}
-MMADIFF_LANES void StoreWords(Lanes, uint64_t*) {}
-MMADIFF_LANES void Narrow(const uint64_t* from, int count, Lane* to) {
-  for (int i = 0; i < count; ++i) to[i] = static_cast<Lane>(from[i]);
-}
-#endif
 
 MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to) {
   for (const uint64_t* end = from + row; from != end; ++from, to += lanes) {
@@ -280,7 +265,7 @@ MMADIFF_LANES void ScatterRow(const uint64_t* from, int lanes, int row, Lane* to
 // Rows of words, `stride` apart, become vectors of a word of each.
 MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int row, Lane* to) {
   if (row == 1 && stride == 1) return Narrow(from, lanes, to);
-  if (kMovesVectors && row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
+  if (row == 2 && stride == 2) return ScatterTwo(from, lanes, to);
   int done = 0;
   for (; kMovesEights && done + 8 <= row; done += 8) {
     ScatterEight(from + done, stride, lanes, to + done * lanes);
@@ -294,7 +279,7 @@ MMADIFF_LANES void Scatter(const uint64_t* from, int64_t stride, int lanes, int 
 }
 // Vectors become rows of words, one after the other.
 MMADIFF_LANES void Gather(const Lane* from, int lanes, int row, uint64_t* to) {
-  if (kMovesVectors && row == 1) return StoreWords(hn::Load(kLane, from), to);
+  if (row == 1) return StoreWords(hn::Load(kLane, from), to);
   int done = 0;
   for (; kMovesEights && done + 8 <= row; done += 8) {
     GatherEight(from + done * lanes, lanes, row, to + done);
@@ -472,9 +457,7 @@ class Simulation {
         words[p] = static_cast<Lane>(b[p / count * count + order[p % count]]);
       }
     } else {
-#if HWY_TARGET != HWY_SCALAR && !HWY_HAVE_SCALABLE
       for (; done + lanes <= all; done += lanes) decode(LoadWords(b + done), done);
-#endif
       Narrow(b + done, all - done, words + done);
     }
     for (; done < all; done += lanes) decode(hn::Load(kLane, words + done), done);

@@ -7,8 +7,9 @@
 // Nothing here needs them.
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
-// Vectors of no fixed length have no operators there, and no place in a class: Arm has NEON.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+// Vectors of no fixed length have no operators there, and no place in a class: Arm has NEON. The last x86
+// processor with SSSE3 alone is of 2008.
+#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_SSSE3)
 #include <hwy/detect_targets.h>
 // A sanitizer takes minutes over what is copied into every caller.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -28,11 +29,8 @@
 namespace mmadiff {
 
 #if defined(__x86_64__)
-inline bool HasSSSE3() {
-  return __builtin_cpu_supports("sse2") != 0 && __builtin_cpu_supports("ssse3") != 0;
-}
 inline bool HasSSE4() {
-  return HasSSSE3() && __builtin_cpu_supports("sse4.1") != 0 &&
+  return __builtin_cpu_supports("ssse3") != 0 && __builtin_cpu_supports("sse4.1") != 0 &&
          __builtin_cpu_supports("sse4.2") != 0;
 }
 inline bool HasAVX2() {
@@ -49,7 +47,6 @@ inline bool HasAVX3() {  // AVX-512
 // Compiled for every machine of their kind.
 inline bool HasNEON() { return true; }
 inline bool HasEMU128() { return true; }
-inline bool HasSCALAR() { return true; }
 
 }  // namespace mmadiff
 
@@ -70,21 +67,14 @@ inline bool HasSCALAR() { return true; }
 #else
 #define MMADIFF_VECTOR_SSE4(DO)
 #endif
-#if HWY_TARGETS & HWY_SSSE3
-#define MMADIFF_VECTOR_SSSE3(DO) DO(SSSE3)
-#else
-#define MMADIFF_VECTOR_SSSE3(DO)
-#endif
 #if HWY_STATIC_TARGET == HWY_NEON
 #define MMADIFF_VECTOR_OF_ALL(DO) DO(NEON)
 #elif HWY_STATIC_TARGET == HWY_EMU128
 #define MMADIFF_VECTOR_OF_ALL(DO) DO(EMU128)
-#elif HWY_STATIC_TARGET == HWY_SCALAR
-#define MMADIFF_VECTOR_OF_ALL(DO) DO(SCALAR)
 #else
 #define MMADIFF_VECTOR_OF_ALL(DO)
 #endif
 #define MMADIFF_EACH_VECTOR(DO) \
   MMADIFF_VECTOR_AVX3(DO)       \
-  MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_SSSE3(DO) MMADIFF_VECTOR_OF_ALL(DO)
+  MMADIFF_VECTOR_AVX2(DO) MMADIFF_VECTOR_SSE4(DO) MMADIFF_VECTOR_OF_ALL(DO)
 #endif

@@ -9,6 +9,8 @@
 // Behind it: these are included once for each.
 #include <hwy/highway.h>
 
+#if HWY_TARGET != HWY_SCALAR  // none
+
 #include "sim/lanes/exact_sum-inl.h"
 #include "sim/lanes/fma_chain-inl.h"
 #include "sim/lanes/integer_dot-inl.h"
@@ -49,4 +51,5 @@ void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
 }  // namespace HWY_NAMESPACE
 }  // namespace mmadiff
 HWY_AFTER_NAMESPACE();
+#endif
 #endif  // MMADIFF_HAS_HIGHWAY
