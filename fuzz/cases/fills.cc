@@ -170,7 +170,7 @@ MMADIFF_LANES void Store(Lanes<T> words, uint64_t* out) {
 }
 
 // Words that lie apart.
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_EMU128
+#if HWY_ARCH_X86
 template <class Some>
 MMADIFF_LANES void SpreadAll(Some some, hn::Vec<Some> words, uint64_t* out, int64_t stride) {
   if constexpr (hn::MaxLanes(some) == 2) {

@@ -10,6 +10,7 @@
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
 #include "fuzz/prober.h"
+#include "fuzz/progress.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -129,11 +130,15 @@ class Answers {
   std::string Verdict(const TextStyle& style) const {
     constexpr size_t kMost = 8;
     const size_t wrong = std::ranges::count_if(groups_, &Group::Contradicts);
-    std::string text =
-        absl::StrCat("\n", groups_.size(), groups_.size() == 1 ? " instruction" : " instructions",
-                     " asked, ", cases_, " cases: ", found_[0], " answers agree",
-                     partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"), ", ", found_[1],
-                     " contradict the tables, ", found_[2], " are open\n");
+    const auto verb = [&](int i, const char* of_one, const char* of_many) {
+      return absl::StrCat(i == 0 ? CountText(found_[i], "answer") : absl::StrCat(found_[i]),
+                          found_[i] == 1 ? of_one : of_many);
+    };
+    std::string text = absl::StrCat("\n", CountText(groups_.size(), "instruction"), " asked, ",
+                                    CountText(cases_, "case"), ": ", verb(0, " agrees", " agree"),
+                                    partial_ == 0 ? "" : absl::StrCat(" (", partial_, " so far)"),
+                                    ", ", verb(1, " contradicts", " contradict"), " the tables, ",
+                                    verb(2, " is open", " are open"), "\n");
     for (size_t i = 0; i < std::min(wrong, kMost); ++i) {
       absl::StrAppend(&text, "  ", groups_[i].op->name, ": ", Conclusion(groups_[i]), "\n");
     }

@@ -169,7 +169,7 @@ def check_ends():
     device = ['--device=faulty:none=0', f'--instr={MMA}']
     ends = [([*RUN, *device], '^folder   mmadiff-runs/'),
             ([*RUN, *device, '--shard=7/16'], '^next     ./mmadiff run ((?!--shard).)* --dry_run$'),
-            (['probe', '--question=pairs', '--max_total_time=0', *device], r'1 answers agree \(1 so far\)'),
+            (['probe', '--question=pairs', '--max_total_time=0', *device], r'1 answer agrees \(1 so far\)'),
             (['probe', '--question=steps,model', '--device=faulty:terms=8', f'--instr={MMA}'],
              f'^  {MMA}: the model with terms=8$')]
     for args, wanted in ends:

@@ -27,7 +27,7 @@ inline bool HasLanes(const Model& m) { return LaneWidthOf(m) != LaneWidth::kNone
 
 // Vectors of one kind that this machine has.
 struct LaneTarget {
-  const char* name;  // of Highway: AVX3 (AVX-512), AVX2, SSE4, ..., EMU128 (no vectors at all)
+  const char* name;  // of Highway: AVX3 (AVX-512), AVX2, SSE4, NEON
   int lanes;         // of 32 bits
   // As Simulate(), of models of either width.
   using SimulateBatch = void(const Model& m, const Batch& batch, std::span<uint64_t> d);

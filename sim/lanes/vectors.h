@@ -44,9 +44,8 @@ inline bool HasAVX3() {  // AVX-512
          __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0;
 }
 #endif
-// Compiled for every machine of their kind.
+// Every machine of its kind has it.
 inline bool HasNEON() { return true; }
-inline bool HasEMU128() { return true; }
 
 }  // namespace mmadiff
 
@@ -69,8 +68,6 @@ inline bool HasEMU128() { return true; }
 #endif
 #if HWY_STATIC_TARGET == HWY_NEON
 #define MMADIFF_VECTOR_OF_ALL(DO) DO(NEON)
-#elif HWY_STATIC_TARGET == HWY_EMU128
-#define MMADIFF_VECTOR_OF_ALL(DO) DO(EMU128)
 #else
 #define MMADIFF_VECTOR_OF_ALL(DO)
 #endif
