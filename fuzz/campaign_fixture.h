@@ -2,11 +2,8 @@
 #pragma once
 
 #include <gmock/gmock.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <set>
 #include <thread>

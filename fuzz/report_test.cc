@@ -1,4 +1,6 @@
 // What a campaign says at its end, and what makes it incomplete.
+#include <nlohmann/json.hpp>
+
 #include "fuzz/campaign_fixture.h"
 #include "fuzz/coverage/bins.h"
 
