@@ -235,7 +235,7 @@ int RunBench(const Flags& flags, const Globals& globals) {
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
             stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
-  if (!failed.ok() && rows.empty()) return Fail(failed);
+  if (!failed.ok() && rows.empty() && !globals.json) return Fail(failed);
   std::string stopped = rows.size() < ops->size() ? StopReason(endless) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
   const bool compares = !earlier.file.empty();
