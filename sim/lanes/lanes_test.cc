@@ -719,25 +719,17 @@ std::vector<Model> Changed(Family family, int count, std::mt19937_64& random) {
   return models;
 }
 
-TEST(Lanes, ChainsOfManyParameters) {
-  std::mt19937_64 random(6);
-  const std::vector<Model> models = Changed(Family::kFmaChain, 2500, random);
+void ExpectWordsOfManyParameters(Family family, int seed) {
+  std::mt19937_64 random(seed);
+  const std::vector<Model> models = Changed(family, 2500, random);
   for (size_t i = 0; i < models.size(); ++i) {
-    ExpectScalarWords(models[i], ChainBatch(models[i], random), "chain " + std::to_string(i));
+    ExpectScalarWords(models[i], ChainBatch(models[i], random), "model " + std::to_string(i));
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
   EXPECT_EQ(models.size(), 2500u);
 }
-
-TEST(Lanes, PairwiseSumsOfManyParameters) {
-  std::mt19937_64 random(11);
-  const std::vector<Model> models = Changed(Family::kPairwiseSum, 2500, random);
-  for (size_t i = 0; i < models.size(); ++i) {
-    ExpectScalarWords(models[i], ChainBatch(models[i], random), "pairwise " + std::to_string(i));
-  }
-  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
-  EXPECT_EQ(models.size(), 2500u);
-}
+TEST(Lanes, ChainsOfManyParameters) { ExpectWordsOfManyParameters(Family::kFmaChain, 6); }
+TEST(Lanes, PairwiseSumsOfManyParameters) { ExpectWordsOfManyParameters(Family::kPairwiseSum, 11); }
 
 // A caller may have changed how floats are rounded, and on x86 that subnormal ones are dropped.
 TEST(Lanes, WhatAnyCallerSays) {
