@@ -113,7 +113,7 @@ TEST(Is, BitsOrAnyNan) {
   EXPECT_TRUE(Is(nan, op, 0x7fffffff));
   EXPECT_TRUE(Is(nan, op, 0xffc00001));
   EXPECT_FALSE(Is(nan, op, 0x7f800000));
-  const Operation& any = *FindOperation("sm_90/mma.m8n8k4.f64.f64.f64.f64");
+  const Operation& any = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
   ASSERT_EQ(any.numerics->nan_verdict, NanVerdict::kAnyNan);
   VectorAnswer wide = nan;
   wide.any_nan = false;

@@ -102,7 +102,7 @@ class UnmodelledTest : public TestFolder {
       return std::make_unique<HostEngine>(std::make_unique<SumsDevice>(change));
     });
     SurveyOptions options = {.folder = Path(folder), .device = "sums", .cases = 100};
-    options.globs = {"sm_90/mma.m8n8k4.f32.*", kFma};
+    options.globs = {"sm_90/mma.m8n8k4.f*.f16.f16.f16", kFma};
     const auto outcome = RunSurvey(options, ask, console_);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     return outcome.value_or(SurveyOutcome());

@@ -22,8 +22,12 @@ inline constexpr int kFamilyCount = 7;  // of those that compute
 
 enum class Rounding : uint8_t { kNearestEven, kTowardZero, kDown, kUp, kToOdd };
 enum class Order : uint8_t { kAscending, kDescending };  // of k
-// Exponent of a product: the sum of the operands' exponents, or floor(log2 |product|).
-enum class ProductExponent : uint8_t { kRaw, kNormalized };
+// Exponent of a product.
+enum class ProductExponent : uint8_t {
+  kRaw,         // the sum of the operands' exponents
+  kNormalized,  // floor(log2 |product|)
+  kAsF16,  // kRaw once the operands are f16: those of FP8 and narrower have no subnormals there
+};
 // A zero product either leaves the alignment exponent alone or raises it by its exponent fields.
 enum class ZeroTerm : uint8_t { kIgnored, kRaises };
 // Exponent of a subnormal addend: its own format's minimum, or normalised to the output format.
@@ -42,7 +46,11 @@ enum class NanRule : uint8_t {
   kAllOnes,        // one canonical NaN: sign 0, all other bits 1 (NVIDIA)
   kQuietPositive,  // one canonical NaN: sign 0, quiet bit only (Arm default NaN)
   kPropagate,  // first NaN of (a, b, addend), quieted; invalid gives the negative quiet NaN (x86)
+  kPropagateBca,  // the same of (b, addend, a) (NVIDIA f64)
 };
+MMADIFF_HD constexpr bool Propagates(NanRule rule) {
+  return rule == NanRule::kPropagate || rule == NanRule::kPropagateBca;
+}
 enum class ZeroSign : uint8_t {
   kPositive,     // every zero result is +0
   kSumPositive,  // an exact sum of zero is +0; a nonzero sum that rounds to zero keeps its sign

@@ -22,6 +22,15 @@ Algorithm FmaRounded(const Instruction& i) {
   return a;
 }
 
+// NVIDIA's f64, of CUDA cores and of matrix instructions: the first NaN of (b, addend, a), quieted;
+// invalid operations make the negative default NaN (an H200, corpus/observations/nvidia_h200).
+template <Rounding rounding>
+Algorithm CudaF64(const Instruction& i) {
+  Algorithm a = FmaRounded<rounding>(i);
+  a.nan_rule = NanRule::kPropagateBca;
+  return a;
+}
+
 // The scalar fma of a CUDA core: f32 has one canonical NaN.
 template <Rounding rounding>
 Algorithm CudaFma(const Instruction& i) {
@@ -133,10 +142,19 @@ Algorithm NarrowFp8(const Instruction& i) {
   return a;
 }
 
-// FP8 where ptxas makes f16 instructions of it: f16 steps over interleaved k, then one addition.
+// FP8 where ptxas makes f16 instructions of it: two f16 steps over interleaved k, then one addition.
 inline Algorithm EmulatedFp8(const Instruction& i) {
   Algorithm a = TruncatedFusedSum<16, 25>(i);
+  a.terms = i.shape.k / 2;
+  a.product_exponent = ProductExponent::kAsF16;
   a.grouping = Grouping::kPairsOfFour;
+  a.addend_joins = AddendJoins::kLastAdd;
+  return a;
+}
+
+// m8n8k4 where ptxas makes FFMA of it: a chain from +0, then the addend.
+inline Algorithm EmulatedFfma(const Instruction& i) {
+  Algorithm a = CudaFma<Rounding::kNearestEven>(i);
   a.addend_joins = AddendJoins::kLastAdd;
   return a;
 }

@@ -30,15 +30,21 @@ int ProductBound(const Model& m) {
   return MaxExponent(m.a) + MaxExponent(m.b) + 2 + scales;
 }
 
+// The least exponent that a number of the format, not zero, gives a product that is not normalised.
+int LeastOffer(const Model& m, const Format& f) {
+  if (m.algorithm.product_exponent != ProductExponent::kAsF16) return f.min_exponent;
+  return std::max(f.min_exponent - f.fraction_bits, std::min(f.min_exponent, kF16.min_exponent));
+}
+
 // The values of one step and of its result, as exponents of powers of two.
 struct Range {
-  int least_exponent;  // raw exponent of the smallest term that is not zero
+  int least_exponent;  // that the smallest term offers which is not zero
   int quantum;         // every term is a multiple of 2^quantum, however it is cut
 };
 
 Range RangeOf(const Model& m) {
   const bool scales_alone = m.algorithm.group_exponent == GroupExponent::kScales;
-  const int elements = m.a.min_exponent + m.b.min_exponent;
+  const int elements = LeastOffer(m, m.a) + LeastOffer(m, m.b);
   const int product = ScaleLeast(m) + (scales_alone ? 0 : elements);
   const int product_quantum = ProductQuantum(m);
   // Steps that start from zero: sums of products, and results that are multiples of the same
@@ -59,9 +65,9 @@ int LargestZeroExponent(const Model& m) {
   return std::max(m.a.min_exponent + MaxExponent(m.b), MaxExponent(m.a) + m.b.min_exponent);
 }
 
-bool HasRawExponents(const Model& m) {
+bool HasOperandExponents(const Model& m) {
   const Algorithm& alg = m.algorithm;
-  return (alg.product_exponent == ProductExponent::kRaw ||
+  return (alg.product_exponent != ProductExponent::kNormalized ||
           alg.group_exponent == GroupExponent::kScales) &&
          alg.addend_exponent == AddendExponent::kOwnFormat;
 }
@@ -96,7 +102,7 @@ std::string SameFloor(const Model& m, const Algorithm& changed) {
   if (changed.exponent_floor == alg.exponent_floor) return "";
   const Range range = RangeOf(m);
   const int floor = std::max(changed.exponent_floor, alg.exponent_floor);
-  if (HasRawExponents(m) && range.least_exponent >= floor) {
+  if (HasOperandExponents(m) && range.least_exponent >= floor) {
     return "every term that is not zero lies above the floor";
   }
   return range.quantum >= floor - alg.fraction_bits
@@ -109,9 +115,20 @@ std::string SameAlignment(const Model& m, const Algorithm& changed) {
   if (changed.addend_exponent != alg.addend_exponent && m.c.min_exponent == m.d.min_exponent) {
     return "the addend's format has the least exponent of the output's";
   }
-  if (changed.zero_term != alg.zero_term && alg.family == Family::kFusedSum && HasRawExponents(m) &&
-      RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
+  if (changed.zero_term != alg.zero_term && alg.family == Family::kFusedSum &&
+      HasOperandExponents(m) && RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
     return "no zero product lies high enough to cut a bit of another term";
+  }
+  const auto of_operands = [](ProductExponent e) { return e != ProductExponent::kNormalized; };
+  if (changed.product_exponent != alg.product_exponent && of_operands(changed.product_exponent) &&
+      of_operands(alg.product_exponent)) {
+    if (std::max(m.a.min_exponent, m.b.min_exponent) <= kF16.min_exponent) {
+      return "no operand is subnormal and would be normal in f16";
+    }
+    if (alg.family == Family::kFusedSum && alg.zero_term == ZeroTerm::kIgnored &&
+        RangeOf(m).quantum >= LargestZeroExponent(m) - alg.fraction_bits) {
+      return "no product of a subnormal lies high enough to cut a bit of another term";
+    }
   }
   if (changed.zero_group != alg.zero_group && alg.group_terms == 1) {
     return "a group of one product adds up to zero only if the product is zero";
@@ -245,7 +262,7 @@ std::string SameZeroSign(const Model& m, const Algorithm& changed) {
   const Range range = RangeOf(m);
   const int least_cut = std::max(range.least_exponent, alg.exponent_floor) - alg.fraction_bits;
   const int quantum =
-      IsFused(m) && HasRawExponents(m) ? std::max(range.quantum, least_cut) : range.quantum;
+      IsFused(m) && HasOperandExponents(m) ? std::max(range.quantum, least_cut) : range.quantum;
   return quantum >= m.d.min_exponent - alg.output_fraction_bits ? "no sum but zero rounds to zero"
                                                                 : "";
 }

@@ -39,6 +39,11 @@ constexpr char kNvf4[] = "sm_120/mma.m16n8k64.mxf4nvf4.f32.e2m1.e2m1.f32.ue4m3.4
 constexpr char kAmxBf16[] = "x86/tdpbf16ps", kAmxF16[] = "x86/tdpfp16ps";
 
 constexpr Pair kPairs[] = {
+    {"product_exponent=as_f16", "sm_90/mma.m16n8k16.f32.f16.f16.f32",
+     "sm_90/wgmma.m64n8k32.f32.e4m3.e4m3", "no operand is subnormal and would be normal in f16"},
+    {"product_exponent=raw", "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32",
+     "sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32",
+     "no product of a subnormal lies high enough to cut a bit of another term"},
     {"product_overflow=none", kF16, kBf16, "no product is as large as that"},
     {"product_rounding=exact", kPairsF16, kPairsBf16,
      "every product is a number of the output's format"},

@@ -10,14 +10,18 @@
 
 namespace mmadiff {
 
-// The first NaN of a, b and c, quieted, in the output format; c has that format, a and b have
-// fractions that are no longer. The default NaN if there is none, or if the rule does not
-// propagate.
+// The first NaN of a, b and c in the order of the rule, quieted, in the output format; c has that
+// format, a and b have fractions that are no longer. The default NaN if there is none, or if the
+// rule does not propagate.
 MMADIFF_HD constexpr uint64_t SelectNan(const Format& d, NanRule rule, const Unpacked& a,
                                         const Unpacked& b, const Unpacked& c, int a_fraction_bits,
                                         int b_fraction_bits) {
-  if (rule != NanRule::kPropagate) return DefaultNan(d, rule);
-  const Unpacked& nan = a.kind == Kind::kNan ? a : b.kind == Kind::kNan ? b : c;
+  if (!Propagates(rule)) return DefaultNan(d, rule);
+  const bool a_last = rule == NanRule::kPropagateBca;
+  const Unpacked& nan = !a_last && a.kind == Kind::kNan ? a
+                        : b.kind == Kind::kNan          ? b
+                        : c.kind == Kind::kNan          ? c
+                                                        : a;
   if (nan.kind != Kind::kNan) return DefaultNan(d, rule);
   const int fraction_bits = &nan == &a   ? a_fraction_bits
                             : &nan == &b ? b_fraction_bits
@@ -135,8 +139,8 @@ MMADIFF_HD constexpr uint64_t FmaStep(const Model& m, Unpacked a, Unpacked b, Un
                         c.exponent - m.d.fraction_bits, step, k, trace);
 }
 
-// x + y, words of the output format flushed by the rule, rounded by the algorithm; a NaN of x comes
-// before one of y.
+// x + y, words of the output format flushed by the rule, rounded by the algorithm; NaNs as those of
+// x * 1 + y.
 template <class Wide, class Trace>
 MMADIFF_HD constexpr uint64_t Add(const Model& m, Subnormals rule, uint64_t x_word, uint64_t y_word,
                                   int step, Trace& trace) {

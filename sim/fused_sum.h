@@ -65,12 +65,21 @@ MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
   return p / 2 * 4 + p % 2 + position / half * 2;
 }
 
+// Exponent of an operand as an f16 number; formats with smaller normal numbers than f16 keep theirs.
+MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
+  const int least = f.min_exponent < kF16.min_exponent ? f.min_exponent : kF16.min_exponent;
+  const int leading = x.exponent + BitWidth(x.significand) - 1 - f.fraction_bits;
+  return x.significand == 0 || leading < least ? least : leading;
+}
+
 // Exponent that a product offers for the alignment.
-MMADIFF_HD constexpr int ProductExponentOf(const Algorithm& alg, const Unpacked& a,
-                                           const Unpacked& b, uint64_t product, int fraction_bits) {
+MMADIFF_HD constexpr int ProductExponentOf(const Model& m, const Unpacked& a, const Unpacked& b,
+                                           uint64_t product) {
+  const ProductExponent rule = m.algorithm.product_exponent;
+  if (rule == ProductExponent::kAsF16) return ExponentAsF16(m.a, a) + ExponentAsF16(m.b, b);
   const int raw = a.exponent + b.exponent;
-  if (alg.product_exponent == ProductExponent::kRaw || product == 0) return raw;
-  return raw + BitWidth(product) - 1 - fraction_bits;
+  if (rule == ProductExponent::kRaw || product == 0) return raw;
+  return raw + BitWidth(product) - 1 - m.a.fraction_bits - m.b.fraction_bits;
 }
 
 // Exponent that the addend offers for the alignment; c is not zero.
@@ -143,7 +152,6 @@ template <class Row>
 MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, Row a, Row b, int terms,
                                            const Format& c_format, const Unpacked& c) {
   const Algorithm& alg = m.algorithm;
-  const int product_bits = m.a.fraction_bits + m.b.fraction_bits;
   int align = AddendAlignment(m, c_format, c);
   unsigned kinds = static_cast<unsigned>(c.kind);
   for (int i = 0; i < terms; ++i) {
@@ -151,7 +159,7 @@ MMADIFF_HD constexpr Alignment AlignmentOf(const Model& m, Row a, Row b, int ter
     const uint64_t product = x.significand * y.significand;
     kinds |= static_cast<unsigned>(x.kind) | static_cast<unsigned>(y.kind);
     const bool counts = product != 0 || alg.zero_term == ZeroTerm::kRaises;
-    const int e = counts ? ProductExponentOf(alg, x, y, product, product_bits) : align;
+    const int e = counts ? ProductExponentOf(m, x, y, product) : align;
     align = e > align ? e : align;
   }
   return {align, kinds != 0};

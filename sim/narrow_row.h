@@ -83,9 +83,12 @@ struct NarrowFormat {
   uint32_t least_special;  // magnitude of the least infinity or NaN; ~0: none
   uint32_t infinity;       // its magnitude; ~0: none
   uint32_t minus_nan;      // the NaN in the place of -0; ~0: none
+  bool normalizes;         // subnormals get a leading one and its exponent
 };
 
-MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up) {
+// `rule`: of products. Of formats narrower than f16 it normalises all subnormals: f16 has the room.
+MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up,
+                                                 ProductExponent rule = ProductExponent::kRaw) {
   const int width = f.fraction_bits + f.exponent_bits;
   const uint32_t one = 1u << f.fraction_bits, all = (1u << width) - 1, none = ~0u;
   const uint32_t sign = f.is_signed ? 1u << width : 0;
@@ -93,8 +96,9 @@ MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up) {
       HasInfinity(f) ? static_cast<uint32_t>(MaxExponentField(f)) << f.fraction_bits : none;
   const uint32_t least_special = f.nonfinite == Nonfinite::kNanAllOnes ? all : infinity;
   const uint32_t minus_nan = f.nonfinite == Nonfinite::kNanMinusZero ? sign : none;
-  return {f.fraction_bits, f.ignored_bits,       f.min_exponent, up,       sign,     all,
-          one - 1,         f.has_zero ? one : 0, least_special,  infinity, minus_nan};
+  const bool normalizes = rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+  return {f.fraction_bits, f.ignored_bits,       f.min_exponent, up,       sign,      all,
+          one - 1,         f.has_zero ? one : 0, least_special,  infinity, minus_nan, normalizes};
 }
 
 // `word` is a bit pattern of the format. `scale`: added to the exponent of a finite operand.
@@ -102,9 +106,14 @@ MMADIFF_HD constexpr NarrowOperand DecodeNarrow(const NarrowFormat& f, uint32_t 
   const uint32_t bits = word >> f.ignored_bits, magnitude = bits & f.magnitude;
   const bool negative = (bits & f.sign) != 0;
   const bool normal = magnitude >= f.least_normal;
-  const uint32_t significand = (magnitude & f.fraction) + (normal ? f.fraction + 1 : 0);
+  uint32_t significand = (magnitude & f.fraction) + (normal ? f.fraction + 1 : 0);
   const int32_t field = static_cast<int32_t>(magnitude >> f.fraction_bits);
   int32_t exponent = f.min_exponent + scale + field - normal;
+  if (f.normalizes && !normal) {
+    const int up = f.fraction_bits + 1 - BitWidth(significand);
+    significand <<= up;
+    exponent -= up;
+  }
   if (significand == 0) exponent = kNarrowZero - negative;
   int32_t value = static_cast<int32_t>(significand << f.up);
   if (magnitude >= f.least_special || (bits & (f.sign | f.magnitude)) == f.minus_nan) {
@@ -120,6 +129,12 @@ inline constexpr int kNarrowTerms = 4;
 // Fraction bits of an addend or a result, at most.
 inline constexpr int kNarrowFraction = 23;
 
+// Whether f16 has all subnormal numbers of the format as normal ones, or the format has its own.
+constexpr bool FitsF16(const Format& f) {
+  return f.min_exponent <= kF16.min_exponent ||
+         f.min_exponent - f.fraction_bits >= kF16.min_exponent;
+}
+
 // Whether NarrowRow serves a model of kFusedSum, or one of kScaledSum whose scales are powers of
 // two, each product aligned on its own: their exponents join those of the row of A or column of B.
 constexpr bool HasNarrowRows(const Model& m) {
@@ -134,8 +149,9 @@ constexpr bool HasNarrowRows(const Model& m) {
          bits + 2 + 2 <= 31 && m.c.fraction_bits <= kNarrowFraction &&
          m.d.fraction_bits <= kNarrowFraction && m.a.nonfinite != Nonfinite::kIeeeAllBits &&
          m.b.nonfinite != Nonfinite::kIeeeAllBits &&
-         alg.product_exponent == ProductExponent::kRaw && alg.zero_term == ZeroTerm::kIgnored &&
-         alg.align_rounding == Rounding::kTowardZero;
+         (alg.product_exponent == ProductExponent::kRaw ||
+          (alg.product_exponent == ProductExponent::kAsF16 && FitsF16(m.a) && FitsF16(m.b))) &&
+         alg.zero_term == ZeroTerm::kIgnored && alg.align_rounding == Rounding::kTowardZero;
 }
 
 // A row of integers for a model of kScaledSum with HasNarrowGroups(): k elements in units of the

@@ -69,7 +69,8 @@ TEST(NarrowRow, SumsAsTheWideRow) {
     if (m.algorithm.family != Family::kFusedSum || !HasNarrowRows(m)) continue;
     ++models;
     const int up = NarrowUp(m);
-    const NarrowFormat format_a = NarrowFormatOf(m.a, up), format_b = NarrowFormatOf(m.b, 0);
+    const NarrowFormat format_a = NarrowFormatOf(m.a, up, m.algorithm.product_exponent),
+                       format_b = NarrowFormatOf(m.b, 0, m.algorithm.product_exponent);
     std::vector<Unpacked> a(m.k), b(m.k);
     std::vector<NarrowOperand> narrow_a(m.k), narrow_b(m.k);
     for (int i = 0; i < 600; ++i) {

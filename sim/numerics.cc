@@ -53,8 +53,9 @@ constexpr Evidence kFmaF32 = {
     kPublished,
     "PTX ISA: one rounding in the named mode, subnormals kept; CUDA Programming Guide: of NaN "
     "operands 7fffffff. Open: the NaN of an invalid operation"};
-constexpr Evidence kFmaF64 = {
-    kPublished, "PTX ISA: one rounding in the named mode, subnormals kept. Open: NaN payload"};
+constexpr Evidence kFmaF64 = {kPublished,
+                              "PTX ISA: one rounding in the named mode, subnormals kept. NaN "
+                              "as on an H200. Open: NaN payload here"};
 // Recordings by Khattak & Mikaitis (MATLAB-tensor-core, model_validation); the README of the folder
 // says what they decide. Those of f16, bf16 and tf32 were made through wmma, with no more k in use
 // than one step has.
@@ -108,28 +109,31 @@ constexpr Evidence kTuring884 = {
   "emulated by ptxas with f16 steps; recorded on " gpus \
   " by Khattak & Mikaitis, values like "                \
   "N(0, 1), all equal; the rest as the f16 steps"
-constexpr Evidence kLikeEmulated = {
-    kAssumed, "emulated by ptxas with f16 steps; the recipe of the recorded e4m3 and e5m2 forms"};
+constexpr Evidence kFfma = {
+    kAssumed,
+    "emulated by ptxas with FFMA, no tensor core; the chain and the last addition were measured on "
+    "an H200"};
+constexpr Evidence kLikeEmulated = {kAssumed,
+                                    "emulated by ptxas with f16 steps, as measured on an H200"};
 constexpr Evidence kLikeEmulated16 = {
     kAssumed,
-    "emulated by ptxas; assumed one f16 step and an addition, after the recipe of "
-    "m16n8k32. Open: nobody has recorded m16n8k16"};
+    "emulated by ptxas with two f16 steps of 8 products and an addition, as measured on an H200"};
 constexpr Evidence kF64 = {
     kPublished,
     "PTX ISA: as fma.rn; MMA-Sim 2.1.1, whose hardware test leaves out what the hardware made NaN. "
-    "Open: NaN, order of k on hardware"};
+    "NaN and order of k as on an H200. Open: both here"};
 constexpr Evidence kWmmaF64 = {
     kPublished,
     "PTX ISA: as fma.rn; Fasi et al. 2021 saw round to nearest even after each addition on A100, "
-    "through wmma. Open: NaN, order of k on hardware"};
+    "through wmma. NaN and order of k as on an H200. Open: both here"};
 constexpr Evidence kF64Assumed = {
     kAssumed,
     "a chain of fma like the shapes that are native (ptxas makes m8n8k4 steps of it). "
-    "Open: NaN payload, order of k"};
+    "Open: NaN payload, order of k here"};
 constexpr Evidence kF64Rounded = {
     kAssumed,
-    "PTX ISA: rounding modes exist; taken to apply to each fma, with IEEE 754's overflow. "
-    "Open: nobody has measured them"};
+    "PTX ISA: rounding modes exist; they apply to each fma, with IEEE 754's overflow, on an H200. "
+    "Open: nobody has measured them here"};
 constexpr Evidence kIntegerText = {
     kPublished,
     "PTX ISA: exact products and 32-bit sums that wrap; no order or rounding to differ"};
@@ -199,6 +203,10 @@ constexpr auto kNearest = FmaRounded<Rounding::kNearestEven>;
 constexpr auto kTowardZero = FmaRounded<Rounding::kTowardZero>;
 constexpr auto kDown = FmaRounded<Rounding::kDown>;
 constexpr auto kUp = FmaRounded<Rounding::kUp>;
+constexpr auto kF64Nearest = CudaF64<Rounding::kNearestEven>;
+constexpr auto kF64TowardZero = CudaF64<Rounding::kTowardZero>;
+constexpr auto kF64Down = CudaF64<Rounding::kDown>;
+constexpr auto kF64Up = CudaF64<Rounding::kUp>;
 constexpr auto kWrap = Integer<Overflow::kWrap>;
 constexpr auto kXor = Integer<Overflow::kWrap, BitOperation::kXor>;
 constexpr auto kSaturate = Integer<Overflow::kSaturate>;
@@ -232,14 +240,15 @@ constexpr NumericsEntry kEntries[] = {
     {kCuda, "fma.rz.f32", CudaFma<Rounding::kTowardZero>, kFmaF32},
     {kCuda, "fma.rm.f32", CudaFma<Rounding::kDown>, kFmaF32},
     {kCuda, "fma.rp.f32", CudaFma<Rounding::kUp>, kFmaF32},
-    {kCuda, "fma.rn.f64", kNearest, kFmaF64, kAnyNan},
-    {kCuda, "fma.rz.f64", kTowardZero, kFmaF64, kAnyNan},
-    {kCuda, "fma.rm.f64", kDown, kFmaF64, kAnyNan},
-    {kCuda, "fma.rp.f64", kUp, kFmaF64, kAnyNan},
+    {kCuda, "fma.rn.f64", kF64Nearest, kFmaF64, kAnyNan},
+    {kCuda, "fma.rz.f64", kF64TowardZero, kFmaF64, kAnyNan},
+    {kCuda, "fma.rm.f64", kF64Down, kFmaF64, kAnyNan},
+    {kCuda, "fma.rp.f64", kF64Up, kFmaF64, kAnyNan},
 
     {"sm_70", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, Recorded(MMADIFF_STEP("V100"))},
     {"sm_75", "mma.m8n8k4.{f32,f16}.f16.f16.$1", TruncatedFusedSum<4, 23>, kTuring884},
     {"sm_70 sm_75", "mma.m8n8k4.f32.f16.f16.f16", TruncatedFusedSum<4, 23>, kMixedAddend},
+    {kFromAmpere, "mma.m8n8k4.f32.f16.f16.f32", EmulatedFfma, kFfma},
     {"sm_75", "mma.m16n8k8.{f32,f16}.f16.f16.$1", TruncatedFusedSum<8, 24>, kMmaSim},
     {"sm_80", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(MMADIFF_STEP("A100"))},
     {"sm_86", "mma.m16n8k8." MMADIFF_HALF, TruncatedFusedSum<8, 24>, Recorded(kLikeAmpere, kAssumed)},
@@ -276,16 +285,16 @@ constexpr NumericsEntry kEntries[] = {
     {"sm_120", "mma.m16n8k64.mxf4.* mma.m16n8k64.mxf4nvf4.*.{ue8m0.2x,ue4m3.4x}", ScaledGroups, kScaledGroups},
     {"sm_120", "mma.m16n8k64.mxf4nvf4.*.ue8m0.4x", ScaledGroups, kScaledLike},
 
-    {kFromAmpere, "mma.m8n8k4.f64.*", kNearest, kF64, kAnyNan},
-    {kFromAmpere, "wmma.m8n8k4.f64.*", kNearest, kWmmaF64, kAnyNan},
-    {kFromAmpere, "{mma,wmma}.m8n8k4.rz.*", kTowardZero, kF64Rounded, kAnyNan},
-    {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kDown, kF64Rounded, kAnyNan},
-    {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kUp, kF64Rounded, kAnyNan},
-    {"sm_90", "mma.m16n8k{4,8,16}.f64.*", kNearest, kF64, kAnyNan},
-    {"sm_100 sm_120", "mma.m16n8k{4,8,16}.f64.*", kNearest, kF64Assumed, kAnyNan},
-    {kFromHopper, "mma.m16n8k{4,8,16}.rz.*", kTowardZero, kF64Rounded, kAnyNan},
-    {kFromHopper, "mma.m16n8k{4,8,16}.rm.*", kDown, kF64Rounded, kAnyNan},
-    {kFromHopper, "mma.m16n8k{4,8,16}.rp.*", kUp, kF64Rounded, kAnyNan},
+    {kFromAmpere, "mma.m8n8k4.f64.*", kF64Nearest, kF64, kAnyNan},
+    {kFromAmpere, "wmma.m8n8k4.f64.*", kF64Nearest, kWmmaF64, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rz.*", kF64TowardZero, kF64Rounded, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rm.*", kF64Down, kF64Rounded, kAnyNan},
+    {kFromAmpere, "{mma,wmma}.m8n8k4.rp.*", kF64Up, kF64Rounded, kAnyNan},
+    {"sm_90", "mma.m16n8k{4,8,16}.f64.*", kF64Nearest, kF64, kAnyNan},
+    {"sm_100 sm_120", "mma.m16n8k{4,8,16}.f64.*", kF64Nearest, kF64Assumed, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rz.*", kF64TowardZero, kF64Rounded, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rm.*", kF64Down, kF64Rounded, kAnyNan},
+    {kFromHopper, "mma.m16n8k{4,8,16}.rp.*", kF64Up, kF64Rounded, kAnyNan},
 
     {kFromTuring, "mma.{m8n8k16,m8n8k32}.s32.*", kWrap, kIntegerText},
     {kFromTuring, "mma.{m8n8k16,m8n8k32}.satfinite.*", kSaturate, kSaturated},
@@ -352,6 +361,13 @@ constexpr NumericsEntry kEntries[] = {
 #undef MMADIFF_HALF
 #undef MMADIFF_MIXED_FP8
 
+// `mmadiff run` on an H200, strategy mixed, seed 1, 2026-11-26: 7.2e11 dot products. The folder holds answers
+// and digests of a `mmadiff survey` of the same GPU.
+constexpr Measurement kMeasurements[] = {
+    {"sm_90", "*", "0 of at least 8e8 dot products differ on an H200, driver 580.159.04; what is not native there as ptxas of CUDA 13.0 emulates it",
+     "corpus/observations/nvidia_h200"},
+};
+
 struct UnknownEntry {
   const char* archs;
   const char* instructions;  // patterns of sim/pattern.h, separated by spaces
@@ -364,8 +380,8 @@ constexpr char kRdnaText[] = "no arithmetic of RDNA is published but parts of a 
     "what opposes the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.{f32,f16} mma.m8n8k4.f16.f16.f16.f16",
-     {kUnknown, "emulated with FFMA by ptxas from sm_80 on (no tensor core); its order is not described"}},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.{f32,f16}.f16.f16.f16",
+     {kUnknown, "as the form with f32 addend and result, in f32, the f16 ones converted; this model has no such conversion"}},
     {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
      {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16; this model has no such conversion"}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
@@ -412,7 +428,7 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
     {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056), of 24 fraction bits, in ascending k"},
     {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.{f32.f16.f16.f32,f16.f16.f16.f16}", kNearest, "a chain of FFMA"},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfma, "as the form with f32 results"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4
@@ -443,7 +459,7 @@ constexpr Architecture kArchitectures[] = {
 
 // A table with errors is no table: programmer error.
 std::vector<Numerics> MakeNumerics() {
-  NumericsTable table = Resolve(kEntries);
+  NumericsTable table = Resolve(kEntries, kArchitectures, kMeasurements);
   for (const std::string& error : table.errors) std::fprintf(stderr, "%s\n", error.c_str());
   if (!table.errors.empty()) std::abort();
   return std::move(table.numerics);
@@ -481,6 +497,8 @@ std::span<const UnknownNumerics> AllUnknown() {
   static const std::vector<UnknownNumerics>& all = *new std::vector<UnknownNumerics>(MakeUnknown());
   return all;
 }
+
+std::span<const Measurement> Measurements() { return kMeasurements; }
 
 std::span<const NumericsEntry> NumericsEntries() { return kEntries; }
 

@@ -50,6 +50,16 @@ struct NumericsEntry {
 };
 std::span<const NumericsEntry> NumericsEntries();
 
+// Operations that this project ran on hardware: their evidence, before that of their line. NaNs were
+// compared bit by bit.
+struct Measurement {
+  const char* archs;         // separated by spaces; not their relatives
+  const char* instructions;  // as NumericsEntry::instructions
+  const char* text;
+  const char* file;
+};
+std::span<const Measurement> Measurements();
+
 // What the lines mean (sim/resolve.h): by architecture, then in the order of the instruction table.
 std::span<const Numerics> AllNumerics();
 
@@ -84,6 +94,6 @@ std::span<const Architecture> Architectures();
 const char* Name(Grade grade);
 
 // Increases with any change of an operation or of the arithmetic that changes a result bit.
-inline constexpr int kModelVersion = 3;
+inline constexpr int kModelVersion = 4;
 
 }  // namespace mmadiff

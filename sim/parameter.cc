@@ -16,13 +16,13 @@ constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum", 
 static_assert(std::size(kFamilies) == kFamilyCount);
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
-constexpr const char* kProductExponents[] = {"raw", "normalized"};
+constexpr const char* kProductExponents[] = {"raw", "normalized", "as_f16"};
 constexpr const char* kZeroTerms[] = {"ignored", "raises"};
 constexpr const char* kAddendExponents[] = {"own_format", "output_format"};
 constexpr const char* kSubnormals[] = {"keep", "flush", "flush_positive"};
 constexpr const char* kAddendFlushes[] = {"at_entry", "every_step"};
 constexpr const char* kTininess[] = {"before_rounding", "after_rounding"};
-constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate"};
+constexpr const char* kNanRules[] = {"all_ones", "quiet_positive", "propagate", "propagate_bca"};
 constexpr const char* kZeroSigns[] = {"positive", "sum_positive", "ieee"};
 constexpr const char* kGroupings[] = {"consecutive", "pairs_of_four", "even_odd"};
 constexpr const char* kAddendJoins[] = {"first_step", "last_add"};
@@ -200,7 +200,7 @@ std::string InvalidFloats(const Model& m) {
     return "output_fraction_bits must be at most " + std::to_string(m.d.fraction_bits) + " for " +
            m.d.name;
   }
-  if (alg.nan_rule == NanRule::kPropagate && alg.family != Family::kFmaChain) {
+  if (Propagates(alg.nan_rule) && alg.family != Family::kFmaChain) {
     return "only fma_chain has a NaN to propagate";
   }
   switch (alg.family) {

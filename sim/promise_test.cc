@@ -193,9 +193,11 @@ constexpr Algorithm T(int terms, int fraction_bits, int floor, int digits = 23) 
           .zero_sign = ZeroSign::kPositive};
 }
 
-// FP8 that ptxas makes of two f16 instructions and an addition; recorded on H100, H200 and B200.
+// FP8 that ptxas makes of two f16 instructions, each of half the k, and an addition; recorded on H100,
+// H200 and B200, what the factors are widened to on an H200 by this project.
 constexpr Algorithm Emulated() {
   Algorithm a = T(16, 25, -133);
+  a.product_exponent = ProductExponent::kAsF16;
   a.grouping = kPairsOfFour;
   a.addend_joins = kLastAdd;
   return a;
@@ -213,6 +215,14 @@ constexpr Algorithm Scaled(int terms, int group, int fraction_bits, int floor) {
 // Fused multiply-adds, k ascending, subnormals kept.
 constexpr Algorithm Fma(NanRule nan = NanRule::kAllOnes) {
   return {.family = kFmaChain, .range_overflow = RangeOverflow::kIeee, .nan_rule = nan};
+}
+
+// What ptxas makes of Volta's instruction elsewhere, with FFMA: the products from +0, then the addend
+// (measured on an H200 by this project).
+constexpr Algorithm FfmaOfVolta() {
+  Algorithm a = Fma();
+  a.addend_joins = kLastAdd;
+  return a;
 }
 
 // Results are flushed, those that are tiny after rounding.
@@ -298,8 +308,10 @@ const Promise kPromises[] = {
     {"sm_120", "mma", NARROW, T(32, 25, -133)},
     {"sm_100 sm_120", "mma tcgen05", "mxf8f6f4", Scaled(32, 1, 25, -133)},
     {"sm_100 sm_120", "mma tcgen05", "mxf4 mxf4nvf4", Scaled(64, 16, 35, -139)},
-    {"sm_70 sm_75 " FROM_AMPERE, "fma", "f32 f64", Fma()},
-    {FROM_AMPERE, "mma wmma", "f64", Fma()},
+    {"sm_70 sm_75 " FROM_AMPERE, "fma", "f32", Fma()},
+    {"sm_70 sm_75 " FROM_AMPERE, "fma", "f64", Fma(NanRule::kPropagateBca)},
+    {FROM_AMPERE, "mma wmma", "f64", Fma(NanRule::kPropagateBca)},
+    {FROM_AMPERE, "mma.m8n8k4", "f16", FfmaOfVolta()},
     {"sm_75 " FROM_AMPERE, "mma wmma wgmma tcgen05", "s4 u4 s8 u8 b1", Integers()},
 
     {"gfx908 gfx90a gfx942", "v_mfma", "f32 f64", Fma()},
@@ -343,13 +355,16 @@ Algorithm Promised(const Promise& promise, const Named& named) {
   const bool truncates = a.family == kFusedSum || a.family == kScaledSum;
   if (truncates && d == "f32") a.output_rounding = Rounding::kTowardZero;
   if (truncates && d == "f16") a.exponent_floor += 126 - 14;
+  if (a.grouping == kPairsOfFour) a.terms = named.shape.k / 2;
   if (!truncates || d == "f16") a.output_fraction_bits = d == "f64" ? 52 : d == "f32" ? 23 : 10;
   return a;
 }
 
-// Nobody has published the NaN bits of NVIDIA's f64 and of MFMA: MMA-Sim compares none there.
+// Nobody has published the NaN bits of NVIDIA's f64 and of MFMA: MMA-Sim compares none there. Those of
+// an H200 this project has seen.
 bool AnyNan(const Named& named, Family family) {
-  const bool open = named.kind == "v_mfma" || (named.arch != "x86" && named.operands == "f64");
+  const bool seen = named.arch == "x86" || named.arch == "sm_90";
+  const bool open = named.kind == "v_mfma" || (!seen && named.operands == "f64");
   return open && family != kIntegerDot;
 }
 

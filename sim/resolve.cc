@@ -77,6 +77,24 @@ class Resolver {
     }
   }
 
+  void Measure(const Measurement& m) {
+    size_t measured = 0;
+    for (Numerics& n : table_.numerics) {
+      if (!Lists(SplitWords(m.archs), n.arch) || !MatchesAny(m.instructions, n.instruction->name)) {
+        continue;
+      }
+      ++measured;
+      if (n.evidence.grade == Grade::kMeasured) {
+        Error(std::string(n.arch) + "/" + n.instruction->name + ": measured twice");
+      }
+      n.evidence = {Grade::kMeasured, m.text, m.file};
+      n.nan_verdict = NanVerdict::kBits;
+    }
+    if (measured == 0) {
+      Error(std::string(m.archs) + ": nothing to measure is named '" + m.instructions + "'");
+    }
+  }
+
   NumericsTable Take() { return std::move(table_); }
 
  private:
@@ -159,8 +177,11 @@ class Resolver {
 }  // namespace
 
 NumericsTable Resolve(std::span<const NumericsEntry> entries,
-                      std::span<const Architecture> architectures) {
-  return Resolver(entries, architectures).Take();
+                      std::span<const Architecture> architectures,
+                      std::span<const Measurement> measurements) {
+  Resolver resolver(entries, architectures);
+  for (const Measurement& m : measurements) resolver.Measure(m);
+  return resolver.Take();
 }
 
 }  // namespace mmadiff

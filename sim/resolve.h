@@ -15,11 +15,13 @@ struct NumericsTable {
   // What is wrong with the lines: an instruction that two of them match, an architecture that no
   // table knows, a pattern that gives no instruction its operation (each choice of a pattern
   // counts, on each of its architectures), an exception to nothing, a native instruction without an
-  // operation, an instruction or a relative of another architecture without any.
+  // operation, an instruction or a relative of another architecture without any, a measurement of
+  // nothing, an operation that was measured twice.
   std::vector<std::string> errors;
 };
 
 NumericsTable Resolve(std::span<const NumericsEntry> entries,
-                      std::span<const Architecture> architectures = Architectures());
+                      std::span<const Architecture> architectures = Architectures(),
+                      std::span<const Measurement> measurements = {});
 
 }  // namespace mmadiff

@@ -132,7 +132,7 @@ MMADIFF_HD constexpr uint64_t DefaultNan(const Format& f, NanRule rule) {
     return LowBits(f.fraction_bits + f.exponent_bits) << f.ignored_bits;
   }
   const uint64_t quiet = 1ull << (f.fraction_bits - 1) << f.ignored_bits;
-  return InfinityWord(f, rule == NanRule::kPropagate) | quiet;
+  return InfinityWord(f, Propagates(rule)) | quiet;
 }
 
 }  // namespace mmadiff

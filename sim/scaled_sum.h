@@ -79,7 +79,7 @@ MMADIFF_HD constexpr ScaledGroup GroupAt(const Model& m, const ScaledStep<Row>& 
     const int64_t magnitude = static_cast<int64_t>(product << (a.exponent + b.exponent - least));
     sum += a.negative != b.negative ? -magnitude : magnitude;
     const int raw = a.exponent + b.exponent;
-    const int e = ProductExponentOf(alg, a, b, product, product_bits);
+    const int e = ProductExponentOf(m, a, b, product);
     int& of_kind = product == 0 ? largest_zero : largest;
     of_kind = e > of_kind ? e : of_kind;
     largest_raw = raw > largest_raw ? raw : largest_raw;

@@ -65,7 +65,7 @@ MMADIFF_HD constexpr AlignedPart AlignedProducts(const Model& m, Row a, Row b, i
   for (int i = first; i < terms; i += stride) {
     const uint64_t product = a[i].significand * b[i].significand;
     if (product == 0 && alg.zero_term == ZeroTerm::kIgnored) continue;
-    const int e = ProductExponentOf(alg, a[i], b[i], product, product_bits);
+    const int e = ProductExponentOf(m, a[i], b[i], product);
     part.exponent = e > part.exponent ? e : part.exponent;
   }
   const int lsb = part.exponent - alg.fraction_bits;

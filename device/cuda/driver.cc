@@ -37,10 +37,11 @@ absl::StatusOr<const CudaDriver*> Load() {
       symbol("cuCtxSetCurrent", driver.set_context) &&
       symbol("cuModuleLoadDataEx", driver.load_module) &&
       symbol("cuModuleGetFunction", driver.get_function) &&
-      symbol("cuMemAlloc_v2", driver.allocate) && symbol("cuMemFree_v2", driver.free) &&
-      symbol("cuMemcpyHtoD_v2", driver.to_device) && symbol("cuMemcpyDtoH_v2", driver.to_host) &&
-      symbol("cuMemsetD32_v2", driver.fill) && symbol("cuLaunchKernel", driver.launch) &&
-      symbol("cuCtxSynchronize", driver.synchronize) && symbol("cuStreamQuery", driver.query) &&
+      symbol("cuMemGetInfo_v2", driver.memory) && symbol("cuMemAlloc_v2", driver.allocate) &&
+      symbol("cuMemFree_v2", driver.free) && symbol("cuMemcpyHtoD_v2", driver.to_device) &&
+      symbol("cuMemcpyDtoH_v2", driver.to_host) && symbol("cuMemsetD32_v2", driver.fill) &&
+      symbol("cuLaunchKernel", driver.launch) && symbol("cuCtxSynchronize", driver.synchronize) &&
+      symbol("cuStreamQuery", driver.query) &&
       symbol("cuOccupancyMaxActiveBlocksPerMultiprocessor", driver.blocks_at_once) &&
       symbol("cuGetErrorString", driver.error_string);
   if (!complete) {

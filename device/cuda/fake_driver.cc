@@ -256,6 +256,10 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   *function = const_cast<FakeKernel*>(&entry.kernel);
   return entry.name == name ? 0 : 500;
 }
+int cuMemGetInfo_v2(size_t* free, size_t* total) {
+  *free = *total = size_t{1} << 32;
+  return Result("cuMemGetInfo_v2");
+}
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
   std::memset(reinterpret_cast<void*>(*address), 0xa5, bytes);  // never what was there before

@@ -26,6 +26,7 @@ struct GpuDriver {
   int (*device_attribute)(int*, int, int);
   int (*device_pci)(char*, int, int);
   int (*get_function)(void**, void*, const char*);
+  int (*memory)(size_t* free, size_t* total);
   int (*allocate)(uint64_t*, size_t);
   int (*free)(uint64_t);
   int (*to_device)(uint64_t, const void*, size_t);

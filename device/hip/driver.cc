@@ -68,7 +68,8 @@ absl::StatusOr<const HipDriver*> Load() {
       symbol("hipDeviceGetUuid", driver.device_uuid) &&
       symbol("hipDeviceGetPCIBusId", driver.device_pci) &&
       symbol("hipModuleLoadData", driver.load_module) &&
-      symbol("hipModuleGetFunction", driver.get_function) && symbol("hipMalloc", driver.allocate) &&
+      symbol("hipModuleGetFunction", driver.get_function) &&
+      symbol("hipMemGetInfo", driver.memory) && symbol("hipMalloc", driver.allocate) &&
       symbol("hipFree", driver.free) && symbol("hipMemcpyHtoD", driver.to_device) &&
       symbol("hipMemcpyDtoH", driver.to_host) && symbol("hipMemsetD32", driver.fill) &&
       symbol("hipModuleLaunchKernel", driver.launch) &&

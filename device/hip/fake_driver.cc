@@ -417,6 +417,10 @@ int hipModuleGetFunction(void** function, void* module, const char* name) {
   *function = const_cast<FakeKernel*>(KernelNamed(static_cast<const char*>(module), name));
   return *function == nullptr ? 500 : Result("hipModuleGetFunction");
 }
+int hipMemGetInfo(size_t* free, size_t* total) {
+  *free = *total = size_t{1} << 32;
+  return Result("hipMemGetInfo");
+}
 int hipMalloc(void** address, size_t bytes) {
   *address = std::malloc(bytes);
   std::memset(*address, 0xa5, bytes);  // never what was there before

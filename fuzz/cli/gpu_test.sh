@@ -77,13 +77,13 @@ run 3 'dropped .*k8.f32.f16.f16.f32: ' FAKE_CUDA_FAULT=alternating \
   FAKE_CUDA_OF=m16n8k8.f32.f16 "${gpu[@]}" --instr=$five
 
 # Rows without a model: asked, recorded, surveyed, and never a pass.
-row=sm_90/mma.m8n8k4.f32.f16.f16.f32
+row=sm_90/mma.m8n8k4.f16.f16.f16.f16
 expect 0 'repeat +.*agrees$' -- probe --device=cuda:0 --question=layout,repeat --instr=$row
 expect 0 'order .*: not as supposed: ' -- probe --device=cuda:0 --question=order --instr=$row
 expect 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$row,$f16
 [ "$(grep '^sm_' out.txt | tail -n 1)" = $row ] ||
   { echo "FAILED: $row is not the last"; failures=$((failures + 1)); }
-expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f32 \
+expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$row
 expect 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
 expect 0 '^6144 answers of 1 instructions without a model were not compared, units of digests: 1$' -- replay some

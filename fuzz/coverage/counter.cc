@@ -132,12 +132,12 @@ class Marker {
   }
 
   void Aligned() {
-    const int bits = m_.a.fraction_bits + m_.b.fraction_bits;
-    const bool raw = alg_.product_exponent == ProductExponent::kRaw;
     bool any = false;
     for (const Product& p : products_) {
       if (p.magnitude == 0) continue;
-      const int offered = p.lsb + (raw ? bits : BitWidth(p.magnitude) - 1);
+      const int offered =
+          ProductExponentOf(m_, Decode(m_.a, dot_.a[p.k]), Decode(m_.b, dot_.b[p.k]),
+                            static_cast<uint64_t>(p.magnitude));
       if (offered == align_) Mark(BinGroup::kAlignedBy, table_.PlaceOf(p.k));
       any |= offered == align_;
       MarkGap(BinGroup::kProductGap, p.magnitude, p.lsb, offered);

@@ -26,7 +26,7 @@ TEST(BinsTest, ProofsHoldForAllInputsOfSmallModels) {
     for (const int fraction_bits : {1, 2, 4, 7}) {
       for (const int floor : {kNoFloor, 1}) {
         for (const ProductExponent offered :
-             {ProductExponent::kRaw, ProductExponent::kNormalized}) {
+             {ProductExponent::kRaw, ProductExponent::kNormalized, ProductExponent::kAsF16}) {
           Model m = base;
           m.a = m.b = tiny;
           m.c = m.d = narrow;
@@ -56,7 +56,7 @@ TEST(BinsTest, ProofsHoldForAllInputsOfSmallModels) {
       }
     }
   }
-  EXPECT_EQ(models, 32);
+  EXPECT_EQ(models, 48);
 }
 
 // Of every model, with the classes of a schedule: no proof is wrong.

@@ -10,7 +10,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr size_t kScratchBytes = size_t{1} << 30;  // of the cases of one launch
+// Of the cases of one launch, at most, and at most this part of what is free. A launch ends with its
+// slowest cases: the larger it is, the less they count.
+constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
 
 struct CompareKernel {
   const char* name;
@@ -153,6 +155,15 @@ absl::StatusOr<uint64_t> GpuCounter::Reserve(Buffers which, size_t bytes) {
   return *buffer.memory->address();
 }
 
+absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
+  if (scratch_ != 0) return scratch_;
+  const GpuDriver& driver = device_.driver();
+  size_t free = 0, total = 0;
+  absl::Status s = driver.Check(driver.memory(&free, &total), "asking for free memory");
+  if (!s.ok()) return s;
+  return scratch_ = std::clamp<size_t>(free / kScratchPart, 1, kScratchBytes);
+}
+
 absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
   void*& function = functions_[name];
   if (function != nullptr) return function;
@@ -165,7 +176,9 @@ absl::StatusOr<void*> GpuCounter::Function(const std::string& name) {
 
 LaunchShape LaunchShapeOf(absl::string_view kernel, const ResidentJob& job,
                           int64_t blocks_at_once) {
-  if (kernel == "generate") return {(job.count + 127) / 128, 128, 0};
+  if (kernel == "generate") {
+    return {(job.count + kGenerateThreads - 1) / kGenerateThreads, kGenerateThreads, 0};
+  }
   constexpr int64_t kTracedByBlock = 32 * kTraceEvery;
   if (kernel == "trace") return {job.count / kTracedByBlock + 1, 32, 0};
   const CompareKernel compare = CompareKernelOf(PathOf(job.model));
@@ -211,8 +224,8 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
   const Kernel& kernel = (*loaded)->kernel;
   job.model = model;
   if (HasNarrowRows(model)) {
-    job.narrow_a = NarrowFormatOf(model.a, NarrowUp(model));
-    job.narrow_b = NarrowFormatOf(model.b, 0);
+    job.narrow_a = NarrowFormatOf(model.a, NarrowUp(model), model.algorithm.product_exponent);
+    job.narrow_b = NarrowFormatOf(model.b, 0, model.algorithm.product_exponent);
     job.narrow_scale = NarrowFormatOf(model.scale, 0);
   }
   job.any_nan = stream.op->numerics->nan_verdict == NanVerdict::kAnyNan;
@@ -283,8 +296,12 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
   const Shape& shape = stream.op->shape();
   const size_t bytes = 8 * (shape.a_words() + shape.b_words() + shape.d_words()) +
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
-  const int64_t at_once = std::clamp<int64_t>(
-      static_cast<int64_t>(std::min<uint64_t>(count, kScratchBytes / bytes)), 1, most_at_once);
+  const absl::StatusOr<size_t> scratch = ScratchBytes();
+  if (!scratch.ok()) return scratch.status();
+  const uint64_t most =
+      std::clamp<uint64_t>(*scratch / bytes, 1, static_cast<uint64_t>(most_at_once));
+  const uint64_t launches = std::max<uint64_t>(1, (count + most - 1) / most);  // of about one size
+  const auto at_once = static_cast<int64_t>((count + launches - 1) / launches);
   ResidentJob job = {};
   if (absl::Status s = Prepare(stream, model, at_once, count, job); !s.ok()) return s;
   job.counted_from = first;

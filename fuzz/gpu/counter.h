@@ -88,6 +88,7 @@ class GpuCounter {
   GpuCounter(GpuDevice& device, void* module) : device_(device), module_(module) {}
 
   absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
+  absl::StatusOr<size_t> ScratchBytes();
   absl::StatusOr<void*> Function(const std::string& name);
   absl::Status Launch(const std::string& kernel, ResidentJob& job);
   // If kernels are timed, what was launched since the last call is `kernel`.
@@ -106,6 +107,7 @@ class GpuCounter {
 
   GpuDevice& device_;
   void* const module_;
+  size_t scratch_ = 0;  // bytes; 0: not known yet
   Buffer buffers_[kBuffers];
   std::map<std::string, void*> functions_;
   std::map<std::string, double>* seconds_ = nullptr;

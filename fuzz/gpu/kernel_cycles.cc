@@ -3,10 +3,10 @@
 // count of something else than the kernels would be worth nothing.
 //
 //   kernel_cycles NVDISASM CUBIN [CASES [OPERATION [LISTING]]]
-//   kernel_cycles gpu [CASES]
+//   kernel_cycles gpu [CASES [CUBIN]]
 //
 // "gpu": what the GPU here takes for the same, one kernel after the other, in cycles of the clock
-// rate that its driver states.
+// rate that its driver states. CUBIN: other kernels than this program's, to compare two texts.
 // OPERATION: rows with this text alone, or any operation of this name. LISTING: how often each instruction of this kernel was
 // executed goes to the standard error. CUBIN is for sm_90 (build/fuzz/resident.90.cubin). Cycles are of one multiprocessor that always
 // has a warp to issue from, and whose slowest unit is always busy: a bound, not a forecast. Rates
@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -145,10 +147,11 @@ bool Measure(const Operation& op, int64_t cases) {
   return same;
 }
 
-absl::Status MeasureOnGpu(int64_t cases) {
+absl::Status MeasureOnGpu(int64_t cases, const std::string& image) {
   const auto device = OpenCuda("0");
   if (!device.ok()) return device.status();
-  const auto counter = GpuCounter::Create(**device, ResidentImage((*device)->target()));
+  const auto counter = GpuCounter::Create(
+      **device, image.empty() ? ResidentImage((*device)->target()) : absl::string_view(image));
   if (!counter.ok()) return counter.status();
   int kilohertz = 0;
   constexpr int kClockRate = 13;
@@ -182,7 +185,12 @@ absl::Status MeasureOnGpu(int64_t cases) {
 
 int Main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "gpu") {
-    const absl::Status s = MeasureOnGpu(argc > 2 ? std::atoll(argv[2]) : 4 << 20);
+    std::string image;
+    if (argc > 3) {
+      std::ifstream cubin(argv[3], std::ios::binary);
+      image.assign(std::istreambuf_iterator<char>(cubin), {});
+    }
+    const absl::Status s = MeasureOnGpu(argc > 2 ? std::atoll(argv[2]) : 4 << 20, image);
     if (!s.ok()) std::fprintf(stderr, "%s\n", s.ToString().c_str());
     return s.ok() ? 0 : 4;
   }

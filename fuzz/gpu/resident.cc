@@ -16,9 +16,10 @@ namespace mmadiff {
 namespace {
 
 constexpr uint64_t kTestCases = 64, kPlantedCases = 4096;  // of the self-test
+constexpr int64_t kAtOnce = 25;  // three launches, the last of them shorter
 constexpr uint64_t kFarCase = (uint64_t{1} << 40) + 5;
 // Counted together: bounds the time until a stop is seen, and the flags.
-constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 26;
+constexpr uint64_t kPortionCases = 1 << 22, kPortionDotProducts = 1 << 28;
 // Signals and time limits are looked for between portions.
 constexpr std::chrono::milliseconds kShort(100), kLong(500);
 
@@ -79,14 +80,14 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
   const Model& model = stream.op->model;
   bool found = false;
   absl::Status s = TestCases(stream, model, 0, kTestCases, GpuCounter::kMostCases, found);
-  // Several launches, the last of them shorter, of cases that no run begins with.
-  if (s.ok()) s = TestCases(stream, model, kFarCase, kTestCases, kTestCases / 3, found);
+  // Several launches, of cases that no run begins with.
+  if (s.ok()) s = TestCases(stream, model, kFarCase, kTestCases, kAtOnce, found);
   for (const uint64_t cases : {kTestCases, kPlantedCases}) {
     for (const Neighbour& fault : Neighbours(model)) {
       if (!s.ok()) return s;
       const Model faulty = WithAlgorithm(*stream.op, fault.algorithm);
       if (cases == kTestCases) {
-        s = TestCases(stream, faulty, 0, cases, kTestCases / 3, found);
+        s = TestCases(stream, faulty, 0, cases, kAtOnce, found);
       } else {
         Counted counted;
         s = counter_->Count(stream, faulty, 0, cases, GpuCounter::kMostCases, counted);

@@ -72,20 +72,21 @@ struct PackedOperand {
 // the case p / runs of a class in order, in run p % runs.
 struct Places {
   uint32_t period, runs;
-  uint64_t inverse;  // 2^36 / runs, rounded up beyond: divides exactly below 2^18
+  uint64_t inverse;  // 2^44 / runs, rounded up beyond: divides exactly below 2^22
 };
-inline constexpr int64_t kMostPlaces = 1 << 18;
+inline constexpr int64_t kMostPlaces = 1 << 22;
+inline constexpr int kMostPeriod = 1 << 10;  // place * inverse has 64 bits
 
 inline Places PlacesOf(int64_t count, int period) {
   const uint64_t runs = count / period;
   return {static_cast<uint32_t>(period), static_cast<uint32_t>(runs),
-          runs == 0 ? 0 : (uint64_t{1} << 36) / runs + 1};
+          runs == 0 ? 0 : (uint64_t{1} << 44) / runs + 1};
 }
 
 // The case, from 0, at a place below kMostPlaces.
 MMADIFF_HD inline uint32_t CaseAt(const Places& places, uint32_t place) {
   if (place >= places.period * places.runs) return place;
-  const uint32_t number = static_cast<uint32_t>(place * places.inverse >> 36);
+  const uint32_t number = static_cast<uint32_t>(place * places.inverse >> 44);
   return (place - number * places.runs) * places.period + number;
 }
 

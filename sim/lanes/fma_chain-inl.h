@@ -308,10 +308,12 @@ class FloatWordLanes {
   // The word of a NaN that a * b + c gives.
   MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
     Lanes word = All(nan_);
-    if (m_.algorithm.nan_rule != NanRule::kPropagate) return word;
+    if (!Propagates(m_.algorithm.nan_rule)) return word;
+    const bool a_last = m_.algorithm.nan_rule == NanRule::kPropagateBca;
+    if (a_last) word = Pick(IsNanWord(a), a | All(quiet_), word);
     word = Pick(IsNanWord(c), c | All(quiet_), word);
     word = Pick(IsNanWord(b), b, word);
-    return Pick(IsNanWord(a), a | All(quiet_), word);
+    return a_last ? word : Pick(IsNanWord(a), a | All(quiet_), word);
   }
 
   static MMADIFF_LANES Lanes One() { return All(static_cast<int64_t>(kBias) << kFloatFraction); }

@@ -24,6 +24,13 @@ namespace MMADIFF_WIDTH {
 // The least exponent of a number; without a zero, field 0 has one of its own.
 inline int LeastExponent(const Format& f) { return f.min_exponent - (f.has_zero ? 0 : 1); }
 
+// Of a number, not zero, as it is aligned.
+inline int LeastOffer(const Model& m, const Format& f) {
+  const bool normalizes =
+      m.algorithm.product_exponent == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+  return LeastExponent(f) - (normalizes ? f.fraction_bits : 0);
+}
+
 // Whether floats hold any number, the product of any two, and what is moved up or down of it.
 inline bool AreProductsFloats(const Model& m) {
   const auto least = [](const Format& f) { return LeastExponent(f) - f.fraction_bits; };
@@ -51,9 +58,10 @@ struct FloatFormat {
   Lane least_special;  // magnitude
   Lane special;        // makes an infinity or a NaN one of floats
   bool nan_minus_zero;
+  bool normalizes;  // exponents are those of the values (ProductExponent::kAsF16)
 };
 
-inline FloatFormat FloatFormatOf(const Format& f, bool value) {
+inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent rule) {
   const LaneFormat lane = LaneFormatOf(f, 0, Subnormals::kKeep, f);
   const auto in_word = [&](Lane x) { return x == kMost ? kMost : x << f.ignored_bits; };
   FloatFormat of;
@@ -75,6 +83,7 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value) {
   of.least_special = in_word(lane.least_special);
   of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMost;
   of.nan_minus_zero = lane.nan_minus_zero;
+  of.normalizes = rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
   return of;
 }
 
@@ -90,7 +99,7 @@ class FusedSumLanes {
       : m_(m),
         c_(LaneFormatOf(m.c, 0, Subnormals::kKeep, m.d)),
         d_(LaneFormatOf(m.d, 0, Subnormals::kKeep, m.d)),
-        least_product_(LeastExponent(m.a) + LeastExponent(m.b) +
+        least_product_(LeastOffer(m, m.a) + LeastOffer(m, m.b) +
                        (m.scale_block == 0 ? 0 : 2 * LeastExponent(m.scale))),
         largest_product_(MaxExponent(m.a) + MaxExponent(m.b) + 1),
         part_terms_(1 << (29 - m.algorithm.fraction_bits)),
@@ -98,8 +107,7 @@ class FusedSumLanes {
         addends_are_floats_(IsFloat(m.c) && IsFloat(m.d) && HasSubnormalFloats() &&
                             (!kValues || m.algorithm.exponent_floor <= kBias)),
         rounds_as_floats_(one_part_ && IsFloat(m.d) && HasFloatRounding(m.algorithm)),
-        adds_as_floats_(IsFloat(m.d) && HasSubnormalFloats() &&
-                        m.algorithm.nan_rule != NanRule::kPropagate &&
+        adds_as_floats_(IsFloat(m.d) && HasSubnormalFloats() && !Propagates(m.algorithm.nan_rule) &&
                         m.algorithm.output_subnormals == Subnormals::kKeep),
         kept_(static_cast<Lane>(
             ~LowBits(std::max(kFloatFraction - m.algorithm.output_fraction_bits, 0)))),
@@ -109,8 +117,12 @@ class FusedSumLanes {
     last_add_.output_fraction_bits = m.d.fraction_bits;
   }
 
-  static FloatFormat FormatOfA(const Model& m) { return FloatFormatOf(m.a, kValues); }
-  static FloatFormat FormatOfB(const Model& m) { return FloatFormatOf(m.b, kValues); }
+  static FloatFormat FormatOfA(const Model& m) {
+    return FloatFormatOf(m.a, kValues, m.algorithm.product_exponent);
+  }
+  static FloatFormat FormatOfB(const Model& m) {
+    return FloatFormatOf(m.b, kValues, m.algorithm.product_exponent);
+  }
 
   // The magnitude becomes a float, with the sign.
   static MMADIFF_LANES Operand Decode(const FloatFormat& f, Lanes word) {
@@ -119,7 +131,9 @@ class FusedSumLanes {
     Mask special = AtLeast(magnitude, f.least_special);
     if (f.nan_minus_zero) special = hn::And(hn::Eq(magnitude, Zero()), hn::Ne(sign, Zero()));
     const Lanes field = hn::Max(Down(magnitude, f.down), All(f.least_field));
-    Operand x = {Zero(), Pick(zero, All(kNarrowZero), field + All(f.exponent)), sign};
+    Lanes exponent = field + All(f.exponent);
+    if (f.normalizes) exponent = Down(FloatOf(f, magnitude), kFloatFraction) - All(kBias);
+    Operand x = {Zero(), Pick(zero, All(kNarrowZero), exponent), sign};
     x.exponent = Pick(special, All(kNarrowInfinity), x.exponent);
     if (f.half_up >= 0) {
       x.magnitude = FloatOfHalf(Up(word, f.half_up));

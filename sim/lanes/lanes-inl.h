@@ -402,10 +402,12 @@ MMADIFF_LANES Lanes FmaSpecialLanes(const Format& f, NanRule rule, const Operand
   Mask nan = hn::And(infinite, hn::Or(no_factor, opposite));
   nan = hn::Or(nan, hn::Or(IsNan(c), hn::Or(IsNan(a), IsNan(b))));
   Lanes nan_word = All(static_cast<int64_t>(DefaultNan(f, rule)));
-  if (rule == NanRule::kPropagate) {
+  if (Propagates(rule)) {
+    const bool a_last = rule == NanRule::kPropagateBca;
+    if (a_last) nan_word = Pick(IsNan(a), a.magnitude, nan_word);
     nan_word = Pick(IsNan(c), c.magnitude, nan_word);
     nan_word = Pick(IsNan(b), b.magnitude, nan_word);
-    nan_word = Pick(IsNan(a), a.magnitude, nan_word);
+    if (!a_last) nan_word = Pick(IsNan(a), a.magnitude, nan_word);
   }
   const Lanes of = Pick(infinite, sign, c.sign);
   const Lanes infinity = All(static_cast<int64_t>(InfinityWord(f, false)));

@@ -121,7 +121,7 @@ inline bool HasFloatPairs(const Model& m) {
 class FloatPairsLanes : public FloatWordLanes {
  public:
   explicit FloatPairsLanes(const Model& m)
-      : FloatWordLanes(m), propagates_(m.algorithm.nan_rule == NanRule::kPropagate) {}
+      : FloatWordLanes(m), propagates_(Propagates(m.algorithm.nan_rule)) {}
 
   template <class RowA, class RowB>
   MMADIFF_LANES Lanes Result(const RowA& a, const RowB& b, Lanes c) const {

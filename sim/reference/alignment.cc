@@ -10,8 +10,24 @@ Offer Larger(const Offer& x, const Offer& y) {
   return std::max(*x, *y);
 }
 
+namespace {
+
+// Of the number as binary16 holds it; a number below its range keeps its exponent.
+long HalfExponent(const Number& x) {
+  constexpr long kLeast = -14;  // IEEE 754-2019, table 3.5
+  if (x.exponent < kLeast) return x.exponent;
+  return IsZero(x) ? kLeast : std::max(FloorLog2({x.significand, x.ulp}), kLeast);
+}
+
+}  // namespace
+
 Offer OfferOf(const Algorithm& algorithm, const Product& p) {
   if (p.zero() && algorithm.zero_term == ZeroTerm::kIgnored) return std::nullopt;
+  if (algorithm.product_exponent == ProductExponent::kAsF16) {
+    long exponent = 0;
+    for (const Number& x : p.factors) exponent += HalfExponent(x);
+    return exponent;
+  }
   const bool normalized = algorithm.product_exponent == ProductExponent::kNormalized;
   // A zero has no leading bit to normalise: it can raise the maximum only by its exponent fields.
   return normalized && !p.zero() ? FloorLog2(p.value()) : p.raw_exponent();

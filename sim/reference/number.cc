@@ -143,6 +143,7 @@ uint64_t DefaultNan(const Format& f, NanRule rule) {
     case NanRule::kQuietPositive:
       return Compose(f, false, TopField(f), quiet);
     case NanRule::kPropagate:
+    case NanRule::kPropagateBca:
       return Compose(f, true, TopField(f), quiet);
   }
   std::abort();

@@ -5,13 +5,18 @@
 namespace mmadiff::reference {
 namespace {
 
-const Number* FirstNan(const Step& step) {
+const Number* FirstNan(const Step& step, NanRule rule) {
+  std::vector<const Number*> operands;
   for (const Product& p : step.products) {
-    const auto nan = std::ranges::find_if(p.factors, IsNan);
-    if (nan != p.factors.end()) return &*nan;
+    for (const Number& x : p.factors) operands.push_back(&x);
   }
-  const auto nan = std::ranges::find_if(step.addends, IsNan);
-  return nan != step.addends.end() ? &*nan : nullptr;
+  for (const Number& x : step.addends) operands.push_back(&x);
+  // a, b, addend to b, addend, a.
+  if (rule == NanRule::kPropagateBca) {
+    std::rotate(operands.begin(), operands.begin() + 1, operands.end());
+  }
+  const auto nan = std::ranges::find_if(operands, [](const Number* x) { return IsNan(*x); });
+  return nan != operands.end() ? *nan : nullptr;
 }
 
 }  // namespace
@@ -46,8 +51,9 @@ std::optional<uint64_t> SpecialWord(const Model& model, const Step& step) {
   // IEEE 754-2019, 6.2: a NaN operand decides; 7.2: infinity times zero and infinities of both
   // signs make one.
   const NanRule rule = model.algorithm.nan_rule;
-  if (const Number* nan = FirstNan(step)) {
-    return rule == NanRule::kPropagate ? QuietedNan(model.d, *nan) : DefaultNan(model.d, rule);
+  if (const Number* nan = FirstNan(step, rule)) {
+    const bool canonical = rule == NanRule::kAllOnes || rule == NanRule::kQuietPositive;
+    return canonical ? DefaultNan(model.d, rule) : QuietedNan(model.d, *nan);
   }
   bool plus = false, minus = false, invalid = false;
   for (const Product& p : step.products) {

@@ -35,7 +35,8 @@ struct Step {
 Product ReadProduct(const Model& model, const DotProductCase& dot, int k);
 
 // The word of a step that a NaN or an infinity decides. NaN operands, those of the products before
-// the addends, come before invalid operations, so infinity times zero plus a NaN is that NaN.
+// the addends (kPropagateBca: then the first of all), come before invalid operations, so infinity
+// times zero plus a NaN is that NaN.
 std::optional<uint64_t> SpecialWord(const Model& model, const Step& step);
 
 // Every product and every addend is a zero of the given sign.
