@@ -67,7 +67,8 @@ MMADIFF_HD constexpr int GroupedK(const Model& m, int position) {
 
 // Exponent of an operand as an f16 number; formats with smaller normal numbers than f16 keep theirs.
 MMADIFF_HD constexpr int ExponentAsF16(const Format& f, const Unpacked& x) {
-  const int least = f.min_exponent < kF16.min_exponent ? f.min_exponent : kF16.min_exponent;
+  const int own = f.has_zero ? f.min_exponent : f.min_exponent - 1;
+  const int least = own < kF16.min_exponent ? own : kF16.min_exponent;
   const int leading = x.exponent + BitWidth(x.significand) - 1 - f.fraction_bits;
   return x.significand == 0 || leading < least ? least : leading;
 }

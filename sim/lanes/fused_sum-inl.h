@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/lanes.h"
 #include "sim/lanes/sum_specials-inl.h"
 
 #undef MMADIFF_HAS_HALVES
@@ -21,22 +22,11 @@ namespace mmadiff {
 namespace HWY_NAMESPACE {
 namespace MMADIFF_WIDTH {
 
-// The least exponent of a number; without a zero, field 0 has one of its own.
-inline int LeastExponent(const Format& f) { return f.min_exponent - (f.has_zero ? 0 : 1); }
-
 // Of a number, not zero, as it is aligned.
 inline int LeastOffer(const Model& m, const Format& f) {
   const bool normalizes =
       m.algorithm.product_exponent == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
   return LeastExponent(f) - (normalizes ? f.fraction_bits : 0);
-}
-
-// Whether floats hold any number, the product of any two, and what is moved up or down of it.
-inline bool AreProductsFloats(const Model& m) {
-  const auto least = [](const Format& f) { return LeastExponent(f) - f.fraction_bits; };
-  return m.scale_block == 0 && std::min(least(m.a), least(m.b)) >= -100 &&
-         std::max(MaxExponent(m.a), MaxExponent(m.b)) <= 100 && least(m.a) + least(m.b) >= -60 &&
-         MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60;
 }
 
 inline bool IsFloat(const Format& f) {

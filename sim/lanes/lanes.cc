@@ -134,9 +134,8 @@ LaneWidth LaneWidthOf(const Model& m) {
       const int64_t terms = std::min(alg.terms, m.k);
       if (HasWideGroups(m)) return LaneWidth::k64;
       const auto fits = [](const Format& f) { return f.fraction_bits + f.ignored_bits <= 23; };
-      const bool values = alg.family == Family::kFusedSum && m.a.exponent_bits <= 5 &&
-                          m.b.exponent_bits <= 5;  // floats hold all products
-      const bool aligns = alg.product_exponent == ProductExponent::kRaw || values;
+      const bool aligns = alg.product_exponent == ProductExponent::kRaw ||
+                          (alg.family == Family::kFusedSum && AreProductsFloats(m));
       return narrow && fits(m.a) && fits(m.b) && HasNarrowRows(m) && aligns &&
                      product_bits + 2 <= 24 &&
                      terms << std::max(product_bits, alg.fraction_bits) <= 1ll << 33

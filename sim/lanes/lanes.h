@@ -3,6 +3,7 @@
 // is the reference: lanes_test compares every model, every neighbour of it and every width.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -24,6 +25,17 @@ namespace mmadiff {
 enum class LaneWidth { kNone, k32, k64 };
 LaneWidth LaneWidthOf(const Model& m);
 inline bool HasLanes(const Model& m) { return LaneWidthOf(m) != LaneWidth::kNone; }
+
+// The least exponent of a number; without a zero, field 0 has one of its own.
+inline int LeastExponent(const Format& f) { return f.min_exponent - (f.has_zero ? 0 : 1); }
+
+// Whether floats hold any number, the product of any two, and what is moved up or down of it.
+inline bool AreProductsFloats(const Model& m) {
+  const auto least = [](const Format& f) { return LeastExponent(f) - f.fraction_bits; };
+  return m.scale_block == 0 && std::min(least(m.a), least(m.b)) >= -100 &&
+         std::max(MaxExponent(m.a), MaxExponent(m.b)) <= 100 && least(m.a) + least(m.b) >= -60 &&
+         MaxExponent(m.a) + MaxExponent(m.b) + 2 <= 60;
+}
 
 // Vectors of one kind that this machine has.
 struct LaneTarget {

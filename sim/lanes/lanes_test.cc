@@ -553,6 +553,8 @@ TEST(Lanes, FusedSumsOfAnyFormats) {
             pick(AddendJoins::kFirstStep, AddendJoins::kFirstStep, AddendJoins::kLastAdd),
         .fraction_bits = between(1, 27),
         .exponent_floor = pick(kNoFloor, -300, -133, -60, -20, 0, 30, 100, 130, 300),
+        .product_exponent =
+            pick(ProductExponent::kRaw, ProductExponent::kRaw, ProductExponent::kAsF16),
         .addend_exponent = pick(AddendExponent::kOwnFormat, AddendExponent::kOutputFormat),
         .output_rounding = pick(Rounding::kTowardZero, Rounding::kNearestEven, Rounding::kDown,
                                 Rounding::kUp, Rounding::kToOdd),
@@ -705,7 +707,8 @@ std::vector<Model> Changed(Family family, int count, std::mt19937_64& random) {
     alg.output_rounding =
         pick(Rounding::kNearestEven, Rounding::kNearestEven, Rounding::kTowardZero, Rounding::kDown,
              Rounding::kUp, Rounding::kToOdd);
-    alg.nan_rule = pick(NanRule::kAllOnes, NanRule::kQuietPositive, NanRule::kPropagate);
+    alg.nan_rule = pick(NanRule::kAllOnes, NanRule::kQuietPositive, NanRule::kPropagate,
+                        NanRule::kPropagateBca);
     alg.range_overflow = pick(RangeOverflow::kInfinity, RangeOverflow::kIeee);
     if (family == Family::kFmaChain) {
       alg.order = pick(Order::kAscending, Order::kDescending);
