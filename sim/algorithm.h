@@ -138,6 +138,11 @@ struct Algorithm {
   friend bool operator==(const Algorithm&, const Algorithm&) = default;
 };
 
+// Whether subnormal factors of the format are aligned as the normal numbers that they are in f16.
+MMADIFF_HD constexpr bool NormalizesSubnormals(ProductExponent rule, const Format& f) {
+  return rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+}
+
 // Everything the arithmetic reads: plain data, passed by value to a GPU kernel.
 struct Model {
   Format a, b, c, d;

@@ -96,7 +96,7 @@ MMADIFF_HD constexpr NarrowFormat NarrowFormatOf(const Format& f, int up,
       HasInfinity(f) ? static_cast<uint32_t>(MaxExponentField(f)) << f.fraction_bits : none;
   const uint32_t least_special = f.nonfinite == Nonfinite::kNanAllOnes ? all : infinity;
   const uint32_t minus_nan = f.nonfinite == Nonfinite::kNanMinusZero ? sign : none;
-  const bool normalizes = rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+  const bool normalizes = NormalizesSubnormals(rule, f);
   return {f.fraction_bits, f.ignored_bits,       f.min_exponent, up,       sign,      all,
           one - 1,         f.has_zero ? one : 0, least_special,  infinity, minus_nan, normalizes};
 }

@@ -72,10 +72,10 @@ struct PackedOperand {
 // the case p / runs of a class in order, in run p % runs.
 struct Places {
   uint32_t period, runs;
-  uint64_t inverse;  // 2^44 / runs, rounded up beyond: divides exactly below 2^22
+  uint64_t
+      inverse;  // 2^44 / runs, rounded up beyond: divides exactly below 2^22; periods are short
 };
 inline constexpr int64_t kMostPlaces = 1 << 22;
-inline constexpr int kMostPeriod = 1 << 10;  // place * inverse has 64 bits
 
 inline Places PlacesOf(int64_t count, int period) {
   const uint64_t runs = count / period;

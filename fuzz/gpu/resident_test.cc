@@ -62,6 +62,22 @@ UnitResult Without(UnitResult r) {
   return r;
 }
 
+// By the division that is avoided, and back.
+TEST(Places, AreThoseOfTheClasses) {
+  for (const int64_t count :
+       {int64_t{1}, int64_t{47}, int64_t{1'000'003}, kMostPlaces - 1, kMostPlaces}) {
+    for (const int period : {1, 3, 48, 68, 100}) {
+      const Places places = PlacesOf(count, period);
+      const uint32_t runs = static_cast<uint32_t>(count / period);
+      for (uint32_t p = 0; p < count; ++p) {
+        const uint32_t expected = p < runs * period ? p % runs * period + p / runs : p;
+        ASSERT_EQ(CaseAt(places, p), expected) << p << " of " << count << " in " << period;
+        ASSERT_EQ(PlaceOf(places, expected), p) << p << " of " << count << " in " << period;
+      }
+    }
+  }
+}
+
 TEST_F(ResidentTest, EqualsTheHostPath) {
   const char* const ops[] = {
       "sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m16n8k8.f16.f16.f16.f16",

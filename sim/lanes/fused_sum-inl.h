@@ -24,8 +24,7 @@ namespace MMADIFF_WIDTH {
 
 // Of a number, not zero, as it is aligned.
 inline int LeastOffer(const Model& m, const Format& f) {
-  const bool normalizes =
-      m.algorithm.product_exponent == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+  const bool normalizes = NormalizesSubnormals(m.algorithm.product_exponent, f);
   return LeastExponent(f) - (normalizes ? f.fraction_bits : 0);
 }
 
@@ -73,7 +72,7 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent ru
   of.least_special = in_word(lane.least_special);
   of.special = HasInfinity(f) ? (2 * kBias + 1) << kFloatFraction : kMost;
   of.nan_minus_zero = lane.nan_minus_zero;
-  of.normalizes = rule == ProductExponent::kAsF16 && f.min_exponent > kF16.min_exponent;
+  of.normalizes = NormalizesSubnormals(rule, f);
   return of;
 }
 
