@@ -2,7 +2,8 @@
 // kernel is known by its PTX text, and a launch runs the simulator on what the registers hold. An
 // ELF file is taken to hold every kernel that a build makes for this GPU, known by their names.
 // FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
-// the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1). FAKE_CUDA_FAILS is the name of a
+// the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1),
+// FAKE_CUDA_FREE how many bytes of memory are free. FAKE_CUDA_FAILS is the name of a
 // function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
 // the operand of mma, fma and wmma (A, B, C, D) of which lanes 4 and 5, of wmma rows or columns, are
 // exchanged. With FAKE_CUDA_NO_JIT the
@@ -257,7 +258,9 @@ int cuModuleGetFunction(void** function, void* module, const char* name) {
   return entry.name == name ? 0 : 500;
 }
 int cuMemGetInfo_v2(size_t* free, size_t* total) {
-  *free = *total = size_t{1} << 32;
+  const char* bytes = std::getenv("FAKE_CUDA_FREE");
+  *total = size_t{1} << 32;
+  *free = bytes == nullptr ? *total : std::strtoull(bytes, nullptr, 10);
   return Result("cuMemGetInfo_v2");
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {

@@ -24,7 +24,8 @@ class ResidentTest : public testing::Test {
  protected:
   void SetUp() override {
     setenv("MMADIFF_LIBCUDA", "", 1);  // fake_driver.cc
-    for (const char* variable : {"CAPABILITY", "FAULT", "FAILS", "RESULT"}) Fake(variable, nullptr);
+    for (const char* variable : {"CAPABILITY", "FAULT", "FAILS", "RESULT", "FREE"})
+      Fake(variable, nullptr);
     setenv("MMADIFF_LIBHIP", "", 1);
     unsetenv("FAKE_HIP_FAULT");
   }
@@ -56,6 +57,33 @@ class ResidentTest : public testing::Test {
 
   static absl::Status Accept(const CaseName&, const Mismatch&) { return absl::OkStatus(); }
 };
+
+// A quarter of what is free holds the cases of a launch: one of them, some, or all.
+TEST_F(ResidentTest, LaunchesFitTheMemory) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const CaseStream stream = {&op, &Strategies().front(), 1};
+  Digest digests[3];
+  int i = 0;
+  for (const char* free : {"0", "400000", "4000000000"}) {
+    Fake("FREE", free);
+    std::unique_ptr<Device> device;
+    const auto runner = Open(device);
+    UnitResult result;
+    ASSERT_TRUE(runner->Run(stream, 5, 100, result, Accept).ok()) << free;
+    EXPECT_EQ(result.cases, 100u);
+    digests[i++] = result.device_digest;
+  }
+  EXPECT_EQ(digests[0], digests[2]);
+  EXPECT_EQ(digests[1], digests[2]);
+  Fake("FREE", nullptr);
+  std::unique_ptr<Device> device;
+  const auto runner = Open(device);
+  Fake("FAILS", "cuMemGetInfo_v2");
+  Fake("RESULT", "999");
+  UnitResult result;
+  EXPECT_THAT(std::string(runner->Run(stream, 5, 100, result, Accept).message()),
+              HasSubstr("asking for free memory"));
+}
 
 UnitResult Without(UnitResult r) {
   r.seconds = 0;
