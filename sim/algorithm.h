@@ -26,7 +26,7 @@ enum class Order : uint8_t { kAscending, kDescending };  // of k
 enum class ProductExponent : uint8_t {
   kRaw,         // the sum of the operands' exponents
   kNormalized,  // floor(log2 |product|)
-  kAsF16,  // kRaw once the operands are f16: those of FP8 and narrower have no subnormals there
+  kAsF16,  // kRaw once the operands are f16, where subnormals of e4m3 and narrower formats are normal
 };
 // A zero product either leaves the alignment exponent alone or raises it by its exponent fields.
 enum class ZeroTerm : uint8_t { kIgnored, kRaises };

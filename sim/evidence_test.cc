@@ -102,6 +102,18 @@ TEST(Evidence, ClaimsNoMoreThanItsSources) {
   }
 }
 
+// What a GPU does not have is what ptxas makes of it, and the evidence says so.
+TEST(Evidence, MeasuredEmulationIsCalledSo) {
+  for (const Operation& op : Operations()) {
+    const Evidence& e = op.numerics->evidence;
+    if (e.grade != Grade::kMeasured) continue;
+    const std::vector<std::string> native = SplitWords(op.instruction->native_on);
+    EXPECT_EQ(std::string(e.text).find("Not native") == std::string::npos,
+              std::ranges::count(native, op.arch()) > 0)
+        << op.name;
+  }
+}
+
 TEST(Evidence, EveryRuleIsForAOperation) {
   for (const Rule& rule : kRules) {
     for (const std::string& word : SplitWords(rule.ops)) {

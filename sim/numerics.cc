@@ -358,12 +358,18 @@ constexpr NumericsEntry kEntries[] = {
 #undef MMADIFF_HALF
 #undef MMADIFF_MIXED_FP8
 
-// `mmadiff run` on an H200, strategy mixed, seed 1, 2026-11-26: 7.2e11 dot products. The folder holds answers
-// and digests of a `mmadiff survey` of the same GPU.
+// `mmadiff run` on an H200, strategy mixed, seed 1, 2026-11-26: 7.2e11 dot products, which were compared as they were made.
+// The folder holds answers and digests of a `mmadiff survey` of the same GPU.
+#define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, driver 580.159.04; some of its answers and digests are stored"
+constexpr char kH200[] = "corpus/observations/nvidia_h200";
+constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 makes two f16 steps of half the k and an addition of it";
+constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as ptxas of CUDA 13.0 makes it";
 constexpr Measurement kMeasurements[] = {
-    {"sm_90", "*", "0 of at least 8e8 dot products differ on an H200, driver 580.159.04; what is not native there as ptxas of CUDA 13.0 emulates it",
-     "corpus/observations/nvidia_h200"},
+    {"sm_90", "fma.* wgmma.* mma.m16n8k{4,8,16}.{f32,f16}.{f16,bf16,tf32}.* {mma,wmma}.*.f64.* mma.*.{s8,u8}.{s8,u8}.s32 {mma,wmma}.*.and.popc", MMADIFF_H200, kH200},
+    {"sm_90", "mma.*.e?m?.e?m?.*", kEmulatedFp8OnH200, kH200},
+    {"sm_90", "mma.m8n8k4.f32.* mma.*.{s4,u4}.* {mma,wmma}.*.xor.popc wmma.{m16n16k16,m16n16k8,m32n8k16,m8n32k16,m8n8k32}.*", kEmulatedOnH200, kH200},
 };
+#undef MMADIFF_H200
 
 struct UnknownEntry {
   const char* archs;

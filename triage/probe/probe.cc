@@ -163,7 +163,9 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   } else if (!fits) {
     answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
   }
-  const bool open = q.nan_bits && op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  const bool of_nan = q.nan_bits || (whole_model && changed.size() == 1 &&
+                                     absl::StartsWith(changed.front(), "nan_rule="));
+  const bool open = of_nan && op.numerics->nan_verdict == NanVerdict::kAnyNan;
   if (fits && changed.empty()) {
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
     return answer;

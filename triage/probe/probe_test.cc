@@ -260,6 +260,7 @@ TEST(Probe, UnpromisedPayloads) {
   const OperationAnswers answers = Probe("nan_rule=quiet_positive", op);
   EXPECT_EQ(AnswerOf(answers, "payloads").agreement, Agreement::kOpen);  // whatever `nan` says
   EXPECT_EQ(AnswerOf(answers, "nan").agreement, Agreement::kOpen);
+  EXPECT_EQ(AnswerOf(answers, "model").agreement, Agreement::kOpen);
   EXPECT_THAT(AnswerOf(answers, "nan").answer, HasSubstr("nan_rule=quiet_positive"));
 }
 
