@@ -35,9 +35,10 @@ inline bool IsFloat(const Format& f) {
 
 // How words become floats: of their value, or of their significand.
 struct FloatFormat {
-  // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a word a float of
-  // half precision; -1: it is none with fewer digits.
-  int down, up, sign_up, half_up;
+  // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a magnitude one of
+  // half precision, of a number 2^half_less as large; -1: it has too many digits, or the half no such numbers.
+  int down, up, sign_up, half_up, half_less;
+  bool is_half;  // or has fewer digits, and special numbers in their places
   Lane magnitude;  // bits of a word
   Lane digits;     // those that `up` moves
   Lane base;       // joins them; as a float, what a subnormal number has too much, or half of it
@@ -57,10 +58,12 @@ inline FloatFormat FloatFormatOf(const Format& f, bool value, ProductExponent ru
   of.down = f.fraction_bits + f.ignored_bits;
   of.up = kFloatFraction - of.down;
   of.sign_up = kBits - 1 - SignBit(f);
-  const bool half = value && f.is_signed && f.has_zero && f.exponent_bits == 5 &&
-                    f.min_exponent == -14 && f.nonfinite == Nonfinite::kIeee && f.bits <= 16 &&
-                    f.ignored_bits == 0;
-  of.half_up = half && MMADIFF_HAS_HALVES ? 16 - f.bits : -1;
+  of.half_less = f.min_exponent - kF16.min_exponent;
+  of.is_half = f.is_signed && f.exponent_bits == kF16.exponent_bits && of.half_less == 0 &&
+               f.nonfinite == Nonfinite::kIeee;
+  const bool half = value && f.has_zero && f.fraction_bits <= kF16.fraction_bits &&
+                    f.ignored_bits == 0 && (of.is_half || f.exponent_bits < kF16.exponent_bits);
+  of.half_up = half && MMADIFF_HAS_HALVES ? kF16.fraction_bits - f.fraction_bits : -1;
   of.magnitude = in_word(lane.magnitude);
   of.digits = in_word(value ? lane.magnitude : lane.fraction);
   of.base = (value ? f.min_exponent - 1 + kBias : kBias) << kFloatFraction;
@@ -121,14 +124,16 @@ class FusedSumLanes {
     if (f.nan_minus_zero) special = hn::And(hn::Eq(magnitude, Zero()), hn::Ne(sign, Zero()));
     const Lanes field = hn::Max(Down(magnitude, f.down), All(f.least_field));
     Lanes exponent = field + All(f.exponent);
-    if (f.normalizes) exponent = Down(FloatOf(f, magnitude), kFloatFraction) - All(kBias);
-    Operand x = {Zero(), Pick(zero, All(kNarrowZero), exponent), sign};
-    x.exponent = Pick(special, All(kNarrowInfinity), x.exponent);
-    if (f.half_up >= 0) {
-      x.magnitude = FloatOfHalf(Up(word, f.half_up));
-      return x;
+    Lanes value;
+    if (f.half_up >= 0 && f.is_half) {
+      value = FloatOfHalf(Up(word, f.half_up));
+    } else {
+      value = f.half_up >= 0 ? FloatOfLess(f, magnitude) : FloatOf(f, magnitude);
+      if (f.normalizes) exponent = Down(value, kFloatFraction) - All(kBias);
+      value = value | hn::IfThenElseZero(special, All(f.special)) | sign;
     }
-    x.magnitude = FloatOf(f, magnitude) | hn::IfThenElseZero(special, All(f.special)) | sign;
+    Operand x = {value, Pick(zero, All(kNarrowZero), exponent), sign};
+    x.exponent = Pick(special, All(kNarrowInfinity), x.exponent);
     return x;
   }
 
@@ -201,6 +206,11 @@ class FusedSumLanes {
     const auto subnormal = hn::RebindMask(kFloat, hn::Lt(magnitude, All(f.least_normal)));
     const Lanes value = hn::BitCast(kLane, hn::IfThenElse(subnormal, less, normal));
     return value & All(kMost);  // a zero may have got a sign
+  }
+  // Of a magnitude with fewer digits than half precision.
+  static MMADIFF_LANES Lanes FloatOfLess(const FloatFormat& f, Lanes magnitude) {
+    const Floats half = AsFloats(FloatOfHalf(Up(magnitude, f.half_up)));
+    return hn::BitCast(kLane, half * PowerOfTwo(Zero(), f.half_less));
   }
   static MMADIFF_LANES Lanes FloatOfHalf(Lanes word) {
 #if MMADIFF_HAS_HALVES

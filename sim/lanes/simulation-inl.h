@@ -95,6 +95,8 @@ MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
 constexpr bool kMovesFours = false;
 MMADIFF_LANES void ScatterFour(const uint64_t*, int64_t, int, Lane*) {}
 MMADIFF_LANES void GatherFour(const Lane*, int, int, uint64_t*) {}
+constexpr bool kWordsInPairs = false;
+MMADIFF_LANES void SplitPairs(Lanes&, Lanes&) {}
 #else
 MMADIFF_LANES Lanes LoadWords(const uint64_t* from) {
   const auto* halves = reinterpret_cast<const int32_t*>(from);
@@ -107,6 +109,15 @@ MMADIFF_LANES void StoreWords(Lanes words, uint64_t* to) {
   const auto all = hn::BitCast(kUnsignedLane, words);
   hn::StoreU(hn::PromoteTo(kWord, hn::LowerHalf(kHalf, all)), kWord, to);
   hn::StoreU(hn::PromoteTo(kWord, hn::UpperHalf(kHalf, all)), kWord, to + hn::Lanes(kWord));
+}
+
+// Of pairs of words side by side: those with an even number, and the others.
+constexpr bool kWordsInPairs = true;
+MMADIFF_LANES void SplitPairs(Lanes& x, Lanes& y) {
+  constexpr hn::RepartitionToWide<Signed> kPair;
+  const auto low = hn::BitCast(kPair, x), high = hn::BitCast(kPair, y);
+  x = hn::BitCast(kLane, hn::ConcatEven(kPair, high, low));
+  y = hn::BitCast(kLane, hn::ConcatOdd(kPair, high, low));
 }
 
 constexpr bool kMovesFours = true;
@@ -451,14 +462,22 @@ class Simulation {
     const auto format = format_b_;
     const auto decode = [&](Lanes word, int p) { Store(Family::Decode(format, word), b_, p); };
     int done = 0;
-    if (m_.algorithm.grouping == Grouping::kPairsOfFour) {
-      const int* order = order_.data();
-      for (int p = 0; p < all; ++p) {
-        words[p] = static_cast<Lane>(b[p / count * count + order[p % count]]);
-      }
-    } else {
+    if (m_.algorithm.grouping != Grouping::kPairsOfFour) {
       for (; done + lanes <= all; done += lanes) decode(LoadWords(b + done), done);
       Narrow(b + done, all - done, words + done);
+    } else if (kWordsInPairs && count % (2 * lanes) == 0) {
+      for (; done < all; done += count / 2) {
+        for (const uint64_t* end = b + count; b != end; b += 2 * lanes, done += lanes) {
+          Lanes even = LoadWords(b), odd = LoadWords(b + lanes);
+          SplitPairs(even, odd);
+          decode(even, done), decode(odd, done + count / 2);
+        }
+      }
+    } else {
+      const int* order = order_.data();
+      for (Lane* to = words; to != words + all; to += count, b += count) {
+        for (int p = 0; p < count; ++p) to[p] = static_cast<Lane>(b[order[p]]);
+      }
     }
     for (; done < all; done += lanes) decode(hn::Load(kLane, words + done), done);
   }
