@@ -5,7 +5,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "device/line_protocol.h"
 
 namespace mmadiff {
 
@@ -43,6 +45,12 @@ std::string WithAnswersHash(std::string text) {
   hash.Add(text);
   absl::StrAppend(&text, "# answers: ", hash.Take(), "\n");
   return text;
+}
+
+std::string AnswersFile(absl::string_view title, absl::string_view lines) {
+  uint64_t dots = 0;
+  for (const absl::string_view line : absl::StrSplit(lines, '\n')) dots += !IsComment(line);
+  return WithAnswersHash(absl::StrCat("# ", title, "\n# lines: ", dots, " then a hash\n", lines));
 }
 
 }  // namespace mmadiff

@@ -41,5 +41,7 @@ bool IsLineComment(absl::string_view line, absl::string_view key, absl::string_v
 
 // `text`, lines with their ends, with a last line `# answers: HASH`.
 std::string WithAnswersHash(std::string text);
+// The same with a comment `title` and `# lines: N then a hash` before them: a part of this is nothing.
+std::string AnswersFile(absl::string_view title, absl::string_view lines);
 
 }  // namespace mmadiff

@@ -320,9 +320,8 @@ void WriteLog(const std::string& path, uint64_t run) {
   ASSERT_TRUE((*writer)->Finish().ok());
 }
 
-std::string Lines(uint64_t run, const char* after_count = "") {
-  std::string text =
-      absl::StrCat("# instruction: ", kFma, "\n# device: CPU\n# lines: 20", after_count, "\n");
+std::string Lines(uint64_t run, const char* count = "# lines: 20\n") {
+  std::string text = absl::StrCat("# instruction: ", kFma, "\n# device: CPU\n", count);
   for (uint64_t n = 0; n < 20; ++n) {
     absl::StrAppendFormat(&text, "%08x %08x %08x %08x\n", n, run, n * n, n + 100 * run);
   }
@@ -448,8 +447,7 @@ class DamageTest : public TestFolder {
       fs::rename(WriteRegression(in + "cases", run), in + "case-000000000000.txtpb");
       std::ofstream(in + "vectors.txt") << Vectors(run);
       std::ofstream(in + "x86.vfmadd231ss.txt") << Lines(run);
-      std::ofstream(in + "x86.hashed.vfmadd231ss.txt")
-          << WithAnswersHash(Lines(run, " then a hash"));
+      std::ofstream(in + "x86.hashed.vfmadd231ss.txt") << AnswersFile("Answers", Lines(run, ""));
       WriteGzip(in + "x86.vfmadd231ss.txt.gz", Lines(run));
     }
     // The name has the id of the contents.

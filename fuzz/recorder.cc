@@ -154,8 +154,8 @@ class Recorder {
                        kMaxRecordingFileBytes, " are stored: name fewer instructions"));
     }
     if (regressions_.empty()) return absl::OkStatus();
-    return writer_.WriteRegressions(WithAnswersHash(
-        absl::StrCat("# Answers to regression cases, ", Now(), "\n", regressions_)));
+    return writer_.WriteRegressions(
+        AnswersFile("Answers to regression cases, " + Now(), regressions_));
   }
 
   absl::Status Raw() {

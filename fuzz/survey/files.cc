@@ -49,8 +49,8 @@ class RecordingOf {
     if (!s.ok()) return s;
     if (!any_) return absl::OkStatus();  // the writer removes what it began
     if (!lines_.empty()) {
-      s = (*writer)->WriteRegressions(WithAnswersHash(absl::StrCat(
-          "# Answers to questions, vectors and regression cases, ", Now(), "\n", lines_)));
+      s = (*writer)->WriteRegressions(
+          AnswersFile("Answers to questions, vectors and regression cases, " + Now(), lines_));
     }
     if (s.ok() && !digests_.empty()) s = (*writer)->WriteDigests(digests_);
     if (!s.ok()) return s;

@@ -38,7 +38,7 @@ struct FloatFormat {
   // `down` leaves the exponent field, `up` makes the digits those of a float. `half_up` makes a magnitude one of
   // half precision, of a number 2^half_less as large; -1: it has too many digits, or the half no such numbers.
   int down, up, sign_up, half_up, half_less;
-  bool is_half;  // or has fewer digits, and special numbers in their places
+  bool is_half;    // or has fewer digits, and special numbers in their places
   Lane magnitude;  // bits of a word
   Lane digits;     // those that `up` moves
   Lane base;       // joins them; as a float, what a subnormal number has too much, or half of it
