@@ -1,5 +1,7 @@
 #include "triage/diagnosis/chooser.h"
 
+#include <set>
+
 #include "sim/simulate.h"
 #include "triage/minimize/passes.h"
 #include "triage/verdict.h"
@@ -20,12 +22,15 @@ CaseChooser::CaseChooser(const Operation& op, const Model& model, const std::vec
   }
 }
 
+bool CaseChooser::Same(uint64_t x, uint64_t y) const {
+  return nan_bits_ ? x == y : SameResult(op_, x, y);
+}
+
 bool CaseChooser::Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const {
   size_t first = chain.models.size();
   for (; first > 0; --first) {
     Undistinguished& other = chain.models[first - 1];
-    const uint64_t d = Simulate(other.model, dot);
-    if (nan_bits_ ? word == d : SameResult(op_, word, d)) break;
+    if (Same(word, Simulate(other.model, dot))) break;
     --other.cases;
   }
   if (first == chain.models.size()) return false;
@@ -42,6 +47,22 @@ void CaseChooser::Consider(const DotProductCase& dot, bool keep) {
   for (OpenChain& chain : open_) keep |= Distinguishes(chain, dot, word);
   std::erase_if(open_, [](const OpenChain& chain) { return chain.models.empty(); });
   if (keep) chosen_.push_back(dot);
+}
+
+void CaseChooser::ConsiderThose(const Batch& batch) {
+  std::vector<uint64_t> words(batch.dot_products()), others(words.size());
+  Simulate(model_, batch, words);
+  std::set<size_t> telling;
+  for (const OpenChain& chain : open_) {
+    const Undistinguished& last = chain.models.back();
+    Simulate(last.model, batch, others);
+    for (size_t i = 0, found = 0; i < words.size() && found < size_t(last.cases); ++i) {
+      if (Same(words[i], others[i])) continue;
+      telling.insert(i);
+      ++found;
+    }
+  }
+  for (const size_t i : telling) Consider(Extract(batch, static_cast<int64_t>(i)));
 }
 
 void CaseChooser::ConsiderRelatives() {

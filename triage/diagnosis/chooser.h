@@ -23,12 +23,16 @@ class CaseChooser {
 
   // Chooses the case if it distinguishes one of those that still need some, or if `keep`.
   void Consider(const DotProductCase& dot, bool keep = false);
+  // Considers those of a batch that distinguish a model, as many of each as it needs: many dot products at
+  // once, for what one of a million distinguishes.
+  void ConsiderThose(const Batch& batch);
   // Considers relatives (triage/minimize/passes.h) of the cases that came nearest to those that are
   // not distinguished yet, some thousand for each chain. What decides between two values of a
   // number is often a shift away from what decides between others.
   void ConsiderRelatives();
 
   bool done() const { return open_.empty(); }
+  size_t open() const { return open_.size(); }  // chains with a model that needs more
   std::vector<DotProductCase>& chosen() { return chosen_; }
 
  private:
@@ -43,6 +47,7 @@ class CaseChooser {
     size_t first = 0;                       // that one
   };
 
+  bool Same(uint64_t x, uint64_t y) const;
   // Whether the case, to which the model gives `word`, distinguishes one of the chain.
   bool Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const;
 

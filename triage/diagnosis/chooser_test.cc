@@ -66,6 +66,16 @@ TEST(CaseChooser, AChainIsToldFromItsFarEnd) {
   EXPECT_TRUE(chooser.done());
 }
 
+TEST(CaseChooser, OfABatchWhatTells) {
+  const Model model = Hopper().model, other = With("fraction_bits", 24);
+  std::vector<DotProductCase> dots(100, Ones(1, 0));
+  for (const int telling : {7, 50, 99}) dots[telling] = Ones(telling % 3 + 1, kMinus2To25);
+  CaseChooser chooser(Hopper(), model, {{other}, {model}}, 2);
+  chooser.ConsiderThose(MakeDotProductBatch(Hopper().shape(), dots));
+  EXPECT_EQ(chooser.chosen(), (std::vector<DotProductCase>{dots[7], dots[50]}));
+  EXPECT_EQ(chooser.open(), 1u) << "the model itself";
+}
+
 // Floors that differ by one: random inputs with so small a sum are rare, a shift finds them.
 TEST(CaseChooser, RelativesTellWhatTheOthersDoNot) {
   const Model model = With("exponent_floor", -60);

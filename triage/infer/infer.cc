@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/equivalence.h"
+#include "sim/lanes/lanes.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
 #include "triage/infer/experiments.h"
@@ -18,19 +19,23 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kOfClass = 48;        // dot products of each class of the generator
-constexpr int kRounds = 10;         // of search, and questions that tell apart
-constexpr int kPool = 1 << 16;      // dot products to choose these from
-constexpr int kAttempts = 4;        // of a search, each without what did not repeat
-constexpr int kDistinguishing = 2;  // that tell a rival from the model
+constexpr int kOfClass = 48;            // dot products of each class of the generator
+constexpr int kRounds = 10;             // of search, and questions that tell apart
+constexpr int kPool = 1 << 16;          // dot products to choose these from
+constexpr int64_t kWidePool = 1 << 25;  // simulations by which more are found, one of a million
+constexpr int64_t kWidePoolOfScalars = 1 << 19;  // where the model has no lanes
+constexpr int64_t kOfBatch = 4096;               // dot products, about
+constexpr int kAttempts = 4;                     // of a search, each without what did not repeat
+constexpr int kDistinguishing = 2;               // that tell a rival from the model
 constexpr size_t kMostRivals = 400;
-constexpr uint64_t kFirstTile = 1 << 20;    // of generated cases that nothing else asks
-constexpr size_t kMostDiffering = 32;       // of one batch of generated cases that become answers
-constexpr size_t kMostAgain = 256;          // answers that are asked for again
-constexpr int64_t kMostToShrink = 2000;     // questions that make a refuting case smaller
-constexpr int64_t kMostOfSlow = 300;        // of a slow device
-constexpr int64_t kShareOfNodes = 20;       // of the budget that is left, one part of so many
-constexpr int64_t kShareOfExperiments = 2;  // of what is left of the budget, one part of so many
+constexpr uint64_t kFirstTile = 1 << 20;     // of generated cases that nothing else asks
+constexpr uint64_t kFirstWide = 1ull << 32;  // of those that questions are chosen from
+constexpr size_t kMostDiffering = 32;        // of one batch of generated cases that become answers
+constexpr size_t kMostAgain = 256;           // answers that are asked for again
+constexpr int64_t kMostToShrink = 2000;      // questions that make a refuting case smaller
+constexpr int64_t kMostOfSlow = 300;         // of a slow device
+constexpr int64_t kShareOfNodes = 20;        // of the budget that is left, one part of so many
+constexpr int64_t kShareOfExperiments = 2;   // of what is left of the budget, one part of so many
 
 std::vector<Observed> ObservedOf(const std::vector<ExperimentAnswer>& answers) {
   std::vector<Observed> observed;
@@ -256,7 +261,22 @@ class Inferrer {
       }
     }
     if (!Stop()) chooser.ConsiderRelatives();
+    ConsiderMany(believed, chooser);
     return std::move(chooser.chosen());
+  }
+
+  void ConsiderMany(const Model& believed, CaseChooser& chooser) {
+    int64_t left = HasLanes(believed) ? kWidePool : kWidePoolOfScalars;
+    const int64_t tiles = std::max<int64_t>(1, kOfBatch / op_.shape().d_words());
+    Batch batch;
+    while (left > 0 && !chooser.done() && !Stop()) {
+      for (const char* name : ClassNames(op_)) {
+        Generate({&op_, FindStrategy(name)}, kFirstWide + wide_, tiles, batch);
+        left -= batch.dot_products() * static_cast<int64_t>(chooser.open() + 1);
+        chooser.ConsiderThose(batch);
+      }
+      wide_ += tiles;
+    }
   }
 
   // Whether generated cases of every class agree; those that do not are answers from now on.
@@ -456,6 +476,7 @@ class Inferrer {
   std::vector<Candidate> found_;
   std::vector<Neighbour> rivals_;
   uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
+  uint64_t wide_ = 0;     // more of them, from kFirstWide on
   int64_t compared_ = 0;  // in validations
   bool asks_ = true;
 };

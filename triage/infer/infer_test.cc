@@ -136,6 +136,19 @@ TEST(InferTest, DISABLED_ManyHiddenAlgorithms) {
 }
 
 // A small budget is kept to, and finds the rows of the table with one parameter wrong.
+// One generated dot product of 80000 tells these two apart: the row of the table does not stay because it fits
+// what was asked.
+TEST(InferTest, RareDifference) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e5m2.f32");
+  Algorithm hidden = op.model.algorithm;
+  ASSERT_EQ(hidden.product_exponent, ProductExponent::kAsF16);
+  hidden.product_exponent = ProductExponent::kRaw;
+  ModelDevice device(WithAlgorithm(op, hidden));
+  const Inference inference = Infer(device, op, {20000, 10000, {}});
+  ASSERT_TRUE(inference.algorithm);
+  EXPECT_EQ(inference.algorithm->product_exponent, ProductExponent::kRaw);
+}
+
 TEST(InferTest, SmallBudget) {
   for (const char* change : {"terms=8", "fraction_bits=24", "align_rounding=nearest_even"}) {
     ChangedDevice device(change);
