@@ -224,10 +224,11 @@ std::string EvidenceText(const CampaignOptions& options, const CampaignOutcome& 
                         op.stopped ? "; stopped after so many (--max_mismatches)" : "");
   }
   if (t.dot_products == 0) return "nothing compared";
-  return absl::StrCat("rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
-                      InProcesses(op.process_dot_products), ", model ",
-                      Name(op.op->numerics->evidence.grade),
-                      IsFilled(options, op) ? "" : ", incomplete");
+  return absl::StrCat(
+      "rate < ", absl::StrFormat("%.1e", 3.0 / static_cast<double>(t.dot_products)),
+      InProcesses(op.process_dot_products), ", model ", Name(op.op->numerics->evidence.grade),
+      op.op->numerics->nan_verdict == NanVerdict::kAnyNan ? ", bits of NaNs not compared" : "",
+      IsFilled(options, op) ? "" : ", incomplete");
 }
 
 std::string Hex(Digest digest) {

@@ -31,6 +31,16 @@ TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.ops[0]->model)[0].name));
 }
 
+TEST_F(CampaignTest, WhatIsNotPromisedIsNotCompared) {
+  CampaignOptions options = Options("w");
+  options.cases = 3;
+  EXPECT_THAT(FormatReport(options, Run(options)), Not(HasSubstr("NaNs")));
+  options.ops = {FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64")};
+  options.workdir = Path("f64");
+  EXPECT_THAT(FormatReport(options, Run(options)),
+              HasSubstr("model published, bits of NaNs not compared, incomplete\n"));
+}
+
 TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
   CampaignOptions options = Options("w");
   options.cases = 3;  // bits, band, cancel

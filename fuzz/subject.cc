@@ -32,6 +32,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
                        kGeneratorVersion, ":SEED:INDEX"));
     }
     if (!stored.ok()) return stored.status();
+    s.why = stored->why;
     m.op = stored->op;
     m.inputs = stored->inputs;
     for (const Answer& answer : stored->answers) {
@@ -51,6 +52,7 @@ absl::StatusOr<Subject> LoadSubject(const std::string& argument, Device* device)
   if (!subject.ok()) return subject.status();
   subject->name = s.name;
   subject->stream = s.stream;
+  subject->why = s.why;
   return subject;
 }
 

@@ -18,6 +18,7 @@ struct Subject {
   std::string name;                  // as given
   std::optional<CaseStream> stream;  // of a case name
   std::string device_name;           // of the answers
+  std::string why;                   // of a filed case: what it shows
   Mismatch mismatch;                 // at the first differing element; 0 when there is none
   std::vector<int64_t> differing;    // elements, ascending
 };

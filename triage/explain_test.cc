@@ -399,6 +399,23 @@ TEST(ExplainText, WithoutExplanationShowsTheModelsStages) {
                           HasSubstr("answer of the device: 0x00012345"), Not(HasSubstr("<--"))));
 }
 
+// Of a half of the products a fold has not all between its first and last.
+TEST(ExplainText, FoldsSayWhetherAllAreInThem) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32");
+  const std::string text = ExplainText(op, {Dot(op, {0x38}, {0x38}, 0), 0x3f800000}, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("step 0 product k=1 ... k=13 (7)"),
+                          HasSubstr("step 1 product k=2 ... k=15 (8)"), Not(HasSubstr("..13"))));
+}
+
+TEST(ExplainText, NansThatAreNotPromisedAgree) {
+  const Operation& op = *FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64");
+  const DotProductCase dot = Dot(op, {0x7ff8000000000001}, {0}, 0);
+  EXPECT_THAT(ExplainText(op, {dot, 0xfff8000000000000}, {}),
+              HasSubstr("agrees with the model: the table does not promise the bits of a NaN.\n"));
+  EXPECT_THAT(ExplainText(op, {dot, Simulate(op.model, dot)}, {}),
+              HasSubstr("agrees with the model.\n"));
+}
+
 TEST(ExplainText, AgreementIsSaid) {
   const Operation& op = *FindOperation(kHopper);
   const std::string text = ExplainText(op, {Dot(op, {}, {}, 0x3f800000), 0x3f800000}, {});

@@ -5,8 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "sim/simulate.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -39,10 +40,17 @@ std::vector<Row>::const_iterator EndOfFold(std::vector<Row>::const_iterator firs
   return last - first < 3 ? first + 1 : last;
 }
 
-// "product k=1" to "k=15": "product k=1..15"; of groups "product k=0..15 ... k=48..63".
-void AppendEnd(const std::string& term, std::string& name) {
-  const bool group = absl::StrContains(term, "..");
-  absl::StrAppend(&name, group ? " ... " : "..", group ? term : term.substr(2));
+// "product k=1" to "k=15": "product k=1..15"; of groups "product k=0..15 ... k=48..63"; where some between are
+// others' "product k=4 ... k=13 (6)".
+std::string NameOfFold(std::vector<Row>::const_iterator first,
+                       std::vector<Row>::const_iterator last) {
+  int from = 0, to = 0;
+  const auto rows = last - first + 1;
+  const bool numbers =
+      absl::SimpleAtoi(first->term.substr(2), &from) && absl::SimpleAtoi(last->term.substr(2), &to);
+  if (numbers && to - from + 1 == rows) return absl::StrCat(first->name, "..", to);
+  return absl::StrCat(first->name, " ... ", last->term,
+                      numbers ? absl::StrCat(" (", rows, ")") : "");
 }
 
 // The results that are not the device's answer, and that. Of the `changes` some have no column.
@@ -65,7 +73,9 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
                        const std::string& parting) {
   const std::vector<Neighbour>& neighbours = diagnosis.changes;
   if (Gives(op, op.model, observed.dot, observed.d)) {
-    return "The device agrees with the model.\n";
+    const bool nans = observed.d != Simulate(op.model, observed.dot);
+    return absl::StrCat("The device agrees with the model",
+                        nans ? ": the table does not promise the bits of a NaN" : "", ".\n");
   }
   if (neighbours.empty()) {
     return absl::StrCat("No change of one parameter (", diagnosis.singles, " tried) or of two (",
@@ -106,8 +116,7 @@ std::vector<StageLine> FoldStages(const StageTable& stages) {
   std::vector<StageLine> lines;
   for (auto row = stages.rows.begin(), end = row; row != stages.rows.end(); row = end) {
     end = EndOfFold(row, stages.rows.end());
-    std::vector<std::string> cells = {row->name};
-    if (end - row > 1) AppendEnd((end - 1)->term, cells[0]);
+    std::vector<std::string> cells = {end - row > 1 ? NameOfFold(row, end - 1) : row->name};
     cells.push_back(end - row > 1 && !row->zero ? "equal" : row->values.front());
     for (size_t i = 1; i < row->values.size(); ++i) {
       const bool same = row->values[i] == row->values.front() && row->values[i] != "-";

@@ -101,12 +101,13 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   const Mismatch& m = e.subject.mismatch;
   const Operation& op = *m.op;
   const Observed& observed = e.observed[e.element];
-  std::string text =
-      absl::StrCat(Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
-                                     e.subject.device_name, ", ", e.subject.differing.size(),
-                                     " of ", e.observed.size(), " results differ\n"),
-                        style.width, 2),
-                   CaseText(op, observed.dot, 2, style.width));
+  std::string text = absl::StrCat(
+      Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\ndevice ",
+                        e.subject.device_name, ", ", e.subject.differing.size(), " of ",
+                        e.observed.size(), " results differ\n", e.subject.why.empty() ? "" : "why ",
+                        e.subject.why, e.subject.why.empty() ? "" : "\n"),
+           style.width, 2),
+      CaseText(op, observed.dot, 2, style.width));
   if (!e.subject.differing.empty()) {
     absl::StrAppend(&text, DescribeDifference(*op.instruction->d, m.model[e.element],
                                               m.device[e.element], style));
@@ -126,7 +127,8 @@ std::string CaseJson(const ExplainedCase& e) {
   const Observed& observed = e.observed[e.element];
   const StageTable stages = MakeStageTable(op, e.of_answer.changes, observed.dot);
   nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
-  json.update({{"agrees", e.agrees},
+  json.update({{"why", e.subject.why},
+               {"agrees", e.agrees},
                {"bucket", e.bucket},
                {"results", e.observed.size()},
                {"differing", e.subject.differing},
