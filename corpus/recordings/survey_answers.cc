@@ -106,7 +106,9 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
     const std::string identity =
         manifest.device_identity + (emulated[result.task.op] ? ", emulated by ptxas" : "");
     const std::string& variant = result.task.variant;
-    const std::string who = variant.empty() ? identity : absl::StrCat(identity, ", ", variant);
+    const std::string who =
+        variant.empty() ? identity
+                        : absl::StrCat(identity, ", ", variant.substr(1));  // without its comma
     for (auto& [name, lines] : LinesOf(result)) {
       if (absl::Status s = take({op, who, name, std::move(lines)}); !s.ok()) return s;
     }
