@@ -20,7 +20,7 @@ namespace {
 
 // What the folder has: a file that is missing or cut, or a record that is gone, would pass unseen.
 const std::map<std::string, int> kVectors = {
-    {"differences", 16},
+    {"differences", 17},
     {"expected", 90},
     {"fasi_2021", 71},
     {"fp8_accumulators", 2},
@@ -33,7 +33,7 @@ const std::map<std::string, int> kVectors = {
     {"valpey_2025", 3},
 };
 // Dot products.
-constexpr int kObserved = 96, kPublished = 301, kExpected = 8318, kContested = 94;
+constexpr int kObserved = 96, kPublished = 301, kExpected = 8322, kContested = 98;
 
 std::vector<VectorFile> Files() {
   std::vector<VectorFile> files;
