@@ -309,11 +309,13 @@ class FloatWordLanes {
   MMADIFF_LANES Lanes NanOf(Lanes a, Lanes b, Lanes c) const {
     Lanes word = All(nan_);
     if (!Propagates(m_.algorithm.nan_rule)) return word;
-    const bool a_last = m_.algorithm.nan_rule == NanRule::kPropagateBca;
-    if (a_last) word = Pick(IsNanWord(a), a | All(quiet_), word);
-    word = Pick(IsNanWord(c), c | All(quiet_), word);
+    if (m_.algorithm.nan_rule == NanRule::kPropagateBca) {
+      const Lanes of_a = a;
+      a = b, b = c, c = of_a;
+    }
+    word = Pick(IsNanWord(c), c, word);
     word = Pick(IsNanWord(b), b, word);
-    return a_last ? word : Pick(IsNanWord(a), a | All(quiet_), word);
+    return Pick(IsNanWord(a), a, word) | All(quiet_);
   }
 
   static MMADIFF_LANES Lanes One() { return All(static_cast<int64_t>(kBias) << kFloatFraction); }
