@@ -49,12 +49,16 @@ Algorithm Named(const Operation& op, absl::string_view bucket) {
   return algorithm;
 }
 
+// Whether every change was refuted when that was filed.
+bool IsUnexplained(absl::string_view bucket) { return absl::EndsWith(bucket, kUnexplained); }
+
 // The diagnosis of stored answers, with the change that the bucket names first if it gives them
 // all. They are fewer than were asked for: a change that gives them may have been refuted by
 // others.
 Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
                    const std::string& bucket) {
   Diagnosis d = FindChange(op, answers);
+  d.refuted = IsUnexplained(bucket);
   const Model named = WithAlgorithm(op, Named(op, bucket));
   if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
   std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
@@ -87,7 +91,10 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
   e.agrees = !group.answers.empty() && Explains(op, op.model, group.answers);
   e.diagnosis.observed = group.answers;
   if (!e.agrees && !group.answers.empty()) {
-    e.diagnosis = OfStored(op, group.answers, group.buckets.begin()->first);
+    const auto of =
+        std::ranges::find_if(group.buckets, IsUnexplained, [](const auto& b) { return b.first; });
+    e.diagnosis = OfStored(op, group.answers,
+                           of == group.buckets.end() ? group.buckets.begin()->first : of->first);
   }
   for (const auto& [bucket, answers] : group.buckets) {
     const Model model = WithAlgorithm(op, Named(op, bucket));
@@ -99,16 +106,13 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
   return e;
 }
 
-// Answers of the other cases of the same finding: of the same operation, device and bucket beside
-// it.
-absl::StatusOr<std::vector<Observed>> OfSameFinding(const std::string& path, const Subject& s,
-                                                    Console& console, std::string& bucket,
-                                                    bool& damaged) {
-  std::vector<Observed> all;
+// The cases of one finding, of the same operation and bucket beside each other; this one first.
+absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& path, Console& console,
+                                                          bool& damaged) {
   const absl::StatusOr<RegressionCase> own = ReadCase(path);
   if (!own.ok()) return own.status();
+  std::vector<RegressionCase> all = {*own};
   if (own->signature.empty()) return all;
-  bucket = own->signature;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const auto paths = ListCases(folder.empty() ? "." : folder);
   if (!paths.ok()) return paths.status();
@@ -123,9 +127,7 @@ absl::StatusOr<std::vector<Observed>> OfSameFinding(const std::string& path, con
       damaged = true;
       continue;
     }
-    if (c->op != s.mismatch.op || c->signature != own->signature) continue;
-    const std::vector<Observed> answers = AnswersIn(*c)[s.device_name];
-    all.insert(all.end(), answers.begin(), answers.end());
+    if (c->op == own->op && c->signature == own->signature) all.push_back(*c);
   }
   return all;
 }
@@ -164,7 +166,9 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others,
   e.element = ElementInBucket(op, e.observed, e.bucket);
   e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
   for (const Neighbour& n : e.of_answer.changes) {
-    if (!Explains(op, WithAlgorithm(op, n.algorithm), answers)) e.refuted.push_back(n.name);
+    if (e.diagnosis.refuted || !Explains(op, WithAlgorithm(op, n.algorithm), answers)) {
+      e.refuted.push_back(n.name);
+    }
   }
   return e;
 }
@@ -175,12 +179,30 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
                                           Console& console) {
   absl::StatusOr<Subject> subject = LoadSubject(argument, device);
   if (!subject.ok()) return subject.status();
-  if (LooksLikeCaseName(argument) || device != nullptr) return ExplainSubject(*std::move(subject));
-  std::string bucket;
+  if (LooksLikeCaseName(argument)) return ExplainSubject(*std::move(subject));
   bool damaged = false;
-  const auto others = OfSameFinding(argument, *subject, console, bucket, damaged);
-  if (!others.ok()) return others.status();
-  ExplainedCase e = Explain(*std::move(subject), *others, bucket);
+  const auto all = OfSameFinding(argument, console, damaged);
+  if (!all.ok()) return all.status();
+  std::vector<Observed> answers;
+  for (const RegressionCase& c : std::span(*all).subspan(1)) {
+    std::vector<Observed> of_case;
+    if (device == nullptr) {
+      of_case = AnswersIn(c)[subject->device_name];
+    } else {
+      const absl::StatusOr<Subject> asked = AskSubject(*c.op, c.inputs, *device);
+      if (!asked.ok()) return asked.status();
+      of_case = ObservedResults(asked->mismatch);
+    }
+    answers.insert(answers.end(), of_case.begin(), of_case.end());
+  }
+  std::string bucket = all->front().signature;
+  if (device != nullptr) {  // which may have another fault, if it is another one
+    const auto is_this = [&](const Answer& a) { return a.device == device->name(); };
+    const bool same = std::ranges::any_of(all->front().answers, is_this);
+    if (!same || !IsUnexplained(bucket)) bucket.clear();
+  }
+  ExplainedCase e = Explain(*std::move(subject), answers, bucket);
+  e.stored &= device == nullptr;
   e.damaged = damaged;
   return e;
 }

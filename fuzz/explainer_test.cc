@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 
+#include "corpus/case_folder.h"
 #include "corpus/test_folder.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -66,6 +68,41 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   EXPECT_EQ(group.buckets.front().name, kBucket);
   EXPECT_TRUE(group.buckets.front().named);
   EXPECT_EQ(group.buckets.front().missed, 0);
+}
+
+// What is stored are fewer answers than refuted every change.
+TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
+  ChangedDevice device("fraction_bits=24");
+  RegressionCase c = *ReadCase(File(device).path);
+  c.signature = c.slug = kUnexplained;
+  const std::string path = *WriteCase(c, Path("unexplained"));
+  for (Device* asked : {static_cast<Device*>(nullptr), static_cast<Device*>(&device)}) {
+    const auto e = ExplainCase(path, asked, console_);
+    ASSERT_TRUE(e.ok()) << e.status();
+    EXPECT_EQ(e->bucket, kUnexplained);
+    EXPECT_THAT(e->diagnosis.Text(),
+                AllOf(StartsWith("unexplained: "), HasSubstr("fraction_bits=24 gives all")));
+    EXPECT_THAT(e->refuted, SizeIs(e->of_answer.changes.size()));
+  }
+  const auto folder = ExplainFolder(Path("unexplained"), console_);
+  ASSERT_TRUE(folder.ok()) << folder.status();
+  EXPECT_TRUE(folder->groups.front().diagnosis.refuted);
+  c.answers[0].device = "another";
+  const auto e = ExplainCase(*WriteCase(c, Path("another")), &device, console_);
+  ASSERT_TRUE(e.ok()) << e.status();
+  EXPECT_EQ(e->bucket, kBucket);
+}
+
+// A device that is there is asked for the other cases of the finding too.
+TEST_F(ExplainerTest, ADeviceIsAskedForAllOfTheFinding) {
+  ChangedDevice device("fraction_bits=24");
+  const Finding finding = File(device);
+  const auto stored = ExplainCase(finding.path, nullptr, console_);
+  const auto asked = ExplainCase(finding.path, &device, console_);
+  ASSERT_TRUE(stored.ok() && asked.ok());
+  EXPECT_FALSE(asked->stored);
+  EXPECT_EQ(asked->diagnosis.observed.size(), stored->diagnosis.observed.size());
+  EXPECT_EQ(asked->bucket, kBucket);
 }
 
 TEST_F(ExplainerTest, ADamagedFileOfTheFindingIsSaid) {

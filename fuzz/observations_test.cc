@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -97,6 +99,68 @@ TEST(Observations, EveryFolderIsTheModels) {
     ASSERT_TRUE(damage.ok()) << damage.status();
     EXPECT_TRUE(damage->empty());
   }
+}
+
+float OfHalf(uint64_t word) {
+  const Unpacked x = Decode(kF16, word);
+  if (x.kind == Kind::kNan) return std::nanf("");
+  const float magnitude = x.kind == Kind::kInfinite ? HUGE_VALF
+                                                    : std::ldexp(static_cast<float>(x.significand),
+                                                                 x.exponent - kF16.fraction_bits);
+  return x.negative ? -magnitude : magnitude;
+}
+
+// Rounded to nearest even.
+uint64_t ToHalf(float x) {
+  if (std::isnan(x)) return 0x7fff;
+  const uint64_t sign = std::signbit(x) ? 0x8000 : 0;
+  if (std::fabs(x) >= 65520) return sign | 0x7c00;
+  const int exponent = x == 0 ? -14 : std::max(std::ilogb(x), -14);
+  const auto ulps = static_cast<uint64_t>(std::nearbyint(std::ldexp(std::fabs(x), 10 - exponent)));
+  return sign | (ulps + (exponent + 14) * 1024);
+}
+
+// What an operation gives on an H200 that no model has; by the processor's floats.
+uint64_t ByConversion(const Operation& op, const DotProductCase& dot) {
+  if (op.model.k == 16) {  // wmma: the step with an f32 result
+    const Operation& step = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+    return ToHalf(std::bit_cast<float>(static_cast<uint32_t>(Simulate(step.model, dot))));
+  }
+  float a[4], b[4];
+  for (int k = 0; k < 4; ++k) a[k] = OfHalf(dot.a[k]), b[k] = OfHalf(dot.b[k]);
+  const float c = OfHalf(dot.c);
+  if (op.model.d.bits == 16) {
+    const float half = std::fma(a[1], b[1], a[0] * b[0]) + c;
+    return ToHalf(std::fma(a[3], b[3], std::fma(a[2], b[2], half)));
+  }
+  float sum = 0;
+  for (int k = 0; k < 4; ++k) sum = std::fma(a[k], b[k], sum);
+  sum += c;
+  return std::isnan(sum) ? 0x7fffffff : std::bit_cast<uint32_t>(sum);
+}
+
+// As sim/numerics.cc says of these operations.
+TEST(Observations, WhatHasNoModelIsExplained) {
+  std::map<std::string, uint64_t> answers;
+  const auto compare = [&](const Recording& recording) -> absl::Status {
+    const Operation& op = *recording.op;
+    if (IsModelled(op)) return absl::OkStatus();
+    const auto inputs = InputsOf(recording);
+    if (!inputs.ok()) return inputs.status();
+    for (int64_t i = 0; i < inputs->dot_products(); ++i) {
+      EXPECT_EQ(ByConversion(op, Extract(*inputs, i)), recording.d[i]) << WhereOf(recording, i);
+    }
+    answers[op.name] += inputs->dot_products();
+    return absl::OkStatus();
+  };
+  RecordingStats stats;
+  ASSERT_TRUE(ReadRecordingFolder("corpus/observations/nvidia_h200", compare, stats).ok());
+  EXPECT_THAT(answers, testing::UnorderedElementsAre(
+                           testing::Pair("sm_90/mma.m8n8k4.f32.f16.f16.f16", 4615),
+                           testing::Pair("sm_90/mma.m8n8k4.f16.f16.f16.f16", 10033),
+                           testing::Pair("sm_90/wmma.m16n16k16.f16.f16.f16.f32", 10040),
+                           testing::Pair("sm_90/wmma.m32n8k16.f16.f16.f16.f32", 10040),
+                           testing::Pair("sm_90/wmma.m8n32k16.f16.f16.f16.f32", 10040)));
 }
 
 // Returns the number of dot products, all of which `answer` must give.

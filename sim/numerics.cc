@@ -383,10 +383,13 @@ constexpr char kRdnaText[] = "no arithmetic of RDNA is published but parts of a 
     "what opposes the addend's sign as one's complement, subnormal bf16 factors flushed; the grid's width and the order of k are in files that its text only names";
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.{f32,f16}.f16.f16.f16",
-     {kUnknown, "as the form with f32 addend and result, in f32, the f16 ones converted; this model has no such conversion"}},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.f16",
+     {kUnknown, "as the form with an f32 addend, after the f16 one was converted: so are all recorded answers of an H200; this model has no such conversion", kH200}},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16",
+     {kUnknown, "((a0 * b0 + a1 * b1) + c) + a2 * b2 + a3 * b3 by FFMA in f32, then converted to f16: so are all recorded answers of an H200, which do not "
+                "tell whether the last two products are added to each other first; this model has no such order", kH200}},
     {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
-     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16; this model has no such conversion"}},
+     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16: so are all recorded answers of an H200; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
      "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
      "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
@@ -431,7 +434,6 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
     {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056), of 24 fraction bits, in ascending k"},
     {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
-    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfma, "as the form with f32 results"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4

@@ -50,7 +50,8 @@ std::string GroupText(const ExplainedGroup& group) {
   } else if (group.agrees) {
     absl::StrAppend(&text, "the model gives all ", answers, " answers\n");
   } else {
-    absl::StrAppend(&text, "of the stored answers alone: ", group.diagnosis.Text(), "\n");
+    absl::StrAppend(&text, group.diagnosis.refuted ? "" : "of the stored answers alone: ",
+                    group.diagnosis.Text(), "\n");
   }
   for (const ExplainedBucket& bucket : group.buckets) absl::StrAppend(&text, BucketLine(bucket));
   return text;
@@ -113,10 +114,12 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                                               m.device[e.element], style));
   }
   if (!e.agrees) {
-    absl::StrAppend(&text, Wrap(absl::StrCat("bucket ", e.bucket, "\n",
-                                             e.stored ? "of the stored answers alone: " : "",
-                                             e.diagnosis.Text(), "\n"),
-                                style.width, 2));
+    absl::StrAppend(
+        &text,
+        Wrap(absl::StrCat("bucket ", e.bucket, "\n",
+                          e.stored && !e.diagnosis.refuted ? "of the stored answers alone: " : "",
+                          e.diagnosis.Text(), "\n"),
+             style.width, 2));
   }
   return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
                       Wrap(RefutedText(e.refuted), style.width, 2));

@@ -176,10 +176,16 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
 }  // namespace
 
 std::string Diagnosis::Bucket(const Operation& op) const {
-  return changes.empty() ? "unexplained" : SignatureOf(op, observed, &changes.front());
+  return changes.empty() || refuted ? kUnexplained : SignatureOf(op, observed, &changes.front());
 }
 
 std::string Diagnosis::Text() const {
+  if (!changes.empty() && refuted) {
+    return absl::StrCat(kUnexplained,
+                        ": no change of one parameter or of two gave all that the device "
+                        "answered when this was filed. Of these ",
+                        observed.size(), " answers, ", changes.front().name, " gives all");
+  }
   if (!changes.empty()) {
     return absl::StrCat(
         changes.front().name, " gives all ", observed.size(), " answers of the device",

@@ -21,6 +21,8 @@
 
 namespace mmadiff {
 
+inline constexpr char kUnexplained[] = "unexplained";
+
 struct Diagnosis {
   // Changes that give all answers, the preferred one first: SingleChanges() in their order; without
   // one pairs of parameters; without one `nearest`, if it does. Empty: none does, or the model
@@ -33,9 +35,10 @@ struct Diagnosis {
   size_t singles = 0, pairs = 0;   // changes that were tried
   std::vector<Observed> observed;  // the answers
   bool cut = false;                // not all that distinguishes the first change could be asked
+  bool refuted = false;            // the changes, by answers that are not among these
 
   // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else
-  // "unexplained".
+  // kUnexplained.
   std::string Bucket(const Operation& op) const;
   // What was searched and found, one sentence; how many changes could not be distinguished.
   std::string Text() const;
