@@ -77,7 +77,12 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   const std::string place =
       alone ? "one dot product"
             : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
-  add(minimized ? "minimal" : "as found", place);
+  const bool cut = finding.spent > 0;  // whoever goes on may find a smaller one
+  add(!minimized ? "as found"
+      : cut      ? "smallest"
+                 : "minimal",
+      minimized && cut ? absl::StrCat(place, ", of what ", finding.spent, " executions tried")
+                       : place);
   if (minimized) text += CaseText(op, Extract(minimal.inputs, element), 13, style.width);
   absl::StrAppend(&text, DescribeDifference(*op.instruction->d, minimal.model[element],
                                             minimal.device[element], style));

@@ -26,12 +26,17 @@ constexpr size_t kMostRecorded = 20000;   // dot products of a first search, spr
 constexpr size_t kAddedOfRecording = 64;  // that the model found does not give, for the next
 constexpr int kRounds = 20;
 
-absl::Status CheckFormat(absl::string_view name) {
-  if (std::ranges::any_of(kFormats, [&](const Format* f) { return f->name == name; })) {
-    return absl::OkStatus();
+// Of scales, or of elements.
+absl::Status CheckFormat(absl::string_view name, bool of_scales) {
+  const auto* const format =
+      std::ranges::find_if(kFormats, [&](const Format* f) { return f->name == name; });
+  if (format == std::end(kFormats)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("no format '", name, "'; `mmadiff list formats` shows them"));
   }
+  if (of_scales || IsInteger(**format) || (*format)->is_signed) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat("no format '", name, "'; `mmadiff list formats` shows them"));
+      absl::StrCat("--formats: ", name, " has no sign, only scales have it (--scale)"));
 }
 
 // Calls `visit` with each recorded dot product of the operation and its number.
@@ -60,7 +65,7 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
     return absl::InvalidArgumentError(absl::StrCat("--formats needs --k, 1 to ", kMaxK));
   }
   for (const std::string& name : of) {
-    if (absl::Status s = CheckFormat(name); !s.ok()) return s;
+    if (absl::Status s = CheckFormat(name, false); !s.ok()) return s;
   }
   std::string name = absl::StrCat("unlisted/k", k, ".", of[3], ".", of[0], ".", of[1], ".", of[2]);
   if (FindUnlisted(name) == nullptr) {
@@ -68,7 +73,7 @@ absl::StatusOr<const Operation*> UnlistedOperation(const std::string& formats, i
   }
   if (!scale.empty()) {
     const std::pair<std::string, std::string> parts = absl::StrSplit(scale, ':');
-    if (absl::Status s = CheckFormat(parts.first); !s.ok()) return s;
+    if (absl::Status s = CheckFormat(parts.first, true); !s.ok()) return s;
     absl::StrAppend(&name, ".", parts.first, ".", parts.second);
   }
   if (const Operation* op = FindUnlisted(name)) return op;

@@ -106,6 +106,8 @@ TEST(InferrerTest, UnlistedOperations) {
         std::tuple("f16,f16,f32,f32", 257, "", "--k, 1 to 256"),
         std::tuple("s8,s8,s32,f32", 16, "", "do not mix"),
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0", "FORMAT:BLOCK"),
+        std::tuple("f16,ue8m0,f32,f32", 32, "", "ue8m0 has no sign"),
+        std::tuple("ue4m3,f16,f32,f32", 32, "", "ue4m3 has no sign"),
         std::tuple("e4m3,e4m3,f32,f32", 32, "ue8m0:3", "BLOCK divides k")}) {
     const auto bad = UnlistedOperation(formats, k, scale);
     ASSERT_FALSE(bad.ok()) << formats;

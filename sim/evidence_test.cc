@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -112,6 +113,23 @@ TEST(Evidence, MeasuredEmulationIsCalledSo) {
               std::ranges::count(native, op.arch()) > 0)
         << op.name;
   }
+}
+
+// A measurement of this project does not hide that others recorded answers of another GPU.
+TEST(Evidence, WhatOthersRecordedIsSaid) {
+  int recordings = 0;
+  for (const auto& file :
+       std::filesystem::directory_iterator("corpus/observations/khattak_mikaitis")) {
+    std::string name = file.path().filename().string();
+    constexpr std::string_view kPrefix = "sm_90.H100.", kSuffix = ".txt.gz";
+    if (!name.starts_with(kPrefix)) continue;
+    ++recordings;
+    name = "sm_90/" + name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
+    const Operation* op = FindOperation(name);
+    ASSERT_NE(op, nullptr) << name;
+    EXPECT_THAT(op->numerics->evidence.others, HasSubstr("recorded on H100")) << name;
+  }
+  EXPECT_GE(recordings, 8);
 }
 
 TEST(Evidence, EveryRuleIsForAOperation) {

@@ -21,7 +21,8 @@ enum class Grade : uint8_t {
 struct Evidence {
   Grade grade;
   const char* text;
-  const char* file = "";  // below the repository root; required for kMeasured
+  const char* file = "";    // below the repository root; required for kMeasured
+  const char* others = "";  // of a Measurement: what others said who recorded answers
 };
 
 // Which bits of a NaN result are promised.

@@ -87,7 +87,8 @@ class Resolver {
       if (n.evidence.grade == Grade::kMeasured) {
         Error(std::string(n.arch) + "/" + n.instruction->name + ": measured twice");
       }
-      n.evidence = {Grade::kMeasured, m.text, m.file};
+      const bool recorded = *n.evidence.file != '\0';
+      n.evidence = {Grade::kMeasured, m.text, m.file, recorded ? n.evidence.text : ""};
       n.nan_verdict = NanVerdict::kBits;
     }
     if (measured == 0) {

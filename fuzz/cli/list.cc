@@ -54,7 +54,8 @@ std::vector<Entry> ListInstructions() {
          absl::StrCat(
              op.name, "\n  ", algorithm, any_nan ? "; the bits of a NaN are not promised" : "",
              "\n  ", Name(e.grade), ": ", e.text,
-             *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"), "\n  native on ",
+             *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
+             *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others), "\n  native on ",
              *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ", i.source,
              "\n  simulated ", lanes ? "in vector lanes" : "one after the other", sizes),
          {{"name", op.name},
@@ -75,6 +76,7 @@ std::vector<Entry> ListInstructions() {
           {"grade", Name(e.grade)},
           {"evidence", e.text},
           {"file", e.file},
+          {"others", e.others},
           {"native_on", i.native_on},
           {"source", i.source}}});
   }

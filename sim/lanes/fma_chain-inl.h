@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "sim/lanes/lanes-inl.h"
+#include "sim/lanes/lanes.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
@@ -254,7 +255,7 @@ inline bool HasFloatChain(const Model& m) {
 #if HWY_NATIVE_FMA
   const auto holds = [](const Format& f) {
     return f.fraction_bits <= kFloatFraction && MaxExponent(f) <= kBias &&
-           f.min_exponent >= 1 - kBias;
+           LeastExponent(f) >= 1 - kBias;
   };
   const Algorithm& alg = m.algorithm;
   if (m.d.bits != kBits || m.d.fraction_bits != kFloatFraction || !holds(m.a) || !holds(m.b) ||

@@ -734,6 +734,23 @@ void ExpectWordsOfManyParameters(Family family, int seed) {
 TEST(Lanes, ChainsOfManyParameters) { ExpectWordsOfManyParameters(Family::kFmaChain, 6); }
 TEST(Lanes, PairwiseSumsOfManyParameters) { ExpectWordsOfManyParameters(Family::kPairwiseSum, 11); }
 
+// Their least word is a power of two, below all normal floats.
+TEST(Lanes, FactorsWithoutAZero) {
+  std::mt19937_64 random(13);
+  int tried = 0;
+  for (const Family family : {Family::kFmaChain, Family::kPairwiseSum}) {
+    for (Model m : Changed(family, 400, random)) {
+      (random() % 2 == 0 ? m.a : m.b) = kUe8m0;
+      if (!WhyInvalid(m).empty() || !HasLanes(m)) continue;
+      Batch batch = RandomBatch(m, Shaped(m, {}, 16), 8, random);
+      for (uint64_t& word : m.a.has_zero ? batch.b : batch.a) word &= -(random() % 4 != 0);
+      ExpectScalarWords(m, batch, "model " + std::to_string(tried++));
+    }
+  }
+  if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
+  EXPECT_GT(tried, 300);
+}
+
 // A caller may have changed how floats are rounded, and on x86 that subnormal ones are dropped.
 TEST(Lanes, WhatAnyCallerSays) {
   std::mt19937_64 random(7);
