@@ -109,7 +109,7 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
 // The cases of one finding, of the same operation and bucket beside each other; this one first.
 absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& path, Console& console,
                                                           bool& damaged) {
-  const absl::StatusOr<RegressionCase> own = ReadCase(path);
+  const absl::StatusOr<RegressionCase> own = ReadCase(path, true);
   if (!own.ok()) return own.status();
   std::vector<RegressionCase> all = {*own};
   if (own->signature.empty()) return all;

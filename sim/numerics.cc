@@ -434,6 +434,7 @@ constexpr Hypothesis kHypotheses[] = {
     {"gfx1100 gfx1151 gfx1200", "v_wmma_i32_* v_swmmac_i32_*", kWrap, "integers that wrap"},
     {"gfx1100 gfx1151 gfx1200", "v_wmma_{f32,f16,bf16}_*", PairsOfGrid, "two products and the addend on one grid (rocm-systems #12056), of 24 fraction bits, in ascending k"},
     {"gfx1200", "v_swmmac_{f32,f16,bf16}_*", Sparse<PairsOfGrid>, kAsDense},
+    {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16", EmulatedFfma, "as the form with f32 results, which an H200 refutes"},
 };
 #undef MMADIFF_FP8
 #undef MMADIFF_F8F6F4

@@ -313,7 +313,7 @@ says 'bucket align_exponent:zero_term=raises'; says 'zero_term=raises gives the 
 cp -r f24/findings two_devices; cp -r zero/findings/. two_devices; expect 1 explain two_devices
 is "$(grep -c '^device ' "$out") $(grep -c ' gives all ' "$out")" '2 2'
 expect 1 explain "$finding" --device=faulty:output_rounding=nearest_even
-says 'so does output_rounding=nearest_even and'; is "$(grep -c 'of the stored' "$out")" 0
+says 'output_rounding=nearest_even gives all'; is "$(grep -c 'of the stored' "$out")" 0
 # Devices whose names begin alike, in one file.
 expect 1 minimize "$case" --device=faulty:fraction_bits=2 --workdir=alike
 expect 1 minimize "$case" --device=faulty:fraction_bits=20 --workdir=alike --json; json; says '"bucket"'
