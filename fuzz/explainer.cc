@@ -49,9 +49,6 @@ Algorithm Named(const Operation& op, absl::string_view bucket) {
   return algorithm;
 }
 
-// Whether every change was refuted when that was filed.
-bool IsUnexplained(absl::string_view bucket) { return absl::EndsWith(bucket, kUnexplained); }
-
 // The diagnosis of stored answers, with the change that the bucket names first if it gives them
 // all. They are fewer than were asked for: a change that gives them may have been refuted by
 // others.

@@ -41,6 +41,10 @@ nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, co
       {"pairs_tried", d.pairs}};
 }
 
+std::string OfStored(const Diagnosis& d) {
+  return absl::StrCat(d.refuted ? "" : "of the stored answers alone: ", d.Text());
+}
+
 std::string GroupText(const ExplainedGroup& group) {
   const size_t answers = group.diagnosis.observed.size();
   std::string text =
@@ -50,8 +54,7 @@ std::string GroupText(const ExplainedGroup& group) {
   } else if (group.agrees) {
     absl::StrAppend(&text, "the model gives all ", answers, " answers\n");
   } else {
-    absl::StrAppend(&text, group.diagnosis.refuted ? "" : "of the stored answers alone: ",
-                    group.diagnosis.Text(), "\n");
+    absl::StrAppend(&text, OfStored(group.diagnosis), "\n");
   }
   for (const ExplainedBucket& bucket : group.buckets) absl::StrAppend(&text, BucketLine(bucket));
   return text;
@@ -114,12 +117,10 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
                                               m.device[e.element], style));
   }
   if (!e.agrees) {
-    absl::StrAppend(
-        &text,
-        Wrap(absl::StrCat("bucket ", e.bucket, "\n",
-                          e.stored && !e.diagnosis.refuted ? "of the stored answers alone: " : "",
-                          e.diagnosis.Text(), "\n"),
-             style.width, 2));
+    absl::StrAppend(&text,
+                    Wrap(absl::StrCat("bucket ", e.bucket, "\n",
+                                      e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
+                         style.width, 2));
   }
   return absl::StrCat(text, ExplainText(op, observed, e.of_answer, style),
                       Wrap(RefutedText(e.refuted), style.width, 2));

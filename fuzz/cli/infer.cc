@@ -233,7 +233,7 @@ std::function<int()> AddInfer(CLI::App& command, const Globals& globals) {
       ->type_name("N");
   command
       .add_option("--validate", flags->validate,
-                  "generated dot products to compare it on afterwards [1000000]")
+                  "generated dot products to compare it on afterwards, about [1000000]")
       ->transform(Count())
       ->type_name("N");
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop after that");

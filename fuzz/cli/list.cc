@@ -36,6 +36,10 @@ struct Entry {
   bool usable = true;  // false: an instruction that cannot be simulated, shown with --evidence
 };
 
+std::string FileText(const Evidence& e) {
+  return *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]");
+}
+
 std::vector<Entry> ListInstructions() {
   std::vector<Entry> entries;
   for (const Operation& op : Operations()) {
@@ -53,8 +57,7 @@ std::vector<Entry> ListInstructions() {
         {op.name,
          absl::StrCat(
              op.name, "\n  ", algorithm, any_nan ? "; the bits of a NaN are not promised" : "",
-             "\n  ", Name(e.grade), ": ", e.text,
-             *e.file == '\0' ? "" : absl::StrCat(" [", e.file, "]"),
+             "\n  ", Name(e.grade), ": ", e.text, FileText(e),
              *e.others == '\0' ? "" : absl::StrCat("\n  others: ", e.others), "\n  native on ",
              *i.native_on ? i.native_on : "nothing (made of other instructions)", "; ", i.source,
              "\n  simulated ", lanes ? "in vector lanes" : "one after the other", sizes),
@@ -82,11 +85,14 @@ std::vector<Entry> ListInstructions() {
   }
   for (const UnknownNumerics& u : AllUnknown()) {
     const std::string name = absl::StrCat(u.arch, "/", u.instruction);
-    entries.push_back(
-        {name,
-         absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", u.evidence.text),
-         {{"name", name}, {"grade", Name(u.evidence.grade)}, {"evidence", u.evidence.text}},
-         false});
+    entries.push_back({name,
+                       absl::StrCat(name, "\n  ", Name(u.evidence.grade), ": ", u.evidence.text,
+                                    FileText(u.evidence)),
+                       {{"name", name},
+                        {"grade", Name(u.evidence.grade)},
+                        {"evidence", u.evidence.text},
+                        {"file", u.evidence.file}},
+                       false});
   }
   return entries;
 }

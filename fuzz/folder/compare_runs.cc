@@ -17,6 +17,7 @@
 #include "fuzz/folder/run_status.h"
 #include "fuzz/run_folder.h"
 #include "fuzz/workdir.h"
+#include "triage/diagnosis/diagnosis.h"
 
 namespace mmadiff {
 namespace {
@@ -71,7 +72,7 @@ std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
   if (row.buckets.size() != 1) return row.buckets.empty() ? "nothing that was filed" : kNoChange;
   const std::string& bucket = row.buckets.begin()->first;
-  if (absl::StartsWith(bucket, "unexplained")) return kNoChange;
+  if (IsUnexplained(bucket)) return kNoChange;
   return bucket.substr(bucket.find(':') + 1);
 }
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "fuzz/survey/schedule.h"
 #include "sim/operation.h"
+#include "triage/diagnosis/diagnosis.h"
 #include "triage/probe/probe.h"
 
 namespace mmadiff {
@@ -79,7 +80,7 @@ class Summarizer {
 
  private:
   static bool IsExplained(const SurveyContradiction& c) {
-    return c.finding != nullptr && !c.finding->bucket.starts_with("unexplained");
+    return c.finding != nullptr && !IsUnexplained(c.finding->bucket);
   }
   // What does not repeat says nothing of the tables.
   bool IsFlaky(const SurveyContradiction& c) const {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
@@ -174,6 +175,8 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
 }
 
 }  // namespace
+
+bool IsUnexplained(absl::string_view bucket) { return absl::StrContains(bucket, kUnexplained); }
 
 std::string Diagnosis::Bucket(const Operation& op) const {
   return changes.empty() || refuted ? kUnexplained : SignatureOf(op, observed, &changes.front());

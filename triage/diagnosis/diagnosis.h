@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
@@ -22,6 +23,8 @@
 namespace mmadiff {
 
 inline constexpr char kUnexplained[] = "unexplained";
+// Whether a bucket says so, with whatever stands before or behind it: then every change was refuted.
+bool IsUnexplained(absl::string_view bucket);
 
 struct Diagnosis {
   // Changes that give all answers, the preferred one first: SingleChanges() in their order; without
