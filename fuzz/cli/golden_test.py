@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Runs the command lines of fuzz/cli/golden/*.txt and compares exit codes and output with what stands there.
+
+  golden_test.py MMADIFF [TRANSCRIPT...] [--update]      --update rewrites the transcripts
+  golden_test.py MMADIFF [TRANSCRIPT...] --altered OTHER  compares OTHER with MMADIFF instead, both run now: OTHER
+      has every sentence in other letters' case (.ci/altered), so its output may differ in that alone
+
+A transcript has "$ COMMAND", "= EXIT CODE", and the lines of stdout behind "  " and of stderr behind "! ". All
+commands of a transcript run in one folder, in their order. Of long outputs it has the first lines and a hash. No line
+has --device=host: which instructions it has depends on the CPU. $STORED is a folder of stored files (fuzz/stored)."""
+import argparse, concurrent.futures, difflib, hashlib, json, os, pathlib, re, socket, subprocess, sys, tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / 'fuzz/cli/golden'
+MOST_LINES, SHOWN = 250, 10
+# Times, rates and folders differ from time to time and from machine to machine.
+STEADY = [
+    (r'(?m)^(stat::(seconds|dot_products_per_second): ).*', r'\1_'),
+    (r'"(seconds|dot_products_per_second|rate|date|last_unit|seconds_left)": *("[^"]*"|[^],}\n]*)', r'"\1": _'),
+    (r'(?m)^  (rate|last unit|machines) .*', r'  \1 _'),
+    (r'(?m)^(#? *date: ).*', r'\1_'),
+    (r' +[0-9.]+( [kMGT])?  (differs|rate|dropped|nothing|the device)', r'  \2'),
+    (r'\d+(\.\d+)? MB', '_ MB'),
+    (r'mmadiff-runs/[0-9a-f]+', 'RUN'),
+    (r'checksum: .*|xxh3: "?[0-9a-f]{32}"?|# (xxh3|answers): [0-9a-f]{16,32}', 'HASH'),
+    (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', 'DATE'),
+    # Dot products a second, in pages of surveys.
+    (r'\| [0-9.]+(e[+-]\d+)? \| (yes|part|no) \|', r'| _ | \2 |'),
+]
+
+
+def steady(text, folders):
+    for folder, name in folders.items():
+        text = text.replace(folder, name)
+    for pattern, replacement in STEADY:
+        text = re.sub(pattern, replacement, text)
+    return re.sub(r'\b%s\b' % re.escape(socket.gethostname()), 'HOST', text)
+
+
+class Command:
+    def __init__(self, line):
+        self.line, self.expected = line, []
+
+
+def commands(path):
+    found = []
+    for line in path.read_text().splitlines():
+        if line.startswith('$ '):
+            found.append(Command(line[2:]))
+        elif found:
+            found[-1].expected.append(line)
+    return found
+
+
+def shown(code, out, err):
+    def lines(text, mark):
+        text = text.splitlines()
+        cut = text if len(text) <= MOST_LINES else text[:SHOWN] + [
+            '... of %d lines, sha256 %s' % (len(text), hashlib.sha256('\n'.join(text).encode()).hexdigest()[:16])]
+        return [mark + line for line in cut]
+    return ['= %d' % code] + lines(out, '  ') + lines(err, '! ')
+
+
+def execute(program, path):
+    """Yields (command, exit code, stdout, stderr) for each command of the transcript."""
+    with tempfile.TemporaryDirectory() as folder:
+        stored = pathlib.Path(folder) / 'stored'
+        for archive in sorted((ROOT / 'fuzz/stored').glob('*.tar.xz')):
+            stored.mkdir(exist_ok=True)
+            subprocess.run(['tar', 'xJf', archive, '-C', stored], check=True)
+        work = pathlib.Path(folder) / 'work'
+        work.mkdir()
+        shell = '''mmadiff() { (exec -a ./mmadiff "$PROGRAM" --quiet "$@"); }
+                   stored() { cp -r "$STORED/$1" "${2:-.}"; }\n'''
+        environment = dict(os.environ, PROGRAM=str(program), STORED=str(STORED or stored / '1d51366'), CORPUS=str(ROOT / 'corpus'))
+        folders = {str(work): 'WORK', environment['STORED']: 'STORED', str(ROOT): 'ROOT'}
+        for command in commands(path):
+            done = subprocess.run(['bash', '-c', shell + command.line], cwd=work, env=environment, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, errors='backslashreplace')
+            yield command, done.returncode, steady(done.stdout, folders), steady(done.stderr, folders)
+
+
+def differences(program, path, update):
+    text, failures = [], []
+    for command, code, out, err in execute(program, path):
+        now = shown(code, out, err)
+        text += ['$ ' + command.line] + now
+        if not out and not err:
+            failures.append('%s: no output\n' % command.line)
+        if now != command.expected and not update:
+            failures.append('$ %s\n%s\n' % (command.line, '\n'.join(
+                list(difflib.unified_diff(command.expected, now, 'expected', 'now', lineterm='', n=1))[2:40])))
+    if update:
+        path.write_text('\n'.join(text) + '\n')
+    return failures
+
+
+def same_but_text(a, b, key=''):
+    """Equal JSON, but for strings under the names of TEXT, which are for people."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same_but_text(a[k], b[k], k) for k in a)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(same_but_text(x, y, key) for x, y in zip(a, b))
+    return a.lower() == b.lower() if key in TEXT and isinstance(a, str) and isinstance(b, str) else a == b
+
+
+def altered(program, other, path):
+    failures = []
+    for plain, changed in zip(execute(program, path), execute(other, path), strict=True):
+        command, code, out, err = plain
+        equal = [code, out.lower(), err.lower()] == [changed[1], changed[2].lower(), changed[3].lower()]
+        try:
+            equal = equal and same_but_text(json.loads(out), json.loads(changed[2]))
+        except json.JSONDecodeError:
+            pass
+        if not equal:
+            lines = [('= %d\n%s%s' % (c, o, e)).lower().splitlines() for _, c, o, e in (plain, changed)]
+            failures.append('$ %s\n%s\n' % (command.line, '\n'.join(
+                list(difflib.unified_diff(*lines, 'plain', 'altered', lineterm='', n=0))[2:20]) or 'JSON'))
+    return failures
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument('program', type=lambda p: pathlib.Path(p).resolve(strict=True))
+parser.add_argument('transcripts', nargs='*')
+parser.add_argument('--update', action='store_true')
+parser.add_argument('--altered', type=lambda p: pathlib.Path(p).resolve(strict=True))
+parser.add_argument('--stored', help='folder for $STORED, which fuzz/stored/make.sh wrote')
+parser.add_argument('--text', help='file of JSON members that are text for people', default=ROOT / '.ci/text_members')
+args = parser.parse_args()
+STORED = args.stored and str(pathlib.Path(args.stored).resolve(strict=True))
+TEXT = set(pathlib.Path(args.text).read_text().split()) if args.altered else set()
+paths = [GOLDEN / (name + '.txt') for name in args.transcripts] or sorted(GOLDEN.glob('*.txt'))
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    if args.altered:
+        results = pool.map(lambda p: altered(args.program, args.altered, p), paths)
+    else:
+        results = pool.map(lambda p: differences(args.program, p, args.update), paths)
+    failures = [failure for each in results for failure in each]
+print(*failures, sep='\n', end='')
+count = sum(len(commands(path)) for path in paths)
+print('%d command lines, %d failures' % (count, len(failures)))
+sys.exit(bool(failures) or count < (1 if args.transcripts else 30))
