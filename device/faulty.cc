@@ -44,11 +44,6 @@ class Faulty : public Device {
   const std::string name_value_;
 };
 
-struct Change {
-  const Parameter* parameter;
-  int value;
-};
-
 class WrongParameters : public Faulty {
  public:
   WrongParameters(absl::string_view name_values, std::vector<Change> changes)
@@ -79,9 +74,7 @@ class WrongParameters : public Faulty {
 
  private:
   Model Changed(const Operation& op) const {
-    Algorithm algorithm = op.model.algorithm;
-    for (const auto& [parameter, value] : changes_) parameter->set(algorithm, value);
-    return WithAlgorithm(op, algorithm);
+    return WithAlgorithm(op, WithChanges(op.model.algorithm, changes_));
   }
 
   const std::vector<Change> changes_;

@@ -11,9 +11,9 @@
 namespace mmadiff {
 namespace {
 
-constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",  "scaled_sum",
-                                     "exact_sum", "two_stage_sum", "integer_dot"};
-static_assert(std::size(kFamilies) == kFamilyCount);
+constexpr const char* kFamilies[] = {"fma_chain", "pairwise_sum",  "fused_sum",   "scaled_sum",
+                                     "exact_sum", "two_stage_sum", "integer_dot", "no model"};
+static_assert(std::size(kFamilies) == kFamilyCount + 1);
 constexpr const char* kRoundings[] = {"nearest_even", "toward_zero", "down", "up", "to_odd"};
 constexpr const char* kOrders[] = {"ascending", "descending"};
 constexpr const char* kProductExponents[] = {"raw", "normalized", "as_f16"};
@@ -235,10 +235,6 @@ void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter
   }
 }
 
-std::string NameOf(const Parameter& p, int value) {
-  return std::string(p.name) + "=" + ValueText(p, value);
-}
-
 }  // namespace
 
 std::span<const Parameter> Parameters() { return kParameters; }
@@ -270,6 +266,54 @@ bool ParseValue(const Parameter& p, std::string_view text, int* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   return error == std::errc() && end == text.data() + text.size() && *value >= p.min &&
          *value <= p.max;
+}
+
+std::string Name(const Change& c) {
+  return std::string(c.parameter->name) + "=" + ValueText(*c.parameter, c.value);
+}
+
+std::string Name(std::span<const Change> changes) {
+  std::string name;
+  for (const Change& c : changes) name += (name.empty() ? "" : " ") + Name(c);
+  return name;
+}
+
+std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text) {
+  std::vector<Change> changes;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view one = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    const size_t equals = one.find('=');
+    Change c = {FindParameter(family, one.substr(0, equals))};
+    if (c.parameter == nullptr || equals == one.npos ||
+        !ParseValue(*c.parameter, one.substr(equals + 1), &c.value)) {
+      return std::nullopt;
+    }
+    changes.push_back(c);
+  }
+  if (Name(changes) != text) return std::nullopt;
+  return changes;
+}
+
+std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
+  std::vector<Change> changes = AlgorithmFields(to);
+  std::erase_if(changes, [&](const Change& c) { return c.parameter->get(from) == c.value; });
+  return changes;
+}
+
+Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
+  for (const Change& c : changes) c.parameter->set(algorithm, c.value);
+  return algorithm;
+}
+
+const char* Name(Family family) { return kFamilies[static_cast<int>(family)]; }
+
+std::vector<Change> AlgorithmFields(const Algorithm& a) {
+  std::vector<Change> fields;
+  for (const Parameter& p : kParameters) {
+    if (p.families & Bit(a.family)) fields.push_back({&p, p.get(a)});
+  }
+  return fields;
 }
 
 std::string WhyInvalid(const Model& m) {
@@ -309,7 +353,7 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
 std::vector<Neighbour> Neighbours(const Model& m) {
   std::vector<Neighbour> neighbours;
   ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
-    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({NameOf(p, value), changed});
+    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({Name(Change{&p, value}), changed});
   });
   return neighbours;
 }
@@ -320,40 +364,28 @@ std::vector<Neighbour> SingleChanges(const Model& m) {
   ForEachChange(m, OtherValues, [&](const Parameter& p, int value, const Algorithm& changed) {
     const auto known = [&](const Neighbour& n) { return n.algorithm == changed; };
     if (std::any_of(changes.begin(), changes.begin() + near, known)) return;
-    if (WhyEquivalent(m, changed).empty()) changes.push_back({NameOf(p, value), changed});
+    if (WhyEquivalent(m, changed).empty()) changes.push_back({Name(Change{&p, value}), changed});
   });
   return changes;
 }
 
 std::string NameOfChanges(const Algorithm& from, const Algorithm& to) {
-  std::string name;
-  for (const Parameter& p : kParameters) {
-    if (!(p.families & Bit(from.family)) || p.get(from) == p.get(to)) continue;
-    name += (name.empty() ? "" : " ") + NameOf(p, p.get(to));
-  }
-  return name;
+  return Name(ChangesBetween(from, to));
 }
 
 std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
   std::vector<EquivalentNeighbour> equivalent;
   ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
     const std::string reason = WhyEquivalent(m, changed);
-    if (!reason.empty()) equivalent.push_back({NameOf(p, value), reason});
+    if (!reason.empty()) equivalent.push_back({Name(Change{&p, value}), reason});
   });
   return equivalent;
 }
 
 std::string Describe(const Algorithm& a) {
-  if (a.family == Family::kNone) return "no model";
-  std::string text = kFamilies[static_cast<int>(a.family)];
-  char separator = '(';
-  for (const Parameter& p : kParameters) {
-    if (!(p.families & Bit(a.family))) continue;
-    text += separator + std::string(separator == '(' ? "" : " ") + p.name + "=" +
-            ValueText(p, p.get(a));
-    separator = ',';
-  }
-  return text + ")";
+  std::string text;
+  for (const Change& c : AlgorithmFields(a)) text += (text.empty() ? "(" : ", ") + Name(c);
+  return Name(a.family) + text + (text.empty() ? "" : ")");
 }
 
 }  // namespace mmadiff

@@ -2,6 +2,7 @@
 // (`faulty:NAME=VALUE`), `explain` and mutants are all this one function.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,26 @@ bool ParseValue(const Parameter& p, std::string_view text, int* value);
 // Empty when the model can be simulated; otherwise what is wrong with it. Models made from a table
 // operation or by Neighbours() are valid; one made from a user's NAME=VALUE must be asked.
 std::string WhyInvalid(const Model& model);
+
+// One parameter and a value of it.
+struct Change {
+  const Parameter* parameter = nullptr;  // an entry of Parameters()
+  int value = 0;
+
+  friend bool operator==(const Change&, const Change&) = default;
+};
+std::string Name(const Change& change);             // "fraction_bits=24"
+std::string Name(std::span<const Change> changes);  // "terms=8 fraction_bits=24"; "" for none
+// Reads exactly what Name() writes; nothing for other text, for a parameter that the family does
+// not read, or for a value that the parameter cannot have.
+std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text);
+// The parameters of `to` that `from`, of the same family, sets differently, in table order.
+std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to);
+Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes);
+
+const char* Name(Family family);  // "fused_sum"; "no model"
+// Every parameter that the algorithm's family reads, with its value, in table order.
+std::vector<Change> AlgorithmFields(const Algorithm& algorithm);
 
 struct Neighbour {
   std::string name;  // NAME=VALUE, as in faulty:NAME=VALUE

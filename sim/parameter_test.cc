@@ -119,6 +119,44 @@ TEST(Parameter, DescribeNamesWhatTheFamilyReads) {
           "^integer_dot\\(overflow=saturate, .*bit_operation=and, .*terms=4.*\\)$"));
 }
 
+TEST(Change, NamesParse) {
+  for (int family = 0; family < kFamilyCount; ++family) {
+    const Algorithm algorithm = {.family = static_cast<Family>(family),
+                                 .fraction_bits = 25,
+                                 .sum_fraction_bits = 25,
+                                 .output_fraction_bits = 23};
+    const std::vector<Change> fields = AlgorithmFields(algorithm);
+    EXPECT_EQ(ParseChanges(algorithm.family, Name(fields)), fields);
+    EXPECT_EQ(WithChanges(algorithm, fields), algorithm);
+    for (const Change& c : fields) {
+      for (const int value : OtherValues(*c.parameter, c.value)) {
+        const std::vector<Change> change = {{c.parameter, value}};
+        EXPECT_EQ(ParseChanges(algorithm.family, Name(change)), change);
+        EXPECT_EQ(ChangesBetween(algorithm, WithChanges(algorithm, change)), change);
+      }
+    }
+  }
+  EXPECT_EQ(ParseChanges(Family::kFusedSum, ""), std::vector<Change>());
+}
+
+TEST(Change, ParseRefusesOtherText) {
+  for (const char* text :
+       {"terms", "terms=", "=8", "terms=8 ", " terms=8", "terms=8  zero_sign=ieee", "terms=08",
+        "terms=+8", "terms=8,zero_sign=ieee", "terms=0", "order=descending", "no_such=1",
+        "aligned_term:terms=8"}) {
+    EXPECT_EQ(ParseChanges(Family::kFusedSum, text), std::nullopt) << text;
+  }
+}
+
+TEST(Change, BetweenNamesAllThatDiffer) {
+  const Algorithm from = {.family = Family::kFusedSum, .terms = 16, .fraction_bits = 25};
+  const Algorithm to = {.family = Family::kFusedSum, .terms = 8, .fraction_bits = 24};
+  const std::vector<Change> changes = ChangesBetween(from, to);
+  EXPECT_EQ(Name(changes), "fraction_bits=24 terms=8");  // in table order
+  EXPECT_EQ(WithChanges(from, changes), to);
+  EXPECT_EQ(Name(ChangesBetween(to, to)), "");
+}
+
 TEST(WhyInvalid, NamesWhatIsWrong) {
   const Model good = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")->model;
   EXPECT_EQ(WhyInvalid(good), "");
