@@ -112,7 +112,7 @@ TEST_F(SurveyLogTest, AKillAtAnyByteLeavesWholeResultsAndTheLogGoesOn) {
 }
 
 TEST_F(SurveyLogTest, EndsOfAttemptsComeBack) {
-  const SurveyEnd first = {"time limit", ""}, second = {"", "the device is gone"};
+  const SurveyEnd first = {{StopCause::kSignal, 2}, ""}, second = {{}, "the device is gone"};
   auto log = SurveyLog::Create(Path("."), Manifest());
   ASSERT_TRUE(log.ok()) << log.status();
   EXPECT_TRUE((*log)->Append(Result(0)).ok());

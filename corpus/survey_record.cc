@@ -2,6 +2,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/meaning_proto.h"
+#include "corpus/old_text.h"
 #include "proto/survey.pb.h"
 
 namespace mmadiff {
@@ -10,7 +12,10 @@ namespace {
 template <typename Message>
 absl::StatusOr<Message> Parse(absl::string_view bytes, absl::string_view what) {
   Message message;
-  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return message;
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
+      KnowsAllNumbers(message)) {
+    return message;
+  }
   return absl::DataLossError(absl::StrCat(bytes.size(), " bytes that are no ", what));
 }
 
@@ -275,7 +280,7 @@ std::string SerializeResult(const SurveyResult& result) {
 
 std::string SerializeEnd(const SurveyEnd& end) {
   proto::SurveyEnd message;
-  message.set_stopped_by(end.stopped_by);
+  Set(end.stopped_by, *message.mutable_cause());
   message.set_device(end.device);
   return message.SerializeAsString();
 }
@@ -333,7 +338,9 @@ absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes) {
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
   const auto message = Parse<proto::SurveyEnd>(bytes, "end of a survey");
   if (!message.ok()) return message.status();
-  return SurveyEnd{message->stopped_by(), message->device()};
+  return SurveyEnd{
+      message->has_cause() ? Get(message->cause()) : StopCauseOfOld(message->stopped_by()),
+      message->device()};
 }
 
 absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
+#include "device/stop.h"
 
 namespace mmadiff {
 
@@ -153,8 +154,8 @@ bool HasParts(SurveyStage stage);
 
 // Why an attempt ended, before it wrote its pages.
 struct SurveyEnd {
-  std::string stopped_by;  // "time limit", "signal 2"; empty at the natural end
-  std::string device;      // why it is gone; empty if it is not
+  StopCause stopped_by;
+  std::string device;  // why it is gone; empty if it is not
   friend bool operator==(const SurveyEnd&, const SurveyEnd&) = default;
 };
 

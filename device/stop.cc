@@ -55,9 +55,17 @@ absl::Duration TimeLimit::Left() const {
   return left;
 }
 
-std::string StopReason(const TimeLimit& limit) {
-  if (const int signal = StopSignal(); signal != 0) return absl::StrCat("signal ", signal);
-  return limit.Reached() ? "time limit" : "";
+std::string Name(const StopCause& cause) {
+  constexpr const char* kNames[kStopCauses] = {
+      "",       "signal",         "time limit",  "folder full",
+      "budget", "mismatch limit", "device lost", "not durable"};
+  const char* name = kNames[cause.kind];
+  return cause.kind == StopCause::kSignal ? absl::StrCat(name, " ", cause.signal) : name;
+}
+
+StopCause StopNow(const TimeLimit& limit) {
+  if (const int signal = StopSignal(); signal != 0) return {StopCause::kSignal, signal};
+  return {limit.Reached() ? StopCause::kTimeLimit : StopCause::kNone};
 }
 
 }  // namespace mmadiff

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -33,7 +34,28 @@ class TimeLimit {
   absl::Time moment_ = absl::InfiniteFuture();
 };
 
-// "signal 15" or "time limit"; empty when work may go on.
-std::string StopReason(const TimeLimit& limit);
+// Why work ended before its natural end. Numbers are stored (proto StopCause).
+struct StopCause {
+  enum Kind : uint8_t {
+    kNone,           // it did not
+    kSignal,         // SIGINT or SIGTERM
+    kTimeLimit,      // the limit of the command line
+    kFolderFull,     // --max_bytes
+    kBudget,         // --budget
+    kMismatchLimit,  // --max_mismatches, of all operations
+    kDeviceLost,     // it could not be opened again
+    kNotDurable,     // results could not be written
+  };
+  Kind kind = kNone;
+  int signal = 0;  // for kSignal
+
+  explicit operator bool() const { return kind != kNone; }
+  friend bool operator==(const StopCause&, const StopCause&) = default;
+};
+inline constexpr int kStopCauses = StopCause::kNotDurable + 1;
+std::string Name(const StopCause& cause);  // "signal 15", "time limit"; "" for kNone
+
+// kSignal, kTimeLimit, or kNone: work may go on.
+StopCause StopNow(const TimeLimit& limit);
 
 }  // namespace mmadiff

@@ -130,12 +130,12 @@ class Campaign {
     std::vector<absl::StatusOr<std::string>> found(outcome_.ops.size(), absl::CancelledError());
     std::atomic<size_t> next = 0;
     InThreads(options_.threads, [&](int) {
-      for (size_t r; (r = next++) < found.size() && StopReason(options_.limit).empty();) {
+      for (size_t r; (r = next++) < found.size() && !StopNow(options_.limit);) {
         found[r] = SelfTest(Stream(*outcome_.ops[r].op));
       }
     });
     for (size_t r = 0; r < found.size(); ++r) {
-      if (absl::IsCancelled(found[r].status())) return Stop(StopReason(options_.limit));
+      if (absl::IsCancelled(found[r].status())) return Stop(StopNow(options_.limit));
       if (found[r].ok()) {
         outcome_.ops[r].planted = *found[r];
       } else {
@@ -173,12 +173,12 @@ class Campaign {
       std::unique_lock lock(mutex_);
       while (running_ > 0) {
         wake_.wait_for(lock, std::chrono::milliseconds(100));
-        if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
+        if (const StopCause why = StopNow(options_.limit)) Stop(why);
         progress.Update(outcome_.attempt_dot_products, findings_count_);
       }
     }
     workers.clear();  // joins them
-    if (const std::string why = StopReason(options_.limit); !why.empty()) Stop(why);
+    if (const StopCause why = StopNow(options_.limit)) Stop(why);
     for (const std::unique_ptr<Engine>& engine : engines) {
       std::string unit = outcome_.attempt_dot_products > 0 ? engine->device().Hardware() : "";
       if (!unit.empty()) outcome_.hardware.push_back(std::move(unit));
@@ -239,7 +239,7 @@ class Campaign {
   // For devices: the time to end by oneself is over.
   bool MustEnd() {
     using Clock = std::chrono::steady_clock;
-    if (StopReason(options_.limit).empty()) return false;
+    if (!StopNow(options_.limit)) return false;
     Clock::rep none = 0;
     const Clock::time_point now = Clock::now();
     stop_seen_.compare_exchange_strong(none, now.time_since_epoch().count());
@@ -253,8 +253,8 @@ class Campaign {
     console_.Warn(absl::StrCat("dropped ", op.op->name, ": ", why.message()));
   }
 
-  void Stop(absl::string_view why) {
-    if (!stopping_) outcome_.stopped_by = std::string(why);
+  void Stop(const StopCause& why) {
+    if (!stopping_) outcome_.stopped_by = why;
     stopping_ = true;
   }
 

@@ -183,7 +183,7 @@ TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
   const CampaignOptions options = Options("w");
   const CampaignOutcome outcome =
       RunLimited(options, []() -> DeviceOr { return std::make_unique<Slow>(); });
-  EXPECT_EQ(outcome.stopped_by, "time limit");
+  EXPECT_EQ(outcome.stopped_by.kind, StopCause::kTimeLimit);
   EXPECT_TRUE(outcome.device.ok());
   EXPECT_EQ(outcome.attempt_dot_products, 5u);
   EXPECT_EQ(outcome.attempt_units, 0u);

@@ -62,7 +62,7 @@ TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
   const CampaignOptions options = Options("w");
   const CampaignOutcome stopped = RunLimited(
       options, []() -> DeviceOr { return std::make_unique<SlowLater>(); }, 2048 * 128);
-  EXPECT_EQ(stopped.stopped_by, "time limit");
+  EXPECT_EQ(stopped.stopped_by.kind, StopCause::kTimeLimit);
   EXPECT_FALSE(stopped.ops[0].finished);
   EXPECT_EQ(RunDigest(stopped), "");
   EXPECT_LT(stopped.ops[0].total.cases, 2u * 2048);

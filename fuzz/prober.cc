@@ -155,7 +155,7 @@ class Prober {
     std::vector<std::optional<absl::StatusOr<OperationAnswers>>> all(ops.size());
     const auto work = [&](size_t i, int thread) {
       Engine* const engine = engines_.of(thread);
-      if (engine == nullptr || (i > 0 && !StopReason(options_.limit).empty())) return;
+      if (engine == nullptr || (i > 0 && StopNow(options_.limit))) return;
       console_.Status(ops[i]->name, false);
       all[i] = ask(*engine, *ops[i]);
     };

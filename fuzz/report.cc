@@ -352,7 +352,7 @@ std::string FormatJsonReport(const CampaignOptions& options, const CampaignOutco
       {"hardware", outcome.hardware},
       {"distrusted", outcome.distrusted},
       {"digest", RunDigest(outcome)},
-      {"stopped_by", outcome.stopped_by},
+      {"stopped_by", Name(outcome.stopped_by)},
       {"workdir", options.workdir},
   };
   json["instructions"] = nlohmann::ordered_json::array();

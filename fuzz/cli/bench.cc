@@ -229,14 +229,14 @@ int RunBench(const Flags& flags, const Globals& globals) {
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
-  const auto stop = [&] { return !StopReason(endless).empty(); };
+  const auto stop = [&] { return bool{StopNow(endless)}; };
   if (device != nullptr) device->StopWhen(stop);
   const auto [rows, failed] =
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
             stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
   if (!failed.ok() && rows.empty() && !globals.json) return Fail(failed);
-  std::string stopped = rows.size() < ops->size() ? StopReason(endless) : "";
+  std::string stopped = rows.size() < ops->size() ? Name(StopNow(endless)) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
   const bool compares = !earlier.file.empty();
   const std::string differs = compares ? WhatDiffers(earlier, settings, rows) : "";

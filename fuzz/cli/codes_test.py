@@ -184,7 +184,7 @@ survey 4 no such | survey --device=host --instr=$M --out=survey4
 survey 5 damaged | mkdir survey5; cp noise.log survey5/answers.log; survey $SAME --instr=$F --out=survey5
 survey 6 results | survey $SAME --instr=$F --out=/proc/none/x
 survey 75 a signal | signalled mmadiff survey $SAME --instr=$M --out=survey6
-survey 75 a full folder | see fuzz/survey/survey_test.cc: EXPECT_EQ(outcome.stopped_by, "folder full")
+survey 75 a full folder | see fuzz/survey/survey_test.cc: EXPECT_EQ(outcome.stopped_by.kind, StopCause::kFolderFull)
 survey 75 a lost device | see fuzz/survey/gpu_survey_test.sh: expect 75 FAKE_CUDA_ROWS=lost
 survey 75 the time | mmadiff survey $SAME --instr='sm_80/*' --max_total_time=1 --out=survey7
 help 0 clean | mmadiff help

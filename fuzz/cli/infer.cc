@@ -96,12 +96,12 @@ class Inferring {
     }
     HandleStopSignals();
     const TimeLimit time = TimeLimit::After(*limit);
-    (*device)->StopWhen([time] { return !StopReason(time).empty(); });
+    (*device)->StopWhen([time] { return bool{StopNow(time)}; });
     for (const Operation* op : ops_) {
       if (const int code = One(*op, **device); code != kClean) return code;
-      if (const std::string reason = StopReason(time); !reason.empty()) {
+      if (const StopCause cause = StopNow(time)) {
         if (op != ops_.back())
-          console_.Warn(absl::StrCat(reason, ": the other instructions were not asked"));
+          console_.Warn(absl::StrCat(Name(cause), ": the other instructions were not asked"));
         if (op != ops_.back()) code_ = kStopped;
         break;
       }

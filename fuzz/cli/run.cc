@@ -186,9 +186,9 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, bool 
       return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
     }
     console.Warn("the device failed; finished units are kept, the same command line resumes");
-  } else if (!outcome.stopped_by.empty() && !finished) {
+  } else if (outcome.stopped_by && !finished) {
     console.Warn(absl::StrCat(
-        "stopped early (", outcome.stopped_by, "); ",
+        "stopped early (", Name(outcome.stopped_by), "); ",
         only_begun ? "no unit was done: the same command line begins them again and needs more time"
                    : "nothing is lost, the same command line resumes"));
   }
@@ -218,11 +218,12 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, bool 
         absl::StrCat("shard ", options.shard, "/", options.shards,
                      " has no unit of these cases: write fewer shards or more --cases")));
   }
-  if (compared == 0 && outcome.device.ok() && (outcome.stopped_by.empty() || options.forever)) {
+  if (compared == 0 && outcome.device.ok() && (!outcome.stopped_by || options.forever)) {
     return Fail(absl::InternalError("nothing was compared; that is no pass"));
   }
   if (!outcome.device.ok()) return kStopped;
-  if (!finished && !(options.forever && outcome.stopped_by == "time limit" && !only_begun)) {
+  if (!finished &&
+      !(options.forever && outcome.stopped_by.kind == StopCause::kTimeLimit && !only_begun)) {
     return kStopped;
   }
   const size_t incomplete = require_coverage ? IncompleteOperations(options, outcome).size() : 0;

@@ -34,7 +34,7 @@ bool NobodyAnswered(const SurveyOutcome& outcome) {
 }
 
 ExitCode CodeOf(const SurveyOutcome& outcome, const SurveySummary& summary) {
-  const bool stopped = !outcome.stopped_by.empty() && outcome.stopped_by != "time limit";
+  const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
   if (!outcome.device.ok() || stopped) return kStopped;
   if (NobodyAnswered(outcome)) return kNoDevice;
   if (summary.troubled > 0) return kInternal;
@@ -91,11 +91,11 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   if (!durable.ok()) return Fail(durable, kNotDurable);
   if (!outcome->device.ok()) console.Warn(outcome->device.message());
   const ExitCode code = CodeOf(*outcome, summary);
-  if (outcome->stopped_by == "folder full") {
+  if (outcome->stopped_by.kind == StopCause::kFolderFull) {
     console.Warn("the folder is full: a survey with a larger --max_bytes needs another --out");
   } else if (code == kStopped || !outcome->missing.empty()) {
     console.Warn(absl::StrCat("not everything was reached",
-                              outcome->stopped_by.empty() ? "" : ": " + outcome->stopped_by,
+                              outcome->stopped_by ? ": " + Name(outcome->stopped_by) : "",
                               "; nothing is lost, the same command line goes on"));
   }
   return code;

@@ -101,8 +101,8 @@ int Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Conso
   for (const std::string& what : outcome.damage) console.Warn(what);
   for (const absl::Status& s : outcome.failed) console.Warn(s.message());
   if (!outcome.device.ok()) console.Warn(outcome.device.message());
-  if (!outcome.stopped_by.empty()) {
-    console.Warn(absl::StrCat("stopped early (", outcome.stopped_by,
+  if (outcome.stopped_by) {
+    console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
                               "); the same command line begins again"));
   }
   if (model > 0) {
@@ -143,7 +143,7 @@ int RunVerify(const VerifyFlags& flags, const Globals& globals) {
                {"sampled_units", outcome->sampled},
                {"verified_units", outcome->done.size()},
                {"differing", Json::array()},
-               {"stopped_by", outcome->stopped_by},
+               {"stopped_by", Name(outcome->stopped_by)},
                {"damage", outcome->damage}};
   std::string text;
   for (const Rechecked& unit : outcome->done) {

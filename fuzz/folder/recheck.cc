@@ -56,9 +56,9 @@ class Rechecker {
       : options_(options), units_(std::move(units)), outcome_(outcome) {}
 
   void Work(Engine& engine) {
-    engine.device().StopWhen([this] { return !StopReason(options_.limit).empty(); });
+    engine.device().StopWhen([this] { return bool{StopNow(options_.limit)}; });
     for (size_t i; (i = next_++) < units_.size();) {
-      if (ended_ || !StopReason(options_.limit).empty()) return;
+      if (ended_ || StopNow(options_.limit)) return;
       RunUnit(engine, units_[i]);
     }
   }
@@ -177,7 +177,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   Rechecker rechecker(options, std::move(sample), outcome);
   InThreads(static_cast<int>(threads), [&](int t) { rechecker.Work(*engines[t]); });
   if (outcome.done.size() + outcome.failed.size() < outcome.sampled && outcome.device.ok()) {
-    outcome.stopped_by = StopReason(options.limit);
+    outcome.stopped_by = StopNow(options.limit);
   }
   std::sort(outcome.done.begin(), outcome.done.end(), [](const Rechecked& x, const Rechecked& y) {
     return std::pair(x.stored.instruction, x.stored.unit) <

@@ -43,7 +43,7 @@ struct RecheckOutcome {
   std::vector<Rechecked> done;
   std::vector<absl::Status> failed;  // of an instruction that the device lacks or fails on
   absl::Status device;               // not OK: it was lost
-  std::string stopped_by;            // signal or time limit
+  StopCause stopped_by;              // kSignal or kTimeLimit
   std::vector<std::string> damage;   // of the folder
 };
 

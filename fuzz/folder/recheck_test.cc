@@ -144,7 +144,7 @@ TEST_F(RecheckTest, ALostDeviceAndALimitAreNoPass) {
   RecheckOptions options;
   options.limit = TimeLimit::After(absl::ZeroDuration());
   const auto outcome = Try(folder, options);
-  EXPECT_EQ(outcome->stopped_by, "time limit");
+  EXPECT_EQ(outcome->stopped_by.kind, StopCause::kTimeLimit);
   EXPECT_THAT(outcome->done, SizeIs(0));
 }
 

@@ -252,7 +252,7 @@ std::string SurveyJson(const SurveySummary& summary) {
                     {"troubled", summary.troubled},
                     {"rows", rows},
                     {"missing", missing},
-                    {"stopped_by", summary.outcome->stopped_by},
+                    {"stopped_by", Name(summary.outcome->stopped_by)},
                     {"device_gone", std::string(summary.outcome->device.message())},
                     {"seconds", summary.seconds}};
   return JsonText(all, 1) + "\n";

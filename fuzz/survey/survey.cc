@@ -189,12 +189,12 @@ class Survey {
       }
       std::this_thread::sleep_for(absl::ToChronoMilliseconds(failures * options_.patience));
     }
-    outcome_.stopped_by = StopReason(limit_);
-    if (outcome_.stopped_by.empty() && IsFull()) outcome_.stopped_by = "folder full";
+    outcome_.stopped_by = StopNow(limit_);
+    if (!outcome_.stopped_by && IsFull()) outcome_.stopped_by = {StopCause::kFolderFull};
   }
 
   bool IsFull() const { return log_->bytes() > options_.max_bytes / kLogShare; }
-  bool Stopped() const { return !outcome_.durable.ok() || IsFull() || !StopReason(limit_).empty(); }
+  bool Stopped() const { return !outcome_.durable.ok() || IsFull() || StopNow(limit_); }
 
   // What a task died of is asked once more, questions one by one. False if the device cannot be
   // asked at all.

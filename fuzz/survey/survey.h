@@ -41,7 +41,7 @@ struct SurveyOutcome {
   std::vector<SurveyResult> results;  // of all attempts
   std::vector<SurveyTask> missing;    // not reached
   std::vector<SurveyTask> given_up;   // of rows of which nothing more is asked
-  std::string stopped_by;             // "time limit", "signal 2"; empty at the natural end
+  StopCause stopped_by;               // kSignal, kTimeLimit or kFolderFull
   absl::Status device;                // not OK: it is gone
   absl::Status durable;               // not OK: results could not be written
   std::vector<std::string> warnings;

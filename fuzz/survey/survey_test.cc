@@ -196,7 +196,7 @@ TEST_F(SurveyTest, AnswersThatDoNotRepeatAreSaid) {
 TEST_F(SurveyTest, AFullFolderEndsTheSurvey) {
   most_bytes = 20'000;
   const SurveyOutcome outcome = Survey();
-  EXPECT_EQ(outcome.stopped_by, "folder full");
+  EXPECT_EQ(outcome.stopped_by.kind, StopCause::kFolderFull);
   EXPECT_THAT(outcome.missing, testing::Not(IsEmpty()));
   EXPECT_LT(std::filesystem::file_size(SurveyLogPath(Path("s"))), most_bytes);
 }

@@ -1,0 +1,60 @@
+#include "corpus/meaning_proto.h"
+
+#include <google/protobuf/message.h>
+
+#include <vector>
+
+#include "proto/meaning.pb.h"
+
+namespace mmadiff {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+bool KnowsNumber(const FieldDescriptor& field, int number) {
+  return field.enum_type()->FindValueByNumber(number) != nullptr;
+}
+
+bool KnowsOne(const Message& message, const FieldDescriptor& field, int i) {
+  const Reflection& reflection = *message.GetReflection();
+  const bool repeated = field.is_repeated();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+    return KnowsNumber(field, repeated ? reflection.GetRepeatedEnumValue(message, &field, i)
+                                       : reflection.GetEnumValue(message, &field));
+  }
+  return KnowsAllNumbers(repeated ? reflection.GetRepeatedMessage(message, &field, i)
+                                  : reflection.GetMessage(message, &field));
+}
+
+}  // namespace
+
+bool KnowsAllNumbers(const Message& message) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_ENUM &&
+        field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+      continue;
+    }
+    const int count = field->is_repeated() ? message.GetReflection()->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      if (!KnowsOne(message, *field, i)) return false;
+    }
+  }
+  return true;
+}
+
+static_assert(proto::StopCause::Kind_ARRAYSIZE == kStopCauses);
+
+void Set(const StopCause& cause, proto::StopCause& out) {
+  out.set_kind(static_cast<proto::StopCause::Kind>(cause.kind));
+  out.set_signal(cause.signal);
+}
+
+StopCause Get(const proto::StopCause& in) {
+  return {static_cast<StopCause::Kind>(in.kind()), in.signal()};
+}
+
+}  // namespace mmadiff
