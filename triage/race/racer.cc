@@ -23,7 +23,7 @@ std::string ValuesOf(const Parameter& p) {
   return "";
 }
 
-absl::Status Change(absl::string_view change, Racer& racer) {
+absl::Status Apply(absl::string_view change, Racer& racer) {
   const std::vector<std::string> parts = absl::StrSplit(change, absl::MaxSplits('=', 1));
   Algorithm& algorithm = racer.model.algorithm;
   const Parameter* parameter = FindParameter(algorithm.family, parts[0]);
@@ -68,7 +68,7 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
   for (absl::string_view change : absl::StrSplit(text.substr(colon + 1), ',')) {
-    if (absl::Status s = Change(change, racer); !s.ok()) return s;
+    if (absl::Status s = Apply(change, racer); !s.ok()) return s;
   }
   const std::string invalid = WhyInvalid(racer.model);
   if (!invalid.empty()) {
