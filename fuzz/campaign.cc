@@ -326,12 +326,12 @@ class Campaign {
       op.stopped = true;
     } else if (!filing.ok()) {
       outcome_.durable.Update(filing);
-      Stop("results could not be made durable");
+      Stop({StopCause::kNotDurable});
     } else if (IsOfOperation(status)) {
       Drop(op, status);
     } else {
       outcome_.device.Update(status);
-      Stop("the device failed");
+      Stop({StopCause::kDeviceLost});
     }
   }
 
