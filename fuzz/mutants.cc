@@ -153,7 +153,7 @@ absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Consol
   }
   const bool none = std::all_of(outcome.ops.begin(), outcome.ops.end(),
                                 [](const OperationMutants& of) { return of.mutants.empty(); });
-  if (none) return absl::InternalError("there are no mutants of these instructions");
+  if (none) return absl::OutOfRangeError("there are no mutants of these instructions");
   OverAll(outcome.ops.size(), options.threads, console, [&](size_t i) -> const std::string& {
     Try(options, outcome.ops[i]);
     return outcome.ops[i].op->name;

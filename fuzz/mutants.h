@@ -63,7 +63,7 @@ struct MutantsOutcome {
 // The neighbours of a model, none tried yet.
 OperationMutants NeighboursOf(const OperationsOfModel& by_model);
 
-// The same whatever the number of threads. kInternal where there are no mutants.
+// The same whatever the number of threads. kOutOfRange where there are no mutants.
 absl::StatusOr<MutantsOutcome> KillMutants(const MutantsOptions& options, Console& console);
 
 }  // namespace mmadiff

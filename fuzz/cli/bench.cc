@@ -185,12 +185,12 @@ Json AsJson(const BenchRow& row, const Earlier& earlier) {
   return json;
 }
 
-int RunBench(const Flags& flags, const Globals& globals) {
+void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
-  if (!time.ok()) return Fail(time.status());
+  if (!time.ok()) return ending.Say(time.status());
   const auto ops = OperationsMatching(flags.instr.empty() ? BenchedRows() : flags.instr);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? (*host)->identity() : "unknown"},
                              {"lanes", Lanes()},
@@ -203,25 +203,27 @@ int RunBench(const Flags& flags, const Globals& globals) {
   Earlier earlier;
   if (!flags.compare.empty()) {
     absl::StatusOr<Earlier> read = ReadEarlier(flags.compare, settings);
-    if (!read.ok()) return Fail(read.status());
+    if (!read.ok()) return ending.Say(read.status());
     earlier = *std::move(read);
     const auto compared = [&](const Operation* op) { return earlier.of.contains(op->name); };
     if (std::ranges::none_of(*ops, compared)) {
-      return Fail(absl::InternalError(absl::StrCat(
-          flags.compare, " has none of these instructions: nothing to compare",
-          earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by)));
+      return ending.Say(
+          Verdict::kNothing,
+          absl::StrCat(
+              flags.compare, " has none of these instructions: nothing to compare",
+              earlier.stopped_by.empty() ? "" : ". It was stopped early by " + earlier.stopped_by));
     }
   }
   std::unique_ptr<Device> device;
   if (!flags.device.empty()) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
-    if (!opened.ok()) return Fail(opened.status());
+    if (!opened.ok()) return ending.Say(opened.status());
     device = *std::move(opened);
     std::vector<absl::Status> lacking;
     for (const Operation* op : *ops) {
       if (absl::Status status = device->Supports(*op); !status.ok()) lacking.push_back(status);
     }
-    if (lacking.size() == ops->size()) return Fail(lacking[0]);
+    if (lacking.size() == ops->size()) return ending.Say(lacking[0]);
     if (!lacking.empty()) {
       console.Warn(absl::StrCat("The device does not answer ", lacking.size(), " of ", ops->size(),
                                 " instructions. The first: ", lacking[0].message()));
@@ -235,7 +237,7 @@ int RunBench(const Flags& flags, const Globals& globals) {
       Bench({*ops, FindStrategy(flags.strategy), *time, flags.rounds, flags.bound}, device.get(),
             stop, [&](const Operation& op) { console.Status(op.name, false); });
   console.Clear();
-  if (!failed.ok() && rows.empty() && !globals.json) return Fail(failed);
+  if (!failed.ok() && rows.empty() && !globals.json) return ending.Say(failed);
   std::string stopped = rows.size() < ops->size() ? Name(StopNow(endless)) : "";
   if (!failed.ok()) stopped = std::string(failed.message());
   const bool compares = !earlier.file.empty();
@@ -255,11 +257,9 @@ int RunBench(const Flags& flags, const Globals& globals) {
                               flags.compare,
                               ": how many times as fast they are is not known so well"));
   }
-  int code = kClean;
   for (const BenchRow& row : rows) {
     if (row.agrees) continue;
-    console.Warn(absl::StrCat(row.op->name, ": not the answers of the model"));
-    code = kMismatch;
+    ending.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
   }
   const std::string version = absl::StrReplaceAll(VersionText(), {{"\n", ", "}});
   if (globals.json) {
@@ -295,16 +295,16 @@ int RunBench(const Flags& flags, const Globals& globals) {
                                TableOf(rows, earlier, flags.bound, device != nullptr,
                                        flags.rounds == 1, console.style())));
   }
-  if (stopped.empty()) return code;
+  if (stopped.empty()) return;
   console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
                             " instructions are measured"));
-  const int why = failed.ok() ? kStopped : Fail(failed);
-  return code == kClean ? why : code;
+  if (failed.ok()) ending.Say(Verdict::kEarly);
+  ending.Say(failed);
 }
 
 }  // namespace
 
-std::function<int()> AddBench(CLI::App& command, const Globals& globals) {
+Action AddBench(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("--instr", flags->instr,
@@ -328,7 +328,7 @@ std::function<int()> AddBench(CLI::App& command, const Globals& globals) {
   command
       .add_option("--compare", flags->compare, "earlier output of --json: how many times as fast")
       ->type_name("FILE");
-  return [flags, &globals] { return RunBench(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -41,7 +41,7 @@ void PrintChanges(const std::vector<ModelChange>& changes, size_t instructions, 
   console.Print(as_json ? JsonText(json, 1) + "\n" : Wrap(text, console.style().width, 2));
 }
 
-int RunChanges(const ChangesFlags& flags, const Globals& globals) {
+void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const std::vector<ModelDigest> now = ComputeModelDigests();
   std::vector<ModelDigest> stored;
@@ -51,29 +51,31 @@ int RunChanges(const ChangesFlags& flags, const Globals& globals) {
     if (parsed.ok()) {
       stored = *std::move(parsed);
     } else if (!flags.update) {
-      return Fail(absl::DataLossError(parsed.status().message()));
+      return ending.Say(Verdict::kHarmed, std::string(parsed.status().message()));
     }
   } else if (!flags.update) {
-    return Fail(absl::InvalidArgumentError(
-        absl::StrCat(text.status().message(), "; run in the repository, or name it with --file")));
+    return ending.Say(
+        Verdict::kUsage,
+        absl::StrCat(text.status().message(), "; run in the repository, or name it with --file"));
   }
   if (stored.empty() && !flags.update) {
-    return Fail(absl::DataLossError(absl::StrCat(flags.file, ": no digest in it")));
+    return ending.Say(Verdict::kHarmed, absl::StrCat(flags.file, ": no digest in it"));
   }
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
   PrintChanges(changes, now.size(), globals.json, console);
-  if (!flags.update) return changes.empty() ? kClean : kMismatch;
+  if (!flags.update && !changes.empty()) ending.Say(Verdict::kDiffers);
+  if (!flags.update) return;
   const absl::Status s = WriteFileDurably(flags.file, FormatModelDigests(now));
-  return s.ok() ? kClean : Fail(absl::DataLossError(s.message()), kNotDurable);
+  if (!s.ok()) ending.Say(Verdict::kNotWritten, std::string(s.message()));
 }
 
 }  // namespace
 
-std::function<int()> AddChanges(CLI::App& command, const Globals& globals) {
+Action AddChanges(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ChangesFlags>();
   command.add_option("--file", flags->file, "the digests")->type_name("FILE");
   command.add_flag("--update", flags->update, "write the digests of now, after the changes");
-  return [flags, &globals] { return RunChanges(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunChanges(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

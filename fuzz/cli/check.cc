@@ -27,22 +27,22 @@ absl::Status CheckCount(uint64_t lines, std::optional<uint64_t> expected, bool a
             : absl::StrCat(lines - *expected, " dot products more than the ", *expected,
                            " announced"));
   }
-  if (lines == 0) return absl::InternalError("nothing was compared; that is no pass");
+  if (lines == 0) return absl::OutOfRangeError("nothing was compared; that is no pass");
   if (expected.has_value() || any) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "the stream does not say how many dot products it has (`# lines: N`): pass gen's comments "
       "on, or give --expect=N or --expect=any");
 }
 
-int RunCheck(const CheckFlags& flags, const Globals& globals) {
+void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
-  if (!op.ok()) return Fail(op.status());
+  if (!op.ok()) return ending.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
   const bool any = flags.expect == "any";
   std::optional<uint64_t> expected;
   if (!any && !flags.expect.empty()) {
     const absl::StatusOr<uint64_t> count = ParseCount(flags.expect);
-    if (!count.ok()) return Fail(count.status());
+    if (!count.ok()) return ending.Say(count.status());
     expected = *count;
   }
   Console console = globals.MakeConsole();
@@ -85,13 +85,16 @@ int RunCheck(const CheckFlags& flags, const Globals& globals) {
     console.Print(Wrap(absl::StrCat(flags.op, ": ", lines - differing, " of ", lines, " equal\n"),
                        console.style().width, 2));
   }
-  const int code = status.ok() ? kClean : Fail(status);
-  return differing == 0 ? code : kMismatch;
+  if (differing > 0) {
+    ending.Say(Verdict::kDiffers, std::string(status.message()));
+  } else {
+    ending.Say(status);
+  }
 }
 
 }  // namespace
 
-std::function<int()> AddCheck(CLI::App& command, const Globals& globals) {
+Action AddCheck(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CheckFlags>();
   AddInstruction(command, flags->op);
   command.add_option("--max_reports", flags->max_reports, "differing lines to print")
@@ -101,7 +104,7 @@ std::function<int()> AddCheck(CLI::App& command, const Globals& globals) {
       .add_option("--expect", flags->expect,
                   "lines that must come, or `any` [the sum of the stream's `# lines: N`]")
       ->type_name("COUNT");
-  return [flags, &globals] { return RunCheck(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

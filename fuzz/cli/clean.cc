@@ -14,13 +14,15 @@ struct CleanFlags {
   bool yes = false;
 };
 
-int RunClean(const CleanFlags& flags, const Globals& globals) {
+void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
   using Json = nlohmann::ordered_json;
   Console console = globals.MakeConsole();
   bool not_durable = false;
   const absl::StatusOr<Cleaning> cleaning =
       flags.yes ? RemoveLeftovers(flags.folder, not_durable) : FindLeftovers(flags.folder);
-  if (!cleaning.ok()) return Fail(cleaning.status(), not_durable ? kNotDurable : kDamaged);
+  if (!cleaning.ok()) {
+    return ending.Say(cleaning.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
+  }
   Json json = {{"folder", flags.folder}, {"removed", flags.yes}, {"files", Json::array()}};
   std::string text;
   for (const Leftover& file : cleaning->files) {
@@ -34,18 +36,19 @@ int RunClean(const CleanFlags& flags, const Globals& globals) {
     text += "nothing was removed; --yes removes it\n";
   }
   json["damage"] = cleaning->damage;
-  for (const std::string& what : cleaning->damage) console.Warn(what + "; this file stays");
+  for (const std::string& what : cleaning->damage) {
+    ending.Say(Verdict::kHarmed, what + "; this file stays");
+  }
   console.Print(globals.json ? JsonText(json, 1) + "\n" : PlainText(text));
-  return cleaning->damage.empty() ? kClean : kDamaged;
 }
 
 }  // namespace
 
-std::function<int()> AddClean(CLI::App& command, const Globals& globals) {
+Action AddClean(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CleanFlags>();
   command.add_option("folder", flags->folder, "folder of a run")->required();
   command.add_flag("--yes", flags->yes, "remove it; without this it is only listed");
-  return [flags, &globals] { return RunClean(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunClean(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -26,51 +26,13 @@ Console Globals::MakeConsole() const {
                  quiet);
 }
 
-std::span<const ExitCodeMeaning> ExitCodes() {
-  static constexpr ExitCodeMeaning kCodes[] = {
-      {kClean, "clean"},
-      {kMismatch, "mismatches"},
-      {kUsage, "usage"},
-      {kInternal, "internal error, or nothing was compared"},
-      {kNoDevice, "no such device here, or one that does not have the instruction"},
-      {kDamaged, "damaged data (the good records were used), or answers that do not repeat"},
-      {kNotDurable, "results could not be written"},
-      {kStopped, "stopped early: nothing is lost, run again"},
-  };
-  return kCodes;
-}
-
-int Fail(const absl::Status& status, ExitCode data_loss) {
-  std::fprintf(stderr, "mmadiff: %s\n", PlainText(status.message()).c_str());
-  switch (status.code()) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kAlreadyExists:
-      return kUsage;
-    case absl::StatusCode::kNotFound:
-      return kNoDevice;
-    case absl::StatusCode::kAborted:
-      return kDamaged;
-    case absl::StatusCode::kDataLoss:
-      return data_loss;
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDeadlineExceeded:
-      return kStopped;
-    default:
-      return kInternal;
+void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending& ending) {
+  for (const absl::Status& s : dropped) {
+    if (s.ok()) continue;
+    ending.Say(absl::IsDataLoss(s)                ? Verdict::kHarmed
+               : absl::IsNotFound(s) && !answered ? Verdict::kNotHere
+                                                  : Verdict::kRowFailed);
   }
-}
-
-ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered) {
-  const auto any = [&dropped](bool (*is)(const absl::Status&)) {
-    return std::any_of(dropped.begin(), dropped.end(), is);
-  };
-  if (!any([](const absl::Status& s) { return !s.ok(); })) return kClean;
-  if (!answered && !any([](const absl::Status& s) { return !s.ok() && !absl::IsNotFound(s); })) {
-    return kNoDevice;
-  }
-  return any([](const absl::Status& s) { return absl::IsDataLoss(s); }) ? kDamaged : kInternal;
 }
 
 absl::StatusOr<uint64_t> ParseCount(const std::string& text) {

@@ -1,5 +1,5 @@
-// What every verb shares: the global flags, exit codes, and helpers for their arguments. One file a
-// verb; the table of verbs is in main.cc.
+// What every verb shares: the global flags, and helpers for their arguments. One file a verb; the table
+// of verbs is in main.cc, that of their exit codes in fuzz/output/verdict_table.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,27 +16,10 @@
 #include "absl/time/time.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
+#include "fuzz/output/ending.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
-
-enum ExitCode : int {
-  kClean = 0,
-  kMismatch = 1,
-  kUsage = 2,
-  kInternal = 3,
-  kNoDevice = 4,    // or it does not have the instruction
-  kDamaged = 5,     // the good records were used
-  kNotDurable = 6,  // results could not be written
-  kStopped = 75,    // nothing lost, run again
-};
-
-// "0 clean", "1 mismatches", ...: what a script may rely on.
-struct ExitCodeMeaning {
-  ExitCode code = kClean;
-  const char* what = nullptr;
-};
-std::span<const ExitCodeMeaning> ExitCodes();
 
 struct Globals {
   bool json = false;
@@ -48,20 +31,17 @@ struct Globals {
   Console MakeConsole() const;
 };
 
+// What a verb does once its flags are parsed.
+using Action = std::function<void(Ending&)>;
+
 // A verb of the program: a line of the table in main.cc.
 struct Verb {
   const char* name;
   const char* what;
-  // Registers flags on the subcommand; what it returns is called once they are parsed, and gives
-  // the exit code.
-  std::function<int()> (*add)(CLI::App& command, const Globals& globals);
-  const char* example = "";  // what follows "mmadiff "
-  const char* codes = "";    // exit codes beside those of all verbs: "1 4 75"
-  // What codes mean here, if not what ExitCodes() says; claims separated by "; ". A `what` of
-  // nullptr ends them.
-  ExitCodeMeaning own[5] = {};
-  bool json = false;    // knows --json
-  bool hidden = false;  // not for people: no help lists it
+  Action (*add)(CLI::App& command, const Globals& globals);  // registers flags on the subcommand
+  const char* example = "";                                  // what follows "mmadiff "
+  bool json = false;                                         // knows --json
+  bool hidden = false;                                       // not for people: no help lists it
 };
 
 // The table of verbs, in main.cc.
@@ -71,43 +51,36 @@ const Verb* FindVerb(absl::string_view name);
 // kInvalidArgument, with the nearest verb.
 absl::Status NoVerb(const std::string& name);
 
-std::function<int()> AddRun(CLI::App& command, const Globals& globals);
-std::function<int()> AddReplay(CLI::App& command, const Globals& globals);
-std::function<int()> AddMinimize(CLI::App& command, const Globals& globals);
-std::function<int()> AddExplain(CLI::App& command, const Globals& globals);
-std::function<int()> AddRace(CLI::App& command, const Globals& globals);
-std::function<int()> AddIdentify(CLI::App& command, const Globals& globals);
-std::function<int()> AddList(CLI::App& command, const Globals& globals);
-std::function<int()> AddGen(CLI::App& command, const Globals& globals);
-std::function<int()> AddEval(CLI::App& command, const Globals& globals);
-std::function<int()> AddCheck(CLI::App& command, const Globals& globals);
-std::function<int()> AddLayout(CLI::App& command, const Globals& globals);
-std::function<int()> AddCoverage(CLI::App& command, const Globals& globals);
-std::function<int()> AddBench(CLI::App& command, const Globals& globals);
-std::function<int()> AddMutants(CLI::App& command, const Globals& globals);
-std::function<int()> AddInfer(CLI::App& command, const Globals& globals);
-std::function<int()> AddProbe(CLI::App& command, const Globals& globals);
-std::function<int()> AddChanges(CLI::App& command, const Globals& globals);
-std::function<int()> AddRecord(CLI::App& command, const Globals& globals);
-std::function<int()> AddSurvey(CLI::App& command, const Globals& globals);
-std::function<int()> AddSurveyAsk(CLI::App& command, const Globals& globals);
-std::function<int()> AddMerge(CLI::App& command, const Globals& globals);
-std::function<int()> AddClean(CLI::App& command, const Globals& globals);
-std::function<int()> AddStatus(CLI::App& command, const Globals& globals);
-std::function<int()> AddReport(CLI::App& command, const Globals& globals);
-std::function<int()> AddVerify(CLI::App& command, const Globals& globals);
-std::function<int()> AddHelp(CLI::App& command, const Globals& globals);
+Action AddRun(CLI::App& command, const Globals& globals);
+Action AddReplay(CLI::App& command, const Globals& globals);
+Action AddMinimize(CLI::App& command, const Globals& globals);
+Action AddExplain(CLI::App& command, const Globals& globals);
+Action AddRace(CLI::App& command, const Globals& globals);
+Action AddIdentify(CLI::App& command, const Globals& globals);
+Action AddList(CLI::App& command, const Globals& globals);
+Action AddGen(CLI::App& command, const Globals& globals);
+Action AddEval(CLI::App& command, const Globals& globals);
+Action AddCheck(CLI::App& command, const Globals& globals);
+Action AddLayout(CLI::App& command, const Globals& globals);
+Action AddCoverage(CLI::App& command, const Globals& globals);
+Action AddBench(CLI::App& command, const Globals& globals);
+Action AddMutants(CLI::App& command, const Globals& globals);
+Action AddInfer(CLI::App& command, const Globals& globals);
+Action AddProbe(CLI::App& command, const Globals& globals);
+Action AddChanges(CLI::App& command, const Globals& globals);
+Action AddRecord(CLI::App& command, const Globals& globals);
+Action AddSurvey(CLI::App& command, const Globals& globals);
+Action AddSurveyAsk(CLI::App& command, const Globals& globals);
+Action AddMerge(CLI::App& command, const Globals& globals);
+Action AddClean(CLI::App& command, const Globals& globals);
+Action AddStatus(CLI::App& command, const Globals& globals);
+Action AddReport(CLI::App& command, const Globals& globals);
+Action AddVerify(CLI::App& command, const Globals& globals);
+Action AddHelp(CLI::App& command, const Globals& globals);
 
-// Prints "mmadiff: MESSAGE", control characters escaped, and returns the exit code for the status:
-// usage for kInvalidArgument, kFailedPrecondition and kAlreadyExists, no device for kNotFound,
-// damaged for kAborted, damaged or not durable for kDataLoss by `data_loss`, stopped for
-// kUnavailable and kDeadlineExceeded, internal for the rest.
-int Fail(const absl::Status& status, ExitCode data_loss = kDamaged);
-
-// Of operations that a device left out, where an OK counts for none: no device when all are
-// kNotFound and no operation was `answered`, damaged for an answer that cannot be read, else
-// internal.
-ExitCode CodeOfDropped(const std::vector<absl::Status>& dropped, bool answered);
+// The verdicts of operations that a device left out, where an OK counts for none and no operation was
+// `answered`.
+void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending& ending);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);

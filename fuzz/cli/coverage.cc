@@ -84,15 +84,15 @@ void PrintJson(const std::vector<FilledBins>& all, Console& console) {
   console.Print(JsonText(json, 1) + "\n");
 }
 
-int Coverage(const CoverageFlags& flags, const Globals& globals) {
+void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
       {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   console.Clear();
-  if (!all.ok()) return Fail(all.status());
+  if (!all.ok()) return ending.Say(all.status());
   bool complete = true;
   for (const FilledBins& filled : *all) complete &= filled.thin.empty();
   if (globals.json) {
@@ -103,16 +103,16 @@ int Coverage(const CoverageFlags& flags, const Globals& globals) {
   for (const FilledBins& filled : *all) {
     const std::vector<size_t> wrong = FalseBins(filled.bins, filled.counts);
     if (wrong.empty()) continue;
-    return Fail(
-        absl::InternalError(absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
-                                         " is reached, and was said to be unreachable")));
+    return ending.Say(Verdict::kBroken,
+                      absl::StrCat(filled.op->name, ": ", filled.bins[wrong.front()].name(),
+                                   " is reached, and was said to be unreachable"));
   }
-  return complete ? kClean : kMismatch;
+  if (!complete) ending.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-std::function<int()> AddCoverage(CLI::App& command, const Globals& globals) {
+Action AddCoverage(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
@@ -126,7 +126,7 @@ std::function<int()> AddCoverage(CLI::App& command, const Globals& globals) {
                    "print which bins no input reaches, and why");
   command.add_flag("--list", flags->list, "print the filled bins too");
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
-  return [flags, &globals] { return Coverage(*flags, globals); };
+  return [flags, &globals](Ending& ending) { Coverage(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -70,16 +70,17 @@ class JsonOutput : public Output {
   uint64_t count_ = 0;
 };
 
-int RunEval(const std::string& name, const std::string& device_spec, const Globals& globals) {
+void RunEval(const std::string& name, const std::string& device_spec, const Globals& globals,
+             Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(name);
-  if (!op.ok()) return Fail(op.status());
+  if (!op.ok()) return ending.Say(op.status());
   Console console = globals.MakeConsole();
   DeviceOr device = std::unique_ptr<Device>();
   std::string identity;
   if (!device_spec.empty()) {
     device = OpenDeviceAndWarn(device_spec, console);
-    if (!device.ok()) return Fail(device.status());
-    if (absl::Status s = (*device)->Supports(**op); !s.ok()) return Fail(s);
+    if (!device.ok()) return ending.Say(device.status());
+    if (absl::Status s = (*device)->Supports(**op); !s.ok()) return ending.Say(s);
     identity = PlainLine((*device)->identity());
   }
   std::unique_ptr<Output> output;
@@ -105,20 +106,19 @@ int RunEval(const std::string& name, const std::string& device_spec, const Globa
   };
   const absl::Status status = StdinReader(**op, false, print, pass_on).Read();
   output->Finish(status);
-  if (std::ferror(stdout)) return kNotDurable;  // main.cc says so
-  return status.ok() ? kClean : Fail(status);
+  if (!std::ferror(stdout)) ending.Say(status);  // else main.cc says so
 }
 
 }  // namespace
 
-std::function<int()> AddEval(CLI::App& command, const Globals& globals) {
+Action AddEval(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string op, device;
   };
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
   AddDevice(command, flags->device, "who answers [the simulator]");
-  return [flags, &globals] { return RunEval(flags->op, flags->device, globals); };
+  return [flags, &globals](Ending& ending) { RunEval(flags->op, flags->device, globals, ending); };
 }
 
 }  // namespace mmadiff

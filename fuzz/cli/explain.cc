@@ -60,10 +60,10 @@ std::string GroupText(const ExplainedGroup& group) {
   return text;
 }
 
-int RunFolder(const std::string& folder, const Globals& globals) {
+void RunFolder(const std::string& folder, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<ExplainedFolder> explained = ExplainFolder(folder, console);
-  if (!explained.ok()) return Fail(explained.status());
+  if (!explained.ok()) return ending.Say(explained.status());
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   bool differs = false;
   for (const ExplainedGroup& group : explained->groups) {
@@ -77,16 +77,15 @@ int RunFolder(const std::string& folder, const Globals& globals) {
     if (!globals.json) console.Print(Wrap(GroupText(group), console.style().width, 2));
   }
   if (globals.json) console.Print(JsonText(json, 1) + "\n");
-  if (explained->damaged) return kDamaged;
-  if (differs) return kMismatch;
-  if (!explained->groups.empty()) return kClean;
+  if (explained->damaged) ending.Say(Verdict::kHarmed);
+  if (differs) ending.Say(Verdict::kDiffers);
+  if (explained->damaged || !explained->groups.empty()) return;
   if (explained->recordings) {
-    return Fail(absl::InvalidArgumentError(
-        absl::StrCat(folder, ": recorded answers, no filed cases; `", Program(), " replay ",
-                     ShellWord(folder), "` holds them against the model")));
+    return ending.Say(Verdict::kUsage, absl::StrCat(folder, ": recorded answers, no filed cases; `",
+                                                    Program(), " replay ", ShellWord(folder),
+                                                    "` holds them against the model"));
   }
-  console.Warn(absl::StrCat(folder, ": no case with an answer of a device"));
-  return kInternal;
+  ending.Say(Verdict::kNothing, absl::StrCat(folder, ": no case with an answer of a device"));
 }
 
 std::string RefutedText(const std::vector<std::string>& refuted) {
@@ -145,20 +144,21 @@ std::string CaseJson(const ExplainedCase& e) {
 }
 
 // The first dot product of a case, with the model alone.
-int RunModel(const std::string& argument, const StageOutput& output, const Globals& globals) {
+void RunModel(const std::string& argument, const StageOutput& output, const Globals& globals,
+              Ending& ending) {
   if (LooksLikeCaseName(argument)) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
-    if (!name.ok()) return Fail(name.status());
+    if (!name.ok()) return ending.Say(name.status());
     Batch batch;
     Generate(name->stream, name->index, 1, batch);
-    return ExplainModel(*name->stream.op, Extract(batch, 0), output, globals);
+    return ExplainModel(*name->stream.op, Extract(batch, 0), output, globals, ending);
   }
   const absl::StatusOr<RegressionCase> stored = ReadCase(argument, true);
   if (!stored.ok()) {
     const absl::StatusOr<Subject> why = LoadSubject(argument, nullptr);
-    return Fail(why.ok() ? stored.status() : why.status());
+    return ending.Say(why.ok() ? stored.status() : why.status());
   }
-  return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals);
+  return ExplainModel(*stored->op, Extract(stored->inputs, 0), output, globals, ending);
 }
 
 // Whether it is a case whose inputs no device has answered.
@@ -173,81 +173,84 @@ struct ExplainFlags {
   StageOutput output;
 };
 
-int PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals) {
+void PrintExplained(const ExplainedCase& e, const StageOutput& output, const Globals& globals,
+                    Ending& ending) {
   Console console = globals.MakeConsole();
   const DotProductCase& dot = e.observed[e.element].dot;
   const Operation& op = *e.subject.mismatch.op;
-  if (const int code = WriteDrawing(op, dot, output); code != kClean) return code;
+  if (!WriteDrawing(op, dot, output, ending)) return;
   console.Print(output.csv     ? StagesCsv(MakeStageTable(op, e.of_answer.changes, dot))
                 : globals.json ? CaseJson(e)
                                : ExplainedText(e, console.style()));
-  if (e.damaged) return kDamaged;
-  return e.subject.differing.empty() ? kClean : kMismatch;
+  if (e.damaged) ending.Say(Verdict::kHarmed);
+  if (!e.subject.differing.empty()) ending.Say(Verdict::kDiffers);
 }
 
 // Numbers of one's own: the model's stages, or beside them the answer of the line or a device.
-int RunNumbers(const ExplainFlags& flags, const Globals& globals) {
+void RunNumbers(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.subject);
-  if (!op.ok()) return Fail(op.status());
+  if (!op.ok()) return ending.Say(op.status());
   const absl::StatusOr<ProtocolLine> line = DotProductOf(**op, flags.numbers);
-  if (!line.ok()) return Fail(line.status());
+  if (!line.ok()) return ending.Say(line.status());
   const bool asks = !flags.device.empty() && flags.device != "model";
   if (!asks && (!line->d || flags.device == "model")) {
-    return ExplainModel(**op, line->dot, flags.output, globals);
+    return ExplainModel(**op, line->dot, flags.output, globals, ending);
   }
   const Batch batch = MakeDotProductBatch((*op)->shape(), {line->dot});
   if (!asks) {
     return PrintExplained(ExplainSubject(MakeSubject(**op, batch, {*line->d}, "of the line")),
-                          flags.output, globals);
+                          flags.output, globals, ending);
   }
   Console console = globals.MakeConsole();
   const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
-  if (!device.ok()) return Fail(device.status());
+  if (!device.ok()) return ending.Say(device.status());
   absl::StatusOr<Subject> subject = AskSubject(**op, batch, **device);
-  if (!subject.ok()) return Fail(subject.status());
-  return PrintExplained(ExplainSubject(*std::move(subject)), flags.output, globals);
+  if (!subject.ok()) return ending.Say(subject.status());
+  return PrintExplained(ExplainSubject(*std::move(subject)), flags.output, globals, ending);
 }
 
-int RunExplain(const ExplainFlags& flags, const Globals& globals) {
+void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& ending) {
   const std::string& argument = flags.subject;
   Console console = globals.MakeConsole();
   if (flags.output.csv && globals.json) {
-    return Fail(absl::InvalidArgumentError("either --csv or --json"));
+    return ending.Say(Verdict::kUsage, "either --csv or --json");
   }
   const bool alone = flags.device == "model";
-  if (flags.numbers.any()) return RunNumbers(flags, globals);
+  if (flags.numbers.any()) return RunNumbers(flags, globals, ending);
   std::error_code error;
   if (std::filesystem::is_directory(argument, error)) {
     if (!flags.device.empty()) {
-      return Fail(absl::InvalidArgumentError(absl::StrCat(
-          argument, ": a folder is explained from its stored answers; --device takes one case")));
+      return ending.Say(
+          Verdict::kUsage,
+          absl::StrCat(argument,
+                       ": a folder is explained from its stored answers; --device takes one case"));
     }
     if (flags.output.csv || !flags.output.svg.empty()) {
-      return Fail(absl::InvalidArgumentError("--csv and --svg take one case"));
+      return ending.Say(Verdict::kUsage, "--csv and --svg take one case");
     }
-    return RunFolder(argument, globals);
+    return RunFolder(argument, globals, ending);
   }
-  if (alone) return RunModel(argument, flags.output, globals);
+  if (alone) return RunModel(argument, flags.output, globals, ending);
   std::unique_ptr<Device> device;
   if (!flags.device.empty() || LooksLikeCaseName(argument)) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device.empty() ? "auto" : flags.device, console);
-    if (!opened.ok()) return Fail(opened.status());
+    if (!opened.ok()) return ending.Say(opened.status());
     device = *std::move(opened);
   }
   if (device != nullptr && flags.device.empty()) {
     const absl::StatusOr<CaseName> name = ParseCaseName(argument);
     if (name.ok() && !device->Supports(*name->stream.op).ok()) {
       console.Warn("no device here has the instruction: the stages are the model's own");
-      return RunModel(argument, flags.output, globals);
+      return RunModel(argument, flags.output, globals, ending);
     }
   }
   if (device == nullptr && IsQuestion(argument)) {
     console.Warn(absl::StrCat(argument, ": no device's answer; the stages are the model's own"));
-    return RunModel(argument, flags.output, globals);
+    return RunModel(argument, flags.output, globals, ending);
   }
   const absl::StatusOr<ExplainedCase> e = ExplainCase(argument, device.get(), console);
-  if (!e.ok()) return Fail(e.status());
-  return PrintExplained(*e, flags.output, globals);
+  if (!e.ok()) return ending.Say(e.status());
+  return PrintExplained(*e, flags.output, globals, ending);
 }
 
 // Its place says which k a number belongs to, so an empty one is kept, and refused later.
@@ -264,7 +267,7 @@ CLI::Option* AddNumbers(CLI::App& command, const char* flag, std::vector<std::st
 
 }  // namespace
 
-std::function<int()> AddExplain(CLI::App& command, const Globals& globals) {
+Action AddExplain(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ExplainFlags>();
   command
       .add_option("case", flags->subject,
@@ -286,7 +289,7 @@ std::function<int()> AddExplain(CLI::App& command, const Globals& globals) {
   command.add_flag("--csv", flags->output.csv, "the stages comma separated");
   command.add_option("--svg", flags->output.svg, "draw the alignment into this file")
       ->type_name("FILE");
-  return [flags, &globals] { return RunExplain(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -104,25 +104,29 @@ nlohmann::ordered_json StagesJson(const StageTable& table) {
   return {{"columns", table.columns}, {"rows", rows}};
 }
 
-int WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output) {
-  if (output.svg.empty()) return kClean;
+bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+                  Ending& ending) {
+  if (output.svg.empty()) return true;
   if (AlignedSteps(op.model, dot).empty()) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(
-        "--svg: ", op.name,
-        " aligns nothing here: its family does not, or all products are zero, or one is "
-        "not finite")));
+    ending.Say(Verdict::kUsage,
+               absl::StrCat(
+                   "--svg: ", op.name,
+                   " aligns nothing here: its family does not, or all products are zero, or one is "
+                   "not finite"));
+    return false;
   }
   const absl::Status s = WriteFileDurably(output.svg, AlignmentSvg(op.model, dot, op.name));
-  return s.ok() ? kClean : Fail(absl::DataLossError(s.message()), kNotDurable);
+  if (!s.ok()) ending.Say(Verdict::kNotWritten, std::string(s.message()));
+  return s.ok();
 }
 
-int ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
-                 const Globals& globals) {
+void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+                  const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const StageTable stages = MakeStageTable(op, {}, dot);
   const Format& d = *op.instruction->d;
   const uint64_t result = stages.results.front();
-  if (const int code = WriteDrawing(op, dot, output); code != kClean) return code;
+  if (!WriteDrawing(op, dot, output, ending)) return;
   if (globals.json) {
     console.Print(JsonText({{"instruction", op.name},
                             {"parameters", ParametersJson(Describe(op.model.algorithm))},
@@ -131,18 +135,17 @@ int ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutp
                             {"stages", StagesJson(stages)}},
                            1) +
                   "\n");
-    return kClean;
+    return;
   }
   if (output.csv) {
     console.Print(StagesCsv(stages));
-    return kClean;
+    return;
   }
   const TextStyle style = console.style();
   console.Print(absl::StrCat(
       Wrap(absl::StrCat(op.name, "  ", Describe(op.model.algorithm), "\n"), style.width, 2),
       CaseText(op, dot, 2, style.width), StagesText(stages, style), ResultText(d, result), "\n",
       AlignedSteps(op.model, dot).empty() ? "" : "\n", AlignmentText(op.model, dot, style)));
-  return kClean;
 }
 
 }  // namespace mmadiff

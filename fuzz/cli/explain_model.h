@@ -39,10 +39,11 @@ struct StageOutput {
 // "stage,model,...": a line for each row, quoted as RFC 4180 says.
 std::string StagesCsv(const StageTable& table);
 nlohmann::ordered_json StagesJson(const StageTable& table);
-// Writes the drawing, if one is wanted; kClean, or an exit code after a message.
-int WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output);
+// Writes the drawing, if one is wanted; false after a verdict.
+bool WriteDrawing(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+                  Ending& ending);
 
-int ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
-                 const Globals& globals);
+void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOutput& output,
+                  const Globals& globals, Ending& ending);
 
 }  // namespace mmadiff

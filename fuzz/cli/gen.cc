@@ -53,21 +53,20 @@ void PrintJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) 
   rows.Finish({{"count", lines}});
 }
 
-int RunGen(const GenFlags& flags, const Globals& globals) {
+void RunGen(const GenFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(flags.op);
-  if (!op.ok()) return Fail(op.status());
+  if (!op.ok()) return ending.Say(op.status());
   const CaseStream stream = {*op, FindStrategy(flags.strategy), flags.seed};
   uint64_t lines;
   if (__builtin_mul_overflow(flags.cases, (*op)->shape().d_words(), &lines)) {
-    return Fail(absl::InvalidArgumentError("--cases: more lines than 2^64"));
+    return ending.Say(Verdict::kUsage, "--cases: more lines than 2^64");
   }
   (globals.json ? PrintJson : PrintLines)(stream, flags, lines);
-  return std::ferror(stdout) ? kNotDurable : kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddGen(CLI::App& command, const Globals& globals) {
+Action AddGen(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
   command.add_option("--cases", flags->cases, "executions; each prints all its dot products")
@@ -78,7 +77,7 @@ std::function<int()> AddGen(CLI::App& command, const Globals& globals) {
       ->type_name("COUNT");
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
-  return [flags, &globals] { return RunGen(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunGen(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -2,6 +2,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "fuzz/cli/help_sections.h"
@@ -107,9 +108,10 @@ std::string ManPage(const CLI::App& program) {
     for (const HelpSection& section : SectionsOf(*program.get_subcommand(verb.name), verb)) {
       absl::StrAppend(&out, Roff(section, ".PP\n.I "));
     }
-    for (const ExitCodeMeaning& own : verb.own) {
-      if (own.what == nullptr) break;
-      absl::StrAppend(&out, ".PP\nExit code ", own.code, ": ", Roff(own.what), "\n");
+    for (const VerbVerdict& own : VerdictsOf(verb.name)) {
+      if (own.what == nullptr) continue;
+      absl::StrAppend(&out, ".PP\nExit code ", MeaningOf(own.verdict).code, ": ", Roff(own.what),
+                      "\n");
     }
   }
   std::vector<HelpSection> sections = {GlobalFlags(program, true)};
@@ -120,6 +122,27 @@ std::string ManPage(const CLI::App& program) {
   for (HelpSection& section : sections) {
     if (section.title.find(':') == std::string::npos) absl::AsciiStrToUpper(&section.title);
     absl::StrAppend(&out, Roff(section, ".SH "));
+  }
+  return out;
+}
+
+std::string ExitCodesPage() {
+  std::string out = "| code | the first that holds |\n|---|---|\n";
+  for (const VerdictMeaning& of : VerdictMeanings()) {
+    absl::StrAppend(&out, "| ", of.code, " | ", of.what, " |\n");
+  }
+  absl::StrAppend(&out, "\n| verb | codes | what they mean there |\n|---|---|---|\n");
+  for (const Verb& verb : Verbs()) {
+    if (verb.hidden) continue;
+    std::vector<std::string> codes, own;
+    for (const ExitCode code : ExitCodes()) {
+      if (!MeaningOf(code, verb.name).empty()) codes.push_back(absl::StrCat(code));
+    }
+    for (const VerbVerdict& v : VerdictsOf(verb.name)) {
+      if (v.what != nullptr) own.push_back(absl::StrCat(MeaningOf(v.verdict).code, ": ", v.what));
+    }
+    absl::StrAppend(&out, "| `", verb.name, "` | ", absl::StrJoin(codes, " "), " | ",
+                    absl::StrJoin(own, ". "), " |\n");
   }
   return out;
 }

@@ -12,5 +12,7 @@ std::string HelpText(const CLI::App& app);
 
 // mmadiff(1), in roff with the macros of man(7).
 std::string ManPage(const CLI::App& program);
+// The tables of exit codes of docs/cli.md, in Markdown.
+std::string ExitCodesPage();
 
 }  // namespace mmadiff

@@ -14,8 +14,6 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kOfAllVerbs[] = "0 2 3 6";
-
 // What CLI11 makes of types and checks: "NAME:{mixed,bits}", "N:INT in [1 - 1024]", "N:POSITIVE".
 void ReadType(const std::string& type, FlagDoc& doc) {
   static const std::regex& range = *new std::regex(R"(in \[(\d+) - (\d+)\])");
@@ -122,21 +120,11 @@ std::vector<HelpSection> SectionsOfDevices() {
   return {devices, faults};
 }
 
-const char* MeaningOf(const ExitCodeMeaning& general, const Verb& verb) {
-  for (const ExitCodeMeaning& own : verb.own) {
-    if (own.what != nullptr && own.code == general.code) return own.what;
-  }
-  return general.what;
-}
-
 HelpSection SectionOfExitCodes(const Verb* verb) {
-  const std::vector<std::string> codes =
-      absl::StrSplit(verb == nullptr ? "" : absl::StrCat(kOfAllVerbs, " ", verb->codes), ' ');
   HelpSection section = {"Exit codes", {}};
-  for (const ExitCodeMeaning& m : ExitCodes()) {
-    const std::string code = absl::StrCat(m.code);
-    if (verb != nullptr && std::find(codes.begin(), codes.end(), code) == codes.end()) continue;
-    section.rows.push_back({code, verb == nullptr ? m.what : MeaningOf(m, *verb)});
+  for (const ExitCode code : ExitCodes()) {
+    const std::string what = MeaningOf(code, verb == nullptr ? "" : verb->name);
+    if (!what.empty()) section.rows.push_back({absl::StrCat(code), what});
   }
   return section;
 }

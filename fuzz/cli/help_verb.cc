@@ -12,12 +12,14 @@ namespace {
 
 struct HelpFlags {
   std::string verb, completion;
-  bool man = false;
+  bool man = false, exit_codes = false;
 };
 
-int RunHelp(const HelpFlags& flags, const CLI::App& program) {
+void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
   if (flags.man) {
     std::fputs(ManPage(program).c_str(), stdout);
+  } else if (flags.exit_codes) {
+    std::fputs(ExitCodesPage().c_str(), stdout);
   } else if (!flags.completion.empty()) {
     const auto script = flags.completion == "fish"  ? FishCompletion
                         : flags.completion == "zsh" ? ZshCompletion
@@ -26,22 +28,24 @@ int RunHelp(const HelpFlags& flags, const CLI::App& program) {
   } else if (flags.verb.empty()) {
     PrintPaged(HelpText(program));
   } else {
-    if (FindVerb(flags.verb) == nullptr) return Fail(NoVerb(flags.verb));
+    if (FindVerb(flags.verb) == nullptr) return ending.Say(NoVerb(flags.verb));
     PrintPaged(HelpText(*program.get_subcommand(flags.verb)));
   }
-  return kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddHelp(CLI::App& command, const Globals&) {
+Action AddHelp(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<HelpFlags>();
   command.add_option("verb", flags->verb, "of which verb [the program]");
   command.add_flag("--man", flags->man, "the man page, in roff");
+  command.add_flag("--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
   command.add_option("--completion", flags->completion, "the script for a shell")
       ->check(CLI::IsMember({"bash", "fish", "zsh"}))
       ->type_name("SHELL");
-  return [flags, program = command.get_parent()] { return RunHelp(*flags, *program); };
+  return [flags, program = command.get_parent()](Ending& ending) {
+    RunHelp(*flags, *program, ending);
+  };
 }
 
 }  // namespace mmadiff

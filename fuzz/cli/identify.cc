@@ -211,37 +211,37 @@ std::string AsJson(const Identification& id, const Device& device, bool recorded
          "\n";
 }
 
-int RunIdentify(const Flags& flags, const Globals& globals) {
+void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
-  if (!device.ok()) return Fail(device.status());
+  if (!device.ok()) return ending.Say(device.status());
   const auto ops = OperationsOf(**device, flags);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
   if (recorded) {
     auto read = RecordedPool(std::string(path), *ops);
-    if (!read.ok()) return Fail(read.status());
+    if (!read.ok()) return ending.Say(read.status());
     pool = *std::move(read);
   }
   const auto id = Identify(**device, *ops, std::move(pool), flags.most);
-  if (!id.ok()) return Fail(id.status());
+  if (!id.ok()) return ending.Say(id.status());
   console.Print(globals.json ? AsJson(*id, **device, recorded)
                              : Text(*id, **device, recorded, console.style()));
-  return id->Identified().empty() ? kMismatch : kClean;
+  if (id->Identified().empty()) ending.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-std::function<int()> AddIdentify(CLI::App& command, const Globals& globals) {
+Action AddIdentify(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
   command.add_option("--most", flags->most, "dot products to use")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
-  return [flags, &globals] { return RunIdentify(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

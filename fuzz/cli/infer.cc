@@ -78,36 +78,36 @@ nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
 
 class Inferring {
  public:
-  Inferring(const InferFlags& flags, const Globals& globals)
-      : flags_(flags), globals_(globals), console_(globals.MakeConsole()) {}
+  Inferring(const InferFlags& flags, const Globals& globals, Ending& ending)
+      : flags_(flags), globals_(globals), ending_(ending), console_(globals.MakeConsole()) {}
 
-  int Run() {
+  void Run() {
     const absl::StatusOr<absl::Duration> limit =
         ParseDuration("--max_total_time", flags_.max_total_time);
-    if (!limit.ok()) return Fail(limit.status());
-    if (absl::Status s = ChooseOperations(); !s.ok()) return Fail(s);
+    if (!limit.ok()) return ending_.Say(limit.status());
+    if (absl::Status s = ChooseOperations(); !s.ok()) return ending_.Say(s);
     DeviceOr device = OpenDeviceAndWarn(flags_.device, console_);
-    if (!device.ok()) return Fail(device.status());
-    if (absl::Status s = KeepSupported(**device, ops_); !s.ok()) return Fail(s);
+    if (!device.ok()) return ending_.Say(device.status());
+    if (absl::Status s = KeepSupported(**device, ops_); !s.ok()) return ending_.Say(s);
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
-        return Fail(absl::DataLossError(s.message()), kNotDurable);
+        return ending_.Say(Verdict::kNotWritten, std::string(s.message()));
       }
     }
     HandleStopSignals();
     const TimeLimit time = TimeLimit::After(*limit);
     (*device)->StopWhen([time] { return bool{StopNow(time)}; });
     for (const Operation* op : ops_) {
-      if (const int code = One(*op, **device); code != kClean) return code;
+      if (!One(*op, **device)) return;
       if (const StopCause cause = StopNow(time)) {
-        if (op != ops_.back())
-          console_.Warn(absl::StrCat(Name(cause), ": the other instructions were not asked"));
-        if (op != ops_.back()) code_ = kStopped;
+        if (op != ops_.back()) {
+          ending_.Say(Verdict::kEarly,
+                      absl::StrCat(Name(cause), ": the other instructions were not asked"));
+        }
         break;
       }
     }
     if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
-    return code_;
   }
 
  private:
@@ -137,14 +137,14 @@ class Inferring {
     return absl::OkStatus();
   }
 
-  // An exit code other than kClean ends it.
-  int One(const Operation& op, Device& device) {
+  // False after an error.
+  bool One(const Operation& op, Device& device) {
     console_.Status(op.name, false);
     absl::string_view path = flags_.device;
     absl::StatusOr<Inference> inference;
     if (absl::ConsumePrefix(&path, "recorded:")) {
       inference = InferFromRecording(std::string(path), device, op);
-      if (!inference.ok()) return Fail(inference.status());
+      if (!inference.ok()) return Failed(inference.status());
     } else {
       inference = Infer(device, op,
                         {static_cast<int64_t>(flags_.budget), static_cast<int64_t>(flags_.validate),
@@ -154,61 +154,61 @@ class Inferring {
     }
     json_.push_back(JsonOf(op, *inference));
     if (!globals_.json) console_.Print(InferenceText(op, *inference, console_.style()));
-    if (const int code = File(op, device, *inference); code != kClean) return code;
+    if (absl::Status s = File(op, device, *inference); !s.ok())
+      return Failed(s, Verdict::kNotWritten);
     if (!inference->status.ok()) return Ended(inference->status);
     if (inference->answers.empty()) {
-      return Ended(absl::InternalError("nothing was asked: --budget is too small"));
+      return Ended(absl::OutOfRangeError("nothing was asked: --budget is too small"));
     }
     if (inference->flaky > 0) {
-      code_ = kDamaged;
-    } else if (code_ == kClean && (!inference->algorithm || ContradictsTable(op, *inference))) {
-      code_ = kMismatch;
-    } else if (code_ == kClean && inference->spent) {
-      code_ = kStopped;
+      ending_.Say(Verdict::kUnrepeated);
+    } else if (!inference->algorithm || ContradictsTable(op, *inference)) {
+      ending_.Say(Verdict::kDiffers);
+    } else if (inference->spent) {
+      ending_.Say(Verdict::kEarly);
     }
-    return kClean;
+    return true;
   }
 
-  int Ended(const absl::Status& status) {
+  bool Ended(const absl::Status& status) {
     if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
-    if (absl::IsCancelled(status)) {
-      console_.Warn(
-          "stopped before the end: what is said above is of the answers so far; a new call begins "
-          "again");
-      return kStopped;
-    }
-    return Fail(status);
+    if (!absl::IsCancelled(status)) return Failed(status);
+    ending_.Say(Verdict::kEarly,
+                "stopped before the end: what is said above is of the answers so far; a new call "
+                "begins again");
+    return false;
   }
 
-  int File(const Operation& op, Device& device, const Inference& inference) {
+  bool Failed(const absl::Status& status, Verdict data_loss = Verdict::kHarmed) {
+    ending_.Say(status, data_loss);
+    return false;
+  }
+
+  absl::Status File(const Operation& op, Device& device, const Inference& inference) {
     if (!flags_.out.empty()) {
-      if (absl::Status s = FileInference(flags_.out, device, op, inference); !s.ok()) {
-        return Fail(s, kNotDurable);
-      }
+      if (absl::Status s = FileInference(flags_.out, device, op, inference); !s.ok()) return s;
     }
-    if (flags_.svg.empty()) return kClean;
+    if (flags_.svg.empty()) return absl::OkStatus();
     if (!inference.structure || !inference.structure->tree) {
       console_.Warn("no tree was seen: --svg wrote nothing");
-      return kClean;
+      return absl::OkStatus();
     }
     const std::string svg = TreeSvg(*inference.structure->tree, op.model.k, op.name);
-    if (absl::Status s = WriteFileDurably(flags_.svg, svg); !s.ok()) {
-      return Fail(absl::DataLossError(s.message()), kNotDurable);
-    }
-    return kClean;
+    const absl::Status written = WriteFileDurably(flags_.svg, svg);
+    return written.ok() ? written : absl::DataLossError(written.message());
   }
 
   const InferFlags& flags_;
   const Globals& globals_;
+  Ending& ending_;
   Console console_;
   std::vector<const Operation*> ops_;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
-  int code_ = kClean;
 };
 
 }  // namespace
 
-std::function<int()> AddInfer(CLI::App& command, const Globals& globals) {
+Action AddInfer(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<InferFlags>();
   AddDevice(command, flags->device, "who is asked");
   command
@@ -243,7 +243,7 @@ std::function<int()> AddInfer(CLI::App& command, const Globals& globals) {
       ->type_name("FOLDER");
   command.add_option("--svg", flags->svg, "draw the summation tree into this file")
       ->type_name("FILE");
-  return [flags, &globals] { return Inferring(*flags, globals).Run(); };
+  return [flags, &globals](Ending& ending) { Inferring(*flags, globals, ending).Run(); };
 }
 
 }  // namespace mmadiff

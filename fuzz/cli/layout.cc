@@ -62,13 +62,13 @@ void PrintJson(const Operation& op) {
   rows.Finish({{"count", count}});
 }
 
-int RunLayout(const std::string& name, bool csv, bool json) {
+void RunLayout(const std::string& name, bool csv, bool json, Ending& ending) {
   const absl::StatusOr<const Operation*> op = OneOperation(name, Models::kOptional);
-  if (!op.ok()) return Fail(op.status());
+  if (!op.ok()) return ending.Say(op.status());
   const Instruction& instruction = *(*op)->instruction;
-  if (csv && json) return Fail(absl::InvalidArgumentError("either --csv or --json"));
+  if (csv && json) return ending.Say(Verdict::kUsage, "either --csv or --json");
   if (instruction.layout == Layout::kNoLanes) {
-    return Fail(
+    return ending.Say(
         absl::InvalidArgumentError(absl::StrCat((*op)->name,
                                                 " has no described layout of lanes: its operands "
                                                 "lie in tiles, or nobody has described it here")));
@@ -78,12 +78,11 @@ int RunLayout(const std::string& name, bool csv, bool json) {
   } else {
     PrintLines(instruction, csv);
   }
-  return kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddLayout(CLI::App& command, const Globals& globals) {
+Action AddLayout(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string op;
     bool csv = false;
@@ -91,7 +90,8 @@ std::function<int()> AddLayout(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
   command.add_flag("--csv", flags->csv, "comma separated");
-  return [flags, &globals] { return RunLayout(flags->op, flags->csv, globals.json); };
+  return
+      [flags, &globals](Ending& ending) { RunLayout(flags->op, flags->csv, globals.json, ending); };
 }
 
 }  // namespace mmadiff

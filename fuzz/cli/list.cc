@@ -308,16 +308,16 @@ std::vector<std::string> FoldersOfAllFindings() {
   return folders;
 }
 
-int ListFiledFindings(const ListFlags& flags, const Globals& globals) {
+void ListFiledFindings(const ListFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   std::vector<std::string> damaged;
   const absl::StatusOr<std::vector<FiledFinding>> findings =
       ListFindings(flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged);
   if (absl::IsNotFound(findings.status())) {
-    return Fail(absl::InvalidArgumentError(findings.status().message()));
+    return ending.Say(Verdict::kUsage, std::string(findings.status().message()));
   }
-  if (!findings.ok()) return Fail(findings.status());
-  for (const std::string& what : damaged) console.Warn(what);
+  if (!findings.ok()) return ending.Say(findings.status());
+  for (const std::string& what : damaged) ending.Say(Verdict::kHarmed, what);
   Json all = Json::array();
   std::string text;
   for (const FiledFinding& f : *findings) {
@@ -336,14 +336,13 @@ int ListFiledFindings(const ListFlags& flags, const Globals& globals) {
     PrintPaged(Wrap(PlainText(text), console.style().width, 4));
     if (findings->empty()) console.Warn("no findings are filed there");
   }
-  return damaged.empty() ? kClean : kDamaged;
 }
 
-int RunList(const ListFlags& flags, const Globals& globals) {
-  if (flags.what == kFindings) return ListFiledFindings(flags, globals);
+void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
+  if (flags.what == kFindings) return ListFiledFindings(flags, globals, ending);
   if (flags.names.size() > 1) {
-    return Fail(absl::InvalidArgumentError(
-        absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'")));
+    return ending.Say(Verdict::kUsage,
+                      absl::StrCat("list ", flags.what, " takes one glob, in quotes: 'x86/*'"));
   }
   const std::string wanted = flags.names.empty() ? "*" : flags.names.front();
   const std::string glob = ResolveAlias(wanted);
@@ -355,9 +354,9 @@ int RunList(const ListFlags& flags, const Globals& globals) {
       return !shown || fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
     });
     if (entries.empty()) {
-      return Fail(absl::InvalidArgumentError(
-          flags.what == kLists[0].name ? WhyNoOperation(wanted)
-                                       : absl::StrCat("no ", flags.what, " '", wanted, "'")));
+      return ending.Say(Verdict::kUsage, flags.what == kLists[0].name
+                                             ? WhyNoOperation(wanted)
+                                             : absl::StrCat("no ", flags.what, " '", wanted, "'"));
     }
     if (!globals.json) {
       PrintEntries(entries, flags, list.long_by_default, globals.MakeConsole().style().width);
@@ -367,12 +366,11 @@ int RunList(const ListFlags& flags, const Globals& globals) {
     for (const Entry& entry : entries) all.push_back(entry.json);
     std::printf("%s\n", JsonText(all, 1).c_str());
   }
-  return kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddList(CLI::App& command, const Globals& globals) {
+Action AddList(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ListFlags>();
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
@@ -394,7 +392,7 @@ std::function<int()> AddList(CLI::App& command, const Globals& globals) {
   command.add_flag("--evidence", flags->evidence,
                    "with algorithm, parameters and evidence; also the instructions "
                    "that nobody can simulate");
-  return [flags, &globals] { return RunList(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunList(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

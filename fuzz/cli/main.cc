@@ -27,103 +27,62 @@ constexpr Verb kVerbs[] = {
      .what = "differential run of a device against the model",
      .add = AddRun,
      .example = "run --instr='x86/*' --cases=1e9 --max_total_time=8h",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "the device repeated a difference five times of five"},
-             {kInternal,
-              "internal error, or nothing was compared; also: a planted fault was not found; an "
-              "instruction was dropped, the others were run; the shard has no unit; with "
-              "--require_coverage: a bin is thin"},
-             {kDamaged,
-              "damaged data; also: only answers that do not repeat; answers that cannot be read; "
-              "earlier ones that could not be trusted"},
-             {kStopped, "a signal; a time limit; a lost device"},
-             {kClean, "clean; also: the time limit of --forever"}},
      .json = true},
     {.name = "merge",
      .what = "folders of one run, its shards say, as one",
      .add = AddMerge,
      .example = "merge whole shard0 shard1",
-     .codes = "5",
-     .own = {{kDamaged,
-              "damaged data; also: two different answers to one unit, and nothing was merged"}},
      .json = true},
     {.name = "status",
      .what = "how far runs are, from their folders",
      .add = AddStatus,
      .example = "status shard0 shard1",
-     .codes = "5",
-     .own = {{kDamaged, "damaged data"}},
      .json = true},
     {.name = "report",
      .what = "the page of a run: verdict, findings, coverage, rate; or two compared",
      .add = AddReport,
      .example = "report shard0 shard1 --out=report.html",
-     .codes = "1 5",
-     .own = {{kMismatch, "with --compare: a common answer differs"}, {kDamaged, "damaged data"}},
      .json = true},
     {.name = "verify",
      .what = "a sample of a run's finished units again, against silent corruption",
      .add = AddVerify,
      .example = "verify whole --sample=1% --device=cuda:1",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "the device's digest of a unit is another"},
-             {kInternal,
-              "internal error, or nothing was compared; also: the model's digest of a unit, or "
-              "its coverage, is another; the device failed on an instruction"},
-             {kStopped, "a signal; a time limit; a lost device"}},
      .json = true},
     {.name = "clean",
      .what = "what killed attempts and merges left in a run's folder",
      .add = AddClean,
      .example = "clean whole --yes",
-     .codes = "5",
      .json = true},
     {.name = "replay",
      .what = "regression cases, vectors, recordings or one case name, with or without a device",
      .add = AddReplay,
      .example = "replay corpus/regressions --device=host",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "the model, or the device, differs from what is stored"},
-             {kNoDevice, "no such device here; also: it has none of the instructions"}},
      .json = true},
     {.name = "minimize",
      .what = "shrink one mismatch to its essence",
      .add = AddMinimize,
      .example = "minimize 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "there was a mismatch, and it is filed"},
-             {kClean, "the device gives the model's answer"}},
      .json = true},
     {.name = "explain",
      .what = "show one mismatch stage by stage, and what would reproduce it",
      .add = AddExplain,
      .example = "explain 'sm_90/mma.m16n8k16.f32.f16.f16.f32@g3:1:0' --device=faulty:terms=8",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "the device's answer is not the model's"},
-             {kClean, "they are equal; also: the model was asked alone"}},
      .json = true},
     {.name = "race",
      .what = "the smallest case that tells two rows, models or architectures apart",
      .add = AddRace,
      .example = "race sm_80/mma.m16n8k16.f32.f16.f16.f32 sm_90/mma.m16n8k16.f32.f16.f16.f32",
-     .codes = "1",
-     .own = {{kMismatch, "a case tells the two apart"},
-             {kClean, "no case was found that does; also: --all; --set"}},
      .json = true},
     {.name = "identify",
      .what = "which architecture a device is, by at most ten of its answers",
      .add = AddIdentify,
      .example = "identify --device=cuda:0",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "no architecture gives all answers"},
-             {kClean, "one does; also: several do, and nothing tells them apart"}},
      .json = true},
     {.name = "list",
      .what = "instructions, devices, strategies, formats, vectors, differences, findings; one a "
              "line",
      .add = AddList,
      .example = "list instructions 'hopper/wgmma*' --evidence",
-     .codes = "5",
      .json = true},
     {.name = "gen",
      .what = "print cases in the line protocol",
@@ -134,15 +93,11 @@ constexpr Verb kVerbs[] = {
      .what = "simulate cases from stdin, print them with their results",
      .add = AddEval,
      .example = "gen x86/vdpbf16ps | mmadiff eval x86/vdpbf16ps",
-     .codes = "4 5 75",
      .json = true},
     {.name = "check",
      .what = "compare cases with results from stdin with the model",
      .add = AddCheck,
      .example = "gen x86/vdpbf16ps | my_rtl | mmadiff check x86/vdpbf16ps",
-     .codes = "1 5",
-     .own = {{kMismatch, "a line differs, even if a later one is damaged"},
-             {kUsage, "usage; also: the stream does not say how many lines it has"}},
      .json = true},
     {.name = "layout",
      .what = "lane and register of each matrix element",
@@ -153,68 +108,42 @@ constexpr Verb kVerbs[] = {
      .what = "seeded faults: which neighbours of the model the generator finds",
      .add = AddMutants,
      .example = "mutants --instr='sm_80/*'",
-     .codes = "1 75",
-     .own = {{kMismatch, "a fault was not found"}},
      .json = true},
     {.name = "coverage",
      .what = "bins of the arithmetic: which of them the generator fills, and how soon",
      .add = AddCoverage,
      .example = "coverage --instr=sm_80/mma.m16n8k16.f32.f16.f16.f32",
-     .codes = "1 75",
-     .own = {{kMismatch, "a bin was not filled"}},
      .json = true},
     {.name = "bench",
      .what = "what a dot product costs here: generator, simulator, digest, a whole unit of a run",
      .add = AddBench,
      .example = "bench --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32 --rounds=1",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "the device's answers are not the model's"},
-             {kDamaged,
-              "the file to compare with is no output of bench; a device that answers badly"}},
      .json = true},
     {.name = "probe",
      .what = "ask a device the questions that only hardware answers",
      .add = AddProbe,
      .example = "probe --device=cuda:0 --all --out=answers",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch, "an answer contradicts the table"},
-             {kStopped, "a lost device; a signal; the time was over before all were asked"}},
      .json = true},
     {.name = "infer",
      .what =
          "from a black box to a model: its summation tree, then the row that gives every answer",
      .add = AddInfer,
      .example = "infer --device=faulty:terms=8 --instr=sm_90/mma.m16n8k16.f32.f16.f16.f32",
-     .codes = "1 4 5 6 75",
-     .own = {{kClean, "a model gives every answer, and the table does not contradict it"},
-             {kMismatch, "the table is contradicted; no model gives every answer"},
-             {kDamaged, "answers that do not repeat; damaged recordings"},
-             {kStopped, "a lost device; a signal; the time or the budget was over before the end"}},
      .json = true},
     {.name = "changes",
      .what = "which instructions answer otherwise than the digests in the repository",
      .add = AddChanges,
      .example = "changes",
-     .codes = "1 5",
-     .own = {{kMismatch, "there are changes"}, {kClean, "there are none; also: --update"}},
      .json = true},
     {.name = "record",
      .what = "write a device's answers to a file",
      .add = AddRecord,
      .example = "record h100 --device=cuda:0",
-     .codes = "4 5 75",
      .json = true},
     {.name = "survey",
      .what = "everything that a device can say, in one folder",
      .add = AddSurvey,
      .example = "survey --device=cuda:0 --out=h100 --max_total_time=25m",
-     .codes = "1 4 5 75",
-     .own = {{kMismatch,
-              "an answer contradicts the table; with --compare: a common answer differs"},
-             {kInternal,
-              "internal error, or nothing was compared; also: a row traps, fails, does not repeat "
-              "or is laid out otherwise"},
-             {kStopped, "a signal; a full folder; a lost device; the time did not reach all"}},
      .json = true},
     {.name = "help", .what = "the flags of a verb", .add = AddHelp, .example = "help run"},
     {.name = "survey-ask", .what = "what `survey` runs", .add = AddSurveyAsk, .hidden = true},
@@ -277,18 +206,17 @@ std::string WhyNotParsed(const CLI::App& program, const CLI::App* verb,
 }
 
 // Help, the version, or what is wrong with the command line.
-int HelpOrFail(const CLI::App& program, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
-    PrintPaged(program.help());
-    return kClean;
+void HelpOrFail(const CLI::App& program, const CLI::ParseError& error, Ending& ending) {
+  if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) return PrintPaged(program.help());
+  if (error.get_exit_code() == 0) {  // --version
+    program.exit(error);
+    return;
   }
-  if (error.get_exit_code() == 0) return program.exit(error);  // --version
   const std::vector<CLI::App*> chosen = program.get_subcommands();
   const CLI::App* verb = chosen.empty() ? nullptr : chosen.front();
-  const int code = Fail(absl::InvalidArgumentError(WhyNotParsed(program, verb, error)));
-  std::fprintf(stderr, "`mmadiff help%s` says more\n",
-               verb == nullptr ? "" : (" " + verb->get_name()).c_str());
-  return code;
+  ending.Say(Verdict::kUsage,
+             absl::StrCat(WhyNotParsed(program, verb, error), "\n`mmadiff help",
+                          verb == nullptr ? "" : " " + verb->get_name(), "` says more"));
 }
 
 // CLI11 takes what follows for the value of "--instr" and "--instr=", also a flag.
@@ -305,9 +233,9 @@ void RefuseFlagsAsValues(CLI::App& app) {
 
 // A complaint about an exit code that means something else already.
 std::string IsFree(const std::string& code) {
-  for (const ExitCodeMeaning& taken : ExitCodes()) {
-    if (taken.code == kMismatch || code != std::to_string(taken.code)) continue;
-    return absl::StrCat(code, " already means: ", taken.what);
+  for (const ExitCode taken : ExitCodes()) {
+    if (taken == kMismatch || code != std::to_string(taken)) continue;
+    return absl::StrCat(code, " already means: ", MeaningOf(taken));
   }
   return "";
 }
@@ -342,7 +270,7 @@ int Main(int argc, char** argv) {
   AddGlobals(app, globals);
   RefuseFlagsAsValues(app);
 
-  std::function<int()> chosen;
+  Action chosen;
   const Verb* chosen_verb = nullptr;
   for (const Verb& verb : kVerbs) {
     CLI::App* command = app.add_subcommand(verb.name, verb.what);
@@ -355,21 +283,26 @@ int Main(int argc, char** argv) {
   }
   std::vector<std::string> args;
   for (int i = argc - 1; i > 0; --i) args.push_back(WithUnderscores(argv[i]));  // CLI11: reversed
-  int code;
+  Ending ending;
   try {
     app.parse(args);
+    ending = Ending(chosen_verb->name);
     if (globals.json && !chosen_verb->json) {
-      return Fail(absl::InvalidArgumentError(absl::StrCat(chosen_verb->name, " has no --json")));
+      ending.Say(Verdict::kUsage, absl::StrCat(chosen_verb->name, " has no --json"));
+    } else {
+      chosen(ending);
     }
-    code = chosen();
   } catch (const CLI::ParseError& error) {
-    code = HelpOrFail(app, error);
+    HelpOrFail(app, error, ending);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-    std::fprintf(stderr, "mmadiff: standard output could not be written\n");
-    return kNotDurable;
+    ending.Say(Verdict::kNotWritten, "standard output could not be written");
   }
-  return code == kMismatch ? globals.error_exitcode : code;
+  Console console = globals.MakeConsole();
+  for (const Ending::Said& said : ending.all()) {
+    if (!said.why.empty()) console.Warn(said.why);
+  }
+  return ending.exit_code(globals.error_exitcode);
 }
 
 }  // namespace

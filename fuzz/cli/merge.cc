@@ -18,13 +18,15 @@ struct MergeFlags {
   std::vector<std::string> in;
 };
 
-int RunMerge(const MergeFlags& flags, const Globals& globals) {
+void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   bool not_durable;
   const absl::StatusOr<Merged> merged = MergeRuns(flags.out, flags.in, not_durable);
-  if (!merged.ok()) return Fail(merged.status(), not_durable ? kNotDurable : kDamaged);
+  if (!merged.ok()) {
+    return ending.Say(merged.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
+  }
   for (const std::string& warning : merged->warnings) console.Warn(warning);
-  for (const std::string& what : merged->damage) console.Warn(what);
+  for (const std::string& what : merged->damage) ending.Say(Verdict::kHarmed, what);
   UnitResult all;
   for (const UnitResult& total : merged->totals) Accumulate(total, all);
   if (globals.json) {
@@ -59,17 +61,16 @@ int RunMerge(const MergeFlags& flags, const Globals& globals) {
                                                       flags.out, ", does them\n")),
              console.style().width, 2));
   }
-  return merged->damage.empty() ? kClean : kDamaged;
 }
 
 }  // namespace
 
-std::function<int()> AddMerge(CLI::App& command, const Globals& globals) {
+Action AddMerge(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<MergeFlags>();
   command.add_option("out", flags->out, "folder of the whole run; if it is there it is merged too")
       ->required();
   command.add_option("in", flags->in, "folders of the run: shards, attempts, copies")->required();
-  return [flags, &globals] { return RunMerge(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunMerge(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

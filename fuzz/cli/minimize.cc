@@ -22,13 +22,13 @@ absl::Status Lock(const std::string& folder, std::unique_ptr<FolderLock>& lock, 
   return absl::OkStatus();
 }
 
-int RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
-                const Globals& globals) {
+void RunMinimize(const std::string& argument, const std::string& device_spec, int64_t most_calls,
+                 const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   DeviceOr device = OpenDeviceAndWarn(device_spec, console);
-  if (!device.ok()) return Fail(device.status());
+  if (!device.ok()) return ending.Say(device.status());
   const absl::StatusOr<Subject> subject = LoadSubject(argument, device->get());
-  if (!subject.ok()) return Fail(subject.status());
+  if (!subject.ok()) return ending.Say(subject.status());
   if (subject->differing.empty()) {
     console.Warn(
         absl::StrCat(argument, ": the device gives the model's answer; nothing to shrink"));
@@ -36,24 +36,25 @@ int RunMinimize(const std::string& argument, const std::string& device_spec, int
     none.op = subject->mismatch.op->name;
     none.case_name = argument;
     if (globals.json) console.Print(FormatJsonMinimized(none, "equal"));
-    return kClean;
+    return;
   }
   std::unique_ptr<FolderLock> lock;
-  if (absl::Status s = Lock(globals.workdir, lock, console); !s.ok()) return Fail(s, kNotDurable);
+  if (absl::Status s = Lock(globals.workdir, lock, console); !s.ok())
+    return ending.Say(s, Verdict::kNotWritten);
   const auto minimized =
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
-  if (!minimized.ok()) return Fail(minimized.status(), kNotDurable);
+  if (!minimized.ok()) return ending.Say(minimized.status(), Verdict::kNotWritten);
   const Finding& finding = minimized->finding;
   console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky ? "flaky" : "differs")
                              : DescribeFinding(minimized->minimal, finding, console.style()));
-  if (!finding.flaky) return kMismatch;
-  console.Warn("the device's answers do not repeat, so they say nothing of the model");
-  return kDamaged;
+  if (!finding.flaky) return ending.Say(Verdict::kDiffers);
+  ending.Say(Verdict::kUnrepeated,
+             "the device's answers do not repeat, so they say nothing of the model");
 }
 
 }  // namespace
 
-std::function<int()> AddMinimize(CLI::App& command, const Globals& globals) {
+Action AddMinimize(CLI::App& command, const Globals& globals) {
   struct Flags {
     std::string subject, device = "auto";
     int64_t max_calls = 0;
@@ -66,8 +67,8 @@ std::function<int()> AddMinimize(CLI::App& command, const Globals& globals) {
                   "executions of the device to spend, about [20000; of a slow device 500]")
       ->check(CLI::PositiveNumber)
       ->type_name("N");
-  return [flags, &globals] {
-    return RunMinimize(flags->subject, flags->device, flags->max_calls, globals);
+  return [flags, &globals](Ending& ending) {
+    RunMinimize(flags->subject, flags->device, flags->max_calls, globals, ending);
   };
 }
 

@@ -81,26 +81,26 @@ void PrintJson(const MutantsOutcome& outcome, Console& console) {
   console.Print(JsonText(json, 1) + "\n");
 }
 
-int RunMutants(const MutantsFlags& flags, const Globals& globals) {
+void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
-  if (!ops.ok()) return Fail(ops.status());
-  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+  if (!ops.ok()) return ending.Say(ops.status());
+  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const auto outcome = KillMutants(
       {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
-  if (!outcome.ok()) return Fail(outcome.status());
+  if (!outcome.ok()) return ending.Say(outcome.status());
   if (globals.json) {
     PrintJson(*outcome, console);
   } else {
     PrintText(flags, ops->size(), *outcome, console);
   }
-  return outcome->survivors() > 0 ? kMismatch : kClean;
+  if (outcome->survivors() > 0) ending.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
+Action AddMutants(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
   command.add_option("--cases", flags->cases, "cases in which a mutant must die")
@@ -113,7 +113,7 @@ std::function<int()> AddMutants(CLI::App& command, const Globals& globals) {
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);
-  return [flags, &globals] { return RunMutants(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunMutants(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -174,23 +174,23 @@ class Answers {
   uint64_t found_[3] = {}, partial_ = 0, cases_ = 0;  // by Agreement
 };
 
-int Finish(const Answers& answers, const ProberOutcome& outcome, Console& console) {
+void Finish(const Answers& answers, const ProberOutcome& outcome, Ending& ending) {
   const auto& [dropped, late] = outcome;
   if (!late.empty()) {
-    console.Warn(absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
-                              ", were not asked all questions: ",
-                              StopSignal() != 0 ? "stopped by a signal"
-                                                : "--max_total_time was over; --instr asks fewer"));
+    ending.Say(Verdict::kEarly,
+               absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
+                            ", were not asked all questions: ",
+                            StopSignal() != 0 ? "stopped by a signal"
+                                              : "--max_total_time was over; --instr asks fewer"));
+  } else if (StopSignal() != 0) {
+    ending.Say(Verdict::kEarly);
   }
-  if (!dropped.empty()) {
-    console.Warn(absl::StrCat(dropped.size(), " instructions were dropped (above)"));
-    return CodeOfDropped(dropped, answers.cases() > 0);
+  SayDropped(dropped, answers.cases() > 0, ending);
+  if (answers.contradictions() > 0) ending.Say(Verdict::kDiffers);
+  if (answers.empty() && ending.all().empty()) {
+    ending.Say(Verdict::kNothing,
+               "nothing was asked: no such question applies to any of these instructions");
   }
-  if (answers.contradictions() > 0) return kMismatch;
-  if (!late.empty() || StopSignal() != 0) return kStopped;
-  if (!answers.empty()) return kClean;
-  return Fail(absl::InternalError(
-      "nothing was asked: no such question applies to any of these instructions"));
 }
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
@@ -212,7 +212,7 @@ absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags
   return questions;
 }
 
-int PrintQuestions(bool as_json, Console& console) {
+void PrintQuestions(bool as_json, Console& console) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
   for (const Question& q : Questions()) {
@@ -220,7 +220,6 @@ int PrintQuestions(bool as_json, Console& console) {
     text += Labelled(absl::StrFormat("%-17s ", q.id), q.text, console.style().width);
   }
   console.Print(as_json ? JsonText(json, 1) + "\n" : text);
-  return kClean;
 }
 
 // How long the sweeps of all pairs may take: said before they begin.
@@ -237,25 +236,25 @@ void SayHowLong(const ProberOptions& options, const ProbeFlags& flags, const Glo
                  true);
 }
 
-int RunProbe(const ProbeFlags& flags, const Globals& globals) {
+void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   if (flags.list) return PrintQuestions(globals.json, console);
   const absl::StatusOr<std::vector<const Question*>> questions = QuestionsOf(flags);
-  if (!questions.ok()) return Fail(questions.status());
+  if (!questions.ok()) return ending.Say(questions.status());
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!limit.ok()) return Fail(limit.status());
+  if (!limit.ok()) return ending.Say(limit.status());
   absl::StatusOr<std::vector<const Operation*>> ops =
       OperationsMatching(flags.instr, Models::kOptional);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return Fail(engine.status());
+  if (!engine.ok()) return ending.Say(engine.status());
   if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
-    return Fail(s);
+    return ending.Say(s);
   }
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
-      return Fail(absl::DataLossError(s.message()), kNotDurable);
+      return ending.Say(Verdict::kNotWritten, std::string(s.message()));
   }
   HandleStopSignals();
   Answers answers;
@@ -271,12 +270,13 @@ int RunProbe(const ProbeFlags& flags, const Globals& globals) {
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
   answers.Print(globals, flags.stats, flags.out, flags.device,
                 console);  // also what came before an error
-  return outcome.ok() ? Finish(answers, *outcome, console) : Fail(outcome.status(), kNotDurable);
+  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
+  Finish(answers, *outcome, ending);
 }
 
 }  // namespace
 
-std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
+Action AddProbe(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ProbeFlags>();
   command.add_flag("--all", flags->all, "every question");
   command.add_option("--question", flags->question, "ids, comma separated")
@@ -295,7 +295,7 @@ std::function<int()> AddProbe(CLI::App& command, const Globals& globals) {
                   "folder for every case with its answer (for replay and recorded:) and for the "
                   "cases that nothing explains")
       ->type_name("FOLDER");
-  return [flags, &globals] { return RunProbe(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunProbe(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -36,10 +36,10 @@ struct Report {
   Json pairs = Json::array(), matrices = Json::array(), fingerprint = nullptr;
   bool told = false;  // two models that were named
 
-  int Print(const Globals& globals, Console& console) const {
+  void Print(const Globals& globals, Console& console, Ending& ending) const {
     const Json json = {{"pairs", pairs}, {"matrices", matrices}, {"fingerprint", fingerprint}};
     console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
-    return told ? kMismatch : kClean;
+    if (told) ending.Say(Verdict::kDiffers);
   }
 };
 
@@ -309,7 +309,7 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
 
 }  // namespace
 
-std::function<int()> AddRace(CLI::App& command, const Globals& globals) {
+Action AddRace(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   command
       .add_option("rows", flags->rows,
@@ -323,10 +323,11 @@ std::function<int()> AddRace(CLI::App& command, const Globals& globals) {
                   "of two architectures: globs of instructions, comma separated")
       ->delimiter(',')
       ->type_name("GLOBS");
-  return [flags, &globals] {
+  return [flags, &globals](Ending& ending) {
     Console console = globals.MakeConsole();
     const absl::StatusOr<Report> report = Race(*flags, console.style());
-    return report.ok() ? report->Print(globals, console) : Fail(report.status());
+    if (!report.ok()) return ending.Say(report.status());
+    report->Print(globals, console, ending);
   };
 }
 

@@ -35,15 +35,16 @@ void PrintJson(const RecordFlags& flags, const std::string& identity,
   console.Print(JsonText(json, 1) + "\n");
 }
 
-int RecordIntoLog(const RecordFlags& flags, Engine& engine,
-                  const std::vector<const Operation*>& ops, bool json, Console& console) {
+void RecordIntoLog(const RecordFlags& flags, Engine& engine,
+                   const std::vector<const Operation*>& ops, bool json, Console& console,
+                   Ending& ending) {
   HandleStopSignals();
   const auto outcome = RecordLog({ops, FindStrategy(flags.strategy), flags.seed, flags.cases},
                                  engine, flags.out, console);
-  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   if (outcome->dot_products == 0) {
     console.Warn("nothing was recorded");
-    return CodeOfDropped(outcome->dropped, false);
+    return SayDropped(outcome->dropped, false, ending);
   }
   const std::string identity = engine.device().identity();
   if (json) {
@@ -54,18 +55,19 @@ int RecordIntoLog(const RecordFlags& flags, Engine& engine,
         absl::StrCat(outcome->dot_products, " dot products of ", identity, " in ", flags.out, "\n"),
         console.style().width, 2));
   }
-  return CodeOfDropped(outcome->dropped, true);
+  SayDropped(outcome->dropped, true, ending);
 }
 
-int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
-                     const std::vector<const Operation*>& ops, bool json, Console& console) {
+void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
+                      const std::vector<const Operation*>& ops, bool json, Console& console,
+                      Ending& ending) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!limit.ok()) return Fail(limit.status());
+  if (!limit.ok()) return ending.Say(limit.status());
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != RecordFlags().regressions) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
+    return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
   }
   HandleStopSignals();
   const RecorderOptions options = {.ops = ops,
@@ -81,9 +83,10 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                               " (--max_total_time)"),
                  true);
   const auto outcome = RecordFolder(options, engine, flags.out, console);
-  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   if (outcome->stopped) {
-    console.Warn("stopped by a signal: the recording has all raw answers and fewer digests");
+    ending.Say(Verdict::kEarly,
+               "stopped by a signal: the recording has all raw answers and fewer digests");
   }
   if (outcome->without_digests > 0 && !outcome->stopped) {
     console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
@@ -110,27 +113,27 @@ int RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                      " dot products in ", outcome->digest_units, " units\n"),
         console.style().width, 2));
   }
-  return outcome->stopped ? kStopped : CodeOfDropped(dropped, true);
+  SayDropped(dropped, true, ending);
 }
 
-int RunRecord(const RecordFlags& flags, const Globals& globals) {
+void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return Fail(engine.status());
+  if (!engine.ok()) return ending.Say(engine.status());
   absl::StatusOr<std::vector<const Operation*>> ops =
       OperationsMatching(flags.instr, Models::kOptional);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
-    return Fail(s);
+    return ending.Say(s);
   }
-  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
   const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;
-  return record(flags, **engine, *ops, globals.json, console);
+  record(flags, **engine, *ops, globals.json, console, ending);
 }
 
 }  // namespace
 
-std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
+Action AddRecord(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RecordFlags>();
   command
       .add_option("out", flags->out, "folder to create; a name that ends in .log: one block log")
@@ -153,7 +156,7 @@ std::function<int()> AddRecord(CLI::App& command, const Globals& globals) {
       .add_option("--regressions", flags->regressions,
                   "folder of cases whose answers a folder has too [corpus/regressions if there]")
       ->type_name("FOLDER");
-  return [flags, &globals] { return RunRecord(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -139,44 +139,44 @@ Json CountsJson(const ReplayOutcome& o) {
   return json;
 }
 
-int Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console) {
+void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console,
+            Ending& ending) {
   if (!flags.junit.empty()) {
-    if (absl::Status s = WriteFileDurably(flags.junit, JUnit("replay", outcome.test_results));
-        !s.ok()) {
-      return Fail(s, kNotDurable);
-    }
+    ending.Say(WriteFileDurably(flags.junit, JUnit("replay", outcome.test_results)),
+               Verdict::kNotWritten);
   }
-  if (!outcome.durable.ok()) return Fail(outcome.durable, kNotDurable);
+  ending.Say(outcome.durable, Verdict::kNotWritten);
   if (!flags.options.why.empty() && outcome.moves.empty()) {
     console.Warn("--why explained nothing: no finding differs");
   }
-  const bool flaky = outcome.flaky > 0;
-  if (flaky) console.Warn("the device's answers do not repeat, so they say nothing");
+  if (outcome.flaky > 0) {
+    ending.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
+  }
   if (outcome.filed_flaky > 0) {
     console.Warn(absl::StrCat(outcome.filed_flaky,
                               " of these cases were filed because the device did not repeat its "
                               "answers: neither equality nor a difference proves anything"));
   }
   const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
-  const bool differs = outcome.differing + outcome.differing_units + outcome.changed +
-                           outcome.changed_units + outcome.contradictions !=
-                       0;
-  if (!outcome.dropped.empty()) return CodeOfDropped(outcome.dropped, !nothing);
-  if (outcome.troubled > 0) return kInternal;  // as the survey itself
-  if (nothing && differs) return kMismatch;    // of a folder's own answers
-  if (nothing && (outcome.damaged || flaky)) return kDamaged;
-  if (nothing && outcome.unsupported + outcome.unsupported_units > 0) {
-    return Fail(absl::NotFoundError("the device has none of these instructions"));
+  SayDropped(outcome.dropped, !nothing, ending);
+  if (outcome.troubled > 0) ending.Say(Verdict::kRowFailed);  // as the survey itself
+  if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
+          outcome.contradictions >
+      0) {
+    ending.Say(Verdict::kDiffers);
   }
-  if (nothing) return Fail(absl::InternalError("nothing was compared; that is no pass"));
-  if (differs) return kMismatch;
-  return outcome.damaged || flaky ? kDamaged : kClean;
+  if (outcome.damaged) ending.Say(Verdict::kHarmed);
+  if (!nothing || !ending.all().empty()) return;
+  if (outcome.unsupported + outcome.unsupported_units > 0) {
+    return ending.Say(Verdict::kNotHere, "the device has none of these instructions");
+  }
+  ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
 }
 
-int RunReplay(const ReplayFlags& flags, const Globals& globals) {
+void RunReplay(const ReplayFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   if (!flags.options.why.empty() && !flags.options.update) {
-    return Fail(absl::InvalidArgumentError("--why is written into findings: it needs --update"));
+    return ending.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
   }
   std::string spec = flags.device;
   for (const std::string& subject : flags.options.subjects) {
@@ -185,7 +185,7 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   std::unique_ptr<Engine> engine;
   if (!spec.empty()) {
     EngineOr opened = OpenEngineAndWarn(spec, console);
-    if (!opened.ok()) return Fail(opened.status());
+    if (!opened.ok()) return ending.Say(opened.status());
     engine = *std::move(opened);
   }
   ReplayOptions options = flags.options;
@@ -202,10 +202,10 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
   };
   const auto outcome = ReplaySubjects(options, engine.get(), report, console);
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
-    return Fail(absl::NotFoundError(
-        absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another")));
+    return ending.Say(Verdict::kNotHere,
+                      absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));
   }
-  if (!outcome.ok()) return Fail(outcome.status());
+  if (!outcome.ok()) return ending.Say(outcome.status());
   if (globals.json) {
     Json json = {{"reports", std::move(reports)}};
     json.update(CountsJson(*outcome));
@@ -214,12 +214,12 @@ int RunReplay(const ReplayFlags& flags, const Globals& globals) {
     console.Print(
         Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
   }
-  return Finish(flags, *outcome, console);
+  Finish(flags, *outcome, console, ending);
 }
 
 }  // namespace
 
-std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
+Action AddReplay(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReplayFlags>();
   command
       .add_option("subject", flags->options.subjects,
@@ -248,7 +248,7 @@ std::function<int()> AddReplay(CLI::App& command, const Globals& globals) {
       ->type_name("TEXT");
   AddThreads(command, flags->threads);
   command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
-  return [flags, &globals] { return RunReplay(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunReplay(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -43,49 +43,49 @@ const PageFormat* FormatOf(const ReportFlags& flags, bool json) {
   return format == std::end(kFormats) ? nullptr : format;
 }
 
-int CompareTwo(const ReportFlags& flags, const Globals& globals) {
+void CompareTwo(const ReportFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const auto difference = CompareFolders(flags.compare[0], flags.compare[1]);
-  if (!difference.ok()) return Fail(difference.status());
-  for (const std::string& what : difference->damage) console.Warn(what);
+  if (!difference.ok()) return ending.Say(difference.status());
+  for (const std::string& what : difference->damage) ending.Say(Verdict::kHarmed, what);
   console.Print(globals.json ? JsonText(difference->Json(), 1) + "\n"
                              : difference->Text(console.style().width));
-  if (difference->common == 0 && difference->answers.rows.empty() && difference->damage.empty()) {
-    return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
+  if (!difference->answers.rows.empty()) ending.Say(Verdict::kDiffers);
+  if (difference->common == 0 && ending.all().empty()) {
+    ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
   }
-  if (!difference->answers.rows.empty()) return kMismatch;
-  return difference->damage.empty() ? kClean : kDamaged;
 }
 
-int RunReport(const ReportFlags& flags, const Globals& globals) {
+void RunReport(const ReportFlags& flags, const Globals& globals, Ending& ending) {
   if (flags.folders.empty() == flags.compare.empty()) {
-    return Fail(absl::InvalidArgumentError("name folders of runs, or --compare A B"));
+    return ending.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
   }
   if (!flags.compare.empty() &&
       !(flags.out.empty() && flags.junit.empty() && !flags.markdown && !flags.csv)) {
-    return Fail(absl::InvalidArgumentError(
-        "--compare writes text or --json to stdout, and no other page: redirect it"));
+    return ending.Say(Verdict::kUsage,
+                      "--compare writes text or --json to stdout, and no other page: redirect it");
   }
-  if (!flags.compare.empty()) return CompareTwo(flags, globals);
+  if (!flags.compare.empty()) return CompareTwo(flags, globals, ending);
   if (flags.markdown && flags.csv) {
-    return Fail(absl::InvalidArgumentError("one of --markdown and --csv at a time"));
+    return ending.Say(Verdict::kUsage, "one of --markdown and --csv at a time");
   }
   const PageFormat* format = FormatOf(flags, globals.json);
   if (format == nullptr) {
-    return Fail(absl::InvalidArgumentError(
+    return ending.Say(
+        Verdict::kUsage,
         absl::StrCat("--out=", flags.out,
                      ": the name ends in none of .html, .md, .json, .csv, .xml; end it so, "
-                     "or give --markdown or --csv")));
+                     "or give --markdown or --csv"));
   }
   Console console = globals.MakeConsole();
   const absl::StatusOr<ReportData> data = GatherReport({flags.folders}, console);
-  if (!data.ok()) return Fail(data.status());
+  if (!data.ok()) return ending.Say(data.status());
   const std::pair<std::string, const PageFormat*> files[] = {{flags.out, format},
                                                              {flags.junit, &kFormats[4]}};
   for (const auto& [path, of] : files) {
     if (path.empty()) continue;
     if (absl::Status s = WriteFileDurably(path, of->page(*data)); !s.ok()) {
-      return Fail(s, kNotDurable);
+      return ending.Say(s, Verdict::kNotWritten);
     }
   }
   for (const ReportRun& run : data->runs) {
@@ -99,17 +99,18 @@ int RunReport(const ReportFlags& flags, const Globals& globals) {
   } else if (flags.out.empty()) {
     console.Print(format->page(*data));
   }
-  if (data->Damaged()) return kDamaged;
+  if (data->Damaged()) ending.Say(Verdict::kHarmed);
   const auto nothing = [](const ReportRun& run) {
     return run.total.dot_products == 0 && run.Count(ReportRow::kDiffers) == 0;
   };
-  if (std::ranges::none_of(data->runs, nothing)) return kClean;
-  return Fail(absl::InternalError("of a run nothing was compared; that is no pass"));
+  if (std::ranges::any_of(data->runs, nothing) && ending.all().empty()) {
+    ending.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
+  }
 }
 
 }  // namespace
 
-std::function<int()> AddReport(CLI::App& command, const Globals& globals) {
+Action AddReport(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReportFlags>();
   command.add_option("folder", flags->folders,
                      "folders of runs; the shards of one run are summed, other runs stand beside");
@@ -125,7 +126,7 @@ std::function<int()> AddReport(CLI::App& command, const Globals& globals) {
   command.add_flag("--markdown", flags->markdown, "as Markdown; without --out the default");
   command.add_flag("--csv", flags->csv, "as a table, a row an instruction");
   command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
-  return [flags, &globals] { return RunReport(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunReport(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -164,11 +164,12 @@ void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
   console.Print(text);
 }
 
-// After the report: what else is to be said, and the exit code.
-int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, bool require_coverage,
-           Console& console) {
+// After the report: the verdicts.
+void SayVerdicts(const CampaignOptions& options, const CampaignOutcome& outcome,
+                 bool require_coverage, Console& console, Ending& ending) {
   if (!outcome.durable.ok()) {
-    return Fail(outcome.durable, outcome.damaged_findings ? kDamaged : kNotDurable);
+    return ending.Say(outcome.durable,
+                      outcome.damaged_findings ? Verdict::kHarmed : Verdict::kNotWritten);
   }
   uint64_t compared = 0, mismatches = 0;
   bool finished = true;
@@ -179,58 +180,63 @@ int Finish(const CampaignOptions& options, const CampaignOutcome& outcome, bool 
     mismatches += op.total.mismatches;
     finished &= op.finished || op.stopped || !op.dropped.ok();
   }
-  const bool only_begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
   if (!outcome.device.ok()) {
-    console.Warn(outcome.device.message());
+    const std::string why(outcome.device.message());
     if (compared == 0 && StopSignal() == 0) {
-      return absl::IsNotFound(outcome.device) ? kNoDevice : kInternal;
+      return ending.Say(absl::IsNotFound(outcome.device) ? Verdict::kNotHere : Verdict::kRowFailed,
+                        why);
     }
-    console.Warn("the device failed; finished units are kept, the same command line resumes");
-  } else if (outcome.stopped_by && !finished) {
-    console.Warn(absl::StrCat(
+    console.Warn(why);
+    ending.Say(Verdict::kEarly,
+               "the device failed; finished units are kept, the same command line resumes");
+  } else if (!finished) {
+    const bool only_begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
+    const std::string why = absl::StrCat(
         "stopped early (", Name(outcome.stopped_by), "); ",
         only_begun ? "no unit was done: the same command line begins them again and needs more time"
-                   : "nothing is lost, the same command line resumes"));
+                   : "nothing is lost, the same command line resumes");
+    if (options.forever && outcome.stopped_by.kind == StopCause::kTimeLimit && !only_begun) {
+      console.Warn(why);
+    } else {
+      ending.Say(Verdict::kEarly, outcome.stopped_by ? why : "");
+    }
   }
-  if (const ExitCode code = CodeOfDropped(dropped, compared > 0); code != kClean) return code;
-  if (mismatches != 0 && OnlyFlaky(outcome)) {
-    console.Warn("the device's answers do not repeat, so they say nothing of the model");
-    return kDamaged;
+  SayDropped(dropped, compared > 0, ending);
+  if (mismatches > 0 && OnlyFlaky(outcome)) {
+    ending.Say(Verdict::kUnrepeated,
+               "the device's answers do not repeat, so they say nothing of the model");
+  } else if (mismatches > 0) {
+    ending.Say(Verdict::kDiffers);
   }
-  if (mismatches != 0) return kMismatch;
-  if (outcome.damaged_findings) return kDamaged;
+  if (outcome.damaged_findings) ending.Say(Verdict::kHarmed);
   if (!outcome.distrusted.empty()) {
-    console.Warn(
-        absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
-                     "why, remove ",
-                     options.workdir, "/distrusted.txt"));
-    return kDamaged;
+    ending.Say(Verdict::kHarmed,
+               absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
+                            "why, remove ",
+                            options.workdir, "/distrusted.txt"));
   }
-  if (std::any_of(outcome.ops.begin(), outcome.ops.end(),
-                  [](const OperationOutcome& op) { return op.unrepeated; })) {
-    console.Warn(absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
-                              "/findings do not occur any more: the device is not what it was; "
-                              "remove them once you know why"));
-    return kDamaged;
+  if (std::ranges::any_of(outcome.ops, &OperationOutcome::unrepeated)) {
+    ending.Say(Verdict::kUnrepeated,
+               absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
+                            "/findings do not occur any more: the device is not what it was; "
+                            "remove them once you know why"));
   }
+  if (!ending.all().empty()) return;
   if (IsEmptyShard(options, outcome)) {
-    return Fail(absl::InternalError(
-        absl::StrCat("shard ", options.shard, "/", options.shards,
-                     " has no unit of these cases: write fewer shards or more --cases")));
+    return ending.Say(Verdict::kNothing,
+                      absl::StrCat("shard ", options.shard, "/", options.shards,
+                                   " has no unit of these cases: write fewer shards or more "
+                                   "--cases"));
   }
-  if (compared == 0 && outcome.device.ok() && (!outcome.stopped_by || options.forever)) {
-    return Fail(absl::InternalError("nothing was compared; that is no pass"));
-  }
-  if (!outcome.device.ok()) return kStopped;
-  if (!finished &&
-      !(options.forever && outcome.stopped_by.kind == StopCause::kTimeLimit && !only_begun)) {
-    return kStopped;
+  if (compared == 0) {
+    return ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
   }
   const size_t incomplete = require_coverage ? IncompleteOperations(options, outcome).size() : 0;
-  if (incomplete == 0) return kClean;
-  return Fail(absl::InternalError(absl::StrCat(
-      "--require_coverage: ", incomplete, " of ", outcome.ops.size(),
-      " instructions are incomplete; --extend with more --cases, or --strategy=scheduled")));
+  if (incomplete == 0) return;
+  ending.Say(Verdict::kThin,
+             absl::StrCat("--require_coverage: ", incomplete, " of ", outcome.ops.size(),
+                          " instructions are incomplete; --extend with more --cases, or "
+                          "--strategy=scheduled"));
 }
 
 // A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
@@ -247,28 +253,28 @@ NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& optio
                        " --cases=", CountText(options.cases * 100))};
 }
 
-int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) {
+void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command, Ending& ending) {
   CampaignOptions options;
   options.strategy = StrategyOfRun(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
   options.extend = flags.extend;
   if (flags.extend && globals.workdir.empty()) {
-    return Fail(absl::InvalidArgumentError(
-        "--extend needs --workdir: the folder of the run whose cases are raised"));
+    return ending.Say(Verdict::kUsage,
+                      "--extend needs --workdir: the folder of the run whose cases are raised");
   }
   options.max_mismatches = flags.max_mismatches;
   options.print_findings = !globals.json;
-  if (absl::Status s = ParseTimes(flags, options); !s.ok()) return Fail(s);
+  if (absl::Status s = ParseTimes(flags, options); !s.ok()) return ending.Say(s);
   const absl::StatusOr<Shard> shard = ParseShard(flags.shard, std::getenv);
-  if (!shard.ok()) return Fail(shard.status());
+  if (!shard.ok()) return ending.Say(shard.status());
   options.shard = shard->index;
   options.shards = shard->count;
-  if (flags.cases == 0) return Fail(absl::InvalidArgumentError("--cases must be at least 1"));
+  if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
 
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
-  if (!engine.ok()) return Fail(engine.status());
+  if (!engine.ok()) return ending.Say(engine.status());
   const bool resident = (*engine)->resident();
   const Device& device = (*engine)->device();
   // By default a quick look: a million executions, or sixteen million dot products of large ones;
@@ -277,7 +283,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
   absl::StatusOr<std::vector<const Operation*>> ops = SupportedOperations(flags, device);
-  if (!ops.ok()) return Fail(ops.status());
+  if (!ops.ok()) return ending.Say(ops.status());
   options.ops = *ops;
   if (options.strategy == &Scheduled()) {
     for (const Operation* op : options.ops) {
@@ -294,7 +300,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   if (flags.dry_run) {
     console.Print(globals.json ? PlanJson(options, manifest, device)
                                : Wrap(Plan(options, manifest, device), console.style().width, 2));
-    return kClean;
+    return;
   }
   HandleStopSignals();
   WarnOfEquivalent(flags.device, options.ops, console);
@@ -308,7 +314,7 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
                    true);
   }
   absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, OpenerOf(flags.device), console);
-  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   std::erase(outcome->warnings, (*engine)->warning());  // was said
   for (const std::string& warning : outcome->warnings) console.Warn(warning);
   if (globals.json) {
@@ -316,12 +322,12 @@ int Run(const RunFlags& flags, const Globals& globals, const CLI::App& command) 
   } else {
     PrintReport(options, *outcome, CommandsAfter(command, options, *outcome), flags.stats, console);
   }
-  return Finish(options, *outcome, flags.require_coverage, console);
+  SayVerdicts(options, *outcome, flags.require_coverage, console, ending);
 }
 
 }  // namespace
 
-std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
+Action AddRun(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RunFlags>();
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "what to run on");
@@ -359,7 +365,7 @@ std::function<int()> AddRun(CLI::App& command, const Globals& globals) {
                    "fail also where classes of cases or bins of the arithmetic are too few");
   command.add_flag("--dry_run", flags->dry_run, "print what would run");
   command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
-  return [flags, &globals, &command] { return Run(*flags, globals, command); };
+  return [flags, &globals, &command](Ending& ending) { Run(*flags, globals, command, ending); };
 }
 
 }  // namespace mmadiff

@@ -102,15 +102,14 @@ Json JsonOf(const ShardsStatus& s) {
           {"missing_shards", s.missing}};
 }
 
-int RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals) {
+void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const size_t width = console.style().width;
   std::vector<RunStatus> folders;
-  bool damaged = false;
   for (const std::string& path : paths) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
-    if (!status.ok()) return Fail(status.status());
-    damaged |= !status->damage.empty();
+    if (!status.ok()) return ending.Say(status.status());
+    if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
     folders.push_back(*std::move(status));
   }
   Json json = {{"folders", Json::array()}, {"total", nullptr}};
@@ -121,21 +120,20 @@ int RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals)
   }
   if (folders.size() > 1) {
     const absl::StatusOr<ShardsStatus> sum = SumShards(folders);
-    if (!sum.ok()) return Fail(sum.status());
+    if (!sum.ok()) return ending.Say(sum.status());
     json["total"] = JsonOf(*sum);
     text += Text(*sum, width);
   }
   console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
-  return damaged ? kDamaged : kClean;
 }
 
 }  // namespace
 
-std::function<int()> AddStatus(CLI::App& command, const Globals& globals) {
+Action AddStatus(CLI::App& command, const Globals& globals) {
   const auto folders = std::make_shared<std::vector<std::string>>();
   command.add_option("folder", *folders, "folders of runs; several: the shards of one run")
       ->required();
-  return [folders, &globals] { return RunStatusVerb(*folders, globals); };
+  return [folders, &globals](Ending& ending) { RunStatusVerb(*folders, globals, ending); };
 }
 
 }  // namespace mmadiff

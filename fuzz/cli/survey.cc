@@ -33,40 +33,50 @@ bool NobodyAnswered(const SurveyOutcome& outcome) {
                      [](const SurveyResult& r) { return absl::IsNotFound(r.status); });
 }
 
-ExitCode CodeOf(const SurveyOutcome& outcome, const SurveySummary& summary) {
+void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, Ending& ending) {
+  if (NobodyAnswered(outcome)) {
+    ending.Say(Verdict::kNotHere);
+  } else if (summary.troubled > 0) {
+    ending.Say(Verdict::kRowFailed);
+  }
+  if (summary.changed > 0) ending.Say(Verdict::kDiffers);
   const bool stopped = outcome.stopped_by && outcome.stopped_by.kind != StopCause::kTimeLimit;
-  if (!outcome.device.ok() || stopped) return kStopped;
-  if (NobodyAnswered(outcome)) return kNoDevice;
-  if (summary.troubled > 0) return kInternal;
-  if (summary.changed > 0) return kMismatch;
-  return outcome.missing.empty() ? kClean : kStopped;
+  if (outcome.stopped_by.kind == StopCause::kFolderFull) {
+    ending.Say(Verdict::kEarly,
+               "the folder is full: a survey with a larger --max_bytes needs another --out");
+  } else if (!outcome.device.ok() || stopped || !outcome.missing.empty()) {
+    ending.Say(Verdict::kEarly,
+               absl::StrCat("not everything was reached",
+                            outcome.stopped_by ? ": " + Name(outcome.stopped_by) : "",
+                            "; nothing is lost, the same command line goes on"));
+  }
 }
 
-int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
+void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<absl::Duration> time =
       ParseDuration("--max_total_time", flags.max_total_time);
-  if (!time.ok()) return Fail(time.status());
+  if (!time.ok()) return ending.Say(time.status());
   if (flags.cases == 0 && *time <= absl::ZeroDuration()) {
-    return Fail(absl::InvalidArgumentError("--max_total_time=0 needs --cases: runs have no end"));
+    return ending.Say(Verdict::kUsage, "--max_total_time=0 needs --cases: runs have no end");
   }
   const absl::StatusOr<absl::Duration> timeout = ParseDuration("--timeout", flags.timeout);
-  if (!timeout.ok()) return Fail(timeout.status());
+  if (!timeout.ok()) return ending.Say(timeout.status());
   if (*timeout < absl::Seconds(1)) {
-    return Fail(absl::InvalidArgumentError("--timeout must be at least one second"));
+    return ending.Say(Verdict::kUsage, "--timeout must be at least one second");
   }
   if (PlainLine(flags.device) != flags.device) {
-    return Fail(absl::InvalidArgumentError("--device is no plain text: " + flags.device));
+    return ending.Say(Verdict::kUsage, "--device is no plain text: " + flags.device);
   }
   if (flags.max_bytes < 1'000'000) {
-    return Fail(absl::InvalidArgumentError("--max_bytes must be at least 1e6"));
+    return ending.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
   }
   if (const auto ops = OperationsMatching(flags.instr, Models::kOptional); !ops.ok())
-    return Fail(ops.status());
+    return ending.Say(ops.status());
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
-    return Fail(absl::InvalidArgumentError(absl::StrCat(flags.regressions, ": no such folder")));
+    return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
   }
   HandleStopSignals();
   SurveyOptions options = {.folder = flags.out,
@@ -78,7 +88,7 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
                            .regressions = missing ? "" : regressions};
   if (*time > absl::ZeroDuration()) options.time = *time;
   const auto outcome = RunSurvey(options, AskInChild(kAskVerb, *timeout), console);
-  if (!outcome.ok()) return Fail(outcome.status(), kNotDurable);
+  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   for (const std::string& warning : outcome->warnings) console.Warn(warning);
   const SurveySummary summary = Summarize(*outcome);
   std::string note;
@@ -88,34 +98,26 @@ int RunSurvey(const SurveyFlags& flags, const Globals& globals) {
   console.Print(globals.json         ? SurveyJson(summary)
                 : console.terminal() ? SurveyScreen(summary, flags.out, console.style())
                                      : SurveyPage(summary));
-  if (!durable.ok()) return Fail(durable, kNotDurable);
+  if (!durable.ok()) return ending.Say(durable, Verdict::kNotWritten);
   if (!outcome->device.ok()) console.Warn(outcome->device.message());
-  const ExitCode code = CodeOf(*outcome, summary);
-  if (outcome->stopped_by.kind == StopCause::kFolderFull) {
-    console.Warn("the folder is full: a survey with a larger --max_bytes needs another --out");
-  } else if (code == kStopped || !outcome->missing.empty()) {
-    console.Warn(absl::StrCat("not everything was reached",
-                              outcome->stopped_by ? ": " + Name(outcome->stopped_by) : "",
-                              "; nothing is lost, the same command line goes on"));
-  }
-  return code;
+  SayVerdicts(*outcome, summary, ending);
 }
 
-int CompareFolders(const SurveyFlags& flags, const Globals& globals) {
+void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
-  if (!difference.ok()) return Fail(difference.status());
+  if (!difference.ok()) return ending.Say(difference.status());
   for (const std::string& warning : difference->warnings) console.Warn(warning);
   console.Print(globals.json ? difference->Json() : difference->Text(console.style().width));
   if (difference->compared == 0) {
-    return Fail(absl::InternalError("the two have nothing in common; that is no pass"));
+    return ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
   }
-  return difference->rows.empty() ? kClean : kMismatch;
+  if (!difference->rows.empty()) ending.Say(Verdict::kDiffers);
 }
 
 }  // namespace
 
-std::function<int()> AddSurvey(CLI::App& command, const Globals& globals) {
+Action AddSurvey(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<SurveyFlags>();
   AddDevice(command, flags->device, "who is asked");
   command.add_option("--out", flags->out, "one that is there goes on")->type_name("FOLDER");
@@ -139,17 +141,19 @@ std::function<int()> AddSurvey(CLI::App& command, const Globals& globals) {
   command.add_option("--compare", flags->compare, "two folders: where do their answers differ?")
       ->expected(2)
       ->type_name("FOLDER");
-  return [flags, &globals] {
-    if (!flags->compare.empty()) return CompareFolders(*flags, globals);
+  return [flags, &globals](Ending& ending) {
+    if (!flags->compare.empty()) return CompareFolders(*flags, globals, ending);
     if (flags->out.empty()) {
-      return Fail(absl::InvalidArgumentError("--out=FOLDER, or --compare A B"));
+      return ending.Say(Verdict::kUsage, "--out=FOLDER, or --compare A B");
     }
-    return RunSurvey(*flags, globals);
+    RunSurvey(*flags, globals, ending);
   };
 }
 
-std::function<int()> AddSurveyAsk(CLI::App&, const Globals&) {
-  return [] { return AnswerSurvey(); };
+Action AddSurveyAsk(CLI::App&, const Globals&) {
+  return [](Ending& ending) {
+    if (AnswerSurvey() != 0) ending.Say(Verdict::kBroken);
+  };
 }
 
 }  // namespace mmadiff

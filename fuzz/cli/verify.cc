@@ -97,37 +97,34 @@ Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rec
           {"command", CommandOf(flags, outcome, unit)}};
 }
 
-int Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console) {
-  for (const std::string& what : outcome.damage) console.Warn(what);
+void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,
+            Ending& ending) {
+  for (const std::string& what : outcome.damage) ending.Say(Verdict::kHarmed, what);
   for (const absl::Status& s : outcome.failed) console.Warn(s.message());
+  SayDropped(outcome.failed, !outcome.done.empty(), ending);
   if (!outcome.device.ok()) console.Warn(outcome.device.message());
   if (outcome.stopped_by) {
     console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
                               "); the same command line begins again"));
   }
+  if (outcome.done.size() < outcome.sampled) ending.Say(Verdict::kEarly);
   if (model > 0) {
-    console.Warn(
-        "the model gives other digests than stored: this program or a machine on which it "
-        "ran computes wrong, and the device is not judged");
-    return kInternal;
+    ending.Say(Verdict::kBroken,
+               "the model gives other digests than stored: this program or a machine on which it "
+               "ran computes wrong, and the device is not judged");
   }
-  if (const ExitCode code = CodeOfDropped(outcome.failed, !outcome.done.empty()); code != kClean) {
-    return code;
-  }
-  if (device > 0) return kMismatch;
-  if (!outcome.damage.empty()) return kDamaged;
-  return outcome.done.size() < outcome.sampled ? kStopped : kClean;
+  if (device > 0) ending.Say(Verdict::kDiffers);
 }
 
-int RunVerify(const VerifyFlags& flags, const Globals& globals) {
+void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending) {
   RecheckOptions options;
   options.seed = flags.seed;
   options.threads = ThreadsOf(flags.threads);
-  if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return Fail(s);
-  if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return Fail(s);
+  if (absl::Status s = ParseSample(flags.sample, options); !s.ok()) return ending.Say(s);
+  if (absl::Status s = ParseUnitName(flags.unit, options); !s.ok()) return ending.Say(s);
   if (!flags.max_total_time.empty()) {
     const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
-    if (!limit.ok()) return Fail(limit.status());
+    if (!limit.ok()) return ending.Say(limit.status());
     options.limit = TimeLimit::After(*limit);
   }
   Console console = globals.MakeConsole();
@@ -136,7 +133,7 @@ int RunVerify(const VerifyFlags& flags, const Globals& globals) {
     return OpenEngineAndWarn(flags.device.empty() ? device : flags.device, console);
   };
   const auto outcome = Recheck(flags.folder, options, open);
-  if (!outcome.ok()) return Fail(outcome.status());
+  if (!outcome.ok()) return ending.Say(outcome.status());
   uint64_t model = 0, device = 0;
   Json json = {{"folder", flags.folder},
                {"finished_units", outcome->finished},
@@ -156,12 +153,12 @@ int RunVerify(const VerifyFlags& flags, const Globals& globals) {
                   " units equal; ", outcome->sampled, " chosen of ", outcome->finished,
                   " finished\n");
   console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
-  return Finish(*outcome, model, device, console);
+  Finish(*outcome, model, device, console, ending);
 }
 
 }  // namespace
 
-std::function<int()> AddVerify(CLI::App& command, const Globals& globals) {
+Action AddVerify(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<VerifyFlags>();
   command.add_option("folder", flags->folder, "of a run")->required();
   command
@@ -173,7 +170,7 @@ std::function<int()> AddVerify(CLI::App& command, const Globals& globals) {
   command.add_option("--seed", flags->seed, "of the sample")->type_name("N");
   AddThreads(command, flags->threads);
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
-  return [flags, &globals] { return RunVerify(*flags, globals); };
+  return [flags, &globals](Ending& ending) { RunVerify(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -151,7 +151,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
         absl::StrCat(path, " has no finished unit ", options.unit, " of ", options.instruction));
   }
   if (finished.empty()) {
-    return absl::InternalError(
+    return absl::OutOfRangeError(
         absl::StrCat(path, " has no finished unit to verify, and that is no pass; run it first"));
   }
   std::vector<UnitResult> sample =

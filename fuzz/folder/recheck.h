@@ -51,7 +51,7 @@ struct RecheckOutcome {
 // pairs of instruction and machine.
 std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed);
 
-// kFailedPrecondition for a run of another version of model or generator, kInternal for one with no
+// kFailedPrecondition for a run of another version of model or generator, kOutOfRange for one with no
 // finished unit, kInvalidArgument for a unit that is not there or not finished; otherwise as
 // ReadRunFolder(), or the device's own.
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,

@@ -135,7 +135,7 @@ TEST_F(RecheckTest, NothingFinishedIsNoPass) {
   CampaignOptions options = Options("none");
   options.limit = TimeLimit::After(absl::ZeroDuration());
   Run(options);
-  EXPECT_EQ(Try(options.workdir).status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(Try(options.workdir).status().code(), absl::StatusCode::kOutOfRange);
 }
 
 TEST_F(RecheckTest, ALostDeviceAndALimitAreNoPass) {

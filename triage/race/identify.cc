@@ -40,7 +40,7 @@ class Identifier {
     if (s.ok()) s = RefuteChanges();
     if (!s.ok()) return s;
     if (result_.asked.empty()) {
-      return absl::InternalError(
+      return absl::OutOfRangeError(
           absl::StrCat(device_.name(),
                        ": nothing was asked: no architecture has a model of what it "
                        "answers"));

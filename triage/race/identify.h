@@ -64,7 +64,7 @@ struct Identification {
 
 // The operations, at least one with a model, are of one architecture; `pool` has their dot products
 // with recorded answers, or is empty for a device that is asked: each case twice. kDataLoss when it
-// answers otherwise the second time; kInternal when there was nothing to ask; other errors are the
+// answers otherwise the second time; kOutOfRange when there was nothing to ask; other errors are the
 // device's. At most `most` dot products are used, at least 1.
 absl::StatusOr<Identification> Identify(Device& device, const std::vector<const Operation*>& ops,
                                         std::vector<PoolCase> pool, size_t most);

@@ -31,7 +31,7 @@ absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
   });
   if (!stats.ok()) return stats.status();
   if (!pool.empty()) return pool;
-  return absl::InternalError(absl::StrCat(path, ": no recorded dot product can be used"));
+  return absl::OutOfRangeError(absl::StrCat(path, ": no recorded dot product can be used"));
 }
 
 }  // namespace mmadiff

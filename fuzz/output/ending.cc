@@ -1,0 +1,97 @@
+#include "fuzz/output/ending.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace mmadiff {
+namespace {
+
+bool IsOfEveryVerb(Verdict verdict) {
+  return verdict == Verdict::kUsage || verdict == Verdict::kNotWritten ||
+         verdict == Verdict::kBroken || verdict == Verdict::kGood;
+}
+
+// nullptr if the verb never gives the verdict.
+const char* WhatOf(Verdict verdict, absl::string_view verb) {
+  const char* general = MeaningOf(verdict).what;
+  for (const VerbVerdict& own : VerdictsOf(verb)) {
+    if (own.verdict == verdict) return own.what == nullptr ? general : own.what;
+  }
+  return IsOfEveryVerb(verdict) ? general : nullptr;
+}
+
+Verdict VerdictOf(absl::StatusCode code, Verdict data_loss) {
+  switch (code) {
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kAlreadyExists:
+      return Verdict::kUsage;
+    case absl::StatusCode::kNotFound:
+      return Verdict::kNotHere;
+    case absl::StatusCode::kAborted:
+      return Verdict::kHarmed;
+    case absl::StatusCode::kDataLoss:
+      return data_loss;
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kDeadlineExceeded:
+      return Verdict::kEarly;
+    case absl::StatusCode::kOutOfRange:
+      return Verdict::kNothing;
+    default:
+      return Verdict::kRowFailed;
+  }
+}
+
+}  // namespace
+
+std::span<const ExitCode> ExitCodes() {
+  static constexpr ExitCode kCodes[] = {kClean,    kMismatch, kUsage,      kInternal,
+                                        kNoDevice, kDamaged,  kNotDurable, kStopped};
+  return kCodes;
+}
+
+const VerdictMeaning& MeaningOf(Verdict verdict) {
+  return VerdictMeanings()[static_cast<size_t>(verdict)];
+}
+
+std::span<const VerbVerdict> VerdictsOf(absl::string_view verb) {
+  for (const VerbRow& row : VerbTable()) {
+    if (row.verb == verb) return row.verdicts;
+  }
+  return {};
+}
+
+std::string MeaningOf(ExitCode code, absl::string_view verb) {
+  std::string text;
+  for (const VerdictMeaning& of : VerdictMeanings()) {
+    const char* what = verb.empty() ? of.what : WhatOf(of.verdict, verb);
+    if (of.code != code || what == nullptr) continue;
+    absl::StrAppend(&text, text.empty() ? "" : "; ", what);
+  }
+  return text;
+}
+
+Ending::Ending(absl::string_view verb) : verb_(verb) {}
+
+void Ending::Say(Verdict verdict, std::string why) {
+  if (WhatOf(verdict, verb_) == nullptr) verdict = Verdict::kBroken;
+  const auto behind = std::ranges::upper_bound(said_, verdict, {}, &Said::verdict);
+  said_.insert(behind, {verdict, std::move(why)});
+}
+
+void Ending::Say(const absl::Status& error, Verdict data_loss) {
+  if (error.ok()) return;
+  Say(VerdictOf(error.code(), data_loss), std::string(error.message()));
+}
+
+Verdict Ending::verdict() const { return said_.empty() ? Verdict::kGood : said_.front().verdict; }
+
+int Ending::exit_code(int instead_of_1) const {
+  const ExitCode code = MeaningOf(verdict()).code;
+  return code == kMismatch ? instead_of_1 : code;
+}
+
+}  // namespace mmadiff
