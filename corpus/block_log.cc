@@ -21,7 +21,6 @@ namespace {
 // The first byte is no ASCII and no start of UTF-8, so no text file looks like a log.
 constexpr char kMagicBytes[] = "\x93mmalog\n";
 constexpr absl::string_view kMagic(kMagicBytes, 8);
-constexpr uint32_t kVersion = 2;
 constexpr size_t kMaxPayload = kMaxBlockBytes - kBlockHeaderBytes;
 constexpr size_t kMaxRecord = kMaxBlockBytes - 1024;
 constexpr size_t kHashedHeader = kBlockHeaderBytes - 8;
@@ -98,7 +97,8 @@ void ParseBlock(absl::string_view view, Block& block) {
   block.sequence = GetLittleEndian(view.data() + 16, 8);
   block.run =
       RunId{GetLittleEndian(view.data() + 40, 8)} << 64 | GetLittleEndian(view.data() + 32, 8);
-  if (GetLittleEndian(view.data() + 8, 4) != kVersion) {
+  const uint64_t version = GetLittleEndian(view.data() + 8, 4);
+  if (version < kPlainBlocks || version > kBlocksWithParts) {
     block.error = "unknown version of a block";
   } else if (payload_bytes > kMaxPayload) {
     block.error = "length of a block";
@@ -271,9 +271,10 @@ std::optional<RunId> ParseRunId(absl::string_view text) {
   return RunId{high} << 64 | low;
 }
 
-std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run) {
+std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run,
+                        uint32_t version) {
   std::string block(kMagic);
-  PutLittleEndian(kVersion, 4, block);
+  PutLittleEndian(version, 4, block);
   PutLittleEndian(payload.size(), 4, block);
   PutLittleEndian(sequence, 8, block);
   PutLittleEndian(records, 8, block);
@@ -333,15 +334,17 @@ BlockLogWriter::BlockLogWriter(int fd, std::string path, RunId run)
 
 BlockLogWriter::~BlockLogWriter() { close(fd_); }
 
-absl::Status BlockLogWriter::Append(absl::string_view record) {
+absl::Status BlockLogWriter::Append(absl::string_view record, uint32_t version) {
   if (!status_.ok()) return status_;
   if (record.size() > kMaxRecord) {
     return absl::InvalidArgumentError(
         absl::StrCat(path_, ": a record of ", record.size(), " bytes; the most is ", kMaxRecord));
   }
-  if (buffer_.size() + VarintBytes(record.size()) + record.size() > kMaxPayload) {
+  const bool fits = buffer_.size() + VarintBytes(record.size()) + record.size() <= kMaxPayload;
+  if (!fits || version != version_) {
     if (absl::Status s = Flush(); !s.ok()) return s;
   }
+  version_ = version;
   PutVarint(record.size(), buffer_);
   absl::StrAppend(&buffer_, record);
   ++records_;
@@ -362,7 +365,7 @@ absl::Status BlockLogWriter::Finish() {
 }
 
 absl::Status BlockLogWriter::Write() {
-  const std::string block = EncodeBlock(buffer_, records_, sequence_, run_);
+  const std::string block = EncodeBlock(buffer_, records_, sequence_, run_, version_);
   buffer_.clear();
   records_ = 0;
   ++sequence_;

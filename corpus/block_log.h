@@ -20,6 +20,10 @@
 namespace mmadiff {
 
 inline constexpr size_t kMaxBlockBytes = 64 << 10;
+// Of blocks, the lowest first. Programs refuse the blocks of later versions than they know: a record
+// that an earlier program would misunderstand is in a block of the version that brought it.
+inline constexpr uint32_t kPlainBlocks = 2;
+inline constexpr uint32_t kBlocksWithParts = 3;  // UnitRecord.part
 
 // Of all blocks of one run: the hash of its facts, or random.
 using RunId = unsigned __int128;
@@ -58,7 +62,7 @@ class BlockLogWriter {
   // Buffers one record of at most kMaxBlockBytes - 1 KiB (else kInvalidArgument); writes the full
   // block first when it does not fit. kDataLoss when the file could not be made durable: the writer
   // cuts it back to its good blocks, if it can, and refuses all further calls.
-  absl::Status Append(absl::string_view record);
+  absl::Status Append(absl::string_view record, uint32_t version = kPlainBlocks);
   // Returns once everything appended is on the disk, and in the file that `path` names.
   absl::Status Flush();
   // Flushes and writes the end mark. All further calls are kFailedPrecondition.
@@ -73,6 +77,7 @@ class BlockLogWriter {
   RunId run_;
   std::string buffer_;  // payload of the block that is not yet written
   uint32_t records_ = 0;
+  uint32_t version_ = kPlainBlocks;  // of that block
   uint64_t sequence_ = 0;
   uint64_t good_bytes_ = 0;  // of the blocks that are on the disk
   absl::Status status_;      // the first failure, for good
@@ -98,7 +103,8 @@ absl::StatusOr<BlockLogStats> ReadBlockLog(const std::string& path, const OnReco
 // the payload, each record after its length as a varint. Payload bytes at most kMaxBlockBytes -
 // kBlockHeaderBytes. A block without records is the end mark.
 inline constexpr size_t kBlockHeaderBytes = 64;
-std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run);
+std::string EncodeBlock(absl::string_view payload, uint64_t records, uint64_t sequence, RunId run,
+                        uint32_t version = kPlainBlocks);
 // The bytes of a log of these records, one block each, without an end mark.
 std::string EncodeRecords(std::span<const std::string> records, RunId run);
 

@@ -171,6 +171,7 @@ std::string SerializeUnit(const UnitResult& unit) {
   for (const uint64_t n : unit.coverage) message.add_coverage(n);
   message.set_ended(unit.ended);
   message.set_machine(unit.machine);
+  message.set_part(unit.part);
   return message.SerializeAsString();
 }
 
@@ -194,19 +195,21 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .seconds = message.seconds(),
       .coverage = {message.coverage().begin(), message.coverage().end()},
       .ended = message.ended(),
-      .machine = message.machine()};
+      .machine = message.machine(),
+      .part = message.part()};
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));
     }
   }
-  if ((unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
+  if (unit.part ? unit.device_digest != 0 || unit.model_digest != 0
+                : (unit.mismatches == 0) != (unit.device_digest == unit.model_digest)) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.mismatches,
                                             " mismatches, and digests that do not agree with it"));
   }
   // What no run writes: such bytes are another message that happens to parse.
-  if (unit.cases == 0 || unit.mismatches > unit.dot_products || !(unit.seconds >= 0) ||
-      std::isinf(unit.seconds)) {
+  if (unit.dot_products == 0 || (unit.cases == 0 && !unit.part) ||
+      unit.mismatches > unit.dot_products || !(unit.seconds >= 0) || std::isinf(unit.seconds)) {
     return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": ", unit.cases, " cases, ",
                                             unit.mismatches, " mismatches of ", unit.dot_products,
                                             ", ", unit.seconds, " seconds"));

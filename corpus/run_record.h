@@ -81,6 +81,9 @@ struct UnitResult {
   std::vector<uint64_t> coverage;  // by number of the bin of the model (fuzz/coverage/bins.h)
   uint64_t ended = 0;              // seconds since 1970 UTC; 0: not known
   std::string machine;             // its name and what its device says of itself
+  // The unit is not done: only its first cases, without digests; dot_products may include some of a
+  // last, incomplete case.
+  bool part = false;
 
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {

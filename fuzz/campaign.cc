@@ -53,13 +53,13 @@ absl::StatusOr<uint64_t> FindPlantedFault(const CaseStream& stream, const std::s
   if (!device.ok()) return device.status();
   UnitRunner runner(**device, stream);
   UnitResult result;
-  const auto stop = [](const CaseName&, const Mismatch&) { return absl::CancelledError("found"); };
+  const auto pause = [](const CaseName&, const Mismatch&) { return Next::kPause; };
   // Most are in the first cases.
   for (uint64_t first = 0, count = 1; first < kPlantedCases; first += count) {
     count = std::clamp<uint64_t>(first, 1, 64);
-    const absl::Status status = runner.Run(first, count, result, stop);
-    if (absl::IsCancelled(status)) return result.mismatching_cases.front();
-    if (!status.ok()) return status;
+    const absl::StatusOr<uint64_t> end = runner.Run(first, count, result, pause);
+    if (!end.ok()) return end.status();
+    if (result.mismatches > 0) return result.mismatching_cases.front();
   }
   return absl::CancelledError("not found");
 }
@@ -94,6 +94,7 @@ class Campaign {
         log_(std::move(log)),
         console_(console),
         done_(std::move(stored.done)),
+        parts_(std::move(stored.parts)),
         findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                   console) {
     outcome_.resumed_units = stored.units;
@@ -185,7 +186,10 @@ class Campaign {
     }
     if (absl::Status s = log_->Flush(); !s.ok()) outcome_.durable.Update(s);
     console_.Clear();
-    for (size_t r = 0; r < outcome_.ops.size(); ++r) outcome_.ops[r].finished = Finished(r);
+    for (size_t r = 0; r < outcome_.ops.size(); ++r) {
+      outcome_.ops[r].finished = Finished(r);
+      for (const auto& [number, part] : parts_[r]) Accumulate(part, outcome_.ops[r].total);
+    }
     outcome_.findings = findings_.list();
     for (OperationOutcome& op : outcome_.ops) {
       const auto of_op = [&op](const Finding& f) { return f.op == op.op->name && f.unfixed; };
@@ -293,38 +297,34 @@ class Campaign {
     result.instruction = static_cast<uint32_t>(unit.op);
     result.unit = unit.number;
     result.first_case = unit.number * unit_cases_[unit.op];
-    absl::Status filing;
-    const auto found = [&](const CaseName& name, const Mismatch& mismatch) -> absl::Status {
-      CountUlps(mismatch, result.counts);
-      const absl::Status status = findings_.Add(engine.device(), name, mismatch);
-      ++findings_count_;
-      if (absl::IsDataLoss(status)) filing = status;
-      return status;
-    };
     const auto start = std::chrono::steady_clock::now();
     const CaseStream stream = StreamOf(unit.op, unit.number);
     const uint64_t cases = CasesOf(unit.op, unit.number);
-    absl::Status status = engine.Run(stream, result.first_case, cases, result, found);
+    absl::Status filing;
+    bool enough = false;
+    absl::Status status = Compare(engine, stream, cases, result, enough, filing);
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (status.ok()) SampleCoverage(stream, result.first_case, cases, result);
+    result.part = !status.ok() || enough;
+    if (!result.part) SampleCoverage(stream, result.first_case, cases, result);
     result.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
     result.machine = MachineText(engine.device());
 
     std::lock_guard lock(mutex_);
     outcome_.attempt_dot_products += result.dot_products;
-    if (status.ok()) {
-      status = filing = log_->Append(result);
-      if (!done_[unit.op].Add(unit.number)) return;
+    op.stopped |= enough;
+    if (result.part) result.device_digest = result.model_digest = 0;
+    if (filing.ok() && result.dot_products > 0) filing = log_->Append(result);
+    if (!filing.ok()) status = filing;
+    if (result.part) {
+      KeepLarger(result, parts_[unit.op]);
+    } else if (done_[unit.op].Add(unit.number)) {
       ++outcome_.attempt_units;
-    } else {  // what was compared counts, but the unit is not done
-      result.device_digest = result.model_digest = 0;
+      parts_[unit.op].erase(unit.number);
+      Accumulate(result, op.total);
     }
-    Accumulate(result, op.total);
     if (status.ok() || absl::IsCancelled(status)) return;
-    if (absl::IsResourceExhausted(status)) {
-      op.stopped = true;
-    } else if (!filing.ok()) {
+    if (!filing.ok()) {
       outcome_.durable.Update(filing);
       Stop({StopCause::kNotDurable});
     } else if (IsOfOperation(status)) {
@@ -335,10 +335,39 @@ class Campaign {
     }
   }
 
+  // The unit in parts, each of which ends with a batch that has mismatches; these are filed then.
+  // `enough`: the operation has so many that it stops. `filing`: kDataLoss.
+  absl::Status Compare(Engine& engine, const CaseStream& stream, uint64_t cases, UnitResult& result,
+                       bool& enough, absl::Status& filing) {
+    const uint64_t most = options_.max_mismatches == 0 ? UINT64_MAX : options_.max_mismatches;
+    const uint64_t end = result.first_case + cases;
+    for (uint64_t next = result.first_case; next < end && !enough;) {
+      std::vector<std::pair<CaseName, Mismatch>> differing;
+      const auto keep = [&](const CaseName& name, const Mismatch& mismatch) {
+        if (differing.size() < most) differing.emplace_back(name, mismatch);
+        return differing.size() < most ? mmadiff::Next::kPause : mmadiff::Next::kStop;
+      };
+      const absl::StatusOr<uint64_t> compared = engine.Run(stream, next, end - next, result, keep);
+      for (const auto& [name, mismatch] : differing) {
+        CountUlps(mismatch, result.counts);
+        const auto added = findings_.Add(engine.device(), name, mismatch);
+        ++findings_count_;
+        if (absl::IsDataLoss(added.status())) filing = added.status();
+        if (!added.ok()) return added.status();
+        enough = *added == mmadiff::Next::kStop;
+        if (enough) break;
+      }
+      if (!compared.ok()) return compared.status();
+      next = *compared;
+    }
+    return absl::OkStatus();
+  }
+
   const CampaignOptions& options_;
   std::unique_ptr<UnitLog> log_;
   Console& console_;
   std::vector<UnitSet> done_;
+  std::vector<UnitParts> parts_;                     // by operation
   std::vector<uint64_t> units_, unit_cases_, next_;  // by operation
   Findings findings_;
   std::atomic<uint64_t> findings_count_ = 0;

@@ -28,8 +28,8 @@ class GpuEngine : public Engine {
   GpuEngine(std::unique_ptr<Device> device, std::unique_ptr<ResidentRunner> runner)
       : Engine(std::move(device)), runner_(std::move(runner)) {}
 
-  absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result,
-                   const OnMismatch& found) override {
+  absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
+                               UnitResult& result, OnMismatch found) override {
     return ResidentRunner::Supports(stream) ? runner_->Run(stream, first, count, result, found)
                                             : Engine::Run(stream, first, count, result, found);
   }
@@ -63,8 +63,8 @@ EngineOr EngineOf(std::unique_ptr<Device> device, GpuDevice& gpu) {
 
 }  // namespace
 
-absl::Status Engine::Run(const CaseStream& stream, uint64_t first, uint64_t count,
-                         UnitResult& result, const OnMismatch& found) {
+absl::StatusOr<uint64_t> Engine::Run(const CaseStream& stream, uint64_t first, uint64_t count,
+                                     UnitResult& result, OnMismatch found) {
   return UnitRunner(device(), stream).Run(first, count, result, found);
 }
 

@@ -29,15 +29,12 @@ inline constexpr uint64_t kMostRecordedDotProducts = 1 << 24;
 // One object serves one thread.
 class Engine {
  public:
-  using OnMismatch = UnitRunner::OnMismatch;
-
   virtual ~Engine() = default;
   Device& device() const { return *device_; }
 
-  // Adds cases first .. first+count-1 to `result`, as UnitRunner::Run() does; `found` is called for
-  // every mismatching case, in order.
-  virtual absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count,
-                           UnitResult& result, const OnMismatch& found);
+  // As UnitRunner::Run().
+  virtual absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
+                                       UnitResult& result, OnMismatch found);
   // The digest of what the device answers to these cases.
   virtual absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first,
                                               uint64_t count);

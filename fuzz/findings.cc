@@ -67,18 +67,18 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
   return c;
 }
 
-absl::Status Findings::Add(Device& device, const CaseName& name, const Mismatch& found) {
+absl::StatusOr<Next> Findings::Add(Device& device, const CaseName& name, const Mismatch& found) {
   OfOperation* of_op;
   {
     std::lock_guard lock(mutex_);
     of_op = &ops_[found.op->name];
   }
   std::lock_guard lock(of_op->mutex);
-  const absl::Status limit = absl::ResourceExhaustedError("enough mismatches");
   const uint64_t count = ++of_op->cases;
-  if (max_cases_ != 0 && count > max_cases_) return limit;
+  if (max_cases_ != 0 && count > max_cases_) return Next::kStop;
   const absl::Status status = AddTo(*of_op, device, name, found);
-  return status.ok() && count == max_cases_ ? limit : status;
+  if (!status.ok()) return status;
+  return count == max_cases_ ? Next::kStop : Next::kGoOn;
 }
 
 absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName& name,

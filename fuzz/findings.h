@@ -49,8 +49,7 @@ struct Finding {
 class Findings {
  public:
   // `folder` receives the files. After `max_cases` mismatching cases of an operation (0: no limit)
-  // Add() returns kResourceExhausted for that operation. `print`: report each bucket on stdout when
-  // it is filed.
+  // Add() returns kStop for that operation. `print`: report each bucket on stdout when it is filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
@@ -58,9 +57,9 @@ class Findings {
   // that they are of this run. Returns what is wrong with the others and with what cannot be read.
   std::vector<std::string> LoadEarlier(const std::function<bool(const RegressionCase&)>& own);
 
-  // Thread-safe; `device` is the caller's own. kDataLoss: the case could not be filed. Any other
-  // error but kResourceExhausted is the device's; then the case is filed as it was seen.
-  absl::Status Add(Device& device, const CaseName& name, const Mismatch& found);
+  // Thread-safe; `device` is the caller's own. kStop: there are enough. kDataLoss: the case could
+  // not be filed. Any other error is the device's; then the case is filed as it was seen.
+  absl::StatusOr<Next> Add(Device& device, const CaseName& name, const Mismatch& found);
 
   // Those of this attempt, then the earlier ones.
   std::vector<Finding> list() const;

@@ -24,6 +24,7 @@ class UnitReader {
       : manifest_(manifest), each_(each), folded_(manifest.instructions.size()) {
     stored_.totals.resize(manifest.instructions.size());
     stored_.done.resize(manifest.instructions.size(), UnitSet(manifest.shards));
+    stored_.parts.resize(manifest.instructions.size());
   }
 
   absl::Status Read(const std::string& path) {
@@ -34,12 +35,21 @@ class UnitReader {
   }
 
   StoredUnits Stored() && {
+    for (size_t i = 0; i < stored_.parts.size(); ++i) {
+      std::erase_if(stored_.parts[i],
+                    [&](const auto& part) { return stored_.done[i].Contains(part.first); });
+      for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
+    }
     for (auto& [which, said] : hardware_) stored_.hardware.push_back(std::move(said.second));
     return std::move(stored_);
   }
 
  private:
   absl::Status Add(const UnitResult& unit, const std::string& path) {
+    if (unit.part) {
+      KeepLarger(unit, stored_.parts[unit.instruction]);
+      return absl::OkStatus();
+    }
     const uint64_t fold = Fold(unit);
     if (stored_.done[unit.instruction].Add(unit.unit)) {
       folded_[unit.instruction].emplace(unit.unit, fold);
@@ -80,6 +90,11 @@ class UnitReader {
 
 }  // namespace
 
+void KeepLarger(UnitResult part, UnitParts& parts) {
+  const auto [at, added] = parts.try_emplace(part.unit, part);
+  if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
+}
+
 void Accumulate(const UnitResult& unit, UnitResult& total) {
   total.cases += unit.cases;
   total.dot_products += unit.dot_products;
@@ -111,15 +126,16 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
     return absl::StrCat(which, " in shard ", manifest.shard, " of ", manifest.shards);
   }
   const uint64_t first = unit.unit * planned.unit_cases, cases = planned.CasesOf(unit.unit);
-  if (unit.first_case != first || unit.cases != cases) {
+  if (unit.first_case != first || (unit.part ? unit.cases > cases : unit.cases != cases)) {
     return absl::StrCat(which, " has ", unit.cases, " cases from ", unit.first_case, " on, not ",
                         cases, " from ", first, " on");
   }
   const Operation* op = FindOperation(planned.name);
   if (op == nullptr) return WhyNoOperation(planned.name);
   const uint64_t words = op->shape().d_words();
-  if (unit.dot_products != cases * words) {
-    return absl::StrCat(which, " has ", unit.dot_products, " dot products of ", cases * words);
+  const uint64_t whole = unit.cases * words, most = unit.part ? whole + words - 1 : whole;
+  if (unit.dot_products < whole || unit.dot_products > most) {
+    return absl::StrCat(which, " has ", unit.dot_products, " dot products of ", whole);
   }
   const auto outside = [&](uint64_t index) { return index < first || index - first >= cases; };
   const auto& found = unit.mismatching_cases;
@@ -205,7 +221,8 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
 }
 
 absl::Status UnitLog::Append(const UnitResult& unit) {
-  if (absl::Status s = log_->Append(SerializeUnit(unit)); !s.ok()) return s;
+  const uint32_t version = unit.part ? kBlocksWithParts : kPlainBlocks;
+  if (absl::Status s = log_->Append(SerializeUnit(unit), version); !s.ok()) return s;
   const auto now = std::chrono::steady_clock::now();
   return now - flushed_ > std::chrono::milliseconds(500) ? Flush() : absl::OkStatus();
 }

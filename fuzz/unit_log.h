@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,11 +18,17 @@
 
 namespace mmadiff {
 
+// Of each unit that is not done the largest part that was compared, by number. It counts until the
+// unit is done.
+using UnitParts = std::map<uint64_t, UnitResult>;
+void KeepLarger(UnitResult part, UnitParts& parts);
+
 // Everything that earlier attempts left in a work directory.
 struct StoredUnits {
-  std::vector<UnitResult> totals;  // by instruction of the manifest
+  std::vector<UnitResult> totals;  // by instruction of the manifest; of the units that are done
   std::vector<UnitSet> done;       // by instruction
-  uint64_t units = 0;
+  std::vector<UnitParts> parts;    // by instruction; of units that are not done
+  uint64_t units = 0;              // that are done
   // What the devices that did units said of themselves (UnitResult::machine without the name of the
   // machine), of each the last one; in the order of their first words.
   std::vector<std::string> hardware;
@@ -41,7 +48,7 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 // The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
 
-// For each unit of a run once, whatever the number of attempts that did it.
+// For each unit of a run that is done once, whatever the number of attempts that did it.
 using OnUnit = std::function<void(const UnitResult&)>;
 
 // Whether logs are synced before they are trusted: an earlier sync may have failed. Not for who only
@@ -54,7 +61,7 @@ enum class Sync { kFirst, kNever };
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
                                       const OnUnit& each = nullptr, Sync sync = Sync::kFirst);
 
-// For each record of one log that this run can have, those that come again too: the unit, its bytes,
+// For each record of one log that this run can have, parts and those that come again too: the unit, its bytes,
 // and where in the file they begin. An error ends the reading.
 using OnStoredUnit =
     std::function<absl::Status(const UnitResult&, absl::string_view bytes, uint64_t offset)>;

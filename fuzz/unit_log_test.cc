@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "corpus/durable_file.h"
 #include "corpus/test_folder.h"
 
 namespace mmadiff {
@@ -163,6 +164,58 @@ TEST_F(UnitLogTest, AUnitTwiceCountsOnce) {
   ASSERT_TRUE(stored.ok());
   EXPECT_EQ(stored->units, 2u);
   EXPECT_EQ(stored->totals[0].cases, 200u);
+}
+
+UnitResult Part(uint32_t instruction, uint64_t number, uint64_t cases) {
+  UnitResult part = Unit(instruction, number);
+  part.part = true;
+  part.cases = cases;
+  part.dot_products = 16 * cases + 2;
+  part.mismatching_cases = {};
+  part.device_digest = part.model_digest = 0;
+  return part;
+}
+
+TEST_F(UnitLogTest, APartCountsUntilItsUnitIsDone) {
+  Attempt(Path("w"), {Unit(0, 0), Part(0, 1, 20), Part(1, 2, 30)});
+  Attempt(Path("w"), {Part(0, 1, 40), Part(1, 2, 20)});
+  const auto begun = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(begun.ok()) << begun.status();
+  EXPECT_THAT(begun->warnings, IsEmpty());
+  EXPECT_EQ(begun->units, 1u);
+  EXPECT_FALSE(begun->done[0].Contains(1));
+  EXPECT_EQ(begun->parts[0].at(1), Part(0, 1, 40));
+  EXPECT_EQ(begun->parts[1].at(2), Part(1, 2, 30));
+
+  Attempt(Path("w"), {Unit(0, 1)});
+  const auto done = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_EQ(done->units, 2u);
+  EXPECT_THAT(done->parts[0], IsEmpty());
+  EXPECT_EQ(done->totals[0].cases, 200u);
+}
+
+// They skip blocks of a version that they do not know.
+TEST_F(UnitLogTest, EarlierProgramsDoNotTakeAPartForAUnit) {
+  Attempt(Path("w"), {Unit(0, 0), Part(0, 1, 20), Unit(0, 2)});
+  const auto log = ReadFile(Logs(Path("w")).front());
+  ASSERT_TRUE(log.ok());
+  std::string versions;
+  for (size_t at = 0; (at = log->find("mmalog", at)) != log->npos; ++at)
+    versions += '0' + (*log)[at + 7];
+  EXPECT_EQ(versions, "232");
+}
+
+TEST_F(UnitLogTest, PartsThatTheRunCannotHave) {
+  UnitResult elsewhere = Part(0, 1, 20), large = Part(0, 1, 20);
+  elsewhere.first_case += 1;
+  large.dot_products = 16 * 21;
+  Attempt(Path("w"), {elsewhere, large, Part(0, 9, 51)});
+  const auto stored = ReadUnits(Path("w"), Manifest());
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_THAT(stored->parts[0], IsEmpty());
+  ASSERT_THAT(stored->warnings, testing::SizeIs(1));
+  EXPECT_THAT(stored->warnings[0], HasSubstr("3 records that this run cannot have"));
 }
 
 TEST_F(UnitLogTest, TwoDifferentAnswersAreAnAlarm) {

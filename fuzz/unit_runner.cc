@@ -64,20 +64,25 @@ uint64_t UnitRunner::BatchCases(const Operation& op) {
   return std::max<uint64_t>(1, kBatchDotProducts / op.shape().d_words());
 }
 
-absl::Status UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
-                             const OnMismatch& found) {
+absl::StatusOr<uint64_t> UnitRunner::Run(uint64_t first, uint64_t count, UnitResult& result,
+                                         OnMismatch found) {
   const uint64_t per_batch = BatchCases(*stream_.op);
-  for (uint64_t done = 0; done < count;) {
+  Next next = Next::kGoOn;
+  const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
+    return next = std::max(next, found(name, mismatch));
+  };
+  uint64_t done = 0;
+  while (done < count && next == Next::kGoOn) {
     if (device_.StopRequested()) return absl::CancelledError("stopped");
     const int64_t n = static_cast<int64_t>(std::min(per_batch, count - done));
-    if (absl::Status s = RunBatch(first + done, n, result, found); !s.ok()) return s;
+    if (absl::Status s = RunBatch(first + done, n, result, note); !s.ok()) return s;
     done += n;
   }
-  return absl::OkStatus();
+  return first + done;
 }
 
 absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& result,
-                                  const OnMismatch& found) {
+                                  OnMismatch found) {
   Generate(stream_, first, count, batch_);
   const absl::Status status = device_.Run(*stream_.op, batch_, device_words_);
   if (!status.ok() && !KeepsAnswers(status)) return status;
@@ -86,15 +91,15 @@ absl::Status UnitRunner::RunBatch(uint64_t first, int64_t count, UnitResult& res
   std::vector<DotProductCase> rest;
   for (int64_t i = whole * words; i < answered; ++i) rest.push_back(Extract(batch_, i));
   batch_.Resize(batch_.shape, whole);
-  absl::Status counted = Count(first, result, found);
+  const absl::Status counted = Count(first, result, found);
   if (counted.ok() && !rest.empty()) {
     const std::span<const uint64_t> answers(device_words_);
-    counted = CountRest(first + whole, rest, answers.subspan(whole * words), result, found);
+    CountRest(first + whole, rest, answers.subspan(whole * words), result, found);
   }
   return counted.ok() ? status : counted;
 }
 
-absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMismatch& found) {
+absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, OnMismatch found) {
   const Operation& op = *stream_.op;
   const int64_t count = batch_.count, words = batch_.shape.d_words();
   const std::span<const uint64_t> device(device_words_.data(), batch_.dot_products());
@@ -128,27 +133,26 @@ absl::Status UnitRunner::Count(uint64_t first, UnitResult& result, const OnMisma
     const uint64_t *m = &model[i * words], *d = &device[i * words];
     const Mismatch mismatch = {&op, Slice(batch_, i), element, {d, d + words}, {m, m + words}};
     result.List(first + i);
-    if (absl::Status s = found({stream_, first + i}, mismatch); !s.ok()) return s;
+    if (found({stream_, first + i}, mismatch) == Next::kStop) break;
     at = next;
   }
   return absl::OkStatus();
 }
 
-absl::Status UnitRunner::CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
-                                   std::span<const uint64_t> device, UnitResult& result,
-                                   const OnMismatch& found) {
+void UnitRunner::CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
+                           std::span<const uint64_t> device, UnitResult& result, OnMismatch found) {
   const Operation& op = *stream_.op;
   const Comparison compared = Compare(op, MakeDotProductBatch(op.shape(), dots), device);
   result.dot_products += dots.size();
   result.mismatches += compared.differing.size();
-  if (compared.differing.empty()) return absl::OkStatus();
+  if (compared.differing.empty()) return;
   const int64_t first = compared.differing.front();
   result.List(index);
-  return found({stream_, index}, {&op,
-                                  MakeDotProductBatch(op.shape(), {dots[first]}),
-                                  0,
-                                  {device[first]},
-                                  {compared.model[first]}});
+  found({stream_, index}, {&op,
+                           MakeDotProductBatch(op.shape(), {dots[first]}),
+                           0,
+                           {device[first]},
+                           {compared.model[first]}});
 }
 
 }  // namespace mmadiff

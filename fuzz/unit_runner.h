@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
@@ -16,29 +16,35 @@
 
 namespace mmadiff {
 
+// What becomes of a unit after a mismatching case. What the device has answered is never thrown away.
+enum class Next : uint8_t {
+  kGoOn,
+  kPause,  // it ends with the batch at hand, whose other mismatching cases still come
+  kStop,   // it ends with the batch at hand, whose other mismatching cases are only counted
+};
+// Called for every mismatching case, in order, with its first differing element and all words.
+using OnMismatch = absl::FunctionRef<Next(const CaseName&, const Mismatch&)>;
+
 class UnitRunner {
  public:
-  // Called for every mismatching case, in order, with its first differing element and all words; an
-  // error ends the unit with that error.
-  using OnMismatch = std::function<absl::Status(const CaseName&, const Mismatch&)>;
-
   UnitRunner(Device& device, const CaseStream& stream) : device_(device), stream_(stream) {}
 
-  // Adds cases first .. first+count-1 to `result`: counts, digests, classes, events. On an error,
-  // `result` holds what was compared before it: also the answers of a batch that a device gave
-  // before it was stopped or died, to the dot product.
-  absl::Status Run(uint64_t first, uint64_t count, UnitResult& result, const OnMismatch& found);
+  // Adds cases first .. first+count-1 to `result`: counts, digests, classes, events. Returns the
+  // case after the last compared one: less than first+count after a pause. On an error, `result`
+  // holds what was compared before it: also the answers of a batch that a device gave before it was
+  // stopped or died, to the dot product.
+  absl::StatusOr<uint64_t> Run(uint64_t first, uint64_t count, UnitResult& result,
+                               OnMismatch found);
   // Executions of one Device::Run(), at most.
   static uint64_t BatchCases(const Operation& op);
 
  private:
-  absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, const OnMismatch& found);
+  absl::Status RunBatch(uint64_t first, int64_t count, UnitResult& result, OnMismatch found);
   // The executions of batch_, whose answers device_words_ begins with.
-  absl::Status Count(uint64_t first, UnitResult& result, const OnMismatch& found);
+  absl::Status Count(uint64_t first, UnitResult& result, OnMismatch found);
   // Dot products of one execution that was cut short, and the answers to them.
-  absl::Status CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
-                         std::span<const uint64_t> device, UnitResult& result,
-                         const OnMismatch& found);
+  void CountRest(uint64_t index, const std::vector<DotProductCase>& dots,
+                 std::span<const uint64_t> device, UnitResult& result, OnMismatch found);
 
   Device& device_;
   CaseStream stream_;

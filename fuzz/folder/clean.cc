@@ -54,7 +54,8 @@ absl::Status FindTemporary(const std::string& folder, Cleaning& cleaning) {
 
 // Of plain logs without damage; the fewest units first: of two logs with the same units, the one that
 // also has others stays.
-absl::Status FindLogs(const std::string& folder, const RunManifest& manifest, Cleaning& cleaning) {
+absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
+                      const StoredUnits& stored, Cleaning& cleaning) {
   using Unit = std::pair<uint32_t, uint64_t>;
   std::map<Unit, uint64_t> copies;
   std::vector<std::pair<std::set<Unit>, std::string>> logs;
@@ -63,7 +64,11 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest, Cl
   for (const std::string& path : *paths) {
     std::set<Unit> units;
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
-      units.emplace(unit.instruction, unit.unit);
+      const UnitParts& parts = stored.parts[unit.instruction];
+      const auto part = parts.find(unit.unit);
+      if (!unit.part || (part != parts.end() && part->second == unit)) {
+        units.emplace(unit.instruction, unit.unit);
+      }
       return absl::OkStatus();
     };
     const size_t before = cleaning.damage.size();
@@ -88,7 +93,7 @@ absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
   const auto stored = ReadUnits(folder, *manifest, nullptr, sync);
   if (!stored.ok()) return stored.status();
   Cleaning cleaning;
-  if (absl::Status s = FindLogs(folder, *manifest, cleaning); !s.ok()) return s;
+  if (absl::Status s = FindLogs(folder, *manifest, *stored, cleaning); !s.ok()) return s;
   if (absl::Status s = FindTemporary(folder, cleaning); !s.ok()) return s;
   std::ranges::sort(cleaning.files, {}, &Leftover::path);
   return cleaning;

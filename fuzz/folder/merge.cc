@@ -38,14 +38,17 @@ struct Entry {
   uint64_t mismatches = 0, ended = 0, offset = 0;
   uint32_t bytes = 0, log = 0, machine = 0;
   bool uncovered = false;  // it does not say what was covered
+  uint64_t missing = 0;    // of a part, its dot products from 2^64 down; 0: the whole unit
 
-  // Of several attempts with the same answers one with coverage, then the first by its clock, then
-  // the lesser hash: whatever the order in which they are read.
+  // Of several attempts with the same answers one that did the whole unit or the most of it, then one
+  // with coverage, then the first by its clock, then the lesser hash: whatever the order in which
+  // they are read.
   bool Precedes(const Entry& other) const {
-    return std::tuple(uncovered, ended, hash) <
-           std::tuple(other.uncovered, other.ended, other.hash);
+    return std::tuple(missing, uncovered, ended, hash) <
+           std::tuple(other.missing, other.uncovered, other.ended, other.hash);
   }
   bool SameAnswers(const Entry& other) const {
+    if (missing != 0 || other.missing != 0) return true;  // of other cases
     return device == other.device && model == other.model && mismatches == other.mismatches;
   }
 };
@@ -96,8 +99,9 @@ class Index {
         const absl::StatusOr<UnitResult> unit = ParseUnit(*bytes);
         if (!unit.ok()) return unit.status();
         Accumulate(*unit, merged.totals[i]);
-        ++merged.units;
-        if (absl::Status s = log.Append(*bytes); !s.ok()) return s;
+        merged.units += unit->part ? 0 : 1;
+        const uint32_t version = unit->part ? kBlocksWithParts : kPlainBlocks;
+        if (absl::Status s = log.Append(*bytes, version); !s.ok()) return s;
       }
     }
     return log.Flush();
@@ -147,7 +151,8 @@ class Index {
                    static_cast<uint32_t>(bytes.size()),
                    static_cast<uint32_t>(logs_.size() - 1),
                    MachineNumber(unit.machine),
-                   unit.coverage.empty()};
+                   unit.coverage.empty(),
+                   unit.part ? ~unit.dot_products : 0};
     const auto [known, is_new] = units_[unit.instruction].try_emplace(unit.unit, entry);
     if (is_new) return absl::OkStatus();
     if (!known->second.SameAnswers(entry)) return Contradiction(unit, known->second, entry);

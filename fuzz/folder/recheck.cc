@@ -72,8 +72,8 @@ class Rechecker {
     const auto stream = StreamOfUnit(outcome_.manifest, *op, planned, stored.unit);
     absl::Status status = stream.ok() ? engine.device().Supports(*op) : stream.status();
     if (status.ok()) {
-      const auto found = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
-      status = engine.Run(*stream, stored.first_case, stored.cases, now, found);
+      const auto found = [](const CaseName&, const Mismatch&) { return Next::kGoOn; };
+      status = engine.Run(*stream, stored.first_case, stored.cases, now, found).status();
     }
     if (status.ok()) SampleCoverage(*stream, stored.first_case, stored.cases, now);
     std::lock_guard lock(mutex_);

@@ -84,15 +84,21 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
   status.writer = WriterOf(path);
   BusySeconds busy;
   std::set<std::string> machines;
-  const auto each = [&](const UnitResult& unit) {
+  const auto add = [&](const UnitResult& unit) {
     Accumulate(unit, status.total);
-    ++status.units;
     busy.Add(unit);
     status.last_ended = std::max(status.last_ended, unit.ended);
     if (!unit.machine.empty()) machines.insert(unit.machine);
   };
+  const auto each = [&](const UnitResult& unit) {
+    ++status.units;
+    add(unit);
+  };
   const auto stored = ReadUnits(path, status.manifest, each, Sync::kNever);
   if (stored.ok()) {
+    for (const UnitParts& parts : stored->parts) {
+      for (const auto& [number, part] : parts) add(part);
+    }
     status.damage = DamageOf(stored->warnings, status.writer);
   } else {
     status.damage.push_back(std::string(stored.status().message()));

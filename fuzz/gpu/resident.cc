@@ -60,9 +60,9 @@ absl::Status ResidentRunner::TestCases(const CaseStream& stream, const Model& mo
   std::vector<uint64_t> cases;
   const auto note = [&](const CaseName& name, const Mismatch&) {
     cases.push_back(name.index);
-    return absl::OkStatus();
+    return Next::kGoOn;
   };
-  absl::Status s = UnitRunner(counter_->device(), planted).Run(first, count, host, note);
+  absl::Status s = UnitRunner(counter_->device(), planted).Run(first, count, host, note).status();
   if (!s.ok()) return s;
   const char* other = gpu.model != host.model_digest              ? "simulated bits"
                       : gpu.device != host.device_digest          ? "device bits"
@@ -102,27 +102,46 @@ absl::Status ResidentRunner::TestAgainstHost(const CaseStream& stream) {
                    " cases, so a real one would not be either"));
 }
 
-absl::Status ResidentRunner::Confirm(const CaseStream& stream, const Counted& counted,
-                                     const UnitRunner::OnMismatch& found) {
+absl::StatusOr<size_t> ResidentRunner::Confirm(const CaseStream& stream, const Counted& counted,
+                                               OnMismatch found) {
   std::map<uint64_t, FlaggedCase> details;
   const uint64_t listed = std::min<uint64_t>(counted.counters.flagged, kFlaggedCases);
   for (uint64_t i = 0; i < listed; ++i) {
     details[counted.counters.cases[i].index] = counted.counters.cases[i];
   }
   UnitRunner one_by_one(counter_->device(), stream);
-  for (const uint64_t index : counted.flagged) {
+  size_t confirmed = 0;
+  Next next = Next::kGoOn;
+  while (confirmed < counted.flagged.size() && next == Next::kGoOn) {
+    const uint64_t index = counted.flagged[confirmed];
     const auto detail = details.find(index);
     const FlaggedCase* flagged = detail == details.end() ? nullptr : &detail->second;
     bool same = false;
     UnitResult one;
-    const absl::Status s =
-        one_by_one.Run(index, 1, one, [&](const CaseName& name, const Mismatch& m) {
-          same = flagged == nullptr || m.device[flagged->element] == flagged->device;
-          return same ? found(name, m) : absl::OkStatus();
-        });
+    const auto compare = [&](const CaseName& name, const Mismatch& m) {
+      same = flagged == nullptr || m.device[flagged->element] == flagged->device;
+      if (same) next = found(name, m);
+      return Next::kGoOn;
+    };
+    const absl::Status s = one_by_one.Run(index, 1, one, compare).status();
     if (!s.ok()) return s;
     if (!same) return Unconfirmed(stream, counted, index, flagged);
+    ++confirmed;
   }
+  return confirmed;
+}
+
+absl::Status ResidentRunner::CutAfter(const CaseStream& stream, uint64_t first, size_t confirmed,
+                                      Counted& counted) {
+  const std::vector<uint64_t> expected(counted.flagged.begin(),
+                                       counted.flagged.begin() + confirmed);
+  portion_ = expected.back() + 1 - first;
+  Counted part;
+  absl::Status s =
+      counter_->Count(stream, stream.op->model, first, portion_, GpuCounter::kMostCases, part);
+  if (!s.ok()) return s;
+  if (part.flagged != expected) return Unconfirmed(stream, counted, expected.front(), nullptr);
+  counted = std::move(part);
   return absl::OkStatus();
 }
 
@@ -147,28 +166,42 @@ absl::Status ResidentRunner::Unconfirmed(const CaseStream& stream, const Counted
                    absl::StrJoin(some, " "), where.size() > some.size() ? " ..." : ""));
 }
 
-absl::Status ResidentRunner::Run(const CaseStream& stream, uint64_t first, uint64_t count,
-                                 UnitResult& result, const UnitRunner::OnMismatch& found) {
+absl::StatusOr<uint64_t> ResidentRunner::Run(const CaseStream& stream, uint64_t first,
+                                             uint64_t count, UnitResult& result, OnMismatch found) {
   if (absl::Status s = SelfTest(stream); !s.ok()) return s;
-  const uint64_t most = PortionOf(*stream.op);
-  for (uint64_t done = 0, n; done < count; done += n) {
-    n = std::min({most, portion_, count - done});
+  const uint64_t most = PortionOf(*stream.op), end = first + count;
+  Next next = Next::kGoOn;
+  const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
+    return next = std::max(next, found(name, mismatch));
+  };
+  while (first < end && next == Next::kGoOn) {
+    const uint64_t n = std::min({most, portion_, end - first});
     const auto begun = std::chrono::steady_clock::now();
-    if (absl::Status s = RunPortion(stream, first + done, n, result, found); !s.ok()) return s;
+    if (absl::Status s = RunPortion(stream, first, n, result, note, first); !s.ok()) return s;
     const auto took = std::chrono::steady_clock::now() - begun;
     if (took < kShort && n == portion_) portion_ = std::min(2 * portion_, kPortionCases);
     if (took > kLong) portion_ = std::max<uint64_t>(n / 2, 1);
   }
-  return absl::OkStatus();
+  return first;
 }
 
 absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
-                                        UnitResult& result, const UnitRunner::OnMismatch& found) {
+                                        UnitResult& result, OnMismatch found, uint64_t& next) {
   if (counter_->device().StopRequested()) return absl::CancelledError("stopped");
   Counted counted;
   const Model& model = stream.op->model;
   absl::Status s = counter_->Count(stream, model, first, count, GpuCounter::kMostCases, counted);
   if (!s.ok()) return s;
+  Next paused = Next::kGoOn;
+  const auto note = [&](const CaseName& name, const Mismatch& mismatch) {
+    return paused = found(name, mismatch);
+  };
+  const absl::StatusOr<size_t> confirmed = Confirm(stream, counted, note);
+  if (confirmed.ok() && paused == Next::kPause && *confirmed < counted.flagged.size()) {
+    count = counted.flagged[*confirmed - 1] + 1 - first;
+    if (s = CutAfter(stream, first, *confirmed, counted); !s.ok()) return s;
+  }
+  next = first + count;
   result.cases += count;
   result.dot_products += count * stream.op->shape().d_words();
   result.mismatches += counted.counters.differing;
@@ -177,14 +210,14 @@ absl::Status ResidentRunner::RunPortion(const CaseStream& stream, uint64_t first
   for (const uint64_t index : counted.flagged) result.List(index);
   CountClasses(stream, first, count, result);
   EventCounter(counted.counters.events, counted.counters.traced).AddTo(model, result.counts);
-  return Confirm(stream, counted, found);
+  return confirmed.status();
 }
 
 absl::StatusOr<Digest> ResidentRunner::AnswerDigest(const CaseStream& stream, uint64_t first,
                                                     uint64_t count) {
   UnitResult result;
-  const auto ignore = [](const CaseName&, const Mismatch&) { return absl::OkStatus(); };
-  if (absl::Status s = Run(stream, first, count, result, ignore); !s.ok()) return s;
+  const auto ignore = [](const CaseName&, const Mismatch&) { return Next::kGoOn; };
+  if (const auto end = Run(stream, first, count, result, ignore); !end.ok()) return end.status();
   return result.device_digest;
 }
 

@@ -29,11 +29,12 @@ class ResidentRunner {
   // As UnitRunner::Run(), for a stream that is supported. Cases with a differing word are
   // asked again one by one through a UnitRunner, which reports them; kDataLoss, with the
   // multiprocessors, if one does not give the same wrong word again, or if counts, flags and
-  // digests contradict each other. The first call for a stream tests itself: the host's digests and
+  // digests contradict each other. kPause ends the unit with that case, since a launch may have
+  // millions that differ; kStop with the launch. The first call for a stream tests itself: the host's digests and
   // flags for the same cases, in one launch and in several, near and far, and a planted fault that
   // must be flagged; kInternal otherwise, and from then on.
-  absl::Status Run(const CaseStream& stream, uint64_t first, uint64_t count, UnitResult& result,
-                   const UnitRunner::OnMismatch& found);
+  absl::StatusOr<uint64_t> Run(const CaseStream& stream, uint64_t first, uint64_t count,
+                               UnitResult& result, OnMismatch found);
 
   // The device's digest of the cases alone, under the same conditions.
   absl::StatusOr<Digest> AnswerDigest(const CaseStream& stream, uint64_t first, uint64_t count);
@@ -46,10 +47,15 @@ class ResidentRunner {
   absl::Status TestAgainstHost(const CaseStream& stream);
   absl::Status TestCases(const CaseStream& stream, const Model& model, uint64_t first,
                          uint64_t count, int64_t most_at_once, bool& found);
+  // `next` is the case after the last one compared.
   absl::Status RunPortion(const CaseStream& stream, uint64_t first, uint64_t count,
-                          UnitResult& result, const UnitRunner::OnMismatch& found);
-  absl::Status Confirm(const CaseStream& stream, const Counted& counted,
-                       const UnitRunner::OnMismatch& found);
+                          UnitResult& result, OnMismatch found, uint64_t& next);
+  // Returns how many of the flagged cases were confirmed, all unless `found` pauses.
+  absl::StatusOr<size_t> Confirm(const CaseStream& stream, const Counted& counted,
+                                 OnMismatch found);
+  // Counts again up to the last of the first `confirmed` flagged cases.
+  absl::Status CutAfter(const CaseStream& stream, uint64_t first, size_t confirmed,
+                        Counted& counted);
   absl::Status Unconfirmed(const CaseStream& stream, const Counted& counted, uint64_t index,
                            const FlaggedCase* flagged) const;
 

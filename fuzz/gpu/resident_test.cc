@@ -55,7 +55,7 @@ class ResidentTest : public testing::Test {
     return runner;
   }
 
-  static absl::Status Accept(const CaseName&, const Mismatch&) { return absl::OkStatus(); }
+  static Next Accept(const CaseName&, const Mismatch&) { return Next::kGoOn; }
 };
 
 // A quarter of what is free holds the cases of a launch: one of them, some, or all.
@@ -81,7 +81,7 @@ TEST_F(ResidentTest, LaunchesFitTheMemory) {
   Fake("FAILS", "cuMemGetInfo_v2");
   Fake("RESULT", "999");
   UnitResult result;
-  EXPECT_THAT(std::string(runner->Run(stream, 5, 100, result, Accept).message()),
+  EXPECT_THAT(std::string(runner->Run(stream, 5, 100, result, Accept).status().message()),
               HasSubstr("asking for free memory"));
 }
 
@@ -149,7 +149,7 @@ TEST_F(ResidentTest, EqualsTheHostPath) {
       ASSERT_TRUE(ResidentRunner::Supports(stream));
       UnitResult host, gpu;
       ASSERT_TRUE(UnitRunner(*device, stream).Run(1000, count, host, Accept).ok());
-      const absl::Status s = (*resident)->Run(stream, 1000, count, gpu, Accept);
+      const absl::Status s = (*resident)->Run(stream, 1000, count, gpu, Accept).status();
       ASSERT_TRUE(s.ok()) << s;
       EXPECT_EQ(Without(gpu), Without(host)) << strategy->name;
       const absl::StatusOr<Digest> answers = (*resident)->AnswerDigest(stream, 1000, count);
@@ -181,16 +181,42 @@ TEST_P(ResidentTestOf, FlagsAndReportsMismatches) {
     const auto into = [](std::vector<uint64_t>& cases) {
       return [&cases](const CaseName& name, const Mismatch&) {
         cases.push_back(name.index);
-        return absl::OkStatus();
+        return Next::kGoOn;
       };
     };
     ASSERT_TRUE(UnitRunner(*device, stream).Run(0, count, host, into(by_host)).ok());
-    const absl::Status s = (*resident)->Run(stream, 0, count, gpu, into(by_gpu));
-    ASSERT_TRUE(s.ok()) << s;
+    ASSERT_TRUE((*resident)->Run(stream, 0, count, gpu, into(by_gpu)).ok());
     EXPECT_GT(gpu.mismatches, 0u);
     EXPECT_EQ(by_gpu, by_host);
     EXPECT_EQ(Without(gpu), Without(host));
   }
+}
+
+// A launch may have millions of cases that differ: the part ends with the one that was reported.
+TEST_P(ResidentTestOf, APauseEndsThePartWithItsCase) {
+  const Operation& op = *FindOperation(GetParam());
+  Operation wrong = op;
+  wrong.model.algorithm = Neighbours(op.model).front().algorithm;
+  const std::unique_ptr<GpuDevice> device = OpenFor(op);
+  const auto resident = ResidentRunner::Create(*device, "twin");
+  ASSERT_TRUE(resident.ok());
+  const CaseStream stream = {&wrong, &Strategies().front(), 1};
+  UnitResult whole, parts;
+  ASSERT_TRUE((*resident)->Run(stream, 0, 64, whole, Accept).ok());
+  std::vector<uint64_t> paused;
+  for (uint64_t next = 0; next < 64;) {
+    const auto pause = [&](const CaseName& name, const Mismatch&) {
+      paused.push_back(name.index);
+      return Next::kPause;
+    };
+    const size_t before = paused.size();
+    const auto end = (*resident)->Run(stream, next, 64 - next, parts, pause);
+    ASSERT_TRUE(end.ok()) << end.status();
+    next = *end;
+    EXPECT_LE(paused.size(), before + 1);
+  }
+  EXPECT_EQ(paused, whole.mismatching_cases);
+  EXPECT_EQ(Without(parts), Without(whole));
 }
 
 constexpr char kOperation[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
@@ -217,11 +243,13 @@ TEST_F(ResidentTest, WhatIsNotConfirmedIsDataLoss) {
     EXPECT_EQ(first.mismatches, 0u);
     Fake("FAULT", fault);
     int reported = 0;
-    const absl::Status s =
-        resident->Run(stream, 0, 4096, unit, [&reported](const CaseName&, const Mismatch&) {
-          ++reported;
-          return absl::OkStatus();
-        });
+    const absl::Status s = resident
+                               ->Run(stream, 0, 4096, unit,
+                                     [&reported](const CaseName&, const Mismatch&) {
+                                       ++reported;
+                                       return Next::kGoOn;
+                                     })
+                               .status();
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << s;
     const bool unwritten_d = fault == std::string("unwritten_d");  // asking again finds it first
     EXPECT_THAT(std::string(s.message()), HasSubstr(unwritten_d ? "wrote no result" : text));
@@ -248,11 +276,11 @@ TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
                   .ok());
   Fake("FAULT", "alternating");  // every second launch is wrong
   UnitResult unit;
-  const absl::Status s = resident->Run(stream, 0, 64, unit, Accept);
+  const absl::Status s = resident->Run(stream, 0, 64, unit, Accept).status();
   EXPECT_EQ(s.code(), absl::StatusCode::kInternal) << s;
   EXPECT_THAT(std::string(s.message()), HasSubstr("than the host for the 64 cases"));
   Fake("FAULT", nullptr);
-  EXPECT_EQ(resident->Run(stream, 0, 64, unit, Accept), s);
+  EXPECT_EQ(resident->Run(stream, 0, 64, unit, Accept).status(), s);
   const CaseStream other = {FindOperation(kOperation), &Strategies().front(), 1};
   EXPECT_TRUE(resident->Run(other, 0, 64, unit, Accept).ok());
 }
@@ -266,7 +294,7 @@ TEST_F(ResidentTest, AFailedAllocationLeavesNothingBehind) {
   Fake("FAILS", "cuMemAlloc_v2");
   Fake("RESULT", "2");
   for (int i = 0; i < 2; ++i) {  // more room is needed than the self-test had
-    const absl::Status s = resident->Run(stream, 0, 9000, unit, Accept);
+    const absl::Status s = resident->Run(stream, 0, 9000, unit, Accept).status();
     EXPECT_EQ(s.code(), absl::StatusCode::kUnavailable) << s;
   }
   Fake("FAILS", nullptr);

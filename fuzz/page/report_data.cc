@@ -44,6 +44,8 @@ class Gathered {
     run.manifest = WholeRun(manifest);
     run.shards = manifest.shards;
     totals_.resize(manifest.instructions.size());
+    done_cases_.resize(manifest.instructions.size());
+    parts_.resize(manifest.instructions.size());
     for (const RunManifest::Instruction& i : manifest.instructions) {
       run.endless |= i.cases >= kEndlessCases;
     }
@@ -55,6 +57,9 @@ class Gathered {
     const auto each = [&](const UnitResult& unit) { Add(path, unit); };
     absl::StatusOr<RunFolder> folder = ReadRunFolder(path, each);
     if (!folder.ok()) return folder.status();
+    for (UnitParts& parts : folder->stored.parts) {
+      for (auto& [number, part] : parts) KeepLarger(std::move(part), parts_[part.instruction]);
+    }
     const RunManifest& manifest = folder->manifest;
     if (manifest.shards != run.shards) mixed_ = true;
     shards_.insert(manifest.shard);
@@ -73,6 +78,11 @@ class Gathered {
       shards_ = {0};
     }
     run.seen.assign(shards_.begin(), shards_.end());
+    for (const UnitParts& parts : parts_) {
+      for (const auto& [number, part] : parts) {
+        if (!seen_.contains({part.instruction, number})) Count(part);
+      }
+    }
     AddRows();
     for (const auto& [machine, index] : machines_) {
       if (!machine.empty()) run.machines.push_back(machine);
@@ -116,6 +126,11 @@ class Gathered {
       return;
     }
     ++run.units;
+    done_cases_[unit.instruction] += unit.cases;
+    Count(unit);
+  }
+
+  void Count(const UnitResult& unit) {
     Accumulate(unit, totals_[unit.instruction]);
     const size_t machine = machines_.try_emplace(unit.machine, machines_.size()).first->second;
     if (unit.ended == 0) return;
@@ -163,7 +178,7 @@ class Gathered {
         row.planned_cases += planned.CasesOfShard(shard, run.shards);
         run.planned_units += planned.UnitsOfShard(shard, run.shards);
       }
-      row.finished = row.total.cases >= row.planned_cases;
+      row.finished = done_cases_[index] >= row.planned_cases;
     }
     OperationOutcome op;
     op.op = FindOperation(planned.name);
@@ -309,6 +324,8 @@ class Gathered {
   };
 
   std::vector<UnitResult> totals_;  // by instruction
+  std::vector<uint64_t> done_cases_;
+  std::vector<UnitParts> parts_;
   std::unordered_map<std::pair<uint32_t, uint64_t>, Seen, UnitHash> seen_;
   std::map<std::string, size_t> machines_;
   std::vector<Work> work_;

@@ -92,15 +92,14 @@ absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit&
   uint64_t mismatching = 0;
   const auto found = [&](const CaseName& name, const Mismatch&) {
     if (mismatching == 0) result.first_mismatch = FormatCaseName(name);
-    return ++mismatching < kMostMismatching ? absl::OkStatus()
-                                            : absl::ResourceExhaustedError("enough");
+    return ++mismatching < kMostMismatching ? Next::kGoOn : Next::kStop;
   };
-  const absl::Status s = engine.Run(stream, unit.first, unit.count, counted, found);
+  const absl::Status s = engine.Run(stream, unit.first, unit.count, counted, found).status();
   result.first_case = unit.first;
   result.cases = counted.cases;
   result.dot_products = counted.dot_products;
   result.mismatches = counted.mismatches;
-  return absl::IsResourceExhausted(s) && mismatching == kMostMismatching ? absl::OkStatus() : s;
+  return s;
 }
 
 absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operation& op,
