@@ -8,10 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "sim/parameter.h"
 #include "sim/simulate.h"
 
@@ -224,6 +226,36 @@ absl::Status UnknownName(absl::string_view name) {
       "; all: ", absl::StrJoin(names, ", ")));
 }
 
+const TransportFault* FindTransportFault(absl::string_view name) {
+  const auto fault = std::ranges::find(kTransportFaults, name, &TransportFault::name);
+  return fault == std::end(kTransportFaults) ? nullptr : fault;
+}
+
+absl::StatusOr<std::vector<Change>> ParseFault(absl::string_view name_values) {
+  std::vector<Change> changes;
+  for (const absl::string_view one : absl::StrSplit(name_values, ',')) {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(one, absl::MaxSplits('=', 1));
+    const auto& [name, value] = parts;
+    const auto error = [&](absl::string_view what) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("faulty:", name_values, ": ", parts.first, what));
+    };
+    if (FindTransportFault(name) != nullptr) return error(" is not combined with others");
+    const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
+    if (parameter == Parameters().end()) return UnknownName(name);
+    Change change = {&*parameter};
+    if (!ParseValue(*parameter, StdView(value), &change.value)) {
+      return BadValue(name, value, AllowedValues(*parameter));
+    }
+    if (std::ranges::count(changes, change.parameter, &Change::parameter) > 0) {
+      return error(" twice");
+    }
+    changes.push_back(change);
+  }
+  return changes;
+}
+
 }  // namespace
 
 std::vector<FaultUsage> FaultUsages() {
@@ -234,34 +266,25 @@ std::vector<FaultUsage> FaultUsages() {
 }
 
 DeviceOr OpenFaulty(absl::string_view name_values) {
-  std::vector<Change> changes;
-  for (const absl::string_view one : absl::StrSplit(name_values, ',')) {
-    const size_t equals = one.find('=');
-    const absl::string_view name = one.substr(0, equals);
-    const absl::string_view value = equals == one.npos ? "" : one.substr(equals + 1);
-    const auto fault = std::ranges::find(kTransportFaults, name, &TransportFault::name);
-    if (fault != std::end(kTransportFaults)) {
-      int64_t number;
-      if (!absl::SimpleAtoi(value, &number) || number < fault->min || number > fault->max) {
-        return BadValue(name, value, AllowedValues(*fault));
-      }
-      if (one.size() == name_values.size()) return fault->open(name_values, number);
-      return absl::InvalidArgumentError(
-          absl::StrCat("faulty:", name_values, ": ", name, " is not combined with others"));
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(name_values, absl::MaxSplits('=', 1));
+  const auto& [name, value] = parts;
+  const TransportFault* fault = FindTransportFault(name);
+  if (fault != nullptr && !absl::StrContains(value, ',')) {
+    int64_t number;
+    if (!absl::SimpleAtoi(value, &number) || number < fault->min || number > fault->max) {
+      return BadValue(name, value, AllowedValues(*fault));
     }
-    const auto parameter = std::ranges::find(Parameters(), name, &Parameter::name);
-    if (parameter == Parameters().end()) return UnknownName(name);
-    int number;
-    if (!ParseValue(*parameter, StdView(value), &number)) {
-      return BadValue(name, value, AllowedValues(*parameter));
-    }
-    const auto same = [&](const Change& c) { return c.parameter == &*parameter; };
-    if (std::ranges::any_of(changes, same)) {
-      return absl::InvalidArgumentError(absl::StrCat("faulty:", name_values, ": ", name, " twice"));
-    }
-    changes.push_back({&*parameter, number});
+    return fault->open(name_values, number);
   }
-  return std::make_unique<WrongParameters>(name_values, std::move(changes));
+  absl::StatusOr<std::vector<Change>> changes = ParseFault(name_values);
+  if (!changes.ok()) return changes.status();
+  return std::make_unique<WrongParameters>(name_values, *std::move(changes));
+}
+
+std::vector<Change> FaultOf(absl::string_view specification) {
+  if (!absl::ConsumePrefix(&specification, "faulty:")) return {};
+  return ParseFault(specification).value_or(std::vector<Change>());
 }
 
 }  // namespace mmadiff

@@ -7,6 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "device/device.h"
+#include "sim/parameter.h"
 
 namespace mmadiff {
 
@@ -22,6 +23,9 @@ namespace mmadiff {
 // lane I+1, and kFailedPrecondition for an operation where VALUE is what it has anyway. Run()
 // expects Supports().
 DeviceOr OpenFaulty(absl::string_view name_values);
+
+// The changes of parameters that a device specification `faulty:...` asks for; none of others.
+std::vector<Change> FaultOf(absl::string_view specification);
 
 // A name that OpenFaulty() takes, and its values in words: "toward_zero, down, up", "a number 1..37".
 struct FaultUsage {

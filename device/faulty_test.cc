@@ -99,10 +99,10 @@ TEST(Faulty, EveryNeighbourOfEveryModel) {
     const Operation& op = *pointer;
     const Batch batch = RandomBits(op, DotProductShape(op.shape()), 50);
     for (const Neighbour& n : Neighbours(op.model)) {
-      const std::unique_ptr<Device> device = Open(n.name);
-      ASSERT_TRUE(device->Supports(op).ok()) << op.name << " " << n.name;
+      const std::unique_ptr<Device> device = Open(Name(n));
+      ASSERT_TRUE(device->Supports(op).ok()) << op.name << " " << Name(n);
       EXPECT_EQ(*device->Run(op, batch), Simulated(WithAlgorithm(op, n.algorithm), batch))
-          << op.name << " " << n.name;
+          << op.name << " " << Name(n);
       ++neighbours;
     }
   }

@@ -215,7 +215,7 @@ TEST_P(HostSimulator, EveryNeighbourIsRefuted) {
     batches.push_back(generator.Close(50000));
   }
   for (const Neighbour& n : Neighbours(op().model)) {
-    if (n.name.rfind("terms=", 0) == 0 && op().model.algorithm.overflow == Overflow::kWrap)
+    if (Name(n).rfind("terms=", 0) == 0 && op().model.algorithm.overflow == Overflow::kWrap)
       continue;
     int64_t refuted = 0;
     for (const Batch& batch : batches) {
@@ -224,7 +224,7 @@ TEST_P(HostSimulator, EveryNeighbourIsRefuted) {
       Simulate(WithAlgorithm(op(), n.algorithm), batch, changed);
       for (int64_t i = 0; i < batch.dot_products(); ++i) refuted += hardware[i] != changed[i];
     }
-    EXPECT_GT(refuted, 20) << n.name;
+    EXPECT_GT(refuted, 20) << Name(n);
   }
 }
 

@@ -68,12 +68,12 @@ absl::StatusOr<uint64_t> FindPlantedFault(const CaseStream& stream, const std::s
 absl::StatusOr<std::string> SelfTest(const CaseStream& stream) {
   const std::vector<Neighbour> faults = Neighbours(stream.op->model);
   for (const Neighbour& fault : faults) {
-    const absl::StatusOr<uint64_t> found = FindPlantedFault(stream, fault.name);
-    if (found.ok()) return absl::StrCat(fault.name, " found in case ", *found);
+    const absl::StatusOr<uint64_t> found = FindPlantedFault(stream, Name(fault));
+    if (found.ok()) return absl::StrCat(Name(fault), " found in case ", *found);
     if (!absl::IsCancelled(found.status())) return found.status();
   }
   return absl::InternalError(
-      absl::StrCat(stream.op->name, ": the planted fault ", faults.front().name,
+      absl::StrCat(stream.op->name, ": the planted fault ", Name(faults.front()),
                    " was not found in ", kPlantedCases, " cases of ", stream.name(),
                    ", nor any other; so this run could not find a ", "real one either"));
 }

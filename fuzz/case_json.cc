@@ -4,9 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
 
 namespace mmadiff {
@@ -22,22 +20,17 @@ Json Words(const Format& format, const std::vector<uint64_t>& words, int from, i
 
 }  // namespace
 
-Json ParametersJson(absl::string_view text) {
-  if (const size_t open = text.find('('); open != text.npos) text.remove_prefix(open + 1);
-  absl::ConsumeSuffix(&text, ")");
+Json ParametersJson(std::span<const Change> changes) {
   Json json = Json::object();
-  for (const absl::string_view part : absl::StrSplit(text, absl::ByAnyChar(", "))) {
-    const std::pair<std::string, std::string> named = absl::StrSplit(part, absl::MaxSplits('=', 1));
-    const auto& [name, value] = named;
-    int number;
-    if (value.empty()) continue;
-    json[name] = absl::SimpleAtoi(value, &number) ? Json(number) : Json(value);
+  for (const auto& [parameter, value] : changes) {
+    const std::string text = ValueText(*parameter, value);
+    json[parameter->name] = text == absl::StrCat(value) ? Json(value) : Json(text);
   }
   return json;
 }
 
-Json ChangeJson(absl::string_view name) {
-  return {{"name", std::string(name)}, {"parameters", ParametersJson(name)}};
+Json ChangeJson(const Neighbour& n) {
+  return {{"name", Name(n)}, {"parameters", ParametersJson(n.changes)}};
 }
 
 Json DotProductJson(const Instruction& i, const DotProductCase& dot, std::optional<uint64_t> d) {

@@ -6,19 +6,18 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "corpus/vector.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
+#include "sim/parameter.h"
 
 namespace mmadiff {
 
-// {"NAME": VALUE, ...} of "NAME=VALUE NAME=VALUE", the name of a change, or of "FAMILY(NAME=VALUE,
-// NAME=VALUE)", Describe() of an algorithm. Values are numbers or names.
-nlohmann::ordered_json ParametersJson(absl::string_view text);
+// {"NAME": VALUE, ...}; values are numbers or names.
+nlohmann::ordered_json ParametersJson(std::span<const Change> changes);
 
-// {"name": ..., "parameters": {...}} of a change.
-nlohmann::ordered_json ChangeJson(absl::string_view name);
+// {"name": ..., "parameters": {...}}
+nlohmann::ordered_json ChangeJson(const Neighbour& neighbour);
 
 // {"a": [...], "b": [...], "c": ..., "scale_a": [...], "scale_b": [...], "d": ...}: words as in the
 // line protocol; scales and d where there are any.

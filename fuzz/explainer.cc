@@ -38,15 +38,9 @@ std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) 
 // The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the operation's own if it
 // says none.
 Algorithm Named(const Operation& op, absl::string_view bucket) {
-  Algorithm algorithm = op.model.algorithm;
   const std::pair<std::string, std::string> parts = absl::StrSplit(bucket, absl::MaxSplits(':', 1));
-  for (const absl::string_view change : absl::StrSplit(parts.second, ' ', absl::SkipEmpty())) {
-    const std::pair<std::string, std::string> name_value = absl::StrSplit(change, '=');
-    const Parameter* p = FindParameter(algorithm.family, name_value.first);
-    int value;
-    if (p != nullptr && ParseValue(*p, name_value.second, &value)) p->set(algorithm, value);
-  }
-  return algorithm;
+  const auto changes = ParseChanges(op.model.algorithm.family, parts.second);
+  return changes ? WithChanges(op.model.algorithm, *changes) : op.model.algorithm;
 }
 
 // The diagnosis of stored answers, with the change that the bucket names first if it gives them
@@ -59,8 +53,7 @@ Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
   const Model named = WithAlgorithm(op, Named(op, bucket));
   if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
   std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
-  d.changes.insert(d.changes.begin(),
-                   {NameOfChanges(op.model.algorithm, named.algorithm), named.algorithm});
+  d.changes.insert(d.changes.begin(), NeighbourOf(op.model.algorithm, named.algorithm));
   return d;
 }
 
@@ -164,7 +157,7 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others,
   e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
   for (const Neighbour& n : e.of_answer.changes) {
     if (e.diagnosis.refuted || !Explains(op, WithAlgorithm(op, n.algorithm), answers)) {
-      e.refuted.push_back(n.name);
+      e.refuted.push_back(Name(n));
     }
   }
   return e;

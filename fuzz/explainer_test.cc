@@ -56,7 +56,7 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   EXPECT_EQ(e->bucket, kBucket);
   EXPECT_GT(e->diagnosis.observed.size(), e->observed.size());
   ASSERT_THAT(e->of_answer.changes, Not(IsEmpty()));
-  EXPECT_EQ(e->of_answer.changes.front().name, "fraction_bits=24");
+  EXPECT_EQ(Name(e->of_answer.changes.front()), "fraction_bits=24");
   EXPECT_THAT(e->refuted, Not(IsEmpty()));
   EXPECT_FALSE(e->damaged);
   const auto folder = ExplainFolder(Path(""), console_);

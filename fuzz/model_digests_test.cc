@@ -56,7 +56,7 @@ TEST(ModelDigests, NoChangeOfAParameterIsSilent) {
     for (const Neighbour& n : Neighbours(op->model)) {
       Operation changed = *op;
       changed.model.algorithm = n.algorithm;
-      EXPECT_NE(ModelText(changed), before) << op->name << " " << n.name;
+      EXPECT_NE(ModelText(changed), before) << op->name << " " << Name(n);
     }
   }
 }

@@ -47,7 +47,7 @@ std::vector<OperationMutants> NeighbouringArchitectures(const std::vector<const 
           ++*equal;
         } else if (!known) {
           tried.emplace_back(&x, &y);
-          work.mutants.push_back({"arch=" + std::string(same[j]->arch()), y, same[j]});
+          work.mutants.push_back({{}, y, same[j]});
         }
       }
       if (!work.mutants.empty()) all.push_back(std::move(work));
@@ -100,6 +100,10 @@ void AddTotals(MutantsOutcome& outcome) {
 
 }  // namespace
 
+std::string Mutant::name() const {
+  return other == nullptr ? Name(change) : "arch=" + std::string(other->arch());
+}
+
 OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
   const Operation& op = *by_model.op;
   OperationMutants work = {&op, by_model.operations, {}, EquivalentNeighbours(op.model)};
@@ -107,9 +111,9 @@ OperationMutants NeighboursOf(const OperationsOfModel& by_model) {
     Algorithm same_nan = n.algorithm;
     same_nan.nan_rule = op.model.algorithm.nan_rule;
     if (op.numerics->nan_verdict == NanVerdict::kAnyNan && same_nan == op.model.algorithm) {
-      work.equivalent.push_back({n.name, "the instruction promises no bits of a NaN"});
+      work.equivalent.push_back({*n.single(), "the instruction promises no bits of a NaN"});
     } else {
-      work.mutants.push_back({.change = n.name, .model = WithAlgorithm(op, n.algorithm)});
+      work.mutants.push_back({.change = *n.single(), .model = WithAlgorithm(op, n.algorithm)});
     }
   }
   return work;

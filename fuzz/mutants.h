@@ -34,11 +34,12 @@ struct MutantsOptions {
 };
 
 struct Mutant {
-  std::string change;  // NAME=VALUE, or arch=NAME
+  Change change;  // no parameter where it is another operation's model
   Model model;
-  const Operation* other =
-      nullptr;         // the operation whose model it is; nullptr of a changed parameter
-  uint64_t cases = 0;  // executions up to the first that differs; 0 if none does
+  const Operation* other = nullptr;  // that operation
+  uint64_t cases = 0;                // executions up to the first that differs; 0 if none does
+
+  std::string name() const;  // NAME=VALUE, or arch=NAME
 };
 
 struct OperationMutants {

@@ -43,7 +43,7 @@ MutantsOutcome Killed(const MutantsOptions& options) {
 uint64_t DeathOf(const MutantsOutcome& outcome, const std::string& change) {
   for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      if (m.change == change) return m.cases;
+      if (m.name() == change) return m.cases;
     }
   }
   ADD_FAILURE() << "no mutant " << change;
@@ -55,7 +55,7 @@ std::vector<std::string> Deaths(const MutantsOutcome& outcome) {
   std::vector<std::string> deaths;
   for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      deaths.push_back(of.op->name + " " + m.change + " " + std::to_string(m.cases));
+      deaths.push_back(of.op->name + " " + m.name() + " " + std::to_string(m.cases));
     }
   }
   return deaths;
@@ -80,7 +80,7 @@ TEST(KillMutants, SaysTheFirstCaseThatTells) {
   EXPECT_GT(outcome.killed.back(), 32u);  // beyond the first portions of cases
   for (const OperationMutants& of : outcome.ops) {
     for (const Mutant& m : of.mutants) {
-      EXPECT_EQ(m.cases, FirstThatDiffers(*of.op, m.model, 100)) << m.change;
+      EXPECT_EQ(m.cases, FirstThatDiffers(*of.op, m.model, 100)) << m.name();
     }
   }
 }
@@ -134,7 +134,7 @@ TEST(KillMutants, CountsModelsPairsAndEquivalents) {
   ASSERT_EQ(outcome.pairs, 1u);  // sm_90 and later keep another bit
   const Mutant& pair = outcome.ops.back().mutants.front();
   ASSERT_NE(pair.other, nullptr);
-  EXPECT_EQ(pair.change, "arch=" + std::string(pair.other->arch()));
+  EXPECT_EQ(pair.name(), "arch=" + std::string(pair.other->arch()));
   EXPECT_GT(outcome.equal_pairs, 0u);
   EXPECT_TRUE(std::is_sorted(outcome.killed.begin(), outcome.killed.end()));
 }
@@ -142,16 +142,6 @@ TEST(KillMutants, CountsModelsPairsAndEquivalents) {
 TEST(KillMutants, NoMutantsAreNoPass) {
   Console console(Color::kNever, /*quiet=*/true);
   EXPECT_TRUE(absl::IsInternal(KillMutants({}, console).status()));
-}
-
-Algorithm Changed(const Operation& op, const std::string& change) {
-  Algorithm changed = op.model.algorithm;
-  const size_t equals = change.find('=');
-  const Parameter* p = FindParameter(changed.family, change.substr(0, equals));
-  int value = 0;
-  EXPECT_TRUE(p != nullptr && ParseValue(*p, change.substr(equals + 1), &value)) << change;
-  if (p != nullptr) p->set(changed, value);
-  return changed;
 }
 
 TEST(EquivalentNeighbours, AreToldByNoCase) {
@@ -163,8 +153,9 @@ TEST(EquivalentNeighbours, AreToldByNoCase) {
     std::vector<uint64_t> model(batch.dot_products()), changed(batch.dot_products());
     Simulate(op->model, batch, model);
     for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
-      Simulate(WithAlgorithm(*op, Changed(*op, e.name)), batch, changed);
-      EXPECT_TRUE(model == changed) << op->name << " " << e.name << ": " << e.reason;
+      Simulate(WithAlgorithm(*op, WithChanges(op->model.algorithm, {&e.change, 1})), batch,
+               changed);
+      EXPECT_TRUE(model == changed) << op->name << " " << Name(e.change) << ": " << e.reason;
       ++tried;
     }
   }

@@ -187,6 +187,8 @@ void AddDifferences(const CampaignOutcome& outcome, const Totals& totals, const 
 }
 
 nlohmann::ordered_json JsonOf(const Finding& f) {
+  const auto changes = ParseChanges(FindOperation(f.op)->model.algorithm.family,
+                                    f.signature.substr(f.signature.rfind(':') + 1));
   return {{"instruction", f.op},
           {"bucket", f.signature},
           {"first_case", f.case_name},
@@ -196,7 +198,7 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
           {"beside", f.beside},
           {"diagnosis", f.diagnosis},
           {"replaces", f.replaces},
-          {"parameters", ParametersJson(f.signature.substr(f.signature.rfind(':') + 1))}};
+          {"parameters", ParametersJson(changes.value_or(std::vector<Change>()))}};
 }
 
 bool IsFilled(const CampaignOptions& options, const OperationOutcome& op) {

@@ -28,7 +28,7 @@ TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   EXPECT_EQ(outcome.attempt_dot_products, 0u);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr(Neighbours(options.ops[0]->model)[0].name));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(Name(Neighbours(options.ops[0]->model)[0])));
 }
 
 TEST_F(CampaignTest, WhatIsNotPromisedIsNotCompared) {

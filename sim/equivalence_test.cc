@@ -15,10 +15,10 @@ namespace {
 
 std::string Reason(const std::string& op, std::string_view change) {
   for (const EquivalentNeighbour& e : EquivalentNeighbours(FindOperation(op)->model)) {
-    if (e.name == change) return e.reason;
+    if (Name(e.change) == change) return e.reason;
   }
   for (const Neighbour& n : Neighbours(FindOperation(op)->model)) {
-    if (n.name == change) return "seen";
+    if (Name(n) == change) return "seen";
   }
   return "no such change";
 }
@@ -108,7 +108,7 @@ TEST(WhyEquivalent, EveryReasonIsTested) {
   std::map<std::string, std::string> reasons;
   for (const Operation* op : DistinctOperations()) {
     for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
-      reasons.emplace(e.reason, op->name + " " + e.name);
+      reasons.emplace(e.reason, op->name + " " + Name(e.change));
     }
   }
   for (const Pair& p : kPairs) reasons.erase(p.reason);

@@ -217,8 +217,8 @@ std::string InvalidFloats(const Model& m) {
   }
 }
 
-// Calls `visit` with the name and the algorithm of every valid one-parameter change to one of the
-// values that `values_of` names.
+// Calls `visit` with every valid one-parameter change to one of the values that `values_of` names,
+// and with the changed algorithm.
 template <class Visit>
 void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter&, int),
                    Visit visit) {
@@ -230,7 +230,7 @@ void ForEachChange(const Model& m, std::vector<int> (*values_of)(const Parameter
       if (p.values.empty() && (candidate < p.min || candidate > p.max)) continue;
       Model changed = m;
       p.set(changed.algorithm, candidate);
-      if (WhyInvalid(changed).empty()) visit(p, candidate, changed.algorithm);
+      if (WhyInvalid(changed).empty()) visit(Change{&p, candidate}, changed.algorithm);
     }
   }
 }
@@ -278,6 +278,8 @@ std::string Name(std::span<const Change> changes) {
   return name;
 }
 
+std::string Name(const Neighbour& n) { return Name(n.changes); }
+
 std::optional<std::vector<Change>> ParseChanges(Family family, std::string_view text) {
   std::vector<Change> changes;
   for (std::string_view rest = text; !rest.empty();) {
@@ -299,6 +301,10 @@ std::vector<Change> ChangesBetween(const Algorithm& from, const Algorithm& to) {
   std::vector<Change> changes = AlgorithmFields(to);
   std::erase_if(changes, [&](const Change& c) { return c.parameter->get(from) == c.value; });
   return changes;
+}
+
+Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to) {
+  return {ChangesBetween(from, to), to};
 }
 
 Algorithm WithChanges(Algorithm algorithm, std::span<const Change> changes) {
@@ -352,8 +358,8 @@ std::vector<int> OtherValues(const Parameter& p, int value) {
 
 std::vector<Neighbour> Neighbours(const Model& m) {
   std::vector<Neighbour> neighbours;
-  ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
-    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({Name(Change{&p, value}), changed});
+  ForEachChange(m, NearValues, [&](const Change& change, const Algorithm& changed) {
+    if (WhyEquivalent(m, changed).empty()) neighbours.push_back({{change}, changed});
   });
   return neighbours;
 }
@@ -361,23 +367,19 @@ std::vector<Neighbour> Neighbours(const Model& m) {
 std::vector<Neighbour> SingleChanges(const Model& m) {
   std::vector<Neighbour> changes = Neighbours(m);
   const size_t near = changes.size();
-  ForEachChange(m, OtherValues, [&](const Parameter& p, int value, const Algorithm& changed) {
+  ForEachChange(m, OtherValues, [&](const Change& change, const Algorithm& changed) {
     const auto known = [&](const Neighbour& n) { return n.algorithm == changed; };
     if (std::any_of(changes.begin(), changes.begin() + near, known)) return;
-    if (WhyEquivalent(m, changed).empty()) changes.push_back({Name(Change{&p, value}), changed});
+    if (WhyEquivalent(m, changed).empty()) changes.push_back({{change}, changed});
   });
   return changes;
 }
 
-std::string NameOfChanges(const Algorithm& from, const Algorithm& to) {
-  return Name(ChangesBetween(from, to));
-}
-
 std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& m) {
   std::vector<EquivalentNeighbour> equivalent;
-  ForEachChange(m, NearValues, [&](const Parameter& p, int value, const Algorithm& changed) {
+  ForEachChange(m, NearValues, [&](const Change& change, const Algorithm& changed) {
     const std::string reason = WhyEquivalent(m, changed);
-    if (!reason.empty()) equivalent.push_back({Name(Change{&p, value}), reason});
+    if (!reason.empty()) equivalent.push_back({change, reason});
   });
   return equivalent;
 }

@@ -60,10 +60,17 @@ const char* Name(Family family);  // "fused_sum"; "no model"
 // Every parameter that the algorithm's family reads, with its value, in table order.
 std::vector<Change> AlgorithmFields(const Algorithm& algorithm);
 
+// A model beside another one. Most have one change; diagnosis and `infer` also find several.
 struct Neighbour {
-  std::string name;  // NAME=VALUE, as in faulty:NAME=VALUE
+  std::vector<Change> changes;  // in table order; empty for the other model itself
   Algorithm algorithm;
+
+  // The only change; nullptr if there are several.
+  const Change* single() const { return changes.size() == 1 ? &changes.front() : nullptr; }
 };
+std::string Name(const Neighbour& neighbour);  // of its changes
+// With the changes between the algorithms, which are of one family.
+Neighbour NeighbourOf(const Algorithm& from, const Algorithm& to);
 
 // Every algorithm that differs in one parameter: numbers one up and down (terms: halved and
 // doubled; floor: also none), named values to each other value. Those that no input can distinguish
@@ -78,12 +85,9 @@ std::vector<int> OtherValues(const Parameter& p, int value);
 // the others by OtherValues(). Without those that no input can distinguish from the model.
 std::vector<Neighbour> SingleChanges(const Model& model);
 
-// "NAME=VALUE NAME=VALUE": the parameters of `to` that `from`, of the same family, has otherwise.
-std::string NameOfChanges(const Algorithm& from, const Algorithm& to);
-
 // A neighbour that is left out, and why no input can distinguish it from the model.
 struct EquivalentNeighbour {
-  std::string name;
+  Change change;
   std::string reason;
 };
 std::vector<EquivalentNeighbour> EquivalentNeighbours(const Model& model);

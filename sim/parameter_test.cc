@@ -27,7 +27,7 @@ std::vector<int> ValuesOf(const Parameter& p) {
 
 std::vector<std::string> NeighbourNames(const Model& model) {
   std::vector<std::string> names;
-  for (const Neighbour& n : Neighbours(model)) names.push_back(n.name);
+  for (const Neighbour& n : Neighbours(model)) names.push_back(Name(n));
   return names;
 }
 
@@ -184,8 +184,8 @@ TEST(Neighbours, DifferInOneParameterAndAreValid) {
   for (const Operation& op : Operations()) {
     std::set<std::string> names;
     for (const Neighbour& n : Neighbours(op.model)) {
-      SCOPED_TRACE(op.name + " " + n.name);
-      EXPECT_TRUE(names.insert(n.name).second);
+      SCOPED_TRACE(op.name + " " + Name(n));
+      EXPECT_TRUE(names.insert(Name(n)).second);
       EXPECT_EQ(WhyInvalid(WithAlgorithm(op, n.algorithm)), "");
       EXPECT_EQ(std::ranges::count_if(Parameters(),
                                       [&](const Parameter& p) {
@@ -202,15 +202,9 @@ TEST(Neighbours, DifferInOneParameterAndAreValid) {
 TEST(Neighbours, NamesParse) {
   for (const Operation& op : Operations()) {
     for (const Neighbour& n : Neighbours(op.model)) {
-      const size_t equals = n.name.find('=');
-      ASSERT_NE(equals, n.name.npos);
-      const Parameter* p = FindParameter(op.model.algorithm.family, n.name.substr(0, equals));
-      ASSERT_NE(p, nullptr) << n.name;
-      Algorithm changed = op.model.algorithm;
-      int value = 0;
-      ASSERT_TRUE(ParseValue(*p, n.name.substr(equals + 1), &value)) << n.name;
-      p->set(changed, value);
-      EXPECT_EQ(changed, n.algorithm) << n.name;
+      const auto changes = ParseChanges(op.model.algorithm.family, Name(n));
+      ASSERT_EQ(changes, n.changes) << Name(n);
+      EXPECT_EQ(WithChanges(op.model.algorithm, *changes), n.algorithm) << Name(n);
     }
   }
 }
@@ -251,7 +245,7 @@ TEST(Neighbours, OfIntegersAndChains) {
 
 std::string ReasonFor(const char* op, std::string_view change) {
   for (const EquivalentNeighbour& e : EquivalentNeighbours(FindOperation(op)->model)) {
-    if (e.name == change) return e.reason;
+    if (Name(e.change) == change) return e.reason;
   }
   return "";
 }

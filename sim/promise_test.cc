@@ -549,8 +549,8 @@ TEST(Promises, NeighboursBreakThem) {
       Operation changed = *op;
       changed.model.algorithm = neighbour.algorithm;
       if (!BrokenPromises(changed).empty()) continue;
-      EXPECT_THAT(neighbour.name, AnyOf(StartsWith("zero_sign="), StartsWith("nan_rule=")));
-      EXPECT_EQ(op->numerics->nan_verdict, NanVerdict::kAnyNan) << op->name << neighbour.name;
+      EXPECT_THAT(Name(neighbour), AnyOf(StartsWith("zero_sign="), StartsWith("nan_rule=")));
+      EXPECT_EQ(op->numerics->nan_verdict, NanVerdict::kAnyNan) << op->name << Name(neighbour);
     }
   }
 }

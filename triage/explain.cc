@@ -61,9 +61,8 @@ std::string SignatureOf(const Operation& op, std::span<const Observed> observed,
     if (explanation == nullptr) {
       return absl::StrCat("unexplained:", DifferenceClass(op.model.d, model, o.d));
     }
-    const std::string parameter = explanation->name.substr(0, explanation->name.find('='));
-    const Parameter* p = FindParameter(op.model.algorithm.family, parameter);
-    return absl::StrCat(StageName(p->stage), ":", explanation->name);
+    const Stage stage = explanation->changes.front().parameter->stage;
+    return absl::StrCat(StageName(stage), ":", Name(*explanation));
   }
   return "none";
 }

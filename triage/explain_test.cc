@@ -28,7 +28,7 @@ DotProductCase Dot(const Operation& op, std::vector<uint64_t> a, std::vector<uin
 
 Model Changed(const Operation& op, const std::string& change) {
   for (const Neighbour& n : Neighbours(op.model)) {
-    if (n.name == change) return WithAlgorithm(op, n.algorithm);
+    if (Name(n) == change) return WithAlgorithm(op, n.algorithm);
   }
   ADD_FAILURE() << op.name << " has no neighbour " << change;
   return op.model;
@@ -153,7 +153,7 @@ TEST(ExplainingNeighbours, AllOfThemInOrder) {
   const Observed observed =
       Planted(op, "fraction_bits=24", Dot(op, {0x3c00}, {0x3c00}, 0xb3000000));
   std::vector<std::string> names;
-  for (const Neighbour& n : ExplainingNeighbours(op, {&observed, 1})) names.push_back(n.name);
+  for (const Neighbour& n : ExplainingNeighbours(op, {&observed, 1})) names.push_back(Name(n));
   EXPECT_EQ(names, (std::vector<std::string>{"fraction_bits=24", "output_rounding=nearest_even",
                                              "output_rounding=up", "addend_joins=last_add"}));
 }
@@ -167,7 +167,7 @@ TEST(ExplainingNeighbours, MustExplainEveryObservation) {
                                Planted(op, "output_rounding=up", up_only)};
   const std::vector<Neighbour> explaining = ExplainingNeighbours(op, observed);
   ASSERT_EQ(explaining.size(), 1u);
-  EXPECT_EQ(explaining[0].name, "output_rounding=up");
+  EXPECT_EQ(Name(explaining[0]), "output_rounding=up");
   EXPECT_EQ(Signature(op, observed), "rounded:output_rounding=up");
 }
 

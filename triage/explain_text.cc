@@ -82,12 +82,12 @@ std::string Conclusion(const Operation& op, const Observed& observed, const Diag
                         diagnosis.pairs,
                         ") gives the device's bits; the stages are the model's own.\n");
   }
-  std::string text = absl::StrCat(neighbours[0].name, " gives the device's bits",
+  std::string text = absl::StrCat(Name(neighbours[0]), " gives the device's bits",
                                   parting.empty() ? "" : "; first differing stage: ", parting);
   absl::StrAppend(&text, ".\n");
   const size_t named = std::min(neighbours.size(), kMostNamed);
   for (size_t i = 1; i < named; ++i) {
-    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", neighbours[i].name);
+    absl::StrAppend(&text, i == 1 ? "So do: " : ", ", Name(neighbours[i]));
   }
   if (named < neighbours.size()) {
     absl::StrAppend(&text, " and ", neighbours.size() - named, " more");

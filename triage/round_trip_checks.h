@@ -77,9 +77,9 @@ inline void CheckExplained(const Operation& op, const Observed& observed, const 
   const std::vector<Neighbour> explaining = ExplainingNeighbours(op, {&observed, 1});
   ASSERT_FALSE(explaining.empty()) << op.name << " " << change;
   figures.exactly_explained += std::any_of(explaining.begin(), explaining.end(),
-                                           [&](const Neighbour& n) { return n.name == change; });
+                                           [&](const Neighbour& n) { return Name(n) == change; });
   const std::string text = ExplainText(op, observed, {});
-  EXPECT_THAT(text, testing::HasSubstr(explaining[0].name + " gives the device's bits"));
+  EXPECT_THAT(text, testing::HasSubstr(Name(explaining[0]) + " gives the device's bits"));
   const size_t mark = text.find("<--");
   ASSERT_NE(mark, std::string::npos) << text;
   EXPECT_EQ(text.find("<--", mark + 1), std::string::npos) << text;

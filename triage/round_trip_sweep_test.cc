@@ -24,7 +24,7 @@ TEST_P(RoundTripSweep, EveryModelAndNeighbour) {
     if (op->arch() != GetParam()) continue;
     std::vector<Neighbour> neighbours = Neighbours(op->model);
     neighbours.resize(std::min<size_t>(neighbours.size(), 6));
-    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, n.name, /*tries=*/500, figures);
+    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, Name(n), /*tries=*/500, figures);
   }
   Print(figures);
   // Random operands show most changes; the others need the generator.

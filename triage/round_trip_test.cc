@@ -10,7 +10,7 @@ TEST(RoundTrip, SomeOperationsOfEachFamily) {
   for (const Operation* op : OperationsOfEachFamily(2)) {
     std::vector<Neighbour> neighbours = Neighbours(op->model);
     neighbours.resize(std::min<size_t>(neighbours.size(), 3));
-    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, n.name, /*tries=*/1000, figures);
+    for (const Neighbour& n : neighbours) CheckRoundTrip(*op, Name(n), /*tries=*/1000, figures);
   }
   EXPECT_GT(figures.found, 40);
   EXPECT_EQ(figures.found, figures.planted);

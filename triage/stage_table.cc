@@ -174,7 +174,7 @@ StageTable MakeStageTable(const Operation& op, const std::vector<Neighbour>& cha
                           const DotProductCase& dot) {
   std::vector<Column> columns = {{"model", op.model, dot}};
   for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i) {
-    columns.emplace_back(changes[i].name, WithAlgorithm(op, changes[i].algorithm), dot);
+    columns.emplace_back(Name(changes[i]), WithAlgorithm(op, changes[i].algorithm), dot);
   }
   StageTable table;
   bool steps = false;

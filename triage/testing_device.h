@@ -32,7 +32,7 @@ class ChangedDevice : public Device {
     executions += batch.count;
     Model model = op.model;
     for (const Neighbour& n : Neighbours(op.model)) {
-      if (n.name == change_) model.algorithm = n.algorithm;
+      if (Name(n) == change_) model.algorithm = n.algorithm;
     }
     if (!change_.empty() && model.algorithm == op.model.algorithm) {
       return absl::NotFoundError(op.name + " has no neighbour " + change_);

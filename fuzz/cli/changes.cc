@@ -1,9 +1,10 @@
 // mmadiff changes: which operations have other models or answers than when corpus/model_digests.txt
 // was written.
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
-#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "fuzz/model_digests.h"
@@ -18,10 +19,20 @@ struct ChangesFlags {
   bool update = false;
 };
 
-// {"model": TEXT, "parameters": {...}}; null where there is no model.
+// {"model": TEXT, "parameters": {...}}; null where there is no model. The text is the file's, which an
+// earlier program may have written: its parameters may be others than the table's.
 Json ModelJson(absl::string_view text) {
   if (text.empty()) return nullptr;
-  return {{"model", text}, {"parameters", ParametersJson(text.substr(0, text.find(')')))}};
+  Json parameters = Json::object();
+  const absl::string_view algorithm = text.substr(0, text.find(')'));
+  for (const absl::string_view part :
+       absl::StrSplit(algorithm.substr(algorithm.find('(') + 1), ", ")) {
+    const std::pair<std::string, std::string> field = absl::StrSplit(part, absl::MaxSplits('=', 1));
+    int number;
+    parameters[field.first] =
+        absl::SimpleAtoi(field.second, &number) ? Json(number) : Json(field.second);
+  }
+  return {{"model", text}, {"parameters", std::move(parameters)}};
 }
 
 void PrintChanges(const std::vector<ModelChange>& changes, size_t instructions, bool as_json,

@@ -32,13 +32,16 @@ std::string BucketLine(const ExplainedBucket& b) {
 
 nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, const Diagnosis& d) {
   nlohmann::ordered_json changes = nlohmann::ordered_json::array();
-  for (const Neighbour& n : d.changes) changes.push_back(ChangeJson(n.name));
-  return {
-      {"instruction", op.name},     {"parameters", ParametersJson(Describe(op.model.algorithm))},
-      {"device", device},           {"answers", d.observed.size()},
-      {"changes", changes},         {"nearest", ChangeJson(d.nearest.name)},
-      {"nearest_misses", d.missed}, {"single_changes_tried", d.singles},
-      {"pairs_tried", d.pairs}};
+  for (const Neighbour& n : d.changes) changes.push_back(ChangeJson(n));
+  return {{"instruction", op.name},
+          {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
+          {"device", device},
+          {"answers", d.observed.size()},
+          {"changes", changes},
+          {"nearest", ChangeJson(d.nearest)},
+          {"nearest_misses", d.missed},
+          {"single_changes_tried", d.singles},
+          {"pairs_tried", d.pairs}};
 }
 
 std::string OfStored(const Diagnosis& d) {

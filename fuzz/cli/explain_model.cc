@@ -129,7 +129,7 @@ void ExplainModel(const Operation& op, const DotProductCase& dot, const StageOut
   if (!WriteDrawing(op, dot, output, ending)) return;
   if (globals.json) {
     console.Print(JsonText({{"instruction", op.name},
-                            {"parameters", ParametersJson(Describe(op.model.algorithm))},
+                            {"parameters", ParametersJson(AlgorithmFields(op.model.algorithm))},
                             {"dot_product", DotProductJson(*op.instruction, dot, std::nullopt)},
                             {"model", HexWord(d, result)},
                             {"stages", StagesJson(stages)}},

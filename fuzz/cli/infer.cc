@@ -24,8 +24,7 @@ struct InferFlags {
 };
 
 nlohmann::ordered_json RowJson(const Algorithm& a) {
-  const std::string text = Describe(a);
-  return {{"family", text.substr(0, text.find('('))}, {"parameters", ParametersJson(text)}};
+  return {{"family", Name(a.family)}, {"parameters", ParametersJson(AlgorithmFields(a))}};
 }
 
 nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
@@ -53,7 +52,7 @@ nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
   }
   nlohmann::ordered_json fixed = nlohmann::ordered_json::array(), open = fixed, refuted = fixed;
   for (const Fixed& f : i.fixed) {
-    fixed.push_back({{"parameter", f.name}, {"experiments", f.experiments}});
+    fixed.push_back({{"parameter", Name(f.value)}, {"experiments", f.experiments}});
   }
   for (const UndeterminedValues& u : Summary(i)) {
     open.push_back({{"values", u.values}, {"proved", u.proved}, {"why", u.why}});

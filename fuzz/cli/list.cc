@@ -73,7 +73,7 @@ std::vector<Entry> ListInstructions() {
           {"scale", i.scale == nullptr ? "" : i.scale->name},
           {"scales", i.shape.scales},
           {"algorithm", algorithm},
-          {"parameters", ParametersJson(algorithm)},
+          {"parameters", ParametersJson(AlgorithmFields(op.numerics->algorithm))},
           {"lanes", lanes},
           {"nan_bits", !any_nan},
           {"grade", Name(e.grade)},

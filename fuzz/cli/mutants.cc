@@ -29,19 +29,20 @@ void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outc
   for (const OperationMutants& of : outcome.ops) {
     for (const EquivalentNeighbour& e : of.equivalent) {
       if (!flags.equivalent) break;
-      console.Print(absl::StrFormat("equivalent: %s  %s  %s\n", of.op->name, e.name, e.reason));
+      console.Print(
+          absl::StrFormat("equivalent: %s  %s  %s\n", of.op->name, Name(e.change), e.reason));
     }
     for (const Mutant& m : of.mutants) {
       if (m.cases == 0) {
         const std::string stands =
             of.stands_for > 1 ? absl::StrFormat("  (stands for %d instructions)", of.stands_for)
                               : "";
-        console.Print(absl::StrFormat("survivor: %s  %s%s\n", of.op->name, m.change, stands));
+        console.Print(absl::StrFormat("survivor: %s  %s%s\n", of.op->name, m.name(), stands));
       } else if (m.other != nullptr) {
         console.Print(absl::StrFormat("arch: %s %s %s: %d\n", of.op->arch(), m.other->arch(),
                                       of.op->instruction->name, m.cases));
       } else if (flags.list) {
-        console.Print(absl::StrFormat("killed: %s  %s: %d\n", of.op->name, m.change, m.cases));
+        console.Print(absl::StrFormat("killed: %s  %s: %d\n", of.op->name, m.name(), m.cases));
       }
     }
   }
@@ -66,16 +67,18 @@ void PrintJson(const MutantsOutcome& outcome, Console& console) {
     const std::string& name = of.op->name;
     for (const EquivalentNeighbour& e : of.equivalent) {
       json.push_back({{"instruction", name},
-                      {"change", e.name},
-                      {"parameters", ParametersJson(e.name)},
+                      {"change", Name(e.change)},
+                      {"parameters", ParametersJson({&e.change, 1})},
                       {"equivalent", e.reason}});
     }
     for (const Mutant& m : of.mutants) {
-      json.push_back({{"instruction", name},
-                      {"instructions", of.stands_for},
-                      {"change", m.change},
-                      {"parameters", ParametersJson(m.change)},
-                      {"cases", m.cases}});
+      json.push_back(
+          {{"instruction", name},
+           {"instructions", of.stands_for},
+           {"change", m.name()},
+           {"parameters", m.other == nullptr ? ParametersJson({&m.change, 1})
+                                             : nlohmann::ordered_json({{"arch", m.other->arch()}})},
+           {"cases", m.cases}});
     }
   }
   console.Print(JsonText(json, 1) + "\n");

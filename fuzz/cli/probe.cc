@@ -78,9 +78,8 @@ class Answers {
   // Several questions that nothing answers are one answer: it is another family.
   static std::string OtherFamily(const Group& group, const std::string& device,
                                  const TextStyle& style) {
-    const std::string model = Describe(group.op->model.algorithm);
     const std::string family =
-        IsModelled(*group.op) ? model.substr(0, model.find('(')) : "as supposed";
+        IsModelled(*group.op) ? Name(group.op->model.algorithm.family) : "as supposed";
     return absl::StrCat(
         Labelled("  family            ",
                  absl::StrCat("this is not ", IsModelled(*group.op) ? "a " : "", family,

@@ -3,13 +3,13 @@
 #include <cstdlib>
 #include <optional>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "device/faulty.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
 #include "fuzz/campaign.h"
@@ -21,6 +21,7 @@
 #include "fuzz/progress.h"
 #include "fuzz/report.h"
 #include "fuzz/shard.h"
+#include "sim/equivalence.h"
 #include "sim/parameter.h"
 
 #define XXH_INLINE_ALL
@@ -89,13 +90,11 @@ std::string DefaultWorkdir(const RunManifest& manifest) {
 // `faulty:` with a change that no input shows would look like a clean pass.
 void WarnOfEquivalent(const std::string& device, const std::vector<const Operation*>& ops,
                       Console& console) {
-  const std::string change = device.substr(device.find(':') + 1);
-  if (!absl::StartsWith(device, "faulty:")) return;
+  const std::vector<Change> fault = FaultOf(device);
   for (const Operation* op : ops) {
-    for (const EquivalentNeighbour& e : EquivalentNeighbours(op->model)) {
-      if (e.name == change) {
-        console.Warn(absl::StrCat(op->name, ": no input shows ", change, ": ", e.reason));
-      }
+    const std::string why = WhyEquivalent(op->model, WithChanges(op->model.algorithm, fault));
+    if (!fault.empty() && !why.empty()) {
+      console.Warn(absl::StrCat(op->name, ": no input shows ", Name(fault), ": ", why));
     }
   }
 }

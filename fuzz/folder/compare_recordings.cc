@@ -122,17 +122,17 @@ class Namer {
   std::string Name(const Operation& op, const std::vector<Observed>& observed) {
     if (Explains(op, op.model, observed)) return kModel;
     for (const Neighbour& n : Neighbours(op.model)) {
-      if (!known_.contains(n.name)) continue;
-      if (Explains(op, WithAlgorithm(op, n.algorithm), observed)) return n.name;
+      if (std::ranges::count(known_, n.changes) == 0) continue;
+      if (Explains(op, WithAlgorithm(op, n.algorithm), observed)) return mmadiff::Name(n);
     }
     const Diagnosis diagnosis = FindChange(op, observed);
     if (diagnosis.changes.empty()) return kNoChange;
-    known_.insert(diagnosis.changes.front().name);
-    return diagnosis.changes.front().name;
+    known_.push_back(diagnosis.changes.front().changes);
+    return mmadiff::Name(diagnosis.changes.front());
   }
 
  private:
-  std::set<std::string> known_;
+  std::vector<std::vector<Change>> known_;
 };
 
 // Of rows that agree with the model in the first and not in the second, before the others.

@@ -368,7 +368,7 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
   tried.mutants = outcome->mutants;
   for (const OperationMutants& of : outcome->ops) {
     for (const Mutant& m : of.mutants) {
-      if (m.cases == 0) tried.survivors.emplace_back(of.op->name, m.change);
+      if (m.cases == 0) tried.survivors.emplace_back(of.op->name, m.name());
     }
   }
 }

@@ -284,7 +284,7 @@ TEST(Lanes, EveryModelAndNeighbour) {
     for (const Neighbour& n : Neighbours(op->model)) {
       Model other = op->model;
       other.algorithm = n.algorithm;
-      if (HasLanes(other)) check(other, 128, op->name + ":" + n.name);
+      if (HasLanes(other)) check(other, 128, op->name + ":" + Name(n));
     }
   }
   if (LaneTargets().empty()) GTEST_SKIP() << "built without Highway";
@@ -382,7 +382,7 @@ TEST(Lanes, ExactSumsThatMeet) {
     ExpectScalarWords(m, ExactBatch(m, 40000, random), op->name);
     for (const Neighbour& n : Neighbours(op->model)) {
       m.algorithm = n.algorithm;
-      ExpectScalarWords(m, ExactBatch(m, 8000, random), op->name + ":" + n.name);
+      ExpectScalarWords(m, ExactBatch(m, 8000, random), op->name + ":" + Name(n));
     }
     // Addends of another format than results.
     m = op->model;

@@ -49,7 +49,7 @@ TEST_P(AgreementLong, OfAllNeighbours) {
   std::vector<std::pair<std::string, Model>> models;
   for (const Operation* op : OperationsOf(GetParam())) {
     for (const Neighbour& n : Neighbours(op->model)) {
-      models.emplace_back(op->name + " with " + n.name, WithAlgorithm(*op, n.algorithm));
+      models.emplace_back(op->name + " with " + Name(n), WithAlgorithm(*op, n.algorithm));
     }
   }
   ASSERT_FALSE(models.empty());

@@ -26,26 +26,18 @@ constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the mod
 // Two parameters and a value of each, every pair of them once.
 template <class Visit>
 void ForEachPair(const Operation& op, Visit visit) {
-  struct Choice {
-    const Parameter* parameter;
-    int value;
-  };
-  std::vector<Choice> choices;
-  for (const Parameter& p : Parameters()) {
-    if (FindParameter(op.model.algorithm.family, p.name) == nullptr) continue;
-    const int value = p.get(op.model.algorithm);
-    for (const int other : OtherValues(p, value)) {
-      const bool far = p.values.empty() && p.max < 1024 && std::abs(other - value) > kFarInPairs;
-      if (!far || other == kNoFloor || value == kNoFloor) choices.push_back({&p, other});
+  std::vector<Change> choices;
+  for (const auto& [p, value] : AlgorithmFields(op.model.algorithm)) {
+    for (const int other : OtherValues(*p, value)) {
+      const bool far = p->values.empty() && p->max < 1024 && std::abs(other - value) > kFarInPairs;
+      if (!far || other == kNoFloor || value == kNoFloor) choices.push_back({p, other});
     }
   }
   for (size_t i = 0; i < choices.size(); ++i) {
     for (size_t j = i + 1; j < choices.size(); ++j) {
       if (choices[i].parameter == choices[j].parameter) continue;
-      Algorithm changed = op.model.algorithm;
-      choices[i].parameter->set(changed, choices[i].value);
-      choices[j].parameter->set(changed, choices[j].value);
-      Model model = WithAlgorithm(op, changed);
+      const Change both[] = {choices[i], choices[j]};
+      const Model model = WithAlgorithm(op, WithChanges(op.model.algorithm, both));
       if (WhyInvalid(model).empty()) visit(model);
     }
   }
@@ -54,15 +46,16 @@ void ForEachPair(const Operation& op, Visit visit) {
 void SearchPairs(const Operation& op, Judge& judge, Diagnosis& d) {
   ForEachPair(op, [&](const Model& model) {
     ++d.pairs;
-    if (!judge.GivesAll(model)) return;
-    d.changes.push_back({NameOfChanges(op.model.algorithm, model.algorithm), model.algorithm});
+    if (judge.GivesAll(model)) {
+      d.changes.push_back(NeighbourOf(op.model.algorithm, model.algorithm));
+    }
   });
 }
 
 // From the operation's model by single changes, there and back, each the one after which fewest
 // answers are missed; of those the first.
 void SearchNearest(const Operation& op, Judge& judge, Diagnosis& d) {
-  d.nearest = {"", op.model.algorithm};
+  d.nearest = {{}, op.model.algorithm};
   d.missed = judge.Missed(op.model, d.observed.size());
   for (bool better = true; better && d.missed > 0;) {
     better = false;
@@ -70,7 +63,7 @@ void SearchNearest(const Operation& op, Judge& judge, Diagnosis& d) {
       const size_t missed = judge.Missed(WithAlgorithm(op, n.algorithm), d.missed - 1);
       if (missed >= d.missed) continue;
       d.missed = missed;
-      d.nearest = {NameOfChanges(op.model.algorithm, n.algorithm), n.algorithm};
+      d.nearest = NeighbourOf(op.model.algorithm, n.algorithm);
       better = true;
     }
   }
@@ -81,7 +74,7 @@ void Search(const Operation& op, Diagnosis& d) {
   Judge judge(op, d.observed);
   d.changes.clear();
   d.pairs = d.missed = 0;
-  d.nearest = {"", op.model.algorithm};
+  d.nearest = {{}, op.model.algorithm};
   if (judge.GivesAll(op.model)) return;
   const std::vector<Neighbour> singles = SingleChanges(op.model);
   d.singles = singles.size();
@@ -99,8 +92,8 @@ void AppendChains(const Operation& op, const Model& model, const Model& believed
   std::map<std::pair<const Parameter*, bool>, size_t> of_number;
   for (const Neighbour& n : SingleChanges(model)) {
     if (n.algorithm == believed.algorithm) continue;
-    const Parameter* p = FindParameter(n.algorithm.family, n.name.substr(0, n.name.find('=')));
-    const int from = p->get(model.algorithm), to = p->get(n.algorithm);
+    const auto& [p, to] = *n.single();
+    const int from = p->get(model.algorithm);
     const bool number = p->values.empty() && from != kNoFloor && to != kNoFloor;
     const auto [at, first] = of_number.try_emplace({p, to > from}, chains.size());
     if (number && !first) {
@@ -187,22 +180,22 @@ std::string Diagnosis::Text() const {
     return absl::StrCat(kUnexplained,
                         ": no change of one parameter or of two gave all that the device "
                         "answered when this was filed. Of these ",
-                        observed.size(), " answers, ", changes.front().name, " gives all");
+                        observed.size(), " answers, ", Name(changes.front()), " gives all");
   }
   if (!changes.empty()) {
     return absl::StrCat(
-        changes.front().name, " gives all ", observed.size(), " answers of the device",
-        changes.size() == 1 ? "" : absl::StrCat("; so does ", changes[1].name),
+        Name(changes.front()), " gives all ", observed.size(), " answers of the device",
+        changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
         cut ? "; not all that distinguishes it from others could be asked" : "");
   }
-  if (nearest.name.empty() && missed == 0) {
+  if (nearest.changes.empty() && missed == 0) {
     return absl::StrCat("the model gives all ", observed.size(), " answers of the device");
   }
   return absl::StrCat(
       "no change of one parameter (", singles, " tried) or of two (", pairs, ", numbers within ",
       kFarInPairs, ") gives all ", observed.size(), " answers of the device; the nearest, ",
-      nearest.name.empty() ? "the model itself" : nearest.name, ", gives all but ", missed);
+      nearest.changes.empty() ? "the model itself" : Name(nearest), ", gives all but ", missed);
 }
 
 Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {
@@ -236,10 +229,10 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
       });
     }
     if (d.changes.empty()) {
-      const std::string nearest = d.nearest.name;
+      const Algorithm nearest = d.nearest.algorithm;
       Search(op, d);
       d.cut = !d.changes.empty();
-      if (d.changes.empty() && d.nearest.name == nearest) break;
+      if (d.changes.empty() && d.nearest.algorithm == nearest) break;
     } else if (holds) {
       d.cut = !*all;
       break;

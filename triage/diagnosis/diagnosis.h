@@ -32,7 +32,7 @@ struct Diagnosis {
   // does.
   std::vector<Neighbour> changes;
   // When no pair does, greedily: from the operation's model repeatedly the single change that leaves
-  // the fewest answers missed. The operation's algorithm and "" if the model gives all.
+  // the fewest answers missed. The operation's algorithm, unchanged, if the model gives all.
   Neighbour nearest;
   size_t missed = 0;               // answers that `nearest` does not give
   size_t singles = 0, pairs = 0;   // changes that were tried

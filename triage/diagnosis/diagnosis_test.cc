@@ -15,15 +15,13 @@ using ::testing::IsEmpty;
 constexpr char kHopper[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 constexpr char kBf16[] = "sm_80/mma.m16n8k8.f32.bf16.bf16.f32";
 
-// The operation's model with "NAME=VALUE NAME=VALUE" of its single changes.
+// The operation's model with "NAME=VALUE" of its single changes.
 Model With(const Operation& op, std::initializer_list<const char*> changes) {
   Model model = op.model;
   for (const std::string change : changes) {
-    const Parameter* p =
-        FindParameter(op.model.algorithm.family, change.substr(0, change.find('=')));
-    int value = 0;
-    EXPECT_TRUE(p != nullptr && ParseValue(*p, change.substr(change.find('=') + 1), &value));
-    p->set(model.algorithm, value);
+    const auto parsed = ParseChanges(op.model.algorithm.family, change);
+    EXPECT_TRUE(parsed.has_value()) << change;
+    model.algorithm = WithChanges(model.algorithm, *parsed);
   }
   EXPECT_EQ(WhyInvalid(model), "");
   return model;
@@ -62,7 +60,7 @@ TEST(Diagnosis, SinglesOfAnyDistancePairsAndMore) {
     ModelDevice device(With(op, c.changes));
     const Diagnosis d = DiagnosisOf(device, op);
     ASSERT_FALSE(d.changes.empty()) << c.name << ": " << d.Text();
-    EXPECT_EQ(d.changes.front().name, c.name);
+    EXPECT_EQ(Name(d.changes.front()), c.name);
     EXPECT_THAT(d.Bucket(op), HasSubstr(absl::StrCat(":", c.name)));
     EXPECT_THAT(d.Text(), HasSubstr(absl::StrCat(c.name, " gives all ")));
   }

@@ -20,22 +20,16 @@ constexpr size_t kMostNamed = 6;       // changes named in a text
 constexpr size_t kEnoughAnswers = 16;  // rivals that more refute are alike
 constexpr char kMinimal[] = "the device and the model differ";
 
+bool IsSame(const Neighbour& x, const Neighbour& y) { return x.algorithm == y.algorithm; }
+
 // What must be refuted beside the operation's model, which the minimal mismatch refutes: its single
 // changes but for the one that is believed; without one also the nearest.
-struct Rival {
-  std::string name;
-  Model model;
-};
-
-std::vector<Rival> RivalsOf(const Operation& op, const Diagnosis& d) {
-  std::vector<Rival> rivals;
-  for (const Neighbour& n : SingleChanges(op.model)) {
-    if (d.changes.empty() || n.name != d.changes.front().name) {
-      rivals.push_back({n.name, WithAlgorithm(op, n.algorithm)});
-    }
-  }
-  if (d.changes.empty() && !d.nearest.name.empty()) {
-    rivals.push_back({d.nearest.name, WithAlgorithm(op, d.nearest.algorithm)});
+std::vector<Neighbour> RivalsOf(const Operation& op, const Diagnosis& d) {
+  std::vector<Neighbour> rivals = SingleChanges(op.model);
+  if (!d.changes.empty()) {
+    std::erase_if(rivals, [&](const Neighbour& n) { return IsSame(n, d.changes.front()); });
+  } else if (!d.nearest.changes.empty()) {
+    rivals.push_back(d.nearest);
   }
   return rivals;
 }
@@ -100,9 +94,8 @@ class Investigator {
   std::vector<Model> Preferred() const {
     std::vector<Model> models = {op_.model};
     for (const Neighbour& n : SingleChanges(op_.model)) {
-      if (!result_.diagnosis.changes.empty() && n.name == result_.diagnosis.changes.front().name) {
-        break;
-      }
+      const std::vector<Neighbour>& changes = result_.diagnosis.changes;
+      if (!changes.empty() && IsSame(n, changes.front())) break;
       models.push_back(WithAlgorithm(op_, n.algorithm));
     }
     return models;
@@ -187,23 +180,24 @@ class Investigator {
   // A case for each rival that an answer refutes and no case yet, the nearest and that of the
   // fewest answers first. Without budget the answer is kept as it is.
   absl::Status KeepRefuting() {
-    std::vector<std::pair<size_t, Rival>> by_answers;
-    for (const Rival& r : rivals_) {
+    std::vector<std::pair<size_t, Neighbour>> by_answers;
+    for (const Neighbour& r : rivals_) {
+      const Model model = WithAlgorithm(op_, r.algorithm);
       if (runner_.StopRequested()) return absl::CancelledError("stopped");
       size_t refuting = 0;
       for (const Observed& o : result_.diagnosis.observed) {
-        refuting += !Gives(op_, r.model, o.dot, o.d);
+        refuting += !Gives(op_, model, o.dot, o.d);
         if (refuting == kEnoughAnswers) break;
       }
-      const bool nearest = r.name == result_.diagnosis.nearest.name;
+      const bool nearest = IsSame(r, result_.diagnosis.nearest);
       if (refuting > 0) by_answers.push_back({nearest ? 0 : refuting, r});
     }
     std::ranges::stable_sort(by_answers, {}, [](const auto& r) { return r.first; });
     for (const auto& [answers, rival] : by_answers) {
       if (result_.cases.size() >= kMostCases) break;
-      const auto same = [&rival = rival](const Rival& r) { return r.name == rival.name; };
+      const auto same = [&rival = rival](const Neighbour& r) { return IsSame(r, rival); };
       if (std::none_of(rivals_.begin(), rivals_.end(), same)) continue;  // refuted since
-      const Target target(op_, explanation_, {rival.model});
+      const Target target(op_, explanation_, {WithAlgorithm(op_, rival.algorithm)});
       const std::optional<Mismatch> start = Start(target);
       if (!start) continue;
       const auto minimal = Smallest(target, *start, Effort::kNarrow);
@@ -286,9 +280,9 @@ class Investigator {
     const Mismatch& m = kept.mismatch;
     const DotProductCase dot = Extract(m.inputs, m.element);
     const uint64_t d = m.device[m.element];
-    std::erase_if(rivals_, [&](const Rival& r) {
-      if (Gives(op_, r.model, dot, d)) return false;
-      refuted.push_back(r.name);
+    std::erase_if(rivals_, [&](const Neighbour& r) {
+      if (Gives(op_, WithAlgorithm(op_, r.algorithm), dot, d)) return false;
+      refuted.push_back(Name(r));
       return true;
     });
     result_.refuted += refuted.size();
@@ -308,7 +302,7 @@ class Investigator {
   Investigation& result_;
   Mismatch found_;  // with the words of the first tries
   std::optional<Model> explanation_;
-  std::vector<Rival> rivals_;  // not refuted yet
+  std::vector<Neighbour> rivals_;  // not refuted yet
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ inline bool FirstMismatch(const Operation& op, const Model& changed, uint64_t se
 inline void CheckPlanted(const Operation& op, const Algorithm& planted,
                          const std::vector<DotProductCase>& dots,
                          const std::vector<DotProductCase>& others, InvestigateFigures& figures) {
-  const std::string name = op.name + " " + NameOfChanges(op.model.algorithm, planted);
+  const std::string name = op.name + " " + Name(ChangesBetween(op.model.algorithm, planted));
   const Model changed = WithAlgorithm(op, planted);
   ++figures.planted;
   Mismatch mismatch;
@@ -141,7 +141,7 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
              !Refuted(op, WithAlgorithm(op, named.algorithm), changed, others))
       ++figures.equal;
     else
-      figures.wrong.push_back(name + " named " + named.name);
+      figures.wrong.push_back(name + " named " + Name(named));
   }
   // What an input refutes, a kept case refutes.
   for (const Neighbour& n : SingleChanges(op.model)) {
@@ -152,9 +152,9 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
     });
     if (refuted) continue;
     if (Refuted(op, rival, changed, dots)) {
-      figures.unrefuted.push_back(name + " not " + n.name);
+      figures.unrefuted.push_back(name + " not " + Name(n));
     } else if (Refuted(op, rival, changed, others)) {
-      figures.rare.push_back(name + " not " + n.name);
+      figures.rare.push_back(name + " not " + Name(n));
     }
   }
 }

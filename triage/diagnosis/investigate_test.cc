@@ -54,8 +54,8 @@ std::vector<std::string> Unrefuted(const Operation& op, const Investigation& i) 
       return !Gives(op, rival, Extract(m.inputs, m.element), c.mismatch.device[m.element]);
     };
     if (std::ranges::none_of(i.cases, kept) && !Explains(op, rival, i.diagnosis.observed) &&
-        (i.diagnosis.changes.empty() || i.diagnosis.changes.front().name != n.name)) {
-      names.push_back(n.name);
+        (i.diagnosis.changes.empty() || Name(i.diagnosis.changes.front()) != Name(n))) {
+      names.push_back(Name(n));
     }
   }
   return names;

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/equivalence.h"
@@ -231,11 +230,10 @@ class Inferrer {
     std::map<std::pair<const Parameter*, bool>, size_t> of_number;
     for (size_t i = 0; i < std::min(rivals_.size(), kMostRivals); ++i) {
       const Model rival = WithAlgorithm(op_, rivals_[i].algorithm);
-      const Parameter* p = FindParameter(rival.algorithm.family,
-                                         rivals_[i].name.substr(0, rivals_[i].name.find('=')));
-      const bool pair = rivals_[i].name.find(' ') != std::string::npos;
-      if (!pair && p->values.empty() && p->get(rival.algorithm) != kNoFloor) {
-        const bool above = p->get(rival.algorithm) > p->get(believed.algorithm);
+      const Change* change = rivals_[i].single();
+      if (change && change->parameter->values.empty() && change->value != kNoFloor) {
+        const Parameter* p = change->parameter;
+        const bool above = change->value > p->get(believed.algorithm);
         const auto [at, first] = of_number.try_emplace({p, above}, chains.size());
         if (!first) {
           chains[at->second].push_back(rival);
@@ -392,14 +390,13 @@ class Inferrer {
   void AddFixed(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
     for (const Neighbour& n : Neighbours(model)) {
-      const Parameter* p =
-          FindParameter(model.algorithm.family, n.name.substr(0, n.name.find('=')));
-      const std::string name = absl::StrCat(p->name, "=", ValueText(*p, p->get(model.algorithm)));
+      const Parameter* p = n.single()->parameter;
+      const Change value = {p, p->get(model.algorithm)};
       const Model other = WithAlgorithm(op_, n.algorithm);
       for (size_t i = 0; i < observed.size(); ++i) {
         if (Fits(op_, other, observed[i])) continue;
-        if (result_.fixed.empty() || result_.fixed.back().name != name) {
-          result_.fixed.push_back({name, {}});
+        if (result_.fixed.empty() || result_.fixed.back().value != value) {
+          result_.fixed.push_back({value, {}});
         }
         std::vector<std::string>& experiments = result_.fixed.back().experiments;
         const std::string& experiment = result_.answers[i].experiment;
@@ -413,19 +410,17 @@ class Inferrer {
 
   void AddUndetermined(const std::vector<Observed>& observed) {
     const Model model = WithAlgorithm(op_, *result_.algorithm);
-    for (const Parameter& p : Parameters()) {
-      if (FindParameter(model.algorithm.family, p.name) == nullptr) continue;
-      for (const int value : OtherValues(p, p.get(model.algorithm))) {
+    for (const auto& [p, own] : AlgorithmFields(model.algorithm)) {
+      for (const int value : OtherValues(*p, own)) {
         Model other = model;
-        p.set(other.algorithm, value);
+        p->set(other.algorithm, value);
         if (!WhyInvalid(other).empty()) continue;
         const std::string proof = WhyEquivalent(model, other.algorithm);
-        if (proof.empty()) continue;
-        result_.undetermined.push_back({NameOfChanges(model.algorithm, other.algorithm), proof});
+        if (!proof.empty()) result_.undetermined.push_back({{{p, value}}, proof});
       }
     }
     for (const Neighbour& n : Rivals(op_, observed, model.algorithm)) {
-      result_.undetermined.push_back({n.name, ""});
+      result_.undetermined.push_back({n.changes, ""});
     }
   }
 
@@ -433,18 +428,19 @@ class Inferrer {
   void KeepFixed() {
     if (!result_.also.empty()) result_.fixed.clear();  // other families have other parameters
     std::erase_if(result_.fixed, [&](const Fixed& f) {
-      const std::string parameter = f.name.substr(0, f.name.find('=') + 1);
       return std::ranges::any_of(result_.undetermined, [&](const Undetermined& u) {
-        return u.proof.empty() && absl::StrContains(" " + u.name, " " + parameter);
+        return u.proof.empty() &&
+               std::ranges::count(u.changes, f.value.parameter, &Change::parameter) > 0;
       });
     });
   }
 
   // Where no rule gives the bits of NaNs nothing is said of the rule.
   void DropNanRule() {
-    const auto of_nans = [](const auto& named) { return named.name.starts_with("nan_rule="); };
-    std::erase_if(result_.fixed, of_nans);
-    std::erase_if(result_.undetermined, of_nans);
+    const Parameter* nan_rule = FindParameter(result_.nearest.algorithm.family, "nan_rule");
+    std::erase_if(result_.fixed, [&](const Fixed& f) { return f.value.parameter == nan_rule; });
+    std::erase_if(result_.undetermined,
+                  [&](const Undetermined& u) { return u.changes.front().parameter == nan_rule; });
   }
 
   // The best of each family but that of the row.

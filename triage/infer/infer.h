@@ -30,13 +30,13 @@ struct InferOptions {
 
 // A value of a parameter, and the experiments whose answers refute the values near it.
 struct Fixed {
-  std::string name;  // NAME=VALUE
+  Change value;
   std::vector<std::string> experiments;
 };
 
-// Another value of a parameter that gives all answers too.
+// Another value of a parameter, or of several, that gives all answers too.
 struct Undetermined {
-  std::string name;   // NAME=VALUE, or several
+  std::vector<Change> changes;
   std::string proof;  // why no input tells it from the model; "": none that was tried does
 };
 

@@ -48,8 +48,8 @@ std::string TreeLine(const Operation& op, const Structure& structure) {
 std::string FoundText(const Operation& op, const Inference& inference, size_t width) {
   const Algorithm& a = *inference.algorithm;
   std::string row = Describe(a);
-  if (const size_t at = row.find("nan_rule="); inference.nan_unknown && at != row.npos) {
-    row.replace(at, row.find_first_of(",)", at) - at, "nan_rule=unknown");
+  if (const Parameter* p = FindParameter(a.family, "nan_rule"); inference.nan_unknown && p) {
+    row = absl::StrReplaceAll(row, {{Name(Change{p, p->get(a)}), "nan_rule=unknown"}});
   }
   std::string text = Labelled("row      ", row, width);
   absl::StrAppend(
@@ -75,12 +75,11 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
     absl::StrAppend(&text, Labelled("near     ", near, width));
   }
   for (const Fixed& f : inference.fixed) {
-    const std::string parameter = f.name.substr(0, f.name.find('=') + 1);
     const bool proved = std::ranges::any_of(inference.undetermined, [&](const Undetermined& u) {
-      return u.name.starts_with(parameter);
+      return u.changes.front().parameter == f.value.parameter;
     });
     absl::StrAppend(&text, Labelled("fixed    ",
-                                    absl::StrCat(f.name,
+                                    absl::StrCat(Name(f.value),
                                                  proved ? ", or a value below that no input "
                                                           "tells from it: "
                                                         : ": ",
@@ -139,12 +138,11 @@ std::string NotFoundText(const Operation& op, const Inference& inference, size_t
 std::string RefutedText(const Inference& inference, size_t width) {
   std::string text;
   for (const Refuted& r : inference.refuted) {
-    const std::string described = Describe(r.nearest);
     absl::StrAppend(
         &text, Labelled("not      ",
-                        absl::StrCat(described.substr(0, described.find('(')),
-                                     ": the best that was tried misses ", r.missed, " of ",
-                                     inference.answers.size(), " answers, first of ", r.experiment),
+                        absl::StrCat(Name(r.nearest.family), ": the best that was tried misses ",
+                                     r.missed, " of ", inference.answers.size(),
+                                     " answers, first of ", r.experiment),
                         width));
   }
   return text;
@@ -158,14 +156,10 @@ std::vector<UndeterminedValues> Summary(const Inference& inference) {
   std::map<std::pair<const Parameter*, std::string>, std::vector<int>> singles;
   std::vector<std::string> pairs;
   for (const Undetermined& u : inference.undetermined) {
-    const size_t equals = u.name.find('=');
-    const Parameter* p = FindParameter(inference.algorithm->family, u.name.substr(0, equals));
-    int value = 0;
-    if (u.name.find(' ') != std::string::npos || p == nullptr ||
-        !ParseValue(*p, u.name.substr(equals + 1), &value)) {
-      pairs.push_back(u.name);
+    if (u.changes.size() == 1) {
+      singles[{u.changes[0].parameter, u.proof}].push_back(u.changes[0].value);
     } else {
-      singles[{p, u.proof}].push_back(value);
+      pairs.push_back(Name(u.changes));
     }
   }
   for (const auto& [of, values] : singles) {
@@ -199,15 +193,14 @@ std::vector<const Operation*> SameRows(const Operation& op, const Algorithm& alg
 std::string NearestRow(const Operation& op, const Algorithm& algorithm) {
   const Model model = WithAlgorithm(op, algorithm);
   std::string nearest;
-  int64_t least = 1000;
+  size_t least = SIZE_MAX;
   for (const Operation& other : Operations()) {
     if (other.model.algorithm.family != algorithm.family) continue;
     if (!SameModel(model, WithAlgorithm(other, algorithm))) continue;  // other formats
-    const std::string changes = NameOfChanges(other.model.algorithm, algorithm);
-    const int64_t count = std::ranges::count(changes, '=');
-    if (count >= least) continue;
-    least = count;
-    nearest = absl::StrCat(other.name, ":", absl::StrReplaceAll(changes, {{" ", ","}}));
+    const std::vector<Change> changes = ChangesBetween(other.model.algorithm, algorithm);
+    if (changes.size() >= least) continue;
+    least = changes.size();
+    nearest = absl::StrCat(other.name, ":", absl::StrReplaceAll(Name(changes), {{" ", ","}}));
   }
   return nearest;
 }

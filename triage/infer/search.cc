@@ -25,11 +25,6 @@ constexpr size_t kForced = 3;            // families whose best is searched by f
 constexpr int kForcedStep = 6;           // of the numbers that are tried
 constexpr int kRestarts = 20;
 
-struct Choice {
-  const Parameter* parameter;
-  int value;
-};
-
 bool HasParameter(const Algorithm& a, const Parameter& p) {
   return FindParameter(a.family, p.name) != nullptr;
 }
@@ -110,8 +105,8 @@ void Descend(const Operation& op, Judge& judge, Candidate& best, bool all,
 
 // Changes of one parameter: numbers to values at most `near` away, to none, and to every `step`-th
 // value.
-std::vector<Choice> ChoicesOf(const Algorithm& from, int near, int step) {
-  std::vector<Choice> choices;
+std::vector<Change> ChoicesOf(const Algorithm& from, int near, int step) {
+  std::vector<Change> choices;
   for (const Parameter& p : Parameters()) {
     if (!HasParameter(from, p)) continue;
     const int value = p.get(from);
@@ -128,7 +123,7 @@ std::vector<Choice> ChoicesOf(const Algorithm& from, int near, int step) {
 bool DescendByPair(const Operation& op, Judge& judge, Candidate& best,
                    const std::function<bool()>& stop) {
   const Algorithm from = best.algorithm;
-  const std::vector<Choice> choices = ChoicesOf(from, kNear, 0);
+  const std::vector<Change> choices = ChoicesOf(from, kNear, 0);
   bool better = false;
   for (size_t i = 0; i < choices.size() && best.missed > 0 && !stop(); ++i) {
     for (size_t j = i + 1; j < choices.size() && best.missed > 0; ++j) {
@@ -159,7 +154,7 @@ bool DescendByForce(const Operation& op, std::span<const Observed> answers, Cand
   for (size_t i = 0; i < std::min(kFew / 3, all.size()); ++i) hard.push_back(all[i]);
   Judge judge(op, hard);
   const size_t before = judge.Missed(model, hard.size());
-  for (const Choice& choice : ChoicesOf(best.algorithm, 0, kForcedStep)) {
+  for (const Change& choice : ChoicesOf(best.algorithm, 0, kForcedStep)) {
     if (stop()) return false;
     const bool floor = choice.parameter->min == kNoFloor && choice.value != kNoFloor;
     if (floor || choice.parameter->structural) continue;
@@ -363,7 +358,7 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   const std::vector<Observed> mixed = Spread(answers, answers.size());
   Judge judge(op, mixed);
   std::vector<Neighbour> rivals;
-  std::vector<Choice> refuted, others;  // others: give all answers, by proof or not
+  std::vector<Change> refuted, others;  // others: give all answers, by proof or not
   for (const Parameter& p : Parameters()) {
     if (!HasParameter(believed, p)) continue;
     for (const int value : OtherValues(p, p.get(believed))) {
@@ -375,21 +370,21 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
       }
       others.push_back({&p, value});
       if (WhyEquivalent(model, changed).empty()) {
-        rivals.push_back({NameOfChanges(believed, changed), changed});
+        rivals.push_back({{{&p, value}}, changed});
       }
     }
   }
   // Two at once, of which one alone at least is refuted: the other may make up for it.
   for (size_t i = 0; i < refuted.size(); ++i) {
     for (size_t j = i + 1; j < refuted.size() + others.size(); ++j) {
-      const Choice& x = refuted[i];
-      const Choice& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
+      const Change& x = refuted[i];
+      const Change& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
       if (x.parameter == y.parameter) continue;
       Algorithm changed = believed;
       x.parameter->set(changed, x.value);
       y.parameter->set(changed, y.value);
       if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) continue;
-      rivals.push_back({NameOfChanges(believed, changed), changed});
+      rivals.push_back(NeighbourOf(believed, changed));
     }
   }
   return rivals;

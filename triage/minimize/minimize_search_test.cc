@@ -38,7 +38,7 @@ class TwiceChangedDevice : public ChangedDevice {
     for (const std::string& change : {x_, y_}) {
       const std::vector<Neighbour> neighbours = Neighbours(model);
       for (const Neighbour& n : neighbours) {
-        if (n.name == change) model.algorithm = n.algorithm;
+        if (Name(n) == change) model.algorithm = n.algorithm;
       }
     }
     d.resize(batch.dot_products());
@@ -249,14 +249,14 @@ class MinimizeSearch : public testing::TestWithParam<const Operation*> {
 TEST_P(MinimizeSearch, FindsNoneWithTwoTermsLess) {
   const std::vector<Neighbour> neighbours = Neighbours(GetParam()->model);
   for (const Neighbour& n : neighbours) {
-    ChangedDevice device(n.name);
+    ChangedDevice device(Name(n));
     CheckDevice(device);
   }
   CountingDevice counting;
   CheckDevice(counting);
   for (size_t i = 0; i < neighbours.size(); i += 3) {
     const size_t other = (i + neighbours.size() / 2) % neighbours.size();
-    TwiceChangedDevice device(neighbours[i].name, neighbours[other].name);
+    TwiceChangedDevice device(Name(neighbours[i]), Name(neighbours[other]));
     CheckDevice(device);
   }
 }

@@ -8,7 +8,7 @@ TEST(MinimizeSweep, AllModelsAndNeighbours) {
   int minimised = 0;
   for (const Operation* op : DistinctOperations()) {
     for (const Neighbour& n : Neighbours(op->model)) {
-      minimised += CheckMinimizations(*op, n.name, {.seed = 2, .tries = 300, .starts = 1});
+      minimised += CheckMinimizations(*op, Name(n), {.seed = 2, .tries = 300, .starts = 1});
     }
   }
   EXPECT_GT(minimised, 2500);

@@ -12,7 +12,7 @@ const Operation& Hopper() { return *FindOperation("sm_90/mma.m16n8k16.f32.f16.f1
 
 Model Change(const char* name) {
   for (const Neighbour& n : SingleChanges(Hopper().model)) {
-    if (n.name == name) return WithAlgorithm(Hopper(), n.algorithm);
+    if (Name(n) == name) return WithAlgorithm(Hopper(), n.algorithm);
   }
   ADD_FAILURE() << name;
   return Hopper().model;

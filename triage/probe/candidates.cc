@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/vector_file.h"
 #include "sim/equivalence.h"
@@ -55,8 +54,7 @@ std::vector<Neighbour> Candidates(const Question& question, const Model& model) 
           !WhyEquivalent(model, changed.algorithm).empty()) {
         continue;
       }
-      candidates.push_back(
-          {absl::StrCat(p->name, "=", ValueText(*p, candidate)), changed.algorithm});
+      candidates.push_back({{{p, candidate}}, changed.algorithm});
     }
   }
   return candidates;

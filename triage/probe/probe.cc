@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
@@ -97,26 +96,16 @@ Model Infer(const Operation& op, std::span<const Asked> all) {
 }
 
 // Whether the question asks for the parameter, and some input can distinguish another value of it.
-bool AsksFor(const Question& q, const Model& model, const std::string& parameter) {
-  const std::vector<Neighbour> candidates = Candidates(q, model);
-  return std::any_of(candidates.begin(), candidates.end(),
-                     [&](const Neighbour& n) { return absl::StartsWith(n.name, parameter + "="); });
+bool AsksFor(const Question& q, const Model& model, const Parameter* parameter) {
+  return std::ranges::any_of(Candidates(q, model), [&](const Neighbour& n) {
+    return n.changes.front().parameter == parameter;
+  });
 }
 
-// "NAME=VALUE" of the question's parameters in a model; of those alone that another one has
-// otherwise, if there is one.
-std::vector<std::string> Values(const Question& q, const Model& table, const Model& model,
-                                const Model* other) {
-  std::vector<std::string> values;
-  for (const Parameter& p : Parameters()) {
-    const int value = p.get(model.algorithm);
-    if (FindParameter(model.algorithm.family, p.name) == nullptr || !AsksFor(q, table, p.name) ||
-        (other != nullptr && p.get(other->algorithm) == value)) {
-      continue;
-    }
-    values.push_back(absl::StrCat(p.name, "=", ValueText(p, value)));
-  }
-  return values;
+// Those of the changes that the question asks for.
+std::vector<Change> AskedFor(const Question& q, const Model& table, std::vector<Change> changes) {
+  std::erase_if(changes, [&](const Change& c) { return !AsksFor(q, table, c.parameter); });
+  return changes;
 }
 
 // The first answer that no candidate gives, else the first that the model does not give.
@@ -135,9 +124,9 @@ const Observed& Refuting(const Operation& op, const Asked& asked, const Model& m
   return *first;
 }
 
-// `all` holds `asked`.
+// `all` holds `asked`; `own_model` is how the answer calls the operation's model.
 ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Asked> all,
-                   const Model& model) {
+                   const Model& model, const char* own_model) {
   const Question& q = *asked.question;
   ProbeAnswer answer = {.question = &q, .cases = asked.observed.size(), .observed = asked.observed};
   const bool whole_model = q.parameters[0] == '*', fits = Fits(op, model, asked);
@@ -146,25 +135,23 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   for (const Neighbour& n : Candidates(q, model)) {
     const Model other = WithAlgorithm(op, n.algorithm);
     if (Fits(op, other, asked) && (!fits || Misfits(op, other, all, misfits) <= misfits)) {
-      others.push_back(n.name);
+      others.push_back(Name(n));
     }
   }
   // Of the whole model all that was found; of another question what it asks for.
-  std::vector<std::string> changed = Values(q, op.model, model, &op.model);
-  if (whole_model) {
-    changed =
-        absl::StrSplit(NameOfChanges(op.model.algorithm, model.algorithm), ' ', absl::SkipEmpty());
-  }
-  answer.answer = !whole_model      ? absl::StrJoin(Values(q, op.model, model, nullptr), " ")
-                  : changed.empty() ? "the table's model"
-                                    : absl::StrCat("the model with ", absl::StrJoin(changed, " "));
+  std::vector<Change> changed = ChangesBetween(op.model.algorithm, model.algorithm);
+  if (!whole_model) changed = AskedFor(q, op.model, std::move(changed));
+  answer.answer = !whole_model      ? Name(AskedFor(q, op.model, AlgorithmFields(model.algorithm)))
+                  : changed.empty() ? own_model
+                                    : absl::StrCat("the model with ", Name(changed));
   if (fits && !others.empty()) {
     absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
   } else if (!fits) {
     answer.answer = others.empty() ? "none" : absl::StrJoin(others, " or ");
   }
-  const bool of_nan = q.nan_bits || (whole_model && changed.size() == 1 &&
-                                     absl::StartsWith(changed.front(), "nan_rule="));
+  const Parameter* nan_rule = FindParameter(op.model.algorithm.family, "nan_rule");
+  const bool of_nan =
+      q.nan_bits || (whole_model && changed.size() == 1 && changed.front().parameter == nan_rule);
   const bool open = of_nan && op.numerics->nan_verdict == NanVerdict::kAnyNan;
   if (fits && changed.empty()) {
     answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
@@ -173,9 +160,9 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   answer.agreement = open ? Agreement::kOpen : Agreement::kContradicts;
   answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
   if (fits) {
-    absl::StrAppend(&answer.decides, ": ",
-                    whole_model ? NameOfChanges(model.algorithm, op.model.algorithm)
-                                : absl::StrJoin(Values(q, op.model, op.model, &model), " "));
+    std::vector<Change> table = ChangesBetween(model.algorithm, op.model.algorithm);
+    if (!whole_model) table = AskedFor(q, op.model, std::move(table));
+    absl::StrAppend(&answer.decides, ": ", Name(table));
     return answer;
   }
   answer.refuting = Refuting(op, asked, model);
@@ -193,7 +180,6 @@ void Suppose(const Hypothesis& h, ProbeAnswer& answer) {
                                 {{"contradicts the table: nothing", "not as supposed: nothing"},
                                  {"contradicts the table", "supposed"},
                                  {"the table promises no bits of a NaN", "not as supposed"}});
-  if (answer.answer == "the table's model") answer.answer = "the supposed model";
   answer.agreement = Agreement::kOpen;
 }
 
@@ -284,7 +270,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     } else {
       const auto at =
           std::find_if(asked.begin(), asked.end(), [q](const Asked& a) { return a.question == q; });
-      answer = Answer(op, *at, asked, all.model);
+      answer = Answer(op, *at, asked, all.model,
+                      hypothesis != nullptr ? "the supposed model" : "the table's model");
     }
     if (!answer.ok()) return answer.status();
     if (hypothesis != nullptr && NeedsModel(*q)) Suppose(*hypothesis, *answer);

@@ -118,9 +118,9 @@ void PlantParameters(const std::vector<const Operation*>& ops, int at_least,
   }
   for (const Operation* op : ops) {
     for (const Neighbour& n : Neighbours(op->model)) {
-      const std::string parameter = n.name.substr(0, n.name.find('='));
+      const std::string parameter = n.single()->parameter->name;
       ++planted;
-      const DeviceOr device = open(n.name);
+      const DeviceOr device = open(Name(n));
       ASSERT_TRUE(device.ok()) << device.status();
       const OperationAnswers answers = Probe(**device, *op, questions);
       bool asked = false;
@@ -132,15 +132,15 @@ void PlantParameters(const std::vector<const Operation*>& ops, int at_least,
         if (its_own) {
           asked = true;
           EXPECT_NE(a.agreement, Agreement::kAgrees)
-              << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer;
-          EXPECT_THAT(a.answer, HasSubstr(n.name)) << op->name << " " << a.question->id;
+              << op->name << " " << Name(n) << ": " << a.question->id << ": " << a.answer;
+          EXPECT_THAT(a.answer, HasSubstr(Name(n))) << op->name << " " << a.question->id;
         } else {
           EXPECT_EQ(a.agreement, Agreement::kAgrees)
-              << op->name << " " << n.name << ": " << a.question->id << ": " << a.answer << ": "
+              << op->name << " " << Name(n) << ": " << a.question->id << ": " << a.answer << ": "
               << a.decides;
         }
       }
-      EXPECT_TRUE(asked) << op->name << " " << n.name;
+      EXPECT_TRUE(asked) << op->name << " " << Name(n);
     }
   }
   EXPECT_GE(planted, at_least);
@@ -165,26 +165,19 @@ class OtherModel : public Device {
 
 // Two changes at once, one of which may hide behind another value of the other: both are found.
 TEST(Probe, TwoChanges) {
-  const std::pair<const char*, std::vector<const char*>> cases[] = {
-      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", {"zero_term=raises", "exponent_floor=-140"}},
+  const std::pair<const char*, const char*> cases[] = {
+      {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32", "zero_term=raises exponent_floor=-140"},
       {"sm_80/mma.m16n8k8.f32.bf16.bf16.f32",
-       {"addend_joins=last_add", "output_subnormals=flush_positive"}},
-      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", {"fraction_bits=22", "output_rounding=up"}},
+       "addend_joins=last_add output_subnormals=flush_positive"},
+      {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "fraction_bits=22 output_rounding=up"},
   };
   for (const auto& [name, changes] : cases) {
     const Operation& op = *FindOperation(name);
-    Model model = op.model;
-    for (const std::string change : changes) {
-      const Parameter* p =
-          FindParameter(model.algorithm.family, change.substr(0, change.find('=')));
-      int value;
-      ASSERT_TRUE(p != nullptr && ParseValue(*p, change.substr(change.find('=') + 1), &value));
-      p->set(model.algorithm, value);
-    }
-    OtherModel device(model);
+    const auto planted = ParseChanges(op.model.algorithm.family, changes);
+    ASSERT_TRUE(planted.has_value());
+    OtherModel device(WithAlgorithm(op, WithChanges(op.model.algorithm, *planted)));
     const OperationAnswers answers = Probe(device, op);
-    EXPECT_EQ(NameOfChanges(op.model.algorithm, answers.model.algorithm),
-              absl::StrJoin(changes, " "));
+    EXPECT_EQ(Name(ChangesBetween(op.model.algorithm, answers.model.algorithm)), changes);
     EXPECT_EQ(AnswerOf(answers, "model").agreement, Agreement::kContradicts);
     for (const ProbeAnswer& a : answers.answers) {
       EXPECT_FALSE(a.refuting.has_value()) << name << " " << a.question->id << ": " << a.decides;

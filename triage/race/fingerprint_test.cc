@@ -49,7 +49,7 @@ TEST(Fingerprint, TellsChangesApart) {
   const Racer row = RowsNamed("mma.m16n8k16.f32.f16.f16.f32").front();
   std::vector<Racer> rows = {row};
   for (const Neighbour& n : Neighbours(row.model)) {
-    if (rows.size() < 9) rows.push_back({n.name, row.op, WithAlgorithm(*row.op, n.algorithm)});
+    if (rows.size() < 9) rows.push_back({Name(n), row.op, WithAlgorithm(*row.op, n.algorithm)});
   }
   Check(rows);
 }

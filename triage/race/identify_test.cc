@@ -87,7 +87,7 @@ TEST(Identify, ALieIsNotIdentifiedInSilence) {
       if (std::ranges::count(id.Identified(), arch) == 0) {
         ++refuted;
       } else {
-        EXPECT_THAT(id.unrefuted, Contains(op->name + ":" + n.name));
+        EXPECT_THAT(id.unrefuted, Contains(op->name + ":" + Name(n)));
       }
     }
   }

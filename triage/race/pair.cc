@@ -17,7 +17,7 @@ namespace {
 StageTable Stages(const PairRace& pair) {
   Operation op = *pair.x.op;
   op.model = pair.x.model;
-  return MakeStageTable(op, {{"y", pair.y.model.algorithm}}, pair.race.found->dot);
+  return MakeStageTable(op, {{{}, pair.y.model.algorithm}}, pair.race.found->dot);
 }
 
 std::string Table(const StageTable& stages, const TextStyle& style) {
@@ -49,8 +49,8 @@ std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   same.algorithm.nan_rule = rule;
   std::optional<std::vector<ProofStep>> proof = WhySame(x.model, same);
   if (proof) {
-    proof->push_back(
-        {NameOfChanges(same.algorithm, y.model.algorithm), "the row promises no bits of a NaN"});
+    proof->push_back({Name(ChangesBetween(same.algorithm, y.model.algorithm)),
+                      "the row promises no bits of a NaN"});
   }
   return proof;
 }
@@ -93,7 +93,7 @@ absl::StatusOr<PairRace> Races::Find(const Racer& x, const Racer& y) {
     pair.verdict = PairRace::kSame;
   } else {
     if (x.model.algorithm.family == y.model.algorithm.family) {
-      pair.changes = NameOfChanges(x.model.algorithm, y.model.algorithm);
+      pair.changes = ChangesBetween(x.model.algorithm, y.model.algorithm);
     }
     if (std::optional<std::vector<ProofStep>> proof = Proof(x, y)) {
       pair.verdict = PairRace::kProved;
@@ -150,7 +150,7 @@ std::string PairText(const PairRace& pair, const TextStyle& style) {
   std::string head =
       absl::StrCat("x  ", pair.x.name, "  ", Describe(pair.x.model.algorithm), "\ny  ", pair.y.name,
                    "  ", Describe(pair.y.model.algorithm), "\n");
-  if (!pair.changes.empty()) absl::StrAppend(&head, "y differs in ", pair.changes, "\n");
+  if (!pair.changes.empty()) absl::StrAppend(&head, "y differs in ", Name(pair.changes), "\n");
   if (other_family) absl::StrAppend(&head, "they are of different families\n");
   absl::StrAppend(&head, VerdictText(pair), "\n");
   std::string text = Wrap(head, style.width, 3);

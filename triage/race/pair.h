@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "sim/parameter.h"
 #include "triage/race/race.h"
 #include "triage/race/same.h"
 #include "triage/text_table.h"
@@ -19,8 +20,8 @@ struct PairRace {
   std::string why = {};               // of kNotComparable
   std::vector<ProofStep> proof = {};  // of kProved
   RaceResult race = {};               // of kTold and kUndecided
-  std::string changes = {};  // "NAME=VALUE NAME=VALUE": what y has otherwise; "" for another family
-  std::string stage = {};    // of kTold: where they part, "" if their stages have nothing in common
+  std::vector<Change> changes = {};   // from x to y; none if they are of different families
+  std::string stage = {};  // of kTold: where they part, "" if their stages have nothing in common
 };
 
 const char* Name(PairRace::Verdict verdict);  // "same_model", "proved_equal", "told_apart", ...

@@ -87,13 +87,13 @@ TEST(Race, IsTheSmallestOfAll) {
     ASSERT_TRUE(race.ok());
     ++of_terms[best ? Terms(*best) : 3];
     if (!best) {
-      EXPECT_TRUE(!race->found || race->found->terms == 3) << n.name;
+      EXPECT_TRUE(!race->found || race->found->terms == 3) << Name(n);
       continue;
     }
-    ASSERT_TRUE(race->found) << n.name;
-    EXPECT_EQ(race->found->dot, *best) << n.name;
-    EXPECT_EQ(race->found->terms, Terms(*best)) << n.name;
-    EXPECT_TRUE(race->FewestTerms()) << n.name;
+    ASSERT_TRUE(race->found) << Name(n);
+    EXPECT_EQ(race->found->dot, *best) << Name(n);
+    EXPECT_EQ(race->found->terms, Terms(*best)) << Name(n);
+    EXPECT_TRUE(race->FewestTerms()) << Name(n);
     EXPECT_EQ(race->found->x, Simulate(x.model, *best));
     EXPECT_EQ(race->found->y, Simulate(y.model, *best));
   }
@@ -143,7 +143,7 @@ TEST(Race, PlantedChanges) {
   dot.a[0] = dot.b[0] = 0x3c00;
   dot.c = 0xb3000000;
   EXPECT_EQ(pair->race.found->dot, dot);
-  EXPECT_EQ(pair->changes, "fraction_bits=24");
+  EXPECT_EQ(Name(pair->changes), "fraction_bits=24");
   EXPECT_EQ(pair->stage, "aligned_term of the addend");
   const std::string text = PairText(*pair, {});
   for (const char* part : {"-2^-25", "x gives 0x3f7fffff", "y gives 0x3f800000", "<--"}) {
@@ -159,11 +159,11 @@ TEST(Race, FindsEveryNeighbour) {
     const bool any_nan = x.op->numerics->nan_verdict == NanVerdict::kAnyNan;
     EXPECT_EQ(any_nan, std::string(row) == "sm_80/mma.m8n8k4.f64.f64.f64.f64");
     for (const Neighbour& n : Neighbours(x.model)) {
-      const absl::StatusOr<PairRace> pair = races.Find(x, Parse(std::string(row) + ":" + n.name));
+      const absl::StatusOr<PairRace> pair = races.Find(x, Parse(std::string(row) + ":" + Name(n)));
       ASSERT_TRUE(pair.ok());
-      const bool hidden = any_nan && n.name.starts_with("nan_rule=");
+      const bool hidden = any_nan && Name(n).starts_with("nan_rule=");
       EXPECT_EQ(pair->verdict, hidden ? PairRace::kProved : PairRace::kTold)
-          << row << ":" << n.name;
+          << row << ":" << Name(n);
     }
   }
 }
@@ -194,7 +194,7 @@ TEST(Race, ProvesNoNeighbour) {
   for (const char* row : {kMma, "x86/vdpbf16ps", "gfx942/v_mfma_f32_16x16x16_f16"}) {
     const Racer x = Parse(row);
     for (const Neighbour& n : Neighbours(x.model)) {
-      EXPECT_FALSE(WhySame(x.model, WithAlgorithm(*x.op, n.algorithm))) << row << ":" << n.name;
+      EXPECT_FALSE(WhySame(x.model, WithAlgorithm(*x.op, n.algorithm))) << row << ":" << Name(n);
     }
   }
 }
