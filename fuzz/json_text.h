@@ -7,8 +7,6 @@
 namespace mmadiff {
 
 // ASCII only; bytes that are no UTF-8 become U+FFFD. `indent` -1: one line.
-inline std::string JsonText(const nlohmann::ordered_json& json, int indent) {
-  return json.dump(indent, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
-}
+std::string JsonText(const nlohmann::ordered_json& json, int indent);
 
 }  // namespace mmadiff

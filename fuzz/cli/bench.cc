@@ -306,28 +306,25 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
 
 Action AddBench(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
-  command
-      .add_option("--instr", flags->instr,
-                  "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
-      ->delimiter(',')
-      ->type_name("GLOBS");
+  AddOption(command, "--instr", flags->instr,
+            "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
+      .Delimiter(',')
+      .TypeName("GLOBS");
   AddDevice(command, flags->device, "measure its answers too [nobody's]");
   AddStrategy(command, flags->strategy);
-  command
-      .add_option("--time", flags->time,
-                  "of each part in each round; at least one batch (50ms, 2s; a mere number: "
-                  "seconds)")
-      ->type_name("TIME");
-  command.add_option("--rounds", flags->rounds, "of which the least counts")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N");
-  command.add_flag(
-      "--bound", flags->bound,
-      "count the simulator's instructions, seconds a row: the time it cannot go below with "
-      "them. - where they cannot be counted (ptrace, x86), or are too many");
-  command
-      .add_option("--compare", flags->compare, "earlier output of --json: how many times as fast")
-      ->type_name("FILE");
+  AddOption(command, "--time", flags->time,
+            "of each part in each round; at least one batch (50ms, 2s; a mere number: "
+            "seconds)")
+      .TypeName("TIME");
+  AddOption(command, "--rounds", flags->rounds, "of which the least counts")
+      .Range(1, 1000)
+      .TypeName("N");
+  AddFlag(command, "--bound", flags->bound,
+          "count the simulator's instructions, seconds a row: the time it cannot go below with "
+          "them. - where they cannot be counted (ptrace, x86), or are too many");
+  AddOption(command, "--compare", flags->compare,
+            "earlier output of --json: how many times as fast")
+      .TypeName("FILE");
   return [flags, &globals](Ending& ending) { RunBench(*flags, globals, ending); };
 }
 

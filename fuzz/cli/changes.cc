@@ -84,8 +84,8 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
 
 Action AddChanges(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ChangesFlags>();
-  command.add_option("--file", flags->file, "the digests")->type_name("FILE");
-  command.add_flag("--update", flags->update, "write the digests of now, after the changes");
+  AddOption(command, "--file", flags->file, "the digests").TypeName("FILE");
+  AddFlag(command, "--update", flags->update, "write the digests of now, after the changes");
   return [flags, &globals](Ending& ending) { RunChanges(*flags, globals, ending); };
 }
 

@@ -97,13 +97,12 @@ void RunCheck(const CheckFlags& flags, const Globals& globals, Ending& ending) {
 Action AddCheck(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CheckFlags>();
   AddInstruction(command, flags->op);
-  command.add_option("--max_reports", flags->max_reports, "differing lines to print")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command
-      .add_option("--expect", flags->expect,
-                  "lines that must come, or `any` [the sum of the stream's `# lines: N`]")
-      ->type_name("COUNT");
+  AddOption(command, "--max_reports", flags->max_reports, "differing lines to print")
+      .Count()
+      .TypeName("COUNT");
+  AddOption(command, "--expect", flags->expect,
+            "lines that must come, or `any` [the sum of the stream's `# lines: N`]")
+      .TypeName("COUNT");
   return [flags, &globals](Ending& ending) { RunCheck(*flags, globals, ending); };
 }
 

@@ -46,8 +46,8 @@ void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
 
 Action AddClean(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CleanFlags>();
-  command.add_option("folder", flags->folder, "folder of a run")->required();
-  command.add_flag("--yes", flags->yes, "remove it; without this it is only listed");
+  AddOption(command, "folder", flags->folder, "folder of a run").Required();
+  AddFlag(command, "--yes", flags->yes, "remove it; without this it is only listed");
   return [flags, &globals](Ending& ending) { RunClean(*flags, globals, ending); };
 }
 

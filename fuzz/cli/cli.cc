@@ -72,61 +72,47 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::
       absl::StrCat(flag, ": '", text, "' is no duration; write 90s, 30m or 8h"));
 }
 
-CLI::Validator Count() {
-  return CLI::Validator(
-      [](std::string& text) {
-        const absl::StatusOr<uint64_t> count = ParseCount(text);
-        if (!count.ok()) return std::string(count.status().message());
-        text = std::to_string(*count);
-        return std::string();
-      },
-      "COUNT", "count");
+Flag AddInstr(CLI::App& command, std::vector<std::string>& globs) {
+  return AddOption(command, "--instr", globs,
+                   "globs of ARCH/INSTRUCTION, comma separated; several add up")
+      .Delimiter(',')
+      .TypeName("GLOBS");
 }
 
-CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs) {
-  return command
-      .add_option("--instr", globs, "globs of ARCH/INSTRUCTION, comma separated; several add up")
-      ->delimiter(',')
-      ->type_name("GLOBS");
-}
-
-CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of,
-                         bool scheduled) {
+Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of, bool scheduled) {
   std::vector<std::string> names;
   for (const Strategy& s : Strategies()) names.push_back(s.name);
   if (scheduled) names.push_back(Scheduled().name);
-  return command.add_option("--strategy", strategy, "where the inputs" + of + " come from")
-      ->check(CLI::IsMember(names))
-      ->type_name("NAME");
+  return AddOption(command, "--strategy", strategy, "where the inputs" + of + " come from")
+      .OneOf(names)
+      .TypeName("NAME");
 }
 
-CLI::Option* AddSeed(CLI::App& command, uint64_t& seed) {
+Flag AddSeed(CLI::App& command, uint64_t& seed) {
   const auto check = [](const std::string& text) {
     uint64_t ignored;
     const bool digits = std::all_of(text.begin(), text.end(), absl::ascii_isdigit);
     if (digits && absl::SimpleAtoi(text, &ignored)) return std::string();
     return absl::StrCat("'", text, "' is no number below 2^64");
   };
-  return command.add_option("--seed", seed, "of the generator")->check(check)->type_name("N");
+  return AddOption(command, "--seed", seed, "of the generator").Check(check).TypeName("N");
 }
 
-CLI::Option* AddDevice(CLI::App& command, std::string& spec, const std::string& what) {
-  return command.add_option("--device", spec, what)->type_name("DEVICE");
+Flag AddDevice(CLI::App& command, std::string& spec, const std::string& what) {
+  return AddOption(command, "--device", spec, what).TypeName("DEVICE");
 }
 
-CLI::Option* AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
-                         const std::string& what) {
-  return command.add_option(flag, duration, what + " (90s, 30m, 8h)")->type_name("TIME");
+Flag AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
+                 const std::string& what) {
+  return AddOption(command, flag, duration, what + " (90s, 30m, 8h)").TypeName("TIME");
 }
 
-CLI::Option* AddThreads(CLI::App& command, int& threads) {
-  return command.add_option("--threads", threads, "[all cores]")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+Flag AddThreads(CLI::App& command, int& threads) {
+  return AddOption(command, "--threads", threads, "[all cores]").Range(1, 1024).TypeName("N");
 }
 
-CLI::Option* AddInstruction(CLI::App& command, std::string& name) {
-  return command.add_option("instruction", name, "ARCH/INSTRUCTION")->required();
+Flag AddInstruction(CLI::App& command, std::string& name) {
+  return AddOption(command, "instruction", name, "ARCH/INSTRUCTION").Required();
 }
 
 std::string DataPath(const std::string& path) {

@@ -2,7 +2,6 @@
 // of verbs is in main.cc, that of their exit codes in fuzz/output/verdict_table.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "fuzz/cli/flags.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/output/ending.h"
@@ -86,24 +86,22 @@ void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending&
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
 // "90", "90s", "30m", "8h", neither negative nor infinite; `flag` is for the message.
 absl::StatusOr<absl::Duration> ParseDuration(absl::string_view flag, const std::string& text);
-// A CLI11 check-and-convert for counts.
-CLI::Validator Count();
 
 // Flags that several verbs have. Each returns the option, for more checks. `globs`: each use of
 // --instr adds to those before, in place of the default.
-CLI::Option* AddInstr(CLI::App& command, std::vector<std::string>& globs);
+Flag AddInstr(CLI::App& command, std::vector<std::string>& globs);
 // `scheduled`: a verb that can also follow a schedule.
-CLI::Option* AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
-                         bool scheduled = false);
+Flag AddStrategy(CLI::App& command, std::string& strategy, const std::string& of = "",
+                 bool scheduled = false);
 // Digits only (CLI11 alone takes -1 for 2^64 - 1).
-CLI::Option* AddSeed(CLI::App& command, uint64_t& seed);
-CLI::Option* AddDevice(CLI::App& command, std::string& spec, const std::string& what);
+Flag AddSeed(CLI::App& command, uint64_t& seed);
+Flag AddDevice(CLI::App& command, std::string& spec, const std::string& what);
 // For ParseDuration().
-CLI::Option* AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
-                         const std::string& what);
-CLI::Option* AddThreads(CLI::App& command, int& threads);
+Flag AddDuration(CLI::App& command, const std::string& flag, std::string& duration,
+                 const std::string& what);
+Flag AddThreads(CLI::App& command, int& threads);
 // The instruction of a verb that takes one.
-CLI::Option* AddInstruction(CLI::App& command, std::string& name);
+Flag AddInstruction(CLI::App& command, std::string& name);
 
 // `path` of the repository's data, "corpus/...": as it is if that is there, else below share/mmadiff
 // beside an installed program if that is, else as it is.

@@ -1,5 +1,7 @@
 #include "fuzz/cli/command_text.h"
 
+#include <CLI/CLI.hpp>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "fuzz/next_command.h"

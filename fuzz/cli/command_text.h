@@ -1,9 +1,12 @@
 // The command line that was parsed, for people to type again.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <set>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace mmadiff {
 

@@ -116,16 +116,16 @@ Action AddCoverage(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<CoverageFlags>();
   AddInstr(command, flags->instr);
   AddStrategy(command, flags->strategy, "", true);
-  command.add_option("--cases", flags->cases, "in which all bins must be filled")
-      ->transform(Count())
-      ->check(CLI::PositiveNumber)
-      ->type_name("COUNT");
+  AddOption(command, "--cases", flags->cases, "in which all bins must be filled")
+      .Count()
+      .Positive()
+      .TypeName("COUNT");
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
-  command.add_flag("--unreachable", flags->unreachable,
-                   "print which bins no input reaches, and why");
-  command.add_flag("--list", flags->list, "print the filled bins too");
-  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  AddFlag(command, "--unreachable", flags->unreachable,
+          "print which bins no input reaches, and why");
+  AddFlag(command, "--list", flags->list, "print the filled bins too");
+  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
   return [flags, &globals](Ending& ending) { Coverage(*flags, globals, ending); };
 }
 

@@ -257,41 +257,37 @@ void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& endin
 }
 
 // Its place says which k a number belongs to, so an empty one is kept, and refused later.
-CLI::Option* AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
-                        const char* what) {
+Flag AddNumbers(CLI::App& command, const char* flag, std::vector<std::string>& numbers,
+                const char* what) {
   const auto add = [&numbers](const std::string& text) {
     for (const absl::string_view one : absl::StrSplit(text, ',')) numbers.emplace_back(one);
   };
-  return command.add_option_function<std::string>(flag, add, what)
-      ->take_all()
-      ->trigger_on_parse()
-      ->type_name("NUMBERS");
+  return AddRepeated(command, flag, add, what).TypeName("NUMBERS");
 }
 
 }  // namespace
 
 Action AddExplain(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ExplainFlags>();
-  command
-      .add_option("case", flags->subject,
-                  "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
-                  "them; a case name; with numbers of one's own an instruction")
-      ->required();
+  AddOption(command, "case", flags->subject,
+            "a filed case (*.txtpb), with those of the same finding beside it; a folder of "
+            "them; a case name; with numbers of one's own an instruction")
+      .Required();
   AddDevice(command, flags->device,
             "ask this device instead of the answer in the file; `model`: nobody, show the model's "
             "own stages [auto for a case name]");
   AddNumbers(command, "--a", flags->numbers.a,
              "numbers of the row of A: 1.5,2^-24,0x1.8p-3,inf,nan, or words 0x3c00; the rest +0");
   AddNumbers(command, "--b", flags->numbers.b, "of the column of B");
-  command.add_option("--c", flags->numbers.c, "the addend [+0]")->type_name("NUMBER");
+  AddOption(command, "--c", flags->numbers.c, "the addend [+0]").TypeName("NUMBER");
   AddNumbers(command, "--scale_a", flags->numbers.scale_a, "scales of A [1.0]");
   AddNumbers(command, "--scale_b", flags->numbers.scale_b, "scales of B [1.0]");
-  command
-      .add_option("--line", flags->numbers.line, "operands as a line of `gen`, in place of numbers")
-      ->type_name("LINE");
-  command.add_flag("--csv", flags->output.csv, "the stages comma separated");
-  command.add_option("--svg", flags->output.svg, "draw the alignment into this file")
-      ->type_name("FILE");
+  AddOption(command, "--line", flags->numbers.line,
+            "operands as a line of `gen`, in place of numbers")
+      .TypeName("LINE");
+  AddFlag(command, "--csv", flags->output.csv, "the stages comma separated");
+  AddOption(command, "--svg", flags->output.svg, "draw the alignment into this file")
+      .TypeName("FILE");
   return [flags, &globals](Ending& ending) { RunExplain(*flags, globals, ending); };
 }
 

@@ -69,12 +69,10 @@ void RunGen(const GenFlags& flags, const Globals& globals, Ending& ending) {
 Action AddGen(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<GenFlags>();
   AddInstruction(command, flags->op);
-  command.add_option("--cases", flags->cases, "executions; each prints all its dot products")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command.add_option("--first", flags->first, "index of the first case")
-      ->transform(Count())
-      ->type_name("COUNT");
+  AddOption(command, "--cases", flags->cases, "executions; each prints all its dot products")
+      .Count()
+      .TypeName("COUNT");
+  AddOption(command, "--first", flags->first, "index of the first case").Count().TypeName("COUNT");
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy);
   return [flags, &globals](Ending& ending) { RunGen(*flags, globals, ending); };

@@ -1,5 +1,7 @@
 #include "fuzz/cli/help.h"
 
+#include <CLI/CLI.hpp>
+
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"

@@ -1,5 +1,6 @@
 #include "fuzz/cli/help_sections.h"
 
+#include <CLI/CLI.hpp>
 #include <regex>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,5 @@
 // mmadiff help: what --help says; the man page and the completions that are installed.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -37,12 +38,12 @@ void RunHelp(const HelpFlags& flags, const CLI::App& program, Ending& ending) {
 
 Action AddHelp(CLI::App& command, const Globals&) {
   const auto flags = std::make_shared<HelpFlags>();
-  command.add_option("verb", flags->verb, "of which verb [the program]");
-  command.add_flag("--man", flags->man, "the man page, in roff");
-  command.add_flag("--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
-  command.add_option("--completion", flags->completion, "the script for a shell")
-      ->check(CLI::IsMember({"bash", "fish", "zsh"}))
-      ->type_name("SHELL");
+  AddOption(command, "verb", flags->verb, "of which verb [the program]");
+  AddFlag(command, "--man", flags->man, "the man page, in roff");
+  AddFlag(command, "--exit_codes", flags->exit_codes, "the exit codes of all verbs, in Markdown");
+  AddOption(command, "--completion", flags->completion, "the script for a shell")
+      .OneOf({"bash", "fish", "zsh"})
+      .TypeName("SHELL");
   return [flags, program = command.get_parent()](Ending& ending) {
     RunHelp(*flags, *program, ending);
   };

@@ -238,9 +238,7 @@ Action AddIdentify(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
-  command.add_option("--most", flags->most, "dot products to use")
-      ->check(CLI::Range(1, 1000))
-      ->type_name("N");
+  AddOption(command, "--most", flags->most, "dot products to use").Range(1, 1000).TypeName("N");
   return [flags, &globals](Ending& ending) { RunIdentify(*flags, globals, ending); };
 }
 

@@ -210,38 +210,32 @@ class Inferring {
 Action AddInfer(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<InferFlags>();
   AddDevice(command, flags->device, "who is asked");
-  command
-      .add_option("--instr", flags->instr,
-                  "globs of ARCH/INSTRUCTION, comma separated, with and without a model")
-      ->delimiter(',')
-      ->type_name("GLOBS");
-  command
-      .add_option("--formats", flags->formats,
-                  "of a, b, c and d of what no table has: f16,f16,f32,f32")
-      ->type_name("A,B,C,D");
-  command.add_option("--k", flags->k, "with --formats: products of a dot product, 1 to 256")
-      ->type_name("K");
-  command
-      .add_option("--scale", flags->scale,
-                  "with --formats: format of the scales, and how many k share one: ue8m0:32")
-      ->type_name("FORMAT:BLOCK");
-  command
-      .add_option("--budget", flags->budget,
-                  "dot products to find the model with; 10000 for a slow device [100000]")
-      ->transform(Count())
-      ->type_name("N");
-  command
-      .add_option("--validate", flags->validate,
-                  "generated dot products to compare it on afterwards, about [1000000]")
-      ->transform(Count())
-      ->type_name("N");
+  AddOption(command, "--instr", flags->instr,
+            "globs of ARCH/INSTRUCTION, comma separated, with and without a model")
+      .Delimiter(',')
+      .TypeName("GLOBS");
+  AddOption(command, "--formats", flags->formats,
+            "of a, b, c and d of what no table has: f16,f16,f32,f32")
+      .TypeName("A,B,C,D");
+  AddOption(command, "--k", flags->k, "with --formats: products of a dot product, 1 to 256")
+      .TypeName("K");
+  AddOption(command, "--scale", flags->scale,
+            "with --formats: format of the scales, and how many k share one: ue8m0:32")
+      .TypeName("FORMAT:BLOCK");
+  AddOption(command, "--budget", flags->budget,
+            "dot products to find the model with; 10000 for a slow device [100000]")
+      .Count()
+      .TypeName("N");
+  AddOption(command, "--validate", flags->validate,
+            "generated dot products to compare it on afterwards, about [1000000]")
+      .Count()
+      .TypeName("N");
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop after that");
-  command
-      .add_option("--out", flags->out,
-                  "folder for every question with its answer (for replay and recorded:)")
-      ->type_name("FOLDER");
-  command.add_option("--svg", flags->svg, "draw the summation tree into this file")
-      ->type_name("FILE");
+  AddOption(command, "--out", flags->out,
+            "folder for every question with its answer (for replay and recorded:)")
+      .TypeName("FOLDER");
+  AddOption(command, "--svg", flags->svg, "draw the summation tree into this file")
+      .TypeName("FILE");
   return [flags, &globals](Ending& ending) { Inferring(*flags, globals, ending).Run(); };
 }
 

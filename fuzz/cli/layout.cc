@@ -89,7 +89,7 @@ Action AddLayout(CLI::App& command, const Globals& globals) {
   };
   const auto flags = std::make_shared<Flags>();
   AddInstruction(command, flags->op);
-  command.add_flag("--csv", flags->csv, "comma separated");
+  AddFlag(command, "--csv", flags->csv, "comma separated");
   return
       [flags, &globals](Ending& ending) { RunLayout(flags->op, flags->csv, globals.json, ending); };
 }

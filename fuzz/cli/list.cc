@@ -375,23 +375,22 @@ Action AddList(CLI::App& command, const Globals& globals) {
   std::vector<std::string> names;
   for (const List& list : kLists) names.push_back(list.name);
   names.push_back(kFindings);
-  command.add_option("what", flags->what, "what to list")
-      ->check(CLI::Validator(
+  AddOption(command, "what", flags->what, "what to list")
+      .Check(
           [names](const std::string& what) {
             if (std::ranges::count(names, what) > 0) return std::string();
             return absl::StrCat("no '", what, "' to list",
                                 NearestText("; did you mean ", what, names, 1), ": there are ",
                                 absl::StrJoin(names, ", "));
           },
-          absl::StrCat("{", absl::StrJoin(names, ","), "}")));  // for the completion of a shell
-  command
-      .add_option("names", flags->names,
-                  "a glob: only names that match; of findings their folders "
-                  "[mmadiff-runs/*/findings]")
-      ->type_name("");
-  command.add_flag("--evidence", flags->evidence,
-                   "with algorithm, parameters and evidence; also the instructions "
-                   "that nobody can simulate");
+          absl::StrCat("{", absl::StrJoin(names, ","), "}"));  // for the completion of a shell
+  AddOption(command, "names", flags->names,
+            "a glob: only names that match; of findings their folders "
+            "[mmadiff-runs/*/findings]")
+      .TypeName("");
+  AddFlag(command, "--evidence", flags->evidence,
+          "with algorithm, parameters and evidence; also the instructions "
+          "that nobody can simulate");
   return [flags, &globals](Ending& ending) { RunList(*flags, globals, ending); };
 }
 

@@ -1,6 +1,7 @@
 // mmadiff VERB: parses the command line and runs one verb.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <csignal>
 #include <cstdio>

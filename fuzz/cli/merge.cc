@@ -67,9 +67,9 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
 
 Action AddMerge(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<MergeFlags>();
-  command.add_option("out", flags->out, "folder of the whole run; if it is there it is merged too")
-      ->required();
-  command.add_option("in", flags->in, "folders of the run: shards, attempts, copies")->required();
+  AddOption(command, "out", flags->out, "folder of the whole run; if it is there it is merged too")
+      .Required();
+  AddOption(command, "in", flags->in, "folders of the run: shards, attempts, copies").Required();
   return [flags, &globals](Ending& ending) { RunMerge(*flags, globals, ending); };
 }
 

@@ -60,13 +60,12 @@ Action AddMinimize(CLI::App& command, const Globals& globals) {
     int64_t max_calls = 0;
   };
   const auto flags = std::make_shared<Flags>();
-  command.add_option("case", flags->subject, "a filed case (*.txtpb) or a case name")->required();
+  AddOption(command, "case", flags->subject, "a filed case (*.txtpb) or a case name").Required();
   AddDevice(command, flags->device, "the device that differs");
-  command
-      .add_option("--max_calls", flags->max_calls,
-                  "executions of the device to spend, about [20000; of a slow device 500]")
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
+  AddOption(command, "--max_calls", flags->max_calls,
+            "executions of the device to spend, about [20000; of a slow device 500]")
+      .Positive()
+      .TypeName("N");
   return [flags, &globals](Ending& ending) {
     RunMinimize(flags->subject, flags->device, flags->max_calls, globals, ending);
   };

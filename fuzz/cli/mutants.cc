@@ -106,13 +106,13 @@ void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& endin
 Action AddMutants(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<MutantsFlags>();
   AddInstr(command, flags->instr);
-  command.add_option("--cases", flags->cases, "cases in which a mutant must die")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command.add_flag("--equivalent", flags->equivalent,
-                   "also list the neighbours that no input can distinguish, with the reason");
-  command.add_flag("--list", flags->list, "also list every mutant with its cases");
-  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  AddOption(command, "--cases", flags->cases, "cases in which a mutant must die")
+      .Count()
+      .TypeName("COUNT");
+  AddFlag(command, "--equivalent", flags->equivalent,
+          "also list the neighbours that no input can distinguish, with the reason");
+  AddFlag(command, "--list", flags->list, "also list every mutant with its cases");
+  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
   AddThreads(command, flags->threads);
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, "", true);

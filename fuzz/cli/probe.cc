@@ -277,23 +277,22 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
 
 Action AddProbe(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ProbeFlags>();
-  command.add_flag("--all", flags->all, "every question");
-  command.add_option("--question", flags->question, "ids, comma separated")
-      ->delimiter(',')
-      ->type_name("IDS");
-  command.add_flag("--list", flags->list, "the questions");
-  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  AddFlag(command, "--all", flags->all, "every question");
+  AddOption(command, "--question", flags->question, "ids, comma separated")
+      .Delimiter(',')
+      .TypeName("IDS");
+  AddFlag(command, "--list", flags->list, "the questions");
+  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
   AddDevice(command, flags->device, "who is asked");
   AddInstr(command, flags->instr);
   AddThreads(command, flags->threads);
   AddDuration(
       command, "--max_total_time", flags->max_total_time,
       "begin no further instruction after that; `pairs` gets what the other questions leave");
-  command
-      .add_option("--out", flags->out,
-                  "folder for every case with its answer (for replay and recorded:) and for the "
-                  "cases that nothing explains")
-      ->type_name("FOLDER");
+  AddOption(command, "--out", flags->out,
+            "folder for every case with its answer (for replay and recorded:) and for the "
+            "cases that nothing explains")
+      .TypeName("FOLDER");
   return [flags, &globals](Ending& ending) { RunProbe(*flags, globals, ending); };
 }
 

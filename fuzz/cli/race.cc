@@ -311,18 +311,16 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
 
 Action AddRace(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<Flags>();
-  command
-      .add_option("rows", flags->rows,
-                  "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
-                  "faulty:), or two architectures; with --all an instruction; with --set rows")
-      ->required();
-  command.add_flag("--all", flags->all, "every architecture that has the instruction (or glob)");
-  command.add_flag("--set", flags->set, "the fewest cases that tell all the rows apart");
-  command
-      .add_option("--instr", flags->instr,
-                  "of two architectures: globs of instructions, comma separated")
-      ->delimiter(',')
-      ->type_name("GLOBS");
+  AddOption(command, "rows", flags->rows,
+            "two of ARCH/INSTRUCTION and ARCH/INSTRUCTION:NAME=VALUE,NAME=VALUE (as of "
+            "faulty:), or two architectures; with --all an instruction; with --set rows")
+      .Required();
+  AddFlag(command, "--all", flags->all, "every architecture that has the instruction (or glob)");
+  AddFlag(command, "--set", flags->set, "the fewest cases that tell all the rows apart");
+  AddOption(command, "--instr", flags->instr,
+            "of two architectures: globs of instructions, comma separated")
+      .Delimiter(',')
+      .TypeName("GLOBS");
   return [flags, &globals](Ending& ending) {
     Console console = globals.MakeConsole();
     const absl::StatusOr<Report> report = Race(*flags, console.style());

@@ -135,27 +135,22 @@ void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending)
 
 Action AddRecord(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RecordFlags>();
-  command
-      .add_option("out", flags->out, "folder to create; a name that ends in .log: one block log")
-      ->required();
+  AddOption(command, "out", flags->out, "folder to create; a name that ends in .log: one block log")
+      .Required();
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "who answers");
-  command
-      .add_option("--cases", flags->cases,
-                  "executions per instruction; in a folder at most, of each strategy")
-      ->transform(Count())
-      ->type_name("COUNT");
+  AddOption(command, "--cases", flags->cases,
+            "executions per instruction; in a folder at most, of each strategy")
+      .Count()
+      .TypeName("COUNT");
   AddSeed(command, flags->seed);
   AddStrategy(command, flags->strategy, " of a log, or of the digests of a folder,");
   AddDuration(command, "--max_total_time", flags->max_total_time, "of a folder's digests");
   AddThreads(command, flags->threads);
-  command.add_option("--max_bytes", flags->max_bytes, "of a folder")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command
-      .add_option("--regressions", flags->regressions,
-                  "folder of cases whose answers a folder has too [corpus/regressions if there]")
-      ->type_name("FOLDER");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of a folder").Count().TypeName("COUNT");
+  AddOption(command, "--regressions", flags->regressions,
+            "folder of cases whose answers a folder has too [corpus/regressions if there]")
+      .TypeName("FOLDER");
   return [flags, &globals](Ending& ending) { RunRecord(*flags, globals, ending); };
 }
 

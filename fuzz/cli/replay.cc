@@ -221,33 +221,30 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals, Ending& ending)
 
 Action AddReplay(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReplayFlags>();
-  command
-      .add_option("subject", flags->options.subjects,
-                  "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
-                  "line protocol, which may be gzip), surveys, folders of them, or case names")
-      ->required();
+  AddOption(command, "subject", flags->options.subjects,
+            "cases (*.txtpb), vectors (corpus/vector_file.h), recordings (folder, block log, "
+            "line protocol, which may be gzip), surveys, folders of them, or case names")
+      .Required();
   AddDevice(command, flags->device,
             "compare with this device instead of the stored answers [auto for a case name]");
-  command.add_option("--instr", flags->options.instr, "of a line-protocol file that does not say")
-      ->type_name("ARCH/INSTRUCTION");
-  command.add_flag("--verbose", flags->options.verbose, "a line for each answer of a vector");
-  command.add_option("--max_reports", flags->options.max_reports, "mismatches to print")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command
-      .add_option("--every", flags->options.every,
-                  "of the digests in a recording folder verify those of every N-th unit")
-      ->transform(Count())
-      ->check(CLI::PositiveNumber)
-      ->type_name("N");
-  command.add_flag("--update", flags->options.update,
-                   "write into the files of findings where they move: fixed, regressed, ...");
-  command
-      .add_option("--why", flags->options.why,
-                  "with --update: explains the findings that differ, which become explained")
-      ->type_name("TEXT");
+  AddOption(command, "--instr", flags->options.instr, "of a line-protocol file that does not say")
+      .TypeName("ARCH/INSTRUCTION");
+  AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
+  AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print")
+      .Count()
+      .TypeName("COUNT");
+  AddOption(command, "--every", flags->options.every,
+            "of the digests in a recording folder verify those of every N-th unit")
+      .Count()
+      .Positive()
+      .TypeName("N");
+  AddFlag(command, "--update", flags->options.update,
+          "write into the files of findings where they move: fixed, regressed, ...");
+  AddOption(command, "--why", flags->options.why,
+            "with --update: explains the findings that differ, which become explained")
+      .TypeName("TEXT");
   AddThreads(command, flags->threads);
-  command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
+  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
   return [flags, &globals](Ending& ending) { RunReplay(*flags, globals, ending); };
 }
 

@@ -112,20 +112,18 @@ void RunReport(const ReportFlags& flags, const Globals& globals, Ending& ending)
 
 Action AddReport(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<ReportFlags>();
-  command.add_option("folder", flags->folders,
-                     "folders of runs; the shards of one run are summed, other runs stand beside");
-  command
-      .add_option("--compare", flags->compare,
-                  "two folders of runs, or two recordings: what differs?")
-      ->expected(2)
-      ->type_name("PATH");
-  command
-      .add_option("--out", flags->out,
-                  "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")
-      ->type_name("FILE");
-  command.add_flag("--markdown", flags->markdown, "as Markdown; without --out the default");
-  command.add_flag("--csv", flags->csv, "as a table, a row an instruction");
-  command.add_option("--junit", flags->junit, "write a JUnit report there")->type_name("FILE");
+  AddOption(command, "folder", flags->folders,
+            "folders of runs; the shards of one run are summed, other runs stand beside");
+  AddOption(command, "--compare", flags->compare,
+            "two folders of runs, or two recordings: what differs?")
+      .Expected(2)
+      .TypeName("PATH");
+  AddOption(command, "--out", flags->out,
+            "write it there; the name's end is the format: .html .md .json .csv .xml (JUnit)")
+      .TypeName("FILE");
+  AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
+  AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
+  AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
   return [flags, &globals](Ending& ending) { RunReport(*flags, globals, ending); };
 }
 

@@ -330,40 +330,35 @@ Action AddRun(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<RunFlags>();
   AddInstr(command, flags->instr);
   AddDevice(command, flags->device, "what to run on");
-  command
-      .add_option(
-          "--cases", flags->cases,
-          "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
-          "1e9 dot products where the GPU makes the cases itself]")
-      ->transform(Count())
-      ->type_name("COUNT");
+  AddOption(
+      command, "--cases", flags->cases,
+      "executions per instruction [1e6, fewer where these are over 16e6 dot products; those of "
+      "1e9 dot products where the GPU makes the cases itself]")
+      .Count()
+      .TypeName("COUNT");
   AddStrategy(command, flags->strategy, "", true);
   AddSeed(command, flags->seed);
   AddThreads(command, flags->threads);
-  command
-      .add_option("--max_mismatches", flags->max_mismatches,
-                  "mismatching cases after which an instruction stops, 0 never")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command
-      .add_option(
-          "--shard", flags->shard,
-          "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
-          "this process, auto/N where they do not say of how many")
-      ->type_name("I/N");
+  AddOption(command, "--max_mismatches", flags->max_mismatches,
+            "mismatching cases after which an instruction stops, 0 never")
+      .Count()
+      .TypeName("COUNT");
+  AddOption(command, "--shard", flags->shard,
+            "run only every N-th unit, from the I-th; auto: as Slurm, MPI or Kubernetes numbers "
+            "this process, auto/N where they do not say of how many")
+      .TypeName("I/N");
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then, to be resumed");
-  command.add_option("--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
-      ->type_name("TIME");
-  CLI::Option* forever =
-      command.add_flag("--forever", flags->forever, "until a time limit or a signal");
-  command
-      .add_flag("--extend", flags->extend,
-                "raise the cases of the run in --workdir; what it did stays valid")
-      ->excludes(forever);
-  command.add_flag("--require_coverage", flags->require_coverage,
-                   "fail also where classes of cases or bins of the arithmetic are too few");
-  command.add_flag("--dry_run", flags->dry_run, "print what would run");
-  command.add_flag("--stats", flags->stats, "stat:: lines also on a terminal");
+  AddOption(command, "--stop_at", flags->stop_at, "stop then: 2026-01-31T06:00:00Z")
+      .TypeName("TIME");
+  const Flag forever =
+      AddFlag(command, "--forever", flags->forever, "until a time limit or a signal");
+  AddFlag(command, "--extend", flags->extend,
+          "raise the cases of the run in --workdir; what it did stays valid")
+      .Excludes(forever);
+  AddFlag(command, "--require_coverage", flags->require_coverage,
+          "fail also where classes of cases or bins of the arithmetic are too few");
+  AddFlag(command, "--dry_run", flags->dry_run, "print what would run");
+  AddFlag(command, "--stats", flags->stats, "stat:: lines also on a terminal");
   return [flags, &globals, &command](Ending& ending) { Run(*flags, globals, command, ending); };
 }
 

@@ -131,8 +131,8 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
 
 Action AddStatus(CLI::App& command, const Globals& globals) {
   const auto folders = std::make_shared<std::vector<std::string>>();
-  command.add_option("folder", *folders, "folders of runs; several: the shards of one run")
-      ->required();
+  AddOption(command, "folder", *folders, "folders of runs; several: the shards of one run")
+      .Required();
   return [folders, &globals](Ending& ending) { RunStatusVerb(*folders, globals, ending); };
 }
 

@@ -120,27 +120,23 @@ void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& en
 Action AddSurvey(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<SurveyFlags>();
   AddDevice(command, flags->device, "who is asked");
-  command.add_option("--out", flags->out, "one that is there goes on")->type_name("FOLDER");
+  AddOption(command, "--out", flags->out, "one that is there goes on").TypeName("FOLDER");
   AddDuration(command, "--max_total_time", flags->max_total_time, "in all, 0 for no end");
   AddInstr(command, flags->instr);
-  command
-      .add_option("--cases", flags->cases,
-                  "executions of each instruction's run [until the time is up]")
-      ->transform(Count())
-      ->type_name("COUNT");
+  AddOption(command, "--cases", flags->cases,
+            "executions of each instruction's run [until the time is up]")
+      .Count()
+      .TypeName("COUNT");
   AddSeed(command, flags->seed);
   AddDuration(command, "--timeout", flags->timeout,
               "without a sign of life for so long, the device hangs");
-  command.add_option("--max_bytes", flags->max_bytes, "of all files")
-      ->transform(Count())
-      ->type_name("COUNT");
-  command
-      .add_option("--regressions", flags->regressions,
-                  "folder of cases to ask too [corpus/regressions if there]")
-      ->type_name("FOLDER");
-  command.add_option("--compare", flags->compare, "two folders: where do their answers differ?")
-      ->expected(2)
-      ->type_name("FOLDER");
+  AddOption(command, "--max_bytes", flags->max_bytes, "of all files").Count().TypeName("COUNT");
+  AddOption(command, "--regressions", flags->regressions,
+            "folder of cases to ask too [corpus/regressions if there]")
+      .TypeName("FOLDER");
+  AddOption(command, "--compare", flags->compare, "two folders: where do their answers differ?")
+      .Expected(2)
+      .TypeName("FOLDER");
   return [flags, &globals](Ending& ending) {
     if (!flags->compare.empty()) return CompareFolders(*flags, globals, ending);
     if (flags->out.empty()) {

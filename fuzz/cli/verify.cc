@@ -160,14 +160,13 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
 
 Action AddVerify(CLI::App& command, const Globals& globals) {
   const auto flags = std::make_shared<VerifyFlags>();
-  command.add_option("folder", flags->folder, "of a run")->required();
-  command
-      .add_option("--sample", flags->sample,
-                  "of the finished units: a share, or a number; at least one")
-      ->type_name("N|N%");
-  command.add_option("--unit", flags->unit, "only this one")->type_name("ARCH/INSTRUCTION:NUMBER");
+  AddOption(command, "folder", flags->folder, "of a run").Required();
+  AddOption(command, "--sample", flags->sample,
+            "of the finished units: a share, or a number; at least one")
+      .TypeName("N|N%");
+  AddOption(command, "--unit", flags->unit, "only this one").TypeName("ARCH/INSTRUCTION:NUMBER");
   AddDevice(command, flags->device, "what to execute them on [that of the run]");
-  command.add_option("--seed", flags->seed, "of the sample")->type_name("N");
+  AddOption(command, "--seed", flags->seed, "of the sample").TypeName("N");
   AddThreads(command, flags->threads);
   AddDuration(command, "--max_total_time", flags->max_total_time, "stop then");
   return [flags, &globals](Ending& ending) { RunVerify(*flags, globals, ending); };

@@ -1,0 +1,46 @@
+// How a verb registers its flags. Only flags.cc includes CLI11 for it: each source that does takes three times as long
+// to compile.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace mmadiff {
+
+// A flag or argument of a verb.
+class Flag {
+ public:
+  explicit Flag(CLI::Option* option) : option_(option) {}
+
+  Flag& TypeName(const std::string& name);  // in the help
+  Flag& Required();
+  Flag& Expected(int values);
+  Flag& Delimiter(char delimiter);
+  Flag& Excludes(const Flag& other);
+  Flag& Count();  // what ParseCount() of cli.h takes
+  Flag& Positive();
+  Flag& Range(int least, int most);
+  Flag& OneOf(const std::vector<std::string>& names);
+  // `check` gives a complaint, or ""; `values`: "{NAME,NAME}".
+  Flag& Check(const std::function<std::string(const std::string&)>& check,
+              const std::string& values = "");
+
+ private:
+  CLI::Option* option_;
+};
+
+// T: int, int64_t, uint64_t, std::string, a vector of strings, or an optional string or uint64_t.
+template <class T>
+Flag AddOption(CLI::App& command, const std::string& name, T& value, const std::string& what);
+Flag AddFlag(CLI::App& command, const std::string& name, bool& value, const std::string& what);
+// A flag that can be given several times: `each` gets one value after the other.
+Flag AddRepeated(CLI::App& command, const std::string& name,
+                 const std::function<void(const std::string&)>& each, const std::string& what);
+
+}  // namespace mmadiff
