@@ -97,6 +97,9 @@ class Campaign {
         parts_(std::move(stored.parts)),
         findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                   console) {
+    outcome_.manifest = manifest;
+    outcome_.workdir = options.workdir;
+    outcome_.threads = options.threads;
     outcome_.resumed_units = stored.units;
     outcome_.warnings = std::move(stored.warnings);
     for (size_t r = 0; r < options.ops.size(); ++r) {
@@ -191,11 +194,6 @@ class Campaign {
       for (const auto& [number, part] : parts_[r]) Accumulate(part, outcome_.ops[r].total);
     }
     outcome_.findings = findings_.list();
-    for (OperationOutcome& op : outcome_.ops) {
-      const auto of_op = [&op](const Finding& f) { return f.op == op.op->name && f.unfixed; };
-      op.unrepeated = op.finished && op.total.mismatches == 0 &&
-                      std::any_of(outcome_.findings.begin(), outcome_.findings.end(), of_op);
-    }
     outcome_.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(outcome_);
@@ -398,6 +396,33 @@ uint64_t PlannedCases(const CampaignOptions& options, const Operation& op) {
   if (options.dot_products == 0) return options.cases;
   const uint64_t each = op.shape().d_words();
   return std::min(options.cases, (options.dot_products + each - 1) / each);
+}
+
+RunReport ReportOf(const CampaignOutcome& outcome) {
+  RunReportBuilder builder(outcome.manifest);
+  builder.AddShard(outcome.manifest, outcome.workdir);
+  for (size_t i = 0; i < outcome.ops.size(); ++i) {
+    const OperationOutcome& op = outcome.ops[i];
+    RunReportRow& row = builder.row(i);
+    row.total = op.total;
+    row.finished = op.finished;
+    row.stopped = op.stopped;
+    row.dropped = op.dropped;
+    row.planted = op.planted;
+    row.process_dot_products = op.process_dot_products;
+  }
+  for (const Finding& finding : outcome.findings) builder.Add(finding);
+  builder.Distrust(outcome.distrusted);
+  return std::move(builder).Finish(RunReport::Attempt{.stopped_by = outcome.stopped_by,
+                                                      .device = outcome.device,
+                                                      .durable = outcome.durable,
+                                                      .damaged_findings = outcome.damaged_findings,
+                                                      .units = outcome.attempt_units,
+                                                      .resumed_units = outcome.resumed_units,
+                                                      .dot_products = outcome.attempt_dot_products,
+                                                      .seconds = outcome.seconds,
+                                                      .threads = outcome.threads,
+                                                      .hardware = outcome.hardware});
 }
 
 RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {

@@ -20,6 +20,7 @@
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/findings.h"
+#include "fuzz/report/run_report.h"
 
 namespace mmadiff {
 
@@ -54,13 +55,15 @@ struct OperationOutcome {
   bool finished = false;       // every unit of the shard is done
   bool stopped = false;        // too many mismatches
   absl::Status dropped;        // not OK: what failed on this operation alone; the others went on
-  bool unrepeated = false;  // all is done and equal, but earlier attempts filed what is not fixed
-  bool emulated = false;    // by the device, with several machine instructions
+  bool emulated = false;       // by the device, with several machine instructions
   // Dot products that one process of a device that starts anew is asked for, at most; 0: it goes on.
   uint64_t process_dot_products = 0;
 };
 
 struct CampaignOutcome {
+  RunManifest manifest;
+  std::string workdir;
+  int threads = 1;
   std::vector<OperationOutcome> ops;
   std::vector<Finding> findings;  // of this attempt, and those that earlier ones left
   uint64_t units = 0;             // of this shard; 0 of a run without an end
@@ -77,6 +80,9 @@ struct CampaignOutcome {
   std::vector<std::string> distrusted;  // "OPERATION: why": answers lost in earlier attempts
   bool damaged_findings = false;        // of earlier attempts; `warnings` says which
 };
+
+// The same with what this attempt says.
+RunReport ReportOf(const CampaignOutcome& outcome);
 
 // The manifest that the options and the engine make.
 RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine);

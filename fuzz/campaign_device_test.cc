@@ -31,8 +31,9 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
     EXPECT_EQ(Files(options.workdir, ".txtpb").size(), files) << fault;
     EXPECT_TRUE(outcome.device.ok());
     // The operation is not said to be wrong.
-    EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("differs from the device")));
-    EXPECT_THAT(FormatReport(options, outcome), HasSubstr("answers do not repeat"));
+    EXPECT_THAT(FormatReport(ReportOf(outcome)),
+                testing::Not(HasSubstr("differs from the device")));
+    EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("answers do not repeat"));
   }
 }
 
@@ -126,7 +127,7 @@ TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
     EXPECT_FALSE(outcome.ops[1].finished);
     EXPECT_EQ(outcome.ops[1].dropped, s);
     EXPECT_TRUE(outcome.device.ok());
-    const std::string report = FormatReport(options, outcome) + FormatStats(outcome);
+    const std::string report = FormatReport(ReportOf(outcome)) + FormatStats(ReportOf(outcome));
     EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
     EXPECT_THAT(report, HasSubstr(absl::StrCat("dropped:  ", kHopper, ": ", s.message())));
     EXPECT_THAT(report, testing::Not(HasSubstr("stat::digest")));
@@ -143,7 +144,7 @@ TEST_F(CampaignTest, LostAnswersAreRemembered) {
   const CampaignOutcome again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
   EXPECT_TRUE(again.ops[0].finished);
   EXPECT_THAT(again.distrusted, ElementsAre(std::string(kMma) + ": differed once\\x0a"));
-  EXPECT_THAT(FormatReport(options, again), HasSubstr("distrusted: " + std::string(kMma)));
+  EXPECT_THAT(FormatReport(ReportOf(again)), HasSubstr("distrusted: " + std::string(kMma)));
 }
 
 TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {

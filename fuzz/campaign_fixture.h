@@ -18,7 +18,7 @@
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"
 #include "fuzz/digest_sum.h"
-#include "fuzz/report.h"
+#include "fuzz/report/run_text.h"
 #include "fuzz/testing_operations.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/unit_runner.h"
@@ -56,6 +56,11 @@ using DeviceOpener = std::function<DeviceOr()>;
 
 inline DeviceOpener Opener(Scripted::Script script) {
   return [script]() -> DeviceOr { return std::make_unique<Scripted>(script); };
+}
+
+inline std::string RunDigest(const CampaignOutcome& outcome) { return ReportOf(outcome).digest; }
+inline bool Unrepeated(const CampaignOutcome& outcome) {
+  return ReportOf(outcome).rows[0].state == RunReportRow::kUnrepeated;
 }
 
 class CampaignTest : public TestFolder {

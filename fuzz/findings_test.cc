@@ -128,10 +128,10 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
     EXPECT_EQ(f.signature, ReadCase(f.path)->signature);
   }
   EXPECT_EQ(listed, filed);
-  const std::string report = FormatReport(options, again);
+  const std::string report = FormatReport(ReportOf(again));
   EXPECT_THAT(report, HasSubstr("of an earlier attempt  " + first.findings[0].path));
   EXPECT_THAT(report, HasSubstr("note: 1 of 1 units from earlier attempts, nothing executed"));
-  EXPECT_THAT(FormatReport(options, first), testing::Not(HasSubstr("nothing executed")));
+  EXPECT_THAT(FormatReport(ReportOf(first)), testing::Not(HasSubstr("nothing executed")));
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
   EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").damaged_findings);
@@ -159,8 +159,8 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
   ASSERT_FALSE(Run(options, of(true)).findings.empty());
   const CampaignOutcome later = Run(options, of(false));
   EXPECT_EQ(later.ops[0].total.mismatches, 0u);
-  EXPECT_TRUE(later.ops[0].unrepeated);
-  EXPECT_THAT(FormatReport(options, later), HasSubstr("answers do not repeat"));
+  EXPECT_TRUE(Unrepeated(later));
+  EXPECT_THAT(FormatReport(ReportOf(later)), HasSubstr("answers do not repeat"));
   // What somebody knows to be fixed need not come again.
   std::vector<std::string> open;
   for (const std::string& path : Files(Path("w/findings"), ".txtpb")) {
@@ -168,16 +168,16 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
   }
   ASSERT_FALSE(open.empty());
   for (const std::string& path : open) {
-    EXPECT_TRUE(Run(options, of(false)).ops[0].unrepeated);
+    EXPECT_TRUE(Unrepeated(Run(options, of(false))));
     RegressionCase fixed = *ReadCase(path);
     fixed.state = FindingState::kFixed;
     fixed.state_by = "faulty:none=0";
     ASSERT_TRUE(RewriteCase(path, fixed).ok());
   }
-  EXPECT_FALSE(Run(options, of(false)).ops[0].unrepeated);
+  EXPECT_FALSE(Unrepeated(Run(options, of(false))));
   CampaignOptions other = Options("v");
   other.seed = 2;
-  ASSERT_FALSE(Run(other, of(false)).ops[0].unrepeated);
+  ASSERT_FALSE(Unrepeated(Run(other, of(false))));
   std::filesystem::copy(Path("w/findings"), Path("v/findings"),
                         std::filesystem::copy_options::recursive);
   const CampaignOutcome foreign = Run(other, of(false));

@@ -8,7 +8,7 @@
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/cases/case_name.h"
-#include "fuzz/report.h"
+#include "fuzz/digest_sum.h"
 
 namespace mmadiff {
 

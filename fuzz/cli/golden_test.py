@@ -19,7 +19,7 @@ STEADY = [
     (r'"(seconds|dot_products_per_second|rate|date|last_unit|seconds_left)": *("[^"]*"|[^],}\n]*)', r'"\1": _'),
     (r'(?m)^  (rate|last unit|machines) .*', r'  \1 _'),
     (r'(?m)^(#? *date: ).*', r'\1_'),
-    (r' +[0-9.]+( [kMGT])?  (differs|rate|dropped|nothing|the device)', r'  \2'),
+    (r' +[0-9.]+( [kMGT])?  (differs|rate|dropped|nothing|incomplete|the device)', r'  \2'),
     (r'\d+(\.\d+)? MB', '_ MB'),
     (r'mmadiff-runs/[0-9a-f]+', 'RUN'),
     (r'checksum: .*|xxh3: "?[0-9a-f]{32}"?|# (xxh3|answers): [0-9a-f]{16,32}', 'HASH'),

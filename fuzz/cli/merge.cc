@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/digest_sum.h"
 #include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
-#include "fuzz/report.h"
 #include "fuzz/unit_log.h"
 
 namespace mmadiff {

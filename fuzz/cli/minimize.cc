@@ -4,7 +4,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/explainer.h"
 #include "fuzz/finding_text.h"
-#include "fuzz/report.h"
+#include "fuzz/report/run_text.h"
 #include "fuzz/workdir.h"
 
 namespace mmadiff {

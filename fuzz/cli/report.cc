@@ -56,7 +56,7 @@ void CompareTwo(const ReportFlags& flags, const Globals& globals, Ending& ending
   }
 }
 
-void RunReport(const ReportFlags& flags, const Globals& globals, Ending& ending) {
+void WriteReport(const ReportFlags& flags, const Globals& globals, Ending& ending) {
   if (flags.folders.empty() == flags.compare.empty()) {
     return ending.Say(Verdict::kUsage, "name folders of runs, or --compare A B");
   }
@@ -91,7 +91,7 @@ void RunReport(const ReportFlags& flags, const Globals& globals, Ending& ending)
   for (const ReportRun& run : data->runs) {
     for (const std::string& what : run.damage) console.Warn(what);
     if (!flags.out.empty() && !globals.json) {
-      console.Print(absl::StrCat(run.manifest.device, ": ", run.Verdict(), "\n"));
+      console.Print(absl::StrCat(run.manifest.device, ": ", Sentence(run), "\n"));
     }
   }
   if (globals.json) {
@@ -101,7 +101,7 @@ void RunReport(const ReportFlags& flags, const Globals& globals, Ending& ending)
   }
   if (data->Damaged()) ending.Say(Verdict::kHarmed);
   const auto nothing = [](const ReportRun& run) {
-    return run.total.dot_products == 0 && run.Count(ReportRow::kDiffers) == 0;
+    return run.total.dot_products == 0 && run.Count(RunReportRow::kDiffers) == 0;
   };
   if (std::ranges::any_of(data->runs, nothing) && ending.all().empty()) {
     ending.Say(Verdict::kNothing, "of a run nothing was compared; that is no pass");
@@ -124,7 +124,7 @@ Action AddReport(CLI::App& command, const Globals& globals) {
   AddFlag(command, "--markdown", flags->markdown, "as Markdown; without --out the default");
   AddFlag(command, "--csv", flags->csv, "as a table, a row an instruction");
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return [flags, &globals](Ending& ending) { RunReport(*flags, globals, ending); };
+  return [flags, &globals](Ending& ending) { WriteReport(*flags, globals, ending); };
 }
 
 }  // namespace mmadiff

@@ -16,10 +16,11 @@
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"
+#include "fuzz/cli/run_verdicts.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
 #include "fuzz/progress.h"
-#include "fuzz/report.h"
+#include "fuzz/report/run_text.h"
 #include "fuzz/shard.h"
 #include "sim/equivalence.h"
 #include "sim/parameter.h"
@@ -143,106 +144,19 @@ std::string ShardText(const Shard& shard) {
   return absl::StrCat(", shard ", shard.index, "/", shard.count, " by ", shard.from);
 }
 
-// Whether all that differed did not repeat.
-bool OnlyFlaky(const CampaignOutcome& outcome) {
-  return !outcome.findings.empty() && std::all_of(outcome.findings.begin(), outcome.findings.end(),
-                                                  [](const Finding& f) { return f.flaky; });
-}
-
-// Whether the other shards have all units.
-bool IsEmptyShard(const CampaignOptions& options, const CampaignOutcome& outcome) {
-  return options.shards > 1 && !options.forever && outcome.units == 0;
-}
-
-void PrintReport(const CampaignOptions& options, const CampaignOutcome& outcome,
-                 const NextCommands& next, bool stats, Console& console) {
+void PrintReport(const RunReport& report, const NextCommands& next, bool stats, Console& console) {
   const bool terminal = console.terminal();
-  std::string text = terminal ? "" : FormatReport(options, outcome);
-  if (stats || !terminal) text += FormatStats(outcome);
-  if (terminal) text += "\n" + FormatScreen(options, outcome, next, console.style());
+  std::string text = terminal ? "" : FormatReport(report);
+  if (stats || !terminal) text += FormatStats(report);
+  if (terminal) text += "\n" + FormatScreen(report, next, console.style());
   console.Print(text);
-}
-
-// After the report: the verdicts.
-void SayVerdicts(const CampaignOptions& options, const CampaignOutcome& outcome,
-                 bool require_coverage, Console& console, Ending& ending) {
-  if (!outcome.durable.ok()) {
-    return ending.Say(outcome.durable,
-                      outcome.damaged_findings ? Verdict::kHarmed : Verdict::kNotWritten);
-  }
-  uint64_t compared = 0, mismatches = 0;
-  bool finished = true;
-  std::vector<absl::Status> dropped;
-  for (const OperationOutcome& op : outcome.ops) {
-    dropped.push_back(op.dropped);
-    compared += op.total.dot_products;
-    mismatches += op.total.mismatches;
-    finished &= op.finished || op.stopped || !op.dropped.ok();
-  }
-  if (!outcome.device.ok()) {
-    const std::string why(outcome.device.message());
-    if (compared == 0 && StopSignal() == 0) {
-      return ending.Say(absl::IsNotFound(outcome.device) ? Verdict::kNotHere : Verdict::kRowFailed,
-                        why);
-    }
-    console.Warn(why);
-    ending.Say(Verdict::kEarly,
-               "the device failed; finished units are kept, the same command line resumes");
-  } else if (!finished) {
-    const bool only_begun = outcome.attempt_dot_products > 0 && outcome.attempt_units == 0;
-    const std::string why = absl::StrCat(
-        "stopped early (", Name(outcome.stopped_by), "); ",
-        only_begun ? "no unit was done: the same command line begins them again and needs more time"
-                   : "nothing is lost, the same command line resumes");
-    if (options.forever && outcome.stopped_by.kind == StopCause::kTimeLimit && !only_begun) {
-      console.Warn(why);
-    } else {
-      ending.Say(Verdict::kEarly, outcome.stopped_by ? why : "");
-    }
-  }
-  SayDropped(dropped, compared > 0, ending);
-  if (mismatches > 0 && OnlyFlaky(outcome)) {
-    ending.Say(Verdict::kUnrepeated,
-               "the device's answers do not repeat, so they say nothing of the model");
-  } else if (mismatches > 0) {
-    ending.Say(Verdict::kDiffers);
-  }
-  if (outcome.damaged_findings) ending.Say(Verdict::kHarmed);
-  if (!outcome.distrusted.empty()) {
-    ending.Say(Verdict::kHarmed,
-               absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
-                            "why, remove ",
-                            options.workdir, "/distrusted.txt"));
-  }
-  if (std::ranges::any_of(outcome.ops, &OperationOutcome::unrepeated)) {
-    ending.Say(Verdict::kUnrepeated,
-               absl::StrCat("mismatches that earlier attempts filed in ", options.workdir,
-                            "/findings do not occur any more: the device is not what it was; "
-                            "remove them once you know why"));
-  }
-  if (!ending.all().empty()) return;
-  if (IsEmptyShard(options, outcome)) {
-    return ending.Say(Verdict::kNothing,
-                      absl::StrCat("shard ", options.shard, "/", options.shards,
-                                   " has no unit of these cases: write fewer shards or more "
-                                   "--cases"));
-  }
-  if (compared == 0) {
-    return ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
-  }
-  const size_t incomplete = require_coverage ? IncompleteOperations(options, outcome).size() : 0;
-  if (incomplete == 0) return;
-  ending.Say(Verdict::kThin,
-             absl::StrCat("--require_coverage: ", incomplete, " of ", outcome.ops.size(),
-                          " instructions are incomplete; --extend with more --cases, or "
-                          "--strategy=scheduled"));
 }
 
 // A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
 // which is only shown.
 NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& options,
-                           const CampaignOutcome& outcome) {
-  if (IsEmptyShard(options, outcome)) {
+                           const RunReport& report) {
+  if (report.IsEmptyShard()) {
     const std::string whole = CommandText(command, {"--shard", "--workdir", "--dry_run"});
     return {whole + " --dry_run", whole + " --dry_run"};
   }
@@ -316,12 +230,13 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   std::erase(outcome->warnings, (*engine)->warning());  // was said
   for (const std::string& warning : outcome->warnings) console.Warn(warning);
+  const RunReport report = ReportOf(*outcome);
   if (globals.json) {
-    console.Print(FormatJsonReport(options, *outcome));
+    console.Print(FormatJsonReport(report));
   } else {
-    PrintReport(options, *outcome, CommandsAfter(command, options, *outcome), flags.stats, console);
+    PrintReport(report, CommandsAfter(command, options, report), flags.stats, console);
   }
-  SayVerdicts(options, *outcome, flags.require_coverage, console, ending);
+  SayVerdicts(report, flags.require_coverage, ending);
 }
 
 }  // namespace

@@ -7,10 +7,10 @@
 #include "absl/strings/strip.h"
 #include "device/threads.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/digest_sum.h"
 #include "fuzz/folder/recheck.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
-#include "fuzz/report.h"
 
 namespace mmadiff {
 namespace {

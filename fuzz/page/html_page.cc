@@ -22,17 +22,19 @@ struct KindText {
   const char* css;
 };
 
-KindText TextOf(ReportRow::Kind kind) {
+KindText TextOf(RunReportRow::State kind) {
   switch (kind) {
-    case ReportRow::kDiffers:
+    case RunReportRow::kDiffers:
       return {"differs", "bad"};
-    case ReportRow::kFlaky:
+    case RunReportRow::kUnrepeated:
       return {"does not repeat", "warn"};
-    case ReportRow::kIncomplete:
+    case RunReportRow::kDropped:
+      return {"dropped", "warn"};
+    case RunReportRow::kIncomplete:
       return {"incomplete", "warn"};
-    case ReportRow::kNothing:
+    case RunReportRow::kNothing:
       return {"nothing compared", "warn"};
-    case ReportRow::kAgrees:
+    case RunReportRow::kAgrees:
       return {"agrees", "good"};
   }
   return {"", ""};
@@ -46,21 +48,22 @@ std::string Some(const std::vector<std::string>& names) {
 }
 
 std::string VerdictCard(const ReportRun& run) {
-  const ReportRow::Kind worst = run.rows.empty() ? ReportRow::kNothing : run.rows.front().kind;
+  const RunReportRow::State worst =
+      run.rows.empty() ? RunReportRow::kNothing : run.rows.front().state;
   const bool trusted = run.distrusted.empty() && run.damage.empty();
-  const char* css = worst == ReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
+  const char* css = worst == RunReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
   std::string why;
-  if (!run.findings.empty()) {
-    const Finding& first = run.findings.front().finding;
-    why = absl::StrCat(run.findings.size(),
-                       run.findings.size() == 1 ? " finding: " : " findings, the first: ",
+  if (!run.explained.empty()) {
+    const Finding& first = run.explained.front().finding;
+    why = absl::StrCat(run.explained.size(),
+                       run.explained.size() == 1 ? " finding: " : " findings, the first: ",
                        first.signature, " of ", first.op);
-  } else if (worst == ReportRow::kAgrees || worst == ReportRow::kIncomplete) {
+  } else if (worst == RunReportRow::kAgrees || worst == RunReportRow::kIncomplete) {
     why =
         "The rate of differences is below the bound of each instruction (95 %, of this generator), "
         "not none.";
   }
-  return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(run.Verdict()), "</p>",
+  return absl::StrCat("<div class=\"card verdict ", css, "\"><p>", Html(Sentence(run)), "</p>",
                       why.empty() ? "" : HtmlTag("p", "why", Html(why)), "</div>\n");
 }
 
@@ -73,7 +76,7 @@ std::string Tiles(const ReportRun& run) {
   add("cases", run.total.cases);
   add("dot products", run.total.dot_products);
   add("mismatches", run.total.mismatches);
-  add("findings", run.findings.size());
+  add("findings", run.explained.size());
   return html + "</dl>\n";
 }
 
@@ -104,33 +107,33 @@ std::string Facts(const ReportRun& run) {
   return html + "</dl></div>\n";
 }
 
-std::vector<std::string> Cells(const ReportRow& row) {
-  const KindText kind = TextOf(row.kind);
+std::vector<std::string> Cells(const RunReportRow& row) {
+  const KindText kind = TextOf(row.state);
   std::string notes;
   const auto note = [&](const std::string& text) {
     absl::StrAppend(&notes, "<div class=\"soft\">", Html(text), "</div>");
   };
   if (row.emulated) note("emulated on this device");
   if (!row.empty_classes.empty()) note("no case of class " + Some(row.empty_classes));
-  if (!row.missing_bins.empty()) note("not reached: " + Some(row.missing_bins));
+  if (!row.thin_bins.empty()) note("not reached: " + Some(row.thin_bins));
   std::string cases = HtmlNumber(row.total.cases);
   if (!row.finished && row.planned_cases > 0) {
     cases = absl::StrCat("<span>", cases, " <span class=\"soft\">of ",
                          HtmlNumber(row.planned_cases), "</span></span>");
   }
-  return {absl::StrCat("<span class=\"name\">", HtmlName(row.name), "</span>", notes),
-          absl::StrCat("<span class=\"tag ", kind.css, "\" title=\"", Html(row.verdict), "\">",
+  return {absl::StrCat("<span class=\"name\">", HtmlName(row.instruction), "</span>", notes),
+          absl::StrCat("<span class=\"tag ", kind.css, "\" title=\"", Html(Sentence(row)), "\">",
                        kind.tag, "</span>"),
           cases,
           HtmlNumber(row.total.dot_products),
           HtmlNumber(row.total.mismatches),
           row.bound > 0 ? absl::StrFormat("&lt;&#8239;%.1e", row.bound) : "&ndash;",
-          Html(row.grade.empty() ? "none" : row.grade)};
+          Html(row.op == nullptr ? "none" : row.Grade())};
 }
 
-std::string RowsTable(const std::vector<const ReportRow*>& rows) {
+std::string RowsTable(const std::vector<const RunReportRow*>& rows) {
   std::vector<std::vector<std::string>> cells;
-  for (const ReportRow* row : rows) cells.push_back(Cells(*row));
+  for (const RunReportRow* row : rows) cells.push_back(Cells(*row));
   return HtmlTable("",
                    {{"instruction"},
                     {"verdict"},
@@ -143,10 +146,10 @@ std::string RowsTable(const std::vector<const ReportRow*>& rows) {
 }
 
 std::string Rows(const ReportRun& run) {
-  std::vector<const ReportRow*> open, folded;
-  for (const ReportRow& row : run.rows) {
+  std::vector<const RunReportRow*> open, folded;
+  for (const RunReportRow& row : run.rows) {
     const bool few = run.rows.size() <= kFewRows;
-    const bool worth = row.kind != ReportRow::kAgrees && open.size() < kMostOpenRows;
+    const bool worth = row.state != RunReportRow::kAgrees && open.size() < kMostOpenRows;
     (few || worth ? open : folded).push_back(&row);
   }
   std::string html =
@@ -154,14 +157,14 @@ std::string Rows(const ReportRun& run) {
       "<div class=\"card\">\n";
   if (!open.empty()) html += RowsTable(open);
   if (!folded.empty()) {
-    absl::StrAppend(
-        &html, "<details><summary>",
-        open.empty()                                 ? "All "
-        : folded.front()->kind == ReportRow::kAgrees ? ""
-                                                     : "The other ",
-        folded.size(),
-        folded.front()->kind == ReportRow::kAgrees ? " instructions that agree" : " instructions",
-        "</summary>\n", RowsTable(folded), "</details>\n");
+    absl::StrAppend(&html, "<details><summary>",
+                    open.empty()                                     ? "All "
+                    : folded.front()->state == RunReportRow::kAgrees ? ""
+                                                                     : "The other ",
+                    folded.size(),
+                    folded.front()->state == RunReportRow::kAgrees ? " instructions that agree"
+                                                                   : " instructions",
+                    "</summary>\n", RowsTable(folded), "</details>\n");
   }
   return html + "</div>\n";
 }
@@ -213,9 +216,9 @@ std::string FindingCard(const ReportFinding& f) {
 }
 
 std::string FindingsPart(const ReportRun& run) {
-  if (run.findings.empty()) return "";
-  std::string html = absl::StrCat("<h2>Findings <small>", run.findings.size(), "</small></h2>\n");
-  for (const ReportFinding& f : run.findings) html += FindingCard(f);
+  if (run.explained.empty()) return "";
+  std::string html = absl::StrCat("<h2>Findings <small>", run.explained.size(), "</small></h2>\n");
+  for (const ReportFinding& f : run.explained) html += FindingCard(f);
   return html;
 }
 
@@ -282,7 +285,7 @@ std::string HtmlPage(const ReportData& data) {
       const ReportRun& run = data.runs[i];
       rows.push_back(
           {absl::StrCat("<a href=\"#run", i + 1, "\">", Html(run.manifest.device), "</a>"),
-           Html(run.Verdict()), HtmlNumber(run.total.dot_products),
+           Html(Sentence(run)), HtmlNumber(run.total.dot_products),
            HtmlNumber(run.total.mismatches)});
     }
     absl::StrAppend(
@@ -301,7 +304,7 @@ std::string HtmlPage(const ReportData& data) {
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n<title>mmadiff: ",
-      Html(data.runs.size() == 1 ? data.runs.front().Verdict() : "report"), "</title>\n<style>",
+      Html(data.runs.size() == 1 ? Sentence(data.runs.front()) : "report"), "</title>\n<style>",
       kHtmlStyle, "</style>\n</head>\n<body>\n<main>\n", body, "<footer>mmadiff ", MMADIFF_VERSION,
       "</footer>\n</main>\n<script>", kHtmlScript, "</script>\n</body>\n</html>\n");
 }

@@ -17,9 +17,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 40;  // of Markdown that agree
 
-const char* NameOf(ReportRow::Kind kind) {
-  constexpr const char* kNames[] = {"differs", "flaky", "incomplete", "nothing", "agrees"};
-  return kNames[kind];
+const char* NameOf(RunReportRow::State state) {
+  constexpr const char* kNames[] = {"differs",    "flaky",   "dropped",
+                                    "incomplete", "nothing", "agrees"};
+  return kNames[state];
 }
 
 std::string Cell(absl::string_view text) {
@@ -36,20 +37,20 @@ std::string TableLine(const std::vector<std::string>& cells, const char* mark) {
   return absl::StrCat("| ", absl::StrJoin(cells, " | ", add), mark, " |\n");
 }
 
-std::string RowLine(const ReportRow& row) {
+std::string RowLine(const RunReportRow& row) {
   const std::string of =
       row.finished || row.planned_cases == 0 ? "" : absl::StrCat(" of ", row.planned_cases);
-  return absl::StrCat("| ", Cell(row.name), row.emulated ? " (emulated)" : "", " | ",
+  return absl::StrCat("| ", Cell(row.instruction), row.emulated ? " (emulated)" : "", " | ",
                       row.total.cases, of, " | ", row.total.dot_products, " | ",
-                      row.total.mismatches, " | ", Cell(row.verdict), " |\n");
+                      row.total.mismatches, " | ", Cell(Sentence(row)), " |\n");
 }
 
 void AddRows(const ReportRun& run, std::string& page) {
   page +=
       "\n| instruction | cases | dot products | mismatches | verdict |\n|---|---:|---:|---:|---|\n";
   size_t agree = 0;
-  for (const ReportRow& row : run.rows) {
-    if (row.kind != ReportRow::kAgrees || agree++ < kMostRows) page += RowLine(row);
+  for (const RunReportRow& row : run.rows) {
+    if (row.state != RunReportRow::kAgrees || agree++ < kMostRows) page += RowLine(row);
   }
   if (agree > kMostRows) absl::StrAppend(&page, "\nAnd ", agree - kMostRows, " that agree.\n");
 }
@@ -75,7 +76,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   const auto fact = [&](const char* what, const std::string& value) {
     if (!value.empty()) absl::StrAppend(&page, "* ", what, ": ", PlainLine(value), "\n");
   };
-  absl::StrAppend(&page, "# ", PlainLine(m.device), "\n\n**", PlainLine(run.Verdict()), "**\n\n");
+  absl::StrAppend(&page, "# ", PlainLine(m.device), "\n\n**", PlainLine(Sentence(run)), "**\n\n");
   fact("device", m.device_identity);
   fact("machines", absl::StrJoin(run.machines, "; "));
   if (run.rate.end != 0) {
@@ -95,8 +96,8 @@ void AddRun(const ReportRun& run, std::string& page) {
   for (const std::string& line : run.distrusted) fact("distrusted", line);
   for (const std::string& line : run.damage) fact("damaged", line);
   AddRows(run, page);
-  if (!run.findings.empty()) page += "\n## Findings\n";
-  for (const ReportFinding& f : run.findings) AddFinding(f, page);
+  if (!run.explained.empty()) page += "\n## Findings\n";
+  for (const ReportFinding& f : run.explained) AddFinding(f, page);
   if (!run.crosses.empty()) page += "\n## Coverage\n\n| group | reached | of |\n|---|---:|---:|\n";
   for (const Cross& cross : run.crosses) {
     const CrossTotals totals = TotalsOf(cross);
@@ -117,21 +118,21 @@ void AddRun(const ReportRun& run, std::string& page) {
   }
 }
 
-Json JsonOf(const ReportRow& row) {
-  return {{"name", row.name},
-          {"kind", NameOf(row.kind)},
+Json JsonOf(const RunReportRow& row) {
+  return {{"name", row.instruction},
+          {"kind", NameOf(row.state)},
           {"cases", row.total.cases},
           {"planned_cases", row.planned_cases},
           {"dot_products", row.total.dot_products},
           {"mismatches", row.total.mismatches},
           {"bound", row.bound},
           {"seconds", row.total.seconds},
-          {"verdict", row.verdict},
+          {"verdict", Sentence(row)},
           {"finished", row.finished},
           {"emulated", row.emulated},
-          {"evidence", row.grade},
+          {"evidence", row.Grade()},
           {"empty_classes", row.empty_classes},
-          {"missing_bins", row.missing_bins},
+          {"missing_bins", row.thin_bins},
           {"counts", row.total.counts}};
 }
 
@@ -176,8 +177,8 @@ Json JsonOf(const ReportRun& run) {
   const RunManifest& m = run.manifest;
   Json rows = Json::array(), findings = Json::array(), coverage = Json::array(),
        rates = Json::array(), ulps = Json::array(), survivors = Json::array();
-  for (const ReportRow& row : run.rows) rows.push_back(JsonOf(row));
-  for (const ReportFinding& f : run.findings) findings.push_back(JsonOf(f));
+  for (const RunReportRow& row : run.rows) rows.push_back(JsonOf(row));
+  for (const ReportFinding& f : run.explained) findings.push_back(JsonOf(f));
   for (const Cross& cross : run.crosses) coverage.push_back(JsonOf(cross));
   for (size_t i = 0; i < run.rate.machines.size(); ++i) {
     rates.push_back(
@@ -200,7 +201,7 @@ Json JsonOf(const ReportRun& run) {
           {"shards", run.shards},
           {"seen_shards", run.seen},
           {"endless", run.endless},
-          {"verdict", run.Verdict()},
+          {"verdict", Sentence(run)},
           {"units", run.units},
           {"planned_units", run.planned_units},
           {"cases", run.total.cases},
@@ -253,15 +254,16 @@ std::string CsvPage(const ReportData& data) {
       "device,device_identity,instruction,kind,cases,planned_cases,dot_products,mismatches,bound,"
       "evidence,verdict\n";
   for (const ReportRun& run : data.runs) {
-    for (const ReportRow& row : run.rows) {
+    for (const RunReportRow& row : run.rows) {
       absl::StrAppend(
           &page,
-          absl::StrJoin({Field(run.manifest.device), Field(run.manifest.device_identity),
-                         Field(row.name), std::string(NameOf(row.kind)),
-                         absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
-                         absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
-                         absl::StrFormat("%.3g", row.bound), Field(row.grade), Field(row.verdict)},
-                        ","),
+          absl::StrJoin(
+              {Field(run.manifest.device), Field(run.manifest.device_identity),
+               Field(row.instruction), std::string(NameOf(row.state)),
+               absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
+               absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
+               absl::StrFormat("%.3g", row.bound), Field(row.Grade()), Field(Sentence(row))},
+              ","),
           "\n");
     }
   }
@@ -271,18 +273,18 @@ std::string CsvPage(const ReportData& data) {
 std::string JUnitPage(const ReportData& data) {
   std::vector<TestResult> results;
   for (const ReportRun& run : data.runs) {
-    for (const ReportRow& row : run.rows) {
-      const bool fails = row.kind == ReportRow::kDiffers || row.kind == ReportRow::kFlaky ||
-                         row.total.dot_products == 0;
-      results.push_back({absl::StrCat(run.manifest.device, " ", row.name),
+    for (const RunReportRow& row : run.rows) {
+      const bool fails = row.state == RunReportRow::kDiffers ||
+                         row.state == RunReportRow::kUnrepeated || row.total.dot_products == 0;
+      results.push_back({absl::StrCat(run.manifest.device, " ", row.instruction),
                          fails ? absl::StrCat(row.total.mismatches, " of ", row.total.dot_products,
-                                              " words differ: ", row.verdict)
+                                              " words differ: ", Sentence(row))
                                : ""});
     }
     const bool whole = run.endless || run.units == run.planned_units;
     const bool trusted = run.distrusted.empty() && run.damage.empty();
     results.push_back({run.manifest.device + " whole run",
-                       whole && trusted && run.seen.size() == run.shards ? "" : run.Verdict()});
+                       whole && trusted && run.seen.size() == run.shards ? "" : Sentence(run)});
   }
   return JUnit("report", results);
 }

@@ -4,23 +4,15 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
-#include <set>
-#include <unordered_map>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "fuzz/class_schedule.h"
 #include "fuzz/explainer.h"
-#include "fuzz/finding_life.h"
-#include "fuzz/folder/merge.h"
-#include "fuzz/folder/run_status.h"
 #include "fuzz/mutants.h"
 #include "fuzz/next_command.h"
-#include "fuzz/progress.h"
-#include "fuzz/report.h"
 #include "fuzz/run_folder.h"
 #include "fuzz/ulp_buckets.h"
-#include "fuzz/unit_log.h"
 #include "triage/case_text.h"
 #include "triage/verdict.h"
 
@@ -40,199 +32,64 @@ struct Work {
 // One run while its folders are read.
 class Gathered {
  public:
-  explicit Gathered(const RunManifest& manifest) {
-    run.manifest = WholeRun(manifest);
-    run.shards = manifest.shards;
-    totals_.resize(manifest.instructions.size());
-    done_cases_.resize(manifest.instructions.size());
-    parts_.resize(manifest.instructions.size());
-    for (const RunManifest::Instruction& i : manifest.instructions) {
-      run.endless |= i.cases >= kEndlessCases;
-    }
+  explicit Gathered(const RunManifest& manifest) : builder_(manifest) {}
+
+  bool IsOf(const RunManifest& manifest) const { return builder_.IsOf(manifest); }
+  bool Has(const std::string& path) const {
+    return std::ranges::any_of(folders_, [&path](const std::string& other) {
+      std::error_code ignored;
+      return std::filesystem::equivalent(path, other, ignored);
+    });
   }
 
-  bool IsOf(const RunManifest& manifest) const { return WholeRun(manifest) == run.manifest; }
-
-  absl::Status Read(const std::string& path, Console& console) {
-    const auto each = [&](const UnitResult& unit) { Add(path, unit); };
-    absl::StatusOr<RunFolder> folder = ReadRunFolder(path, each);
+  absl::Status Read(const RunManifest& manifest, const std::string& path, Console& console) {
+    folders_.push_back(path);
+    builder_.AddShard(manifest, path);
+    const absl::StatusOr<RunFolder> folder =
+        ReadRunFolder(path, [&](const UnitResult& unit) { Add(unit); });
     if (!folder.ok()) return folder.status();
-    for (UnitParts& parts : folder->stored.parts) {
-      for (auto& [number, part] : parts) KeepLarger(std::move(part), parts_[part.instruction]);
+    for (const UnitParts& parts : folder->stored.parts) {
+      for (const auto& [number, part] : parts) builder_.AddUnfinished(part);
     }
-    const RunManifest& manifest = folder->manifest;
-    if (manifest.shards != run.shards) mixed_ = true;
-    shards_.insert(manifest.shard);
-    run.folders.push_back(path);
-    Append(folder->distrusted, run.distrusted);
-    Append(folder->warnings, run.damage);
+    builder_.Distrust(folder->distrusted);
+    builder_.Damage(folder->warnings);
     Findings filed(path + "/findings", 0, false, console);
     filed.LoadEarlier([&manifest](const RegressionCase& c) { return IsOfRun(manifest, c); });
-    for (Finding& finding : filed.list()) AddFinding(std::move(finding));
+    for (Finding& finding : filed.list()) builder_.Add(std::move(finding));
     return absl::OkStatus();
   }
 
   ReportRun Finish(const ReportOptions& options, Console& console) {
-    if (mixed_) {  // shards of different counts: of the whole run
-      run.shards = 1;
-      shards_ = {0};
+    for (const UnitResult& part : builder_.CountParts()) AddWork(part);
+    static_cast<RunReport&>(run_) = std::move(builder_).Finish();
+    for (const RunReportRow& row : run_.rows) {
+      if (row.op == nullptr || row.total.dot_products == 0) continue;
+      AddToCrosses(row.instruction, BinsOf(row.op->model), row.total.coverage, run_.crosses);
     }
-    run.seen.assign(shards_.begin(), shards_.end());
-    for (const UnitParts& parts : parts_) {
-      for (const auto& [number, part] : parts) {
-        if (!seen_.contains({part.instruction, number})) Count(part);
-      }
-    }
-    AddRows();
-    for (const auto& [machine, index] : machines_) {
-      if (!machine.empty()) run.machines.push_back(machine);
-    }
+    std::ranges::stable_sort(run_.rows, {}, &RunReportRow::state);
     MakeRate();
-    for (Finding& finding : found_) {
-      const bool explain = run.findings.size() < options.explained;
-      run.findings.push_back(Explain(std::move(finding), explain, console));
+    for (const Finding& finding : run_.findings) {
+      const bool explain = run_.explained.size() < options.explained;
+      run_.explained.push_back(Explain(finding, explain, console));
     }
     for (const std::string& bucket : UlpBuckets()) {
-      const auto count = run.total.counts.find(absl::StrCat(kUlpCount, bucket));
-      if (count != run.total.counts.end()) run.ulps.emplace_back(bucket, count->second);
+      const auto count = run_.total.counts.find(absl::StrCat(kUlpCount, bucket));
+      if (count != run_.total.counts.end()) run_.ulps.emplace_back(bucket, count->second);
     }
-    return std::move(run);
+    return std::move(run_);
   }
-
-  ReportRun run;
 
  private:
-  struct Seen {
-    Digest device = 0;
-    size_t folder = 0;
-  };
-
-  static void Append(const std::vector<std::string>& lines, std::vector<std::string>& all) {
-    for (const std::string& line : lines) {
-      if (std::ranges::count(all, line) == 0) all.push_back(line);
-    }
+  void Add(const UnitResult& unit) {
+    if (builder_.Add(unit)) AddWork(unit);
   }
 
-  void Add(const std::string& path, const UnitResult& unit) {
-    const auto [at, added] = seen_.try_emplace({unit.instruction, unit.unit},
-                                               Seen{unit.device_digest, run.folders.size()});
-    if (!added) {
-      if (at->second.device != unit.device_digest) {
-        run.damage.push_back(absl::StrCat("two different answers to unit ", unit.unit, " of ",
-                                          run.manifest.instructions[unit.instruction].name, ": ",
-                                          run.folders[at->second.folder], " (counted) and ", path,
-                                          ", done by ", unit.machine));
-      }
-      return;
-    }
-    ++run.units;
-    done_cases_[unit.instruction] += unit.cases;
-    Count(unit);
-  }
-
-  void Count(const UnitResult& unit) {
-    Accumulate(unit, totals_[unit.instruction]);
+  void AddWork(const UnitResult& unit) {
     const size_t machine = machines_.try_emplace(unit.machine, machines_.size()).first->second;
     if (unit.ended == 0) return;
     const double length = std::clamp(unit.seconds, 0., static_cast<double>(unit.ended));
     const auto end = static_cast<double>(unit.ended);
     work_.push_back({end - length, end, unit.dot_products, machine});
-  }
-
-  void AddFinding(Finding finding) {
-    for (Finding& f : found_) {
-      if (f.op != finding.op || f.signature != finding.signature) continue;
-      f.beside.push_back(finding.path);
-      f.beside.insert(f.beside.end(), finding.beside.begin(), finding.beside.end());
-      f.unfixed |= finding.unfixed;
-      f.state = MoreUrgent(f.state, finding.state);
-      return;
-    }
-    found_.push_back(std::move(finding));
-  }
-
-  void AddRows() {
-    CampaignOutcome outcome;
-    std::ranges::copy_if(found_, std::back_inserter(outcome.findings), &Finding::unfixed);
-    Digest digest = 0;
-    bool all = true;
-    for (size_t i = 0; i < totals_.size(); ++i) {
-      ReportRow row = MakeRow(i, outcome);
-      Accumulate(row.total, run.total);
-      digest += row.total.device_digest;
-      all &= row.finished;
-      run.rows.push_back(std::move(row));
-    }
-    std::ranges::stable_sort(run.rows, {}, &ReportRow::kind);
-    if (all && run.seen.size() == run.shards) run.digest = Hex(digest);
-  }
-
-  ReportRow MakeRow(size_t index, CampaignOutcome& outcome) {
-    const RunManifest::Instruction& planned = run.manifest.instructions[index];
-    ReportRow row;
-    row.name = planned.name;
-    row.emulated = planned.emulated;
-    row.total = totals_[index];
-    if (!run.endless) {
-      for (const uint64_t shard : shards_) {
-        row.planned_cases += planned.CasesOfShard(shard, run.shards);
-        run.planned_units += planned.UnitsOfShard(shard, run.shards);
-      }
-      row.finished = done_cases_[index] >= row.planned_cases;
-    }
-    OperationOutcome op;
-    op.op = FindOperation(planned.name);
-    if (op.op == nullptr) {
-      row.kind = ReportRow::kIncomplete;
-      row.verdict = "this version of mmadiff does not know it";
-      return row;
-    }
-    row.grade = Name(op.op->numerics->evidence.grade);
-    CampaignOptions options;
-    options.strategy = StrategyOfRun(run.manifest.strategy);  // nullptr: of another version
-    Judge(options, op, outcome, row);
-    row.empty_classes = EmptyClasses(options, op);
-    const std::vector<Bin> bins = BinsOf(op.op->model);
-    if (!row.total.coverage.empty() && row.total.coverage.size() != bins.size()) {
-      run.damage.push_back(row.name + ": its coverage is not of these bins");
-      row.total.coverage.clear();
-    }
-    if (row.total.dot_products > 0) {
-      row.total.coverage.resize(bins.size());
-      row.missing_bins = AddToCrosses(row.name, bins, row.total.coverage, run.crosses);
-      const bool filled = row.missing_bins.empty() && row.empty_classes.empty();
-      if (row.kind == ReportRow::kAgrees && !filled) {
-        row.kind = ReportRow::kIncomplete;
-      }
-    }
-    return row;
-  }
-
-  void Judge(const CampaignOptions& options, OperationOutcome& op, const CampaignOutcome& outcome,
-             ReportRow& row) const {
-    bool flaky = false, differs = false;
-    for (const Finding& f : found_) {
-      if (f.op == row.name && f.unfixed) (f.flaky ? flaky : differs) = true;
-    }
-    op.total = row.total;
-    op.finished = row.finished;
-    op.unrepeated = row.finished && row.total.mismatches == 0 && (flaky || differs);
-    if (!flaky) differs |= row.total.mismatches > 0;
-    row.verdict = EvidenceText(options, outcome, op);
-    if (op.unrepeated || (flaky && !differs)) {
-      row.kind = ReportRow::kFlaky;
-    } else if (differs) {
-      row.kind = ReportRow::kDiffers;
-      if (row.total.mismatches == 0) {
-        row.verdict = "differs from the device, in a unit that is not finished";
-      }
-    } else if (row.total.dot_products == 0) {
-      row.kind = row.finished ? ReportRow::kNothing : ReportRow::kIncomplete;
-    } else {
-      row.kind = row.finished || run.endless ? ReportRow::kAgrees : ReportRow::kIncomplete;
-      row.bound = 3.0 / static_cast<double>(row.total.dot_products);
-    }
-    if (row.kind == ReportRow::kIncomplete) row.verdict = absl::StrCat("incomplete; ", row.verdict);
   }
 
   // Spreads what each unit did evenly over the time in which it was at work.
@@ -243,7 +100,7 @@ class Gathered {
       begin = std::min(begin, w.begin);
       end = std::max(end, w.end);
     }
-    RateSeries& rate = run.rate;
+    RateSeries& rate = run_.rate;
     rate.begin = static_cast<uint64_t>(begin);
     rate.end = std::max(static_cast<uint64_t>(std::ceil(end)), rate.begin + 1);
     const auto intervals =
@@ -271,7 +128,7 @@ class Gathered {
   std::vector<size_t> NameSeries() {
     std::vector<size_t> series(machines_.size());
     for (const auto& [machine, number] : machines_) {
-      std::vector<std::string>& names = run.rate.machines;
+      std::vector<std::string>& names = run_.rate.machines;
       if (names.size() < kMostSeries) {
         const bool rest = names.size() + 1 == kMostSeries && machines_.size() > kMostSeries;
         names.push_back(rest ? absl::StrCat(machines_.size() - kMostSeries + 1, " others")
@@ -317,28 +174,18 @@ class Gathered {
     return f;
   }
 
-  struct UnitHash {
-    size_t operator()(const std::pair<uint32_t, uint64_t>& unit) const {
-      return std::hash<uint64_t>()(unit.second * 2048 + unit.first);
-    }
-  };
-
-  std::vector<UnitResult> totals_;  // by instruction
-  std::vector<uint64_t> done_cases_;
-  std::vector<UnitParts> parts_;
-  std::unordered_map<std::pair<uint32_t, uint64_t>, Seen, UnitHash> seen_;
+  RunReportBuilder builder_;
+  ReportRun run_;
+  std::vector<std::string> folders_;
   std::map<std::string, size_t> machines_;
   std::vector<Work> work_;
-  std::vector<Finding> found_;
-  std::set<uint64_t> shards_;
-  bool mixed_ = false;
 };
 
 // Some of the run's models, evenly over its rows.
 void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) {
   std::vector<const Operation*> models;
-  for (const ReportRow& row : run.rows) {
-    const Operation* op = FindOperation(row.name);
+  for (const RunReportRow& row : run.rows) {
+    const Operation* op = row.op;
     const auto same = [&](const Operation* other) { return SameModel(other->model, op->model); };
     if (op != nullptr && row.total.cases > 0 && std::ranges::none_of(models, same)) {
       models.push_back(op);
@@ -375,39 +222,6 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
 
 }  // namespace
 
-uint64_t ReportRun::Count(ReportRow::Kind kind) const {
-  return std::ranges::count(rows, kind, &ReportRow::kind);
-}
-
-std::string ReportRun::Verdict() const {
-  const uint64_t differ = Count(ReportRow::kDiffers), flaky = Count(ReportRow::kFlaky);
-  const uint64_t open = Count(ReportRow::kIncomplete);
-  std::string text;
-  if (differ > 0) {
-    text = absl::StrCat(differ, " of ", CountText(rows.size(), "instruction"),
-                        differ == 1 ? " differs" : " differ", " from the model");
-  } else {
-    uint64_t equal = 0, dot_products = 0;  // of instructions without a difference
-    for (const ReportRow& row : rows) {
-      equal += row.bound > 0;
-      dot_products += row.bound > 0 ? row.total.dot_products : 0;
-    }
-    text = equal == 0 ? "Nothing was compared"
-                      : absl::StrCat("No difference in ", CountText(dot_products, "dot product"),
-                                     " of ", CountText(equal, "instruction"));
-    if (equal == 0 && flaky > 0) text = "Nothing can be said";
-  }
-  if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
-  if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
-  if (seen.size() < shards) {
-    absl::StrAppend(&text, "; ", shards - seen.size(), " of ", shards,
-                    shards - seen.size() == 1 ? " shards is not here" : " shards are not here");
-  }
-  if (!distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
-  if (!damage.empty()) absl::StrAppend(&text, "; some data is damaged");
-  return text + ".";
-}
-
 bool ReportData::Damaged() const {
   return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
 }
@@ -420,12 +234,8 @@ absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& c
     if (!manifest.ok()) return manifest.status();
     auto run = std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(*manifest); });
     if (run == runs.end()) run = runs.insert(run, Gathered(*manifest));
-    const auto same = [&path](const std::string& other) {
-      std::error_code ignored;
-      return std::filesystem::equivalent(path, other, ignored);
-    };
-    if (std::ranges::any_of(run->run.folders, same)) continue;
-    if (absl::Status s = run->Read(path, console); !s.ok()) return s;
+    if (run->Has(path)) continue;
+    if (absl::Status s = run->Read(*manifest, path, console); !s.ok()) return s;
   }
   ReportData data;
   for (Gathered& gathered : runs) {

@@ -8,30 +8,12 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "corpus/run_record.h"
 #include "fuzz/console.h"
-#include "fuzz/findings.h"
 #include "fuzz/page/crosses.h"
+#include "fuzz/report/run_report.h"
 #include "triage/explain_text.h"
 
 namespace mmadiff {
-
-// One instruction of a run.
-struct ReportRow {
-  enum Kind { kDiffers, kFlaky, kIncomplete, kNothing, kAgrees };  // the gravest first
-
-  std::string name;            // ARCH/INSTRUCTION
-  UnitResult total;            // over all finished units
-  uint64_t planned_cases = 0;  // of the shards that are named; 0 of a run without an end
-  bool finished = false;       // all of them are done
-  bool emulated = false;       // by the device, with several machine instructions
-  Kind kind = kNothing;
-  double bound = 0;     // 3/N: the rate of differences is below it (95 %); 0: some, or no N
-  std::string grade;    // of the model; empty if this program has none
-  std::string verdict;  // a phrase
-  std::vector<std::string> empty_classes;  // of inputs that no case had
-  std::vector<std::string> missing_bins;   // of coverage, reached less often than they must be
-};
 
 // One bucket, with its minimal case explained.
 struct ReportFinding {
@@ -59,29 +41,13 @@ struct ReportMutants {
   std::vector<std::pair<std::string, std::string>> survivors;  // instruction, change
 };
 
-// One run: a folder, or the folders of its shards.
-struct ReportRun {
-  RunManifest manifest;  // of the whole run
-  std::vector<std::string> folders;
-  uint64_t shards = 1;                    // that the run has; `seen` of them are named
-  std::vector<uint64_t> seen;             // ascending
-  bool endless = false;                   // of --forever
-  std::vector<ReportRow> rows;            // in the order of ReportRow::kind, then of the manifest
-  UnitResult total;                       // of all rows
-  uint64_t units = 0, planned_units = 0;  // of the shards that are named
-  std::string digest;                 // of the device's results; empty while a row is unfinished
-  std::vector<std::string> machines;  // that did units, sorted
-  std::vector<ReportFinding> findings;
-  std::vector<std::string> distrusted;  // "OPERATION: why"
-  std::vector<std::string> damage;      // the good was read; two answers to one unit, too
-  std::vector<Cross> crosses;           // coverage of all rows
+// One run, a folder or the folders of its shards, with what only its page has.
+struct ReportRun : RunReport {           // its rows in the order of RunReportRow::state
+  std::vector<ReportFinding> explained;  // the findings
+  std::vector<Cross> crosses;            // coverage of all rows
   RateSeries rate;
   std::vector<std::pair<std::string, uint64_t>> ulps;  // distance, words that differ so much
   ReportMutants mutants;
-
-  uint64_t Count(ReportRow::Kind kind) const;
-  // What came of it, one sentence or two.
-  std::string Verdict() const;
 };
 
 struct ReportData {

@@ -6,7 +6,6 @@
 #include "absl/strings/match.h"
 #include "fuzz/folder/folder_fixture.h"
 #include "fuzz/page/html_page.h"
-#include "fuzz/report.h"
 #include "fuzz/ulp_buckets.h"
 
 namespace mmadiff {
@@ -29,8 +28,8 @@ class ReportDataTest : public FolderTest {
     return data.ok() ? *std::move(data) : ReportData{{ReportRun{}}};
   }
 
-  static const ReportRow& Row(const ReportRun& run, const std::string& name) {
-    const auto row = std::ranges::find(run.rows, name, &ReportRow::name);
+  static const RunReportRow& Row(const ReportRun& run, const std::string& name) {
+    const auto row = std::ranges::find(run.rows, name, &RunReportRow::instruction);
     EXPECT_NE(row, run.rows.end());
     return *row;
   }
@@ -74,20 +73,20 @@ TEST_F(ReportDataTest, EachUnitCountsOnceWhateverFoldersHaveIt) {
 
 TEST_F(ReportDataTest, AShardAloneIsWholeAndARunThatStoppedIsNot) {
   const ReportRun shard = Gather({Attempt("1", All(false, 1, 3), Manifest(1, 3))}).runs[0];
-  EXPECT_EQ(shard.Count(ReportRow::kAgrees), 2u);
+  EXPECT_EQ(shard.Count(RunReportRow::kAgrees), 2u);
   EXPECT_THAT(shard.seen, ElementsAre(1));
   EXPECT_EQ(shard.planned_units, 6u);
   EXPECT_EQ(shard.digest, "");
-  EXPECT_THAT(shard.Verdict(), HasSubstr("; 2 of 3 shards are not here"));
+  EXPECT_THAT(Sentence(shard), HasSubstr("; 2 of 3 shards are not here"));
   std::vector<UnitResult> units = All(false);
   units.pop_back();
   const ReportRun stopped = Gather({Attempt("w", units)}).runs[0];
-  EXPECT_EQ(Row(stopped, "x86/vfmadd231ss").kind, ReportRow::kIncomplete);
-  EXPECT_EQ(Row(stopped, "x86/vdpbf16ps").kind, ReportRow::kAgrees);
-  EXPECT_EQ(stopped.rows.front().name, "x86/vfmadd231ss");  // the gravest first
+  EXPECT_EQ(Row(stopped, "x86/vfmadd231ss").state, RunReportRow::kIncomplete);
+  EXPECT_EQ(Row(stopped, "x86/vdpbf16ps").state, RunReportRow::kAgrees);
+  EXPECT_EQ(stopped.rows.front().instruction, "x86/vfmadd231ss");  // the gravest first
   EXPECT_DOUBLE_EQ(stopped.rows.front().bound, 3 / 900.);
   EXPECT_EQ(stopped.digest, "");
-  EXPECT_THAT(stopped.Verdict(), HasSubstr("; 1 is incomplete"));
+  EXPECT_THAT(Sentence(stopped), HasSubstr("; 1 is incomplete"));
 }
 
 TEST_F(ReportDataTest, OtherRunsStandBeside) {
@@ -128,8 +127,8 @@ TEST_F(ReportDataTest, WithoutItsCoverageARowIsIncomplete) {
     if (unit.instruction == 1) unit.coverage.clear();
   }
   const ReportRun run = Gather({Attempt("w", units)}).runs[0];
-  EXPECT_EQ(Row(run, "x86/vdpbf16ps").kind, ReportRow::kAgrees);
-  EXPECT_EQ(Row(run, "x86/vfmadd231ss").kind, ReportRow::kIncomplete);
+  EXPECT_EQ(Row(run, "x86/vdpbf16ps").state, RunReportRow::kAgrees);
+  EXPECT_EQ(Row(run, "x86/vfmadd231ss").state, RunReportRow::kIncomplete);
   EXPECT_THAT(run.damage, IsEmpty());
   units.back().coverage = {1, 2};
   EXPECT_THAT(Gather({Attempt("v", units)}).runs[0].damage,
@@ -140,11 +139,11 @@ TEST_F(ReportDataTest, AFixedFindingIsNoDifferenceAndOneOfAnotherRunIsDamage) {
   const std::string folder = Attempt("w", All(false));
   File(folder, 1, 2, FindingState::kFixed);
   const ReportRun run = Gather({folder}).runs[0];
-  EXPECT_EQ(run.Count(ReportRow::kAgrees), 2u);
-  ASSERT_EQ(run.findings.size(), 1u);
-  EXPECT_EQ(run.findings[0].finding.state, FindingState::kFixed);
+  EXPECT_EQ(run.Count(RunReportRow::kAgrees), 2u);
+  ASSERT_EQ(run.explained.size(), 1u);
+  EXPECT_EQ(run.explained[0].finding.state, FindingState::kFixed);
   File(folder, 2, 2, FindingState::kRegressed);
-  EXPECT_EQ(Row(Gather({folder}).runs[0], "x86/vfmadd231ss").kind, ReportRow::kFlaky);
+  EXPECT_EQ(Row(Gather({folder}).runs[0], "x86/vfmadd231ss").state, RunReportRow::kUnrepeated);
 
   RunManifest other = Manifest();
   other.instructions.pop_back();
@@ -165,10 +164,10 @@ TEST_F(ReportDataTest, AFindingOfAnUnfinishedUnitDiffers) {
   const std::string folder = Attempt("w", {Unit(0, 0)});
   File(folder, 1, 2);
   const ReportRun run = Gather({folder}).runs[0];
-  EXPECT_EQ(Row(run, "x86/vfmadd231ss").kind, ReportRow::kDiffers);
+  EXPECT_EQ(Row(run, "x86/vfmadd231ss").state, RunReportRow::kDiffers);
   EXPECT_EQ(Row(run, "x86/vfmadd231ss").total.cases, 0u);
-  ASSERT_EQ(run.findings.size(), 1u);
-  EXPECT_THAT(run.findings[0].command, HasSubstr(run.findings[0].finding.path));
+  ASSERT_EQ(run.explained.size(), 1u);
+  EXPECT_THAT(run.explained[0].command, HasSubstr(run.explained[0].finding.path));
 }
 
 TEST_F(ReportDataTest, TheRateIsWhatTheMachinesDid) {
@@ -242,16 +241,16 @@ TEST(HtmlPageTest, WhatOthersWroteIsText) {
   run.rate.begin = 1;
   run.rate.end = 2;
   run.rate.rates = {{1}};
-  ReportRow row;
-  row.name = row.verdict = row.grade = evil;
-  row.empty_classes = row.missing_bins = {evil};
+  RunReportRow row;
+  row.instruction = evil;
+  row.empty_classes = row.thin_bins = {evil};
   run.rows = {row};
   ReportFinding f;
   f.finding.op = f.finding.signature = f.finding.case_name = evil;
   f.minimal = f.difference = f.diagnosis = f.command = evil;
   f.columns = {evil};
   f.stages = {{{evil, evil}, true}};
-  run.findings = {f};
+  run.explained = {f};
   run.crosses = {{evil, {evil}, {evil}, {{Cross::Cell()}}}};
   Cross::Cell& cell = run.crosses[0].cells[0][0];
   cell.instructions = cell.missing = 1;

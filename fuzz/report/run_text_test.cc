@@ -34,10 +34,10 @@ TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
 TEST_F(CampaignTest, WhatIsNotPromisedIsNotCompared) {
   CampaignOptions options = Options("w");
   options.cases = 3;
-  EXPECT_THAT(FormatReport(options, Run(options)), Not(HasSubstr("NaNs")));
+  EXPECT_THAT(FormatReport(ReportOf(Run(options))), Not(HasSubstr("NaNs")));
   options.ops = {FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64")};
   options.workdir = Path("f64");
-  EXPECT_THAT(FormatReport(options, Run(options)),
+  EXPECT_THAT(FormatReport(ReportOf(Run(options))),
               HasSubstr("model published, bits of NaNs not compared, incomplete\n"));
 }
 
@@ -45,16 +45,16 @@ TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
   CampaignOptions options = Options("w");
   options.cases = 3;  // bits, band, cancel
   const CampaignOutcome outcome = Run(options);
-  const std::vector<std::string> empty = EmptyClasses(options, outcome.ops[0]);
+  const std::vector<std::string> empty = ReportOf(outcome).rows[0].empty_classes;
   EXPECT_EQ(empty.size(), BoundaryClasses(*options.ops[0]->instruction).size() - 2);
   EXPECT_EQ(empty.front(), "tie");
-  const std::string report = FormatReport(options, outcome);
-  EXPECT_THAT(report, HasSubstr("model published, incomplete\n"));
-  EXPECT_THAT(report, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
-  EXPECT_EQ(IncompleteOperations(options, outcome).size(), 1);
+  const std::string text = FormatReport(ReportOf(outcome));
+  EXPECT_THAT(text, HasSubstr("model published, incomplete\n"));
+  EXPECT_THAT(text, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
+  EXPECT_EQ(ThinRows(ReportOf(outcome)).size(), 1);
   CampaignOutcome nothing = outcome;
   nothing.ops[0].total = {};
-  EXPECT_EQ(IncompleteOperations(options, nothing).size(), 1);
+  EXPECT_EQ(ThinRows(ReportOf(nothing)).size(), 1);
 }
 
 // Of all bins but a few the few are named.
@@ -64,19 +64,19 @@ TEST_F(CampaignTest, ThinBinsAreReported) {
   OperationOutcome& op = outcome.ops[0];
   const std::vector<Bin> bins = BinsOf(op.op->model);
   op.total.coverage.assign(bins.size(), 100);
-  EXPECT_THAT(IncompleteOperations(options, outcome), testing::IsEmpty());
-  EXPECT_THAT(FormatReport(options, outcome), testing::Not(HasSubstr("incomplete")));
+  EXPECT_THAT(ThinRows(ReportOf(outcome)), testing::IsEmpty());
+  EXPECT_THAT(FormatReport(ReportOf(outcome)), testing::Not(HasSubstr("incomplete")));
   size_t thin = 0;
   for (size_t b = 0; b < bins.size() && thin < 6; ++b) {
     op.total.coverage[b] = 3;  // one fewer than is wanted
     thin += bins[b].unreachable.empty();
   }
   EXPECT_THAT(
-      FormatReport(options, outcome),
+      FormatReport(ReportOf(outcome)),
       HasSubstr("incomplete: " + std::string(kMma) +
                 " has too few cases for a/+0/k0, a/+0/k1, a/+0/k2, a/+0/k3 and 2 more bins\n"));
   op.total.mismatches = 1;
-  EXPECT_THAT(IncompleteOperations(options, outcome), testing::IsEmpty());
+  EXPECT_THAT(ThinRows(ReportOf(outcome)), testing::IsEmpty());
 }
 
 TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
@@ -96,7 +96,7 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
   CampaignOptions options = Options("w", {kMma, kInteger});
   options.cases = 1000;
   const CampaignOutcome outcome = Run(options);
-  const std::string text = FormatReport(options, outcome) + FormatStats(outcome);
+  const std::string text = FormatReport(ReportOf(outcome)) + FormatStats(ReportOf(outcome));
   for (const char* line :
        {"stat::cases: 2000\n", "stat::dot_products: 144000\n", "stat::mismatches: 0\n",
         "stat::flaky: 0\n", "stat::buckets: 0\n", "stat::resumed_units: 0\n",
@@ -104,7 +104,7 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, HasSubstr("stat::digest: " + RunDigest(outcome) + "\n"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
   EXPECT_EQ(json["cases"], 2000);
   EXPECT_EQ(json["digest"], RunDigest(outcome));
   EXPECT_EQ(json["instructions"].size(), 2u);
@@ -115,12 +115,12 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
 
 // A line for each bucket; what to type next is of all of them.
 TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
-  CampaignOptions options;
-  options.workdir = "w";
-  CampaignOutcome outcome;
-  const auto screen = [&] { return FormatScreen(options, outcome, {}, {.width = 80}); };
+  RunReport report;
+  report.folders = {"w"};
+  report.attempt.emplace();
+  const auto screen = [&] { return FormatScreen(report, {}, {.width = 80}); };
   const auto add = [&](const char* op, const std::string& bucket) {
-    Finding& finding = outcome.findings.emplace_back();
+    Finding& finding = report.findings.emplace_back();
     finding.op = op;
     finding.signature = bucket;
     finding.path = "w/findings/one.txtpb";
@@ -128,14 +128,14 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
   };
   add(kHopper, "bucket0");
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings/one.txtpb\n"));
-  outcome.findings[0].reports = 2;  // of things that no change explains together
+  report.findings[0].reports = 2;  // of things that no change explains together
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings\n"));
   EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\n"));
-  outcome.findings[0].flaky = true;
-  outcome.findings[0].device = "exec:a b";
+  report.findings[0].flaky = true;
+  report.findings[0].device = "exec:a b";
   EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\nfiled    w/findings\n"
                                   "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
-  outcome.findings.clear();
+  report.findings.clear();
   for (int i = 0; i < 4; ++i) add(kHopper, absl::StrCat("bucket", i));
   for (int i = 4; i < 12; ++i) add(kMma, absl::StrCat("bucket", i));
   EXPECT_THAT(screen(), HasSubstr(absl::StrCat(
@@ -151,19 +151,19 @@ TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
   CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
   options.cases = 100;
   const CampaignOutcome outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
-  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("note: 1 of 2 instructions are emulated"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
   EXPECT_EQ(json["instructions"][0]["emulated"], false);
   EXPECT_EQ(json["instructions"][1]["emulated"], true);
   const CampaignOptions native = Options("native", {kHopper});
-  EXPECT_THAT(FormatReport(native, Run(native)), testing::Not(HasSubstr("emulated")));
+  EXPECT_THAT(FormatReport(ReportOf(Run(native))), testing::Not(HasSubstr("emulated")));
 }
 
 TEST_F(CampaignTest, ReportsOfMismatches) {
   CampaignOptions options = Options("w", {kHopper});
   const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
-  EXPECT_THAT(FormatReport(options, outcome), HasSubstr("differs from the device"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(options, outcome));
+  EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("differs from the device"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
   ASSERT_EQ(json["findings"].size(), 1u);
   EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);
   EXPECT_EQ(json["findings"][0]["flaky"], false);

@@ -1,0 +1,106 @@
+#include "fuzz/cli/run_verdicts.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "device/stop.h"
+#include "fuzz/cli/cli.h"
+
+namespace mmadiff {
+namespace {
+
+bool IsDone(const RunReportRow& row) { return row.finished || row.stopped || !row.dropped.ok(); }
+
+// False if the device answered nothing.
+bool SayDevice(const RunReport& report, Ending& ending) {
+  const absl::Status& device = report.attempt->device;
+  const std::string why(device.message());
+  if (report.total.dot_products == 0 && StopSignal() == 0) {
+    ending.Say(absl::IsNotFound(device) ? Verdict::kNotHere : Verdict::kRowFailed, why);
+    return false;
+  }
+  ending.Say(Verdict::kEarly, why);
+  ending.Say(Verdict::kEarly,
+             "the device failed; finished units are kept, the "
+             "same command line resumes");
+  return true;
+}
+
+void SayStopped(const RunReport& report, Ending& ending) {
+  const RunReport::Attempt& attempt = *report.attempt;
+  if (!attempt.stopped_by) return ending.Say(Verdict::kEarly);
+  const bool only_begun = attempt.dot_products > 0 && attempt.units == 0;
+  const bool end_of_forever =
+      report.endless && attempt.stopped_by.kind == StopCause::kTimeLimit && !only_begun;
+  ending.Say(end_of_forever ? Verdict::kGood : Verdict::kEarly,
+             absl::StrCat("stopped early (", Name(attempt.stopped_by), "); ",
+                          only_begun ? "no unit was done: the same command line begins them again "
+                                       "and needs more time"
+                                     : "nothing is lost, the same command line resumes"));
+}
+
+void SayMismatches(const RunReport& report, Ending& ending) {
+  bool differs = false, flaky = false, gone = false;
+  for (const RunReportRow& row : report.rows) {
+    const bool unrepeated = row.state == RunReportRow::kUnrepeated;
+    const bool mismatches = row.total.mismatches > 0;
+    (unrepeated ? mismatches ? flaky : gone : differs) |= unrepeated || mismatches;
+  }
+  if (differs) ending.Say(Verdict::kDiffers);
+  if (flaky && !differs) {
+    ending.Say(Verdict::kUnrepeated,
+               "the device's answers do not repeat, so they say nothing of the model");
+  }
+  if (gone) {
+    ending.Say(Verdict::kUnrepeated,
+               absl::StrCat("mismatches that earlier attempts filed in ", report.folders.front(),
+                            "/findings do not occur any more: the device is not what it was; "
+                            "remove them once you know why"));
+  }
+}
+
+void SayNothing(const RunReport& report, Ending& ending) {
+  if (report.IsEmptyShard()) {
+    ending.Say(Verdict::kNothing,
+               absl::StrCat("shard ", report.seen.front(), "/", report.shards,
+                            " has no unit of these cases: write fewer shards or more --cases"));
+  } else {
+    ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
+  }
+}
+
+}  // namespace
+
+void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending) {
+  const RunReport::Attempt& attempt = *report.attempt;
+  if (!attempt.durable.ok()) {
+    return ending.Say(attempt.durable,
+                      attempt.damaged_findings ? Verdict::kHarmed : Verdict::kNotWritten);
+  }
+  if (!attempt.device.ok()) {
+    if (!SayDevice(report, ending)) return;
+  } else if (!std::ranges::all_of(report.rows, IsDone)) {
+    SayStopped(report, ending);
+  }
+  std::vector<absl::Status> dropped;
+  for (const RunReportRow& row : report.rows) dropped.push_back(row.dropped);
+  SayDropped(dropped, report.total.dot_products > 0, ending);
+  SayMismatches(report, ending);
+  if (attempt.damaged_findings) ending.Say(Verdict::kHarmed);
+  if (!report.distrusted.empty()) {
+    ending.Say(Verdict::kHarmed,
+               absl::StrCat("answers of an earlier attempt could not be trusted; once you know "
+                            "why, remove ",
+                            report.folders.front(), "/distrusted.txt"));
+  }
+  if (ending.verdict() != Verdict::kGood) return;
+  if (report.total.dot_products == 0) return SayNothing(report, ending);
+  const size_t thin = require_coverage ? ThinRows(report).size() : 0;
+  if (thin == 0) return;
+  ending.Say(Verdict::kThin,
+             absl::StrCat("--require_coverage: ", thin, " of ", report.rows.size(),
+                          " instructions are incomplete; --extend with more --cases, or "
+                          "--strategy=scheduled"));
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,276 @@
+#include "fuzz/report/run_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "fuzz/class_schedule.h"
+#include "fuzz/coverage/counter.h"
+#include "fuzz/digest_sum.h"
+#include "fuzz/finding_life.h"
+#include "fuzz/folder/merge.h"
+#include "fuzz/folder/run_status.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+void AppendNew(const std::vector<std::string>& lines, std::vector<std::string>& all) {
+  for (const std::string& line : lines) {
+    if (std::ranges::count(all, line) == 0) all.push_back(line);
+  }
+}
+
+std::string RateText(const RunReportRow& row, bool narrow) {
+  if (row.total.dot_products == 0) return "nothing compared";
+  const Numerics& numerics = *row.op->numerics;
+  return absl::StrCat(
+      narrow ? "< " : "rate < ", absl::StrFormat("%.1e", row.bound),
+      narrow ? "" : InProcesses(row.process_dot_products), narrow ? ", " : ", model ", row.Grade(),
+      numerics.nan_verdict == NanVerdict::kAnyNan ? ", bits of NaNs not compared" : "",
+      row.IsFilled() ? "" : ", incomplete");
+}
+
+std::vector<std::string> EmptyClasses(const std::string& strategy, const RunReportRow& row) {
+  std::vector<std::string> empty;
+  const Strategy* of = StrategyOfRun(strategy);  // nullptr: of another version
+  if (of == nullptr) return empty;
+  for (const InputClass* c : ClassesOf(*of, *row.op->instruction)) {
+    if (!row.total.counts.contains(absl::StrCat("class.", c->name))) empty.push_back(c->name);
+  }
+  return empty;
+}
+
+}  // namespace
+
+const char* RunReportRow::Grade() const {
+  return op == nullptr ? "" : Name(op->numerics->evidence.grade);
+}
+
+std::string InProcesses(uint64_t dot_products) {
+  return dot_products == 0 ? "" : absl::StrCat(" in processes of at most ", dot_products, " lines");
+}
+
+std::string Sentence(const RunReportRow& row, bool narrow) {
+  if (row.op == nullptr) return "this version of mmadiff does not know it";
+  switch (row.state) {
+    case RunReportRow::kUnrepeated:  // which says nothing about the model
+      return "the device's answers do not repeat";
+    case RunReportRow::kDropped:
+      return "dropped";
+    case RunReportRow::kDiffers:
+      if (narrow) return row.stopped ? "differs; stopped" : "differs";
+      return absl::StrCat("differs from the device",
+                          row.total.mismatches == 0 ? ", in a unit that is not finished"
+                          : row.stopped             ? "; stopped after so many (--max_mismatches)"
+                                                    : "");
+    case RunReportRow::kIncomplete:
+    case RunReportRow::kNothing:
+    case RunReportRow::kAgrees:
+      break;
+  }
+  const bool unfinished = !row.finished && row.planned_cases > 0;
+  return absl::StrCat(unfinished ? "incomplete; " : "", RateText(row, narrow));
+}
+
+uint64_t RunReport::Count(RunReportRow::State state) const {
+  return std::ranges::count(rows, state, &RunReportRow::state);
+}
+
+std::string Sentence(const RunReport& report) {
+  const uint64_t differ = report.Count(RunReportRow::kDiffers);
+  const uint64_t flaky = report.Count(RunReportRow::kUnrepeated);
+  const uint64_t open = report.Count(RunReportRow::kIncomplete);
+  std::string text;
+  if (differ > 0) {
+    text = absl::StrCat(differ, " of ", CountText(report.rows.size(), "instruction"),
+                        differ == 1 ? " differs" : " differ", " from the model");
+  } else {
+    uint64_t equal = 0, dot_products = 0;  // of instructions without a difference
+    for (const RunReportRow& row : report.rows) {
+      equal += row.bound > 0;
+      dot_products += row.bound > 0 ? row.total.dot_products : 0;
+    }
+    text = equal == 0 ? "Nothing was compared"
+                      : absl::StrCat("No difference in ", CountText(dot_products, "dot product"),
+                                     " of ", CountText(equal, "instruction"));
+    if (equal == 0 && flaky > 0) text = "Nothing can be said";
+  }
+  if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
+  if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
+  if (const uint64_t missing = report.shards - report.seen.size(); missing > 0) {
+    absl::StrAppend(&text, "; ", missing, " of ", report.shards,
+                    missing == 1 ? " shards is not here" : " shards are not here");
+  }
+  if (!report.distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
+  if (!report.damage.empty()) absl::StrAppend(&text, "; some data is damaged");
+  return text + ".";
+}
+
+std::vector<const RunReportRow*> ThinRows(const RunReport& report) {
+  std::vector<const RunReportRow*> thin;
+  for (const RunReportRow& row : report.rows) {
+    if (row.total.mismatches > 0 || !row.dropped.ok()) continue;
+    if (row.total.dot_products == 0 || !row.IsFilled()) thin.push_back(&row);
+  }
+  return thin;
+}
+
+RunReportBuilder::RunReportBuilder(const RunManifest& manifest)
+    : done_cases_(manifest.instructions.size()), parts_(manifest.instructions.size()) {
+  report_.manifest = WholeRun(manifest);
+  report_.shards = manifest.shards;
+  for (const RunManifest::Instruction& i : manifest.instructions) {
+    report_.endless |= i.cases >= kEndlessCases;
+    RunReportRow& row = report_.rows.emplace_back();
+    row.instruction = i.name;
+    row.op = FindOperation(i.name);
+    row.emulated = i.emulated;
+  }
+}
+
+bool RunReportBuilder::IsOf(const RunManifest& manifest) const {
+  return WholeRun(manifest) == report_.manifest;
+}
+
+void RunReportBuilder::AddShard(const RunManifest& manifest, const std::string& folder) {
+  mixed_ |= manifest.shards != report_.shards;
+  shards_.insert(manifest.shard);
+  report_.folders.push_back(folder);
+}
+
+bool RunReportBuilder::Add(const UnitResult& unit) {
+  const size_t folder = report_.folders.size() - 1;
+  const auto [at, added] =
+      seen_.try_emplace({unit.instruction, unit.unit}, Seen{unit.device_digest, folder});
+  if (!added && at->second.device != unit.device_digest) {
+    report_.damage.push_back(absl::StrCat("two different answers to unit ", unit.unit, " of ",
+                                          report_.rows[unit.instruction].instruction, ": ",
+                                          report_.folders[at->second.folder], " (counted) and ",
+                                          report_.folders[folder], ", done by ", unit.machine));
+  }
+  if (!added) return false;
+  ++report_.units;
+  done_cases_[unit.instruction] += unit.cases;
+  Count(unit);
+  return true;
+}
+
+void RunReportBuilder::Count(const UnitResult& unit) {
+  Accumulate(unit, report_.rows[unit.instruction].total);
+  if (!unit.machine.empty()) machines_.insert(unit.machine);
+}
+
+void RunReportBuilder::AddUnfinished(UnitResult part) {
+  part.device_digest = part.model_digest = 0;
+  UnitParts& parts = parts_[part.instruction];
+  KeepLarger(std::move(part), parts);
+}
+
+std::vector<UnitResult> RunReportBuilder::CountParts() {
+  std::vector<UnitResult> counted;
+  for (UnitParts& parts : parts_) {
+    for (auto& [number, part] : parts) {
+      if (seen_.contains({part.instruction, number})) continue;
+      Count(part);
+      counted.push_back(std::move(part));
+    }
+    parts.clear();
+  }
+  return counted;
+}
+
+void RunReportBuilder::Add(Finding finding) {
+  for (Finding& f : report_.findings) {
+    if (f.op != finding.op || f.signature != finding.signature) continue;
+    f.beside.push_back(finding.path);
+    f.beside.insert(f.beside.end(), finding.beside.begin(), finding.beside.end());
+    f.unfixed |= finding.unfixed;
+    f.state = MoreUrgent(f.state, finding.state);
+    return;
+  }
+  report_.findings.push_back(std::move(finding));
+}
+
+void RunReportBuilder::Distrust(const std::vector<std::string>& lines) {
+  AppendNew(lines, report_.distrusted);
+}
+
+void RunReportBuilder::Damage(const std::vector<std::string>& lines) {
+  AppendNew(lines, report_.damage);
+}
+
+RunReport RunReportBuilder::Finish(std::optional<RunReport::Attempt> attempt) && {
+  CountParts();
+  if (mixed_) {  // shards of different counts: of the whole run
+    report_.shards = 1;
+    shards_ = {0};
+  }
+  report_.seen.assign(shards_.begin(), shards_.end());
+  report_.machines.assign(machines_.begin(), machines_.end());
+  Digest digest = 0;
+  bool all = attempt.has_value() || report_.seen.size() == report_.shards;
+  for (size_t i = 0; i < report_.rows.size(); ++i) {
+    FinishRow(i);
+    const RunReportRow& row = report_.rows[i];
+    Accumulate(row.total, report_.total);
+    digest += row.total.device_digest;
+    all &= row.finished;
+  }
+  if (all) report_.digest = Hex(digest);
+  report_.attempt = std::move(attempt);
+  return std::move(report_);
+}
+
+void RunReportBuilder::FinishRow(size_t instruction) {
+  const RunManifest::Instruction& planned = report_.manifest.instructions[instruction];
+  RunReportRow& row = report_.rows[instruction];
+  if (!report_.endless) {
+    for (const uint64_t shard : shards_) {
+      row.planned_cases += planned.CasesOfShard(shard, report_.shards);
+      report_.planned_units += planned.UnitsOfShard(shard, report_.shards);
+    }
+    row.finished |= done_cases_[instruction] >= row.planned_cases;
+  }
+  if (row.op != nullptr) {
+    row.empty_classes = EmptyClasses(report_.manifest.strategy, row);
+    if (row.total.dot_products > 0) AddCoverage(row);
+  }
+  row.state = StateOf(row);
+  const bool equal = row.state == RunReportRow::kAgrees || row.state == RunReportRow::kIncomplete;
+  if (equal && row.op != nullptr && row.total.dot_products > 0) {
+    row.bound = 3.0 / static_cast<double>(row.total.dot_products);
+  }
+}
+
+void RunReportBuilder::AddCoverage(RunReportRow& row) {
+  const std::vector<Bin> bins = BinsOf(row.op->model);
+  if (!row.total.coverage.empty() && row.total.coverage.size() != bins.size()) {
+    report_.damage.push_back(row.instruction + ": its coverage is not of these bins");
+    row.total.coverage.clear();
+  }
+  row.total.coverage.resize(bins.size());
+  for (const size_t i : ThinBins(bins, row.total.coverage)) row.thin_bins.push_back(bins[i].name());
+}
+
+RunReportRow::State RunReportBuilder::StateOf(const RunReportRow& row) const {
+  if (row.op == nullptr) return RunReportRow::kIncomplete;
+  bool flaky = false, differs = false;
+  for (const Finding& f : report_.findings) {
+    const bool open = f.unfixed || f.cases > 0;
+    if (f.op == row.instruction && open) (f.flaky ? flaky : differs) = true;
+  }
+  // An earlier attempt's, which all units contradict.
+  const bool gone = row.finished && row.total.mismatches == 0 && (flaky || differs);
+  if (!flaky) differs |= row.total.mismatches > 0;
+  if (gone || (flaky && !differs)) return RunReportRow::kUnrepeated;
+  if (!row.dropped.ok()) return RunReportRow::kDropped;
+  if (differs) return RunReportRow::kDiffers;
+  if (row.total.dot_products == 0) {
+    return row.finished ? RunReportRow::kNothing : RunReportRow::kIncomplete;
+  }
+  const bool whole = row.finished || report_.endless;
+  return whole && row.IsFilled() ? RunReportRow::kAgrees : RunReportRow::kIncomplete;
+}
+
+}  // namespace mmadiff

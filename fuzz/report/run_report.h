@@ -1,0 +1,141 @@
+// The result of a run, finished or not: `run` ends with one, and `report` reads one from folders.
+// Screens, pages, JSON, CSV and JUnit only print it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "corpus/run_record.h"
+#include "device/stop.h"
+#include "fuzz/findings.h"
+#include "fuzz/unit_log.h"
+#include "sim/operation.h"
+
+namespace mmadiff {
+
+// One instruction of a run.
+struct RunReportRow {
+  enum State : uint8_t { kDiffers, kUnrepeated, kDropped, kIncomplete, kNothing, kAgrees };
+
+  std::string instruction;        // ARCH/INSTRUCTION
+  const Operation* op = nullptr;  // nullptr: this version does not have it
+  State state = kNothing;
+  UnitResult total;            // over all units; digests only over finished ones
+  uint64_t planned_cases = 0;  // of the shards that are named; 0 of a run without an end
+  bool finished = false;       // all of them are done
+  bool stopped = false;        // by --max_mismatches
+  bool emulated = false;       // by the device, with several machine instructions
+  absl::Status dropped;        // not OK: what failed on this instruction alone
+  double bound = 0;            // 3/N: the rate of differences is below it (95 %); 0: some, or no N
+  // Dot products that one process of a device that starts anew is asked for, at
+  // most; 0: it goes on.
+  uint64_t process_dot_products = 0;
+  std::string planted;  // the fault that the self-test planted, and when it was found
+  std::vector<std::string> empty_classes;  // of inputs that no case had
+  std::vector<std::string> thin_bins;      // of coverage, reached less often than they must be
+
+  bool IsFilled() const { return empty_classes.empty() && thin_bins.empty(); }
+  // The evidence for its model; "" if this version has none.
+  const char* Grade() const;
+};
+// "rate < 3.0e-07, model published, incomplete". `narrow`: in fewer words,
+// where a column has a title.
+std::string Sentence(const RunReportRow& row, bool narrow = false);
+// ", in processes of at most N lines": what a device that starts anew cannot
+// show; "" for others.
+std::string InProcesses(uint64_t dot_products);
+
+struct RunReport {
+  RunManifest manifest;  // of the whole run
+  std::vector<std::string> folders;
+  uint64_t shards = 1;             // that the run has; `seen` of them are named
+  std::vector<uint64_t> seen;      // ascending
+  bool endless = false;            // of --forever
+  std::vector<RunReportRow> rows;  // in the order of the manifest
+  UnitResult total;                // of all rows
+  uint64_t units = 0, planned_units = 0;
+  std::string digest;  // of the device's results, 32 hex digits; empty while a row is unfinished
+  std::vector<Finding> findings;
+  std::vector<std::string> machines;    // that did units, sorted
+  std::vector<std::string> distrusted;  // "OPERATION: why"
+  std::vector<std::string> damage;      // the good was read; two answers to one unit, too
+
+  // What `run` knows besides; absent in a report of folders.
+  struct Attempt {
+    StopCause stopped_by;          // kSignal or kTimeLimit
+    absl::Status device, durable;  // not OK: why it stopped
+    bool damaged_findings = false;
+    uint64_t units = 0, resumed_units = 0;
+    uint64_t dot_products = 0;
+    double seconds = 0;
+    int threads = 1;
+    std::vector<std::string> hardware;  // that answered
+  };
+  std::optional<Attempt> attempt;
+
+  uint64_t Count(RunReportRow::State state) const;
+  // Whether the other shards have all units.
+  bool IsEmptyShard() const { return shards > 1 && !endless && planned_units == 0; }
+};
+// What came of it, one sentence or two.
+std::string Sentence(const RunReport& report);
+// Rows without a mismatch whose classes or bins are not all reached, also those of which nothing was
+// compared: no pass to rely on.
+std::vector<const RunReportRow*> ThinRows(const RunReport& report);
+
+// Builds a report from units and findings in any order, counting each unit once, so that `run` and
+// `report` cannot disagree.
+class RunReportBuilder {
+ public:
+  explicit RunReportBuilder(const RunManifest& manifest);
+
+  // Whether it is a manifest of the same run.
+  bool IsOf(const RunManifest& manifest) const;
+  // Names a shard of the run. The units that follow are from its folder.
+  void AddShard(const RunManifest& manifest, const std::string& folder);
+  // False for a unit that was counted before; two different answers to one unit are damage.
+  bool Add(const UnitResult& unit);
+  // A part of a unit. It counts, without digests, if no folder has the whole unit or a larger part.
+  void AddUnfinished(UnitResult part);
+  // Counts them, and returns those that count; Finish() does it else.
+  std::vector<UnitResult> CountParts();
+  void Add(Finding finding);
+  void Distrust(const std::vector<std::string>& lines);
+  void Damage(const std::vector<std::string>& lines);
+  // For what else is known about an instruction of the manifest: dropped, stopped, planted, ...
+  RunReportRow& row(size_t instruction) { return report_.rows[instruction]; }
+
+  // `attempt`: of `run`, which has a digest also for a single shard.
+  RunReport Finish(std::optional<RunReport::Attempt> attempt = std::nullopt) &&;
+
+ private:
+  struct Seen {
+    Digest device;
+    size_t folder;
+  };
+  struct UnitHash {
+    size_t operator()(const std::pair<uint32_t, uint64_t>& unit) const {
+      return std::hash<uint64_t>()(unit.second * 2048 + unit.first);
+    }
+  };
+  void Count(const UnitResult& unit);
+  void FinishRow(size_t instruction);
+  void AddCoverage(RunReportRow& row);
+  RunReportRow::State StateOf(const RunReportRow& row) const;
+
+  RunReport report_;
+  std::vector<uint64_t> done_cases_;  // by instruction: of finished units
+  std::vector<UnitParts> parts_;      // by instruction
+  std::unordered_map<std::pair<uint32_t, uint64_t>, Seen, UnitHash> seen_;
+  std::set<std::string> machines_;
+  std::set<uint64_t> shards_;
+  bool mixed_ = false;  // shards of different counts
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,122 @@
+#include "fuzz/report/run_report.h"
+
+#include "fuzz/folder/folder_fixture.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class RunReportTest : public FolderTest {
+ protected:
+  RunReportTest() { builder_.AddShard(Manifest(), "w"); }
+
+  // All units of both instructions, without a difference.
+  void AddAll() {
+    for (uint32_t instruction = 0; instruction < 2; ++instruction) {
+      for (uint64_t u = 0; u < 10; ++u) builder_.Add(Equal(instruction, u));
+    }
+  }
+  static UnitResult Equal(uint32_t instruction, uint64_t number) {
+    UnitResult unit = Unit(instruction, number);
+    unit.mismatches = 0;
+    return unit;
+  }
+  static Finding Found(const std::string& bucket, bool flaky) {
+    Finding finding;
+    finding.op = "x86/vfmadd231ss";
+    finding.signature = bucket;
+    finding.path = bucket + ".txtpb";
+    finding.flaky = flaky;
+    finding.unfixed = true;
+    return finding;
+  }
+
+  RunReportBuilder builder_{Manifest()};
+};
+
+TEST_F(RunReportTest, AUnitCountsOnce) {
+  AddAll();
+  EXPECT_FALSE(builder_.Add(Equal(0, 3)));
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(report.units, 20u);
+  EXPECT_EQ(report.total.cases, 1900u);
+  EXPECT_TRUE(report.rows[0].finished);
+  EXPECT_NE(report.digest, "");
+  EXPECT_THAT(report.damage, IsEmpty());
+}
+
+TEST_F(RunReportTest, TwoAnswersToAUnitAreDamage) {
+  UnitResult lie = Equal(0, 3);
+  ++lie.device_digest;
+  AddAll();
+  builder_.AddShard(Manifest(), "v");
+  EXPECT_FALSE(builder_.Add(lie));
+  EXPECT_THAT(std::move(builder_).Finish().damage,
+              ElementsAre("two different answers to unit 3 of x86/vdpbf16ps: w (counted) and v, "
+                          "done by node1"));
+}
+
+TEST_F(RunReportTest, AnUnfinishedUnitIsCountedAndHasNoDigest) {
+  builder_.AddUnfinished(Unit(0, 0));
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(report.units, 0u);
+  EXPECT_EQ(report.rows[0].total.mismatches, 3u);
+  EXPECT_TRUE(report.rows[0].total.device_digest == 0);
+  EXPECT_EQ(report.rows[0].state, RunReportRow::kDiffers);
+  EXPECT_EQ(report.digest, "");
+}
+
+TEST_F(RunReportTest, EnoughCasesOfUnfinishedUnitsFinishNothing) {
+  for (uint64_t u = 0; u < 10; ++u) builder_.AddUnfinished(Equal(0, u));
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(report.rows[0].total.cases, 950u);
+  EXPECT_FALSE(report.rows[0].finished);
+  EXPECT_THAT(Sentence(report.rows[0]), HasSubstr("incomplete; rate < 2.0e-04"));
+}
+
+TEST_F(RunReportTest, TheLargestPartOfAUnitCountsUntilItIsDone) {
+  UnitResult small = Equal(0, 3);
+  small.cases = 7;
+  small.dot_products = 7 * 16;
+  for (const UnitResult& part : {small, Equal(0, 3), small}) builder_.AddUnfinished(part);
+  RunReportBuilder done = builder_;
+  EXPECT_EQ(std::move(builder_).Finish().rows[0].total.cases, 100u);
+  EXPECT_TRUE(done.Add(Equal(0, 3)));
+  EXPECT_THAT(done.CountParts(), IsEmpty());
+  EXPECT_EQ(std::move(done).Finish().units, 1u);
+}
+
+TEST_F(RunReportTest, ADroppedRowSaysSo) {
+  AddAll();
+  builder_.row(1).dropped = absl::InternalError("it hangs");
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(report.rows[0].state, RunReportRow::kAgrees);
+  EXPECT_EQ(report.rows[1].state, RunReportRow::kDropped);
+  EXPECT_EQ(Sentence(report.rows[1]), "dropped");
+  EXPECT_THAT(ThinRows(report), IsEmpty());
+}
+
+// What an earlier attempt filed, and no unit shows.
+TEST_F(RunReportTest, AFindingThatIsGoneDoesNotRepeat) {
+  AddAll();
+  builder_.Add(Found("b", false));
+  builder_.Add(Found("b", false));
+  const RunReport report = std::move(builder_).Finish();
+  EXPECT_EQ(report.rows[1].state, RunReportRow::kUnrepeated);
+  ASSERT_EQ(report.findings.size(), 1u);
+  EXPECT_THAT(report.findings[0].beside, ElementsAre("b.txtpb"));
+}
+
+TEST_F(RunReportTest, OneFlakyFindingHidesNoOther) {
+  builder_.Add(Unit(1, 0));
+  builder_.Add(Found("flaky:b", true));
+  EXPECT_EQ(RunReportBuilder(builder_).Finish().rows[1].state, RunReportRow::kUnrepeated);
+  builder_.Add(Found("c", false));
+  EXPECT_EQ(std::move(builder_).Finish().rows[1].state, RunReportRow::kDiffers);
+}
+
+}  // namespace
+}  // namespace mmadiff

@@ -1,0 +1,285 @@
+#include "fuzz/report/run_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "device/plain_text.h"
+#include "fuzz/case_json.h"
+#include "fuzz/digest_sum.h"
+#include "fuzz/finding_text.h"
+#include "fuzz/json_text.h"
+#include "fuzz/next_command.h"
+#include "fuzz/progress.h"
+
+namespace mmadiff {
+namespace {
+
+double Rate(const RunReport::Attempt& attempt) {
+  return attempt.seconds > 0 ? static_cast<double>(attempt.dot_products) / attempt.seconds : 0;
+}
+
+double RowRate(const RunReportRow& row, int threads) {
+  return row.total.seconds > 0
+             ? static_cast<double>(row.total.dot_products) * threads / row.total.seconds
+             : 0;
+}
+
+std::string Table(const RunReport& report, const TextStyle& style) {
+  const bool narrow = style.width != kAnyWidth;
+  TextTable table({{"instruction"},
+                   {"cases", true, 3},
+                   {"dot products", true, 2},
+                   {"mismatches", true},
+                   {"rate/s", true, 4},
+                   {.title = narrow ? "differences, model" : "evidence", .drop = 1}});
+  for (const RunReportRow& row : report.rows) {
+    table.Add({row.instruction, absl::StrCat(row.total.cases), absl::StrCat(row.total.dot_products),
+               absl::StrCat(row.total.mismatches),
+               HumanCount(RowRate(row, report.attempt->threads)), Sentence(row, narrow)},
+              row.total.mismatches > 0);
+  }
+  return table.Text(style);
+}
+
+int64_t Dropped(const RunReport& report) {
+  return std::ranges::count_if(report.rows, [](const auto& row) { return !row.dropped.ok(); });
+}
+
+// All that there was to do had been done before.
+bool NothingExecuted(const RunReport::Attempt& attempt) {
+  return attempt.dot_products == 0 && attempt.resumed_units > 0;
+}
+
+std::string CasesText(const Finding& f) {
+  return f.cases == 0 ? "of an earlier attempt" : CountText(f.cases, "case");
+}
+
+// Where most bins are thin there were too few cases; of others the names, a
+// line each, of few.
+std::string IncompleteNotes(const RunReport& report) {
+  constexpr size_t kRows = 3, kNames = 4;
+  std::string text;
+  size_t few = 0, rows = 0;
+  for (const RunReportRow* row : ThinRows(report)) {
+    std::vector<std::string> names = row->thin_bins;
+    if (row->total.dot_products == 0 || names.size() * 4 > row->total.coverage.size()) {
+      ++few;
+      continue;
+    }
+    for (const std::string& c : row->empty_classes) names.push_back("class " + c);
+    if (++rows > kRows) continue;
+    const size_t all = names.size();
+    names.resize(std::min(all, kNames));
+    absl::StrAppend(&text, "incomplete: ", row->instruction, " has too few cases for ",
+                    absl::StrJoin(names, ", "),
+                    all > kNames ? absl::StrCat(" and ", all - kNames, " more bins") : "", "\n");
+  }
+  if (rows > kRows) {
+    absl::StrAppend(&text, "incomplete: ", CountText(rows - kRows, "more instruction"),
+                    " with thin bins (mmadiff report names them)\n");
+  }
+  if (few > 0) {
+    absl::StrAppend(&text, "incomplete: ", CountText(few, "instruction"),
+                    " had too few cases to fill the bins of the arithmetic\n");
+  }
+  return text;
+}
+
+// What the numbers do not say.
+std::string Notes(const RunReport& report) {
+  const RunReport::Attempt& attempt = *report.attempt;
+  std::string text;
+  for (const RunReportRow& row : report.rows) {
+    if (row.dropped.ok()) continue;
+    absl::StrAppend(&text, "dropped:  ", row.instruction, ": ", row.dropped.message(), "\n");
+  }
+  for (const std::string& line : report.distrusted) {
+    absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
+  }
+  for (const std::string& hardware : attempt.hardware) {
+    absl::StrAppend(&text, "hardware: ", hardware, "\n");
+  }
+  if (NothingExecuted(attempt)) {
+    absl::StrAppend(&text, "note: ", attempt.resumed_units, " of ",
+                    std::max(report.planned_units, attempt.resumed_units),
+                    " units from earlier attempts, nothing executed\n");
+  }
+  const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
+  if (emulated > 0) {
+    absl::StrAppend(&text, "note: ", emulated, " of ", report.rows.size(),
+                    " instructions are emulated by ptxas on this GPU, not "
+                    "native (mmadiff list "
+                    "instructions --evidence)\n");
+  }
+  return text + IncompleteNotes(report);
+}
+
+// "differs", the instruction, and a line for each of its buckets; of many not
+// all, so that the last screen holds them.
+template <class Add>
+void AddDifferences(const RunReport& report, const std::string& folder, const TextStyle& style,
+                    Add add) {
+  constexpr size_t kMost = 5;
+  const auto mark = [&style](const std::string& text) {
+    return style.color ? absl::StrCat(kMarkBegin, text, kMarkEnd) : text;
+  };
+  if (report.findings.empty()) {
+    uint64_t most = 0;
+    for (const RunReportRow& row : report.rows) most = std::max(most, row.process_dot_products);
+    add("differs", report.total.mismatches > 0 ? mark(CountText(report.total.mismatches, "case"))
+                   : report.total.dot_products > 0
+                       ? absl::StrCat("nothing; the rate of differences is below that of the table "
+                                      "(95 %, of this generator)",
+                                      InProcesses(most))
+                       : "nothing was compared");
+  }
+  for (size_t i = 0; i < std::min(kMost, report.findings.size()); ++i) {
+    const Finding& f = report.findings[i];
+    const Finding* before = i == 0 ? nullptr : &report.findings[i - 1];
+    if (before == nullptr || before->op != f.op || before->flaky != f.flaky) {
+      add(f.flaky ? "flaky" : "differs", mark(f.op));
+    }
+    add("", absl::StrCat(f.signature, ", ", CasesText(f),
+                         f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
+    if (report.findings.size() == 1 && !f.diagnosis.empty()) add("", f.diagnosis);
+  }
+  if (report.findings.size() > kMost) {
+    add("", absl::StrCat("and ", report.findings.size() - kMost, " more in ", folder));
+  }
+}
+
+nlohmann::ordered_json JsonOf(const Finding& f) {
+  const auto changes = ParseChanges(FindOperation(f.op)->model.algorithm.family,
+                                    f.signature.substr(f.signature.rfind(':') + 1));
+  return {{"instruction", f.op},
+          {"bucket", f.signature},
+          {"first_case", f.case_name},
+          {"cases", f.cases},
+          {"flaky", f.flaky},
+          {"path", f.path},
+          {"beside", f.beside},
+          {"diagnosis", f.diagnosis},
+          {"replaces", f.replaces},
+          {"parameters", ParametersJson(changes.value_or(std::vector<Change>()))}};
+}
+
+std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
+  return absl::StrCat("stat::", name, ": ", value, "\n");
+}
+
+}  // namespace
+
+std::string FormatReport(const RunReport& report) {
+  std::string text = Table(report, {});
+  for (const Finding& f : report.findings) {
+    absl::StrAppend(&text,
+                    f.flaky                      ? "flaky:    "
+                    : f.cases == 0 && !f.unfixed ? "fixed:    "
+                                                 : "mismatch: ",
+                    f.op, "  ", f.signature, "  ", CasesText(f), "  ", f.path, "\n");
+  }
+  return text + Notes(report);
+}
+
+std::string FormatStats(const RunReport& report) {
+  const RunReport::Attempt& attempt = *report.attempt;
+  const auto flaky = std::ranges::count(report.findings, true, &Finding::flaky);
+  std::string text = absl::StrCat(
+      Stat("cases", report.total.cases), Stat("dot_products", report.total.dot_products),
+      Stat("mismatches", report.total.mismatches), Stat("flaky", flaky),
+      Stat("buckets", report.findings.size()), Stat("dropped", Dropped(report)),
+      Stat("seconds", absl::StrFormat("%.2f", attempt.seconds)),
+      Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(attempt))),
+      Stat("resumed_units", attempt.resumed_units));
+  if (!report.digest.empty()) text += Stat("digest", report.digest);
+  for (const auto& [name, count] : report.total.counts) text += Stat(name, count);
+  return text;
+}
+
+std::string FormatScreen(const RunReport& report, const NextCommands& next,
+                         const TextStyle& style) {
+  std::string text = absl::StrCat(Table(report, style), Wrap(Notes(report), style.width, 2), "\n");
+  const auto add = [&](const char* label, absl::string_view words) {
+    text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
+  };
+  add("ran", absl::StrCat(CountText(report.rows.size(), "instruction"), ", ",
+                          HumanCount(static_cast<double>(report.total.cases)), " cases, ",
+                          HumanCount(static_cast<double>(report.total.dot_products)),
+                          " dot products; ", absl::StrFormat("%.1f s", report.attempt->seconds)));
+  const std::string& workdir = report.folders.front();
+  const std::string folder = workdir + "/findings";
+  AddDifferences(report, folder, style, add);
+  if (report.findings.empty()) {
+    add("folder", workdir);
+    if (report.total.mismatches > 0 || report.endless) return text;
+    const bool finished = std::ranges::all_of(report.rows, &RunReportRow::finished);
+    return text + CommandLine("next     ", finished ? next.longer : next.again, style.width);
+  }
+  const Finding& first = report.findings.front();
+  const bool one = report.findings.size() == 1 && first.reports == 1;
+  const size_t room = style.width - std::min<size_t>(style.width, 9);
+  add("filed", one && !first.path.empty() ? FiledText(first, room) : folder);
+  const bool flaky = std::ranges::all_of(report.findings, &Finding::flaky);
+  const char* verb = flaky ? "replay" : "explain";
+  if (one && first.path.empty()) return text;
+  const std::string command = one ? CaseCommand(verb, first.path, room + 7)
+                                  : absl::StrCat(Program(), " ", verb, " ", ShellWord(folder));
+  return text + CommandLine("next     ", command + (flaky ? AskAgainFlag(first) : ""), style.width);
+}
+
+std::string FormatJsonReport(const RunReport& report) {
+  const RunReport::Attempt& attempt = *report.attempt;
+  nlohmann::ordered_json json = {
+      {"seed", report.manifest.seed},
+      {"strategy", report.manifest.strategy},
+      {"generator_version", kGeneratorVersion},
+      {"model_version", kModelVersion},
+      {"cases", report.total.cases},
+      {"dot_products", report.total.dot_products},
+      {"mismatches", report.total.mismatches},
+      {"seconds", attempt.seconds},
+      {"dot_products_per_second", Rate(attempt)},
+      {"resumed_units", attempt.resumed_units},
+      {"nothing_executed", NothingExecuted(attempt)},
+      {"dropped", Dropped(report)},
+      {"hardware", attempt.hardware},
+      {"distrusted", report.distrusted},
+      {"digest", report.digest},
+      {"stopped_by", Name(attempt.stopped_by)},
+      {"workdir", report.folders.front()},
+  };
+  json["instructions"] = nlohmann::ordered_json::array();
+  for (const RunReportRow& row : report.rows) {
+    const bool equal = row.total.mismatches == 0 && row.dropped.ok();
+    json["instructions"].push_back(
+        {{"name", row.instruction},
+         {"cases", row.total.cases},
+         {"planned_cases", row.planned_cases},
+         {"dot_products", row.total.dot_products},
+         {"mismatches", row.total.mismatches},
+         {"rate", RowRate(row, attempt.threads)},
+         {"verdict", Sentence(row)},
+         {"finished", row.finished},
+         {"dropped", std::string(row.dropped.message())},
+         {"planted_fault", row.planted},
+         {"emulated", row.emulated},
+         {"evidence", row.Grade()},
+         {"digest", row.finished ? Hex(row.total.device_digest) : ""},
+         {"empty_classes", row.empty_classes},
+         {"thin_bins", equal ? row.thin_bins : std::vector<std::string>()},
+         {"counts", row.total.counts}});
+  }
+  json["findings"] = nlohmann::ordered_json::array();
+  for (const Finding& f : report.findings) json["findings"].push_back(JsonOf(f));
+  return JsonText(json, -1) + "\n";
+}
+
+std::string FormatJsonMinimized(const Finding& finding, const char* verdict) {
+  nlohmann::ordered_json json = {{"verdict", verdict}};
+  json.update(JsonOf(finding));
+  return JsonText(json, 1) + "\n";
+}
+
+}  // namespace mmadiff
