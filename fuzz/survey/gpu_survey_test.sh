@@ -27,6 +27,24 @@ expect() {
 # count PATTERN N: lines of the page of the last survey.
 count() { [ "$(grep -cE -- "$1" out.txt)" = "$2" ] || { fail "not $2 of '$1'"; cat out.txt; }; }
 
+# patient SECONDS COMMAND...: with SECONDS, then 4, 16 and 64 times as many for @, until COMMAND succeeds: how far a survey gets in
+# a second depends on the machine.
+patient() {
+  local seconds=$1 i
+  shift
+  for i in 1 2 3 4; do
+    "${@//@/$seconds}" && return
+    seconds=$((4 * seconds))
+  done
+  fail "$*: $(tail -n 2 err.txt)"; cat out.txt
+}
+# survey_of CODE FOLDER LIMIT PATTERN COMMAND: a survey of f16 or more on a program, in a new folder.
+survey_of() {
+  rm -rf "$2"
+  timeout 7200 "$m" survey --out="$2" --instr="$instr" $3 --quiet --device="exec:$5" >out.txt 2>err.txt
+  [ $? = "$1" ] && grep -qE -- "$4" out.txt err.txt
+}
+
 f16=sm_90/mma.m16n8k16.f32.f16.f16.f32
 twelve=$f16,sm_90/mma.m16n8k8.f32.f16.f16.f32,sm_90/mma.m16n8k8.f32.tf32.tf32.f32
 twelve+=,sm_90/mma.m16n8k4.f32.tf32.tf32.f32,sm_90/mma.m16n8k16.f32.bf16.bf16.f32
@@ -76,11 +94,12 @@ cmp -s <(said lost) <(said never_lost) || fail "another survey after the GPU was
 # A program that hangs in one of two rows.
 printf '%s\n' '#!/bin/sh' 'case $MMADIFF_INSTRUCTION in *m16n8k8*) exec sleep 1000;; esac' \
   "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >half.sh
-"$m" survey --device='exec:sh half.sh' --instr=$two --cases=3 --max_total_time=0 --timeout=5s \
-  --quiet --out=half >out.txt 2>err.txt
-[ $? = 3 ] || fail "a program that hangs: $(tail -n 2 err.txt)"
-count 'm16n8k8.f32.f16.f16.f32\*\*: hangs in layout: .* for 5s; killed' 1
-count '^\| sm_90/mma.m16n8k16.* agrees .* 0 of ' 1
+half() {
+  survey_of 3 half "--cases=3 --max_total_time=0 --timeout=$1s" "m16n8k8.f32.f16.f16.f32\*\*: hangs in layout: .* for [0-9ms]+; killed" 'sh half.sh' &&
+    grep -q '^| sm_90/mma.m16n8k16.* agrees .* 0 of ' out.txt
+}
+instr=$two
+patient 5 half @
 
 # A program that takes 20 ms for a line: something of every stage.
 cat >slow.sh <<EOF
@@ -89,24 +108,20 @@ cat >slow.sh <<EOF
   echo "\$line"
 done
 EOF
-"$m" survey --device='exec:sh slow.sh' --instr=$f16 --max_total_time=60s --quiet --out=slow >out.txt 2>err.txt
-[ $? = 75 ] || fail "a slow program: $(tail -n 2 err.txt)"
-count '^\| sm_90/mma.m16n8k16.* \| agrees, of dot products alone \| agrees, of dot products alone \| all ([3-9]|1[0-9]) agree; not asked: .*payloads: slow \| all [0-9]+ equal \| 0 of ' 1
+instr=$f16
+patient 60 survey_of 75 slow --max_total_time=@s \
+  '^\| sm_90/mma.m16n8k16.* \| agrees, of dot products alone \| agrees, of dot products alone \| all ([3-9]|1[0-9]) agree; not asked: .*payloads: slow \| all [0-9]+ equal \| 0 of ' 'sh slow.sh'
 "$m" replay slow >replayed.txt 2>&1 || fail "replay of a slow survey: $(tail -n 3 replayed.txt)"
 
 # A process between a survey and its device is stopped for good.
 printf '%s\n' '#!/bin/sh' 'kill -STOP $PPID' "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh
-timeout 300 "$m" survey --device='exec:exec sh stops.sh' --instr=$f16 --cases=3 --max_total_time=0 \
-  --timeout=2s --quiet --out=stopped >out.txt 2>err.txt
-[ $? = 3 ] || fail "a watcher that is stopped: $(tail -n 2 err.txt)"
-count 'm16n8k16.f32.f16.f16.f32\*\*: hangs in layout: .* the process that watches it was stopped' 1
+quick='--cases=3 --max_total_time=0 --timeout=@s'
+patient 2 survey_of 3 stopped "$quick" \
+  'm16n8k16.f32.f16.f16.f32\*\*: hangs in layout: .* the process that watches it was stopped' 'exec sh stops.sh'
 
 printf '%s\n' '#!/bin/sh' 'kill -STOP $(ps -o ppid= -p $(ps -o ppid= -p $PPID))' \
   "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh  # the one above the process that asks
-timeout 300 "$m" survey --device='exec:exec sh stops.sh' --instr=$f16 --cases=3 --max_total_time=0 \
-  --timeout=2s --quiet --out=stopped_above >out.txt 2>err.txt
-[ $? = 0 ] || fail "the watcher above is stopped: $(tail -n 2 err.txt)"
-grep -q 'the process that watches it was stopped.*a new one goes on' err.txt || fail "who is stopped: $(cat err.txt)"
+patient 2 survey_of 0 stopped_above "$quick" 'the process that watches it was stopped.*a new one goes on' 'exec sh stops.sh'
 
 # Rows without a model: what was recorded against what the device answers now.
 expect 0 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20

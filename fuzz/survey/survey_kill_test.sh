@@ -11,11 +11,13 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 2
 RANDOM=$seed
 echo "$kills kills, MMADIFF_KILL_SEED=$seed"
+# Each reading of the clock of FAIL_IO_CLOCK is a second: with the usual timeout a child that a loaded machine keeps
+# waiting hangs after sixty readings.
 survey() {  # FOLDER
   env FAIL_IO_FOLDER="$tmp/$1" FAIL_IO_CLOCK=1 FAIL_IO_CALL=any LD_PRELOAD="$library" \
     "$m" survey --device=faulty:fraction_bits=23 --cases=800 --max_total_time=0 --quiet \
     --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32' \
-    --max_bytes=4e6 --out="$tmp/$1"
+    --max_bytes=4e6 --timeout=10000h --out="$tmp/$1"
 }
 said() { grep -v '"seconds":' "$1/survey.json"; }
 recorded() { "$m" replay "$1" 2>&1 | tail -n 2; }
