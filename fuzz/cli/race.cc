@@ -59,7 +59,7 @@ Json PairJson(const PairRace& pair) {
                {"generated", pair.race.generated},
                {"smaller", Json::array()}};
   for (const ProofStep& step : pair.proof) {
-    json["proof"].push_back({{"change", step.change}, {"reason", step.reason}});
+    json["proof"].push_back({{"change", Name(step.change)}, {"reason", step.reason}});
   }
   for (const Stratum& s : pair.race.strata) {
     json["smaller"].push_back(

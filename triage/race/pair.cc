@@ -49,7 +49,7 @@ std::optional<std::vector<ProofStep>> Proof(const Racer& x, const Racer& y) {
   same.algorithm.nan_rule = rule;
   std::optional<std::vector<ProofStep>> proof = WhySame(x.model, same);
   if (proof) {
-    proof->push_back({Name(ChangesBetween(same.algorithm, y.model.algorithm)),
+    proof->push_back({ChangesBetween(same.algorithm, y.model.algorithm).front(),
                       "the row promises no bits of a NaN"});
   }
   return proof;

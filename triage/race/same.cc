@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "sim/equivalence.h"
-#include "sim/parameter.h"
 
 namespace mmadiff {
 namespace {
@@ -15,12 +14,8 @@ constexpr size_t kMostChanges = 12;  // 2^12 models between the two
 
 class Chain {
  public:
-  Chain(const Model& x, const Model& y) : x_(x), y_(y) {
-    for (const Parameter& p : Parameters()) {
-      if (FindParameter(x.algorithm.family, p.name) == nullptr) continue;
-      if (p.get(x.algorithm) != p.get(y.algorithm)) differing_.push_back(&p);
-    }
-  }
+  Chain(const Model& x, const Model& y)
+      : x_(x), differing_(ChangesBetween(x.algorithm, y.algorithm)) {}
 
   bool Find() {
     return differing_.size() <= kMostChanges && Follow(x_, (1u << differing_.size()) - 1);
@@ -34,21 +29,20 @@ class Chain {
     if (!visited_.insert(left).second) return false;
     for (size_t i = 0; i < differing_.size(); ++i) {
       if (!(left >> i & 1)) continue;
-      const Parameter& p = *differing_[i];
       Model next = model;
-      p.set(next.algorithm, p.get(y_.algorithm));
+      next.algorithm = WithChanges(model.algorithm, {&differing_[i], 1});
       if (!WhyInvalid(next).empty()) continue;
       const std::string reason = WhyEquivalent(model, next.algorithm);
       if (reason.empty()) continue;
-      steps.push_back({absl::StrCat(p.name, "=", ValueText(p, p.get(next.algorithm))), reason});
+      steps.push_back({differing_[i], reason});
       if (Follow(next, left & ~(1u << i))) return true;
       steps.pop_back();
     }
     return false;
   }
 
-  const Model &x_, &y_;
-  std::vector<const Parameter*> differing_;
+  const Model& x_;
+  const std::vector<Change> differing_;
   std::set<unsigned> visited_;
 };
 
@@ -64,7 +58,7 @@ std::optional<std::vector<ProofStep>> WhySame(const Model& x, const Model& y) {
 std::string ProofText(const std::vector<ProofStep>& proof) {
   if (proof.empty()) return "the same model";
   const auto text = [](std::string* out, const ProofStep& step) {
-    absl::StrAppend(out, step.change, ": ", step.reason);
+    absl::StrAppend(out, Name(step.change), ": ", step.reason);
   };
   return absl::StrCat("no input tells them apart: ", absl::StrJoin(proof, "; ", text));
 }

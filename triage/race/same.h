@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "sim/algorithm.h"
+#include "sim/parameter.h"
 
 namespace mmadiff {
 
 struct ProofStep {
-  std::string change;  // NAME=VALUE
+  Change change;
   std::string reason;  // why no input tells it from the model before it (WhyEquivalent())
 };
 
