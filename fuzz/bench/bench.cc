@@ -70,6 +70,10 @@ class RowBench {
     }
     if (!status.ok()) return status;
     if (options_.bound) Bound();
+    if (device_ == nullptr) return row_;
+    const auto kernels = BenchKernels(*device_, stream_, options_.part);
+    if (!kernels.ok()) return kernels.status();
+    row_.kernels = *kernels;
     return row_;
   }
 

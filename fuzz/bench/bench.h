@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "device/device.h"
+#include "fuzz/bench/kernels.h"
 #include "fuzz/cases/case_name.h"
 
 namespace mmadiff {
@@ -19,8 +20,9 @@ namespace mmadiff {
 struct BenchRow {
   const Operation* op = nullptr;
   double generator = 0, simulator = 0, digest = 0;
-  std::optional<double> device;  // of a device that has the operation
-  bool agrees = true;            // all its answers that were timed are the model's
+  std::optional<double> device;        // of a device that has the operation
+  bool agrees = true;                  // all its answers that were timed are the model's
+  std::optional<KernelCosts> kernels;  // of the device, where cases stay on it
   // A unit as `run` does it, with what the device says already known: all but the device's time.
   double unit = 0;
   // Of the slowest round: what a difference is worth.

@@ -154,6 +154,40 @@ std::string TableOf(const std::vector<BenchRow>& rows, const Earlier& earlier, b
   return table.Text(style);
 }
 
+// Of the rows whose cases stay on the device; "" if none do.
+std::string KernelsText(const std::vector<BenchRow>& rows, const TextStyle& style) {
+  TextTable table({{"instruction"},
+                   {"generate", true},
+                   {"fill", true},
+                   {"execute", true},
+                   {"compare", true},
+                   {"trace", true},
+                   {"all", true}});
+  bool some = false;
+  for (const BenchRow& row : rows) {
+    if (!row.kernels) continue;
+    some = true;
+    const KernelCosts& k = *row.kernels;
+    std::vector<std::string> cells = {row.op->name};
+    for (const double ns : {k.generate, k.fill, k.execute, k.compare, k.trace, k.all()}) {
+      cells.push_back(absl::StrFormat("%.4f", ns));
+    }
+    table.Add(std::move(cells));
+  }
+  if (!some) return "";
+  return absl::StrCat("Kernels of a run that stays on the device, ns a dot product:\n",
+                      table.Text(style));
+}
+
+Json KernelsJson(const std::optional<KernelCosts>& kernels) {
+  if (!kernels) return nullptr;
+  return {{"generate", kernels->generate},
+          {"fill", kernels->fill},
+          {"execute", kernels->execute},
+          {"compare", kernels->compare},
+          {"trace", kernels->trace}};
+}
+
 // The vectors that models with lanes are simulated in: Highway's name but for AVX-512.
 std::string Lanes() {
   const std::string name = LaneTargets().empty() ? "none" : LaneTargets()[0].name;
@@ -176,6 +210,7 @@ Json AsJson(const BenchRow& row, const Earlier& earlier) {
                {"digest", row.digest},
                {"device", row.device ? Json(*row.device) : Json()},
                {"agrees", row.device ? Json(row.agrees) : Json()},
+               {"kernels", KernelsJson(row.kernels)},
                {"unit", row.unit},
                {"unit_most", row.unit_most},
                {"earlier", Json()}};
@@ -291,9 +326,10 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                       differs.empty() ? "" : ", which was measured otherwise",
                       "; - where it has no such row\n");
     }
-    console.Print(absl::StrCat(Wrap(head, console.style().width, 2),
-                               TableOf(rows, earlier, flags.bound, device != nullptr,
-                                       flags.rounds == 1, console.style())));
+    console.Print(absl::StrCat(
+        Wrap(head, console.style().width, 2),
+        TableOf(rows, earlier, flags.bound, device != nullptr, flags.rounds == 1, console.style()),
+        KernelsText(rows, console.style())));
   }
   if (stopped.empty()) return;
   console.Warn(absl::StrCat("stopped early (", stopped, "); ", rows.size(), " of ", ops->size(),
@@ -310,7 +346,8 @@ Action AddBench(CLI::App& command, const Globals& globals) {
             "globs of ARCH/INSTRUCTION, comma separated [some rows of every family]")
       .Delimiter(',')
       .TypeName("GLOBS");
-  AddDevice(command, flags->device, "measure its answers too [nobody's]");
+  AddDevice(command, flags->device,
+            "measure its answers too, and on a GPU the kernels of a run [nobody's]");
   AddStrategy(command, flags->strategy);
   AddOption(command, "--time", flags->time,
             "of each part in each round; at least one batch (50ms, 2s; a mere number: "

@@ -52,6 +52,14 @@ for fault in '5:large:and not so when it was asked again' '5:once:flagged, on mu
     { echo "FAILED: a false pass with $fault"; failures=$((failures + 1)); }
 done
 
+# What the kernels cost; nothing is measured of kernels that do not give what they must.
+bench=(-- bench --device=cuda:0 --instr=$f16,x86/vdpbf16ps --rounds=1 --time=0)
+expect 0 '^instruction +generate +fill +execute +compare +trace +all' "${bench[@]}"
+expect 0 '"compare": [0-9.e-]+,' "${bench[@]}" --json
+expect 5 'words, not' FAKE_CUDA_FAULT=compare_part "${bench[@]}"
+expect 0 '^x86/vdpbf16ps' FAKE_NO_RESIDENT=1 "${bench[@]}"
+grep -q generate.*trace out.txt && { echo 'FAILED: costs of no kernels'; failures=$((failures + 1)); }
+
 # One wrong row of five: the others go on. First its layout, then its later launches.
 for verb in "run --cases=200" "probe --question=width" \
   "record rec.log --cases=8"; do

@@ -1,0 +1,54 @@
+#include "fuzz/bench/kernels.h"
+
+#include <map>
+#include <string>
+
+#include "fuzz/gpu/counter.h"
+#include "fuzz/gpu/resident_image.h"
+
+namespace mmadiff {
+namespace {
+
+// Cases of a launch. One that is too short is repeated with kTimes as many.
+constexpr int64_t kFewest = 256, kTimes = 4, kMost = 4 << 20;
+
+// By kernel.
+absl::StatusOr<std::map<std::string, double>> SecondsOf(GpuCounter& counter,
+                                                        const CaseStream& stream, int64_t cases) {
+  std::map<std::string, double> seconds;
+  Counted counted;
+  counter.set_seconds(&seconds);
+  const absl::Status s =
+      counter.Count(stream, stream.op->model, 0, cases, GpuCounter::kMostCases, counted);
+  counter.set_seconds(nullptr);
+  if (!s.ok()) return s;
+  return seconds;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<KernelCosts>> BenchKernels(Device& device, const CaseStream& stream,
+                                                        absl::Duration part) {
+  auto* const gpu = dynamic_cast<GpuDevice*>(&device);
+  if (gpu == nullptr || !GpuCounter::Supports(stream)) return std::nullopt;
+  const auto counter = GpuCounter::Create(*gpu, ResidentImage(gpu->target()));
+  if (absl::IsFailedPrecondition(counter.status()))
+    return std::nullopt;  // no kernels in this build
+  if (!counter.ok()) return counter.status();
+  // Memory, modules and the layout are there after the first launch.
+  auto seconds = SecondsOf(**counter, stream, kFewest);
+  for (int64_t cases = kFewest; seconds.ok(); cases *= kTimes) {
+    seconds = SecondsOf(**counter, stream, cases);
+    if (!seconds.ok()) break;
+    const double dot_products = static_cast<double>(cases * stream.op->shape().d_words());
+    const auto of = [&](const char* kernel) { return (*seconds)[kernel] * 1e9 / dot_products; };
+    const KernelCosts costs = {of("generate"), of("fill"), of("instruction"),
+                               of(ResidentKernels(stream.op->model)[1]), of("trace")};
+    if (costs.all() * dot_products >= absl::ToDoubleNanoseconds(part) || cases == kMost) {
+      return costs;
+    }
+  }
+  return seconds.status();
+}
+
+}  // namespace mmadiff
