@@ -1,9 +1,10 @@
-#include "fuzz/gpu/sass/warp.h"
+#include "device/sass/warp.h"
 
 #include <bit>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/gpu/sass/memory.h"
+#include "device/sass/memory.h"
+#include "device/sass/opcodes.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -42,25 +43,18 @@ absl::Status Warp::Run() {
       return absl::InternalError("the end of the code was reached");
     }
     const Instruction& in = block().program->instructions[at];
-    Count(in);
+    ++block().counts->instructions;
     for (uint32_t left = lanes; left != 0; left &= left - 1) ++position_[std::countr_zero(left)];
     if (absl::Status s = Step(in, lanes); !s.ok()) return s;
   }
 }
 
-void Warp::Count(const Instruction& in) {
-  ++block().counts->instructions[static_cast<int>(Opcodes()[in.opcode].unit)];
-  if (in.name == "IMAD" && (in.has & (kWide | kHi)) != 0) ++block().counts->wide_multiplies;
-  if (block().executed != nullptr)
-    ++(*block().executed)[&in - block().program->instructions.data()];
-}
-
 absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
-  const OpcodeInfo& info = Opcodes()[in.opcode];
+  const Op op = Opcodes()[in.opcode].op;
   const uint32_t guarded = Guard(in, lanes);
-  if (info.unit == Unit::kControl) return Control(in, guarded);
+  if (IsControl(op)) return Control(in, guarded);
   if (guarded == 0) return absl::OkStatus();
-  switch (info.op) {
+  switch (op) {
     case Op::kVote:
     case Op::kReduceWarp:
     case Op::kShuffle:
@@ -69,11 +63,8 @@ absl::Status Warp::Step(const Instruction& in, uint32_t lanes) {
     case Op::kRegisterToPredicates:
     case Op::kSpecialRegister:
       return Exchange(in, guarded);
-    case Op::kLoadConstant:
-      return AccessMemory(in, guarded, *this);
     default:
-      return info.unit == Unit::kMemory ? AccessMemory(in, guarded, *this)
-                                        : Arithmetic(in, guarded);
+      return IsMemory(op) ? AccessMemory(in, guarded, *this) : Arithmetic(in, guarded);
   }
 }
 

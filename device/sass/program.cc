@@ -1,4 +1,4 @@
-#include "fuzz/gpu/sass/program.h"
+#include "device/sass/program.h"
 
 #include <cctype>
 #include <cstdlib>
@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "fuzz/gpu/sass/opcodes.h"
+#include "device/sass/opcodes.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -172,8 +172,8 @@ absl::StatusOr<Instruction> ReadInstruction(absl::string_view text) {
 
 bool Instruction::uniform() const { return Opcodes()[opcode].uniform; }
 
-absl::StatusOr<std::map<std::string, Program>> ParsePrograms(absl::string_view text) {
-  std::map<std::string, Program> programs;
+absl::StatusOr<Programs> ParsePrograms(absl::string_view text) {
+  Programs programs;
   std::map<std::string, int> labels;
   Program* program = nullptr;
   const auto resolve = [&]() -> absl::Status {

@@ -59,7 +59,9 @@ struct Program {
   std::vector<Instruction> instructions;
 };
 
+using Programs = std::map<std::string, Program>;  // by the names of the kernels
+
 // All kernels of the text that `nvdisasm -c` prints. kInvalidArgument: what is not understood.
-absl::StatusOr<std::map<std::string, Program>> ParsePrograms(absl::string_view text);
+absl::StatusOr<Programs> ParsePrograms(absl::string_view text);
 
 }  // namespace mmadiff::sass

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "fuzz/gpu/sass/machine.h"
-#include "fuzz/gpu/sass/program.h"
+#include "device/sass/machine.h"
+#include "device/sass/program.h"
 
 namespace mmadiff::sass {
 
@@ -21,7 +21,6 @@ struct Block {
   std::vector<uint8_t> shared;
   int64_t number;
   Counts* counts;
-  std::vector<uint64_t>* executed;
 };
 
 class Lanes {

@@ -1,11 +1,11 @@
-// Loads, stores and atomics of a warp, and what they cost.
+// Loads, stores and atomics of a warp.
 #pragma once
 
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "fuzz/gpu/sass/lanes.h"
-#include "fuzz/gpu/sass/program.h"
+#include "device/sass/lanes.h"
+#include "device/sass/program.h"
 
 namespace mmadiff::sass {
 

@@ -1,4 +1,4 @@
-#include "fuzz/gpu/sass/lanes.h"
+#include "device/sass/lanes.h"
 
 #include <cstring>
 

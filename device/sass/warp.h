@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "fuzz/gpu/sass/compute.h"
-#include "fuzz/gpu/sass/lanes.h"
+#include "device/sass/compute.h"
+#include "device/sass/lanes.h"
 
 namespace mmadiff::sass {
 
@@ -26,7 +26,6 @@ class Warp : private Lanes {
   absl::Status Arithmetic(const Instruction& in, uint32_t lanes);
   absl::Status Exchange(const Instruction& in, uint32_t lanes);
   absl::Status Control(const Instruction& in, uint32_t lanes);
-  void Count(const Instruction& in);
   void ReleaseBarrier(int barrier);
 
   uint32_t live_ = 0;

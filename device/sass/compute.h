@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fuzz/gpu/sass/program.h"
+#include "device/sass/program.h"
 
 namespace mmadiff::sass {
 

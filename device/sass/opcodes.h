@@ -1,5 +1,4 @@
-// The instructions of sm_90 machine code that the kernels of resident.cu are made of, and the unit
-// of a multiprocessor that executes each.
+// The instructions of sm_90 machine code that the kernels of fuzz/gpu/resident.cu are made of.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +6,6 @@
 #include <string>
 
 namespace mmadiff::sass {
-
-// Units of a multiprocessor.
-enum class Unit : uint8_t {
-  kAlu,       // integer add, shift, logic, comparison: 64 lanes a cycle
-  kMultiply,  // IMAD in all its uses: 64 lanes a cycle
-  kSlow,      // conversions, reciprocals, bit counts: 16 lanes a cycle
-  kUniform,   // once for a warp: one every second cycle in each of the four quarters
-  kMemory,    // one wavefront a cycle
-  kControl,   // branches, barriers: an issue slot alone
-  kCount
-};
 
 enum class Op : uint8_t {
   kAdd3,
@@ -70,9 +58,11 @@ enum class Op : uint8_t {
 struct OpcodeInfo {
   const char* name;
   Op op;
-  Unit unit;
   bool has_result, flags_first, flags_behind, uniform;
 };
+
+inline bool IsMemory(Op op) { return op >= Op::kLoadConstant && op <= Op::kStoreLocal; }
+inline bool IsControl(Op op) { return op >= Op::kBranch; }
 
 std::span<const OpcodeInfo> Opcodes();
 int FindOpcode(const std::string& name);  // -1: unknown

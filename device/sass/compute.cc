@@ -1,11 +1,11 @@
-#include "fuzz/gpu/sass/compute.h"
+#include "device/sass/compute.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "fuzz/gpu/sass/opcodes.h"
+#include "device/sass/opcodes.h"
 
 namespace mmadiff::sass {
 namespace {

@@ -1,12 +1,12 @@
-#include "fuzz/gpu/sass/memory.h"
+#include "device/sass/memory.h"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <set>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/gpu/sass/lanes.h"
+#include "device/sass/lanes.h"
+#include "device/sass/opcodes.h"
 
 namespace mmadiff::sass {
 namespace {
@@ -27,58 +27,20 @@ uint8_t* Locate(Lanes& warp, uint64_t address, int lane, int bytes) {
                                                      : reinterpret_cast<uint8_t*>(address);
 }
 
-// The distinct words of each bank, for as many lanes at once as 128 bytes serve.
-void CountShared(const Instruction& in, uint32_t lanes, Lanes& warp) {
-  const int bytes = SizeOf(in), at_once = 32 * 4 / std::max(4, bytes);
-  const Operand& at = in.sources[0];
-  for (int first = 0; first < 32; first += at_once) {
-    std::set<uint64_t> words[32];
-    size_t most = 0;
-    for (int lane = first; lane < first + at_once; ++lane) {
-      if ((lanes >> lane & 1) == 0) continue;
-      for (int b = 0; b < bytes; b += 4) {
-        const uint64_t word = (warp.Address(at, lane) + b) / 4;
-        words[word % 32].insert(word);
-        most = std::max(most, words[word % 32].size());
-      }
-    }
-    warp.block().counts->shared_wavefronts += most;
-  }
-}
-
-void CountGlobal(const Instruction& in, uint32_t lanes, Lanes& warp) {
-  std::set<uint64_t> lines, sectors;
-  uint64_t local = 0;
-  for (uint32_t left = lanes; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    const uint64_t address = warp.Address(in.sources[0], lane);
-    if (address - kLocalWindow < kLocalBytes) {
-      ++local;
-      continue;
-    }
-    for (int b = 0; b < SizeOf(in); b += 4) {
-      lines.insert((address + b) / 128);
-      sectors.insert((address + b) / 32);
-    }
-  }
-  // Local memory is laid out so that the same byte of 32 lanes is one line for each 4 bytes.
-  if (local != 0) warp.block().counts->local_lines += std::max(1, SizeOf(in) / 4);
-  warp.block().counts->global_lines += lines.size();
-  warp.block().counts->global_sectors += sectors.size();
-}
-
 absl::Status AccessGlobal(const Instruction& in, uint32_t lanes, Lanes& warp) {
   const Op op = Opcodes()[in.opcode].op;
   const int bytes = SizeOf(in);
-  CountGlobal(in, lanes, warp);
+  bool local = false;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    uint8_t* const at = Locate(warp, warp.Address(in.sources[0], lane), lane, bytes);
+    const uint64_t address = warp.Address(in.sources[0], lane);
+    uint8_t* const at = Locate(warp, address, lane, bytes);
     if (at == nullptr) {
-      return absl::InternalError(
-          absl::StrCat(in.name, " at ", absl::Hex(in.address), " reaches outside of memory: ",
-                       absl::Hex(warp.Address(in.sources[0], lane)), " lane ", lane));
+      return absl::InternalError(absl::StrCat(in.name, " at ", absl::Hex(in.address),
+                                              " reaches outside of memory: ", absl::Hex(address),
+                                              " lane ", lane));
     }
+    local |= address - kLocalWindow < kLocalBytes;
     uint32_t words[4] = {};
     if (op == Op::kStore) {
       for (int w = 0; w < 4 && 4 * w < bytes; ++w) {
@@ -101,13 +63,13 @@ absl::Status AccessGlobal(const Instruction& in, uint32_t lanes, Lanes& warp) {
       }
     }
     if (op == Op::kLoad) continue;
-    ++warp.block().counts->atomics;
     uint64_t old = 0;
     std::memcpy(&old, at, bytes);
     const uint64_t operand = warp.Source(in.sources[1], lane, bytes == 8);
     const uint64_t now = (in.has & kAdd) != 0 ? old + operand : old | operand;
     std::memcpy(at, &now, bytes);
   }
+  warp.block().counts->local_accesses += local;
   return absl::OkStatus();
 }
 
@@ -118,15 +80,11 @@ absl::Status AccessMemory(const Instruction& in, uint32_t lanes, Lanes& warp) {
   if (op == Op::kLoad || op == Op::kStore || op == Op::kReduce || op == Op::kAtomic) {
     return AccessGlobal(in, lanes, warp);
   }
-  if (op == Op::kShuffle) return absl::OkStatus();
   if (in.uniform()) lanes &= -lanes;
   const bool shared = op == Op::kLoadShared || op == Op::kStoreShared;
   const bool loads = op != Op::kStoreShared && op != Op::kStoreLocal;
   const int bytes = SizeOf(in);
-  if (shared) CountShared(in, lanes, warp);
-  if (op == Op::kLoadLocal || op == Op::kStoreLocal) {
-    warp.block().counts->local_lines += std::max(1, bytes / 4);
-  }
+  warp.block().counts->local_accesses += op == Op::kLoadLocal || op == Op::kStoreLocal;
   for (uint32_t left = lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const Operand& source = in.sources[0];
