@@ -143,4 +143,23 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   return paths;
 }
 
+absl::StatusOr<CasesBelow> ReadCases(const std::string& path,
+                                     const std::function<bool(const std::string& path)>& wanted) {
+  const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
+  if (!files.ok()) return files.status();
+  CasesBelow below;
+  for (const std::string& file : *files) {
+    if (wanted != nullptr && !wanted(file)) continue;
+    absl::StatusOr<RegressionCase> filed = ReadCase(file);
+    if (filed.ok()) {
+      below.cases.push_back({file, *std::move(filed)});
+    } else if (file == path) {
+      return filed.status();
+    } else {
+      below.damaged.push_back(std::string(filed.status().message()));
+    }
+  }
+  return below;
+}
+
 }  // namespace mmadiff

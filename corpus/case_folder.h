@@ -1,6 +1,7 @@
 // Regression cases as files below a folder.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,18 @@ absl::Status RewriteCase(const std::string& path, const RegressionCase& c);
 // Every *.txtpb but manifests below a folder in the order of their paths, or the one file. Errors
 // as FilesBelow().
 absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path);
+
+struct FiledCase {
+  std::string path;
+  RegressionCase filed;
+};
+struct CasesBelow {
+  std::vector<FiledCase> cases;      // in the order of their paths
+  std::vector<std::string> damaged;  // messages of ReadCase(): such a file does not hide the others
+};
+// The cases of ListCases() whose path is wanted. Errors as ListCases(), and of ReadCase() for a file
+// that is `path` itself.
+absl::StatusOr<CasesBelow> ReadCases(
+    const std::string& path, const std::function<bool(const std::string& path)>& wanted = nullptr);
 
 }  // namespace mmadiff

@@ -104,20 +104,17 @@ absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& pat
   std::vector<RegressionCase> all = {*own};
   if (own->signature.empty()) return all;
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  const auto paths = ListCases(folder.empty() ? "." : folder);
-  if (!paths.ok()) return paths.status();
-  for (const std::string& other : *paths) {
-    const std::string prefix = absl::StrCat(own->slug, "-");
-    if (!absl::StartsWith(std::filesystem::path(other).filename().string(), prefix)) continue;
+  const auto beside = [&](const std::string& other) {
     std::error_code error;
-    if (std::filesystem::equivalent(path, other, error)) continue;
-    const absl::StatusOr<RegressionCase> c = ReadCase(other);
-    if (!c.ok()) {
-      console.Warn(std::string(c.status().message()));
-      damaged = true;
-      continue;
-    }
-    if (c->op == own->op && c->signature == own->signature) all.push_back(*c);
+    return absl::StartsWith(std::filesystem::path(other).filename().string(), own->slug + "-") &&
+           !std::filesystem::equivalent(path, other, error);
+  };
+  const absl::StatusOr<CasesBelow> below = ReadCases(folder.empty() ? "." : folder, beside);
+  if (!below.ok()) return below.status();
+  for (const std::string& what : below->damaged) console.Warn(what);
+  damaged |= !below->damaged.empty();
+  for (const auto& [other, c] : below->cases) {
+    if (c.op == own->op && c.signature == own->signature) all.push_back(c);
   }
   return all;
 }
@@ -201,27 +198,24 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
 ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, ""); }
 
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
-  const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
-  if (!paths.ok()) return paths.status();
   const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
   if (!recordings.ok()) return recordings.status();
+  const auto of_no_recording = [&](const std::string& path) {  // which has a text proto of its own
+    const std::string parent = std::filesystem::path(path).parent_path();
+    return std::ranges::count(*recordings, parent) == 0;
+  };
+  const absl::StatusOr<CasesBelow> below = ReadCases(folder, of_no_recording);
+  if (!below.ok()) return below.status();
+  for (const std::string& what : below->damaged) console.Warn(what);
   ExplainedFolder e;
   e.recordings = !recordings->empty();
+  e.damaged = !below->damaged.empty();
   std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device
-  for (const std::string& path : *paths) {
-    // A recording has a text proto of its own.
-    const std::string parent = std::filesystem::path(path).parent_path();
-    if (std::ranges::count(*recordings, parent) > 0) continue;
-    const absl::StatusOr<RegressionCase> c = ReadCase(path);
-    if (!c.ok()) {
-      console.Warn(c.status().message());
-      e.damaged = true;
-      continue;
-    }
-    for (const auto& [device, answers] : AnswersIn(*c)) {
-      Group& group = groups[{c->op->name, device}];
-      group.op = c->op;
-      group.Add(*c, answers);
+  for (const auto& [path, c] : below->cases) {
+    for (const auto& [device, answers] : AnswersIn(c)) {
+      Group& group = groups[{c.op->name, device}];
+      group.op = c.op;
+      group.Add(c, answers);
     }
   }
   for (const auto& [key, group] : groups) e.groups.push_back(Explain(group, key.second));

@@ -76,18 +76,17 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
                                                        std::vector<std::string>& damaged) {
   std::vector<FiledFinding> all;
   for (const std::string& folder : folders) {
-    const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder);
-    if (!paths.ok()) return paths.status();
+    const absl::StatusOr<CasesBelow> below = ReadCases(folder);
+    if (!below.ok()) return below.status();
+    damaged.insert(damaged.end(), below->damaged.begin(), below->damaged.end());
     std::map<std::pair<std::string, std::string>, FiledFinding> of_folder;
-    for (const std::string& path : *paths) {
-      const absl::StatusOr<RegressionCase> c = ReadCase(path);
-      if (!c.ok()) damaged.push_back(std::string(c.status().message()));
-      if (!c.ok() || c->signature.empty()) continue;
-      FiledFinding& f = of_folder[{c->op->name, c->signature}];
+    for (const auto& [path, c] : below->cases) {
+      if (c.signature.empty()) continue;
+      FiledFinding& f = of_folder[{c.op->name, c.signature}];
       ++f.cases;
-      if (!IsFinding(*c)) continue;
-      if (f.path.empty() || IsMinimal(*c)) f.path = path;
-      f.state = MoreUrgent(f.state, StateOf(*c));
+      if (!IsFinding(c)) continue;
+      if (f.path.empty() || IsMinimal(c)) f.path = path;
+      f.state = MoreUrgent(f.state, StateOf(c));
     }
     for (auto& [key, f] : of_folder) {
       if (f.path.empty()) continue;  // the cases beside a finding, without it

@@ -241,18 +241,15 @@ void Findings::Join(OfOperation& of_op, Bucket bucket) {
 
 std::vector<std::string> Findings::LoadEarlier(
     const std::function<bool(const RegressionCase&)>& own) {
-  std::vector<std::string> wrong;
-  const absl::StatusOr<std::vector<std::string>> paths = ListCases(folder_);
-  if (absl::IsNotFound(paths.status())) return wrong;
-  if (!paths.ok()) return {std::string(paths.status().message())};
-  for (const std::string& path : *paths) {
-    const absl::StatusOr<RegressionCase> c = ReadCase(path);
-    if (c.ok() && !own(*c)) {
-      wrong.push_back(absl::StrCat(path, ": a finding of another run"));
-    } else if (c.ok()) {
-      AddEarlier(*c, path);
+  absl::StatusOr<CasesBelow> below = ReadCases(folder_);
+  if (absl::IsNotFound(below.status())) return {};
+  if (!below.ok()) return {std::string(below.status().message())};
+  std::vector<std::string> wrong = std::move(below->damaged);
+  for (const auto& [path, filed] : below->cases) {
+    if (own(filed)) {
+      AddEarlier(filed, path);
     } else {
-      wrong.push_back(std::string(c.status().message()));
+      wrong.push_back(absl::StrCat(path, ": a finding of another run"));
     }
   }
   return wrong;

@@ -30,14 +30,13 @@ absl::StatusOr<std::vector<KnownCase>> KnownCases(const std::vector<const Operat
     const std::filesystem::path folder = std::filesystem::path(regressions) / arch;
     std::error_code ignored;
     if (regressions.empty() || !std::filesystem::exists(folder, ignored)) continue;
-    const auto files = ListCases(folder.string());
-    if (!files.ok()) return files.status();
-    for (const std::string& file : *files) {
-      absl::StatusOr<RegressionCase> c = ReadCase(file);
-      if (!c.ok()) return c.status();
-      if (!wanted.contains(c->op)) continue;
-      const std::string name = std::filesystem::path(file).filename().string();
-      cases.push_back({c->op, std::move(c->inputs), name});
+    absl::StatusOr<CasesBelow> below = ReadCases(folder.string());
+    if (!below.ok()) return below.status();
+    if (!below->damaged.empty()) return absl::DataLossError(below->damaged.front());
+    for (auto& [path, c] : below->cases) {
+      if (!wanted.contains(c.op)) continue;
+      const std::string name = std::filesystem::path(path).filename().string();
+      cases.push_back({c.op, std::move(c.inputs), name});
     }
   }
   return cases;

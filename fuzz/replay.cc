@@ -216,21 +216,14 @@ class Replay {
 
   // But others': a recording has a text proto of its own.
   absl::Status Cases(const std::string& path, const IsOthers& is_others) {
-    const absl::StatusOr<std::vector<std::string>> files = ListCases(path);
-    if (!files.ok()) return files.status();
-    for (const std::string& file : *files) {
-      if (is_others(file)) continue;
-      const absl::StatusOr<RegressionCase> c = ReadCase(file);
-      if (!c.ok() && file == path) return c.status();
-      if (!c.ok()) {  // one bad file of a folder does not hide the others
-        console_.Warn(c.status().message());
-        outcome_.damaged = true;
-        continue;
-      }
-      outcome_.filed_flaky += absl::StartsWith(c->signature, kFlaky);
+    const auto below = ReadCases(path, [&](const std::string& file) { return !is_others(file); });
+    if (!below.ok()) return below.status();
+    for (const std::string& what : below->damaged) Damaged(what);
+    for (const auto& [file, c] : below->cases) {
+      outcome_.filed_flaky += absl::StartsWith(c.signature, kFlaky);
       said_.reset();
-      if (absl::Status s = Case(*c, file, file != path); !s.ok()) return s;
-      if (said_.has_value() && IsFinding(*c)) Move(file, *c, *said_);
+      if (absl::Status s = Case(c, file, file != path); !s.ok()) return s;
+      if (said_.has_value() && IsFinding(c)) Move(file, c, *said_);
     }
     return absl::OkStatus();
   }

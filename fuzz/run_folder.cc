@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -52,7 +53,7 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   folder.stored = *std::move(stored);
   folder.warnings = DamageOf(folder.stored.warnings, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
-  std::erase_if(folder.findings, [&folder](const RunFolder::Filed& f) {
+  std::erase_if(folder.findings, [&folder](const FiledCase& f) {
     if (IsOfRun(folder.manifest, f.filed)) return false;
     folder.warnings.push_back(f.path + ": a finding of another run");
     return true;
@@ -79,16 +80,10 @@ absl::Status ReadFiled(RunFolder& folder) {
     }
     return absl::OkStatus();
   }
-  const absl::StatusOr<std::vector<std::string>> files = ListCases(path + "/findings");
-  if (!files.ok()) return files.status();
-  for (const std::string& file : *files) {
-    absl::StatusOr<RegressionCase> filed = ReadCase(file);
-    if (filed.ok()) {
-      folder.findings.push_back({file, *std::move(filed)});
-    } else {
-      folder.warnings.push_back(std::string(filed.status().message()));
-    }
-  }
+  absl::StatusOr<CasesBelow> below = ReadCases(path + "/findings");
+  if (!below.ok()) return below.status();
+  folder.findings = std::move(below->cases);
+  std::ranges::move(below->damaged, std::back_inserter(folder.warnings));
   return absl::OkStatus();
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
 #include "corpus/run_record.h"
 #include "fuzz/unit_log.h"
@@ -13,15 +14,10 @@
 namespace mmadiff {
 
 struct RunFolder {
-  struct Filed {
-    std::string path;
-    RegressionCase filed;
-  };
-
   std::string path;
   RunManifest manifest;
   StoredUnits stored;
-  std::vector<Filed> findings;          // of findings/, in the order of their paths
+  std::vector<FiledCase> findings;      // of findings/, in the order of their paths
   std::vector<std::string> distrusted;  // "OPERATION: why"
   std::vector<std::string> warnings;    // damage, of logs and of findings; the good was read
 };

@@ -57,7 +57,7 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     const RunManifest::Instruction& planned = folder->manifest.instructions[i];
     side.rows[planned.name] = {planned, folder->stored.totals[i], std::move(of_instruction), {}};
   }
-  for (const RunFolder::Filed& f : folder->findings) {
+  for (const FiledCase& f : folder->findings) {
     if (!Repeats(f.filed.signature) || !IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
     // What was stopped by its mismatches may have no unit.

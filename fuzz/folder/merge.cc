@@ -201,7 +201,7 @@ class Filed {
          absl::StrSplit(hardware.ok() ? *hardware : "", '\n', absl::SkipEmpty())) {
       hardware_.emplace(line);
     }
-    for (RunFolder::Filed& f : folder.findings) {
+    for (FiledCase& f : folder.findings) {
       const std::string id = absl::StrCat(f.filed.op->name, " ", CaseId(f.filed));
       // In an order that depends on the files alone.
       cases_[id].emplace(std::pair(f.filed.slug, FormatCase(f.filed, "")), std::move(f.filed));
