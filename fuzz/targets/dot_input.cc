@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "device/plain_text.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/coverage/counter.h"
@@ -155,8 +156,10 @@ void KeepSupported(const Device& device) {
 }
 
 void GiveUp(const absl::Status& status) {
-  const int code = Fail(DeviceError(status));
-  _exit(code);
+  Ending ending("run");
+  ending.Say(DeviceError(status));
+  std::fprintf(stderr, "mmadiff: %s\n", PlainText(status.message()).c_str());
+  _exit(ending.exit_code());
 }
 
 uint64_t NoteBins(const DotInput& input) {
