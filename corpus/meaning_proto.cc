@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "proto/meaning.pb.h"
 
 namespace mmadiff {
@@ -55,6 +56,26 @@ void Set(const StopCause& cause, proto::StopCause& out) {
 
 StopCause Get(const proto::StopCause& in) {
   return {static_cast<StopCause::Kind>(in.kind()), in.signal()};
+}
+
+void Set(const Identity& identity, StoredFacts& out) {
+  for (const auto& [key, value] : identity.facts) {
+    proto::IdentityFact& added = *out.Add();
+    added.set_key(key->key);
+    added.set_value(value);
+  }
+}
+
+absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
+  Identity identity = Identity::Named(name);
+  for (const proto::IdentityFact& fact : in) {
+    const IdentityKey* const key = FindIdentityKey(fact.key());
+    if (key == nullptr) {
+      return absl::DataLossError(absl::StrCat("unknown fact '", fact.key(), "' of a device"));
+    }
+    identity.facts.push_back({key, fact.value()});
+  }
+  return identity;
 }
 
 }  // namespace mmadiff

@@ -2,17 +2,22 @@
 // protos.
 #pragma once
 
+#include "absl/status/statusor.h"
+#include "device/identity.h"
 #include "device/stop.h"
 
 namespace google::protobuf {
 class Message;
-}
+template <typename Element>
+class RepeatedPtrField;
+}  // namespace google::protobuf
 
 namespace mmadiff {
 
 namespace proto {
+class IdentityFact;
 class StopCause;
-}
+}  // namespace proto
 
 // False if an enum field, at any depth, holds a number that this program does not know. Get() is for
 // messages that it accepts.
@@ -20,5 +25,10 @@ bool KnowsAllNumbers(const google::protobuf::Message& message);
 
 void Set(const StopCause& cause, proto::StopCause& out);
 StopCause Get(const proto::StopCause& in);
+
+using StoredFacts = google::protobuf::RepeatedPtrField<proto::IdentityFact>;
+void Set(const Identity& identity, StoredFacts& out);
+// `name` is all that files from before facts were stored have. kDataLoss for a fact that this program does not know.
+absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name);
 
 }  // namespace mmadiff

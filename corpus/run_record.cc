@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "corpus/meaning_proto.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
 #include "xxhash.h"
@@ -14,6 +15,12 @@ namespace mmadiff {
 namespace {
 
 constexpr char kHeader[] =
+    "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
+    "# proto-file: proto/run.proto\n"
+    "# proto-message: mmadiff.proto.Manifest\n\n";
+
+// The header of the first manifests. Never change it: every run's id is a hash that begins with it.
+constexpr char kCanonicalHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
@@ -32,6 +39,29 @@ std::string Describe(const RunManifest::Instruction& i) {
       i.earlier_cases.empty() ? "" : absl::StrCat(", at first ", i.FirstCases()), ")");
 }
 
+// Without the identity of the device.
+proto::Manifest ToProto(const RunManifest& manifest) {
+  proto::Manifest message;
+  message.set_tool_version(manifest.tool_version);
+  message.set_model_version(manifest.model_version);
+  message.set_generator_version(manifest.generator_version);
+  message.set_seed(manifest.seed);
+  message.set_strategy(manifest.strategy);
+  message.set_device(manifest.device);
+  for (const RunManifest::Instruction& i : manifest.instructions) {
+    proto::Manifest::Instruction& added = *message.add_instruction();
+    added.set_name(i.name);
+    added.set_cases(i.cases);
+    added.set_unit_cases(i.unit_cases);
+    added.set_emulated(i.emulated);
+    added.set_schedule(i.schedule);
+    for (const uint64_t cases : i.earlier_cases) added.add_earlier_cases(cases);
+  }
+  message.set_shard(manifest.shard);
+  message.set_shards(manifest.shards);
+  return message;
+}
+
 // Collects "FIELD: stored X, wanted Y" of what differs.
 class Differences {
  public:
@@ -44,6 +74,7 @@ class Differences {
 
  private:
   static std::string Shown(uint64_t value) { return absl::StrCat(value); }
+  static std::string Shown(const Identity& value) { return Shown(Name(value)); }
   static std::string Shown(const std::string& value) { return value.empty() ? "(none)" : value; }
 
   std::vector<std::string> parts_;
@@ -52,35 +83,25 @@ class Differences {
 }  // namespace
 
 std::string FormatManifest(const RunManifest& manifest) {
-  proto::Manifest message;
-  message.set_tool_version(manifest.tool_version);
-  message.set_model_version(manifest.model_version);
-  message.set_generator_version(manifest.generator_version);
-  message.set_seed(manifest.seed);
-  message.set_strategy(manifest.strategy);
-  message.set_device(manifest.device);
-  message.set_device_identity(manifest.device_identity);
-  for (const RunManifest::Instruction& i : manifest.instructions) {
-    proto::Manifest::Instruction& added = *message.add_instruction();
-    added.set_name(i.name);
-    added.set_cases(i.cases);
-    added.set_unit_cases(i.unit_cases);
-    added.set_emulated(i.emulated);
-    added.set_schedule(i.schedule);
-    for (const uint64_t cases : i.earlier_cases) added.add_earlier_cases(cases);
-  }
-  message.set_shard(manifest.shard);
-  message.set_shards(manifest.shards);
+  proto::Manifest message = ToProto(manifest);
+  Set(manifest.device_identity, *message.mutable_identity());
+  message.set_run(FormatRunId(RunIdOf(manifest)));
   return Seal(kHeader + FormatTextProto(message));
 }
 
-RunId RunIdOf(const RunManifest& manifest) {
+std::string CanonicalManifest(const RunManifest& manifest) {
   RunManifest first = manifest;
   for (RunManifest::Instruction& i : first.instructions) {
     i.cases = i.FirstCases();
     i.earlier_cases.clear();
   }
-  const std::string text = FormatManifest(first);
+  proto::Manifest message = ToProto(first);
+  message.set_device_identity(Name(manifest.device_identity));
+  return Seal(kCanonicalHeader + FormatTextProto(message));
+}
+
+RunId RunIdOf(const RunManifest& manifest) {
+  const std::string text = CanonicalManifest(manifest);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return RunId{hash.high64} << 64 | hash.low64;
 }
@@ -97,13 +118,16 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
     return absl::DataLossError(
         absl::StrCat(where, ": shard ", message.shard(), " of ", message.shards()));
   }
+  absl::StatusOr<Identity> identity = Get(message.identity(), message.device_identity());
+  if (!identity.ok())
+    return absl::DataLossError(absl::StrCat(where, ": ", identity.status().message()));
   RunManifest manifest = {.tool_version = message.tool_version(),
                           .model_version = message.model_version(),
                           .generator_version = message.generator_version(),
                           .seed = message.seed(),
                           .strategy = message.strategy(),
                           .device = message.device(),
-                          .device_identity = message.device_identity(),
+                          .device_identity = *std::move(identity),
                           .instructions = {},
                           .shard = message.shard(),
                           .shards = message.shards()};
@@ -126,6 +150,10 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
       return absl::DataLossError(absl::StrCat(where, ": instruction[", i, "]: earlier_cases that ",
                                               "ascend to below cases are expected"));
     }
+  }
+  if (!message.run().empty() && message.run() != FormatRunId(RunIdOf(manifest))) {
+    return absl::DataLossError(
+        absl::StrCat(where, ": its facts are not those of run ", message.run()));
   }
   return manifest;
 }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
+#include "device/identity.h"
 
 namespace mmadiff {
 
@@ -51,8 +52,8 @@ struct RunManifest {
   uint32_t generator_version = 0;
   uint64_t seed = 0;
   std::string strategy;
-  std::string device;           // specification
-  std::string device_identity;  // what really answers
+  std::string device;  // specification
+  Identity device_identity;
   std::vector<Instruction> instructions;
   uint64_t shard = 0, shards = 1;  // the run has the units u with u % shards == shard
 
@@ -95,8 +96,10 @@ struct UnitResult {
 
 // With a checksum as its last line.
 std::string FormatManifest(const RunManifest& manifest);
-// What the blocks of the run's logs name: XXH3-128 of its manifest, as it was before cases were
-// raised.
+// The bytes whose hashes name a run: its facts in the form of the first manifests, as they were before cases were raised.
+// The same for equal facts in all versions of this program.
+std::string CanonicalManifest(const RunManifest& manifest);
+// What the blocks of the run's logs name: XXH3-128 of CanonicalManifest().
 RunId RunIdOf(const RunManifest& manifest);
 // kDataLoss names `where` (a file name), the position and the field.
 absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_view where);

@@ -19,7 +19,7 @@ RunManifest SomeManifest() {
           .seed = 0xfedcba9876543210,
           .strategy = "mixed",
           .device = "cuda:0",
-          .device_identity = "NVIDIA A100, driver \"580\"",
+          .device_identity = Identity().Add("hardware", "NVIDIA A100").Add("driver", "\"580\""),
           .instructions = {{"sm_80/x", 1000000000000, 65536}, {"sm_80/y", 5, 1, true}},
           .shard = 2,
           .shards = 5};
@@ -132,7 +132,7 @@ TEST(Manifest, DifferenceIsEmptyForTheSameRun) {
 TEST(Manifest, DifferenceNamesEveryField) {
   RunManifest other = SomeManifest();
   other.seed = 1;
-  other.device_identity = "";
+  other.device_identity = Identity::Named("");
   EXPECT_EQ(ManifestDifference(other, SomeManifest()),
             "seed: stored 1, wanted 18364758544493064720; device_identity: stored (none), wanted "
             "NVIDIA A100, driver \"580\"");
@@ -160,7 +160,8 @@ TEST(Manifest, DifferenceSeesEachField) {
   EXPECT_THAT(changed([](auto& m) { m.shard = 1; }), HasSubstr("shard: stored 2, wanted 1"));
   EXPECT_THAT(changed([](auto& m) { m.shards = 6; }), HasSubstr("shards: stored 5, wanted 6"));
   EXPECT_THAT(changed([](auto& m) { m.device = "x"; }), HasSubstr("device: "));
-  EXPECT_THAT(changed([](auto& m) { m.device_identity = "x"; }), HasSubstr("device_identity: "));
+  EXPECT_THAT(changed([](auto& m) { m.device_identity = Identity::Named("x"); }),
+              HasSubstr("device_identity: "));
   EXPECT_THAT(changed([](auto& m) { m.instructions[1].cases = 6; }), HasSubstr("instruction[1]: "));
 }
 

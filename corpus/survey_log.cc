@@ -15,9 +15,7 @@ namespace {
 constexpr size_t kPartBytes = 48 << 10;  // of a record
 constexpr auto kFlushEvery = std::chrono::milliseconds(500);
 
-RunId RunOf(const SurveyManifest& manifest) {
-  return ParseRunId(Xxh3Hex(SerializeManifest(manifest))).value();
-}
+RunId RunOf(const std::string& manifest) { return ParseRunId(Xxh3Hex(manifest)).value(); }
 
 // Records that hold the bytes of a message.
 std::vector<std::string> Parts(const std::string& bytes, proto::SurveyPart::Kind kind) {
@@ -59,6 +57,8 @@ class Reader {
     absl::StatusOr<SurveyResult> result = ParseSurveyResult(joined_);
     if (!result.ok()) return result.status();
     stored_.results.push_back(*std::move(result));
+    const std::string before = stored_.hashes.empty() ? "" : stored_.hashes.back();
+    stored_.hashes.push_back(Xxh3Hex(before + joined_));
     return absl::OkStatus();
   }
   bool begun() const { return begun_; }
@@ -68,6 +68,7 @@ class Reader {
     if (std::exchange(begun_, true)) return absl::DataLossError("two manifests");
     const absl::StatusOr<SurveyManifest> manifest = ParseSurveyManifest(joined_);
     if (manifest.ok()) stored_.manifest = *manifest;
+    stored_.run = RunOf(joined_);
     return manifest.status();
   }
 
@@ -116,8 +117,9 @@ absl::StatusOr<StoredSurvey> ReadSurvey(const std::string& folder) {
 absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& folder,
                                                              const SurveyManifest& manifest) {
   // The manifest is there as soon as the file is.
-  const std::string log = EncodeRecords(
-      Parts(SerializeManifest(manifest), proto::SurveyPart::KIND_MANIFEST), RunOf(manifest));
+  const std::string bytes = SerializeManifest(manifest);
+  const std::string log =
+      EncodeRecords(Parts(bytes, proto::SurveyPart::KIND_MANIFEST), RunOf(bytes));
   absl::Status s = CreateFileDurably(SurveyLogPath(folder), log);
   if (!s.ok()) return absl::DataLossError(s.message());
   const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
@@ -127,7 +129,7 @@ absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Create(const std::string& 
 
 absl::StatusOr<std::unique_ptr<SurveyLog>> SurveyLog::Continue(const std::string& folder,
                                                                const StoredSurvey& stored) {
-  auto log = BlockLogWriter::Continue(SurveyLogPath(folder), RunOf(stored.manifest), stored.stats);
+  auto log = BlockLogWriter::Continue(SurveyLogPath(folder), stored.run, stored.stats);
   if (!log.ok()) return absl::DataLossError(log.status().message());
   std::unique_ptr<SurveyLog> survey(new SurveyLog(*std::move(log)));
   survey->bytes_ = stored.stats.good_bytes;

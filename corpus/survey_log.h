@@ -18,7 +18,9 @@ namespace mmadiff {
 // What there is in a log. A result without its end, which a killed process leaves, is not there.
 struct StoredSurvey {
   SurveyManifest manifest;
+  RunId run{};                        // that every block names: a hash of the manifest's bytes
   std::vector<SurveyResult> results;  // in the order in which they were obtained
+  std::vector<std::string> hashes;    // XXH3-128 of the bytes of the first 1, 2, ... results
   struct End {
     SurveyEnd end;
     size_t results;  // that there were

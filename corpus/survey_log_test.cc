@@ -14,7 +14,8 @@ namespace {
 using testing::HasSubstr;
 
 SurveyManifest Manifest() {
-  SurveyManifest manifest = {"1.0", "3", 3, 1ull << 63, "cuda:0", "a GPU", 5, "cases", 64, 7, {}};
+  SurveyManifest manifest = {"1.0", "3",     3,  1ull << 63, "cuda:0", Identity::Named("a GPU"),
+                             5,     "cases", 64, 7,          {}};
   manifest.instructions = {{"sm_90/x", true, {",a=registers", ",b=col"}, 10, 20, 30},
                            {"sm_90/y", false, {}, 1, 2, 3}};
   return manifest;
@@ -190,7 +191,7 @@ TEST(SurveyRecord, MessagesAndJobsComeBack) {
 
 TEST(SurveyRecord, DifferencesAreNamed) {
   SurveyManifest other = Manifest();
-  other.device_identity = "another";
+  other.device_identity = Identity::Named("another");
   EXPECT_EQ(ManifestDifference(Manifest(), Manifest()), "");
   EXPECT_THAT(ManifestDifference(Manifest(), other),
               HasSubstr("device_identity: stored 'a GPU', wanted 'another'"));

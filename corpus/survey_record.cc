@@ -41,12 +41,12 @@ void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
   out.set_generator_version(manifest.generator_version);
   out.set_seed(manifest.seed);
   out.set_device(manifest.device);
-  out.set_device_identity(manifest.device_identity);
+  mmadiff::Set(manifest.device_identity, *out.mutable_identity());
   out.set_cases(manifest.cases);
   out.set_regressions(manifest.regressions);
   out.set_max_bytes(manifest.max_bytes);
   out.set_kept_lines(manifest.kept_lines);
-  out.set_format(kSurveyFormat);
+  out.set_format(manifest.format);
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     proto::SurveyManifest::Instruction& added = *out.add_instruction();
     added.set_name(i.name);
@@ -59,21 +59,24 @@ void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
 }
 
 absl::StatusOr<SurveyManifest> Get(const proto::SurveyManifest& in) {
-  if (in.format() != kSurveyFormat) {
+  if (in.format() < kOldestSurveyFormat || in.format() > kSurveyFormat) {
     return absl::DataLossError(
         absl::StrCat("a survey of format ", in.format(), "; this program reads ", kSurveyFormat));
   }
+  absl::StatusOr<Identity> identity = mmadiff::Get(in.identity(), in.device_identity());
+  if (!identity.ok()) return identity.status();
   SurveyManifest manifest = {in.tool_version(),
                              in.model_version(),
                              in.generator_version(),
                              in.seed(),
                              in.device(),
-                             in.device_identity(),
+                             *std::move(identity),
                              in.cases(),
                              in.regressions(),
                              in.max_bytes(),
                              in.kept_lines(),
-                             {}};
+                             {},
+                             in.format()};
   for (const proto::SurveyManifest::Instruction& i : in.instruction()) {
     manifest.instructions.push_back({i.name(),
                                      i.emulated(),
@@ -416,7 +419,7 @@ std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifes
   Compare("generator_version", stored.generator_version, wanted.generator_version, text);
   Compare("seed", stored.seed, wanted.seed, text);
   Compare("device", stored.device, wanted.device, text);
-  Compare("device_identity", stored.device_identity, wanted.device_identity, text);
+  Compare("device_identity", Name(stored.device_identity), Name(wanted.device_identity), text);
   Compare("cases", stored.cases, wanted.cases, text);
   Compare("regressions", stored.regressions, wanted.regressions, text);
   Compare("max_bytes", stored.max_bytes, wanted.max_bytes, text);

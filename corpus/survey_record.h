@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
+#include "device/identity.h"
 #include "device/stop.h"
 
 namespace mmadiff {
@@ -49,8 +50,8 @@ struct SurveyTask {
   friend auto operator<=>(const SurveyTask&, const SurveyTask&) = default;
 };
 
-// Of what is stored.
-inline constexpr uint32_t kSurveyFormat = 2;
+// Of what is stored: pages have stamps since kStampedFormat. Older formats than kOldestSurveyFormat are refused.
+inline constexpr uint32_t kSurveyFormat = 3, kStampedFormat = 3, kOldestSurveyFormat = 2;
 
 // The facts of a survey: the first record of its log. A survey with other facts is refused in the
 // same folder.
@@ -69,12 +70,14 @@ struct SurveyManifest {
   std::string tool_version, model_version;
   uint32_t generator_version = 0;
   uint64_t seed = 0;
-  std::string device, device_identity;
+  std::string device;
+  Identity device_identity;
   uint64_t cases = 0;       // executions of each instruction's run; 0: no end
   std::string regressions;  // folder of regression cases; empty: none
   uint64_t max_bytes = 0;   // of all files together
   uint64_t kept_lines = 0;  // of an answer to a question
   std::vector<Instruction> instructions;
+  uint32_t format = kSurveyFormat;
 
   friend bool operator==(const SurveyManifest&, const SurveyManifest&) = default;
 };

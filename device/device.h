@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/identity.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -33,8 +34,7 @@ class Device {
 
   // The specification that opens this device again: "host", "faulty:fraction_bits=24".
   virtual std::string name() const = 0;
-  // What really answers, for provenance: CPU or GPU model, driver, toolkit.
-  virtual std::string identity() const = 0;
+  virtual Identity identity() const = 0;
   // Which piece of hardware that was, and which parts of it have answered so far; "" if there is
   // nothing to say. Another one of the same identity() gives the same answers.
   virtual std::string Hardware() const { return ""; }
@@ -82,11 +82,16 @@ inline bool IsOfOperation(const absl::Status& s) {
          !absl::IsCancelled(s);
 }
 
+// What must be the same for a run to go on.
+inline Identity IdentityOfRun(const Device& device) {
+  return device.identity().Add("contents", device.Fingerprint());
+}
+
 // What really answers for one operation: identity(), IdentityNote(), and whether the operation is
 // emulated.
 inline std::string IdentityFor(const Device& device, const Operation& op) {
   const std::string note = device.IdentityNote(op);
-  return device.identity() + (note.empty() ? "" : ", but this instruction: " + note) +
+  return Name(device.identity()) + (note.empty() ? "" : ", but this instruction: " + note) +
          (device.Emulates(op) ? ", emulated by ptxas" : "");
 }
 

@@ -147,16 +147,18 @@ class AnswerReader {
   std::vector<uint64_t> d_;
 };
 
+// Part of identities that are stored.
+constexpr char kNoFiles[] = "no file of it is hashed";
+
 class Exec : public Device {
  public:
   Exec(absl::string_view command, absl::Duration timeout)
       : command_(command), timeout_(timeout), files_(command) {}
 
   std::string name() const override { return absl::StrCat("exec:", command_); }
-  std::string identity() const override {
+  Identity identity() const override {
     const std::string files = files_.Describe();
-    return absl::StrCat("external program `", PlainLine(command_), "` (",
-                        files.empty() ? "no file of it is hashed" : files, ")");
+    return Identity().Add("command", command_).Add("files", files.empty() ? kNoFiles : files);
   }
   bool IsSlow() const override { return true; }
   bool StartsAnew() const override { return true; }

@@ -211,7 +211,7 @@ TEST_F(Exec, NoControlCharactersInMessages) {
       Error(absl::StatusCode::kInternal, "printf '\\033[2J\\a\\377' >&2; : '\x1b[2J\n'; exit 1");
   EXPECT_THAT(message, HasSubstr("ends: \\x1b[2J\\x07\\xff"));
   EXPECT_THAT(message, HasSubstr("'\\x1b[2J\\x0a'"));
-  EXPECT_THAT((*OpenExec("rtl '\x1b[2J'", absl::Seconds(1)))->identity(),
+  EXPECT_THAT(Name((*OpenExec("rtl '\x1b[2J'", absl::Seconds(1)))->identity()),
               HasSubstr("`rtl '\\x1b[2J'`"));
 }
 
@@ -426,7 +426,7 @@ TEST_F(Exec, NothingToAskStartsNothing) {
 TEST_F(Exec, NameOpensTheSameDeviceAgain) {
   const DeviceOr device = OpenExec("./model --fast", absl::Seconds(1));
   EXPECT_EQ((*device)->name(), "exec:./model --fast");
-  EXPECT_THAT((*device)->identity(), HasSubstr("./model --fast` (no file of it is hashed)"));
+  EXPECT_THAT(Name((*device)->identity()), HasSubstr("./model --fast` (no file of it is hashed)"));
 }
 
 // A program that is not what it was is another device, whatever it answers.
@@ -434,7 +434,7 @@ TEST_F(Exec, ChangedProgramIsAnError) {
   const std::string script = TemporaryFile("script");
   std::ofstream(script) << "exec " << Helper("line") << "\n";
   const DeviceOr device = OpenExec("sh " + script, kLong);
-  EXPECT_THAT((*device)->identity(), HasSubstr(" xxh3 "));
+  EXPECT_THAT(Name((*device)->identity()), HasSubstr(" xxh3 "));
   std::vector<uint64_t> d;
   EXPECT_TRUE((*device)->Run(TestOperation(), RandomDots(TestOperation(), 3), d).ok());
   std::ofstream(script, std::ios::app) << "# another\n";
@@ -442,7 +442,8 @@ TEST_F(Exec, ChangedProgramIsAnError) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(status.message(), HasSubstr("changed during the run"));
   EXPECT_TRUE(d.empty());
-  EXPECT_NE((*OpenExec("sh " + script, absl::Seconds(1)))->identity(), (*device)->identity());
+  EXPECT_NE(Name((*OpenExec("sh " + script, absl::Seconds(1)))->identity()),
+            Name((*device)->identity()));
   std::filesystem::remove(script);
 }
 

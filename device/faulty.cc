@@ -28,8 +28,8 @@ class Faulty : public Device {
   explicit Faulty(absl::string_view name_value) : name_value_(name_value) {}
 
   std::string name() const override { return absl::StrCat("faulty:", name_value_); }
-  std::string identity() const override {
-    return absl::StrCat("simulator, model version ", kModelVersion, ", with ", name_value_);
+  Identity identity() const override {
+    return Identity().Add("model_version", absl::StrCat(kModelVersion)).Add("fault", name_value_);
   }
   absl::Status Supports(const Operation& op) const override {
     if (IsModelled(op)) return absl::OkStatus();

@@ -62,7 +62,7 @@ TEST(Faulty, BadValuesGetThoseAllowed) {
 
 TEST(Faulty, NameOpensTheSameDeviceAgain) {
   EXPECT_EQ(Open("exponent_floor=none")->name(), "faulty:exponent_floor=none");
-  EXPECT_THAT(Open("dead=3")->identity(), HasSubstr("with dead=3"));
+  EXPECT_THAT(Name(Open("dead=3")->identity()), HasSubstr("with dead=3"));
 }
 
 TEST(Faulty, RefusesOperationsThatCannotShowTheFault) {

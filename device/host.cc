@@ -27,7 +27,7 @@ class Control {
 class Host : public Device {
  public:
   std::string name() const override { return "host"; }
-  std::string identity() const override { return HostIdentity(); }
+  Identity identity() const override { return HostIdentity(); }
 
   absl::Status Supports(const Operation& op) const override { return Find(op).status(); }
   std::vector<std::string> Modes() const override {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "device/identity.h"
 #include "device/mode.h"
 #include "sim/batch.h"
 
@@ -32,6 +33,6 @@ uint32_t DefaultFloatingPointControl();
 std::span<const Mode> HostModes();
 
 // "Intel(R) Xeon(R) ..., family 6 model 143 stepping 8, microcode 0x2b000590".
-std::string HostIdentity();
+Identity HostIdentity();
 
 }  // namespace mmadiff

@@ -10,6 +10,8 @@ void SetFloatingPointControl(uint32_t) {}
 uint32_t DefaultFloatingPointControl() { return 0; }
 std::span<const Mode> HostModes() { return {}; }
 
-std::string HostIdentity() { return "a CPU without instructions known here"; }
+Identity HostIdentity() {
+  return Identity().Add("hardware", "a CPU without instructions known here");
+}
 
 }  // namespace mmadiff

@@ -146,15 +146,17 @@ std::string BrandString() {
 }
 
 // Leaf 1. SDM vol. 2, CPUID: the extended fields count from family 15 (family) and 6 (model) on.
-std::string FamilyModelStepping() {
+void AddFamilyModelStepping(Identity& identity) {
   unsigned eax, ebx, ecx, edx;
-  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return "";
+  if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return;
   unsigned family = eax >> 8 & 15, model = eax >> 4 & 15;
   if (family == 6 || family == 15) model |= (eax >> 16 & 15) << 4;
   if (family == 15) family += eax >> 20 & 255;
-  const bool virtual_machine = ecx >> 31;  // a hypervisor may report any family and model
-  return ", family " + std::to_string(family) + " model " + std::to_string(model) + " stepping " +
-         std::to_string(eax & 15) + (virtual_machine ? ", virtual machine" : "");
+  const bool hypervisor = ecx >> 31;  // which may report any family and model
+  identity.Add("family", std::to_string(family))
+      .Add("model", std::to_string(model))
+      .Add("stepping", std::to_string(eax & 15))
+      .Add("hypervisor", hypervisor ? "virtual" : "");
 }
 
 // Empty when the operating system does not say.
@@ -163,7 +165,7 @@ std::string Microcode() {
   for (std::string line; std::getline(cpuinfo, line);) {
     if (line.rfind("microcode", 0) != 0) continue;
     const size_t value = line.find("0x");
-    return value == line.npos ? "" : ", microcode " + line.substr(value);
+    return value == line.npos ? "" : line.substr(value);
   }
   return "";
 }
@@ -177,6 +179,11 @@ void SetFloatingPointControl(uint32_t bits) { _mm_setcsr(bits); }
 uint32_t DefaultFloatingPointControl() { return 0x1f80; }
 std::span<const Mode> HostModes() { return kModes; }
 
-std::string HostIdentity() { return BrandString() + FamilyModelStepping() + Microcode(); }
+Identity HostIdentity() {
+  Identity identity;
+  identity.Add("hardware", BrandString());
+  AddFamilyModelStepping(identity);
+  return identity.Add("microcode", Microcode());
+}
 
 }  // namespace mmadiff

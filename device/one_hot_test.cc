@@ -32,7 +32,7 @@ class Misplacing : public Device {
       : in_(std::move(in)), out_(std::move(out)) {}
 
   std::string name() const override { return "misplacing"; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, Words& all) override {
     for (int64_t i = 0; i < batch.count; ++i) {

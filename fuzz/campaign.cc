@@ -434,9 +434,7 @@ RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
   manifest.seed = options.seed;
   manifest.strategy = options.strategy->name;
   manifest.device = device.name();
-  const std::string fingerprint = device.Fingerprint();
-  manifest.device_identity =
-      absl::StrCat(device.identity(), fingerprint.empty() ? "" : ", ", fingerprint);
+  manifest.device_identity = IdentityOfRun(device);
   manifest.shard = options.shard;
   manifest.shards = options.shards;
   for (size_t i = 0; i < options.ops.size(); ++i) {

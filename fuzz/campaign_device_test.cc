@@ -42,7 +42,7 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   class Garbage : public Device {
    public:
     std::string name() const override { return "garbage"; }
-    std::string identity() const override { return "garbage"; }
+    Identity identity() const override { return Identity::Named("garbage"); }
     absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
     absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
       if (runs_++ > 0) return absl::DataLossError("cannot be read");
@@ -62,7 +62,7 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
   class Short : public Device {
    public:
     std::string name() const override { return "short"; }
-    std::string identity() const override { return "short"; }
+    Identity identity() const override { return Identity::Named("short"); }
     absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
     absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
       d.resize(batch.dot_products() - 1);

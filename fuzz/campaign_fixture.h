@@ -38,7 +38,7 @@ class Scripted : public Device {
   explicit Scripted(Script script) : script_(std::move(script)) {}
 
   std::string name() const override { return "scripted"; }
-  std::string identity() const override { return "scripted"; }
+  Identity identity() const override { return Identity::Named("scripted"); }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {

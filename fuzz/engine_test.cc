@@ -19,7 +19,7 @@ CaseStream Stream() { return {FindOperation(kMma), &Strategies().front(), 1}; }
 class Changeable : public Device {
  public:
   std::string name() const override { return "changeable"; }
-  std::string identity() const override { return "changeable"; }
+  Identity identity() const override { return Identity::Named("changeable"); }
   bool IsSlow() const override { return slow; }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {

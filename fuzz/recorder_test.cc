@@ -34,7 +34,7 @@ constexpr char kAnyNan[] = "sm_90/mma.m8n8k4.f64.f64.f64.f64";
 class OtherNans : public Device {
  public:
   std::string name() const override { return "nans"; }
-  std::string identity() const override { return "other NaNs"; }
+  Identity identity() const override { return Identity::Named("other NaNs"); }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
@@ -182,7 +182,7 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
 
   const auto manifest = ReadRecordingManifest(Path("out"));
   ASSERT_TRUE(manifest.ok()) << manifest.status();
-  EXPECT_EQ(manifest->device_identity, "other NaNs");
+  EXPECT_EQ(Name(manifest->device_identity), "other NaNs");
   EXPECT_EQ(manifest->files.size(), 3);
   EXPECT_EQ(Record(options, device).status().code(), absl::StatusCode::kAlreadyExists);
 }
@@ -194,7 +194,7 @@ TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
   ASSERT_TRUE(Record(Options({name}), device).ok());
   const DeviceOr recorded = OpenRecorded(Path("out"));
   ASSERT_TRUE(recorded.ok()) << recorded.status();
-  EXPECT_EQ((*recorded)->identity(), "other NaNs, emulated by ptxas");
+  EXPECT_EQ(Name((*recorded)->identity()), "other NaNs, emulated by ptxas");
   Batch batch;
   Generate({FindOperation(name), FindStrategy("bits"), 1}, 7, 40, batch);
   const auto d = (*recorded)->Run(*FindOperation(name), batch);

@@ -13,7 +13,7 @@ namespace {
 class Broken : public Device {
  public:
   std::string name() const override { return "broken"; }
-  std::string identity() const override { return "broken"; }
+  Identity identity() const override { return Identity::Named("broken"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());

@@ -38,7 +38,7 @@ class SumsDevice : public Device {
   explicit SumsDevice(Change change = {}) : change_(std::move(change)) {}
 
   std::string name() const override { return "sums"; }
-  std::string identity() const override { return "exact sums"; }
+  Identity identity() const override { return Identity::Named("exact sums"); }
   absl::Status Supports(const Operation& op) const override {
     return &op == &Op() || op.name == kFma ? absl::OkStatus() : absl::NotFoundError("no");
   }

@@ -248,7 +248,9 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   absl::StatusOr<RunManifest> claimed = ClaimManifest(folder, wanted, extend);
   if (!claimed.ok()) return claimed.status();
   const RunManifest& manifest = workdir->manifest = *std::move(claimed);
-  workdir->manifest_text_ = FormatManifest(manifest);
+  absl::StatusOr<std::string> text = ReadFile(workdir->manifest_path_);
+  if (!text.ok()) return text.status();
+  workdir->manifest_text_ = *std::move(text);
   auto stored = ReadUnits(folder, manifest);
   if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
     if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;

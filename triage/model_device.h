@@ -15,7 +15,7 @@ class ModelDevice : public Device {
   explicit ModelDevice(const Model& model) : model_(model) {}
 
   std::string name() const override { return "model"; }
-  std::string identity() const override { return "simulator"; }
+  Identity identity() const override { return Identity::Named("simulator"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;

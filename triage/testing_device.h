@@ -26,7 +26,7 @@ class ChangedDevice : public Device {
   explicit ChangedDevice(std::string change) : change_(std::move(change)) {}
 
   std::string name() const override { return "faulty:" + change_; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     executions += batch.count;

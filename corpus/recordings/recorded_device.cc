@@ -120,9 +120,9 @@ class RecordedAnswers {
 
   std::string name() const { return absl::StrCat("recorded:", path_); }
 
-  std::string identity() const {
-    const std::string text = absl::StrJoin(identities_, "; ");
-    return text.empty() ? absl::StrCat("recorded in ", path_) : text;
+  Identity identity() const {
+    return identities_.empty() ? Identity().Add("recorded_in", path_)
+                               : Identity().Add("recorded", absl::StrJoin(identities_, "; "));
   }
 
   // Of the operations, inputs and answers, in whatever order and portions they came.
@@ -329,7 +329,7 @@ class RecordedDevice : public Device {
   explicit RecordedDevice(std::shared_ptr<const RecordedAnswers> answers)
       : answers_(std::move(answers)) {}
   std::string name() const override { return answers_->name(); }
-  std::string identity() const override { return answers_->identity(); }
+  Identity identity() const override { return answers_->identity(); }
   std::string Fingerprint() const override { return answers_->Fingerprint(); }
   absl::Status Supports(const Operation& op) const override { return answers_->Supports(op); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {

@@ -59,7 +59,7 @@ TEST_F(RecordedDevice, AnswersDotProductsByTheirOperands) {
   const std::string path = Put("x86.K6.vfmadd231ss.txt", "1 2 3 4\n1 2 4 5\n2 1 3 6\n1 2 3 4\n");
   const auto device = Open(path);
   EXPECT_EQ(device->name(), "recorded:" + path);
-  EXPECT_EQ(device->identity(), "K6");
+  EXPECT_EQ(Name(device->identity()), "K6");
   EXPECT_TRUE(device->Supports(fma_).ok());
   EXPECT_THAT(*device->Run(fma_, Dots(fma_, {{{2}, {1}, 3}, {{1}, {2}, 3}, {{1}, {2}, 4}})),
               ElementsAre(6, 4, 5));
@@ -173,7 +173,7 @@ TEST_F(RecordedLog, AnswersGeneratedCasesByName) {
   Record(100, 300);  // two records
   Record(10, 5);
   const auto device = OpenLog();
-  EXPECT_EQ(device->identity(), "A100");
+  EXPECT_EQ(Name(device->identity()), "A100");
   EXPECT_EQ(*device->Run(mma_, Cases(250, 150)), Answers(250, 150));
   EXPECT_EQ(*device->Run(mma_, Cases(10, 5)), Answers(10, 5));
   for (const Batch& absent :
@@ -313,7 +313,7 @@ TEST(RecordedSilicon, EqualsTheModelBitForBit) {
   const Operation& op = *FindOperation("sm_80/mma.m16n8k8.f32.f16.f16.f32");
   const DeviceOr device = OpenRecorded(path);
   ASSERT_TRUE(device.ok()) << device.status();
-  EXPECT_EQ((*device)->identity(), "A100");
+  EXPECT_EQ(Name((*device)->identity()), "A100");
   uint64_t compared = 0;
   const auto stats = ReadRecordings(path, "", [&](const Recording& r) {
     EXPECT_EQ(r.op, &op);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
+#include "corpus/meaning_proto.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
 
@@ -75,7 +76,7 @@ std::string FormatRecordingManifest(const RecordingManifest& manifest) {
   message.set_generator_version(manifest.generator_version);
   message.set_seed(manifest.seed);
   message.set_device(manifest.device);
-  message.set_device_identity(manifest.device_identity);
+  Set(manifest.device_identity, *message.mutable_identity());
   message.set_date(manifest.date);
   message.set_run(manifest.run);
   for (const RecordingManifest::Instruction& i : manifest.instructions) {
@@ -263,12 +264,14 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
   if (!unsealed.ok()) return unsealed.status();
   proto::RecordingManifest message;
   if (absl::Status s = ParseTextProto(*unsealed, path, message); !s.ok()) return s;
+  absl::StatusOr<Identity> identity = Get(message.identity(), message.device_identity());
+  if (!identity.ok()) return identity.status();
   RecordingManifest manifest = {.tool_version = message.tool_version(),
                                 .model_version = message.model_version(),
                                 .generator_version = message.generator_version(),
                                 .seed = message.seed(),
                                 .device = message.device(),
-                                .device_identity = message.device_identity(),
+                                .device_identity = *std::move(identity),
                                 .date = message.date(),
                                 .instructions = {},
                                 .run = message.run(),

@@ -39,7 +39,9 @@ struct RecordingManifest {
   std::string tool_version, model_version;
   uint32_t generator_version = 0;
   uint64_t seed = 0;
-  std::string device, device_identity, date;
+  std::string device;
+  Identity device_identity;
+  std::string date;
   std::vector<Instruction> instructions;
   // Filled by RecordingFolderWriter::Commit():
   std::string run;  // that every block of the logs names, 32 hex digits

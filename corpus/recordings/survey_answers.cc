@@ -104,7 +104,7 @@ absl::Status ForEachAnswers(const SurveyManifest& manifest,
     const Operation* op = FindOperation(result.task.op, Models::kOptional);
     if (op == nullptr) continue;
     const std::string identity =
-        manifest.device_identity + (emulated[result.task.op] ? ", emulated by ptxas" : "");
+        Name(manifest.device_identity) + (emulated[result.task.op] ? ", emulated by ptxas" : "");
     const std::string& variant = result.task.variant;
     const std::string who =
         variant.empty() ? identity
@@ -155,7 +155,7 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
   const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(path);
   if (!manifest.ok()) return {std::string(manifest.status().message())};
   if (manifest->device_identity != stored.manifest.device_identity) {
-    return {absl::StrCat(path, ": of another device: ", manifest->device_identity)};
+    return {absl::StrCat(path, ": of another device: ", Name(manifest->device_identity))};
   }
   absl::flat_hash_set<std::string> known;
   const auto know = [&known](const auto& answers) {

@@ -16,15 +16,10 @@ namespace mmadiff {
 namespace {
 
 // What the kernels come from, for people.
-std::string KernelsAre(const PtxTarget& target, const KernelImage& image) {
-  return image.cubin.empty() ? absl::StrCat("PTX ", target.version, " assembled by the driver")
-                             : absl::StrCat("machine code of ", ToolOf(image));
-}
-
 class Cuda : public GpuDevice {
  public:
   Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
-       const KernelImage& image, void* context, int multiprocessors, std::string identity,
+       const KernelImage& image, void* context, int multiprocessors, Identity identity,
        std::string serial)
       : GpuDevice(driver, std::move(name)),
         driver_(driver),
@@ -36,14 +31,16 @@ class Cuda : public GpuDevice {
         identity_(std::move(identity)),
         serial_(std::move(serial)) {}
 
-  std::string identity() const override { return identity_; }
+  Identity identity() const override { return identity_; }
   std::string Hardware() const override {
     return absl::StrCat(serial_, ", ", answered().count(), " of ", multiprocessors_,
                         " multiprocessors answered");
   }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   std::string IdentityNote(const Operation& op) const override {
-    return image_.cubin.empty() || InImage(*op.instruction) ? "" : KernelsAre(target_, {});
+    return image_.cubin.empty() || InImage(*op.instruction)
+               ? ""
+               : absl::StrCat("PTX ", target_.version, " assembled by the driver");
   }
 
   absl::string_view target() const override { return target_.target; }
@@ -88,7 +85,7 @@ class Cuda : public GpuDevice {
   const KernelImage image_;  // empty: none that this driver can load
   void* const context_;
   const int multiprocessors_;
-  const std::string identity_;
+  const Identity identity_;
   const std::string serial_;
   void* image_module_ = nullptr;  // loaded at the first need
 };
@@ -110,15 +107,19 @@ absl::StatusOr<const PtxTarget*> TargetOf(const CudaDriver& driver, int device) 
       "; there are kernels for ", absl::StrJoin(PtxTargets(), ", ", name)));
 }
 
-// What answers: for provenance, and for whoever compares two recordings.
-std::string Identity(absl::string_view gpu, int multiprocessors, const PtxTarget& target,
-                     int driver, const KernelImage& image) {
+Identity IdentityOf(absl::string_view gpu, int multiprocessors, const PtxTarget& target, int driver,
+                    const KernelImage& image) {
   const bool part =
       absl::StrContains(gpu, "MIG");  // a part of a GPU is named like "... MIG 1g.5gb"
-  return absl::StrCat(gpu, part ? ", MIG instance with " : ", ", multiprocessors,
-                      " multiprocessors, ", target.target, ", driver ", DriverRelease(),
-                      DriverRelease().empty() ? "" : " ", "of CUDA ", CudaVersion(driver), ", ",
-                      KernelsAre(target, image));
+  const std::string release = DriverRelease();
+  return Identity()
+      .Add("hardware", std::string(gpu))
+      .Add(part ? "mig_multiprocessors" : "multiprocessors", absl::StrCat(multiprocessors))
+      .Add("target", target.target)
+      .Add("driver", release)
+      .Add(release.empty() ? "driver_of_cuda" : "cuda", CudaVersion(driver))
+      .Add("ptx", image.cubin.empty() ? absl::StrCat(target.version) : "")
+      .Add("assembler", image.cubin.empty() ? "" : ToolOf(image));
 }
 
 // kNotFound when the driver cannot read the kernels' PTX.
@@ -180,9 +181,9 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
-  return std::make_unique<Cuda>(driver, absl::StrCat("cuda:", index, SuffixOf(*variant)), *variant,
-                                **target, image, context, multiprocessors,
-                                Identity(name, multiprocessors, **target, version, image), *serial);
+  return std::make_unique<Cuda>(
+      driver, absl::StrCat("cuda:", index, SuffixOf(*variant)), *variant, **target, image, context,
+      multiprocessors, IdentityOf(name, multiprocessors, **target, version, image), *serial);
 }
 
 }  // namespace mmadiff

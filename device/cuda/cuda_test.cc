@@ -78,7 +78,7 @@ TEST_F(CudaTest, EveryOperationOfEveryArchitecture) {
     Fake("CAPABILITY", capability);
     const std::unique_ptr<Device> device = Open();
     ASSERT_NE(device, nullptr);
-    EXPECT_THAT(device->identity(), HasSubstr(arch));
+    EXPECT_THAT(Name(device->identity()), HasSubstr(arch));
     int ops = 0, scaled = 0;
     for (const Operation& op : Operations()) {
       if (!device->Supports(op).ok()) continue;
@@ -218,9 +218,10 @@ TEST_F(CudaTest, MachineCodeOfTheBuild) {
     Fake("NO_JIT", "1");
     const std::unique_ptr<Device> device = Open(argument, OfCuda130);
     ASSERT_NE(device, nullptr);
-    EXPECT_THAT(device->identity(), EndsWith(", machine code of ptxas of CUDA 13.0"));
-    EXPECT_EQ(IdentityFor(*device, op), device->identity());
-    EXPECT_EQ(IdentityFor(*device, other), device->identity() + ", but this instruction: " + ptx);
+    EXPECT_THAT(Name(device->identity()), EndsWith(", machine code of ptxas of CUDA 13.0"));
+    EXPECT_EQ(IdentityFor(*device, op), Name(device->identity()));
+    EXPECT_EQ(IdentityFor(*device, other),
+              Name(device->identity()) + ", but this instruction: " + ptx);
     ExpectTheModel(*device, op);
     ExpectTheModel(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"));
     ExpectTheModel(*device, *FindOperation("sm_90/wmma.m16n16k8.f32.tf32.tf32.f32"));
@@ -237,9 +238,9 @@ TEST_F(CudaTest, ADriverOlderThanTheToolkitAssembles) {
   Fake("DRIVER", "12090");
   const std::unique_ptr<Device> device = Open("0", OfCuda130);
   ASSERT_NE(device, nullptr);
-  EXPECT_THAT(device->identity(), EndsWith("CUDA 12.9, PTX 8.7 assembled by the driver"));
+  EXPECT_THAT(Name(device->identity()), EndsWith("CUDA 12.9, PTX 8.7 assembled by the driver"));
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
-  EXPECT_EQ(IdentityFor(*device, op), device->identity());
+  EXPECT_EQ(IdentityFor(*device, op), Name(device->identity()));
   ExpectTheModel(*device, op);
   Fake("NO_JIT", "1");
   EXPECT_FALSE(Open("0", OfCuda130)->Run(op, RandomBits(op, op.shape(), 1)).ok());
@@ -272,20 +273,21 @@ TEST(KernelText, NamesAreDistinct) {
 }
 
 TEST_F(CudaTest, IdentitySaysWhatReallyAnswers) {
-  EXPECT_EQ(Open()->identity(),
+  EXPECT_EQ(Name(Open()->identity()),
             "Fake, 14 multiprocessors, sm_90a, driver of CUDA 13.0, PTX 8.7 assembled by the "
             "driver");
   Fake("NAME", "NVIDIA H100 80GB HBM3 MIG 1g.10gb");
   const std::unique_ptr<Device> device = Open();
-  EXPECT_THAT(device->identity(), HasSubstr("MIG 1g.10gb, MIG instance with 14 multiprocessors"));
+  EXPECT_THAT(Name(device->identity()),
+              HasSubstr("MIG 1g.10gb, MIG instance with 14 multiprocessors"));
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32")),
-            device->identity());
+            Name(device->identity()));
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32")),
-            device->identity() + ", emulated by ptxas");
+            Name(device->identity()) + ", emulated by ptxas");
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/wmma.m16n16k16.f32.f16.f16.f32")),
-            device->identity() + ", emulated by ptxas");
+            Name(device->identity()) + ", emulated by ptxas");
   EXPECT_EQ(IdentityFor(*device, *FindOperation("sm_90/wmma.m8n8k4.f64.f64.f64.f64")),
-            device->identity());
+            Name(device->identity()));
 }
 
 TEST(DriverReleaseTest, OfTheModuleOrTheLibrary) {

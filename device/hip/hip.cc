@@ -19,12 +19,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr char kByComgr[] = "kernels assembled by the code object manager";
-
 class Hip : public GpuDevice {
  public:
   Hip(const HipDriver& driver, std::string name, int index, uint32_t mode, const HipTarget& target,
-      const HipImage& image, int units, std::string identity, std::string serial)
+      const HipImage& image, int units, Identity identity, std::string serial)
       : GpuDevice(driver, std::move(name)),
         driver_(driver),
         index_(index),
@@ -36,7 +34,7 @@ class Hip : public GpuDevice {
         identity_(std::move(identity)),
         serial_(std::move(serial)) {}
 
-  std::string identity() const override { return identity_; }
+  Identity identity() const override { return identity_; }
   std::string Hardware() const override {
     return absl::StrCat(serial_, ", ", answered().count(), " of ", units_,
                         " compute units answered");
@@ -88,18 +86,23 @@ class Hip : public GpuDevice {
   const HipTarget& target_;
   const HipImage image_;
   const int units_;
-  const std::string identity_, serial_;
+  const Identity identity_;
+  const std::string serial_;
   std::string assembled_;  // the code object, if the build has none
   void* module_ = nullptr;
 };
 
 // The release of the kernel driver: of the module amdgpu, else of the kernel that has it.
-std::string KernelDriver() {
+void AddKernelDriver(Identity& identity) {
   std::string release;
-  if (std::ifstream("/sys/module/amdgpu/version") >> release)
-    return absl::StrCat("amdgpu ", release);
   utsname kernel = {};
-  return uname(&kernel) == 0 ? absl::StrCat("amdgpu of Linux ", kernel.release) : "amdgpu";
+  if (std::ifstream("/sys/module/amdgpu/version") >> release) {
+    identity.Add("amdgpu", release);
+  } else if (uname(&kernel) == 0) {
+    identity.Add("linux", kernel.release);
+  } else {
+    identity.Add("kernel_driver", "amdgpu");
+  }
 }
 
 // "0,denorm=flush": the number of the GPU, and MODE.
@@ -187,14 +190,18 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
   if (image.code_object.empty()) {
     if (absl::Status known = CanAssemble(*target); !known.ok()) return known;
   }
-  return std::make_unique<Hip>(
-      driver, absl::StrCat("hip:", text), index, argument->mode, *target, image, units,
-      absl::StrCat(
-          name, ", ", units, " compute units, ", clock / 1000, " MHz, ", *architecture, ", ",
-          KernelDriver(), ", HIP ", HipVersion(version), ", ",
-          image.code_object.empty() ? kByComgr : absl::StrCat("machine code of ", image.tool),
-          argument->mode == kHipModeAtStart ? "" : absl::StrCat(", with hip:", text)),
-      *serial);
+  Identity identity;
+  identity.Add("hardware", name)
+      .Add("compute_units", absl::StrCat(units))
+      .Add("clock_mhz", absl::StrCat(clock / 1000))
+      .Add("target", *architecture);
+  AddKernelDriver(identity);
+  identity.Add("hip", HipVersion(version))
+      .Add("assembled_by", image.code_object.empty() ? "the code object manager" : "")
+      .Add("assembler", image.code_object.empty() ? "" : std::string(image.tool))
+      .Add("mode", argument->mode == kHipModeAtStart ? "" : absl::StrCat("hip:", text));
+  return std::make_unique<Hip>(driver, absl::StrCat("hip:", text), index, argument->mode, *target,
+                               image, units, std::move(identity), *serial);
 }
 
 }  // namespace mmadiff

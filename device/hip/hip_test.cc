@@ -56,7 +56,7 @@ TEST_F(HipTest, Identity) {
   const std::unique_ptr<GpuDevice> device = Open("gfx942:sramecc+:xnack-");
   EXPECT_EQ(device->name(), "hip:0");
   EXPECT_THAT(
-      device->identity(),
+      Name(device->identity()),
       testing::MatchesRegex("Fake, 14 compute units, 2100 MHz, gfx942:sramecc.:xnack-, amdgpu.*"
                             ", HIP 6.3.42134, machine code of clang 0"));
   EXPECT_EQ(device->Hardware(),
@@ -86,7 +86,7 @@ TEST_F(HipTest, Modes) {
   EXPECT_THAT(Open("gfx1200")->Modes(),
               testing::AllOf(testing::SizeIs(6), testing::Contains("ovfl=1")));
   EXPECT_EQ(Error("0,ieee=0").code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(Open("gfx942", "0,ieee=0")->identity(), HasSubstr(", with hip:0,ieee=0"));
+  EXPECT_THAT(Name(Open("gfx942", "0,ieee=0")->identity()), HasSubstr(", with hip:0,ieee=0"));
   for (const char* argument : {"", "x", "-1", "0,", "0,denorm=keep", "0,a=registers"}) {
     EXPECT_EQ(Error(argument).code(), StatusCode::kInvalidArgument) << argument;
   }

@@ -19,7 +19,7 @@ class KnownAnswers : public Device {
  public:
   explicit KnownAnswers(std::vector<uint64_t> answers) : answers_(std::move(answers)) {}
   std::string name() const override { return "known"; }
-  std::string identity() const override { return "known answers"; }
+  Identity identity() const override { return Identity::Named("known answers"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     d.assign(answers_.begin(), answers_.begin() + batch.dot_products());

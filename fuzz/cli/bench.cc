@@ -227,7 +227,7 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   const auto ops = OperationsMatching(flags.instr.empty() ? BenchedRows() : flags.instr);
   if (!ops.ok()) return ending.Say(ops.status());
   const DeviceOr host = OpenHost();
-  const Settings settings = {{"machine", host.ok() ? (*host)->identity() : "unknown"},
+  const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
                              {"lanes", Lanes()},
                              {"strategy", flags.strategy},
                              {"time", absl::FormatDuration(*time)},
@@ -301,7 +301,7 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
     Json json = {{"version", version}};
     for (const auto& [name, value] : settings) json[name] = value;
     json.update({{"stopped_by", stopped},
-                 {"device", device == nullptr ? "" : device->identity()},
+                 {"device", device == nullptr ? "" : Name(device->identity())},
                  {"compared", Json()},
                  {"rows", Json::array()}});
     if (compares) {

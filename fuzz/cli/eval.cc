@@ -81,7 +81,7 @@ void RunEval(const std::string& name, const std::string& device_spec, const Glob
     device = OpenDeviceAndWarn(device_spec, console);
     if (!device.ok()) return ending.Say(device.status());
     if (absl::Status s = (*device)->Supports(**op); !s.ok()) return ending.Say(s);
-    identity = PlainLine((*device)->identity());
+    identity = PlainLine(Name((*device)->identity()));
   }
   std::unique_ptr<Output> output;
   if (globals.json) {

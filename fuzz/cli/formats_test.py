@@ -160,12 +160,16 @@ def sealed(text):
 def test_run():
     mmadiff('run', *DEVICE, '--cases=2000', '--threads=1')
     folder, = pathlib.Path('mmadiff-runs').iterdir()
-    manifest = file(folder / 'manifest.txtpb')
-    sealed(manifest)
+    manifest = sealed(file(folder / 'manifest.txtpb'))
+    named, = re.findall('\nrun: "(.*)"', manifest)
+    manifest = re.sub(r'identity \{[^}]*\}\n|run: .*\n', '', manifest)
+    name = 'device_identity: "simulator, model version %s, with none=0"\n' % re.findall('model_version: "(.*)"', manifest)[0]
+    manifest = re.sub(r'(device: .*\n)', r'\1' + name, manifest).encode()
+    manifest += b'# xxh3: %032x\n' % xxh3_128(manifest)
     assert folder.name == f'{xxh3_64(manifest):016x}'
     log, = folder.glob('units-000000-*.log')
     run, records, ended, skipped = read_log(file(log))
-    assert run == xxh3_128(manifest) and len(records) == 1 and not ended and skipped == 0
+    assert run == xxh3_128(manifest) == int(named, 16) and len(records) == 1 and not ended and skipped == 0
     unit = fields(records[0])
     assert unit[4] == [2000] and 6 not in unit  # cases, no mismatches
     digest = sum(xxh3_128(in_8_bytes(dot[-1:]), case) for case, dot in enumerate(answers(FMA, 2000)))
@@ -199,7 +203,7 @@ def check_answers(data):
 def test_survey():
     mmadiff('survey', '--out=survey', *DEVICE, '--cases=50', '--max_total_time=0')
     run, records, ended, _ = read_log(file('survey/answers.log'))
-    kinds, message = [], b''
+    kinds, message, results, log = [], b'', 0, b''
     for part in map(fields, records):
         number, of, kind = (part.get(field, [0])[0] for field in (1, 2, 3))
         message = (message if number else b'') + part.get(4, [b''])[0]
@@ -208,6 +212,12 @@ def test_survey():
         kinds.append(kind)
         if len(kinds) == 1:
             assert run == xxh3_128(message) and fields(message)[5] == [b'faulty:none=0']
+        elif kind == 0:
+            results, log = results + 1, b'%032x' % xxh3_128(log + message)
+    for name, end in ('survey.md', b' -->\n'), ('survey.json', b'"\n}\n'):
+        page = file(f'survey/{name}')
+        before, stamp = re.fullmatch(rb'(.*stamp\W+)([0-9a-f:]+)' + end, page, re.S).groups()
+        assert stamp == b'%d:%s:%032x' % (results, log, xxh3_128(before))
     assert kinds[0] == 1 and kinds[-1] == 2 and set(kinds[1:-1]) == {0} and not ended
 
 

@@ -143,9 +143,10 @@ std::string IndistinctText(const Identification& id, size_t width) {
 // The conclusion, what it rests on, and last the answers.
 std::string Text(const Identification& id, const Device& device, bool recorded,
                  const TextStyle& style) {
-  std::string text = Wrap(absl::StrCat("device ", device.name(), ": ", PlainLine(device.identity()),
-                                       "\n", Conclusion(id), "\n"),
-                          style.width, 2);
+  std::string text =
+      Wrap(absl::StrCat("device ", device.name(), ": ", PlainLine(Name(device.identity())), "\n",
+                        Conclusion(id), "\n"),
+           style.width, 2);
   std::vector<std::pair<std::string, std::string>> verdicts;
   for (const ArchVerdict& v : id.archs) verdicts.push_back({v.arch, VerdictText(id, v)});
   absl::StrAppend(&text, Grouped(verdicts, style.width), IndistinctText(id, style.width));
@@ -197,7 +198,7 @@ std::string AsJson(const Identification& id, const Device& device, bool recorded
     indistinct.push_back({{"x", id.archs[i.x].arch}, {"y", id.archs[i.y].arch}, {"why", i.why}});
   }
   return JsonText({{"device", device.name()},
-                   {"identity", device.identity()},
+                   {"identity", Name(device.identity())},
                    {"recorded", recorded},
                    {"asked", asked},
                    {"architectures", archs},

@@ -105,12 +105,12 @@ void Describe(const Device& device, std::string& line, Json& json) {
   }
   const auto unmodelled = std::ranges::count_if(
       UnmodelledOperations(), [&](const Operation& op) { return device.Supports(op).ok(); });
-  absl::StrAppend(&line, device.identity(), "; instructions: ", native, " native, ", emulated,
+  absl::StrAppend(&line, Name(device.identity()), "; instructions: ", native, " native, ", emulated,
                   " emulated");
   if (unmodelled > 0) {
     absl::StrAppend(&line, ", ", unmodelled, " without a model (for survey, probe and record)");
   }
-  json["identity"] = device.identity();
+  json["identity"] = Name(device.identity());
   json["native"] = native;
   json["emulated"] = emulated;
   json["without_model"] = unmodelled;

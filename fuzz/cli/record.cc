@@ -46,7 +46,7 @@ void RecordIntoLog(const RecordFlags& flags, Engine& engine,
     console.Warn("nothing was recorded");
     return SayDropped(outcome->dropped, false, ending);
   }
-  const std::string identity = engine.device().identity();
+  const std::string identity = Name(engine.device().identity());
   if (json) {
     PrintJson(flags, identity, {{"dot_products", outcome->dot_products}}, outcome->dropped,
               console);
@@ -95,7 +95,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
   std::vector<absl::Status> dropped;
   for (const auto& [op, status] : outcome->dropped) dropped.push_back(status);
   const size_t instructions = ops.size() - dropped.size();
-  const std::string identity = engine.device().identity();
+  const std::string identity = Name(engine.device().identity());
   if (json) {
     PrintJson(flags, identity,
               {{"instructions", instructions},

@@ -83,7 +83,7 @@ absl::StatusOr<std::vector<const Operation*>> SupportedOperations(const RunFlags
 
 // mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again.
 std::string DefaultWorkdir(const RunManifest& manifest) {
-  const std::string text = FormatManifest(manifest);
+  const std::string text = CanonicalManifest(manifest);
   const uint64_t hash = XXH3_64bits(text.data(), text.size());
   return absl::StrCat("mmadiff-runs/", absl::Hex(hash, absl::kZeroPad16));
 }
@@ -102,7 +102,7 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
 
 std::string Plan(const CampaignOptions& options, const RunManifest& manifest,
                  const Device& device) {
-  std::string text = absl::StrCat("device    ", device.name(), " (", device.identity(),
+  std::string text = absl::StrCat("device    ", device.name(), " (", Name(device.identity()),
                                   ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
                                   "\nworkdir   ", options.workdir, "\n");
   if (options.shards > 1) {
@@ -121,7 +121,7 @@ std::string PlanJson(const CampaignOptions& options, const RunManifest& manifest
                      const Device& device) {
   using Json = nlohmann::ordered_json;
   Json json = {{"device", device.name()},
-               {"identity", device.identity()},
+               {"identity", Name(device.identity())},
                {"strategy", options.strategy->name},
                {"seed", options.seed},
                {"workdir", options.workdir},
@@ -219,7 +219,7 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   WarnOfEquivalent(flags.device, options.ops, console);
   if (!globals.quiet) {
     constexpr size_t kMost = 200;  // bytes of an identity that may name many programs
-    std::string identity = device.identity();
+    std::string identity = Name(device.identity());
     if (identity.size() > kMost) identity = PlainLine(identity.substr(0, kMost)) + "...";
     console.Status(absl::StrCat("mmadiff: ", CountText(options.ops.size(), "instruction"), " on ",
                                 identity, ", ", CountText(options.threads, "thread"), ", ",

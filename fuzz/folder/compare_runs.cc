@@ -109,7 +109,7 @@ class RunsComparer {
     const auto machines = [](const Side& s) { return absl::StrJoin(s.status.machines, "; "); };
     const auto rate = [](const Side& s) { return absl::StrCat(std::round(s.status.rate)); };
     Fact("device", x.device, y.device);
-    Fact("identity", x.device_identity, y.device_identity);
+    Fact("identity", Name(x.device_identity), Name(y.device_identity));
     Fact("machines", machines(x_), machines(y_));
     Fact("program", x.tool_version, y.tool_version);
     Fact("model version", x.model_version, y.model_version);
@@ -197,8 +197,8 @@ absl::Status CompareRuns(const std::string& first, const std::string& second, co
                              y = ReadSide(second, difference.damage);
   if (!x.ok()) return x.status();
   if (!y.ok()) return y.status();
-  difference.answers.first = x->manifest.device_identity;
-  difference.answers.second = y->manifest.device_identity;
+  difference.answers.first = Name(x->manifest.device_identity);
+  difference.answers.second = Name(y->manifest.device_identity);
   RunsComparer(*x, *y, bins, difference).Compare();
   return absl::OkStatus();
 }

@@ -231,7 +231,7 @@ TEST_F(CompareRunsTest, WhatIsNotThereOrOfAnotherKindIsRefused) {
 
 TEST_F(CompareRunsTest, NamesOfDevicesCannotMoveTheCursor) {
   RunManifest hostile = Manifest();
-  hostile.device_identity = "a\033[2J";
+  hostile.device_identity = Identity::Named("a\033[2J");
   const RunsDifference d = Compare(Attempt("x", Clean()), Attempt("y", Clean(), hostile));
   EXPECT_EQ(d.Text().find('\033'), std::string::npos);
 }

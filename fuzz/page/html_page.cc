@@ -87,7 +87,8 @@ std::string Facts(const ReportRun& run) {
     if (value.empty()) return;
     absl::StrAppend(&html, "<dt>", what, "</dt><dd>", Html(value), "</dd>\n");
   };
-  add("Device", absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", m.device_identity));
+  add("Device",
+      absl::StrCat(m.device, m.device_identity.empty() ? "" : ": ", Name(m.device_identity)));
   add("Machines", absl::StrJoin(run.machines, "; "));
   add("When", run.rate.end == 0
                   ? "not known"
@@ -296,7 +297,7 @@ std::string HtmlPage(const ReportData& data) {
   }
   for (size_t i = 0; i < data.runs.size(); ++i) {
     const ReportRun& run = data.runs[i];
-    const std::string& identity = run.manifest.device_identity;
+    const std::string identity = Name(run.manifest.device_identity);
     absl::StrAppend(&body, "<div id=\"run", i + 1, "\">",
                     RunHtml(run, "h1", identity.empty() ? "A run" : identity), "</div>\n");
   }

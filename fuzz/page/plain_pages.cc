@@ -77,7 +77,7 @@ void AddRun(const ReportRun& run, std::string& page) {
     if (!value.empty()) absl::StrAppend(&page, "* ", what, ": ", PlainLine(value), "\n");
   };
   absl::StrAppend(&page, "# ", PlainLine(m.device), "\n\n**", PlainLine(Sentence(run)), "**\n\n");
-  fact("device", m.device_identity);
+  fact("device", Name(m.device_identity));
   fact("machines", absl::StrJoin(run.machines, "; "));
   if (run.rate.end != 0) {
     fact("when", absl::StrCat(UtcTime(run.rate.begin), " to ", UtcTime(run.rate.end)));
@@ -191,7 +191,7 @@ Json JsonOf(const ReportRun& run) {
     survivors.push_back({{"instruction", op}, {"change", change}});
   }
   return {{"device", m.device},
-          {"device_identity", m.device_identity},
+          {"device_identity", Name(m.device_identity)},
           {"tool_version", m.tool_version},
           {"model_version", m.model_version},
           {"generator_version", m.generator_version},
@@ -258,7 +258,7 @@ std::string CsvPage(const ReportData& data) {
       absl::StrAppend(
           &page,
           absl::StrJoin(
-              {Field(run.manifest.device), Field(run.manifest.device_identity),
+              {Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
                Field(row.instruction), std::string(NameOf(row.state)),
                absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
                absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),

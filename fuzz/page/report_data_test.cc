@@ -236,7 +236,8 @@ TEST(CrossesTest, EmptyCellsAreMissingUnlessNothingReachesThem) {
 TEST(HtmlPageTest, WhatOthersWroteIsText) {
   const std::string evil = "<script>alert(1)</script>\x1b[31m\"'&";
   ReportRun run;
-  run.manifest.device = run.manifest.device_identity = run.manifest.strategy = evil;
+  run.manifest.device = run.manifest.strategy = evil;
+  run.manifest.device_identity = Identity::Named(evil);
   run.folders = run.machines = run.distrusted = run.damage = run.rate.machines = {evil};
   run.rate.begin = 1;
   run.rate.end = 2;

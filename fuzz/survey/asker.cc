@@ -33,11 +33,6 @@ double Seconds(Clock::time_point since) {
   return std::chrono::duration<double>(Clock::now() - since).count();
 }
 
-std::string IdentityOf(const Device& device) {
-  const std::string fingerprint = device.Fingerprint();
-  return PlainLine(device.identity() + (fingerprint.empty() ? "" : ", " + fingerprint));
-}
-
 // Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
 // people are to know on what it dies, what it is asked before it is asked.
 class ObservedDevice : public Device {
@@ -47,7 +42,7 @@ class ObservedDevice : public Device {
       : device_(device), send_(send), name_(std::move(name)) {}
 
   std::string name() const override { return device_.name(); }
-  std::string identity() const override { return device_.identity(); }
+  Identity identity() const override { return device_.identity(); }
   bool IsSlow() const override { return device_.IsSlow(); }
   std::vector<std::string> Modes() const override { return device_.Modes(); }
   void SetMode(absl::string_view mode) override {
@@ -190,9 +185,10 @@ class Asker {
     if (engine == nullptr) {
       EngineOr opened = open_(job_.manifest.device + variant);
       if (!opened.ok()) return opened.status();
-      const std::string identity = IdentityOf((*opened)->device());
-      if (variant.empty() && job_.identify.empty() && identity != job_.manifest.device_identity) {
-        return absl::UnavailableError(absl::StrCat("it is another device now: ", identity));
+      const Identity identity = IdentityOfRun((*opened)->device());
+      if (variant.empty() && job_.identify.empty() &&
+          !(identity == job_.manifest.device_identity)) {
+        return absl::UnavailableError(absl::StrCat("it is another device now: ", Name(identity)));
       }
       engine = *std::move(opened);
       // Whoever waits for the device asks this: so it waits, and does not hang.
@@ -214,7 +210,7 @@ class Asker {
     SurveyMessage message;
     message.kind = SurveyMessage::kIdentity;
     message.identity.device = PlainLine(device.name());
-    message.identity.device_identity = IdentityOf(device);
+    message.identity.device_identity = IdentityOfRun(device);
     std::vector<const Operation*> ops;
     for (const std::string& glob : job_.identify) {
       for (const Operation* op : MatchOperations(glob, Models::kOptional)) {

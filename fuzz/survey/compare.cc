@@ -227,8 +227,8 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
                                      y = Whole(second, difference.warnings);
   if (!x.ok()) return x.status();
   if (!y.ok()) return y.status();
-  difference.first = x->manifest.device_identity;
-  difference.second = y->manifest.device_identity;
+  difference.first = Name(x->manifest.device_identity);
+  difference.second = Name(y->manifest.device_identity);
   difference.torn_first = !x->stats.damage.empty();
   difference.torn_second = !y->stats.damage.empty();
   CompareAnswers(Everything(*x), Everything(*y), difference);

@@ -30,7 +30,7 @@ class CompareTest : public TestFolder {
                     uint64_t seed = 1) {
     SurveyManifest manifest;
     manifest.seed = seed;
-    manifest.device_identity = name;
+    manifest.device_identity = Identity::Named(name);
     std::filesystem::create_directory(Path(name));
     auto log = SurveyLog::Create(Path(name), manifest);
     EXPECT_TRUE(log.ok());

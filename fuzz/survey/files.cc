@@ -18,6 +18,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/findings.h"
 #include "fuzz/survey/page.h"
+#include "fuzz/survey/stamp.h"
 #include "sim/operation.h"
 
 namespace mmadiff {
@@ -181,8 +182,13 @@ absl::Status WriteSurveyFiles(const std::string& folder, const SurveySummary& su
                               std::string& note) {
   RemoveOld(folder);
   absl::Status s = RecordingOf(*summary.outcome, note).Write(folder + "/recording");
-  if (s.ok()) s = WriteFileDurably(folder + "/survey.json", SurveyJson(summary));
-  if (s.ok()) s = WriteFileDurably(folder + "/survey.md", SurveyPage(summary));
+  const absl::StatusOr<StoredSurvey> log = ReadSurvey(folder);
+  if (s.ok()) s = log.status();
+  const auto write = [&](const char* name, const std::string& page) {
+    if (s.ok()) s = WriteFileDurably(folder + name, Stamped(page, *log, log->results.size()));
+  };
+  write("/survey.json", SurveyJson(summary));
+  write("/survey.md", SurveyPage(summary));
   return s.ok() ? s : absl::DataLossError(s.message());
 }
 

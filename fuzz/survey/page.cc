@@ -132,7 +132,7 @@ void AddOpenAnswers(const SurveySummary& summary, std::string& page) {
 std::string SurveyPage(const SurveySummary& summary) {
   const SurveyManifest& manifest = summary.outcome->manifest;
   std::string page = absl::StrCat(
-      "# Survey of ", manifest.device_identity, "\n\nDevice `", manifest.device, "`",
+      "# Survey of ", Name(manifest.device_identity), "\n\nDevice `", manifest.device, "`",
       summary.hardware.empty() ? "" : ", " + summary.hardware, "; mmadiff ", manifest.tool_version,
       ", model ", manifest.model_version, ", generator ", manifest.generator_version, ", seed ",
       manifest.seed, ". ", summary.rows.size(), " rows.\n\n## Contradictions with the tables\n\n");
@@ -183,8 +183,8 @@ std::string SurveyScreen(const SurveySummary& summary, const std::string& folder
   const auto add = [&](absl::string_view label, absl::string_view words) {
     text += Labelled(absl::StrFormat("%-9s", label), words, style.width);
   };
-  add("surveyed",
-      absl::StrCat(summary.rows.size(), " rows of ", summary.outcome->manifest.device_identity));
+  add("surveyed", absl::StrCat(summary.rows.size(), " rows of ",
+                               Name(summary.outcome->manifest.device_identity)));
   for (const SurveyContradiction& c : summary.contradictions) add("differs", c.Text());
   if (summary.contradictions.empty()) add("differs", "nothing that was asked");
   const size_t missing = NotReached(*summary.outcome).size();
@@ -241,7 +241,7 @@ std::string SurveyJson(const SurveySummary& summary) {
   }
   for (const SurveyTask& task : NotReached(*summary.outcome)) missing.push_back(task.Text());
   const Json all = {{"device", manifest.device},
-                    {"device_identity", manifest.device_identity},
+                    {"device_identity", Name(manifest.device_identity)},
                     {"hardware", summary.hardware},
                     {"tool_version", manifest.tool_version},
                     {"model_version", manifest.model_version},

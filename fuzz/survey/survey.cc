@@ -148,7 +148,7 @@ class Survey {
     std::vector<const Operation*> ops;
     for (const auto& i : manifest.instructions)
       ops.push_back(FindOperation(i.name, Models::kOptional));
-    const auto planned = PlanRawCases(ops, manifest.device_identity, kMostRawCases,
+    const auto planned = PlanRawCases(ops, Name(manifest.device_identity), kMostRawCases,
                                       std::min(options_.max_bytes / kRawShare, kMostRawBytes));
     if (!planned.ok()) {
       outcome_.warnings.push_back(

@@ -53,7 +53,7 @@ class TestDevice : public ChangedDevice {
         has_all_(has_all) {}
 
   std::string name() const override { return "test"; }
-  std::string identity() const override { return identity_; }
+  Identity identity() const override { return Identity::Named(identity_); }
   bool IsSlow() const override { return slow_ > absl::ZeroDuration(); }
   absl::Status Supports(const Operation& op) const override {
     const bool has = has_all_ || op.name == kBf16Mma || op.name == kTf32Mma || op.name == kFma;

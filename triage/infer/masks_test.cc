@@ -19,7 +19,7 @@ class TreeDevice : public Device {
   TreeDevice(SummationTree tree, int kept) : tree_(std::move(tree)), kept_(kept) {}
 
   std::string name() const override { return "tree"; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     for (int64_t i = 0; i < batch.dot_products(); ++i) {

@@ -19,7 +19,7 @@ class TwoNodes : public Device {
   TwoNodes(int kept, Rule rule, int last) : kept_(kept), rule_(rule), last_(last) {}
 
   std::string name() const override { return "nodes"; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     const Model& m = op.model;

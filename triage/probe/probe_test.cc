@@ -151,7 +151,7 @@ class OtherModel : public Device {
  public:
   explicit OtherModel(const Model& model) : model_(model) {}
   std::string name() const override { return "other model"; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
@@ -212,7 +212,7 @@ class Changing : public Device {
   using Change = uint64_t (*)(uint64_t word, size_t index);
   explicit Changing(Change change) : change_(change) {}
   std::string name() const override { return "changing"; }
-  std::string identity() const override { return "test"; }
+  Identity identity() const override { return Identity::Named("test"); }
   absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     d.resize(batch.dot_products());
