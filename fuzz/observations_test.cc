@@ -52,7 +52,7 @@ TEST_P(MeasuredOperation, ModelGivesTheRecordedAnswers) {
     EXPECT_NE(recording.identity, "") << "no '# device:' line";
     std::vector<uint64_t> model(recording.inputs.dot_products());
     Simulate(op.model, recording.inputs, model);
-    EXPECT_EQ(model, recording.d) << recording.where;
+    EXPECT_EQ(model, recording.d) << Name(recording.where);
     return absl::OkStatus();
   };
   const auto stats = ReadRecordings(file, "", compare);
@@ -84,7 +84,7 @@ TEST(Observations, EveryFolderIsTheModels) {
       if (!inputs.ok()) return inputs.status();
       std::vector<uint64_t> model(inputs->dot_products());
       Simulate(recording.op->model, *inputs, model);
-      EXPECT_TRUE(Differences(*recording.op, model, recording.d).empty()) << recording.where;
+      EXPECT_TRUE(Differences(*recording.op, model, recording.d).empty()) << Name(recording.where);
       return absl::OkStatus();
     };
     const absl::Status read = ReadRecordingFolder(folder, compare, stats);

@@ -158,7 +158,7 @@ class Replay {
     if (!name.ok()) return name.status();
     Batch inputs;
     Generate(name->stream, name->index, 1, inputs);
-    return Live(*name->stream.op, inputs, argument);
+    return Live(*name->stream.op, inputs, {argument});
   }
 
   // The log is what counts. Its recording and its pages are copies for others.
@@ -231,14 +231,14 @@ class Replay {
   absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
     if (device_ != nullptr) {
       // In a folder, instructions that the device lacks are counted and left out.
-      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, file);
+      if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file});
       ++outcome_.unsupported;
       return absl::OkStatus();
     }
     for (const Answer& answer : c.answers) {
       // A prediction of the model that a device refutes is no expectation any more.
       if (answer.IsPrediction() && c.answers.size() > 1) continue;
-      Compare(*c.op, c.inputs, answer.d, file, answer.device);
+      Compare(*c.op, c.inputs, answer.d, {file}, answer.device);
     }
     return absl::OkStatus();
   }
@@ -289,8 +289,7 @@ class Replay {
     if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
     const absl::StatusOr<Batch> inputs = InputsOf(recording);
     if (!inputs.ok()) return inputs.status();
-    Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
-            recording.line);
+    Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
     if (device_ == nullptr) return absl::OkStatus();
     if (!device_->Lacks(*recording.op)) return Live(*recording.op, *inputs, recording.where);
     ++outcome_.unsupported;
@@ -367,10 +366,9 @@ class Replay {
         return absl::OkStatus();
       }
       if (device_ != nullptr) {
-        return Live(*recording.op, *inputs, recording.where, recording.line);
+        return Live(*recording.op, *inputs, recording.where);
       }
-      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity,
-              recording.line);
+      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
       return absl::OkStatus();
     };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
@@ -393,24 +391,22 @@ class Replay {
     }
   }
 
-  absl::Status Live(const Operation& op, const Batch& inputs, const std::string& where,
-                    uint64_t line = 0) {
+  absl::Status Live(const Operation& op, const Batch& inputs, const StoredAt& where) {
     if (device_->Lacks(op)) return device_->device().Supports(op);
     const auto answers = device_->Ask(op, inputs);
     if (!answers.ok() || !answers->has_value()) return answers.status();
-    Add(op, inputs, **answers, where, device_->device().name(), line);
+    Add(op, inputs, **answers, where, device_->device().name());
     outcome_.answered += inputs.dot_products() - (*answers)->flaky.size();
     return absl::OkStatus();
   }
 
   void Compare(const Operation& op, const Batch& inputs, const std::vector<uint64_t>& d,
-               const std::string& where, const std::string& answering, uint64_t line = 0) {
-    Add(op, inputs, {d, {}, ::mmadiff::Compare(op, inputs, d), {}}, where, answering, line);
+               const StoredAt& where, const std::string& answering) {
+    Add(op, inputs, {d, {}, ::mmadiff::Compare(op, inputs, d), {}}, where, answering);
   }
 
-  // `line` is that of the first dot product, the end of `where`; 0 when there are no lines.
   void Add(const Operation& op, const Batch& inputs, const AskedAnswers& answers,
-           const std::string& where, const std::string& answering, uint64_t line) {
+           const StoredAt& where, const std::string& answering) {
     const std::string device = PlainLine(answering);  // it may come from a file
     const auto& [model, differing] = answers.comparison;
     const uint64_t compared = model.size() - answers.flaky.size();
@@ -424,13 +420,10 @@ class Replay {
                           : differing.empty()    ? Replayed::kEqual
                                                  : Replayed::kDiffers;
     said_ = std::max(said_.value_or(said), said);
-    TestResult result = {absl::StrCat(where, " ", device), ""};
-    Recording first;
-    first.where = where;
-    first.line = line;
+    TestResult result = {absl::StrCat(Name(where), " ", device), ""};
     const auto print = [&, &model = model](int64_t element, bool flaky) {
       if (mismatches_.full()) return;
-      const std::string at = WhereOf(first, element);
+      const std::string at = Name(where + element);
       const ReplayReport report =
           flaky ? ReportFlaky(op, inputs, answers, element, at, device, "", console_.style())
                 : Mismatch(op, Extract(inputs, element), model[element], answers.d[element], at,

@@ -44,7 +44,7 @@ absl::Status UnmodelledReplay::Compare(const Recording& recording) {
         style_);
     first->json.update({{"recorded", recorded}, {"recorded_by", by}});
   }
-  Add(recording.where, first);
+  Add(Name(recording.where), first);
   return absl::OkStatus();
 }
 

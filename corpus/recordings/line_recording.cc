@@ -92,7 +92,7 @@ class LineReader {
   absl::Status opened() const { return error_ == 0 ? absl::OkStatus() : CannotOpen(path_, error_); }
   uint64_t number() const { return number_; }
   bool cut() const { return cut_; }  // the last line has no line end
-  std::string Where() const { return absl::StrCat(path_, ":", number_); }
+  StoredAt Where() const { return {path_, number_}; }
 
   // False at the end.
   absl::StatusOr<bool> Next(std::string& line) {
@@ -152,7 +152,7 @@ absl::Status VerifyHash(const std::string& path) {
   std::string line;
   bool demanded = false, dots = false;
   const auto error = [&lines](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat(lines.Where(), ": ", what, "; no line was used"));
+    return absl::DataLossError(absl::StrCat(Name(lines.Where()), ": ", what, "; no line was used"));
   };
   for (;;) {
     const absl::StatusOr<bool> more = lines.Next(line);
@@ -229,7 +229,7 @@ class LineRecordingReader {
 
   template <typename... Parts>
   absl::Status Error(const Parts&... parts) const {
-    return absl::DataLossError(absl::StrCat(lines_.Where(), ": ", parts...));
+    return absl::DataLossError(absl::StrCat(Name(lines_.Where()), ": ", parts...));
   }
 
   absl::Status CheckLines() const {
@@ -253,7 +253,7 @@ class LineRecordingReader {
       return s.ok() ? s : absl::InvalidArgumentError(s.message());
     }
     return absl::InvalidArgumentError(
-        absl::StrCat(lines_.Where(),
+        absl::StrCat(Name(lines_.Where()),
                      ": of which instruction? Neither a line \"# instruction: ARCH/INSTRUCTION\" "
                      "nor the file name says; write that line at its beginning, with any "
                      "architecture that has the instruction (`replay` takes --instr)"));
@@ -273,10 +273,7 @@ class LineRecordingReader {
     }
     if (expected_.has_value() && lines_.cut()) return Error("the line was cut off: it has no end");
     ++since_;
-    if (portion_.d.empty()) {
-      portion_.where = lines_.Where();
-      portion_.line = lines_.number();
-    }
+    if (portion_.d.empty()) portion_.where = lines_.Where();
     Batch& inputs = portion_.inputs;
     inputs.a.insert(inputs.a.end(), parsed->dot.a.begin(), parsed->dot.a.end());
     inputs.b.insert(inputs.b.end(), parsed->dot.b.begin(), parsed->dot.b.end());

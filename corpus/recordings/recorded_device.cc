@@ -299,14 +299,13 @@ class RecordedAnswers {
   }
 
   Place PlaceOf(const Recording& r, int64_t index) {
-    const std::string file = r.line > 0 ? r.where.substr(0, r.where.rfind(':')) : r.where;
-    if (files_.empty() || files_.back() != file) files_.push_back(file);
-    const uint64_t line = r.line > 0 ? r.line + index : 0;
-    return {static_cast<uint32_t>(files_.size() - 1), static_cast<uint32_t>(line)};
+    const StoredAt at = r.where + index;
+    if (files_.empty() || files_.back() != at.file) files_.push_back(at.file);
+    return {static_cast<uint32_t>(files_.size() - 1), static_cast<uint32_t>(at.line)};
   }
 
   std::string Text(const Place& place) const {
-    return place.line == 0 ? files_[place.file] : absl::StrCat(files_[place.file], ":", place.line);
+    return Name(StoredAt{files_[place.file], place.line});
   }
 
   absl::Status Conflict(const Operation& op, const Place& x, uint64_t dx, const Place& y,

@@ -83,7 +83,7 @@ absl::StatusOr<Outputs> ParseOutputs(absl::string_view bytes, const std::string&
   recording.d = UnpackWords(format, message.d());
   if (!FitsFormat(format, recording.d)) return error("a word that exceeds ", format.name);
   recording.identity = message.identity();
-  recording.where = where;
+  recording.where = {where};
   return Outputs{std::move(recording), whole, message.element()};
 }
 
@@ -137,7 +137,7 @@ absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, Reco
       const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
       stats.dot_products += answer.d.size();
       absl::Status s =
-          deliver({c->op, c->inputs, answer.d, who, absl::StrCat(file, ":answers[", i, "]")});
+          deliver({c->op, c->inputs, answer.d, who, {absl::StrCat(file, ":answers[", i, "]")}});
       if (!s.ok()) return s;
     }
   }
@@ -173,7 +173,7 @@ absl::StatusOr<Batch> InputsOf(const Recording& recording) {
   if (!stream.ok()) return stream.status();
   if (inputs.shape != recording.op->shape()) {
     return absl::DataLossError(
-        absl::StrCat(recording.where, ": ", inputs.stream, " has whole executions"));
+        absl::StrCat(recording.where.file, ": ", inputs.stream, " has whole executions"));
   }
   Generate(*stream, inputs.first, inputs.count, inputs);
   return inputs;
@@ -187,9 +187,9 @@ absl::StatusOr<CaseStream> StoredStream(const std::string& name, const Operation
 }
 
 std::string WhereOf(const Recording& r, int64_t index) {
-  if (r.line > 0) return absl::StrCat(r.where.substr(0, r.where.rfind(':') + 1), r.line + index);
-  if (r.inputs.stream.empty()) return r.where;
-  return absl::StrCat(r.where, " (case ", r.inputs.stream, ":",
+  const std::string place = Name(r.where + index);
+  if (r.inputs.stream.empty()) return place;
+  return absl::StrCat(place, " (case ", r.inputs.stream, ":",
                       r.inputs.first + index / r.inputs.shape.d_words(), ")");
 }
 

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
+#include "corpus/stored_at.h"
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/batch.h"
@@ -34,8 +35,7 @@ struct Recording {
   Batch inputs;
   std::vector<uint64_t> d;  // inputs.dot_products() words
   std::string identity;     // of the device that answered
-  std::string where;        // "FILE:LINE" of the first, for messages
-  uint64_t line = 0;        // the LINE; dot product i is line + i. 0 when not in the line protocol
+  StoredAt where;           // dot product i is in the line `where` + i
 };
 
 // The inputs, generated where a recording only names them; kDataLoss when it names none, or those

@@ -151,7 +151,7 @@ TEST_F(RecordingFile, LinesPlainAndGzip) {
     const Recording& r = all.recordings[0];
     EXPECT_EQ(r.op->name, kFma);
     EXPECT_EQ(r.identity, "CPU 1");
-    EXPECT_EQ(r.where, path + ":4");
+    EXPECT_EQ(Name(r.where), path + ":4");
     EXPECT_EQ(WhereOf(r, 1), path + ":5");
     EXPECT_THAT(r.inputs.a, ElementsAre(0x3f800000, 0x3f800000));
     EXPECT_THAT(r.inputs.b, ElementsAre(0x40000000, 0));
@@ -168,7 +168,7 @@ TEST_F(RecordingFile, CommentsChangeOperationAndDeviceAndKeepLineNumbers) {
   ASSERT_EQ(all.recordings.size(), 4u);
   const auto fact = [&](int i) {
     const Recording& r = all.recordings[i];
-    return absl::StrCat(r.op->name, " ", r.identity, " ", r.line);
+    return absl::StrCat(r.op->name, " ", r.identity, " ", r.where.line);
   };
   EXPECT_EQ(fact(0), "x86/vfmadd231ss K6 1");
   EXPECT_EQ(fact(1), "x86/vfmadd231ss K6 3");
@@ -212,7 +212,7 @@ TEST_F(RecordingFile, LongFilesComeInPortionsWithoutLoss) {
   uint64_t next = 0;
   for (const Recording& r : all.recordings) {
     EXPECT_LE(r.d.size() * 4, size_t{64 << 10});
-    EXPECT_EQ(r.line, next + 1);
+    EXPECT_EQ(r.where.line, next + 1);
     for (size_t i = 0; i < r.d.size(); ++i, ++next) {
       ASSERT_EQ(r.d[i], next);
       ASSERT_EQ(r.inputs.a[i], next);

@@ -47,8 +47,7 @@ absl::StatusOr<Recording> OfLines(const SurveyAnswers& answers, const std::strin
     dots.push_back(std::move(parsed->dot));
   }
   recording.inputs = MakeDotProductBatch(answers.op->shape(), dots);
-  recording.where = absl::StrCat(log, ", ", answers.name, ":1");
-  recording.line = 1;
+  recording.where = {absl::StrCat(log, ", ", answers.name), 1};
   return recording;
 }
 
@@ -66,7 +65,7 @@ absl::StatusOr<Recording> OfOutputs(const SurveyAnswers& answers, const std::str
   recording.inputs.stream = outputs.stream;
   recording.inputs.first = outputs.first;
   recording.d = UnpackWords(format, outputs.d);
-  recording.where = absl::StrCat(log, ", from ", outputs.stream, ":", outputs.first, " on");
+  recording.where = {absl::StrCat(log, ", from ", outputs.stream, ":", outputs.first, " on")};
   return recording;
 }
 

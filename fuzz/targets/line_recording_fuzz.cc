@@ -27,7 +27,7 @@ std::string Compressed(absl::string_view text) {
 std::string Read(absl::string_view bytes) {
   std::string all;
   const auto add = [&all](const mmadiff::Recording& r) {
-    Check(static_cast<int64_t>(r.d.size()) == r.inputs.dot_products() && r.line > 0);
+    Check(static_cast<int64_t>(r.d.size()) == r.inputs.dot_products() && r.where.line > 0);
     for (uint64_t d : r.d) absl::StrAppend(&all, r.op->name, " ", d, " of ", r.identity, "\n");
     return absl::OkStatus();
   };
