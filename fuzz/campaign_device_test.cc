@@ -54,8 +54,10 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   const CampaignOutcome outcome =
       Run(Options("w"), []() -> DeviceOr { return std::make_unique<Garbage>(); });
   EXPECT_TRUE(outcome.durable.ok()) << outcome.durable;
-  EXPECT_FALSE(outcome.device.ok());
-  EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("cannot be read"));
+  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
+  EXPECT_EQ(outcome.ops[0].dropped, absl::DataLossError("cannot be read"));
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
 }
 
 TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {

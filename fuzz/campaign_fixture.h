@@ -13,7 +13,7 @@
 #include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
-#include "fuzz/campaign.h"
+#include "fuzz/ask/run.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"

@@ -241,7 +241,10 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   finding.device = device.name();
   finding.diagnosis = i->Text();
   finding.spent = i->spent ? i->executions : 0;
-  if (absl::Status s = FileCases(i->cases, device, folder, finding); !s.ok()) return s;
+  if (absl::Status s =
+          FileCases(i->cases, IdentityFor(device, *subject.mismatch.op), folder, finding);
+      !s.ok())
+    return s;
   finding.cases = 1;
   minimized.minimal = i->cases.front().mismatch;
   return minimized;

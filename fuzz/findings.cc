@@ -51,13 +51,13 @@ std::string Now() {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
 }
 
-RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
-                                absl::string_view source) {
+RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
+                                absl::string_view identity, absl::string_view source) {
   const Mismatch& m = kept.mismatch;
   RegressionCase c;
   c.op = m.op;
   c.inputs = m.inputs;
-  c.answers = {{device.name(), IdentityFor(device, *c.op), Now(), m.device},
+  c.answers = {{std::string(device), std::string(identity), Now(), m.device},
                {absl::StrCat("model:", kModelVersion), "", Now(), m.model}};
   c.slug = Slug(kept.signature);
   c.signature = kept.signature;
@@ -67,22 +67,21 @@ RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
   return c;
 }
 
-absl::StatusOr<Next> Findings::Add(Device& device, const CaseName& name, const Mismatch& found) {
-  OfOperation* of_op;
-  {
-    std::lock_guard lock(mutex_);
-    of_op = &ops_[found.op->name];
-  }
-  std::lock_guard lock(of_op->mutex);
-  const uint64_t count = ++of_op->cases;
-  if (max_cases_ != 0 && count > max_cases_) return Next::kStop;
-  const absl::Status status = AddTo(*of_op, device, name, found);
-  if (!status.ok()) return status;
-  return count == max_cases_ ? Next::kStop : Next::kGoOn;
+uint64_t Findings::Left(const Operation& op) const {
+  if (max_cases_ == 0) return UINT64_MAX;
+  const auto of_op = ops_.find(op.name);
+  return max_cases_ - (of_op == ops_.end() ? 0 : std::min(max_cases_, of_op->second.cases));
 }
 
-absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName& name,
-                             const Mismatch& found) {
+std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
+  if (Left(*found.op) == 0) return std::nullopt;
+  OfOperation& of_op = ops_[found.op->name];
+  ++of_op.cases;
+  if (CountIfKnown(of_op, found)) return std::nullopt;
+  return InvestigateTask{name, found, of_op.observed, std::exchange(of_op.earlier, {})};
+}
+
+bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   const Operation& op = *found.op;
   const std::vector<Observed> observed = ObservedResults(found);
   const auto gives = [&](const Bucket& b) {
@@ -91,7 +90,7 @@ absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName&
   for (Bucket& bucket : of_op.buckets) {
     if (!bucket.finding.flaky && gives(bucket)) {
       ++bucket.finding.cases;
-      return absl::OkStatus();
+      return true;
     }
   }
   const std::string seen = Signature(op, observed);
@@ -102,80 +101,66 @@ absl::Status Findings::AddTo(OfOperation& of_op, Device& device, const CaseName&
         of_op.unexplained && !bucket.change && !bucket.unconfirmed && bucket.classes.contains(way);
     if (flaky ? bucket.signature != seen : !lost) continue;
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
-    const uint64_t cases = ++bucket.finding.cases;
-    if (!flaky || (cases >= 16 && !std::has_single_bit(cases))) return absl::OkStatus();
-    --bucket.finding.cases;
-    Bucket again;
-    const absl::Status s = Investigate(of_op, device, name, found, observed, again);
-    Join(of_op, std::move(again));
-    return s;
+    const uint64_t cases = bucket.finding.cases + 1;
+    if (flaky && (cases < 16 || std::has_single_bit(cases))) return false;
+    bucket.finding.cases = cases;
+    return true;
   }
+  return false;
+}
+
+absl::Status Findings::File(const TaskResult& investigated) {
+  const auto& task = std::get<InvestigateTask>(investigated.task.what);
+  const auto& answer = std::get<InvestigateAnswer>(investigated.answer);
+  OfOperation& of_op = ops_[task.mismatch.op->name];
   Bucket bucket;
-  bucket.signature = seen;
-  const absl::Status s = Investigate(of_op, device, name, found, observed, bucket);
-  Join(of_op, std::move(bucket));
-  return s;
-}
-
-absl::Status Findings::Investigate(OfOperation& of_op, Device& device, const CaseName& name,
-                                   const Mismatch& found, std::span<const Observed> observed,
-                                   Bucket& bucket) {
-  const Operation& op = *found.op;
   Finding& finding = bucket.finding;
-  finding.op = op.name;
-  finding.case_name = FormatCaseName(name);
-  finding.device = device.name();
+  finding.op = task.mismatch.op->name;
+  finding.case_name = FormatCaseName(task.name);
+  finding.device = answer.device;
   finding.cases = 1;
-  const absl::Status earlier = AskEarlier(of_op, device, op);
-  const auto result = earlier.ok()
-                          ? mmadiff::Investigate(device, found, name.stream, of_op.observed)
-                          : absl::StatusOr<Investigation>(earlier);
-  absl::Status asked = result.status();
-  if (absl::IsDataLoss(asked)) {  // an unreadable answer; kDataLoss is for files here
-    asked = absl::UnavailableError(asked.message());
-  }
-  finding.flaky = asked.ok() && result->repeatability != Repeatability::kReproduced;
-  std::vector<KeptCase> kept;
-  if (finding.flaky || !asked.ok()) {  // what was seen the first time is the evidence
-    bucket.signature = Signature(op, observed);
-    finding.signature = absl::StrCat(asked.ok() ? kFlaky : kUnconfirmed, bucket.signature);
-    bucket.unconfirmed = !asked.ok();
-    kept.push_back({found, finding.signature, "the device and the model differ, once"});
-  } else {
-    bucket.signature = finding.signature = result->bucket;
-    finding.diagnosis = result->Text();
-    finding.spent = result->spent ? result->executions : 0;
-    kept = result->cases;
-    if (result->diagnosis.changes.empty()) {
-      of_op.unexplained = true;
-      bucket.classes = {GravestClass(op, observed)};
-    } else {
-      bucket.change = result->diagnosis.changes.front();
-      for (const Bucket& b : of_op.buckets) {
-        if (Replaces(bucket, b.finding)) finding.replaces.push_back(b.finding.signature);
-      }
-    }
-    of_op.observed = result->diagnosis.observed;
-  }
-  const absl::Status filed = FileCases(kept, device, folder_, finding);
+  const std::vector<KeptCase> kept = Learn(of_op, task, answer, bucket);
+  const absl::Status filed = FileCases(kept, answer.identity, folder_, finding);
   if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
-  return filed.ok() ? asked : filed;
+  Join(of_op, std::move(bucket));
+  return filed;
 }
 
-absl::Status Findings::AskEarlier(OfOperation& of_op, Device& device, const Operation& op) {
-  for (const Observed& o : std::exchange(of_op.earlier, {})) {
-    const auto d = device.Run(op, MakeDotProductBatch(op.shape(), {o.dot}));
-    if (absl::IsNotFound(d.status())) continue;  // a recording
-    if (!d.ok()) return d.status();
-    if (d->front() == o.d) of_op.observed.push_back(o);
+std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask& task,
+                                      const InvestigateAnswer& answer, Bucket& bucket) const {
+  const Operation& op = *task.mismatch.op;
+  Finding& finding = bucket.finding;
+  const std::vector<Observed> observed = ObservedResults(task.mismatch);
+  of_op.observed = answer.known;
+  finding.flaky = answer.found && answer.found->repeatability != Repeatability::kReproduced;
+  if (finding.flaky || !answer.found) {  // what was seen the first time is the evidence
+    bucket.signature = Signature(op, observed);
+    bucket.unconfirmed = !answer.found;
+    finding.signature = absl::StrCat(finding.flaky ? kFlaky : kUnconfirmed, bucket.signature);
+    return {{task.mismatch, finding.signature, "the device and the model differ, once"}};
   }
-  return absl::OkStatus();
+  const Investigation& found = *answer.found;
+  bucket.signature = finding.signature = found.bucket;
+  finding.diagnosis = found.Text();
+  finding.spent = found.spent ? found.executions : 0;
+  of_op.observed = found.diagnosis.observed;
+  if (found.diagnosis.changes.empty()) {
+    of_op.unexplained = true;
+    bucket.classes = {GravestClass(op, observed)};
+    return found.cases;
+  }
+  bucket.change = found.diagnosis.changes.front();
+  for (const Bucket& b : of_op.buckets) {
+    if (Replaces(bucket, b.finding)) finding.replaces.push_back(b.finding.signature);
+  }
+  return found.cases;
 }
 
-absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
+absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view identity,
                        const std::string& folder, Finding& finding) {
   for (const KeptCase& kept : cases) {
-    const auto path = WriteCase(ToRegressionCase(kept, device, finding.case_name), folder, true);
+    const auto path = WriteCase(ToRegressionCase(kept, finding.device, identity, finding.case_name),
+                                folder, true);
     const absl::Status filed = path.ok() ? Regress(*path) : path.status();
     if (!filed.ok()) return absl::DataLossError(filed.message());
     if (finding.path.empty()) {
@@ -229,7 +214,6 @@ void Findings::Join(OfOperation& of_op, Bucket bucket) {
     remove_files(b->finding);
     b = of_op.buckets.erase(b);
   }
-  std::lock_guard lock(mutex_);
   std::erase_if(earlier_, [&](Finding& f) {
     const bool same = f.signature == bucket.finding.signature;
     if (same || !Replaces(bucket, f)) return false;
@@ -283,7 +267,6 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
 }
 
 std::vector<Finding> Findings::list() const {
-  std::lock_guard lock(mutex_);
   std::vector<Finding> all;
   for (const auto& [op, of_op] : ops_) {
     for (const Bucket& bucket : of_op.buckets) all.push_back(bucket.finding);

@@ -6,7 +6,6 @@
 #include <functional>
 #include <list>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -16,8 +15,8 @@
 #include "absl/status/status.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
+#include "fuzz/ask/task.h"
 #include "fuzz/console.h"
-#include "fuzz/unit_runner.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
 
@@ -48,8 +47,8 @@ struct Finding {
 
 class Findings {
  public:
-  // `folder` receives the files. After `max_cases` mismatching cases of an operation (0: no limit)
-  // Add() returns kStop for that operation. `print`: report each bucket on stdout when it is filed.
+  // `folder` receives the files. An operation has enough after `max_cases` mismatching cases (0: no
+  // limit). `print`: report each bucket on stdout when it is filed.
   Findings(std::string folder, uint64_t max_cases, bool print, Console& console)
       : folder_(std::move(folder)), max_cases_(max_cases), print_(print), console_(console) {}
 
@@ -57,9 +56,13 @@ class Findings {
   // that they are of this run. Returns what is wrong with the others and with what cannot be read.
   std::vector<std::string> LoadEarlier(const std::function<bool(const RegressionCase&)>& own);
 
-  // Thread-safe; `device` is the caller's own. kStop: there are enough. kDataLoss: the case could
-  // not be filed. Any other error is the device's; then the case is filed as it was seen.
-  absl::StatusOr<Next> Add(Device& device, const CaseName& name, const Mismatch& found);
+  // Counts the case if a change that is known gives it. Otherwise it is to be investigated, and until
+  // File() no other of its operation is to be considered.
+  std::optional<InvestigateTask> Consider(const CaseName& name, const Mismatch& found);
+  // Files the answer; of a task that failed the case as it was seen. kDataLoss: it could not be filed.
+  absl::Status File(const TaskResult& investigated);
+  // Mismatching cases until the operation has enough.
+  uint64_t Left(const Operation& op) const;
 
   // Those of this attempt, then the earlier ones.
   std::vector<Finding> list() const;
@@ -75,7 +78,6 @@ class Findings {
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.
   struct OfOperation {
-    std::mutex mutex;  // also while the device is asked
     uint64_t cases = 0;
     std::list<Bucket> buckets;       // in the order of their first cases
     std::vector<Observed> observed;  // what the device answered, as far as it matters
@@ -83,14 +85,11 @@ class Findings {
     bool unexplained = false;
   };
 
-  absl::Status AddTo(OfOperation& of_op, Device& device, const CaseName& name,
-                     const Mismatch& found);
-  // Files and reports it; finding.path is empty if that failed. The device's error, or kDataLoss.
-  absl::Status Investigate(OfOperation& of_op, Device& device, const CaseName& name,
-                           const Mismatch& found, std::span<const Observed> observed,
-                           Bucket& bucket);
-  // Takes over what earlier attempts filed of the operation, if the device says it still.
-  absl::Status AskEarlier(OfOperation& of_op, Device& device, const Operation& op);
+  // Whether a bucket takes the case in without an investigation.
+  bool CountIfKnown(OfOperation& of_op, const Mismatch& found) const;
+  // What the answer says, and the cases to keep.
+  std::vector<KeptCase> Learn(OfOperation& of_op, const InvestigateTask& task,
+                              const InvestigateAnswer& answer, Bucket& bucket) const;
   // Whether the bucket's change, which gives all answers of the operation, takes in the other
   // finding.
   static bool Replaces(const Bucket& bucket, const Finding& other);
@@ -102,17 +101,16 @@ class Findings {
   const uint64_t max_cases_;
   const bool print_;
   Console& console_;
-  mutable std::mutex mutex_;
   std::vector<Finding> earlier_;
   std::map<std::string, OfOperation> ops_;
 };
 
-// The case to file.
-RegressionCase ToRegressionCase(const KeptCase& kept, const Device& device,
-                                absl::string_view source);
+// The case to file. `device`, `identity`: its name, and what answered for the operation.
+RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
+                                absl::string_view identity, absl::string_view source);
 // Files the cases below the folder and names them in the finding, the first one as its path.
 // kDataLoss: a file could not be written.
-absl::Status FileCases(const std::vector<KeptCase>& cases, const Device& device,
+absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view identity,
                        const std::string& folder, Finding& finding);
 std::string Now();  // RFC 3339, UTC
 

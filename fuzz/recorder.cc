@@ -12,7 +12,6 @@
 #include "corpus/recordings/recording_folder.h"
 #include "device/line_protocol.h"
 #include "device/threads.h"
-#include "fuzz/campaign.h"
 #include "fuzz/devices.h"
 #include "fuzz/findings.h"
 #include "fuzz/known_cases.h"

@@ -91,6 +91,7 @@ class UnitReader {
 }  // namespace
 
 void KeepLarger(UnitResult part, UnitParts& parts) {
+  part.device_digest = part.model_digest = 0;
   const auto [at, added] = parts.try_emplace(part.unit, part);
   if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
 }

@@ -19,7 +19,7 @@
 namespace mmadiff {
 
 // Of each unit that is not done the largest part that was compared, by number. It counts until the
-// unit is done.
+// unit is done, and has no digests.
 using UnitParts = std::map<uint64_t, UnitResult>;
 void KeepLarger(UnitResult part, UnitParts& parts);
 

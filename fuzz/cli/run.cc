@@ -1,4 +1,6 @@
 // mmadiff run: the differential run.
+#include "fuzz/ask/run.h"
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -12,7 +14,6 @@
 #include "device/faulty.h"
 #include "device/plain_text.h"
 #include "device/threads.h"
-#include "fuzz/campaign.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/command_text.h"

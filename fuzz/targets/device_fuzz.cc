@@ -36,7 +36,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const KeptCase kept = {{input.op, batch, 0, *d, compared.model}, "fuzzed", "found by libFuzzer"};
   const char* const folder = std::getenv("MMADIFF_FINDINGS");
-  const auto path = WriteCase(ToRegressionCase(kept, device, ""), folder ? folder : ".");
+  const auto path =
+      WriteCase(ToRegressionCase(kept, device.name(), IdentityFor(device, *input.op), ""),
+                folder ? folder : ".");
   if (!path.ok()) fuzz::GiveUp(path.status());
   absl::FPrintF(stderr, "filed %s, by input %d of its model\n", *path, n);
   std::abort();

@@ -71,7 +71,7 @@ struct CampaignOutcome {
   uint64_t attempt_units = 0;     // done by this one
   double seconds = 0;             // of this attempt
   uint64_t attempt_dot_products = 0;
-  StopCause stopped_by;  // kSignal or kTimeLimit
+  StopCause stopped_by;
   std::vector<std::string>
       hardware;          // Device::Hardware() of each thread's, those that say something
   absl::Status device;   // not OK: the device failed and the run stopped

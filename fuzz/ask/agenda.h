@@ -1,0 +1,40 @@
+// What to ask next. This is all that differs between the verbs that ask a device. An agenda is a pure
+// function of the options and of the results so far; the dispatcher calls it under one lock.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "fuzz/ask/task.h"
+
+namespace mmadiff {
+
+class Agenda {
+ public:
+  virtual ~Agenda() = default;
+
+  // `elapsed`: since the dispatcher began. Nothing: all is done, or what is left depends on results
+  // that are not there yet.
+  virtual std::optional<Task> Next(absl::Duration elapsed) = 0;
+
+  // The tasks that it returns run next, on the same worker, even if the work must end: the
+  // investigation of a mismatch, the rest of a unit. kDataLoss: it could not be stored.
+  virtual absl::StatusOr<std::vector<Task>> Take(TaskResult result) = 0;
+
+  // Called some ten times a second.
+  virtual void ShowProgress() {}
+};
+
+// Stores results in the format of the verb. Errors are kDataLoss.
+class TaskLog {
+ public:
+  virtual ~TaskLog() = default;
+  virtual absl::Status Append(const TaskResult& result) = 0;
+  // Called at the end.
+  virtual absl::Status Flush() = 0;
+};
+
+}  // namespace mmadiff

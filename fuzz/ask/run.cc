@@ -1,0 +1,142 @@
+#include "fuzz/ask/run.h"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "fuzz/ask/dispatcher.h"
+#include "fuzz/ask/run_agenda.h"
+#include "fuzz/ask/worker.h"
+#include "fuzz/unit_runner.h"
+#include "fuzz/workdir.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kMaxUnits = 1 << 17;  // per operation: bounds the log and the memory of a run
+
+uint64_t UnitCases(const CampaignOptions& options, const Operation& op,
+                   const ClassSchedule* schedule, const Engine& engine) {
+  const CaseStream stream = {&op, options.strategy, options.seed};
+  if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
+  const uint64_t planned = PlannedCases(options, op);
+  uint64_t cases = engine.UnitCases(stream, UnitOf::kRun);
+  // A schedule has a class for each unit: also a small run should take some rounds.
+  if (schedule != nullptr) cases = std::min(cases, planned / (4 * schedule->size()) + 1);
+  return std::max(cases, std::bit_ceil(planned / kMaxUnits));
+}
+
+// Of several threads once.
+void AddWarning(const std::string& why, std::vector<std::string>& all) {
+  if (!why.empty() && std::ranges::find(all, why) == all.end()) all.push_back(why);
+}
+
+// Of earlier attempts what is not among those of this one, whatever parts of it answered.
+void AddEarlier(const std::vector<std::string>& earlier, std::vector<std::string>& hardware) {
+  const auto which = [](const std::string& text) { return text.substr(0, text.find(',')); };
+  for (const std::string& text : earlier) {
+    const bool again = std::ranges::any_of(
+        hardware, [&](const std::string& h) { return which(h) == which(text); });
+    if (!again) hardware.push_back(text);
+  }
+}
+
+}  // namespace
+
+uint64_t PlannedCases(const CampaignOptions& options, const Operation& op) {
+  if (options.forever) return uint64_t{1} << 62;
+  if (options.dot_products == 0) return options.cases;
+  const uint64_t each = op.shape().d_words();
+  return std::min(options.cases, (options.dot_products + each - 1) / each);
+}
+
+RunReport ReportOf(const CampaignOutcome& outcome) {
+  RunReportBuilder builder(outcome.manifest);
+  builder.AddShard(outcome.manifest, outcome.workdir);
+  for (size_t i = 0; i < outcome.ops.size(); ++i) {
+    const OperationOutcome& op = outcome.ops[i];
+    RunReportRow& row = builder.row(i);
+    row.total = op.total;
+    row.finished = op.finished;
+    row.stopped = op.stopped;
+    row.dropped = op.dropped;
+    row.planted = op.planted;
+    row.process_dot_products = op.process_dot_products;
+  }
+  for (const Finding& finding : outcome.findings) builder.Add(finding);
+  builder.Distrust(outcome.distrusted);
+  return std::move(builder).Finish(RunReport::Attempt{.stopped_by = outcome.stopped_by,
+                                                      .device = outcome.device,
+                                                      .durable = outcome.durable,
+                                                      .damaged_findings = outcome.damaged_findings,
+                                                      .units = outcome.attempt_units,
+                                                      .resumed_units = outcome.resumed_units,
+                                                      .dot_products = outcome.attempt_dot_products,
+                                                      .seconds = outcome.seconds,
+                                                      .threads = outcome.threads,
+                                                      .hardware = outcome.hardware});
+}
+
+RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
+  const Device& device = engine.device();
+  RunManifest manifest;
+  manifest.tool_version = MMADIFF_VERSION;
+  manifest.model_version = std::to_string(kModelVersion);
+  manifest.generator_version = kGeneratorVersion;
+  manifest.seed = options.seed;
+  manifest.strategy = options.strategy->name;
+  manifest.device = device.name();
+  manifest.device_identity = IdentityOfRun(device);
+  manifest.shard = options.shard;
+  manifest.shards = options.shards;
+  for (size_t i = 0; i < options.ops.size(); ++i) {
+    const Operation& op = *options.ops[i];
+    const ClassSchedule* schedule = options.schedules.empty() ? nullptr : &options.schedules[i];
+    manifest.instructions.push_back({op.name, PlannedCases(options, op),
+                                     UnitCases(options, op, schedule, engine), device.Emulates(op),
+                                     schedule == nullptr ? "" : schedule->text()});
+  }
+  return manifest;
+}
+
+absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
+                                            const EngineOpener& open, Console& console) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::string> warnings;
+  RunManifest wanted;
+  bool starts_anew = false;
+  for (int t = 0; t < options.threads; ++t) {
+    EngineOr engine = open();
+    if (!engine.ok()) return engine.status();
+    AddWarning((*engine)->warning(), warnings);
+    if (t == 0) wanted = MakeManifest(options, **engine);
+    starts_anew = (*engine)->device().StartsAnew();
+    workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
+  }
+  const auto workdir = Workdir::Claim(options.workdir, wanted, options.anew, options.extend);
+  if (!workdir.ok()) return workdir.status();
+  const RunManifest& manifest = (*workdir)->manifest;
+  RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console);
+  RunLog log(std::move((*workdir)->log));
+  DispatchOutcome dispatched = Dispatch({options.limit}, workers, agenda, log, console);
+  for (const Drop& drop : dispatched.drops) {
+    if (drop.cause != DropCause::kGarbled) continue;
+    dispatched.durable.Update((*workdir)->Distrust(drop.op->name, drop.status.message()));
+  }
+  dispatched.warnings.insert(dispatched.warnings.begin(), warnings.begin(), warnings.end());
+  CampaignOutcome outcome = std::move(agenda).Finish(std::move(dispatched));
+  for (size_t r = 0; starts_anew && r < outcome.ops.size(); ++r) {
+    const Operation& op = *outcome.ops[r].op;
+    outcome.ops[r].process_dot_products =
+        std::min(manifest.instructions[r].unit_cases, UnitRunner::BatchCases(op)) *
+        op.shape().d_words();
+  }
+  outcome.distrusted = std::move((*workdir)->distrusted);
+  AddEarlier((*workdir)->hardware, outcome.hardware);
+  outcome.durable.Update((*workdir)->Check());
+  return outcome;
+}
+
+}  // namespace mmadiff

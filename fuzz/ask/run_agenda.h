@@ -1,0 +1,86 @@
+// The agenda of `run`: a planted fault for each row, then the units of the rows in turn, with an
+// investigation of each mismatch that nothing known explains.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fuzz/ask/agenda.h"
+#include "fuzz/ask/dispatcher.h"
+#include "fuzz/ask/run.h"
+#include "fuzz/findings.h"
+#include "fuzz/progress.h"
+#include "fuzz/unit_log.h"
+
+namespace mmadiff {
+
+class RunAgenda : public Agenda {
+ public:
+  // `stored`: of earlier attempts.
+  RunAgenda(const CampaignOptions& options, const RunManifest& manifest, StoredUnits stored,
+            Console& console);
+
+  std::optional<Task> Next(absl::Duration elapsed) override;
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
+  void ShowProgress() override;
+
+  CampaignOutcome Finish(DispatchOutcome dispatched) &&;
+
+ private:
+  // A part whose mismatches are being looked at; the others of its row wait behind it, so that none
+  // is investigated that the one before explains.
+  struct Paused {
+    UnitTask rest;
+    std::vector<std::pair<CaseName, Mismatch>> differing;
+    bool goes_on = true;
+    size_t next = 0;  // of differing
+  };
+  struct Row {
+    OperationOutcome outcome;
+    uint64_t units = 0, unit_cases = 0, next = 0;
+    UnitSet done;
+    UnitParts parts;
+    std::deque<Paused> paused;
+    bool investigating = false;
+  };
+
+  CaseStream StreamOf(size_t row, uint64_t unit) const;
+  std::optional<UnitTask> NextUnit(size_t row);
+  uint64_t EndOf(const Row& row, uint64_t unit) const;
+  bool Finished(const Row& row) const;
+  uint64_t RemainingDotProducts() const;
+  void LoadFindings(const RunManifest& manifest);
+  void Count(Row& row, const UnitTask& task, UnitAnswer answer, const absl::Status& status);
+  // What follows the mismatches that were looked at.
+  std::vector<Task> LookAtMismatches(size_t row);
+
+  const CampaignOptions& options_;
+  std::vector<Row> rows_;
+  Findings findings_;
+  uint64_t findings_count_ = 0;
+  CampaignOutcome outcome_;
+  Console& console_;
+  std::optional<Progress> progress_;  // of the units
+  size_t plants_begun_ = 0, plants_done_ = 0;
+  absl::Duration begun_ = absl::ZeroDuration();  // when the first unit was
+  size_t turn_ = 0;
+};
+
+// The units that are done, and at the end the parts of those that are not.
+class RunLog : public TaskLog {
+ public:
+  explicit RunLog(std::unique_ptr<UnitLog> log) : log_(std::move(log)) {}
+  absl::Status Append(const TaskResult& result) override;
+  absl::Status Flush() override;
+
+ private:
+  const std::unique_ptr<UnitLog> log_;
+  std::map<uint32_t, UnitParts> parts_;  // by instruction
+};
+
+}  // namespace mmadiff

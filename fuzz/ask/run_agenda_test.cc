@@ -1,0 +1,166 @@
+// What a run asks next, without a device: results are made up here.
+#include "fuzz/ask/run_agenda.h"
+
+#include <gmock/gmock.h>
+
+#include "corpus/test_folder.h"
+
+namespace mmadiff {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr const char* kOps[] = {"x86/vdpbf16ps", "x86/vpdpbusd"};  // 16 dot products a case
+constexpr uint64_t kUnitCases = 10;
+
+class RunAgendaTest : public TestFolder {
+ protected:
+  RunAgendaTest() {
+    options_.strategy = &Strategies().front();
+    options_.cases = 3 * kUnitCases - 2;
+    options_.max_mismatches = 3;
+    options_.print_findings = false;
+    options_.workdir = Path("w");
+    for (const char* op : kOps) {
+      options_.ops.push_back(FindOperation(op));
+      manifest_.instructions.push_back({op, options_.cases, kUnitCases});
+    }
+  }
+
+  RunAgenda Agenda(StoredUnits stored = {}) {
+    stored.totals.resize(2);
+    stored.done.resize(2);
+    stored.parts.resize(2);
+    return RunAgenda(options_, manifest_, std::move(stored), console_);
+  }
+  RunAgenda Planted() {
+    RunAgenda agenda = Agenda();
+    for (int i = 0; i < 2; ++i) {
+      TaskResult result;
+      result.task = *agenda.Next({});
+      result.answer = PlantAnswer{"a fault"};
+      EXPECT_TRUE(agenda.Take(result).ok());
+    }
+    return agenda;
+  }
+
+  // Its cases are all compared; `differing` of them differ from the model, and end the part.
+  static TaskResult Done(const Task& task, uint64_t differing = 0) {
+    TaskResult result;
+    result.task = task;
+    const UnitTask& unit = std::get<UnitTask>(task.what);
+    UnitAnswer answer = {unit.counted, {}};
+    answer.counted.cases = differing > 0 ? 5 : unit.end - unit.counted.first_case;
+    answer.counted.dot_products = 16 * answer.counted.cases;
+    answer.counted.mismatches += differing;
+    answer.counted.part = differing > 0;
+    for (uint64_t i = 0; i < differing; ++i) {
+      const CaseName name = {unit.stream, unit.counted.first_case + i};
+      Mismatch mismatch = {unit.stream.op, {}, 0};
+      Generate(unit.stream, name.index, 1, mismatch.inputs);
+      mismatch.model = Compare(*unit.stream.op, mismatch.inputs, std::vector<uint64_t>(16)).model;
+      mismatch.device = mismatch.model;
+      mismatch.device[0] ^= 1;
+      answer.differing.emplace_back(name, mismatch);
+    }
+    result.answer = std::move(answer);
+    return result;
+  }
+  static TaskResult Failed(const Task& task, const absl::Status& status) {
+    TaskResult result;
+    result.task = task;
+    result.status = status;
+    result.answer = InvestigateAnswer{.known = {}, .found = {}, .device = "wrong", .identity = "7"};
+    return result;
+  }
+  static std::pair<size_t, uint64_t> Unit(const Task& task) {
+    return {task.row, std::get<UnitTask>(task.what).counted.unit};
+  }
+
+  CampaignOptions options_;
+  RunManifest manifest_;
+  Console console_{Color::kNever, true};
+};
+
+TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndTheRowsTakeTurns) {
+  RunAgenda agenda = Agenda();
+  TaskResult planted[2];
+  for (TaskResult& result : planted) {
+    result.task = *agenda.Next({});
+    ASSERT_TRUE(std::holds_alternative<PlantTask>(result.task.what));
+    result.answer = PlantAnswer();
+  }
+  ASSERT_TRUE(agenda.Take(planted[1]).ok());
+  EXPECT_FALSE(agenda.Next({}).has_value());
+  ASSERT_TRUE(agenda.Take(planted[0]).ok());
+  std::vector<std::pair<size_t, uint64_t>> units;
+  while (const std::optional<Task> task = agenda.Next({})) {
+    units.push_back(Unit(*task));
+    EXPECT_THAT(*agenda.Take(Done(*task)), IsEmpty());
+  }
+  using P = std::pair<size_t, uint64_t>;
+  EXPECT_THAT(units, ElementsAre(P{0, 0}, P{1, 0}, P{0, 1}, P{1, 1}, P{0, 2}, P{1, 2}));
+  const CampaignOutcome outcome = std::move(agenda).Finish({});
+  EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[1].finished);
+  EXPECT_EQ(outcome.ops[0].total.cases, 28u);  // the last unit has eight
+  EXPECT_EQ(outcome.attempt_dot_products, 2 * 28 * 16u);
+}
+
+TEST_F(RunAgendaTest, ADroppedRowIsAskedNothingMore) {
+  RunAgenda agenda = Planted();
+  TaskResult failed = Done(*agenda.Next({}));
+  failed.status = absl::NotFoundError("no");
+  failed.drop = {options_.ops[0], DropCause::kLacks, failed.status};
+  std::get<UnitAnswer>(failed.answer).counted.part = true;
+  EXPECT_THAT(*agenda.Take(failed), IsEmpty());
+  while (const std::optional<Task> task = agenda.Next({})) EXPECT_EQ(task->row, 1u);
+}
+
+// One at a time: the next mismatch may be one that this explains.
+TEST_F(RunAgendaTest, MismatchesAreInvestigatedInTheirOrderAndTheUnitGoesOnAfterThem) {
+  RunAgenda agenda = Planted();
+  const Task first = *agenda.Next({});
+  const std::vector<Task> one = *agenda.Take(Done(first, 2));
+  ASSERT_THAT(one, SizeIs(1));
+  EXPECT_EQ(std::get<InvestigateTask>(one[0].what).name.index, 0u);
+  // Another thread's part of the row waits, and no third is begun.
+  ASSERT_EQ(agenda.Next({})->row, 1u);
+  const Task second = *agenda.Next({});
+  ASSERT_EQ(Unit(second), std::pair(size_t{0}, uint64_t{1}));
+  EXPECT_THAT(*agenda.Take(Done(second, 1)), IsEmpty());
+  while (const std::optional<Task> task = agenda.Next({})) EXPECT_EQ(task->row, 1u);
+
+  TaskResult flaky = Failed(one[0], absl::OkStatus());
+  std::get<InvestigateAnswer>(flaky.answer).found.emplace().repeatability = Repeatability::kFlaky;
+  const std::vector<Task> two = *agenda.Take(flaky);
+  ASSERT_THAT(two, SizeIs(1));
+  EXPECT_EQ(std::get<InvestigateTask>(two[0].what).name.index, 1u);
+  flaky.task = two[0];
+  const std::vector<Task> three = *agenda.Take(flaky);
+  ASSERT_THAT(three, SizeIs(2));  // the other part's mismatch, the third; the rest of the first
+  EXPECT_EQ(std::get<InvestigateTask>(three[0].what).name.index, kUnitCases);
+  EXPECT_EQ(Unit(three[1]), std::pair(size_t{0}, uint64_t{0}));
+  EXPECT_EQ(std::get<UnitTask>(three[1].what).counted.cases, 5u);
+  flaky.task = three[0];
+  EXPECT_THAT(*agenda.Take(flaky), IsEmpty());  // --max_mismatches
+  const CampaignOutcome outcome = std::move(agenda).Finish({});
+  EXPECT_TRUE(outcome.ops[0].stopped);
+  EXPECT_FALSE(outcome.ops[0].finished);
+  EXPECT_EQ(outcome.ops[0].total.mismatches, 3u);
+  EXPECT_EQ(outcome.ops[0].total.cases, 10u);  // both parts count
+  EXPECT_THAT(outcome.findings, testing::Not(IsEmpty()));
+}
+
+TEST_F(RunAgendaTest, AMismatchThatCannotBeAskedAgainIsFiledAndEndsThePart) {
+  RunAgenda agenda = Planted();
+  const std::vector<Task> one = *agenda.Take(Done(*agenda.Next({}), 2));
+  EXPECT_THAT(*agenda.Take(Failed(one[0], absl::UnavailableError("died"))), IsEmpty());
+  const CampaignOutcome outcome = std::move(agenda).Finish({});
+  ASSERT_THAT(outcome.findings, SizeIs(1));
+  EXPECT_THAT(outcome.findings[0].signature, testing::StartsWith("unconfirmed:"));
+}
+
+}  // namespace
+}  // namespace mmadiff

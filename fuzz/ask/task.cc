@@ -1,0 +1,130 @@
+#include "fuzz/ask/task.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "device/faulty.h"
+#include "device/plain_text.h"
+#include "fuzz/coverage/counter.h"
+#include "fuzz/ulp_buckets.h"
+#include "fuzz/unit_runner.h"
+#include "sim/parameter.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kPlantedCases = 4096;  // in which a planted fault must be found
+
+// The first case in which the fault shows; nothing if none does.
+absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& stream,
+                                                         const std::string& fault) {
+  DeviceOr device = OpenFaulty(fault);
+  if (!device.ok()) return device.status();
+  UnitRunner runner(**device, stream);
+  UnitResult result;
+  const auto pause = [](const CaseName&, const Mismatch&) { return Next::kPause; };
+  // Most are in the first cases.
+  for (uint64_t first = 0, count = 1; first < kPlantedCases; first += count) {
+    count = std::clamp<uint64_t>(first, 1, 64);
+    const absl::StatusOr<uint64_t> end = runner.Run(first, count, result, pause);
+    if (!end.ok()) return end.status();
+    if (result.mismatches > 0) return result.mismatching_cases.front();
+  }
+  return std::nullopt;
+}
+
+// One of the neighbors, the first if possible, must be found.
+absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
+  const Operation& op = *task.stream.op;
+  const std::vector<Neighbour> faults = Neighbours(op.model);
+  for (const Neighbour& fault : faults) {
+    const auto found = FindPlantedFault(task.stream, Name(fault));
+    if (!found.ok()) return found.status();
+    if (!found->has_value()) continue;
+    answer.found = absl::StrCat(Name(fault), " found in case ", **found);
+    return absl::OkStatus();
+  }
+  return absl::InternalError(
+      absl::StrCat(op.name, ": the planted fault ", Name(faults.front()), " was not found in ",
+                   kPlantedCases, " cases of ", task.stream.name(),
+                   ", nor any other; so this run could not find a ", "real one either"));
+}
+
+// "node7", or "node7, GPU-0d1e..., 0000:41:00".
+std::string MachineText(const Device& device) {
+  char host[256] = "?";
+  gethostname(host, sizeof host - 1);
+  const std::string hardware = device.Hardware();
+  return PlainLine(absl::StrCat(host, hardware.empty() ? "" : ", ", hardware));
+}
+
+absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
+  UnitResult& counted = answer.counted = task.counted;
+  const auto keep = [&](const CaseName& name, const Mismatch& mismatch) {
+    CountUlps(mismatch, counted.counts);
+    answer.differing.emplace_back(name, mismatch);
+    return answer.differing.size() < task.most_differing ? Next::kPause : Next::kStop;
+  };
+  const auto begun = std::chrono::steady_clock::now();
+  const uint64_t next = counted.first_case + counted.cases;
+  const absl::Status status =
+      engine.Run(task.stream, next, task.end - next, counted, keep).status();
+  counted.seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  counted.part = !status.ok() || !answer.differing.empty();
+  if (!counted.part) SampleCoverage(task.stream, counted.first_case, counted.cases, counted);
+  counted.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
+  counted.machine = MachineText(engine.device());
+  return status;
+}
+
+absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswer& answer) {
+  const Operation& op = *task.mismatch.op;
+  Device& device = engine.device();
+  answer.device = device.name();
+  answer.known = task.known;
+  for (const Observed& o : task.earlier) {
+    const auto d = device.Run(op, MakeDotProductBatch(op.shape(), {o.dot}));
+    if (absl::IsNotFound(d.status())) continue;  // a recording
+    if (!d.ok()) return d.status();
+    if (d->front() == o.d) answer.known.push_back(o);
+  }
+  absl::StatusOr<Investigation> found =
+      Investigate(device, task.mismatch, task.name.stream, answer.known);
+  if (found.ok()) answer.found = *std::move(found);
+  return found.status();
+}
+
+const Operation& OpOf(const InvestigateTask& task) { return *task.mismatch.op; }
+const Operation& OpOf(const auto& task) { return *task.stream.op; }
+
+PlantAnswer AnswerTo(const PlantTask&) { return {}; }
+UnitAnswer AnswerTo(const UnitTask&) { return {}; }
+InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }
+
+}  // namespace
+
+const Operation& Task::op() const {
+  return std::visit([](const auto& task) -> const Operation& { return OpOf(task); }, what);
+}
+
+TaskResult Ask(Task task, Engine& engine) {
+  TaskResult result;
+  result.task = std::move(task);
+  const auto ask = [&](const auto& of_kind) {
+    auto answer = AnswerTo(of_kind);
+    result.status = AskOf(of_kind, engine, answer);
+    result.answer = std::move(answer);
+  };
+  std::visit(ask, result.task.what);
+  if (auto* asked = std::get_if<InvestigateAnswer>(&result.answer)) {
+    asked->identity = IdentityFor(engine.device(), result.task.op());
+  }
+  return result;
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,75 @@
+// One thing to ask a device, as data, and the result. What comes of each kind is a function of
+// task.cc; errors are the device's, and only the dispatcher (fuzz/ask/dispatcher.h) says what they
+// mean.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "corpus/run_record.h"
+#include "fuzz/ask/drop.h"
+#include "fuzz/cases/case_name.h"
+#include "fuzz/engine.h"
+#include "triage/diagnosis/investigate.h"
+#include "triage/explain.h"
+
+namespace mmadiff {
+
+// Whether the generator and the comparison find the fault in a sabotaged simulator.
+struct PlantTask {
+  CaseStream stream;
+};
+
+// The cases of a unit that `counted` does not have yet, up to `end`. Mismatches end the part: then
+// they are looked at before the unit continues, and before it is done.
+struct UnitTask {
+  CaseStream stream;
+  UnitResult counted = {};
+  uint64_t end = 0;
+  uint64_t most_differing = 1;  // mismatching cases to return; the others are only counted
+};
+
+// Why a case differs.
+struct InvestigateTask {
+  CaseName name;
+  Mismatch mismatch;
+  std::vector<Observed> known;    // answers of this device
+  std::vector<Observed> earlier;  // of earlier attempts, known once it gives them again
+};
+
+struct Task {
+  size_t row = 0;  // among those of the agenda
+  std::variant<PlantTask, UnitTask, InvestigateTask> what;
+
+  const Operation& op() const;
+};
+
+struct PlantAnswer {
+  std::string found;  // "fraction_bits=24 found in case 3"
+};
+struct UnitAnswer {
+  UnitResult counted;  // `part` until all is counted and nothing is left to be looked at
+  std::vector<std::pair<CaseName, Mismatch>> differing;
+};
+struct InvestigateAnswer {
+  std::vector<Observed> known;         // also those of earlier attempts that it gave again
+  std::optional<Investigation> found;  // unless the device failed
+  std::string device, identity;        // its name, and what answered for the operation
+};
+
+struct TaskResult {
+  Task task;
+  absl::Status status;  // the device's
+  std::variant<PlantAnswer, UnitAnswer, InvestigateAnswer> answer;
+  std::optional<Drop> drop;  // set by the dispatcher: nothing more is asked of the row
+};
+
+// Asks the device of `engine`.
+TaskResult Ask(Task task, Engine& engine);
+
+}  // namespace mmadiff
