@@ -56,9 +56,13 @@ TEST_F(ExtendTest, OnlyThePartialUnitRunsAgainAndTheDigestIsThatOfAFreshRun) {
   EXPECT_THAT(status.damage, IsEmpty());
   RecheckOptions everything;
   everything.share = 1;
-  const auto verified = Recheck(Path("w"), everything, [](const std::string& device) -> EngineOr {
-    return std::make_unique<HostEngine>(*OpenDevice(device));
-  });
+  Console console(Color::kNever, true);
+  const auto verified = Recheck(
+      Path("w"), everything,
+      [](const std::string& device) -> EngineOr {
+        return std::make_unique<HostEngine>(*OpenDevice(device));
+      },
+      console);
   ASSERT_TRUE(verified.ok()) << verified.status();
   EXPECT_EQ(verified->done.size(), 10u);
   for (const Rechecked& unit : verified->done) EXPECT_FALSE(unit.DeviceDiffers());

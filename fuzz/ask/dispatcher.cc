@@ -91,6 +91,7 @@ class Dispatcher {
   std::optional<Task> Await(std::deque<Task>& follow_ups) {
     std::unique_lock lock(mutex_);
     for (;;) {
+      if (const StopCause why = StopNow(options_.limit)) Stop(why);
       std::optional<Task> task;
       if (!follow_ups.empty()) {
         task = std::move(follow_ups.front());
@@ -125,7 +126,6 @@ class Dispatcher {
 
   void Judge(TaskResult& result) {
     const absl::Status& s = result.status;
-    if (absl::IsCancelled(s)) Stop(StopNow(options_.limit));
     if (s.ok() || absl::IsCancelled(s)) return;
     if (!IsOfOperation(s)) {
       outcome_.device.Update(s);

@@ -31,7 +31,8 @@ struct UnitTask {
   CaseStream stream;
   UnitResult counted = {};
   uint64_t end = 0;
-  uint64_t most_differing = 1;  // mismatching cases to return; the others are only counted
+  // Mismatching cases to return; the others are only counted. 0: all are, and end nothing.
+  uint64_t most_differing = 1;
 };
 
 // Why a case differs.

@@ -100,7 +100,6 @@ Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rec
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,
             Ending& ending) {
   for (const std::string& what : outcome.damage) ending.Say(Verdict::kHarmed, what);
-  for (const absl::Status& s : outcome.failed) console.Warn(s.message());
   SayDropped(outcome.failed, !outcome.done.empty(), ending);
   if (!outcome.device.ok()) console.Warn(outcome.device.message());
   if (outcome.stopped_by) {
@@ -132,7 +131,7 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
   const auto open = [&](const std::string& device) {
     return OpenEngineAndWarn(flags.device.empty() ? device : flags.device, console);
   };
-  const auto outcome = Recheck(flags.folder, options, open);
+  const auto outcome = Recheck(flags.folder, options, open, console);
   if (!outcome.ok()) return ending.Say(outcome.status());
   uint64_t model = 0, device = 0;
   Json json = {{"folder", flags.folder},

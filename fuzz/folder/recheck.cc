@@ -1,17 +1,16 @@
 #include "fuzz/folder/recheck.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <map>
-#include <mutex>
+#include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "device/threads.h"
+#include "fuzz/ask/dispatcher.h"
 #include "fuzz/class_schedule.h"
-#include "fuzz/coverage/counter.h"
 #include "fuzz/run_folder.h"
 #include "xxhash.h"
 
@@ -50,51 +49,45 @@ absl::Status CheckVersions(const std::string& path, const RunManifest& manifest)
       "; verify it with the version that made it (", manifest.tool_version, ")"));
 }
 
-class Rechecker {
+// The chosen units in their order, without looking at their mismatches.
+class RecheckAgenda : public Agenda {
  public:
-  Rechecker(const RecheckOptions& options, std::vector<UnitResult> units, RecheckOutcome& outcome)
-      : options_(options), units_(std::move(units)), outcome_(outcome) {}
+  RecheckAgenda(const std::vector<UnitResult>& units, RecheckOutcome& outcome)
+      : units_(units), outcome_(outcome) {}
 
-  void Work(Engine& engine) {
-    engine.device().StopWhen([this] { return bool{StopNow(options_.limit)}; });
-    for (size_t i; (i = next_++) < units_.size();) {
-      if (ended_ || StopNow(options_.limit)) return;
-      RunUnit(engine, units_[i]);
+  std::optional<Task> Next(absl::Duration) override {
+    while (next_ < units_.size() && dropped_.contains(units_[next_].instruction)) ++next_;
+    if (next_ == units_.size()) return std::nullopt;
+    const UnitResult& stored = units_[next_++];
+    const RunManifest::Instruction& planned = outcome_.manifest.instructions[stored.instruction];
+    UnitTask task = {.stream = *StreamOfUnit(outcome_.manifest, *FindOperation(planned.name),
+                                             planned, stored.unit),
+                     .end = stored.first_case + stored.cases,
+                     .most_differing = 0};
+    task.counted.instruction = stored.instruction;
+    task.counted.unit = stored.unit;
+    task.counted.first_case = stored.first_case;
+    return Task{stored.instruction, std::move(task)};
+  }
+
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override {
+    UnitResult& now = std::get<UnitAnswer>(result.answer).counted;
+    if (result.status.ok()) {
+      const auto same = [&now](const UnitResult& stored) {
+        return stored.instruction == now.instruction && stored.unit == now.unit;
+      };
+      outcome_.done.push_back({*std::ranges::find_if(units_, same), std::move(now)});
+    } else if (result.drop.has_value() && dropped_.insert(now.instruction).second) {
+      outcome_.failed.push_back(result.status);
     }
+    return std::vector<Task>();
   }
 
  private:
-  void RunUnit(Engine& engine, const UnitResult& stored) {
-    const RunManifest::Instruction& planned = outcome_.manifest.instructions[stored.instruction];
-    const std::string& name = planned.name;
-    const Operation* op = FindOperation(name);
-    UnitResult now;
-    const auto stream = StreamOfUnit(outcome_.manifest, *op, planned, stored.unit);
-    absl::Status status = stream.ok() ? engine.device().Supports(*op) : stream.status();
-    if (status.ok()) {
-      const auto found = [](const CaseName&, const Mismatch&) { return Next::kGoOn; };
-      status = engine.Run(*stream, stored.first_case, stored.cases, now, found).status();
-    }
-    if (status.ok()) SampleCoverage(*stream, stored.first_case, stored.cases, now);
-    std::lock_guard lock(mutex_);
-    if (status.ok()) {
-      outcome_.done.push_back({stored, std::move(now)});
-    } else if (absl::IsCancelled(status)) {
-      ended_ = true;
-    } else if (absl::IsUnavailable(status) || absl::IsDeadlineExceeded(status)) {
-      outcome_.device.Update(status);
-      ended_ = true;
-    } else {
-      outcome_.failed.emplace_back(status.code(), absl::StrCat(name, ": ", status.message()));
-    }
-  }
-
-  const RecheckOptions& options_;
-  const std::vector<UnitResult> units_;
+  const std::vector<UnitResult>& units_;
   RecheckOutcome& outcome_;
-  std::atomic<size_t> next_ = 0;
-  std::atomic<bool> ended_ = false;
-  std::mutex mutex_;
+  size_t next_ = 0;
+  std::set<uint32_t> dropped_;  // instructions
 };
 
 }  // namespace
@@ -118,7 +111,8 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
 }
 
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOptions& options,
-                                       const std::function<EngineOr(const std::string&)>& open) {
+                                       const std::function<EngineOr(const std::string&)>& open,
+                                       Console& console) {
   std::vector<UnitResult> finished;
   const auto folder =
       ReadRunFolder(path, [&](const UnitResult& unit) { finished.push_back(Slim(unit)); });
@@ -167,17 +161,20 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     return s.status();
   }
 
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<Worker>> workers;
   const uint64_t threads = std::min<uint64_t>(options.threads, outcome.sampled);
-  while (engines.size() < threads) {
+  while (workers.size() < threads) {
     EngineOr engine = open(outcome.manifest.device);
     if (!engine.ok()) return engine.status();
-    engines.push_back(*std::move(engine));
+    workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
-  Rechecker rechecker(options, std::move(sample), outcome);
-  InThreads(static_cast<int>(threads), [&](int t) { rechecker.Work(*engines[t]); });
-  if (outcome.done.size() + outcome.failed.size() < outcome.sampled && outcome.device.ok()) {
-    outcome.stopped_by = StopNow(options.limit);
+  RecheckAgenda agenda(sample, outcome);
+  TaskLog nothing;
+  const DispatchOutcome dispatched =
+      Dispatch({options.limit, absl::ZeroDuration()}, workers, agenda, nothing, console);
+  outcome.device = dispatched.device;
+  if (outcome.done.size() < outcome.sampled && outcome.device.ok()) {
+    outcome.stopped_by = dispatched.stopped_by;
   }
   std::sort(outcome.done.begin(), outcome.done.end(), [](const Rechecked& x, const Rechecked& y) {
     return std::pair(x.stored.instruction, x.stored.unit) <

@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
+#include "fuzz/console.h"
 #include "fuzz/engine.h"
 
 namespace mmadiff {
@@ -41,7 +42,7 @@ struct RecheckOutcome {
   uint64_t finished = 0;  // units that the folder has
   uint64_t sampled = 0;   // that were chosen
   std::vector<Rechecked> done;
-  std::vector<absl::Status> failed;  // of an instruction that the device lacks or fails on
+  std::vector<absl::Status> failed;  // one for each instruction that was dropped
   absl::Status device;               // not OK: it was lost
   StopCause stopped_by;              // kSignal or kTimeLimit
   std::vector<std::string> damage;   // of the folder
@@ -53,8 +54,9 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
 
 // kFailedPrecondition for a run of another version of model or generator, kOutOfRange for one with no
 // finished unit, kInvalidArgument for a unit that is not there or not finished; otherwise as
-// ReadRunFolder(), or the device's own.
+// ReadRunFolder(), or the device's own. An instruction that the device lacks or fails on is dropped.
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,
-                                       const std::function<EngineOr(const std::string&)>& open);
+                                       const std::function<EngineOr(const std::string&)>& open,
+                                       Console& console);
 
 }  // namespace mmadiff

@@ -37,7 +37,9 @@ class RecheckTest : public CampaignTest {
   static absl::StatusOr<RecheckOutcome> Try(const std::string& folder, RecheckOptions options = {},
                                             const std::string& device = "faulty:none=0") {
     if (options.units == 0 && options.share == 0) options.share = 1;
-    return Recheck(folder, options, [&](const std::string&) { return OpenEngine(device); });
+    Console console(Color::kNever, true);
+    return Recheck(
+        folder, options, [&](const std::string&) { return OpenEngine(device); }, console);
   }
   // Units that differ, by number.
   static std::vector<uint64_t> Differing(const RecheckOutcome& outcome) {
