@@ -37,9 +37,10 @@ TEST(HostEngine, RunsAndDigestsTheSameCases) {
   HostEngine engine(device);
   UnitResult unit;
   const auto none = [](const CaseName&, const Mismatch&) {
-    return absl::InternalError("a mismatch");
+    ADD_FAILURE();
+    return Next::kStop;
   };
-  ASSERT_TRUE(engine.Run(Stream(), 10, 50, unit, none).ok());
+  ASSERT_EQ(*engine.Run(Stream(), 10, 50, unit, none), 60u);
   EXPECT_EQ(unit.cases, 50u);
   EXPECT_EQ(unit.dot_products, 50u * 128);
   EXPECT_EQ(unit.device_digest, unit.model_digest);

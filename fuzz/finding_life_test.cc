@@ -220,17 +220,17 @@ TEST_F(LifeTest, WhatIsNoFindingIsNotListedAndDamageIsNamed) {
 
 TEST_F(LifeTest, ARunThatFindsAFixedOneAgainRegressesIt) {
   const Operation& op = *FindOperation(kName);
-  ChangedDevice device("");
   RegressionCase c = Filed(0x40000001);
   const Mismatch m = {&op, c.inputs, 0, {0x40000001}, {0x40000000}};
   Finding finding;
-  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, device, Path("f"), finding).ok());
+  finding.device = c.answers.front().device;
+  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, "test", Path("f"), finding).ok());
   EXPECT_EQ(State(finding.path), kOpen);
   RegressionCase stored = *ReadCase(finding.path);
   stored.state = kFixed;
   stored.state_by = "model:2";
   ASSERT_TRUE(RewriteCase(finding.path, stored).ok());
-  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, device, Path("f"), finding).ok());
+  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, "test", Path("f"), finding).ok());
   EXPECT_EQ(State(finding.path), kRegressed);
 }
 

@@ -11,7 +11,7 @@ TEST(MinimizeProperty, OneOperationOfEachFamily) {
     const std::vector<Neighbour> neighbours = Neighbours(op->model);
     for (size_t i = 0; i < neighbours.size(); i += 2) {
       const Budget budget = {.seed = 1, .tries = 40, .starts = 1};
-      minimised += CheckMinimizations(*op, neighbours[i].name, budget);
+      minimised += CheckMinimizations(*op, Name(neighbours[i]), budget);
     }
   }
   EXPECT_GT(minimised, 35);
