@@ -39,11 +39,19 @@ void SayStopped(const RunReport& report, Ending& ending) {
                                      : "nothing is lost, the same command line resumes"));
 }
 
+// Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for.
+bool Differs(const RunReport& report, const RunReportRow& row) {
+  return row.total.mismatches > 0 &&
+         (row.dropped.ok() || std::ranges::any_of(report.findings, [&row](const Finding& f) {
+            return f.op == row.instruction && !f.flaky;
+          }));
+}
+
 void SayMismatches(const RunReport& report, Ending& ending) {
   bool differs = false, flaky = false, gone = false;
   for (const RunReportRow& row : report.rows) {
     const bool unrepeated = row.state == RunReportRow::kUnrepeated;
-    const bool mismatches = row.total.mismatches > 0;
+    const bool mismatches = Differs(report, row);
     (unrepeated ? mismatches ? flaky : gone : differs) |= unrepeated || mismatches;
   }
   if (differs) ending.Say(Verdict::kDiffers);

@@ -19,7 +19,7 @@ survey() {  # FOLDER
     --instr='sm_80/mma.m16n8k4.f32.tf32.tf32.f32,sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32' \
     --max_bytes=4e6 --timeout=10000h --out="$tmp/$1"
 }
-said() { grep -v '"seconds":' "$1/survey.json"; }
+said() { grep -vE '"(seconds|stamp)":' "$1/survey.json"; }
 recorded() { "$m" replay "$1" 2>&1 | tail -n 2; }
 failures=0
 fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
