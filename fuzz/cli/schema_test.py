@@ -85,7 +85,7 @@ LINES = [
     (0, ['status', 'clean'], ''),
     (0, ['status', 'shard0', 'shard1'], ''),
     (0, ['report', 'shard0', 'shard1', 'clean'], ''),
-    (3, ['report', 'bad', 'flaky', 'dead', '--out=report.html'], ''),
+    (0, ['report', 'bad', 'flaky', 'dead', '--out=report.html'], ''),
     (0, ['run', *CLEAN, '--dry_run'], ''),
     (1, ['minimize', CASE, '--device=faulty:fraction_bits=20', '--workdir=min'], ''),
     (0, ['minimize', CASE, '--device=faulty:none=0'], ''),
