@@ -34,7 +34,7 @@ def steady(text, folders):
     for folder, name in folders.items():
         text = text.replace(folder, name)
     for pattern, replacement in STEADY:
-        text = re.sub(pattern, replacement, text)
+        text = re.sub(pattern, replacement, text, flags=re.I)
     return re.sub(r'\b%s\b' % re.escape(socket.gethostname()), 'HOST', text)
 
 
