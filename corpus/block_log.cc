@@ -11,8 +11,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "corpus/durable_file.h"
+#include "corpus/hex.h"
 #include "xxhash.h"
 
 namespace mmadiff {
@@ -257,10 +257,7 @@ RunId RandomRunId() {
   return run;
 }
 
-std::string FormatRunId(RunId run) {
-  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(run >> 64),
-                         static_cast<uint64_t>(run));
-}
+std::string FormatRunId(RunId run) { return Hex(run); }
 
 std::optional<RunId> ParseRunId(absl::string_view text) {
   uint64_t high, low;

@@ -6,7 +6,7 @@
 #include <google/protobuf/text_format.h>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "corpus/hex.h"
 #include "xxhash.h"
 
 namespace mmadiff {
@@ -75,7 +75,7 @@ absl::StatusOr<absl::string_view> Unseal(absl::string_view text, absl::string_vi
 
 std::string Xxh3Hex(absl::string_view bytes) {
   const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());
-  return absl::StrFormat("%016x%016x", h.high64, h.low64);
+  return Hex(static_cast<unsigned __int128>(h.high64) << 64 | h.low64);
 }
 
 }  // namespace mmadiff

@@ -10,6 +10,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
+#include "corpus/hex.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/regression_case.h"
 #include "corpus/test_folder.h"
@@ -17,7 +18,6 @@
 #include "fuzz/cases/generate.h"
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"
-#include "fuzz/digest_sum.h"
 #include "fuzz/report/run_text.h"
 #include "fuzz/testing_operations.h"
 #include "fuzz/unit_log.h"

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "absl/strings/str_format.h"
 #include "fuzz/digest.h"
 #include "sim/lanes/vectors.h"
 
@@ -168,11 +167,6 @@ NanTest::NanTest(const Format& f) {
   flip = mask;
   mask |= 1ull << SignBit(f);
   above = mask - one;
-}
-
-std::string Hex(unsigned __int128 digest) {
-  return absl::StrFormat("%016x%016x", static_cast<uint64_t>(digest >> 64),
-                         static_cast<uint64_t>(digest));
 }
 
 }  // namespace mmadiff

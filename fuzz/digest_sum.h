@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 
 #include "sim/format.h"
 
@@ -23,8 +22,6 @@ struct NanTest {
 // ComparedWord().
 unsigned __int128 SumOfHashes(std::span<const uint64_t> words, uint64_t first,
                               const NanTest& nan = {});
-
-std::string Hex(unsigned __int128 digest);  // 32 digits
 
 // The same with each kind of vectors, the best first, and at last without any.
 struct HashTarget {

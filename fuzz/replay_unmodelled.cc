@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/hex.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/cases/case_name.h"
-#include "fuzz/digest_sum.h"
 
 namespace mmadiff {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/digest_sum.h"
 #include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
 #include "fuzz/unit_log.h"

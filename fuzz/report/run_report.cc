@@ -4,9 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "corpus/hex.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/coverage/counter.h"
-#include "fuzz/digest_sum.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/folder/run_status.h"
