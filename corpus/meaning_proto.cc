@@ -78,4 +78,25 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
   return identity;
 }
 
+static_assert(proto::Hardware::Part_ARRAYSIZE == kHardwareParts);
+
+void Set(const Machine& machine, proto::Machine& out) {
+  const Hardware& hardware = machine.hardware;
+  out.set_host(machine.host);
+  if (!hardware.known()) return;
+  proto::Hardware& added = *out.mutable_hardware();
+  added.set_unit(hardware.unit);
+  added.set_pci(hardware.pci);
+  added.set_part(static_cast<proto::Hardware::Part>(hardware.part));
+  added.set_answered(hardware.answered);
+  added.set_of(hardware.of);
+}
+
+Machine Get(const proto::Machine& in) {
+  const proto::Hardware& hardware = in.hardware();
+  return {in.host(),
+          {hardware.unit(), hardware.pci(), static_cast<Hardware::Part>(hardware.part()),
+           hardware.answered(), hardware.of()}};
+}
+
 }  // namespace mmadiff

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "device/hardware.h"
 #include "device/identity.h"
 #include "device/stop.h"
 
@@ -16,6 +17,7 @@ namespace mmadiff {
 
 namespace proto {
 class IdentityFact;
+class Machine;
 class StopCause;
 }  // namespace proto
 
@@ -25,6 +27,8 @@ bool KnowsAllNumbers(const google::protobuf::Message& message);
 
 void Set(const StopCause& cause, proto::StopCause& out);
 StopCause Get(const proto::StopCause& in);
+void Set(const Machine& machine, proto::Machine& out);
+Machine Get(const proto::Machine& in);
 
 using StoredFacts = google::protobuf::RepeatedPtrField<proto::IdentityFact>;
 void Set(const Identity& identity, StoredFacts& out);

@@ -47,6 +47,21 @@ TEST(MeaningTest, StopCausesOfOldFiles) {
   EXPECT_EQ(old("signal 15"), (StopCause{StopCause::kSignal, 15}));
 }
 
+TEST(MeaningTest, MachinesOfOldFiles) {
+  const auto old = [](const std::string& text) {
+    EXPECT_EQ(Name(MachineOfOld(text)), text);
+    return MachineOfOld(text);
+  };
+  EXPECT_EQ(old(""), Machine());
+  EXPECT_EQ(old("node7"), (Machine{"node7", {}}));
+  EXPECT_EQ(old("node7, GPU-0d1e at PCI 0000:17:00.0, 130 of 132 multiprocessors answered"),
+            (Machine{"node7", {"GPU-0d1e", "0000:17:00.0", Hardware::kMultiprocessors, 130, 132}}));
+  EXPECT_EQ(old("node7, GPU-0d1e at PCI 0000:c1:00.0, 0 of 304 compute units answered"),
+            (Machine{"node7", {"GPU-0d1e", "0000:c1:00.0", Hardware::kComputeUnits, 0, 304}}));
+  EXPECT_EQ(MachineOfOld("node7, GPU-0d1e at PCI 1, something else"),
+            (Machine{"node7", {"GPU-0d1e", "1", Hardware::kNone, 0, 0}}));
+}
+
 TEST(MeaningTest, NumbersOfALaterVersionAreRefused) {
   proto::SurveyEnd end;
   end.mutable_cause()->set_kind(static_cast<proto::StopCause::Kind>(kStopCauses));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/meaning_proto.h"
+#include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "proto/run.pb.h"
 #include "xxhash.h"
@@ -198,14 +199,15 @@ std::string SerializeUnit(const UnitResult& unit) {
   message.set_seconds(unit.seconds);
   for (const uint64_t n : unit.coverage) message.add_coverage(n);
   message.set_ended(unit.ended);
-  message.set_machine(unit.machine);
+  Set(unit.machine, *message.mutable_who());
   message.set_part(unit.part);
   return message.SerializeAsString();
 }
 
 absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
   proto::UnitRecord message;
-  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+  if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+      !KnowsAllNumbers(message)) {
     return absl::DataLossError(
         absl::StrCat("a record of ", bytes.size(), " bytes is no UnitRecord"));
   }
@@ -223,7 +225,7 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .seconds = message.seconds(),
       .coverage = {message.coverage().begin(), message.coverage().end()},
       .ended = message.ended(),
-      .machine = message.machine(),
+      .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
       .part = message.part()};
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
+#include "device/hardware.h"
 #include "device/identity.h"
 
 namespace mmadiff {
@@ -81,7 +82,7 @@ struct UnitResult {
   double seconds = 0;                      // wall time
   std::vector<uint64_t> coverage;  // by number of the bin of the model (fuzz/coverage/bins.h)
   uint64_t ended = 0;              // seconds since 1970 UTC; 0: not known
-  std::string machine;             // its name and what its device says of itself
+  Machine machine;
   // The unit is not done: only its first cases, without digests; dot_products may include some of a
   // last, incomplete case.
   bool part = false;

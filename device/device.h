@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "device/hardware.h"
 #include "device/identity.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
@@ -35,9 +36,9 @@ class Device {
   // The specification that opens this device again: "host", "faulty:fraction_bits=24".
   virtual std::string name() const = 0;
   virtual Identity identity() const = 0;
-  // Which piece of hardware that was, and which parts of it have answered so far; "" if there is
-  // nothing to say. Another one of the same identity() gives the same answers.
-  virtual std::string Hardware() const { return ""; }
+  // Which piece of hardware that was, and which parts of it have answered so far. Another one of the
+  // same identity() gives the same answers.
+  virtual Hardware hardware() const { return {}; }
   // What else must be the same for a run to go on: the hash of a recording; "" if nothing.
   virtual std::string Fingerprint() const { return ""; }
   // What is otherwise for this operation than identity() says of the whole device; "" if nothing.

@@ -205,17 +205,17 @@ TEST_F(CampaignTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
   options = Options("killed");
   std::filesystem::create_directory(options.workdir);
   auto log = *UnitLog::Create(options.workdir, RunIdOf(manifest));
-  units[0].machine = "node2, GPU-7 at PCI 1, 3 of 14 multiprocessors answered";
-  units[1].machine = "node2, GPU-7 at PCI 1, 14 of 14 multiprocessors answered";
+  const Hardware seven = {"GPU-7", "1", Hardware::kMultiprocessors, 14, 14};
+  units[0].machine = units[1].machine = {"node2", seven};
+  units[0].machine.hardware.answered = 3;
   units[1].ended = units[0].ended + 1;
   for (const size_t i : {1, 0}) ASSERT_TRUE(log->Append(units[i]).ok());
   ASSERT_TRUE(log->Flush().ok());
   Put("killed/hardware", "GPU-1 at PCI 2\nGPU-7 at PCI 1, old\n");  // of an older version
   const CampaignOutcome outcome = Run(options);
   EXPECT_EQ(outcome.resumed_units, 2u);
-  EXPECT_THAT(
-      outcome.hardware,
-      testing::ElementsAre("GPU-7 at PCI 1, 14 of 14 multiprocessors answered", "GPU-1 at PCI 2"));
+  EXPECT_THAT(outcome.hardware,
+              testing::ElementsAre(seven, Hardware{"GPU-1", "2", Hardware::kNone, 0, 0}));
   EXPECT_THAT(Run(options).hardware, testing::SizeIs(2));
 }
 

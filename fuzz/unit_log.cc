@@ -40,7 +40,7 @@ class UnitReader {
                     [&](const auto& part) { return stored_.done[i].Contains(part.first); });
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
     }
-    for (auto& [which, said] : hardware_) stored_.hardware.push_back(std::move(said.second));
+    for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
     return std::move(stored_);
   }
 
@@ -66,12 +66,12 @@ class UnitReader {
   }
 
   void NoteHardware(const UnitResult& unit) {
-    const std::string after_name = ", ";
-    const size_t comma = unit.machine.find(after_name);
-    if (comma == unit.machine.npos) return;
-    std::string text = unit.machine.substr(comma + after_name.size());
-    auto& last = hardware_[text.substr(0, text.find(','))];
-    last = std::max(last, std::pair(unit.ended, std::move(text)));
+    const Hardware& hardware = unit.machine.hardware;
+    if (!hardware.known()) return;
+    auto& [ended, last] = hardware_[hardware.unit];
+    if (std::pair(unit.ended, hardware.answered) < std::pair(ended, last.answered)) return;
+    ended = unit.ended;
+    last = hardware;
   }
 
   static uint64_t Fold(const UnitResult& unit) {
@@ -84,8 +84,7 @@ class UnitReader {
   StoredUnits stored_;
   // By instruction and unit both digests, folded to a word: attempts may have the same units.
   std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
-  // By the first word of what a device says of itself: when it said it last, and what.
-  std::map<std::string, std::pair<uint64_t, std::string>> hardware_;
+  std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; when it was last
 };
 
 }  // namespace

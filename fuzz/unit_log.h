@@ -29,9 +29,7 @@ struct StoredUnits {
   std::vector<UnitSet> done;       // by instruction
   std::vector<UnitParts> parts;    // by instruction; of units that are not done
   uint64_t units = 0;              // that are done
-  // What the devices that did units said of themselves (UnitResult::machine without the name of the
-  // machine), of each the last one; in the order of their first words.
-  std::vector<std::string> hardware;
+  std::vector<Hardware> hardware;     // that did units, each as it was last; ordered by unit
   std::vector<std::string> warnings;  // damage: the good records were used
 };
 

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
+#include "corpus/old_text.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/survey_log.h"
 #include "device/plain_text.h"
@@ -260,10 +261,11 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   workdir->stored = *std::move(stored);
   workdir->folder_ = folder;
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
-  if (read.ok()) read = ReadLines(HardwarePath(folder), workdir->hardware);
+  std::vector<std::string> merged;
+  if (read.ok()) read = ReadLines(HardwarePath(folder), merged);
   if (!read.ok()) return read;
-  const auto& answered = workdir->stored.hardware;
-  workdir->hardware.insert(workdir->hardware.begin(), answered.begin(), answered.end());
+  workdir->hardware = workdir->stored.hardware;
+  for (const std::string& line : merged) workdir->hardware.push_back(HardwareOfLine(line));
   if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();

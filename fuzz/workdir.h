@@ -73,7 +73,7 @@ class Workdir {
 
   RunManifest manifest;                 // of the folder
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
-  std::vector<std::string> hardware;    // what answered in earlier attempts
+  std::vector<Hardware> hardware;       // what answered in earlier attempts
   StoredUnits stored;                   // its warnings are those of the folder too
   std::unique_ptr<UnitLog> log;
 

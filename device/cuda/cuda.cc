@@ -20,22 +20,17 @@ class Cuda : public GpuDevice {
  public:
   Cuda(const CudaDriver& driver, std::string name, const Variant& variant, const PtxTarget& target,
        const KernelImage& image, void* context, int multiprocessors, Identity identity,
-       std::string serial)
-      : GpuDevice(driver, std::move(name)),
+       Hardware hardware)
+      : GpuDevice(driver, std::move(name), std::move(hardware)),
         driver_(driver),
         variant_(variant),
         target_(target),
         image_(image),
         context_(context),
         multiprocessors_(multiprocessors),
-        identity_(std::move(identity)),
-        serial_(std::move(serial)) {}
+        identity_(std::move(identity)) {}
 
   Identity identity() const override { return identity_; }
-  std::string Hardware() const override {
-    return absl::StrCat(serial_, ", ", answered().count(), " of ", multiprocessors_,
-                        " multiprocessors answered");
-  }
   bool Emulates(const Operation& op) const override { return !IsNative(op); }
   std::string IdentityNote(const Operation& op) const override {
     return image_.cubin.empty() || InImage(*op.instruction)
@@ -86,7 +81,6 @@ class Cuda : public GpuDevice {
   void* const context_;
   const int multiprocessors_;
   const Identity identity_;
-  const std::string serial_;
   void* image_module_ = nullptr;  // loaded at the first need
 };
 
@@ -176,14 +170,15 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenCudaWith(absl::string_view argume
     s = driver.Check(driver.device_attribute(&multiprocessors, 16, device), "asking the GPU");
   }
   if (!s.ok()) return s;
-  const absl::StatusOr<std::string> serial = SerialOf(driver, driver.device_uuid, device);
-  if (!serial.ok()) return serial.status();
+  absl::StatusOr<Hardware> hardware = HardwareOf(driver, driver.device_uuid, device);
+  if (!hardware.ok()) return hardware.status();
+  hardware->part = Hardware::kMultiprocessors;
   void* context = nullptr;
   s = driver.Check(driver.retain_context(&context, device), "opening the GPU");
   if (!s.ok()) return s;
   return std::make_unique<Cuda>(
       driver, absl::StrCat("cuda:", index, SuffixOf(*variant)), *variant, **target, image, context,
-      multiprocessors, IdentityOf(name, multiprocessors, **target, version, image), *serial);
+      multiprocessors, IdentityOf(name, multiprocessors, **target, version, image), *hardware);
 }
 
 }  // namespace mmadiff

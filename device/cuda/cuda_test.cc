@@ -308,10 +308,10 @@ TEST_F(CudaTest, SaysWhichGpuAnswered) {
   const std::unique_ptr<Device> device = Open();
   ASSERT_NE(device, nullptr);
   const std::string serial = "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0, ";
-  EXPECT_EQ(device->Hardware(), serial + "0 of 14 multiprocessors answered");
+  EXPECT_EQ(Name(device->hardware()), serial + "0 of 14 multiprocessors answered");
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   ASSERT_TRUE(device->Run(op, RandomBits(op, op.shape(), 100)).ok());
-  EXPECT_EQ(device->Hardware(), serial + "14 of 14 multiprocessors answered");
+  EXPECT_EQ(Name(device->hardware()), serial + "14 of 14 multiprocessors answered");
 }
 
 // Stale or untouched memory is no answer, even if it holds the right one.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/one_hot.h"
+#include "device/plain_text.h"
 
 namespace mmadiff {
 namespace {
@@ -30,19 +31,26 @@ uint32_t FillPattern() {
   return ++launches * 0x9e3779b9u;  // steps of the golden ratio: no two alike in 2^32
 }
 
-absl::StatusOr<std::string> SerialOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
-                                     int device) {
+absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
+                                    int device) {
   unsigned char uuid[16] = {};
   char pci[32] = {};
   absl::Status s = driver.Check(uuid_of(uuid, device), "asking the GPU");
   if (s.ok()) s = driver.Check(driver.device_pci(pci, sizeof(pci), device), "asking the GPU");
   if (!s.ok()) return s;
-  std::string text = "GPU";
+  Hardware hardware = {.unit = "GPU", .pci = PlainLine(pci)};
   for (int i = 0; i < 16; ++i) {
     const bool group = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
-    absl::StrAppend(&text, group ? "-" : "", absl::Hex(uuid[i], absl::kZeroPad2));
+    absl::StrAppend(&hardware.unit, group ? "-" : "", absl::Hex(uuid[i], absl::kZeroPad2));
   }
-  return absl::StrCat(text, " at PCI ", pci);
+  return hardware;
+}
+
+Hardware GpuDevice::hardware() const {
+  Hardware now = hardware_;
+  now.answered = static_cast<uint32_t>(answered_.count());
+  now.of = static_cast<uint32_t>(processors());
+  return now;
 }
 
 absl::Status GpuDevice::Supports(const Operation& op) const {

@@ -29,14 +29,15 @@ using Processors = std::bitset<4096>;
 uint32_t FillPattern();
 inline constexpr uint32_t kNowhere = ~0u;
 
-// "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:17:00.0". `uuid_of` is the driver's function
+// Its unit, "GPU-01020304-0506-0708-090a-0b0c0d0e0f10", and pci. `uuid_of` is the driver's function
 // for the 16 bytes of a GPU.
-absl::StatusOr<std::string> SerialOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
-                                     int device);
+absl::StatusOr<Hardware> HardwareOf(const GpuDriver& driver, int (*uuid_of)(void*, int),
+                                    int device);
 
 class GpuDevice : public Device {
  public:
   std::string name() const override { return name_; }
+  Hardware hardware() const override;
   // Of the instructions that the GPU has, those whose layout was not found wrong.
   absl::Status Supports(const Operation& op) const final;
   // The first time of an instruction its layout is probed before (device/one_hot.h). After a failure
@@ -57,15 +58,14 @@ class GpuDevice : public Device {
   virtual void* LastArgument() { return nullptr; }
 
  protected:
-  GpuDevice(const GpuDriver& driver, std::string name) : driver_(driver), name_(std::move(name)) {}
+  GpuDevice(const GpuDriver& driver, std::string name, Hardware hardware)
+      : driver_(driver), name_(std::move(name)), hardware_(std::move(hardware)) {}
 
   // kNotFound says why the GPU does not have the instruction of the operation.
   virtual absl::Status HasOperation(const Operation& op) const = 0;
   virtual Kernel KernelFor(const Instruction& instruction) const = 0;
   // The driver's module with that kernel.
   virtual absl::StatusOr<void*> ModuleFor(const Instruction& instruction, const Kernel& kernel) = 0;
-
-  const Processors& answered() const { return answered_; }
 
  private:
   absl::Status RunAlive(const Operation& op, const Batch& batch, std::vector<uint64_t>& d);
@@ -83,6 +83,7 @@ class GpuDevice : public Device {
 
   const GpuDriver& driver_;
   const std::string name_;
+  const Hardware hardware_;  // without what has answered
   Processors answered_;
   std::map<std::string, LoadedKernel> kernels_;  // by instruction
   std::map<std::string, absl::Status> layouts_;  // what the probe of each instruction said

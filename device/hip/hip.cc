@@ -22,8 +22,8 @@ namespace {
 class Hip : public GpuDevice {
  public:
   Hip(const HipDriver& driver, std::string name, int index, uint32_t mode, const HipTarget& target,
-      const HipImage& image, int units, Identity identity, std::string serial)
-      : GpuDevice(driver, std::move(name)),
+      const HipImage& image, int units, Identity identity, Hardware hardware)
+      : GpuDevice(driver, std::move(name), std::move(hardware)),
         driver_(driver),
         index_(index),
         own_mode_(mode),
@@ -31,14 +31,9 @@ class Hip : public GpuDevice {
         target_(target),
         image_(image),
         units_(units),
-        identity_(std::move(identity)),
-        serial_(std::move(serial)) {}
+        identity_(std::move(identity)) {}
 
   Identity identity() const override { return identity_; }
-  std::string Hardware() const override {
-    return absl::StrCat(serial_, ", ", answered().count(), " of ", units_,
-                        " compute units answered");
-  }
   absl::string_view target() const override { return target_.target; }
   int processors() const override { return units_; }
   void* LastArgument() override { return &mode_; }
@@ -87,7 +82,6 @@ class Hip : public GpuDevice {
   const HipImage image_;
   const int units_;
   const Identity identity_;
-  const std::string serial_;
   std::string assembled_;  // the code object, if the build has none
   void* module_ = nullptr;
 };
@@ -184,8 +178,9 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
   ask(&units, 63), ask(&clock, 5);  // hipDeviceAttributeMultiprocessorCount, ...ClockRate
   if (s.ok()) s = driver.Check(driver.runtime_version(&version), "asking HIP");
   if (!s.ok()) return s;
-  const absl::StatusOr<std::string> serial = SerialOf(driver, driver.device_uuid, index);
-  if (!serial.ok()) return serial.status();
+  absl::StatusOr<Hardware> hardware = HardwareOf(driver, driver.device_uuid, index);
+  if (!hardware.ok()) return hardware.status();
+  hardware->part = Hardware::kComputeUnits;
   const HipImage image = images(*target);
   if (image.code_object.empty()) {
     if (absl::Status known = CanAssemble(*target); !known.ok()) return known;
@@ -201,7 +196,7 @@ absl::StatusOr<std::unique_ptr<GpuDevice>> OpenHipWith(absl::string_view text, H
       .Add("assembler", image.code_object.empty() ? "" : std::string(image.tool))
       .Add("mode", argument->mode == kHipModeAtStart ? "" : absl::StrCat("hip:", text));
   return std::make_unique<Hip>(driver, absl::StrCat("hip:", text), index, argument->mode, *target,
-                               image, units, std::move(identity), *serial);
+                               image, units, std::move(identity), *hardware);
 }
 
 }  // namespace mmadiff

@@ -59,7 +59,7 @@ TEST_F(HipTest, Identity) {
       Name(device->identity()),
       testing::MatchesRegex("Fake, 14 compute units, 2100 MHz, gfx942:sramecc.:xnack-, amdgpu.*"
                             ", HIP 6.3.42134, machine code of clang 0"));
-  EXPECT_EQ(device->Hardware(),
+  EXPECT_EQ(Name(device->hardware()),
             "GPU-01020304-0506-0708-090a-0b0c0d0e0f10 at PCI 0000:c1:00.0, 0 of 14 compute units "
             "answered");
 }

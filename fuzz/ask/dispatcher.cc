@@ -45,8 +45,8 @@ class Dispatcher {
     outcome_.durable.Update(log_.Flush());
     console_.Clear();
     for (const std::unique_ptr<Worker>& worker : workers) {
-      std::string hardware = worker->Hardware();
-      if (!hardware.empty()) outcome_.hardware.push_back(std::move(hardware));
+      Hardware hardware = worker->hardware();
+      if (hardware.known()) outcome_.hardware.push_back(std::move(hardware));
     }
     outcome_.time = Elapsed();
     return std::move(outcome_);

@@ -29,6 +29,8 @@ uint64_t NumberOf(const TaskResult& result) {
 
 using Script = std::function<absl::Status(const Task&, absl::FunctionRef<bool()> stop)>;
 
+const Hardware kUnit = {.unit = "unit 7", .pci = ""};
+
 class ScriptedWorker : public Worker {
  public:
   explicit ScriptedWorker(const Script& script) : script_(script) {}
@@ -38,7 +40,7 @@ class ScriptedWorker : public Worker {
     result.task = std::move(task);
     return result;
   }
-  std::string Hardware() const override { return "unit 7"; }
+  Hardware hardware() const override { return kUnit; }
 
  private:
   const Script& script_;
@@ -111,7 +113,7 @@ TEST_F(DispatcherTest, OneThreadTakesResultsInTheOrderOfTheAgenda) {
   const DispatchOutcome outcome = Run(agenda, Fine);
   EXPECT_THAT(agenda.taken, ElementsAre(0, 10, 1, 11, 2, 12));
   EXPECT_FALSE(outcome.stopped_by);
-  EXPECT_THAT(outcome.hardware, ElementsAre("unit 7"));
+  EXPECT_THAT(outcome.hardware, ElementsAre(kUnit));
   EXPECT_EQ(log_.appended, 6);
   EXPECT_EQ(log_.flushed, 1);
 }

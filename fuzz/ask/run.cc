@@ -34,12 +34,10 @@ void AddWarning(const std::string& why, std::vector<std::string>& all) {
 }
 
 // Of earlier attempts what is not among those of this one, whatever parts of it answered.
-void AddEarlier(const std::vector<std::string>& earlier, std::vector<std::string>& hardware) {
-  const auto which = [](const std::string& text) { return text.substr(0, text.find(',')); };
-  for (const std::string& text : earlier) {
-    const bool again = std::ranges::any_of(
-        hardware, [&](const std::string& h) { return which(h) == which(text); });
-    if (!again) hardware.push_back(text);
+void AddEarlier(const std::vector<Hardware>& earlier, std::vector<Hardware>& hardware) {
+  for (const Hardware& one : earlier) {
+    const auto again = std::ranges::find(hardware, one.unit, &Hardware::unit);
+    if (again == hardware.end()) hardware.push_back(one);
   }
 }
 

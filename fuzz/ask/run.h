@@ -72,8 +72,7 @@ struct CampaignOutcome {
   double seconds = 0;             // of this attempt
   uint64_t attempt_dot_products = 0;
   StopCause stopped_by;
-  std::vector<std::string>
-      hardware;          // Device::Hardware() of each thread's, those that say something
+  std::vector<Hardware> hardware;  // of each thread's device, those that are known
   absl::Status device;   // not OK: the device failed and the run stopped
   absl::Status durable;  // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;

@@ -54,12 +54,10 @@ absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
                    ", nor any other; so this run could not find a ", "real one either"));
 }
 
-// "node7", or "node7, GPU-0d1e..., 0000:41:00".
-std::string MachineText(const Device& device) {
+Machine MachineOf(const Device& device) {
   char host[256] = "?";
   gethostname(host, sizeof host - 1);
-  const std::string hardware = device.Hardware();
-  return PlainLine(absl::StrCat(host, hardware.empty() ? "" : ", ", hardware));
+  return {PlainLine(host), device.hardware()};
 }
 
 absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
@@ -79,7 +77,7 @@ absl::Status AskOf(const UnitTask& task, Engine& engine, UnitAnswer& answer) {
   counted.part = !status.ok() || !answer.differing.empty();
   if (!counted.part) SampleCoverage(task.stream, counted.first_case, counted.cases, counted);
   counted.ended = static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now()));
-  counted.machine = MachineText(engine.device());
+  counted.machine = MachineOf(engine.device());
   return status;
 }
 

@@ -11,6 +11,8 @@ TaskResult EngineWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
   return result;
 }
 
-std::string EngineWorker::Hardware() const { return asked_ ? engine_->device().Hardware() : ""; }
+Hardware EngineWorker::hardware() const {
+  return asked_ ? engine_->device().hardware() : Hardware();
+}
 
 }  // namespace mmadiff

@@ -19,8 +19,8 @@ class Worker {
   // Once `stop` says true the task ends soon, with kCancelled. Failures of the device are in the
   // result.
   virtual TaskResult Do(Task task, absl::FunctionRef<bool()> stop) = 0;
-  // Device::Hardware(), if it was asked anything.
-  virtual std::string Hardware() const = 0;
+  // Device::hardware(), if it was asked anything.
+  virtual Hardware hardware() const = 0;
 };
 
 class EngineWorker : public Worker {
@@ -29,7 +29,7 @@ class EngineWorker : public Worker {
 
   Engine& engine() const { return *engine_; }
   TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override;
-  std::string Hardware() const override;
+  Hardware hardware() const override;
 
  private:
   const std::unique_ptr<Engine> engine_;

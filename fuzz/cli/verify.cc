@@ -70,14 +70,14 @@ std::string CommandOf(const VerifyFlags& flags, const RecheckOutcome& outcome,
 std::string UnitText(const VerifyFlags& flags, const RecheckOutcome& outcome,
                      const Rechecked& unit) {
   const UnitResult& s = unit.stored;
-  return absl::StrCat("DIFFERS ", outcome.manifest.instructions[s.instruction].name, " unit ",
-                      s.unit, ", cases ", s.first_case, " to ", s.first_case + s.cases - 1, ": ",
-                      What(unit), "\n  done by  ",
-                      s.machine.empty() ? "an unknown machine" : s.machine, "\n  device   stored ",
-                      Hex(s.device_digest), ", now ", Hex(unit.now.device_digest),
-                      "\n  model    stored ", Hex(s.model_digest), ", now ",
-                      Hex(unit.now.model_digest), "\n  differ   stored ", s.mismatches, ", now ",
-                      unit.now.mismatches, "\n  again    ", CommandOf(flags, outcome, unit), "\n");
+  return absl::StrCat(
+      "DIFFERS ", outcome.manifest.instructions[s.instruction].name, " unit ", s.unit, ", cases ",
+      s.first_case, " to ", s.first_case + s.cases - 1, ": ", What(unit), "\n  done by  ",
+      s.machine == Machine() ? "an unknown machine" : Name(s.machine), "\n  device   stored ",
+      Hex(s.device_digest), ", now ", Hex(unit.now.device_digest), "\n  model    stored ",
+      Hex(s.model_digest), ", now ", Hex(unit.now.model_digest), "\n  differ   stored ",
+      s.mismatches, ", now ", unit.now.mismatches, "\n  again    ", CommandOf(flags, outcome, unit),
+      "\n");
 }
 
 Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rechecked& unit) {
@@ -86,7 +86,7 @@ Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rec
           {"unit", s.unit},
           {"first_case", s.first_case},
           {"cases", s.cases},
-          {"machine", s.machine},
+          {"machine", Name(s.machine)},
           {"differs", unit.ModelDiffers() ? "model" : "device"},
           {"stored_device_digest", Hex(s.device_digest)},
           {"device_digest", Hex(unit.now.device_digest)},

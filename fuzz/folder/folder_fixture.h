@@ -54,7 +54,7 @@ class FolderTest : public TestFolder {
     unit.coverage = Covered(instruction);
     unit.seconds = 0.25;
     unit.ended = 1'700'000'000 + number;
-    unit.machine = machine;
+    unit.machine.host = machine;
     return unit;
   }
 

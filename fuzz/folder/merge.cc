@@ -150,7 +150,7 @@ class Index {
                    offset,
                    static_cast<uint32_t>(bytes.size()),
                    static_cast<uint32_t>(logs_.size() - 1),
-                   MachineNumber(unit.machine),
+                   MachineNumber(Name(unit.machine)),
                    unit.coverage.empty(),
                    unit.part ? ~unit.dot_products : 0};
     const auto [known, is_new] = units_[unit.instruction].try_emplace(unit.unit, entry);

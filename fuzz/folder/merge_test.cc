@@ -85,7 +85,8 @@ TEST_F(MergeTest, TheSameSetGivesTheSameBytesInEveryOrderAndNesting) {
       std::vector<UnitResult> units;
       for (UnitResult unit : Shard(manifest.shard, manifest.shards)) {
         if (random() % 3 == 0) continue;
-        unit.machine = absl::StrCat("node", random() % 4);  // the same answers of another attempt
+        unit.machine.host =
+            absl::StrCat("node", random() % 4);  // the same answers of another attempt
         unit.ended += random() % 3;
         unit.seconds = static_cast<double>(random() % 5);
         units.push_back(unit);

@@ -98,10 +98,11 @@ std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count,
            std::tuple(Shuffled(y, seed), y.instruction, y.unit);
   });
   // Each unit's rank among those of its instruction and machine: the first of each pair come first.
-  std::map<std::pair<uint32_t, std::string>, uint64_t> ranks;
+  std::map<std::tuple<uint32_t, std::string, std::string>, uint64_t> ranks;
   std::vector<std::pair<uint64_t, size_t>> order;
   for (size_t i = 0; i < finished.size(); ++i) {
-    order.emplace_back(ranks[{finished[i].instruction, finished[i].machine}]++, i);
+    const auto& [host, hardware] = finished[i].machine;
+    order.emplace_back(ranks[{finished[i].instruction, host, hardware.unit}]++, i);
   }
   std::sort(order.begin(), order.end());
   order.resize(std::min<uint64_t>(count, order.size()));

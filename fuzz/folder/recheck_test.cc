@@ -158,12 +158,12 @@ TEST(Sample, IsSpreadOverInstructionsAndMachines) {
     UnitResult unit;
     unit.unit = u;
     unit.instruction = u < 290 ? 0 : 1;  // few of the second
-    unit.machine = u % 10 == 0 ? "rare" : "node";
+    unit.machine.host = u % 10 == 0 ? "rare" : "node";
     units.push_back(unit);
   }
   std::set<std::pair<uint32_t, std::string>> pairs;
   const auto four = Sample(units, 4, 1);
-  for (const UnitResult& unit : four) pairs.emplace(unit.instruction, unit.machine);
+  for (const UnitResult& unit : four) pairs.emplace(unit.instruction, unit.machine.host);
   EXPECT_EQ(pairs.size(), 4u);
   const auto forty = Sample(units, 40, 1);
   EXPECT_TRUE(std::equal(four.begin(), four.end(), forty.begin()));

@@ -88,7 +88,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
     Accumulate(unit, status.total);
     busy.Add(unit);
     status.last_ended = std::max(status.last_ended, unit.ended);
-    if (!unit.machine.empty()) machines.insert(unit.machine);
+    if (unit.machine != Machine()) machines.insert(Name(unit.machine));
   };
   const auto each = [&](const UnitResult& unit) {
     ++status.units;

@@ -311,7 +311,7 @@ TEST_F(ResidentTest, SaysWhichMultiprocessorsAnswered) {
   ASSERT_TRUE(
       resident->Run({FindOperation(kOperation), &Strategies().front(), 1}, 0, 64, unit, Accept)
           .ok());
-  EXPECT_THAT(device->Hardware(), HasSubstr("14 of 14 multiprocessors answered"));
+  EXPECT_THAT(Name(device->hardware()), HasSubstr("14 of 14 multiprocessors answered"));
 }
 
 TEST_F(ResidentTest, TimesEachKernel) {

@@ -147,7 +147,7 @@ bool RunReportBuilder::Add(const UnitResult& unit) {
     report_.damage.push_back(absl::StrCat("two different answers to unit ", unit.unit, " of ",
                                           report_.rows[unit.instruction].instruction, ": ",
                                           report_.folders[at->second.folder], " (counted) and ",
-                                          report_.folders[folder], ", done by ", unit.machine));
+                                          report_.folders[folder], ", done by ", Name(unit.machine)));
   }
   if (!added) return false;
   ++report_.units;
@@ -158,7 +158,7 @@ bool RunReportBuilder::Add(const UnitResult& unit) {
 
 void RunReportBuilder::Count(const UnitResult& unit) {
   Accumulate(unit, report_.rows[unit.instruction].total);
-  if (!unit.machine.empty()) machines_.insert(unit.machine);
+  if (unit.machine != Machine()) machines_.insert(Name(unit.machine));
 }
 
 void RunReportBuilder::AddUnfinished(UnitResult part) {

@@ -75,7 +75,7 @@ struct RunReport {
     uint64_t dot_products = 0;
     double seconds = 0;
     int threads = 1;
-    std::vector<std::string> hardware;  // that answered
+    std::vector<Hardware> hardware;  // that answered
   };
   std::optional<Attempt> attempt;
 

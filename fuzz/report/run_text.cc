@@ -98,8 +98,8 @@ std::string Notes(const RunReport& report) {
   for (const std::string& line : report.distrusted) {
     absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
   }
-  for (const std::string& hardware : attempt.hardware) {
-    absl::StrAppend(&text, "hardware: ", hardware, "\n");
+  for (const Hardware& hardware : attempt.hardware) {
+    absl::StrAppend(&text, "hardware: ", Name(hardware), "\n");
   }
   if (NothingExecuted(attempt)) {
     absl::StrAppend(&text, "note: ", attempt.resumed_units, " of ",
@@ -244,12 +244,13 @@ std::string FormatJsonReport(const RunReport& report) {
       {"resumed_units", attempt.resumed_units},
       {"nothing_executed", NothingExecuted(attempt)},
       {"dropped", Dropped(report)},
-      {"hardware", attempt.hardware},
+      {"hardware", nlohmann::ordered_json::array()},
       {"distrusted", report.distrusted},
       {"digest", report.digest},
       {"stopped_by", Name(attempt.stopped_by)},
       {"workdir", report.folders.front()},
   };
+  for (const Hardware& hardware : attempt.hardware) json["hardware"].push_back(Name(hardware));
   json["instructions"] = nlohmann::ordered_json::array();
   for (const RunReportRow& row : report.rows) {
     const bool equal = row.total.mismatches == 0 && row.dropped.ok();

@@ -245,7 +245,7 @@ class Asker {
     const absl::Status s =
         AskTask(job_.manifest, task, schedule_.UnitOf(task), asked, device, result);
     result.pace = device.pace();
-    std::string hardware = PlainLine(engine.device().Hardware());
+    std::string hardware = Name(engine.device().hardware());
     if (hardware != hardware_) result.hardware = hardware_ = std::move(hardware);
     return s;
   }
