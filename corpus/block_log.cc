@@ -73,7 +73,7 @@ bool SplitRecords(absl::string_view payload, uint64_t count,
 
 // What the bytes at the start of a view are. `error` says why they are no good block.
 struct Block {
-  const char* error = nullptr;
+  std::optional<DamageKind> error;
   size_t bytes = 0;  // of the block; 0 if its header cannot be trusted
   uint64_t sequence = 0;
   RunId run = 0;
@@ -83,35 +83,35 @@ struct Block {
 void ParseBlock(absl::string_view view, Block& block) {
   block = {};
   if (view.substr(0, 8) != kMagic.substr(0, view.size())) {
-    block.error = "no block magic";
+    block.error = DamageKind::kNoMagic;
   } else if (view.size() < kBlockHeaderBytes) {
-    block.error = kTruncatedBlock;
+    block.error = DamageKind::kTruncatedBlock;
   } else if (GetLittleEndian(view.data() + 8, 4) == 1) {
-    block.error = "a block of version 1, which names no run and is not read any more";
+    block.error = DamageKind::kOldVersion;
   } else if (XXH3_64bits(view.data(), kHashedHeader) !=
              GetLittleEndian(view.data() + kHashedHeader, 8)) {
-    block.error = "header checksum";
+    block.error = DamageKind::kHeaderChecksum;
   }
-  if (block.error != nullptr) return;
+  if (block.error) return;
   const size_t payload_bytes = GetLittleEndian(view.data() + 12, 4);
   block.sequence = GetLittleEndian(view.data() + 16, 8);
   block.run =
       RunId{GetLittleEndian(view.data() + 40, 8)} << 64 | GetLittleEndian(view.data() + 32, 8);
   const uint64_t version = GetLittleEndian(view.data() + 8, 4);
   if (version < kPlainBlocks || version > kBlocksWithParts) {
-    block.error = "unknown version of a block";
+    block.error = DamageKind::kUnknownVersion;
   } else if (payload_bytes > kMaxPayload) {
-    block.error = "length of a block";
+    block.error = DamageKind::kLength;
   } else if (payload_bytes > view.size() - kBlockHeaderBytes) {
-    block.error = kTruncatedBlock;
+    block.error = DamageKind::kTruncatedBlock;
   }
-  if (block.error != nullptr) return;
+  if (block.error) return;
   block.bytes = kBlockHeaderBytes + payload_bytes;
   const absl::string_view payload = view.substr(kBlockHeaderBytes, payload_bytes);
   if (XXH3_64bits(payload.data(), payload.size()) != GetLittleEndian(view.data() + 48, 8)) {
-    block.error = "payload checksum";
+    block.error = DamageKind::kPayloadChecksum;
   } else if (!SplitRecords(payload, GetLittleEndian(view.data() + 24, 8), block.records)) {
-    block.error = "record lengths";
+    block.error = DamageKind::kRecordLengths;
   }
 }
 
@@ -166,22 +166,24 @@ class Reader {
       if (!view.ok()) return view.status();
       if (view->empty()) break;
       ParseBlock(*view, block);
-      if (block.error == nullptr) block.error = WhyNotOurs(block);
-      if (block.error != nullptr) {
-        Skip(block.error, BadBytes(*view, block));
+      if (!block.error) block.error = WhyNotOurs(block);
+      if (block.error) {
+        Skip(*block.error, BadBytes(*view, block));
         continue;
       }
       if (absl::Status s = Deliver(block, view->data()); !s.ok()) return s;
     }
+    for (Damage& d : stats_.damage) d.at_end = d.bytes > 0 && d.offset >= stats_.good_bytes;
     return std::move(stats_);
   }
 
  private:
   // Why a block that is good in itself has no place here.
-  const char* WhyNotOurs(const Block& block) const {
-    if (run_.has_value() && block.run != *run_) return "a block of another run";
-    if (stats_.ended) return "a block after the end";
-    return block.sequence < next_sequence_ ? "a block again or out of order" : nullptr;
+  std::optional<DamageKind> WhyNotOurs(const Block& block) const {
+    if (run_.has_value() && block.run != *run_) return DamageKind::kOtherRun;
+    if (stats_.ended) return DamageKind::kAfterEnd;
+    if (block.sequence < next_sequence_) return DamageKind::kOutOfOrder;
+    return std::nullopt;
   }
 
   // How much to pass over: exactly the block when another or the end follows it (then a log inside
@@ -197,14 +199,14 @@ class Reader {
     return view.size() < 8 ? 1 : view.size() - 7;
   }
 
-  void Skip(const char* what, size_t bytes) {
+  void Skip(DamageKind kind, size_t bytes) {
     const bool goes_on =
         !stats_.damage.empty() &&
         stats_.damage.back().offset + stats_.damage.back().bytes == window_.Offset();
     if (goes_on) {
       stats_.damage.back().bytes += bytes;
     } else {
-      AddDamage({window_.Offset(), bytes, what});
+      AddDamage({kind, window_.Offset(), bytes});
     }
     damaged_ = true;
     window_.Advance(bytes);
@@ -221,7 +223,7 @@ class Reader {
   absl::Status Deliver(const Block& block, const char* begin) {
     // A gap after damage is part of that damage.
     if (!damaged_ && block.sequence != next_sequence_) {
-      AddDamage({window_.Offset(), 0,
+      AddDamage({DamageKind::kMissingBlocks, window_.Offset(), 0,
                  absl::StrCat("block ", block.sequence, " where block ", next_sequence_,
                               " is expected")});
     }
@@ -309,9 +311,9 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
     const std::string& path, RunId run, const BlockLogStats& read) {
   if (read.ended) return absl::FailedPreconditionError(absl::StrCat(path, ": has its end mark"));
   for (const Damage& d : read.damage) {
-    if (d.bytes > 0 && d.offset >= read.good_bytes) continue;  // the torn end
-    return absl::DataLossError(absl::StrCat(path, ": ", d.what, " at byte ", d.offset,
-                                            ": it is damaged and cannot be continued"));
+    if (d.at_end) continue;
+    return absl::DataLossError(
+        absl::StrCat(path, ": ", Text(d), ": it is damaged and cannot be continued"));
   }
   const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return absl::DataLossError(std::string(CannotOpen(path, errno).message()));
@@ -376,7 +378,7 @@ absl::Status BlockLogWriter::Write() {
 }
 
 void DemandEnd(BlockLogStats& stats) {
-  if (!stats.ended) stats.damage.push_back({0, 0, "ends before its end"});
+  if (!stats.ended) stats.damage.push_back({DamageKind::kNoEnd});
 }
 
 absl::StatusOr<BlockLogStats> ReadBlockLog(

@@ -16,6 +16,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/damage.h"
 
 namespace mmadiff {
 
@@ -30,13 +31,6 @@ using RunId = unsigned __int128;
 RunId RandomRunId();
 std::string FormatRunId(RunId run);  // 32 hexadecimal digits
 std::optional<RunId> ParseRunId(absl::string_view text);
-
-struct Damage {
-  uint64_t offset;   // of the first byte skipped
-  uint64_t bytes;    // skipped; 0 when whole blocks are missing, which only their sequence shows
-  std::string what;  // "header checksum", "payload checksum", kTruncatedBlock, ...
-};
-inline constexpr char kTruncatedBlock[] = "truncated block";
 
 struct BlockLogStats {
   uint64_t blocks = 0, records = 0;  // good ones
@@ -83,7 +77,7 @@ class BlockLogWriter {
   absl::Status status_;      // the first failure, for good
 };
 
-// Adds "ends before its end" to the damage of a log that should have an end mark and has none.
+// Adds kNoEnd to the damage of a log that should have an end mark and has none.
 void DemandEnd(BlockLogStats& stats);
 
 // Calls `record` for every verified record in file order. Its error stops the reading. Blocks of

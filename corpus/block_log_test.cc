@@ -173,12 +173,12 @@ TEST_F(BlockLog, TheEndMarkTellsAWholeLogFromOneThatWasCutOff) {
     EXPECT_THAT(cut.stats.damage, IsEmpty());
     DemandEnd(cut.stats);
     ASSERT_EQ(cut.stats.damage.size(), 1u);
-    EXPECT_EQ(cut.stats.damage[0].what, "ends before its end");
+    EXPECT_EQ(cut.stats.damage[0].kind, DamageKind::kNoEnd);
   }
   const Contents after = Read(log + Block({"x"}, 3));
   EXPECT_THAT(after.records, ElementsAre("a", "b"));
   ASSERT_EQ(after.stats.damage.size(), 1u);
-  EXPECT_EQ(after.stats.damage[0].what, "a block after the end");
+  EXPECT_EQ(after.stats.damage[0].kind, DamageKind::kAfterEnd);
 }
 
 TEST_F(BlockLog, BlocksOfAnotherRunAreDamage) {
@@ -187,7 +187,7 @@ TEST_F(BlockLog, BlocksOfAnotherRunAreDamage) {
     const Contents c = Read(blocks_[0] + other + blocks_[2], run);
     EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
     ASSERT_EQ(c.stats.damage.size(), 1u);
-    EXPECT_EQ(c.stats.damage[0].what, "a block of another run");
+    EXPECT_EQ(c.stats.damage[0].kind, DamageKind::kOtherRun);
     EXPECT_EQ(c.stats.damage[0].bytes, block_);
   }
   for (const RunId run : {kRun ^ 1, kRun ^ RunId{1} << 127}) {
@@ -202,7 +202,7 @@ TEST_F(BlockLog, BlocksAgainOrOutOfOrderAreDamage) {
   const Contents again = Read(blocks_[0] + blocks_[1] + blocks_[1] + blocks_[2]);
   EXPECT_THAT(again.records, ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
   ASSERT_EQ(again.stats.damage.size(), 1u);
-  EXPECT_EQ(again.stats.damage[0].what, "a block again or out of order");
+  EXPECT_EQ(again.stats.damage[0].kind, DamageKind::kOutOfOrder);
   const Contents swapped = Read(blocks_[1] + blocks_[0] + blocks_[2]);
   EXPECT_THAT(swapped.records, ElementsAre("b0", "b1", "c0", "c1"));
   EXPECT_EQ(swapped.stats.damage.size(), 2u);
@@ -242,7 +242,7 @@ TEST_F(BlockLog, EveryTruncationKeepsTheBlocksBefore) {
     ASSERT_EQ(c.stats.damage.size(), torn == 0 ? 0u : 1u);
     if (torn > 0) {
       EXPECT_EQ(c.stats.damage[0].offset, whole * block_);
-      EXPECT_EQ(c.stats.damage[0].what, "truncated block");
+      EXPECT_EQ(c.stats.damage[0].kind, DamageKind::kTruncatedBlock);
     }
   }
 }
@@ -307,7 +307,7 @@ TEST_F(BlockLog, EmptyFileAndFileOfZeros) {
   ASSERT_EQ(c.stats.damage.size(), 1u);
   EXPECT_EQ(c.stats.damage[0].offset, 0u);
   EXPECT_EQ(c.stats.damage[0].bytes, 300000u);
-  EXPECT_EQ(c.stats.damage[0].what, "no block magic");
+  EXPECT_EQ(c.stats.damage[0].kind, DamageKind::kNoMagic);
 }
 
 // A header that is good in itself but says something impossible.
@@ -336,7 +336,7 @@ TEST_F(BlockLog, ImpossibleHeaderFieldsLoseTheirBlockOnly) {
     const Contents read = Read(blocks_[0] + WithField(blocks_[1], c.offset, c.value) + blocks_[2]);
     EXPECT_THAT(read.records, ElementsAre("a0", "a1", "c0", "c1"));
     ASSERT_EQ(read.stats.damage.size(), 1u);
-    EXPECT_EQ(read.stats.damage[0].what, c.what);
+    EXPECT_EQ(Name(read.stats.damage[0].kind), std::string(c.what));
     EXPECT_EQ(read.stats.damage[0].bytes, block_);
   }
 }
@@ -349,7 +349,7 @@ TEST_F(BlockLog, BadRecordLengthsDeliverNothingOfTheirBlock) {
     const Contents c = Read(blocks_[0] + EncodeBlock(payload, 2, 1, kRun) + blocks_[2]);
     EXPECT_THAT(c.records, ElementsAre("a0", "a1", "c0", "c1"));
     ASSERT_EQ(c.stats.damage.size(), 1u);
-    EXPECT_EQ(c.stats.damage[0].what, "record lengths");
+    EXPECT_EQ(c.stats.damage[0].kind, DamageKind::kRecordLengths);
   }
 }
 
@@ -369,7 +369,7 @@ TEST_F(BlockLog, MissingBlocksShowInTheSequence) {
   ASSERT_EQ(c.stats.damage.size(), 1u);
   EXPECT_EQ(c.stats.damage[0].offset, block_);
   EXPECT_EQ(c.stats.damage[0].bytes, 0u);
-  EXPECT_EQ(c.stats.damage[0].what, "block 2 where block 1 is expected");
+  EXPECT_EQ(Text(c.stats.damage[0]), "block 2 where block 1 is expected");
 }
 
 TEST_F(BlockLog, ErrorOfTheCallerStopsTheReading) {

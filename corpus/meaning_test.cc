@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/ascii.h"
+#include "corpus/damage.h"
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
 #include "corpus/survey_record.h"
@@ -60,6 +61,14 @@ TEST(MeaningTest, MachinesOfOldFiles) {
             (Machine{"node7", {"GPU-0d1e", "0000:c1:00.0", Hardware::kComputeUnits, 0, 304}}));
   EXPECT_EQ(MachineOfOld("node7, GPU-0d1e at PCI 1, something else"),
             (Machine{"node7", {"GPU-0d1e", "1", Hardware::kNone, 0, 0}}));
+}
+
+TEST(MeaningTest, KindsOfDamage) {
+  std::vector<std::string> names;
+  for (int kind = 0; kind < kDamageKinds; ++kind) {
+    names.push_back(Name(static_cast<DamageKind>(kind)));
+  }
+  ExpectWords(names);
 }
 
 TEST(MeaningTest, NumbersOfALaterVersionAreRefused) {

@@ -87,10 +87,8 @@ class Reader {
 }  // namespace
 
 std::string StoredSurvey::Damage() const {
-  for (const auto& d : stats.damage) {
-    if (d.bytes == 0 || d.offset < stats.good_bytes || d.what != kTruncatedBlock) {
-      return absl::StrCat(d.what, " at byte ", d.offset);
-    }
+  for (const mmadiff::Damage& d : stats.damage) {
+    if (!d.IsTornEnd()) return Text(d);
   }
   return "";
 }

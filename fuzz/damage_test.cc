@@ -228,7 +228,7 @@ Seen SeenUnits(const std::string& folder) {
   const auto stored = ReadUnits(folder, Manifest(1));
   seen.status = stored.status();
   if (!stored.ok()) return seen;
-  seen.damage = !stored->warnings.empty();
+  seen.damage = !stored->damage.empty();
   for (uint32_t r = 0; r < 2; ++r) {
     UnitResult total;
     for (uint64_t n = 0; n < 20; ++n) {

@@ -76,7 +76,7 @@ TEST(Observations, EveryFolderIsTheModels) {
     RecordingStats stats;
     const auto count = [&records](const Recording&) { return ++records, absl::OkStatus(); };
     ASSERT_TRUE(ReadRecordingFolder(folder, count, stats).ok());
-    EXPECT_TRUE(stats.damage.empty()) << stats.damage[0].what;
+    EXPECT_TRUE(stats.damage.empty()) << Text(stats.damage[0]);
     const auto compare = [&](const Recording& recording) -> absl::Status {
       if (number++ % (records / kRecords + 1) != 0) return absl::OkStatus();
       if (!IsModelled(*recording.op)) return absl::OkStatus();

@@ -76,8 +76,8 @@ Verified Verify(const std::string& folder) {
     return absl::OkStatus();
   });
   EXPECT_TRUE(damage.ok()) << damage.status();
-  for (const Damage& d : stats.damage) v.damage.push_back(d.what);
-  for (const Damage& d : *damage) v.damage.push_back(d.what);
+  for (const Damage& d : stats.damage) v.damage.push_back(Text(d));
+  for (const Damage& d : *damage) v.damage.push_back(Text(d));
   return v;
 }
 

@@ -384,9 +384,7 @@ class Replay {
 
   void Report(const std::string& path, const std::vector<Damage>& damage) {
     for (const Damage& d : damage) {
-      console_.Warn(d.bytes == 0 ? absl::StrCat(path, ": ", d.what)
-                                 : absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ",
-                                                d.bytes, " bytes skipped"));
+      console_.Warn(absl::StrCat(path, ": ", Text(d)));
       outcome_.damaged = true;
     }
   }

@@ -33,15 +33,6 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
   return ParseManifest(*text, ManifestPath(path));
 }
 
-std::vector<std::string> DamageOf(const std::vector<std::string>& warnings,
-                                  const std::string& writer) {
-  std::vector<std::string> damage = warnings;
-  std::erase_if(damage, [&](const std::string& what) {
-    return !writer.empty() && absl::StrContains(what, kTruncatedBlock);
-  });
-  return damage;
-}
-
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
   absl::StatusOr<RunManifest> manifest = ReadManifest(path);
   if (!manifest.ok()) return manifest.status();
@@ -51,7 +42,7 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   folder.path = path;
   folder.manifest = *std::move(manifest);
   folder.stored = *std::move(stored);
-  folder.warnings = DamageOf(folder.stored.warnings, WriterOf(path));
+  folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
   std::erase_if(folder.findings, [&folder](const FiledCase& f) {
     if (IsOfRun(folder.manifest, f.filed)) return false;

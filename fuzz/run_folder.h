@@ -26,11 +26,6 @@ struct RunFolder {
 // ReadUnits(), and a damaged manifest.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
 
-// Of the warnings of its logs those that are damage: the end of what `writer` (WriterOf()) is writing
-// is not there yet.
-std::vector<std::string> DamageOf(const std::vector<std::string>& warnings,
-                                  const std::string& writer);
-
 // Whether a filed case is of an operation of the run.
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 

@@ -31,7 +31,7 @@ class UnitReader {
     const auto add = [&](const UnitResult& unit, absl::string_view, uint64_t) {
       return Add(unit, path);
     };
-    return ReadUnitLog(path, manifest_, add, stored_.warnings);
+    return ReadUnitLog(path, manifest_, add, stored_.damage);
   }
 
   StoredUnits Stored() && {
@@ -146,7 +146,7 @@ std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit) {
 }
 
 absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
-                         const OnStoredUnit& each, std::vector<std::string>& warnings) {
+                         const OnStoredUnit& each, std::vector<Damage>& damage) {
   uint64_t unplanned = 0;
   std::string first;  // what is wrong with the first of them
   const OnRecordAt add = [&](absl::string_view bytes, uint64_t offset) -> absl::Status {
@@ -158,19 +158,28 @@ absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
     if (unplanned++ == 0) first = wrong;
     return absl::OkStatus();
   };
-  const auto stats = ReadBlockLog(path, add, RunIdOf(manifest));
+  auto stats = ReadBlockLog(path, add, RunIdOf(manifest));
   if (absl::IsNotFound(stats.status())) return absl::DataLossError(stats.status().message());
   if (!stats.ok()) return stats.status();
-  for (const Damage& d : stats->damage) {
-    warnings.push_back(absl::StrCat(path, ": ", d.what, " at byte ", d.offset, ", ", d.bytes,
-                                    " bytes skipped; those units run again"));
-  }
   if (unplanned > 0) {
-    warnings.push_back(absl::StrCat(path, ": ", unplanned,
-                                    " records that this run cannot have, the first: ", first,
-                                    "; those units run again"));
+    stats->damage.push_back({.kind = DamageKind::kOtherRecords,
+                             .detail = absl::StrCat(unplanned,
+                                                    " records that this run cannot have, "
+                                                    "the first: ",
+                                                    first)});
   }
+  for (Damage& d : stats->damage) d.file = path;
+  damage.insert(damage.end(), stats->damage.begin(), stats->damage.end());
   return absl::OkStatus();
+}
+
+std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::string& writer) {
+  std::vector<std::string> texts;
+  for (const Damage& d : damage) {
+    if (!writer.empty() && d.IsTornEnd()) continue;
+    texts.push_back(absl::StrCat(Text(d), "; those units run again"));
+  }
+  return texts;
 }
 
 // No glob(): the folder's own name may hold "[" or "*".

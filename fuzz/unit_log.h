@@ -29,8 +29,8 @@ struct StoredUnits {
   std::vector<UnitSet> done;       // by instruction
   std::vector<UnitParts> parts;    // by instruction; of units that are not done
   uint64_t units = 0;              // that are done
-  std::vector<Hardware> hardware;     // that did units, each as it was last; ordered by unit
-  std::vector<std::string> warnings;  // damage: the good records were used
+  std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
+  std::vector<Damage> damage;      // of the logs: the good records were used
 };
 
 // Sum of two results of one instruction; the unit number and the first case lose their meaning.
@@ -63,10 +63,12 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManif
 // and where in the file they begin. An error ends the reading.
 using OnStoredUnit =
     std::function<absl::Status(const UnitResult&, absl::string_view bytes, uint64_t offset)>;
-// Damage, blocks of other runs and units that this run does not have go to `warnings`; superseded
+// Damage, blocks of other runs and units that this run does not have go to `damage`; superseded
 // units are passed over. kDataLoss when the log cannot be read.
 absl::Status ReadUnitLog(const std::string& path, const RunManifest& manifest,
-                         const OnStoredUnit& each, std::vector<std::string>& warnings);
+                         const OnStoredUnit& each, std::vector<Damage>& damage);
+// What to tell of it, a line each. The end of what `writer` (WriterOf()) is writing is no damage.
+std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::string& writer = "");
 
 // Appends to the log of this attempt. Not thread-safe.
 class UnitLog {

@@ -108,7 +108,7 @@ TEST_F(UnitLogTest, AnEmptyFolderHasNoUnits) {
   EXPECT_EQ(stored->units, 0u);
   EXPECT_EQ(stored->totals.size(), 2u);
   EXPECT_EQ(stored->done.size(), 2u);
-  EXPECT_THAT(stored->warnings, IsEmpty());
+  EXPECT_THAT(stored->damage, IsEmpty());
 }
 
 TEST_F(UnitLogTest, WhatCannotBeListedOrSyncedIsNoFreshStart) {
@@ -154,7 +154,7 @@ TEST_F(UnitLogTest, OtherFilesAreNoLogs) {
   }
   const auto stored = ReadUnits(Path("w"), Manifest());
   EXPECT_EQ(stored->units, 1u);
-  EXPECT_THAT(stored->warnings, IsEmpty());
+  EXPECT_THAT(stored->damage, IsEmpty());
 }
 
 TEST_F(UnitLogTest, AUnitTwiceCountsOnce) {
@@ -262,9 +262,9 @@ TEST_F(UnitLogTest, UnitsThatTheRunCannotHave) {
     ASSERT_TRUE(stored.ok()) << stored.status();
     EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0)) << c.why;
     EXPECT_EQ(stored->totals[0].cases, 100u);
-    ASSERT_EQ(stored->warnings.size(), 1u) << c.why;
-    EXPECT_THAT(stored->warnings[0], HasSubstr("2 records that this run cannot have"));
-    EXPECT_THAT(stored->warnings[0], HasSubstr(c.why));
+    ASSERT_EQ(stored->damage.size(), 1u) << c.why;
+    EXPECT_THAT(Text(stored->damage[0]), HasSubstr("2 records that this run cannot have"));
+    EXPECT_THAT(Text(stored->damage[0]), HasSubstr(c.why));
   }
 }
 
@@ -275,7 +275,7 @@ TEST_F(UnitLogTest, ARunWithoutEndTakesAnyNumberInBoundedMemory) {
   Attempt(Path("w"), {Unit(0, last), Unit(0, 0)}, manifest);
   const auto stored = ReadUnits(Path("w"), manifest);
   ASSERT_TRUE(stored.ok()) << stored.status();
-  EXPECT_THAT(stored->warnings, IsEmpty());
+  EXPECT_THAT(stored->damage, IsEmpty());
   EXPECT_TRUE(stored->done[0].Contains(last));
   EXPECT_EQ(stored->done[0].size(), 2u);
 }
@@ -289,8 +289,8 @@ TEST_F(UnitLogTest, UnitsOfAnotherShardOrRun) {
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_TRUE(stored->done[0].Contains(1));
   EXPECT_EQ(stored->units, 1u);
-  ASSERT_EQ(stored->warnings.size(), 1u);
-  EXPECT_THAT(stored->warnings[0], HasSubstr("unit 2 of x86/vdpbf16ps in shard 1 of 2"));
+  ASSERT_EQ(stored->damage.size(), 1u);
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("unit 2 of x86/vdpbf16ps in shard 1 of 2"));
   RunManifest other = Manifest();
   other.seed = 2;
   Attempt(Path("other"), {Unit(0, 3)}, other);
@@ -298,9 +298,9 @@ TEST_F(UnitLogTest, UnitsOfAnotherShardOrRun) {
   stored = ReadUnits(Path("w"), other);
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(3));
-  ASSERT_EQ(stored->warnings.size(), 1u);
-  EXPECT_THAT(stored->warnings[0], HasSubstr("units-000000"));
-  EXPECT_THAT(stored->warnings[0], HasSubstr("a block of another run"));
+  ASSERT_EQ(stored->damage.size(), 1u);
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("units-000000"));
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("a block of another run"));
 }
 
 // Every byte of the middle block, flipped: that unit is missing, the others are not.
@@ -316,12 +316,12 @@ TEST_F(UnitLogTest, DamageCostsOnlyItsBlock) {
     const auto stored = ReadUnits(Path("w"), Manifest());
     ASSERT_TRUE(stored.ok()) << stored.status();
     ASSERT_THAT(Numbers(stored->done[0]), ElementsAre(0, 2)) << "byte " << offset;
-    ASSERT_EQ(stored->warnings.size(), 1u);
-    ASSERT_THAT(stored->warnings[0], HasSubstr("at byte " + std::to_string(block)));
-    ASSERT_THAT(stored->warnings[0], HasSubstr("those units run again"));
+    ASSERT_EQ(stored->damage.size(), 1u);
+    ASSERT_THAT(Text(stored->damage[0]), HasSubstr("at byte " + std::to_string(block)));
+    ASSERT_THAT(TextsOf(stored->damage)[0], HasSubstr("those units run again"));
     FlipByte(log, offset);
   }
-  EXPECT_THAT(ReadUnits(Path("w"), Manifest())->warnings, IsEmpty());
+  EXPECT_THAT(ReadUnits(Path("w"), Manifest())->damage, IsEmpty());
 }
 
 TEST_F(UnitLogTest, ATornEndCostsOnlyTheLastBlock) {
@@ -331,7 +331,7 @@ TEST_F(UnitLogTest, ATornEndCostsOnlyTheLastBlock) {
   const auto stored = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(stored.ok());
   EXPECT_THAT(Numbers(stored->done[0]), ElementsAre(0));
-  EXPECT_EQ(stored->warnings.size(), 1u);
+  EXPECT_EQ(stored->damage.size(), 1u);
 }
 
 TEST_F(UnitLogTest, NothingIsWrittenBeforeItsTime) {

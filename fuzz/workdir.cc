@@ -242,8 +242,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   }
   auto workdir = std::make_unique<Workdir>();
   workdir->manifest_path_ = ManifestPath(folder);
-  std::string warning;
-  auto lock = FolderLock::Take(folder, warning);
+  auto lock = FolderLock::Take(folder, workdir->warning);
   if (!lock.ok()) return lock.status();
   workdir->lock_ = *std::move(lock);
   absl::StatusOr<RunManifest> claimed = ClaimManifest(folder, wanted, extend);
@@ -253,7 +252,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   if (!text.ok()) return text.status();
   workdir->manifest_text_ = *std::move(text);
   auto stored = ReadUnits(folder, manifest);
-  if (anew && stored.ok() && stored->warnings.empty() && AllDone(manifest, *stored)) {
+  if (anew && stored.ok() && stored->damage.empty() && AllDone(manifest, *stored)) {
     if (absl::Status s = RemoveUnits(folder); !s.ok()) return s;
     stored = ReadUnits(folder, manifest);
   }
@@ -266,7 +265,6 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   if (!read.ok()) return read;
   workdir->hardware = workdir->stored.hardware;
   for (const std::string& line : merged) workdir->hardware.push_back(HardwareOfLine(line));
-  if (!warning.empty()) workdir->stored.warnings.push_back(warning);
   auto log = UnitLog::Create(folder, RunIdOf(manifest));
   if (!log.ok()) return log.status();
   workdir->log = *std::move(log);

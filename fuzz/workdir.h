@@ -74,7 +74,8 @@ class Workdir {
   RunManifest manifest;                 // of the folder
   std::vector<std::string> distrusted;  // "OPERATION: why" of earlier attempts
   std::vector<Hardware> hardware;       // what answered in earlier attempts
-  StoredUnits stored;                   // its warnings are those of the folder too
+  StoredUnits stored;
+  std::string warning;  // what its lock does not protect from; "" as a rule
   std::unique_ptr<UnitLog> log;
 
  private:

@@ -55,7 +55,7 @@ TEST_F(WorkdirTest, RemembersItsUnits) {
   const auto workdir = Claim();
   ASSERT_TRUE(workdir.ok()) << workdir.status();
   EXPECT_EQ((*workdir)->stored.units, 2u);
-  EXPECT_THAT((*workdir)->stored.warnings, IsEmpty());
+  EXPECT_THAT((*workdir)->stored.damage, IsEmpty());
 }
 
 TEST_F(WorkdirTest, HasOneWriterAtATime) {
@@ -157,8 +157,8 @@ TEST_F(WorkdirTest, LogsOfARunThatWasHereBeforeAreDamage) {
   const auto workdir = Claim(Manifest(2));
   ASSERT_TRUE(workdir.ok()) << workdir.status();
   EXPECT_EQ((*workdir)->stored.units, 0u);
-  ASSERT_THAT((*workdir)->stored.warnings, SizeIs(1));
-  EXPECT_THAT((*workdir)->stored.warnings[0], HasSubstr("a block of another run"));
+  ASSERT_THAT((*workdir)->stored.damage, SizeIs(1));
+  EXPECT_EQ((*workdir)->stored.damage[0].kind, DamageKind::kOtherRun);
 }
 
 TEST_F(WorkdirTest, WhatIsTakenAwayIsNoticed) {

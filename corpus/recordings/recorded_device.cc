@@ -113,7 +113,7 @@ class RecordedAnswers {
     if (stats->damage.empty()) return absl::OkStatus();
     const Damage& first = stats->damage[0];
     return absl::DataLossError(absl::StrCat(
-        path_, ": ", first.what, " at byte ", first.offset, ", ", stats->damage.size(),
+        path_, ": ", ::mmadiff::Text(first), ", ", stats->damage.size(),
         " damaged places in all; a damaged recording is no device (`replay` uses its good "
         "records)"));
   }

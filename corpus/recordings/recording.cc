@@ -121,7 +121,7 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
   if (!log.ok()) return log.status();
   DemandEnd(*log);
   stats.damage = std::move(log->damage);
-  if (!joined.d.empty()) stats.damage.push_back({0, 0, "an execution without its end"});
+  if (!joined.d.empty()) stats.damage.push_back({DamageKind::kUnfinishedPart});
   return absl::OkStatus();
 }
 
@@ -223,7 +223,7 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
       path, ": no recorded answer in it",
       stats.damage.empty() ? ""
                            : absl::StrCat("; ", stats.damage.size(),
-                                          " damaged places, first: ", stats.damage[0].what)));
+                                          " damaged places, first: ", Text(stats.damage[0]))));
 }
 
 absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,

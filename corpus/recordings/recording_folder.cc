@@ -288,7 +288,9 @@ absl::Status ReadRecordingFolder(const std::string& folder,
                                  const std::function<absl::Status(const Recording&)>& deliver,
                                  RecordingStats& stats) {
   RecordingManifest manifest;
-  const auto damaged = [&stats](std::string what) { stats.damage.push_back({0, 0, what}); };
+  const auto damaged = [&stats](std::string what) {
+    stats.damage.push_back({.kind = DamageKind::kOtherFile, .detail = std::move(what)});
+  };
   const auto read = ReadRecordingManifest(folder);
   if (read.ok()) {
     manifest = *read;
@@ -310,15 +312,14 @@ absl::Status ReadRecordingFolder(const std::string& folder,
     }
     absl::Status delivered;
     const auto each = [&](const Recording& recording) { return delivered = deliver(recording); };
-    const auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
+    auto file = ReadRecordings(In(folder, name), "", each, ParseRunId(manifest.run));
     if (!delivered.ok()) return delivered;
     if (!file.ok() && wrong.empty()) return file.status();
     if (!wrong.empty()) damaged(wrong);
     if (!file.ok()) continue;
     stats.dot_products += file->dot_products;
-    for (const Damage& d : file->damage) {
-      stats.damage.push_back({d.offset, d.bytes, absl::StrCat(name, ": ", d.what)});
-    }
+    for (Damage& d : file->damage) d.file = name;
+    stats.damage.insert(stats.damage.end(), file->damage.begin(), file->damage.end());
   }
   return absl::OkStatus();
 }
@@ -328,7 +329,7 @@ absl::StatusOr<std::vector<Damage>> ReadDigests(
   std::vector<Damage> damage;
   const absl::StatusOr<RecordingManifest> manifest = ReadRecordingManifest(folder);
   const std::string wrong = manifest.ok() ? Wrong(*manifest, folder, kDigests) : "";
-  if (!wrong.empty()) damage.push_back({0, 0, wrong});
+  if (!wrong.empty()) damage.push_back({.kind = DamageKind::kOtherFile, .detail = wrong});
   if (!MayExist(In(folder, kDigests))) return damage;
   const auto each = [&](absl::string_view bytes) {
     const auto digests = ParseDigests(bytes, In(folder, kDigests));
@@ -338,9 +339,8 @@ absl::StatusOr<std::vector<Damage>> ReadDigests(
   absl::StatusOr<BlockLogStats> log = ReadBlockLog(In(folder, kDigests), each, run);
   if (!log.ok()) return log.status();
   DemandEnd(*log);
-  for (const Damage& d : log->damage) {
-    damage.push_back({d.offset, d.bytes, absl::StrCat(kDigests, ": ", d.what)});
-  }
+  for (Damage& d : log->damage) d.file = kDigests;
+  damage.insert(damage.end(), log->damage.begin(), log->damage.end());
   return damage;
 }
 

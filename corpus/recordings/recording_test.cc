@@ -395,7 +395,7 @@ TEST_F(RecordingFile, DamagedLogsGiveTheirGoodRecords) {
   const Everything cut = Read(Put("cut", bytes.substr(0, 2 * block)));
   EXPECT_EQ(cut.recordings.size(), 2u);
   ASSERT_EQ(cut.stats.damage.size(), 1u);
-  EXPECT_EQ(cut.stats.damage[0].what, "ends before its end");
+  EXPECT_EQ(cut.stats.damage[0].kind, DamageKind::kNoEnd);
   bytes = Get(Path("log"));
   bytes[0] ^= 1;  // of the first magic
   const Everything all = Read(Put("damaged", bytes));
@@ -470,7 +470,7 @@ TEST_F(RecordingFile, WhatCannotBeLookedAtIsNotTakenForAbsent) {
   const auto none = [](const Recording&) { return absl::OkStatus(); };
   ASSERT_TRUE(ReadRecordingFolder(Path("empty"), none, stats).ok());
   ASSERT_EQ(stats.damage.size(), 1u);
-  EXPECT_THAT(stats.damage[0].what, HasSubstr("regressions.txt is not in recording.txtpb"));
+  EXPECT_THAT(stats.damage[0].detail, HasSubstr("regressions.txt is not in recording.txtpb"));
 }
 
 }  // namespace

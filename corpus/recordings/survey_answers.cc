@@ -178,7 +178,7 @@ std::vector<std::string> WrongRecording(const std::string& folder, const StoredS
   std::vector<std::string> wrong;
   if (!s.ok()) wrong.emplace_back(s.message());
   if (damage.ok()) stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
-  for (const Damage& d : stats.damage) wrong.push_back(absl::StrCat(path, ": ", d.what));
+  for (const Damage& d : stats.damage) wrong.push_back(absl::StrCat(path, ": ", Text(d)));
   if (foreign > 0) {
     wrong.push_back(absl::StrCat(path, ": ", foreign, " of ", all, " answers are not in ",
                                  SurveyLogPath(folder)));
@@ -192,10 +192,12 @@ absl::Status ReadSurveyFolder(const std::string& folder,
   const absl::StatusOr<StoredSurvey> stored = ReadSurvey(folder);
   if (!stored.ok()) return stored.status();
   if (stored->damaged) {
-    stats.damage.push_back({0, 0, absl::StrCat(SurveyLogPath(folder), ": ", stored->Damage())});
+    stats.damage.push_back({.kind = DamageKind::kOtherFile,
+                            .detail = stored->Damage(),
+                            .file = SurveyLogPath(folder)});
   } else {
     for (std::string& wrong : WrongRecording(folder, *stored)) {
-      stats.damage.push_back({0, 0, std::move(wrong)});
+      stats.damage.push_back({.kind = DamageKind::kOtherFile, .detail = std::move(wrong)});
     }
   }
   return DeliverSurvey(folder, *stored, [&](const Recording& recording) {

@@ -132,6 +132,7 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
         op.shape().d_words();
   }
   outcome.distrusted = std::move((*workdir)->distrusted);
+  if (!(*workdir)->warning.empty()) outcome.warnings.push_back((*workdir)->warning);
   AddEarlier((*workdir)->hardware, outcome.hardware);
   outcome.durable.Update((*workdir)->Check());
   return outcome;

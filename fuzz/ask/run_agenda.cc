@@ -18,7 +18,7 @@ RunAgenda::RunAgenda(const CampaignOptions& options, const RunManifest& manifest
   outcome_.workdir = options.workdir;
   outcome_.threads = options.threads;
   outcome_.resumed_units = stored.units;
-  outcome_.warnings = std::move(stored.warnings);
+  outcome_.warnings = TextsOf(stored.damage);
   for (size_t r = 0; r < rows_.size(); ++r) {
     const RunManifest::Instruction& planned = manifest.instructions[r];
     Row& row = rows_[r];

@@ -71,9 +71,10 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
       }
       return absl::OkStatus();
     };
-    const size_t before = cleaning.damage.size();
-    if (absl::Status s = ReadUnitLog(path, manifest, each, cleaning.damage); !s.ok()) return s;
-    if (cleaning.damage.size() != before || !IsPlainFile(path)) continue;
+    std::vector<Damage> found;
+    if (absl::Status s = ReadUnitLog(path, manifest, each, found); !s.ok()) return s;
+    for (std::string& text : TextsOf(found)) cleaning.damage.push_back(std::move(text));
+    if (!found.empty() || !IsPlainFile(path)) continue;
     for (const Unit& u : units) ++copies[u];
     logs.emplace_back(std::move(units), path);
   }

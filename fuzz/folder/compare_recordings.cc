@@ -60,7 +60,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     if (!damaged.ok()) return damaged.status();
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
-  for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", d.what));
+  for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
   return recorded;
 }
 

@@ -66,7 +66,7 @@ class Index {
   // All logs of a folder; torn ends are no damage while somebody writes.
   absl::Status Read(const std::string& folder, const RunManifest& manifest,
                     std::vector<std::string>& damage) {
-    const bool live = !WriterOf(folder).empty();
+    const std::string writer = WriterOf(folder);
     const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(folder);
     if (!paths.ok()) return paths.status();
     for (const std::string& path : *paths) {
@@ -74,14 +74,11 @@ class Index {
       const auto add = [this](const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
         return Add(unit, bytes, offset);
       };
-      std::vector<std::string> found;
-      if (absl::Status s = ReadUnitLog(path, manifest, add, found); !s.ok()) {
-        if (!absl::IsDataLoss(s)) return s;
-        found.push_back(std::string(s.message()));
-      }
-      for (std::string& what : found) {
-        if (!live || !absl::StrContains(what, kTruncatedBlock)) damage.push_back(std::move(what));
-      }
+      std::vector<Damage> found;
+      const absl::Status s = ReadUnitLog(path, manifest, add, found);
+      if (!s.ok() && !absl::IsDataLoss(s)) return s;
+      for (std::string& text : TextsOf(found, writer)) damage.push_back(std::move(text));
+      if (!s.ok()) damage.emplace_back(s.message());
     }
     return absl::OkStatus();
   }

@@ -138,7 +138,7 @@ TEST_F(MergeTest, ShardsOfOtherCountsAreTheWholeRun) {
   const auto stored =
       ReadUnits(Path("out"), Manifest(), [&](const UnitResult& unit) { read.push_back(unit); });
   ASSERT_TRUE(stored.ok()) << stored.status();
-  EXPECT_THAT(stored->warnings, IsEmpty());
+  EXPECT_THAT(stored->damage, IsEmpty());
   ASSERT_EQ(read.size(), 20u);
   EXPECT_EQ(read[9], Unit(0, 9));
   EXPECT_EQ(read[10], Unit(1, 0));

@@ -99,7 +99,7 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
     for (const UnitParts& parts : stored->parts) {
       for (const auto& [number, part] : parts) add(part);
     }
-    status.damage = DamageOf(stored->warnings, status.writer);
+    status.damage = TextsOf(stored->damage, status.writer);
   } else {
     status.damage.push_back(std::string(stored.status().message()));
   }
