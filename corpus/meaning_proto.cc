@@ -78,6 +78,8 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
   return identity;
 }
 
+static_assert(proto::Agreement_ARRAYSIZE == kAgreements);
+static_assert(proto::Scope_ARRAYSIZE == kScopes);
 static_assert(proto::Hardware::Part_ARRAYSIZE == kHardwareParts);
 
 void Set(const Machine& machine, proto::Machine& out) {

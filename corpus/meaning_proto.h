@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
+#include "corpus/agreement.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 #include "device/stop.h"

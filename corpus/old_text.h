@@ -8,8 +8,12 @@
 
 namespace mmadiff {
 
+struct SurveyAnswer;
+
 // SurveyEnd.stopped_by: "time limit", "folder full", "signal 2", "".
 StopCause StopCauseOfOld(absl::string_view stopped_by);
+// SurveyAnswer.scope and .facts, from its `answer`.
+void AddMeaningOfOld(SurveyAnswer& answer);
 // UnitRecord.machine: "node7, GPU-0d1e... at PCI 0000:17:00.0, 130 of 132 multiprocessors answered".
 Machine MachineOfOld(absl::string_view text);
 // A line of the file `hardware` in the folder of a run: the same without the name of the machine.

@@ -27,7 +27,15 @@ SurveyResult Result(uint64_t number) {
   result.status = absl::DataLossError("lost");
   result.seconds = 1.5;
   result.hardware = "GPU-1";
-  result.answers = {{"width", "25", "agrees", 2, 3, 1, {"00 01", "02 03"}}};
+  result.answers = {{"width",
+                     "25",
+                     "agrees",
+                     Agreement::kOpen,
+                     3,
+                     1,
+                     {"00 01", "02 03"},
+                     Scope::kDotProducts,
+                     {"a=1"}}};
   result.lines = {{"vector", "04 05", true}, {"vector", "06", false}};
   result.first_case = 1;
   result.cases = 2;

@@ -1,6 +1,5 @@
 #include "corpus/survey_record.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
@@ -99,7 +98,10 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
     added.set_question(a.question);
     added.set_answer(a.answer);
     added.set_decides(a.decides);
-    added.set_agreement(a.agreement);
+    added.set_agreement(static_cast<proto::Agreement>(a.agreement));
+    added.set_scope(static_cast<proto::Scope>(a.scope));
+    for (const std::string& fact : a.facts) added.add_fact(fact);
+    added.set_typed(true);
     added.set_cases(a.cases);
     added.set_differing(a.differing);
     for (const std::string& line : a.lines) added.add_line(line);
@@ -165,10 +167,13 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
     result.answers.push_back({a.question(),
                               a.answer(),
                               a.decides(),
-                              a.agreement(),
+                              static_cast<Agreement>(a.agreement()),
                               a.cases(),
                               a.differing(),
-                              {a.line().begin(), a.line().end()}});
+                              {a.line().begin(), a.line().end()},
+                              static_cast<Scope>(a.scope()),
+                              {a.fact().begin(), a.fact().end()}});
+    if (!a.typed()) AddMeaningOfOld(result.answers.back());
   }
   for (const proto::SurveyLine& l : in.line()) {
     result.lines.push_back({l.name(), l.line(), l.differs()});
@@ -221,10 +226,6 @@ const char* Name(SurveyStage stage) {
   constexpr const char* kNames[kSurveyStages] = {
       "layout", "repeat", "questions", "vectors", "run", "recording", "pairs", "explain", "trap"};
   return kNames[static_cast<int>(stage)];
-}
-
-bool OfDotProductsAlone(const SurveyAnswer& answer) {
-  return absl::StrContains(answer.answer, "alone");  // triage/probe/layout.cc, repeat.cc
 }
 
 bool HasParts(SurveyStage stage) {

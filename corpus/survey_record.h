@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/agreement.h"
 #include "corpus/run_record.h"
 #include "device/identity.h"
 #include "device/stop.h"
@@ -83,10 +84,12 @@ struct SurveyManifest {
 };
 
 struct SurveyAnswer {
-  std::string question, answer, decides;
-  uint32_t agreement = 0;             // Agreement of triage/probe/probe.h
-  uint64_t cases = 0, differing = 0;  // dot products; from the model of the tables
-  std::vector<std::string> lines;     // some with the device's answers, those that differ first
+  std::string question, answer, decides;  // the last two are for people
+  Agreement agreement = Agreement::kAgrees;
+  uint64_t cases = 0, differing = 0;      // dot products; from the model of the tables
+  std::vector<std::string> lines;         // some with the device's answers, those that differ first
+  Scope scope = Scope::kWholeExecutions;  // of layout and repeat
+  std::vector<std::string> facts = {};    // ProbeAnswer::facts
   friend bool operator==(const SurveyAnswer&, const SurveyAnswer&) = default;
 };
 
@@ -148,9 +151,6 @@ struct SurveyResult {
   uint64_t of = 0;  // of vectors: dot products of all parts; 0: unknown
   double pace = 0;  // seconds for a dot product, of the fastest batch; 0: unknown
 };
-
-// Whether a slow device was asked about layout or repetition without whole executions.
-bool OfDotProductsAlone(const SurveyAnswer& answer);
 
 // Whether tasks of a slow device are cut into parts.
 bool HasParts(SurveyStage stage);

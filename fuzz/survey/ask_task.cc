@@ -79,8 +79,10 @@ absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation
     added.question = a.question->id;
     added.answer = PlainText(a.answer);
     added.decides = PlainText(a.decides);
-    added.agreement = static_cast<uint32_t>(a.agreement);
+    added.agreement = a.agreement;
     added.cases = a.cases;
+    added.scope = a.scope;
+    added.facts = a.facts;
     AddLines(manifest, op, a.observed, added);
   }
   return absl::OkStatus();
@@ -112,8 +114,7 @@ absl::Status Pairs(const SurveyManifest& manifest, Device& device, const Operati
   answer.question = "pairs";
   answer.answer = absl::StrCat(sweep->differing, " of ", sweep->done, " differ",
                                sweep->done < sweep->of ? absl::StrCat(", of ", sweep->of) : "");
-  answer.agreement =
-      static_cast<uint32_t>(sweep->differing == 0 ? Agreement::kAgrees : Agreement::kContradicts);
+  answer.agreement = sweep->differing == 0 ? Agreement::kAgrees : Agreement::kContradicts;
   answer.decides = sweep->differing == 0 ? "agrees" : "contradicts the table";
   answer.cases = sweep->done;
   AddLines(manifest, op, sweep->first, answer);

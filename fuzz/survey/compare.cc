@@ -14,6 +14,7 @@
 #include "fuzz/json_text.h"
 #include "fuzz/survey/verify.h"
 #include "triage/case_text.h"
+#include "triage/probe/questions.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -31,15 +32,15 @@ AnswersByRow Everything(const StoredSurvey& stored) {
     };
     if (result.task.stage == SurveyStage::kTrap) continue;
     if (!result.unfinished || HasParts(result.task.stage)) {
-      std::string& stage = said.stages[Name(result.task.stage)];
-      if (result.trapped) stage = "traps";
-      if (!result.status.ok() && !result.trapped) stage = "fails";
-      if (stage.empty()) stage = "answered";
+      const StageEnd end = result.trapped       ? StageEnd::kTraps
+                           : result.status.ok() ? StageEnd::kAnswered
+                                                : StageEnd::kFails;
+      StageEnd& stage = said.stages[result.task.stage];
+      if (end != StageEnd::kAnswered) stage = end;
     }
     if (result.task.stage == SurveyStage::kRun && !result.unfinished) {
-      const std::string first = result.mismatches > 0 ? ", first " + result.first_mismatch : "";
-      said.units[{stream, result.first_case, result.cases}] =
-          absl::StrCat(result.mismatches, first);
+      said.units[{stream, result.first_case, result.cases}] = {
+          result.mismatches, result.mismatches > 0 ? result.first_mismatch : ""};
     }
     for (const SurveyDigests& d : result.digests) {
       for (size_t u = 0; u < d.digests.size(); ++u) {
@@ -75,13 +76,21 @@ size_t Terms(const std::string& line) {
 
 // Of a slow device less is asked: what both were asked has the same answer.
 bool SameSaid(const SurveyAnswer& x, const SurveyAnswer& y) {
-  if (x.answer == y.answer) return true;
-  if (x.question == "layout" || x.question == "repeat") {
-    return x.agreement == 0 && y.agreement == 0 && OfDotProductsAlone(x) != OfDotProductsAlone(y);
-  }
-  if (x.question != "pairs" || x.cases == y.cases) return false;
+  const Method method = MethodOf(x.question);
+  if (method == Method::kLayout || method == Method::kRepeat) return x.agreement == y.agreement;
+  if (method != Method::kPairs) return x.facts == y.facts;
+  if (x.cases == y.cases) return x.differing == y.differing;
   const auto& [sample, more] = x.cases < y.cases ? std::tie(x, y) : std::tie(y, x);
   return sample.differing <= more.differing;
+}
+
+const char* Name(StageEnd end) {
+  constexpr const char* kNames[] = {"answered", "fails", "traps"};
+  return kNames[static_cast<int>(end)];
+}
+
+std::string MismatchesText(const StoredAnswers::Mismatches& m) {
+  return absl::StrCat(m.count, m.count > 0 ? ", first " + m.first : "");
 }
 
 class Comparer {
@@ -105,7 +114,8 @@ class Comparer {
       const auto other = y.stages.find(stage);
       difference_.only_first_stages += other == y.stages.end();
       if (other == y.stages.end() || outcome == other->second) continue;
-      row_.what.push_back(absl::StrCat(stage, ": ", outcome, " | ", other->second));
+      row_.what.push_back(
+          absl::StrCat(Name(stage), ": ", Name(outcome), " | ", Name(other->second)));
     }
     for (const auto& [stage, outcome] : y.stages) {
       difference_.only_second_stages += !x.stages.contains(stage);
@@ -116,8 +126,9 @@ class Comparer {
       ++difference_.compared;
       if (mismatches == other->second) continue;
       row_.what.push_back(absl::StrCat("run, ", std::get<2>(cases), " cases from ",
-                                       std::get<1>(cases), ": differ from the model: ", mismatches,
-                                       " | ", other->second));
+                                       std::get<1>(cases),
+                                       ": differ from the model: ", MismatchesText(mismatches),
+                                       " | ", MismatchesText(other->second)));
     }
     uint64_t digests = 0;
     for (const auto& [unit, digest] : x.digests) {

@@ -40,15 +40,22 @@ struct SurveyDifference {
   nlohmann::ordered_json RowsJson() const;
 };
 
+enum class StageEnd : uint8_t { kAnswered, kFails, kTraps };
+
 // What a device said of a row.
 struct StoredAnswers {
   std::map<std::string, SurveyAnswer> answers;   // to a question; also "layout", "repeat"
   std::map<std::string, std::string> words;      // line without its last word -> that word
   std::map<std::string, SurveyOutputs> outputs;  // by stream: of all parts, from case 0
-  std::map<std::string, std::string> stages;     // "answered", "fails", "traps"
+  std::map<SurveyStage, StageEnd> stages;
   std::map<std::tuple<std::string, uint64_t, size_t>, Digest> digests;  // stream, cases, unit
+  struct Mismatches {
+    uint64_t count = 0;
+    std::string first;  // case name
+    friend bool operator==(const Mismatches&, const Mismatches&) = default;
+  };
   // Of a run: generator and seed, first case, cases -> what differs from the model.
-  std::map<std::tuple<std::string, uint64_t, uint64_t>, std::string> units;
+  std::map<std::tuple<std::string, uint64_t, uint64_t>, Mismatches> units;
 };
 using AnswersByRow = std::map<std::pair<std::string, std::string>, StoredAnswers>;  // op, variant
 

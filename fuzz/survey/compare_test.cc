@@ -77,7 +77,8 @@ TEST_F(CompareTest, RawAnswersNameTheirOperands) {
 TEST_F(CompareTest, AnswersAndTrapsOfRows) {
   SurveyResult x = ResultOf(SurveyStage::kQuestions, kF16), y = x;
   x.answers = {{"width", "25", "", 0, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
-  y.answers = {{"width", "24", "", 1, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
+  y.answers = {{"width", "24", "", Agreement::kContradicts, 1, 0, {}},
+               {"floor", "-133", "", 0, 1, 0, {}}};
   SurveyResult trap = ResultOf(SurveyStage::kLayout, kDot);
   trap.trapped = true;
   trap.status = absl::UnavailableError("signal 11");
@@ -112,21 +113,23 @@ TEST_F(CompareTest, DigestsRunsAndFailuresOfTheSameCases) {
 // A slow device is asked for dot products alone, and for a sample of the pairs.
 TEST_F(CompareTest, WhatWasAskedOfASlowDeviceIsCompared) {
   SurveyResult layout = ResultOf(SurveyStage::kLayout, kF16), repeat = layout, pairs = layout;
-  layout.answers = {{"layout", "as the tables say", "agrees", 0, 1, 0, {}}};
-  repeat.answers = {{"repeat", "one answer at 128 places, four times", "agrees", 0, 1, 0, {}}};
-  pairs.answers = {{"pairs", "5 of 65536 differ", "", 1, 65536, 5, {}}};
+  layout.answers = {{"layout", "as the tables say", "agrees", Agreement::kAgrees, 1, 0, {}}};
+  repeat.answers = {
+      {"repeat", "one answer at 128 places, four times", "agrees", Agreement::kAgrees, 1, 0, {}}};
+  pairs.answers = {{"pairs", "5 of 65536 differ", "", Agreement::kContradicts, 65536, 5, {}}};
   SurveyResult layout_alone = layout, repeat_alone = repeat, sample = pairs;
-  layout_alone.answers[0].answer = "as the tables say, of dot products alone";
-  repeat_alone.answers[0].answer = "one answer to a dot product alone, four times";
-  sample.answers = {{"pairs", "0 of 1000 differ, of 65536", "", 0, 1000, 0, {}}};
+  layout_alone.answers[0].scope = repeat_alone.answers[0].scope = Scope::kDotProducts;
+  sample.answers = {{"pairs", "0 of 1000 differ, of 65536", "", Agreement::kAgrees, 1000, 0, {}}};
   const std::string fast = Store("x", {layout, repeat, pairs});
   const auto same = CompareSurveys(fast, Store("y", {layout_alone, repeat_alone, sample}));
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_EQ(same->compared, 3u);
   EXPECT_THAT(same->rows, IsEmpty());
-  layout_alone.answers[0] = {"layout", "another", "", 1, 1, 0, {}};
-  repeat_alone.answers[0] = {"repeat", "two answers: 1 and 2", "", 1, 1, 0, {}};
-  sample.answers = {{"pairs", "6 of 1000 differ, of 65536", "", 1, 1000, 6, {}}};
+  layout_alone.answers[0] = {"layout", "another", "", Agreement::kContradicts, 1, 0, {}};
+  repeat_alone.answers[0] = {"repeat", "two answers: 1 and 2", "", Agreement::kContradicts, 1, 0,
+                             {}};
+  sample.answers = {
+      {"pairs", "6 of 1000 differ, of 65536", "", Agreement::kContradicts, 1000, 6, {}}};
   const auto other = CompareSurveys(Store("z", {layout_alone, repeat_alone, sample}), fast);
   ASSERT_TRUE(other.ok()) << other.status();
   ASSERT_THAT(other->rows, SizeIs(1));

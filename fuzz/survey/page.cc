@@ -14,10 +14,6 @@ namespace {
 
 constexpr size_t kMostMissing = 20;  // of the page
 
-const char* AgreementOf(const SurveyAnswer& a) {
-  return Name(static_cast<Agreement>(std::min<uint32_t>(a.agreement, 2)));
-}
-
 // "0 of 1e+07: rate < 3e-07" (95 % confidence).
 std::string Volume(const SurveyRow& row) {
   if (row.dot_products == 0) return "-";
@@ -50,14 +46,17 @@ std::string Answers(const SurveyRow& row) {
   if (row.answers.empty()) return "-";
   std::vector<std::string> others;
   for (const SurveyAnswer& a : row.answers) {
-    if (a.agreement != 0) others.push_back(absl::StrCat(a.question, ": ", a.answer));
+    if (a.agreement != Agreement::kAgrees)
+      others.push_back(absl::StrCat(a.question, ": ", a.answer));
   }
   const size_t all = row.answers.size(), agree = all - others.size();
   others.insert(others.begin(), agree == all ? absl::StrCat("all ", all, " agree")
                                              : absl::StrCat(agree, " of ", all, " agree"));
-  for (const SurveyAnswer& a : row.answers) {  // a sample
-    if (a.agreement == 0 && a.question == "pairs" && row.slow)
+  for (const SurveyAnswer& a : row.answers) {
+    const bool sample = row.slow && MethodOf(a.question) == Method::kPairs;
+    if (sample && a.agreement == Agreement::kAgrees) {
       others.push_back("pairs: " + a.answer);
+    }
   }
   if (!row.not_asked.empty()) others.push_back("not asked: " + absl::StrJoin(row.not_asked, ", "));
   return absl::StrJoin(others, "; ");
@@ -213,7 +212,7 @@ std::string SurveyJson(const SurveySummary& summary) {
     for (const SurveyAnswer& a : row.answers) {
       answers.push_back({{"question", a.question},
                          {"answer", a.answer},
-                         {"agreement", AgreementOf(a)},
+                         {"agreement", Name(a.agreement)},
                          {"decides", a.decides},
                          {"cases", a.cases},
                          {"differing", a.differing}});

@@ -121,10 +121,10 @@ void SurveySchedule::Done(const SurveyResult& result) {
     if (task.detail == kDeviceGone && ++lost_[row] >= kMostLosses) excluded_.insert(row);
     return;
   }
-  const bool elsewhere =
-      task.stage == kLayout && !result.answers.empty() && result.answers.front().agreement != 0;
-  const bool changing =
-      task.stage == kRepeat && !result.answers.empty() && result.answers.front().agreement != 0;
+  const bool elsewhere = task.stage == kLayout && !result.answers.empty() &&
+                         result.answers.front().agreement != Agreement::kAgrees;
+  const bool changing = task.stage == kRepeat && !result.answers.empty() &&
+                        result.answers.front().agreement != Agreement::kAgrees;
   const bool hangs = absl::IsDeadlineExceeded(result.status);
   if (result.trapped) ++traps_[row];
   const bool lost = result.trapped && (task.stage == kLayout || hangs || traps_[row] >= kMostTraps);

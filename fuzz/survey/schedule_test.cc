@@ -38,7 +38,7 @@ SurveyResult Answered(const SurveyTask& task, Agreement agreement = Agreement::k
   SurveyResult result;
   result.task = task;
   result.seconds = 1;
-  result.answers.emplace_back().agreement = static_cast<uint32_t>(agreement);
+  result.answers.emplace_back().agreement = agreement;
   return result;
 }
 

@@ -103,9 +103,9 @@ TEST(SlowRow, OfWhichAPartWasAsked) {
     return result;
   };
   SurveyResult& layout = add(kLayout, "layout");
-  layout.answers[0].answer = "as the tables say, of dot products alone";
+  layout.answers[0].scope = Scope::kDotProducts;
   layout.pace = .02;
-  add(kRepeat, "repeat").answers[0].answer = "one answer to a dot product alone, four times";
+  add(kRepeat, "repeat").answers[0].scope = Scope::kDotProducts;
   add(kQuestions, "width");
   for (const uint64_t part : {30, 4}) {
     SurveyResult& vectors = add(kVectors, "");

@@ -18,7 +18,7 @@ namespace {
 using enum SurveyStage;
 
 std::string Agrees(const SurveyAnswer& a) {
-  return OfDotProductsAlone(a) ? "agrees, of dot products alone" : "agrees";
+  return a.scope == Scope::kDotProducts ? "agrees, of dot products alone" : "agrees";
 }
 
 // "m64n64k16" of an operation with another size than the survey's row; "" for the row itself.
@@ -150,9 +150,9 @@ class Summarizer {
         break;
       case kRepeat:
         if (result.answers.empty()) break;
-        row.repeat =
-            result.answers[0].agreement == 0 ? Agrees(result.answers[0]) : result.answers[0].answer;
-        if (result.answers[0].agreement != 0) {
+        row.repeat = result.answers[0].agreement == Agreement::kAgrees ? Agrees(result.answers[0])
+                                                                       : result.answers[0].answer;
+        if (result.answers[0].agreement != Agreement::kAgrees) {
           row.troubles.push_back(
               {SurveyTrouble::kDoesNotRepeat, where,
                absl::StrCat(result.answers[0].answer, ": ", result.answers[0].decides)});
@@ -224,7 +224,7 @@ class Summarizer {
   static void Layout(const SurveyResult& result, const std::string& where, SurveyRow& row) {
     const SurveyAnswer& a = result.answers.front();
     const bool own = row.op == result.task.op;
-    if (a.agreement == 0) {
+    if (a.agreement == Agreement::kAgrees) {
       if (own) {
         row.layout = Agrees(a);
         row.slow = result.pace > kSlowPace;
@@ -241,7 +241,7 @@ class Summarizer {
     SurveyAnswer kept = a;
     kept.lines.clear();
     row.answers.push_back(std::move(kept));
-    if (a.agreement == static_cast<uint32_t>(Agreement::kContradicts)) {
+    if (a.agreement == Agreement::kContradicts) {
       differences_.push_back(
           {row.op, row.variant, absl::StrCat(a.question, ": ", a.answer, ": ", a.decides)});
     }

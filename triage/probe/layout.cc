@@ -39,6 +39,7 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
   if (!asked.ok() && !wrong) return asked.status();
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   if (asked.ok()) {
+    answer.scope = *asked ? Scope::kWholeExecutions : Scope::kDotProducts;
     answer.answer = *asked ? "as the tables say" : "as the tables say, of dot products alone";
     return answer;
   }

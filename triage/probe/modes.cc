@@ -66,6 +66,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
     }
     if (changed == 0) unread.push_back(mode);
     if (changed > 0) read.push_back(absl::StrCat(mode, " changes ", changed));
+    if (changed > 0) answer.facts.push_back(absl::StrCat(mode, " ", changed));
   }
   const auto again = ask("");
   if (!again.ok()) return again.status();

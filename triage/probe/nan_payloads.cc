@@ -73,17 +73,18 @@ ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const M
   for (const auto& [word, count] : words) {
     if (some.size() < 3) some.push_back(HexWord(*op.instruction->d, word));
   }
+  answer.facts = some;
+  answer.facts.insert(answer.facts.begin(), absl::StrCat(words.size()));
   answer.answer = absl::StrCat(words.size(),
                                words.size() == 1 ? " word: " : " words: ", absl::StrJoin(some, " "),
                                words.size() > some.size() ? " ..." : "");
   const bool promised = op.numerics->nan_verdict == NanVerdict::kBits;
   if (!answer.refuting.has_value()) {
-    answer.decides = promised ? "agrees" : "agrees, though the table promises no bits of a NaN";
+    if (!promised) answer.decision = Decision::kAgreesInNans;
   } else {
     answer.agreement = promised ? Agreement::kContradicts : Agreement::kOpen;
-    answer.decides =
-        absl::StrCat(promised ? "contradicts the table: " : "the table promises no bits of a NaN: ",
-                     FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
+    answer.decision = promised ? Decision::kContradicts : Decision::kNanNotPromised;
+    answer.detail = FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d);
   }
   answer.observed = std::move(observed);
   return answer;

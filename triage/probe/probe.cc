@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
@@ -124,6 +123,17 @@ const Observed& Refuting(const Operation& op, const Asked& asked, const Model& m
   return *first;
 }
 
+// ProbeAnswer::facts: of several that fit instead of what was found the first is without "or".
+std::vector<std::string> Facts(const std::vector<Change>& found,
+                               const std::vector<std::string>& others) {
+  std::vector<std::string> facts;
+  for (const Change& change : found) facts.push_back(Name(change));
+  for (const std::string& other : others) {
+    facts.push_back(facts.empty() && found.empty() ? other : "or " + other);
+  }
+  return facts;
+}
+
 // `all` holds `asked`; `own_model` is how the answer calls the operation's model.
 ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Asked> all,
                    const Model& model, const char* own_model) {
@@ -141,9 +151,13 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   // Of the whole model all that was found; of another question what it asks for.
   std::vector<Change> changed = ChangesBetween(op.model.algorithm, model.algorithm);
   if (!whole_model) changed = AskedFor(q, op.model, std::move(changed));
-  answer.answer = !whole_model      ? Name(AskedFor(q, op.model, AlgorithmFields(model.algorithm)))
+  std::vector<Change> found = changed;
+  if (!whole_model) found = AskedFor(q, op.model, AlgorithmFields(model.algorithm));
+  if (!fits) found.clear();
+  answer.answer = !whole_model      ? Name(found)
                   : changed.empty() ? own_model
                                     : absl::StrCat("the model with ", Name(changed));
+  answer.facts = Facts(found, others);
   if (fits && !others.empty()) {
     absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
   } else if (!fits) {
@@ -154,33 +168,48 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
       q.nan_bits || (whole_model && changed.size() == 1 && changed.front().parameter == nan_rule);
   const bool open = of_nan && op.numerics->nan_verdict == NanVerdict::kAnyNan;
   if (fits && changed.empty()) {
-    answer.decides = others.empty() ? "agrees" : "agrees, and the cases leave others open";
+    if (!others.empty()) answer.decision = Decision::kAgreesAmong;
     return answer;
   }
   answer.agreement = open ? Agreement::kOpen : Agreement::kContradicts;
-  answer.decides = open ? "the table promises no bits of a NaN" : "contradicts the table";
+  answer.decision = open                      ? Decision::kNanNotPromised
+                    : !fits && others.empty() ? Decision::kNothingFits
+                                              : Decision::kContradicts;
   if (fits) {
     std::vector<Change> table = ChangesBetween(model.algorithm, op.model.algorithm);
     if (!whole_model) table = AskedFor(q, op.model, std::move(table));
-    absl::StrAppend(&answer.decides, ": ", Name(table));
+    answer.detail = Name(table);
     return answer;
   }
   answer.refuting = Refuting(op, asked, model);
-  absl::StrAppend(&answer.decides, others.empty() ? ": nothing gives all bits of " : ": ",
-                  FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
+  answer.detail =
+      absl::StrCat(others.empty() ? "nothing gives all bits of " : "",
+                   FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
   return answer;
 }
 
+std::string DecisionText(const ProbeAnswer& answer) {
+  switch (answer.decision) {
+    case Decision::kAgrees:
+      return "agrees";
+    case Decision::kAgreesAmong:
+      return "agrees, and the cases leave others open";
+    case Decision::kAgreesInNans:
+      return "agrees, though the table promises no bits of a NaN";
+    case Decision::kContradicts:
+    case Decision::kNothingFits:
+      return "contradicts the table: " + answer.detail;
+    case Decision::kNanNotPromised:
+      return "the table promises no bits of a NaN: " + answer.detail;
+  }
+  return "";
+}
+
 // Of an operation without a model nothing is decided, but whether it is as somebody supposed.
-void Suppose(const Hypothesis& h, ProbeAnswer& answer) {
-  answer.decides =
-      answer.agreement == Agreement::kAgrees
-          ? absl::StrCat("as supposed: ", h.text)
-          : absl::StrReplaceAll(answer.decides,
-                                {{"contradicts the table: nothing", "not as supposed: nothing"},
-                                 {"contradicts the table", "supposed"},
-                                 {"the table promises no bits of a NaN", "not as supposed"}});
-  answer.agreement = Agreement::kOpen;
+std::string DecisionText(const ProbeAnswer& answer, const Hypothesis& h) {
+  if (answer.agreement == Agreement::kAgrees) return absl::StrCat("as supposed: ", h.text);
+  return absl::StrCat(answer.decision == Decision::kContradicts ? "" : "not as ",
+                      "supposed: ", answer.detail);
 }
 
 // Of an operation without a model or an idea of one: the question has nothing to decide.
@@ -202,11 +231,6 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
 }
 
 }  // namespace
-
-const char* Name(Agreement agreement) {
-  constexpr const char* kNames[] = {"agrees", "contradicts", "open"};
-  return kNames[static_cast<int>(agreement)];
-}
 
 bool Applies(const Question& q, const Operation& op) {
   switch (q.method) {
@@ -274,7 +298,11 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
                       hypothesis != nullptr ? "the supposed model" : "the table's model");
     }
     if (!answer.ok()) return answer.status();
-    if (hypothesis != nullptr && NeedsModel(*q)) Suppose(*hypothesis, *answer);
+    if (NeedsModel(*q) && answer->decides.empty()) {
+      answer->decides =
+          hypothesis == nullptr ? DecisionText(*answer) : DecisionText(*answer, *hypothesis);
+      if (hypothesis != nullptr) answer->agreement = Agreement::kOpen;
+    }
     all.answers.push_back(*std::move(answer));
   }
   return all;

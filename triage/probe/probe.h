@@ -16,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/agreement.h"
 #include "corpus/vector_file.h"
 #include "device/device.h"
 #include "triage/explain.h"
@@ -23,17 +24,28 @@
 
 namespace mmadiff {
 
-enum class Agreement : uint8_t {
-  kAgrees,       // with the table
-  kContradicts,  // the table is wrong for this device, or no candidate is right
-  kOpen,         // the table promises nothing here
+// Why an answer that is held against a model agrees, contradicts it, or is open.
+enum class Decision : uint8_t {
+  kAgrees,          // and nothing else fits
+  kAgreesAmong,     // and the cases leave other values open
+  kAgreesInNans,    // where the table promises no bits of them
+  kContradicts,     // another value fits
+  kNothingFits,     // no candidate gives all answers
+  kNanNotPromised,  // only bits of NaNs differ
 };
-const char* Name(Agreement agreement);
 
 struct ProbeAnswer {
   const Question* question = nullptr;
   std::string answer = {};   // the values that fit all answers; "none"; for people
-  std::string decides = {};  // what that says about the table
+  std::string decides = {};  // what that says about the table; for people
+  // What `answer` says in words that do not change: two devices that give the same answers have the
+  // same. Changes that fit, "or CHANGE" beside them; "NAME: READING"; of payloads the number of words
+  // and the first of them; "MODE COUNT".
+  std::vector<std::string> facts = {};
+  // Of questions that need a model: `decides` is made from both.
+  Decision decision = Decision::kAgrees;
+  std::string detail = {};
+  Scope scope = Scope::kWholeExecutions;
   Agreement agreement = Agreement::kAgrees;
   bool partial = false;                   // of kPairs: not all were asked
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe

@@ -171,6 +171,11 @@ bool IsOfArithmetic(const Question& q) {
 
 std::span<const Question> Questions() { return kQuestions; }
 
+Method MethodOf(std::string_view id) {
+  const Question* const question = FindQuestion(id);
+  return question == nullptr ? Method::kParameters : question->method;
+}
+
 const Question* FindQuestion(std::string_view id) {
   for (const Question& q : kQuestions) {
     if (id == q.id) return &q;

@@ -43,5 +43,7 @@ bool IsOfArithmetic(const Question& question);
 // In the order in which they are asked. A value that an early one finds holds in the later ones.
 std::span<const Question> Questions();
 const Question* FindQuestion(std::string_view id);  // nullptr when there is none
+// Of a stored answer, perhaps to a question that this version does not ask: then kParameters.
+Method MethodOf(std::string_view id);
 
 }  // namespace mmadiff

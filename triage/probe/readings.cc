@@ -49,8 +49,10 @@ absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
     const Observed observed = {dots[i], (*d)[i]};
     const std::string* const reading = ReadingOf(v, observed.d);
     const std::string name = v.name.substr(v.name.find('/') + 1);
-    texts.push_back(absl::StrCat(
-        name, ": ", reading != nullptr ? *reading : "another word, " + HexWord(*v.d, observed.d)));
+    const std::string word = HexWord(*v.d, observed.d);
+    answer.facts.push_back(absl::StrCat(name, ": ", reading != nullptr ? *reading : word));
+    texts.push_back(
+        absl::StrCat(name, ": ", reading != nullptr ? *reading : "another word, " + word));
     answer.observed.push_back(observed);
     if (!IsModelled(op) || Fits(op, op.model, observed)) continue;
     answer.agreement = Agreement::kContradicts;

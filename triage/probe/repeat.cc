@@ -98,6 +98,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
       });
   if (!asked.ok()) return asked.status();
   if (!one) return answer;
+  if (!*asked) answer.scope = Scope::kDotProducts;
   answer.answer = *asked
                       ? absl::StrCat("one answer at ", op.shape().d_words(), " places, four times")
                       : "one answer to a dot product alone, four times";
