@@ -79,6 +79,7 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
 }
 
 static_assert(proto::Agreement_ARRAYSIZE == kAgreements);
+static_assert(proto::CaseRole_ARRAYSIZE == kCaseRoles);
 static_assert(proto::Scope_ARRAYSIZE == kScopes);
 static_assert(proto::Hardware::Part_ARRAYSIZE == kHardwareParts);
 

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "corpus/agreement.h"
+#include "corpus/bucket.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 #include "device/stop.h"

@@ -14,6 +14,9 @@
 namespace mmadiff {
 namespace {
 
+using testing::ElementsAre;
+using testing::IsEmpty;
+
 // Of all values of an enum.
 void ExpectWords(const std::vector<std::string>& names) {
   std::set<std::string> seen;
@@ -69,6 +72,47 @@ TEST(MeaningTest, KindsOfDamage) {
     names.push_back(Name(static_cast<DamageKind>(kind)));
   }
   ExpectWords(names);
+}
+
+TEST(MeaningTest, AnswersOfOldFiles) {
+  const auto old = [](const char* question, const char* text) {
+    SurveyAnswer answer = {question, text, "", Agreement::kAgrees, 1, 0, {}};
+    AddMeaningOfOld(answer);
+    return answer;
+  };
+  EXPECT_EQ(old("layout", "as the tables say").scope, Scope::kWholeExecutions);
+  EXPECT_EQ(old("layout", "as the tables say, of dot products alone").scope, Scope::kDotProducts);
+  EXPECT_EQ(old("repeat", "one answer to a dot product alone, four times").scope,
+            Scope::kDotProducts);
+  const auto facts = [&](const char* text) { return old("a question", text).facts; };
+  EXPECT_THAT(facts("the table's model"), IsEmpty());
+  EXPECT_THAT(facts("the table's model (or terms=8)"), ElementsAre("or terms=8"));
+  EXPECT_THAT(facts("the model with terms=8 steps=2"), ElementsAre("terms=8", "steps=2"));
+  EXPECT_THAT(facts("terms=16 (or terms=8, terms=4)"),
+              ElementsAre("terms=16", "or terms=8", "or terms=4"));
+  EXPECT_THAT(facts("terms=8 or terms=4"), ElementsAre("terms=8", "or terms=4"));
+  EXPECT_THAT(facts("none"), IsEmpty());
+  EXPECT_THAT(facts("1 word: 7fffffff"), ElementsAre("1", "7fffffff"));
+  EXPECT_THAT(facts("9 words: 7fc0 7fc1 ffc0 ..."), ElementsAre("9", "7fc0", "7fc1", "ffc0"));
+  EXPECT_THAT(facts("x: it rounds down; y: another word, 3f80"),
+              ElementsAre("x: it rounds down", "y: 3f80"));
+  EXPECT_THAT(facts("denorm=flush changes 12, round=up changes 3 of 1024; fp16=wrap change none"),
+              ElementsAre("denorm=flush 12", "round=up 3"));
+  EXPECT_THAT(facts("denorm=flush change none of 1024"), IsEmpty());
+}
+
+TEST(MeaningTest, RolesOfOldCases) {
+  EXPECT_EQ(RoleOfOld("the device and the model differ; refutes terms=8"), CaseRole::kMinimal);
+  EXPECT_EQ(RoleOfOld("the device and the model differ, once"), CaseRole::kMinimal);
+  EXPECT_EQ(RoleOfOld("refutes terms=8"), CaseRole::kUnknown);
+}
+
+TEST(MeaningTest, Repetitions) {
+  for (int i = 0; i < kRepetitions; ++i) {
+    const auto repetition = static_cast<Repetition>(i);
+    EXPECT_EQ(RepetitionOf(std::string(Prefix(repetition)) + "unexplained:ulps"), repetition);
+  }
+  EXPECT_EQ(RepetitionOf("flaky"), Repetition::kFlaky);
 }
 
 TEST(MeaningTest, NumbersOfALaterVersionAreRefused) {

@@ -84,6 +84,11 @@ std::vector<std::string> ChangeFacts(absl::string_view text) {
 
 }  // namespace
 
+CaseRole RoleOfOld(absl::string_view why) {
+  return absl::StartsWith(why, "the device and the model differ") ? CaseRole::kMinimal
+                                                                  : CaseRole::kUnknown;
+}
+
 void AddMeaningOfOld(SurveyAnswer& answer) {
   const absl::string_view text = answer.answer;
   if (answer.question == "layout" || answer.question == "repeat") {

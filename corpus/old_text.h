@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/strings/string_view.h"
+#include "corpus/bucket.h"
 #include "device/hardware.h"
 #include "device/stop.h"
 
@@ -12,6 +13,8 @@ struct SurveyAnswer;
 
 // SurveyEnd.stopped_by: "time limit", "folder full", "signal 2", "".
 StopCause StopCauseOfOld(absl::string_view stopped_by);
+// RegressionCase.role, from `why`: kMinimal or kUnknown.
+CaseRole RoleOfOld(absl::string_view why);
 // SurveyAnswer.scope and .facts, from its `answer`.
 void AddMeaningOfOld(SurveyAnswer& answer);
 // UnitRecord.machine: "node7, GPU-0d1e... at PCI 0000:17:00.0, 130 of 132 multiprocessors answered".

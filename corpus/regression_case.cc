@@ -11,6 +11,8 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
+#include "corpus/meaning_proto.h"
+#include "corpus/old_text.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
 #include "proto/case.pb.h"
@@ -110,6 +112,7 @@ class Parser {
     case_.why = message_.why();
     case_.signature = message_.signature();
     case_.source = message_.source();
+    case_.role = static_cast<CaseRole>(message_.role());
     case_.slug = message_.slug().empty() ? SlugOfFileName(where_) : message_.slug();
     if (IsSlug(case_.slug)) return ParseState();
     return Error("slug: \"", absl::CHexEscape(case_.slug), "\", expected [a-z0-9_]+");
@@ -237,7 +240,8 @@ std::string CanonicalInputs(const RegressionCase& c) {
 }
 
 // Of all that a case says: its inputs; its texts, each after its length in 8 bytes; its position in
-// 4 bytes each; the texts and words of every answer; of a state that is not open name and origin.
+// 4 bytes each; the texts and words of every answer; of a state that is not open name and origin; its
+// role in a byte, if it has one.
 std::string ChecksumOf(const RegressionCase& c) {
   std::string bytes = CanonicalInputs(c);
   const auto put_text = [&bytes](absl::string_view text) {
@@ -256,10 +260,15 @@ std::string ChecksumOf(const RegressionCase& c) {
     put_text(Name(c.state));
     put_text(c.state_by);
   }
+  if (c.role != CaseRole::kUnknown) PutNumber(static_cast<uint64_t>(c.role), 1, bytes);
   return Xxh3Hex(bytes);
 }
 
 }  // namespace
+
+CaseRole RoleOf(const RegressionCase& c) {
+  return c.role == CaseRole::kUnknown ? RoleOfOld(c.why) : c.role;
+}
 
 std::string CaseId(const RegressionCase& c) {
   return Xxh3Hex(CanonicalInputs(c)).substr(0, kIdDigits);
@@ -295,6 +304,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   }
   if (c.state != FindingState::kOpen) message.set_state(Name(c.state));
   message.set_state_by(c.state_by);
+  message.set_role(static_cast<proto::CaseRole>(c.role));
   message.set_checksum(ChecksumOf(c));
   return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),
                       "\n# proto-file: proto/case.proto\n",
@@ -306,6 +316,9 @@ absl::StatusOr<RegressionCase> ParseCase(absl::string_view text, absl::string_vi
                                          bool sealed, bool question) {
   proto::RegressionCase message;
   if (absl::Status s = ParseTextProto(text, where, message); !s.ok()) return s;
+  if (!KnowsAllNumbers(message)) {
+    return absl::DataLossError(absl::StrCat(where, ": role: a number of a later version"));
+  }
   absl::StatusOr<RegressionCase> c = Parser(message, where).Parse(question);
   if (!c.ok() || (message.checksum().empty() && !sealed)) return c;
   if (message.checksum() == ChecksumOf(*c)) return c;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/bucket.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -41,13 +42,17 @@ struct RegressionCase {
   Batch inputs;                 // count 1
   std::vector<Answer> answers;  // at least one, but in a question written by hand
   std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
-  std::string why;              // what the case shows, in words
+  std::string why;              // what the case shows, in words; no decision reads it
   std::string signature;        // bucket of the difference; empty for a case without one
   std::string source;           // paper, recording or case name it came from
   Position position;            // of the dot product in the tile it was found in
   FindingState state = FindingState::kOpen;
   std::string state_by = {};  // who moved it there: "model:3", a device, "run"; empty if open
+  CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
 };
+
+// Also of a case that was filed before roles were stored.
+CaseRole RoleOf(const RegressionCase& c);
 
 // First 12 hex digits of the XXH3-128 of our own canonical bytes (operation name, shape, operand
 // words). Answers and texts do not count.

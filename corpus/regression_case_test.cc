@@ -122,6 +122,17 @@ TEST(FormatCase, AnOpenCaseSaysNothingOfItsState) {
               HasSubstr("state: \"f\\x1b\", expected one of open, explained, fixed"));
 }
 
+TEST(FormatCase, RolesRoundTripAndBelongToTheChecksum) {
+  RegressionCase c = DotProduct();
+  EXPECT_THAT(FormatCase(c), Not(HasSubstr("role")));
+  c.role = CaseRole::kMinimal;
+  const auto parsed = ParseCase(FormatCase(c), "x", true);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_EQ(parsed->role, CaseRole::kMinimal);
+  EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(c), {{"MINIMAL", "REFUTES"}})),
+              HasSubstr("checksum"));
+}
+
 TEST(FormatCase, ExecutionsRoundTrip) {
   for (const char* name :
        {"x86/vdpbf16ps", "x86/vpdpbusd", "x86/vfmadd231sd", "sm_70/mma.m8n8k4.f32.f16.f16.f16",

@@ -232,8 +232,9 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   Finding& finding = minimized.finding;
   finding.flaky = i->repeatability != Repeatability::kReproduced;
   if (finding.flaky) {  // what was seen the first time is the evidence
-    i->bucket = absl::StrCat(kFlaky, i->bucket);
-    i->cases = {{subject.mismatch, i->bucket, "the device and the model differ, once"}};
+    i->bucket = absl::StrCat(Prefix(Repetition::kFlaky), i->bucket);
+    i->cases = {{subject.mismatch, i->bucket, "the device and the model differ, once",
+                 CaseRole::kSeenOnce}};
   }
   finding.op = subject.mismatch.op->name;
   finding.signature = i->bucket;

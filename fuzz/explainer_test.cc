@@ -123,7 +123,7 @@ TEST_F(ExplainerTest, WhatDoesNotRepeatIsNoEvidence) {
   FlakyDevice device;
   const Finding finding = File(device);
   EXPECT_TRUE(finding.flaky);
-  EXPECT_THAT(finding.signature, StartsWith(kFlaky));
+  EXPECT_THAT(finding.signature, StartsWith("flaky:"));
   const auto folder = ExplainFolder(Path(""), console_);
   ASSERT_TRUE(folder.ok()) << folder.status();
   ASSERT_THAT(folder->groups, SizeIs(1));

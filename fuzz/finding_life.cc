@@ -47,8 +47,8 @@ bool IsFinding(const RegressionCase& c) {
 
 FindingState StateOf(const RegressionCase& c) {
   const bool never_moved = c.state == kOpen && c.state_by.empty();
-  return never_moved && absl::StartsWith(c.signature, mmadiff::kFlaky) ? FindingState::kFlaky
-                                                                       : c.state;
+  return never_moved && RepetitionOf(c.signature) == Repetition::kFlaky ? FindingState::kFlaky
+                                                                        : c.state;
 }
 
 FindingState MoreUrgent(FindingState x, FindingState y) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -63,9 +62,9 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   const Position p = PositionOf(minimal.inputs.shape, element);
   const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
   std::string text =
-      absl::StrCat(finding.flaky                                       ? "FLAKY "
-                   : absl::StartsWith(finding.signature, kUnconfirmed) ? "UNCONFIRMED "
-                                                                       : "MISMATCH ",
+      absl::StrCat(finding.flaky                                                 ? "FLAKY "
+                   : RepetitionOf(finding.signature) == Repetition::kUnconfirmed ? "UNCONFIRMED "
+                                                                                 : "MISMATCH ",
                    op.name, "\n");
   const auto add = [&](const char* label, absl::string_view words) {
     text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
@@ -21,8 +20,6 @@
 
 namespace mmadiff {
 namespace {
-
-constexpr char kDiffers[] = "the device and the model differ";  // of the minimal case
 
 std::string Slug(absl::string_view signature) {
   std::string slug;
@@ -42,10 +39,13 @@ absl::Status Regress(const std::string& path) {
 }  // namespace
 
 bool Repeats(absl::string_view signature) {
-  return !absl::StartsWith(signature, kFlaky) && !absl::StartsWith(signature, kUnconfirmed);
+  return RepetitionOf(signature) == Repetition::kRepeats;
 }
 
-bool IsMinimal(const RegressionCase& c) { return absl::StartsWith(c.why, kDiffers); }
+bool IsMinimal(const RegressionCase& c) {
+  const CaseRole role = RoleOf(c);
+  return role == CaseRole::kMinimal || role == CaseRole::kSeenOnce;
+}
 
 std::string Now() {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
@@ -64,6 +64,7 @@ RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
   c.source = std::string(source);
   c.position = PositionOf(c.inputs.shape, m.element);
   c.why = kept.why;
+  c.role = kept.role;
   return c;
 }
 
@@ -136,8 +137,10 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
   if (finding.flaky || !answer.found) {  // what was seen the first time is the evidence
     bucket.signature = Signature(op, observed);
     bucket.unconfirmed = !answer.found;
-    finding.signature = absl::StrCat(finding.flaky ? kFlaky : kUnconfirmed, bucket.signature);
-    return {{task.mismatch, finding.signature, "the device and the model differ, once"}};
+    finding.signature = absl::StrCat(
+        Prefix(finding.flaky ? Repetition::kFlaky : Repetition::kUnconfirmed), bucket.signature);
+    return {{task.mismatch, finding.signature, "the device and the model differ, once",
+             CaseRole::kSeenOnce}};
   }
   const Investigation& found = *answer.found;
   bucket.signature = finding.signature = found.bucket;
@@ -174,7 +177,7 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
 
 bool Findings::Replaces(const Bucket& bucket, const Finding& other) {
   return bucket.change && bucket.finding.op == other.op && !other.flaky &&
-         !absl::StartsWith(other.signature, kUnconfirmed);
+         RepetitionOf(other.signature) != Repetition::kUnconfirmed;
 }
 
 // A change that gives all answers of the operation takes in the buckets before it, also those of
@@ -259,7 +262,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   f.signature = c.signature;
   f.case_name = c.source;
   f.path = path;
-  f.flaky = absl::StartsWith(c.signature, kFlaky);
+  f.flaky = RepetitionOf(c.signature) == Repetition::kFlaky;
   f.device = c.answers.front().device;
   f.unfixed = unfixed;
   f.state = state;

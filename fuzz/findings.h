@@ -22,9 +22,7 @@
 
 namespace mmadiff {
 
-// Before the bucket's name when the device did not repeat it, or could not be asked again.
-inline constexpr char kFlaky[] = "flaky:", kUnconfirmed[] = "unconfirmed:";
-bool Repeats(absl::string_view signature);    // has neither
+bool Repeats(absl::string_view signature);
 bool IsMinimal(const RegressionCase& c);      // the case that a finding is named by
 inline constexpr char kMovedByRun[] = "run";  // RegressionCase::state_by of what a run found again
 
@@ -70,7 +68,7 @@ class Findings {
  private:
   struct Bucket {
     Finding finding;
-    std::string signature;            // without kFlaky
+    std::string signature;            // without Prefix()
     std::optional<Neighbour> change;  // that gives all its cases
     bool unconfirmed = false;
     std::set<std::string> classes;  // GravestClass() of the mismatches that were investigated

@@ -220,7 +220,7 @@ class Replay {
     if (!below.ok()) return below.status();
     for (const std::string& what : below->damaged) Damaged(what);
     for (const auto& [file, c] : below->cases) {
-      outcome_.filed_flaky += absl::StartsWith(c.signature, kFlaky);
+      outcome_.filed_flaky += RepetitionOf(c.signature) == Repetition::kFlaky;
       said_.reset();
       if (absl::Status s = Case(c, file, file != path); !s.ok()) return s;
       if (said_.has_value() && IsFinding(c)) Move(file, c, *said_);

@@ -181,7 +181,7 @@ TEST_F(UnitLogTest, APartCountsUntilItsUnitIsDone) {
   Attempt(Path("w"), {Part(0, 1, 40), Part(1, 2, 20)});
   const auto begun = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(begun.ok()) << begun.status();
-  EXPECT_THAT(begun->warnings, IsEmpty());
+  EXPECT_THAT(begun->damage, IsEmpty());
   EXPECT_EQ(begun->units, 1u);
   EXPECT_FALSE(begun->done[0].Contains(1));
   EXPECT_EQ(begun->parts[0].at(1), Part(0, 1, 40));
@@ -214,8 +214,8 @@ TEST_F(UnitLogTest, PartsThatTheRunCannotHave) {
   const auto stored = ReadUnits(Path("w"), Manifest());
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_THAT(stored->parts[0], IsEmpty());
-  ASSERT_THAT(stored->warnings, testing::SizeIs(1));
-  EXPECT_THAT(stored->warnings[0], HasSubstr("3 records that this run cannot have"));
+  ASSERT_THAT(stored->damage, testing::SizeIs(1));
+  EXPECT_THAT(Text(stored->damage[0]), HasSubstr("3 records that this run cannot have"));
 }
 
 TEST_F(UnitLogTest, TwoDifferentAnswersAreAnAlarm) {

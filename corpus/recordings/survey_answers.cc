@@ -7,6 +7,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "corpus/bucket.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/text_proto.h"
 #include "device/line_protocol.h"
@@ -27,7 +28,7 @@ std::map<std::string, std::vector<std::string>> LinesOf(const SurveyResult& resu
   }
   for (const SurveyLine& line : result.lines) add(line.name, line.line);
   for (const SurveyFinding& f : result.findings) {
-    if (f.bucket == "flaky") continue;
+    if (RepetitionOf(f.bucket) == Repetition::kFlaky) continue;
     for (const SurveyFinding::Case& c : f.cases) add(f.bucket, c.line);
   }
   return named;

@@ -76,9 +76,11 @@ TEST_F(CompareTest, RawAnswersNameTheirOperands) {
 
 TEST_F(CompareTest, AnswersAndTrapsOfRows) {
   SurveyResult x = ResultOf(SurveyStage::kQuestions, kF16), y = x;
-  x.answers = {{"width", "25", "", 0, 1, 0, {}}, {"floor", "-133", "", 0, 1, 0, {}}};
-  y.answers = {{"width", "24", "", Agreement::kContradicts, 1, 0, {}},
-               {"floor", "-133", "", 0, 1, 0, {}}};
+  const auto answer = [](const char* question, const char* said, const char* fact) {
+    return SurveyAnswer{question, said, "", Agreement::kAgrees, 1, 0, {}, {}, {fact}};
+  };
+  x.answers = {answer("width", "25", "fraction_bits=25"), answer("floor", "so", "exponent=-133")};
+  y.answers = {answer("width", "24", "fraction_bits=24"), answer("floor", "s", "exponent=-133")};
   SurveyResult trap = ResultOf(SurveyStage::kLayout, kDot);
   trap.trapped = true;
   trap.status = absl::UnavailableError("signal 11");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/bucket.h"
 #include "fuzz/survey/schedule.h"
 #include "sim/operation.h"
 #include "triage/diagnosis/diagnosis.h"
@@ -180,7 +181,7 @@ class Summarizer {
         break;
       case kExplain:
         for (const SurveyFinding& f : result.findings) {
-          if (f.bucket == "flaky") {
+          if (RepetitionOf(f.bucket) == Repetition::kFlaky) {
             row.troubles.push_back({SurveyTrouble::kDoesNotRepeat, where, f.text});
           } else {
             differences_.push_back({row.op, row.variant, f.text, &f});

@@ -214,7 +214,8 @@ class Investigator {
     const auto minimal = Smallest(Target(op_, explanation_, {op_.model}), from);
     if (!minimal.ok()) return minimal.status();
     if (*minimal && IsNew(**minimal))
-      Keep({**minimal, result_.bucket, "the smallest mismatch that was found"});
+      Keep(
+          {**minimal, result_.bucket, "the smallest mismatch that was found", CaseRole::kConfirms});
     return absl::OkStatus();
   }
 
@@ -237,8 +238,8 @@ class Investigator {
     }
     found.inputs.stream.clear();
     if (IsNew(found)) {
-      result_.cases.push_back(
-          {std::move(found), result_.bucket, "as it was found, not made smaller"});
+      result_.cases.push_back({std::move(found), result_.bucket,
+                               "as it was found, not made smaller", CaseRole::kAsFound});
     }
     return absl::OkStatus();
   }
@@ -265,6 +266,7 @@ class Investigator {
       }
     }
     std::rotate(cases.begin(), simplest, simplest + 1);
+    cases.front().role = CaseRole::kMinimal;
     std::string& why = cases.front().why;
     why = absl::StrCat(kMinimal, why.empty() ? "" : "; ", why);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "corpus/bucket.h"
 #include "device/device.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/minimize/minimize.h"
@@ -19,6 +20,7 @@ struct KeptCase {
   Mismatch mismatch;      // with all its words
   std::string signature;  // of the bucket
   std::string why;        // what the case shows, in words
+  CaseRole role = CaseRole::kRefutes;
 };
 
 struct Investigation {

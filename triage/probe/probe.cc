@@ -123,13 +123,13 @@ const Observed& Refuting(const Operation& op, const Asked& asked, const Model& m
   return *first;
 }
 
-// ProbeAnswer::facts: of several that fit instead of what was found the first is without "or".
-std::vector<std::string> Facts(const std::vector<Change>& found,
+// ProbeAnswer::facts. Where nothing was found that fits, the first of the others is without "or".
+std::vector<std::string> Facts(bool fits, const std::vector<Change>& found,
                                const std::vector<std::string>& others) {
   std::vector<std::string> facts;
   for (const Change& change : found) facts.push_back(Name(change));
   for (const std::string& other : others) {
-    facts.push_back(facts.empty() && found.empty() ? other : "or " + other);
+    facts.push_back(fits || !facts.empty() ? "or " + other : other);
   }
   return facts;
 }
@@ -157,7 +157,7 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   answer.answer = !whole_model      ? Name(found)
                   : changed.empty() ? own_model
                                     : absl::StrCat("the model with ", Name(changed));
-  answer.facts = Facts(found, others);
+  answer.facts = Facts(fits, found, others);
   if (fits && !others.empty()) {
     absl::StrAppend(&answer.answer, " (or ", absl::StrJoin(others, ", "), ")");
   } else if (!fits) {
