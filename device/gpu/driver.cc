@@ -9,8 +9,8 @@
 #include <string>
 
 #include "absl/strings/cord.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "device/stop.h"
 
@@ -74,16 +74,25 @@ bool ContextIsDead(const absl::Status& status) {
   return status.GetPayload(kDeadContext).has_value();
 }
 
+namespace {
+
+// Whether `why` is what the loader says of a library that is nowhere, in whatever words: of a library
+// that is there, but needs one that is missing, it names that one.
+bool IsNowhere(absl::string_view why, const char* path) {
+  constexpr char kAbsent[] = "/absent/library.so";
+  if (dlopen(kAbsent, RTLD_NOW) != nullptr) return false;
+  return why == absl::StrReplaceAll(dlerror(), {{kAbsent, path}});
+}
+
+}  // namespace
+
 absl::StatusOr<void*> OpenLibrary(const char* path, absl::string_view what,
                                   absl::string_view advice) {
   void* library = dlopen(*path == '\0' ? nullptr : path, RTLD_NOW);
   if (library != nullptr) return library;
   const std::string why = dlerror();
   absl::Status s = absl::NotFoundError(absl::StrCat("no ", what, " here (", why, "): ", advice));
-  // A library that this one needs may be missing too: then `why` names that.
-  if (absl::StrContains(why, path) && absl::StrContains(why, "No such file")) {
-    s.SetPayload(kNoLibrary, absl::Cord());
-  }
+  if (IsNowhere(why, path)) s.SetPayload(kNoLibrary, absl::Cord());
   return s;
 }
 

@@ -35,8 +35,8 @@ struct DispatchOptions {
 
 struct DispatchOutcome {
   StopCause stopped_by;
-  absl::Status device, durable;       // not OK: it failed, and the work ended
-  std::vector<Drop> drops;            // one for each row, in the order in which they happened
+  absl::Status device, durable;    // not OK: it failed, and the work ended
+  std::vector<Drop> drops;         // one for each row, in the order in which they happened
   std::vector<Hardware> hardware;  // of each worker, those that are known
   std::vector<std::string> warnings;
   absl::Duration time;

@@ -73,8 +73,8 @@ struct CampaignOutcome {
   uint64_t attempt_dot_products = 0;
   StopCause stopped_by;
   std::vector<Hardware> hardware;  // of each thread's device, those that are known
-  absl::Status device;   // not OK: the device failed and the run stopped
-  absl::Status durable;  // not OK: results could not be made durable and the run stopped
+  absl::Status device;             // not OK: the device failed and the run stopped
+  absl::Status durable;            // not OK: results could not be made durable and the run stopped
   std::vector<std::string> warnings;
   std::vector<std::string> distrusted;  // "OPERATION: why": answers lost in earlier attempts
   bool damaged_findings = false;        // of earlier attempts; `warnings` says which

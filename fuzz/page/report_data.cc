@@ -85,7 +85,8 @@ class Gathered {
   }
 
   void AddWork(const UnitResult& unit) {
-    const size_t machine = machines_.try_emplace(Name(unit.machine), machines_.size()).first->second;
+    const size_t machine =
+        machines_.try_emplace(Name(unit.machine), machines_.size()).first->second;
     if (unit.ended == 0) return;
     const double length = std::clamp(unit.seconds, 0., static_cast<double>(unit.ended));
     const auto end = static_cast<double>(unit.ended);

@@ -144,10 +144,10 @@ bool RunReportBuilder::Add(const UnitResult& unit) {
   const auto [at, added] =
       seen_.try_emplace({unit.instruction, unit.unit}, Seen{unit.device_digest, folder});
   if (!added && at->second.device != unit.device_digest) {
-    report_.damage.push_back(absl::StrCat("two different answers to unit ", unit.unit, " of ",
-                                          report_.rows[unit.instruction].instruction, ": ",
-                                          report_.folders[at->second.folder], " (counted) and ",
-                                          report_.folders[folder], ", done by ", Name(unit.machine)));
+    report_.damage.push_back(absl::StrCat(
+        "two different answers to unit ", unit.unit, " of ",
+        report_.rows[unit.instruction].instruction, ": ", report_.folders[at->second.folder],
+        " (counted) and ", report_.folders[folder], ", done by ", Name(unit.machine)));
   }
   if (!added) return false;
   ++report_.units;
