@@ -1,20 +1,89 @@
 #include "corpus/bucket.h"
 
-#include "absl/strings/match.h"
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 
 namespace mmadiff {
+namespace {
 
-const char* Prefix(Repetition repetition) {
-  constexpr const char* kPrefixes[kRepetitions] = {"", "flaky:", "unconfirmed:"};
-  return kPrefixes[static_cast<int>(repetition)];
+constexpr const char* kRepetitionNames[kRepetitions] = {"", "flaky", "unconfirmed"};
+constexpr const char* kDifferenceNames[kDifferenceClasses] = {
+    "", "1ulp", "ulps", "zero_sign", "sign", "infinity", "nan", "integer"};
+constexpr char kUnexplainedName[] = "unexplained";
+
+std::string NameOfKind(const Bucket& bucket) {
+  switch (bucket.kind) {
+    case Bucket::kNone:
+      return "";
+    case Bucket::kExplained:
+      return absl::StrCat(Name(bucket.changes.front().parameter->stage), ":", Name(bucket.changes));
+    case Bucket::kUnexplained:
+      return absl::StrCat(kUnexplainedName, bucket.difference == DifferenceClass::kNone ? "" : ":",
+                          Name(bucket.difference));
+    case Bucket::kUnknown:
+      return bucket.unknown;
+  }
+  return "";
 }
 
-Repetition RepetitionOf(absl::string_view bucket) {
-  if (bucket == "flaky") return Repetition::kFlaky;
-  for (const Repetition r : {Repetition::kFlaky, Repetition::kUnconfirmed}) {
-    if (absl::StartsWith(bucket, Prefix(r))) return r;
+// Without the repetition.
+Bucket ParseKind(Family family, absl::string_view name) {
+  const size_t colon = name.find(':');
+  if (colon != name.npos) {
+    auto changes = ParseChanges(family, std::string(name.substr(colon + 1)));
+    if (changes && !changes->empty()) {
+      Bucket bucket = Bucket::Explained(*std::move(changes));
+      if (Name(bucket) == name) return bucket;  // else of another stage, or written in another way
+    }
   }
-  return Repetition::kRepeats;
+  for (int i = 0; i < kDifferenceClasses; ++i) {
+    Bucket bucket = Bucket::Unexplained(static_cast<DifferenceClass>(i));
+    if (Name(bucket) == name) return bucket;
+  }
+  Bucket bucket;
+  bucket.kind = name.empty() ? Bucket::kNone : Bucket::kUnknown;
+  bucket.unknown = std::string(name);
+  return bucket;
+}
+
+}  // namespace
+
+const char* Name(DifferenceClass difference) {
+  return kDifferenceNames[static_cast<int>(difference)];
+}
+
+Bucket Bucket::Explained(std::vector<Change> changes) {
+  Bucket bucket;
+  bucket.kind = kExplained;
+  bucket.changes = std::move(changes);
+  return bucket;
+}
+
+Bucket Bucket::Unexplained(DifferenceClass difference) {
+  Bucket bucket;
+  bucket.kind = kUnexplained;
+  bucket.difference = difference;
+  return bucket;
+}
+
+std::string Name(const Bucket& bucket) {
+  const std::string repetition = kRepetitionNames[static_cast<int>(bucket.repetition)];
+  const std::string kind = NameOfKind(bucket);
+  return absl::StrCat(repetition, repetition.empty() || kind.empty() ? "" : ":", kind);
+}
+
+Bucket ParseBucket(Family family, absl::string_view name) {
+  for (int i = 1; i < kRepetitions; ++i) {
+    absl::string_view rest = name;
+    if (!absl::ConsumePrefix(&rest, kRepetitionNames[i])) continue;
+    if (!absl::ConsumePrefix(&rest, ":") && !rest.empty()) continue;
+    Bucket bucket = ParseKind(family, rest);
+    bucket.repetition = static_cast<Repetition>(i);
+    if (Name(bucket) == name) return bucket;
+  }
+  return ParseKind(family, name);
 }
 
 }  // namespace mmadiff

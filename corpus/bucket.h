@@ -1,9 +1,14 @@
-// Of a filed difference: whether the device repeats it, and why a case of it was kept.
+// The bucket of a difference between a device and the model, by which findings are grouped; and why a
+// case of it was kept.
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "sim/parameter.h"
+#include "sim/trace.h"
 
 namespace mmadiff {
 
@@ -13,10 +18,47 @@ enum class Repetition : uint8_t {
   kUnconfirmed,  // the device could not be asked again
 };
 inline constexpr int kRepetitions = static_cast<int>(Repetition::kUnconfirmed) + 1;
-// What a bucket's name begins with: "", "flaky:", "unconfirmed:".
-const char* Prefix(Repetition repetition);
-// Of the name of a bucket; "flaky" alone is one too, in surveys.
-Repetition RepetitionOf(absl::string_view bucket);
+
+// How two result words differ, the later the graver.
+enum class DifferenceClass : uint8_t {
+  kNone,
+  kOneUlp,
+  kUlps,
+  kZeroSign,
+  kSign,
+  kInfinity,
+  kNan,
+  kInteger,
+};
+inline constexpr int kDifferenceClasses = static_cast<int>(DifferenceClass::kInteger) + 1;
+const char* Name(DifferenceClass difference);  // "", "1ulp", "ulps", "zero_sign", ...
+
+struct Bucket {
+  enum Kind : uint8_t {
+    kNone,         // nothing differs, or nobody looked
+    kExplained,    // `changes` give what the device answered
+    kUnexplained,  // no change does; of one answer `difference` says how it differs
+    kUnknown,      // `unknown`: the name, which this version does not write
+  };
+
+  Repetition repetition = Repetition::kRepeats;
+  Kind kind = kNone;
+  std::vector<Change> changes = {};
+  DifferenceClass difference = DifferenceClass::kNone;
+  std::string unknown = {};
+
+  static Bucket Explained(std::vector<Change> changes);  // at least one
+  static Bucket Unexplained(DifferenceClass difference = DifferenceClass::kNone);
+
+  bool Repeats() const { return repetition == Repetition::kRepeats; }
+  explicit operator bool() const { return *this != Bucket(); }
+  friend bool operator==(const Bucket&, const Bucket&) = default;
+};
+// "aligned_term:fraction_bits=24" with the stage at which the first change acts, "unexplained:ulps",
+// "unexplained", "flaky:unexplained:ulps", "flaky"; "" for none. Files store it.
+std::string Name(const Bucket& bucket);
+// Of any text, and exactly: Name() gives it back. `family`: of the operation's algorithm.
+Bucket ParseBucket(Family family, absl::string_view name);
 
 // Numbers are stored (proto CaseRole).
 enum class CaseRole : uint8_t {

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
+#include "corpus/path_kind.h"
 #include "corpus/text_proto.h"
 
 namespace mmadiff {
@@ -17,13 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr absl::string_view kExtension = ".txtpb";
-
 // The id in a file name that ends in "-ID12.txtpb"; empty without one.
 std::string IdOfFileName(const std::string& path) {
   constexpr size_t kDigits = 12;
   const std::string name = fs::path(path).stem().string();
-  if (!absl::EndsWith(path, kExtension) || name.size() <= kDigits) return "";
+  if (!absl::EndsWith(path, kCaseExtension) || name.size() <= kDigits) return "";
   const std::string id = name.substr(name.size() - kDigits);
   const bool hex = std::all_of(id.begin(), id.end(), [](char c) {
     return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f');
@@ -43,8 +42,9 @@ absl::StatusOr<std::optional<std::string>> FindId(const fs::path& folder, const 
   return std::nullopt;
 }
 
-void FillEmpty(std::string& stored, const std::string& added) {
-  if (stored.empty()) stored = added;
+template <class T>
+void FillEmpty(T& stored, const T& added) {
+  if (stored == T()) stored = added;
 }
 
 bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
@@ -56,7 +56,8 @@ bool SameInputs(const RegressionCase& x, const RegressionCase& y) {
 
 void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
   FillEmpty(stored.why, added.why);
-  FillEmpty(stored.signature, added.signature);
+  FillEmpty(stored.bucket, added.bucket);
+  FillEmpty(stored.role, added.role);
   FillEmpty(stored.source, added.source);
   for (const Answer& answer : added.answers) {
     const bool known =
@@ -66,10 +67,10 @@ void AddAnswers(const RegressionCase& added, RegressionCase& stored) {
         });
     if (!known) stored.answers.push_back(answer);
   }
-  const auto life = [](const RegressionCase& c) { return std::tie(c.state, c.state_by); };
+  const auto life = [](const RegressionCase& c) { return std::tie(c.state, c.moved_by); };
   if (life(stored) < life(added)) {
     stored.state = added.state;
-    stored.state_by = added.state_by;
+    stored.moved_by = added.moved_by;
   }
 }
 
@@ -138,7 +139,7 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   if (!paths.ok()) return paths.status();
   // The manifest of a run is text of another kind.
   std::erase_if(*paths, [](const auto& file) {
-    return !absl::EndsWith(file, kExtension) || absl::EndsWith(file, "/manifest.txtpb");
+    return KindOf(file) != PathKind::kCase || fs::path(file).filename() == kRunManifest;
   });
   return paths;
 }

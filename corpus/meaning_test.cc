@@ -8,8 +8,10 @@
 #include "corpus/damage.h"
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
+#include "corpus/regression_case.h"
 #include "corpus/survey_record.h"
 #include "proto/survey.pb.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -107,12 +109,49 @@ TEST(MeaningTest, RolesOfOldCases) {
   EXPECT_EQ(RoleOfOld("refutes terms=8"), CaseRole::kUnknown);
 }
 
-TEST(MeaningTest, Repetitions) {
-  for (int i = 0; i < kRepetitions; ++i) {
-    const auto repetition = static_cast<Repetition>(i);
-    EXPECT_EQ(RepetitionOf(std::string(Prefix(repetition)) + "unexplained:ulps"), repetition);
+// Every bucket that a change of any operation makes, and every class.
+TEST(MeaningTest, BucketsAreReadAsTheyAreNamed) {
+  for (const Operation& op : Operations()) {
+    const Family family = op.model.algorithm.family;
+    std::vector<Bucket> buckets = {{}};
+    for (const Neighbour& n : Neighbours(op.model)) {
+      buckets.push_back(Bucket::Explained(n.changes));
+    }
+    for (int i = 0; i < kDifferenceClasses; ++i) {
+      buckets.push_back(Bucket::Unexplained(static_cast<DifferenceClass>(i)));
+    }
+    for (Bucket& bucket : buckets) {
+      for (int i = 0; i < kRepetitions; ++i) {
+        bucket.repetition = static_cast<Repetition>(i);
+        EXPECT_EQ(ParseBucket(family, Name(bucket)), bucket) << op.name << " " << Name(bucket);
+      }
+    }
   }
-  EXPECT_EQ(RepetitionOf("flaky"), Repetition::kFlaky);
+}
+
+TEST(MeaningTest, OtherNamesOfBucketsAreKept) {
+  for (const char* name : {"flaky:", "unexplained:", "unexplained:made", "sum:fraction_bits=24",
+                           "terms=8", "flakyulps", "aligned_term:fraction_bits=24 ",
+                           "aligned_term:", "aligned_term:gone=1", ":", "Unexplained"}) {
+    Bucket bucket = ParseBucket(Family::kFusedSum, name);
+    EXPECT_EQ(bucket.kind, Bucket::kUnknown) << name;
+    EXPECT_TRUE(bucket.Repeats()) << name;
+    EXPECT_EQ(Name(bucket), name);
+    bucket.repetition = Repetition::kUnconfirmed;
+    EXPECT_EQ(ParseBucket(Family::kFusedSum, Name(bucket)), bucket);
+  }
+}
+
+TEST(MeaningTest, WhoMovedAFinding) {
+  const std::pair<const char*, MovedBy> all[] = {{"", {}},
+                                                 {"run", {MovedBy::kRun}},
+                                                 {"model:3", {MovedBy::kModel, 3}},
+                                                 {"model:03", MovedBy::Device("model:03")},
+                                                 {"cuda:0", MovedBy::Device("cuda:0")}};
+  for (const auto& [name, by] : all) {
+    EXPECT_EQ(ParseMovedBy(name), by) << name;
+    EXPECT_EQ(Name(by), name);
+  }
 }
 
 TEST(MeaningTest, NumbersOfALaterVersionAreRefused) {

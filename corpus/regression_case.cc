@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -23,6 +24,8 @@ namespace {
 using TextRows = google::protobuf::RepeatedPtrField<std::string>;
 
 constexpr size_t kIdDigits = 12;
+// Of RegressionCase.state_by.
+constexpr char kRunName[] = "run", kModelName[] = "model:";
 
 bool IsSlug(absl::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
@@ -110,7 +113,7 @@ class Parser {
 
   absl::Status ParseTexts() {
     case_.why = message_.why();
-    case_.signature = message_.signature();
+    case_.bucket = ParseBucket(case_.op->model.algorithm.family, message_.signature());
     case_.source = message_.source();
     case_.role = static_cast<CaseRole>(message_.role());
     case_.slug = message_.slug().empty() ? SlugOfFileName(where_) : message_.slug();
@@ -119,7 +122,7 @@ class Parser {
   }
 
   absl::Status ParseState() {
-    case_.state_by = message_.state_by();
+    case_.moved_by = ParseMovedBy(message_.state_by());
     const std::string& name = message_.state();
     const auto named = std::ranges::find(kFindingStates, name);
     if (named == std::end(kFindingStates) && !name.empty()) {
@@ -249,22 +252,55 @@ std::string ChecksumOf(const RegressionCase& c) {
     absl::StrAppend(&bytes, text);
   };
   put_text(c.slug.empty() ? "case" : c.slug);
-  for (const std::string* text : {&c.why, &c.signature, &c.source}) put_text(*text);
+  for (const std::string& text : {c.why, Name(c.bucket), c.source}) put_text(text);
   for (int at : {c.position.block, c.position.i, c.position.j}) PutNumber(at, 4, bytes);
   for (const Answer& answer : c.answers) {
     for (const std::string* text : {&answer.device, &answer.identity, &answer.date})
       put_text(*text);
     for (uint64_t word : answer.d) PutNumber(word, 8, bytes);
   }
-  if (c.state != FindingState::kOpen || !c.state_by.empty()) {
+  if (c.state != FindingState::kOpen || c.moved_by.kind != MovedBy::kNobody) {
     put_text(Name(c.state));
-    put_text(c.state_by);
+    put_text(Name(c.moved_by));
   }
   if (c.role != CaseRole::kUnknown) PutNumber(static_cast<uint64_t>(c.role), 1, bytes);
   return Xxh3Hex(bytes);
 }
 
 }  // namespace
+
+MovedBy MovedBy::ThisModel() { return {kModel, kModelVersion, ""}; }
+
+MovedBy MovedBy::Device(std::string specification) {
+  return {kDevice, 0, std::move(specification)};
+}
+
+std::string Name(const MovedBy& by) {
+  switch (by.kind) {
+    case MovedBy::kNobody:
+      return "";
+    case MovedBy::kRun:
+      return kRunName;
+    case MovedBy::kModel:
+      return absl::StrCat(kModelName, by.model_version);
+    case MovedBy::kDevice:
+      return by.device;
+  }
+  return "";
+}
+
+MovedBy ParseMovedBy(absl::string_view name) {
+  MovedBy by;
+  if (name.empty()) return by;
+  by.kind = MovedBy::kModel;
+  absl::string_view version = name;
+  if (absl::ConsumePrefix(&version, kModelName) && absl::SimpleAtoi(version, &by.model_version) &&
+      Name(by) == name) {
+    return by;
+  }
+  if (name == kRunName) return {MovedBy::kRun, 0, ""};
+  return MovedBy::Device(std::string(name));
+}
 
 CaseRole RoleOf(const RegressionCase& c) {
   return c.role == CaseRole::kUnknown ? RoleOfOld(c.why) : c.role;
@@ -284,7 +320,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
   message.set_instruction(c.op->name);
   message.set_slug(c.slug.empty() ? "case" : c.slug);
   message.set_why(c.why);
-  message.set_signature(c.signature);
+  message.set_signature(Name(c.bucket));
   message.set_source(c.source);
   if (c.position != Position()) {
     message.mutable_position()->set_block(c.position.block);
@@ -303,7 +339,7 @@ std::string FormatCase(const RegressionCase& c, absl::string_view folder) {
     FormatRows(layouts.d, answer.d, *added.mutable_d());
   }
   if (c.state != FindingState::kOpen) message.set_state(Name(c.state));
-  message.set_state_by(c.state_by);
+  message.set_state_by(Name(c.moved_by));
   message.set_role(static_cast<proto::CaseRole>(c.role));
   message.set_checksum(ChecksumOf(c));
   return absl::StrCat("# ./mmadiff replay ", absl::StripSuffix(folder, "/"), "/", CaseFileName(c),

@@ -2,6 +2,7 @@
 // proto for people and git (proto/case.proto). Code uses this struct, never the proto class.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ struct Answer {
   std::string date;      // RFC 3339
   std::vector<uint64_t> d;  // shape.d_words() words
 
-  bool IsPrediction() const { return device.starts_with("model"); }
+  bool IsPrediction() const { return device == "model" || device.starts_with("model:"); }
 };
 
 // Where a finding is in its life (fuzz/finding_life.h), in the order in which one counts more than
@@ -37,17 +38,37 @@ inline constexpr const char* kFindingStates[] = {"open", "explained", "fixed", "
                                                  "regressed"};
 inline const char* Name(FindingState state) { return kFindingStates[static_cast<int>(state)]; }
 
+// Who moved a finding to its state.
+struct MovedBy {
+  enum Kind : uint8_t {
+    kNobody,
+    kRun,    // found it again
+    kModel,  // a replay of the stored answers
+    kDevice,
+  };
+
+  Kind kind = kNobody;
+  int model_version = 0;    // of kModel
+  std::string device = {};  // of kDevice: its specification
+
+  static MovedBy ThisModel();  // of this version
+  static MovedBy Device(std::string specification);
+  friend auto operator<=>(const MovedBy&, const MovedBy&) = default;
+};
+std::string Name(const MovedBy& by);  // "", "run", "model:3", the specification; files store it
+MovedBy ParseMovedBy(absl::string_view name);
+
 struct RegressionCase {
   const Operation* op = nullptr;
   Batch inputs;                 // count 1
   std::vector<Answer> answers;  // at least one, but in a question written by hand
   std::string slug;             // for the file name: [a-z0-9_]+; empty reads as "case"
   std::string why;              // what the case shows, in words; no decision reads it
-  std::string signature;        // bucket of the difference; empty for a case without one
+  Bucket bucket;                // of the difference; of a case without one none
   std::string source;           // paper, recording or case name it came from
   Position position;            // of the dot product in the tile it was found in
   FindingState state = FindingState::kOpen;
-  std::string state_by = {};  // who moved it there: "model:3", a device, "run"; empty if open
+  MovedBy moved_by = {};
   CaseRole role = CaseRole::kUnknown;  // as it is stored: RoleOf()
 };
 

@@ -35,7 +35,7 @@ RegressionCase DotProduct() {
                {"model", "3", "", {0x7fc00000}}};
   c.slug = "nan_payload";
   c.why = "The payload is lost – always";
-  c.signature = "special:nan_rule=all_ones";
+  c.bucket = ParseBucket(Family::kFusedSum, "special:nan_rule=all_ones");
   c.source = "sm_80/x@g1:1:17";
   c.position = {0, 15, 7};
   return c;
@@ -62,8 +62,8 @@ void ExpectSame(const RegressionCase& x, const RegressionCase& y) {
   EXPECT_EQ(x.inputs.a, y.inputs.a);
   EXPECT_EQ(x.inputs.b, y.inputs.b);
   EXPECT_EQ(x.inputs.c, y.inputs.c);
-  EXPECT_EQ(std::tie(x.slug, x.why, x.signature, x.source, x.position),
-            std::tie(y.slug, y.why, y.signature, y.source, y.position));
+  EXPECT_EQ(std::tie(x.slug, x.why, x.bucket, x.source, x.position),
+            std::tie(y.slug, y.why, y.bucket, y.source, y.position));
   ASSERT_EQ(x.answers.size(), y.answers.size());
   for (size_t i = 0; i < x.answers.size(); ++i) {
     const Answer &p = x.answers[i], &q = y.answers[i];
@@ -109,11 +109,11 @@ TEST(FormatCase, AnOpenCaseSaysNothingOfItsState) {
   RegressionCase c = DotProduct();
   EXPECT_THAT(FormatCase(c), Not(HasSubstr("state")));
   c.state = FindingState::kFixed;
-  c.state_by = "model:3";
+  c.moved_by = ParseMovedBy("model:3");
   const auto parsed = ParseCase(FormatCase(c), "x", true);
   ASSERT_TRUE(parsed.ok()) << parsed.status();
   EXPECT_EQ(parsed->state, FindingState::kFixed);
-  EXPECT_EQ(parsed->state_by, "model:3");
+  EXPECT_EQ(Name(parsed->moved_by), "model:3");
   for (const auto& [from, to] : std::initializer_list<std::pair<const char*, const char*>>{
            {"state: \"fixed\"", "state: \"flaky\""}, {"model:3", "model:4"}}) {
     EXPECT_THAT(ErrorOf(absl::StrReplaceAll(FormatCase(c), {{from, to}})), HasSubstr("checksum"));
@@ -235,7 +235,8 @@ TEST(CaseId, DependsOnEveryScale) {
 TEST(CaseId, DependsOnInputsOnly) {
   RegressionCase c = DotProduct();
   c.answers.clear();
-  c.slug = c.why = c.signature = c.source = "other";
+  c.slug = c.why = c.source = "other";
+  c.bucket = Bucket::Unexplained();
   c.position = {};
   EXPECT_EQ(CaseId(c), CaseId(DotProduct()));
   for (auto change :
@@ -342,7 +343,7 @@ TEST_F(CaseFolder, MergesAnswersOfAnotherDevice) {
   const std::string path = Write(first);
   RegressionCase second = DotProduct();
   second.slug = "another";  // the file keeps its name
-  second.signature = "other";
+  second.bucket = ParseBucket(Family::kFusedSum, "other");
   second.answers[0].date = "2026-01-01T00:00:00Z";  // known already
   EXPECT_EQ(Write(second), path);
   second = DotProduct();

@@ -4,6 +4,7 @@
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
 #include "proto/survey.pb.h"
+#include "sim/operation.h"
 
 namespace mmadiff {
 namespace {
@@ -136,7 +137,7 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
   }
   for (const SurveyFinding& f : result.findings) {
     proto::SurveyFinding& added = *out.add_finding();
-    added.set_bucket(f.bucket);
+    added.set_bucket(Name(f.bucket));
     added.set_text(f.text);
     for (const SurveyFinding::Case& c : f.cases) {
       proto::SurveyFinding::Case& kept = *added.add_kept();
@@ -194,9 +195,11 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
       added.digests.push_back(Digest{digest.high()} << 64 | digest.low());
     }
   }
+  const Operation* op = FindOperation(result.task.op, Models::kOptional);
+  const Family family = op == nullptr ? Family::kNone : op->model.algorithm.family;
   for (const proto::SurveyFinding& f : in.finding()) {
     SurveyFinding& added = result.findings.emplace_back();
-    added.bucket = f.bucket();
+    added.bucket = ParseBucket(family, f.bucket());
     added.text = f.text();
     for (const auto& kept : f.kept())
       added.cases.push_back({kept.line(), kept.model(), kept.why()});

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/agreement.h"
+#include "corpus/bucket.h"
 #include "corpus/run_record.h"
 #include "device/identity.h"
 #include "device/stop.h"
@@ -122,7 +123,7 @@ struct SurveyFinding {
     std::string why;    // what the case shows
     friend bool operator==(const Case&, const Case&) = default;
   };
-  std::string bucket;  // "aligned_term:fraction_bits=24", "unexplained:ulps", "flaky"
+  Bucket bucket;
   std::string text;
   std::vector<Case> cases;  // the minimal one first
   friend bool operator==(const SurveyFinding&, const SurveyFinding&) = default;

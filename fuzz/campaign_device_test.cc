@@ -17,8 +17,8 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
     const CampaignOutcome outcome = Run(options, std::string("faulty:") + fault);
     ASSERT_FALSE(outcome.findings.empty()) << fault;
     for (const Finding& f : outcome.findings) {
-      EXPECT_TRUE(f.flaky) << fault << " " << f.signature;
-      EXPECT_THAT(f.signature, StartsWith("flaky:"));
+      EXPECT_TRUE(f.flaky()) << fault << " " << Name(f.bucket);
+      EXPECT_THAT(Name(f.bucket), StartsWith("flaky:"));
       const auto filed =
           ReadCase(f.path);  // as it was seen, not shrunk, with the device's identity
       ASSERT_TRUE(filed.ok()) << filed.status();
@@ -57,7 +57,7 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   EXPECT_TRUE(outcome.device.ok()) << outcome.device;
   EXPECT_EQ(outcome.ops[0].dropped, absl::DataLossError("cannot be read"));
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
+  EXPECT_THAT(Name(outcome.findings[0].bucket), StartsWith("unconfirmed:"));
 }
 
 TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
@@ -165,7 +165,7 @@ TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
   const CampaignOutcome outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<Random>(); });
   ASSERT_FALSE(outcome.findings.empty());
-  for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky) << f.signature;
+  for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky()) << Name(f.bucket);
 }
 
 // It answers five dot products, the last two wrong, and waits until it is asked to stop.
@@ -202,7 +202,7 @@ TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
   });
   EXPECT_EQ(outcome.ops[0].total.mismatches, 2u);
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_THAT(outcome.findings[0].signature, StartsWith("unconfirmed:"));
+  EXPECT_THAT(Name(outcome.findings[0].bucket), StartsWith("unconfirmed:"));
   EXPECT_TRUE(ReadCase(outcome.findings[0].path).ok());
 }
 
@@ -226,7 +226,7 @@ TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
   const CampaignOutcome outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
   EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),
-                          [](const Finding& f) { return !f.flaky; }));
+                          [](const Finding& f) { return !f.flaky(); }));
 }
 
 }  // namespace

@@ -35,40 +35,42 @@ std::map<std::string, std::vector<Observed>> AnswersIn(const RegressionCase& c) 
   return answers;
 }
 
-// The algorithm that a bucket's name says, "STAGE:NAME=VALUE NAME=VALUE"; the operation's own if it
-// says none.
-Algorithm Named(const Operation& op, absl::string_view bucket) {
-  const std::pair<std::string, std::string> parts = absl::StrSplit(bucket, absl::MaxSplits(':', 1));
-  const auto changes = ParseChanges(op.model.algorithm.family, parts.second);
-  return changes ? WithChanges(op.model.algorithm, *changes) : op.model.algorithm;
+// With the bucket's changes, if it has any.
+Model ModelOf(const Operation& op, const Bucket& bucket) {
+  return WithAlgorithm(op, WithChanges(op.model.algorithm, bucket.changes));
 }
 
-// The diagnosis of stored answers, with the change that the bucket names first if it gives them
-// all. They are fewer than were asked for: a change that gives them may have been refuted by
+// The diagnosis of stored answers, with the changes of the bucket first if they give them all. They are fewer than were asked for: a change that gives them may have been refuted by
 // others.
 Diagnosis OfStored(const Operation& op, const std::vector<Observed>& answers,
-                   const std::string& bucket) {
+                   const Bucket& bucket) {
   Diagnosis d = FindChange(op, answers);
-  d.refuted = IsUnexplained(bucket);
-  const Model named = WithAlgorithm(op, Named(op, bucket));
+  d.refuted = bucket.kind == Bucket::kUnexplained;
+  const Model named = ModelOf(op, bucket);
   if (SameModel(named, op.model) || !Explains(op, named, answers)) return d;
   std::erase_if(d.changes, [&](const Neighbour& n) { return n.algorithm == named.algorithm; });
   d.changes.insert(d.changes.begin(), NeighbourOf(op.model.algorithm, named.algorithm));
   return d;
 }
 
+struct AnswersInBucket {
+  Bucket bucket;
+  std::vector<Observed> answers;
+};
+
 // Cases of one operation and one device.
 struct Group {
   const Operation* op = nullptr;
   size_t cases = 0;
-  std::vector<Observed> answers;                         // that repeat
-  std::map<std::string, std::vector<Observed>> buckets;  // all answers by bucket
+  std::vector<Observed> answers;                   // that repeat
+  std::map<std::string, AnswersInBucket> buckets;  // all answers, by its name
 
   void Add(const RegressionCase& c, const std::vector<Observed>& of_case) {
     ++cases;
-    if (Repeats(c.signature)) answers.insert(answers.end(), of_case.begin(), of_case.end());
-    std::vector<Observed>& bucket = buckets[c.signature.empty() ? "no bucket" : c.signature];
-    bucket.insert(bucket.end(), of_case.begin(), of_case.end());
+    if (c.bucket.Repeats()) answers.insert(answers.end(), of_case.begin(), of_case.end());
+    AnswersInBucket& in_bucket = buckets[Name(c.bucket)];
+    in_bucket.bucket = c.bucket;
+    in_bucket.answers.insert(in_bucket.answers.end(), of_case.begin(), of_case.end());
   }
 };
 
@@ -81,17 +83,19 @@ ExplainedGroup Explain(const Group& group, const std::string& device) {
   e.agrees = !group.answers.empty() && Explains(op, op.model, group.answers);
   e.diagnosis.observed = group.answers;
   if (!e.agrees && !group.answers.empty()) {
-    const auto of =
-        std::ranges::find_if(group.buckets, IsUnexplained, [](const auto& b) { return b.first; });
-    e.diagnosis = OfStored(op, group.answers,
-                           of == group.buckets.end() ? group.buckets.begin()->first : of->first);
+    const auto unexplained = std::ranges::find_if(group.buckets, [](const auto& named) {
+      return named.second.bucket.kind == Bucket::kUnexplained;
+    });
+    const auto& [name, of] =
+        unexplained == group.buckets.end() ? *group.buckets.begin() : *unexplained;
+    e.diagnosis = OfStored(op, group.answers, of.bucket);
   }
-  for (const auto& [bucket, answers] : group.buckets) {
-    const Model model = WithAlgorithm(op, Named(op, bucket));
-    const auto misses = [&](const Observed& o) { return !Gives(op, model, o.dot, o.d); };
-    e.buckets.push_back({bucket, answers.size(),
-                         std::count_if(answers.begin(), answers.end(), misses),
-                         !SameModel(model, op.model)});
+  for (const auto& [name, in_bucket] : group.buckets) {
+    const Model model = ModelOf(op, in_bucket.bucket);
+    e.buckets.push_back({in_bucket.bucket, in_bucket.answers.size(),
+                         std::ranges::count_if(in_bucket.answers, [&](const Observed& o) {
+                           return !Gives(op, model, o.dot, o.d);
+                         })});
   }
   return e;
 }
@@ -102,7 +106,7 @@ absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& pat
   const absl::StatusOr<RegressionCase> own = ReadCase(path, true);
   if (!own.ok()) return own.status();
   std::vector<RegressionCase> all = {*own};
-  if (own->signature.empty()) return all;
+  if (!own->bucket) return all;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   const auto beside = [&](const std::string& other) {
     std::error_code error;
@@ -114,7 +118,7 @@ absl::StatusOr<std::vector<RegressionCase>> OfSameFinding(const std::string& pat
   for (const std::string& what : below->damaged) console.Warn(what);
   damaged |= !below->damaged.empty();
   for (const auto& [other, c] : below->cases) {
-    if (c.op == own->op && c.signature == own->signature) all.push_back(c);
+    if (c.op == own->op && c.bucket == own->bucket) all.push_back(c);
   }
   return all;
 }
@@ -134,8 +138,7 @@ Diagnosis DiagnosisOf(const Operation& op, const Observed& observed, const Diagn
 }
 
 // With other answers of its finding and the bucket that is stored, if there are any.
-ExplainedCase Explain(Subject subject, const std::vector<Observed>& others,
-                      const std::string& stored) {
+ExplainedCase Explain(Subject subject, const std::vector<Observed>& others, const Bucket& stored) {
   ExplainedCase e;
   e.subject = std::move(subject);
   e.observed = ObservedResults(e.subject.mismatch);
@@ -147,9 +150,9 @@ ExplainedCase Explain(Subject subject, const std::vector<Observed>& others,
     e.diagnosis.observed = std::move(answers);
     return e;
   }
-  e.stored = !stored.empty();
+  e.stored = bool{stored};
   e.diagnosis = OfStored(op, answers, stored);
-  e.bucket = e.stored ? stored : e.diagnosis.Bucket(op);
+  e.bucket = e.stored ? stored : e.diagnosis.bucket(op);
   e.element = ElementInBucket(op, e.observed, e.bucket);
   e.of_answer = DiagnosisOf(op, e.observed[e.element], e.diagnosis);
   for (const Neighbour& n : e.of_answer.changes) {
@@ -183,11 +186,11 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
     }
     answers.insert(answers.end(), of_case.begin(), of_case.end());
   }
-  std::string bucket = all->front().signature;
+  Bucket bucket = all->front().bucket;
   if (device != nullptr) {  // which may have another fault, if it is another one
     const auto is_this = [&](const Answer& a) { return a.device == device->name(); };
     const bool same = std::ranges::any_of(all->front().answers, is_this);
-    if (!same || !IsUnexplained(bucket)) bucket.clear();
+    if (!same || bucket.kind != Bucket::kUnexplained) bucket = {};
   }
   ExplainedCase e = Explain(*std::move(subject), answers, bucket);
   e.stored &= device == nullptr;
@@ -195,7 +198,7 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
   return e;
 }
 
-ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, ""); }
+ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject), {}, {}); }
 
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
   const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
@@ -230,14 +233,12 @@ absl::StatusOr<MinimizedCase> MinimizeCase(const Subject& subject, Device& devic
   if (!i.ok()) return DeviceError(i.status());
   MinimizedCase minimized;
   Finding& finding = minimized.finding;
-  finding.flaky = i->repeatability != Repeatability::kReproduced;
-  if (finding.flaky) {  // what was seen the first time is the evidence
-    i->bucket = absl::StrCat(Prefix(Repetition::kFlaky), i->bucket);
+  finding.bucket = i->bucket;
+  if (finding.flaky()) {  // what was seen the first time is the evidence
     i->cases = {{subject.mismatch, i->bucket, "the device and the model differ, once",
                  CaseRole::kSeenOnce}};
   }
   finding.op = subject.mismatch.op->name;
-  finding.signature = i->bucket;
   finding.case_name = subject.name;
   finding.device = device.name();
   finding.diagnosis = i->Text();

@@ -19,7 +19,7 @@ struct ExplainedCase {
   Subject subject;
   std::vector<Observed> observed;    // the results of the case
   bool agrees = false;               // the model gives all answers; then `diagnosis` has no changes
-  std::string bucket;                // empty if it agrees
+  Bucket bucket;                     // none if it agrees
   bool stored = false;               // the bucket is the file's
   Diagnosis diagnosis;               // of the case and the others of its finding
   int64_t element = 0;               // the first result that is in the bucket by itself
@@ -37,10 +37,9 @@ absl::StatusOr<ExplainedCase> ExplainCase(const std::string& argument, Device* d
 ExplainedCase ExplainSubject(Subject subject);
 
 struct ExplainedBucket {
-  std::string name;
+  Bucket bucket;
   size_t answers = 0;
-  int64_t missed = 0;  // by the change that the name says, else by the model
-  bool named = false;  // the name says a change
+  int64_t missed = 0;  // by its changes, else by the model
 };
 
 // The cases of one operation and one device.

@@ -39,7 +39,7 @@ TEST_F(ExplainerTest, ADeviceThatIsTheModelAgrees) {
   const auto e = ExplainCase(kCase, &device, console_);
   ASSERT_TRUE(e.ok()) << e.status();
   EXPECT_TRUE(e->agrees);
-  EXPECT_EQ(e->bucket, "");
+  EXPECT_EQ(Name(e->bucket), "");
   EXPECT_THAT(e->diagnosis.observed, SizeIs(128));
   EXPECT_THAT(e->diagnosis.changes, IsEmpty());
 }
@@ -47,13 +47,13 @@ TEST_F(ExplainerTest, ADeviceThatIsTheModelAgrees) {
 TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   ChangedDevice device("fraction_bits=24");
   const Finding finding = File(device);
-  EXPECT_EQ(finding.signature, kBucket);
+  EXPECT_EQ(Name(finding.bucket), kBucket);
   ASSERT_THAT(finding.beside, Not(IsEmpty()));
   const auto e = ExplainCase(finding.path, nullptr, console_);
   ASSERT_TRUE(e.ok()) << e.status();
   EXPECT_FALSE(e->agrees);
   EXPECT_TRUE(e->stored);
-  EXPECT_EQ(e->bucket, kBucket);
+  EXPECT_EQ(Name(e->bucket), kBucket);
   EXPECT_GT(e->diagnosis.observed.size(), e->observed.size());
   ASSERT_THAT(e->of_answer.changes, Not(IsEmpty()));
   EXPECT_EQ(Name(e->of_answer.changes.front()), "fraction_bits=24");
@@ -65,8 +65,8 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
   const ExplainedGroup& group = folder->groups.front();
   EXPECT_FALSE(group.agrees);
   ASSERT_THAT(group.buckets, SizeIs(1));
-  EXPECT_EQ(group.buckets.front().name, kBucket);
-  EXPECT_TRUE(group.buckets.front().named);
+  EXPECT_EQ(Name(group.buckets.front().bucket), kBucket);
+  EXPECT_FALSE(group.buckets.front().bucket.changes.empty());
   EXPECT_EQ(group.buckets.front().missed, 0);
 }
 
@@ -74,12 +74,13 @@ TEST_F(ExplainerTest, AFiledCaseIsExplainedWithItsFinding) {
 TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
   ChangedDevice device("fraction_bits=24");
   RegressionCase c = *ReadCase(File(device).path);
-  c.signature = c.slug = kUnexplained;
+  c.slug = "unexplained";
+  c.bucket = Bucket::Unexplained();
   const std::string path = *WriteCase(c, Path("unexplained"));
   for (Device* asked : {static_cast<Device*>(nullptr), static_cast<Device*>(&device)}) {
     const auto e = ExplainCase(path, asked, console_);
     ASSERT_TRUE(e.ok()) << e.status();
-    EXPECT_EQ(e->bucket, kUnexplained);
+    EXPECT_EQ(Name(e->bucket), "unexplained");
     EXPECT_THAT(e->diagnosis.Text(),
                 AllOf(StartsWith("unexplained: "), HasSubstr("fraction_bits=24 gives all")));
     EXPECT_THAT(e->refuted, SizeIs(e->of_answer.changes.size()));
@@ -90,7 +91,7 @@ TEST_F(ExplainerTest, WhatWasUnexplainedStaysSo) {
   c.answers[0].device = "another";
   const auto e = ExplainCase(*WriteCase(c, Path("another")), &device, console_);
   ASSERT_TRUE(e.ok()) << e.status();
-  EXPECT_EQ(e->bucket, kBucket);
+  EXPECT_EQ(Name(e->bucket), kBucket);
 }
 
 // A device that is there is asked for the other cases of the finding too.
@@ -102,7 +103,7 @@ TEST_F(ExplainerTest, ADeviceIsAskedForAllOfTheFinding) {
   ASSERT_TRUE(stored.ok() && asked.ok());
   EXPECT_FALSE(asked->stored);
   EXPECT_EQ(asked->diagnosis.observed.size(), stored->diagnosis.observed.size());
-  EXPECT_EQ(asked->bucket, kBucket);
+  EXPECT_EQ(Name(asked->bucket), kBucket);
 }
 
 TEST_F(ExplainerTest, ADamagedFileOfTheFindingIsSaid) {
@@ -113,7 +114,7 @@ TEST_F(ExplainerTest, ADamagedFileOfTheFindingIsSaid) {
   const auto e = ExplainCase(finding.path, nullptr, console_);
   ASSERT_TRUE(e.ok()) << e.status();
   EXPECT_TRUE(e->damaged);
-  EXPECT_EQ(e->bucket, kBucket);
+  EXPECT_EQ(Name(e->bucket), kBucket);
   const auto folder = ExplainFolder(Path(""), console_);
   ASSERT_TRUE(folder.ok()) << folder.status();
   EXPECT_TRUE(folder->damaged);
@@ -122,8 +123,8 @@ TEST_F(ExplainerTest, ADamagedFileOfTheFindingIsSaid) {
 TEST_F(ExplainerTest, WhatDoesNotRepeatIsNoEvidence) {
   FlakyDevice device;
   const Finding finding = File(device);
-  EXPECT_TRUE(finding.flaky);
-  EXPECT_THAT(finding.signature, StartsWith("flaky:"));
+  EXPECT_TRUE(finding.flaky());
+  EXPECT_THAT(Name(finding.bucket), StartsWith("flaky:"));
   const auto folder = ExplainFolder(Path(""), console_);
   ASSERT_TRUE(folder.ok()) << folder.status();
   ASSERT_THAT(folder->groups, SizeIs(1));

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "fuzz/findings.h"
@@ -27,9 +26,10 @@ constexpr FindingState kByUrgency[] = {kRegressed, kOpen, kFlaky, kExplained, kF
 
 auto Urgency(FindingState state) { return std::ranges::find(kByUrgency, state); }
 
+// Also by nobody who is named.
 bool MovedByDevice(const RegressionCase& c) {
-  return c.state != kOpen && c.state != kExplained && c.state_by != kMovedByRun &&
-         !absl::StartsWith(c.state_by, "model:");
+  return c.state != kOpen && c.state != kExplained && c.moved_by.kind != MovedBy::kRun &&
+         c.moved_by.kind != MovedBy::kModel;
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ bool MovedByDevice(const RegressionCase& c) {
 bool IsFinding(const RegressionCase& c) {
   const auto predicts = [](const Answer& answer) { return answer.IsPrediction(); };
   const auto model = std::ranges::find_if(c.answers, predicts);
-  if (c.signature.empty() || model == c.answers.end()) return false;
+  if (!c.bucket || model == c.answers.end()) return false;
   return std::ranges::any_of(c.answers, [&](const Answer& answer) {
     return !answer.IsPrediction() &&
            !std::ranges::equal(answer.d, model->d,
@@ -46,9 +46,8 @@ bool IsFinding(const RegressionCase& c) {
 }
 
 FindingState StateOf(const RegressionCase& c) {
-  const bool never_moved = c.state == kOpen && c.state_by.empty();
-  return never_moved && RepetitionOf(c.signature) == Repetition::kFlaky ? FindingState::kFlaky
-                                                                        : c.state;
+  const bool never_moved = c.state == kOpen && c.moved_by.kind == MovedBy::kNobody;
+  return never_moved && c.bucket.repetition == Repetition::kFlaky ? FindingState::kFlaky : c.state;
 }
 
 FindingState MoreUrgent(FindingState x, FindingState y) {
@@ -81,8 +80,8 @@ absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::st
     damaged.insert(damaged.end(), below->damaged.begin(), below->damaged.end());
     std::map<std::pair<std::string, std::string>, FiledFinding> of_folder;
     for (const auto& [path, c] : below->cases) {
-      if (c.signature.empty()) continue;
-      FiledFinding& f = of_folder[{c.op->name, c.signature}];
+      if (!c.bucket) continue;
+      FiledFinding& f = of_folder[{c.op->name, Name(c.bucket)}];
       ++f.cases;
       if (!IsFinding(c)) continue;
       if (f.path.empty() || IsMinimal(c)) f.path = path;

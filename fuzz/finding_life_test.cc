@@ -27,14 +27,14 @@ RegressionCase Filed(uint64_t d, uint64_t model = 0x40000000) {
   c.inputs.a = c.inputs.b = c.inputs.c = {0x3f800000};
   c.answers = {{"cuda:0", "", "", {d}}, {"model:1", "", "", {model}}};
   c.slug = "slug";
-  c.signature = "bucket";
+  c.bucket = ParseBucket(Family::kFusedSum, "bucket");
   return c;
 }
 
 RegressionCase In(FindingState state, const std::string& by, uint64_t d = 0x40000001) {
   RegressionCase c = Filed(d);
   c.state = state;
-  c.state_by = by;
+  c.moved_by = ParseMovedBy(by);
   return c;
 }
 
@@ -86,14 +86,14 @@ TEST(FindingLife, StoredAnswersSayNothingOfWhatADeviceSaidSince) {
   EXPECT_EQ(NextState(In(kFixed, "cuda:0"), Replayed::kDiffers, ""), kFixed);
   EXPECT_EQ(NextState(In(kFixed, "cuda:0"), Replayed::kDiffers, "cuda:0"), kRegressed);
   EXPECT_EQ(NextState(In(kRegressed, "cuda:0"), Replayed::kEqual, ""), kRegressed);
-  EXPECT_EQ(NextState(In(kRegressed, kMovedByRun), Replayed::kEqual, ""), kFixed);
+  EXPECT_EQ(NextState(In(kRegressed, "run"), Replayed::kEqual, ""), kFixed);
   EXPECT_EQ(NextState(In(kOpen, "cuda:0"), Replayed::kEqual, ""), kFixed);
   EXPECT_EQ(NextState(In(kExplained, "cuda:0"), Replayed::kEqual, ""), kFixed);
 }
 
 TEST(FindingLife, WhatDoesNotRepeatIsFlakyUntilADeviceRepeatsIt) {
   RegressionCase flaky = Filed(0x40000001);
-  flaky.signature = "flaky:bucket";
+  flaky.bucket = ParseBucket(Family::kFusedSum, "flaky:bucket");
   EXPECT_EQ(StateOf(flaky), kFlaky);
   EXPECT_EQ(NextState(flaky, Replayed::kEqual, ""), kFlaky);
   EXPECT_EQ(NextState(flaky, Replayed::kDiffers, ""), kFlaky);
@@ -102,7 +102,7 @@ TEST(FindingLife, WhatDoesNotRepeatIsFlakyUntilADeviceRepeatsIt) {
   flaky.state = kExplained;
   EXPECT_EQ(StateOf(flaky), kExplained);
   flaky.state = kOpen;
-  flaky.state_by = "cuda:0";
+  flaky.moved_by = ParseMovedBy("cuda:0");
   EXPECT_EQ(StateOf(flaky), kOpen);
   EXPECT_EQ(NextState(In(kFixed, "cuda:0"), Replayed::kFlaky, "cuda:0"), kFlaky);
 }
@@ -111,7 +111,7 @@ TEST(FindingLife, WhatAgreedWhenItWasFiledHasNoLife) {
   EXPECT_TRUE(IsFinding(Filed(0x40000001)));
   EXPECT_FALSE(IsFinding(Filed(0x40000000)));
   RegressionCase plain = Filed(0x40000001);
-  plain.signature = "";
+  plain.bucket = {};
   EXPECT_FALSE(IsFinding(plain));
   plain = Filed(0x40000001);
   plain.answers.pop_back();
@@ -130,7 +130,7 @@ TEST_F(LifeTest, ReplaySaysWhatWouldMoveAndUpdateMovesIt) {
   EXPECT_EQ(Get(path), before);
   Replay(nullptr);
   EXPECT_EQ(State(path), kFixed);
-  EXPECT_EQ(ReadCase(path)->state_by, "model:4");
+  EXPECT_EQ(Name(ReadCase(path)->moved_by), "model:4");
   EXPECT_EQ(Get(path).substr(0, Get(path).find("instruction")),
             before.substr(0, before.find("instruction")));
   EXPECT_THAT(Replay(nullptr).moves, IsEmpty());
@@ -142,7 +142,7 @@ TEST_F(LifeTest, ADeviceFixesRegressesAndIsFlaky) {
   EXPECT_THAT(Replay(nullptr).moves, IsEmpty());
   Replay(&repaired);
   EXPECT_EQ(State(path), kFixed);
-  EXPECT_EQ(ReadCase(path)->state_by, repaired.name());
+  EXPECT_EQ(Name(ReadCase(path)->moved_by), repaired.name());
   EXPECT_THAT(Replay(nullptr).moves, IsEmpty()) << "the stored answer is the one of before";
   WrongDevice broken;
   Replay(&broken);
@@ -184,7 +184,7 @@ TEST_F(LifeTest, TheMostUrgentFindingsComeFirst) {
   for (const FindingState state : kOrder) {
     RegressionCase c = In(state, "cuda:0");
     c.inputs.a[0] = c.inputs.a[0] + bucket;  // another case
-    c.signature = std::string(1, bucket--);
+    c.bucket = ParseBucket(Family::kFusedSum, std::string(1, bucket--));
     File(c);
   }
   std::vector<FindingState> listed;
@@ -206,7 +206,7 @@ TEST_F(LifeTest, TheMostUrgentFindingsComeFirst) {
 TEST_F(LifeTest, WhatIsNoFindingIsNotListedAndDamageIsNamed) {
   RegressionCase witness = Filed(0x40000000), plain = Filed(0x40000001);
   plain.inputs.a[0] = 1;
-  plain.signature = "";
+  plain.bucket = {};
   File(witness);
   const std::string path = File(plain);
   EXPECT_THAT(List(), IsEmpty());
@@ -224,13 +224,17 @@ TEST_F(LifeTest, ARunThatFindsAFixedOneAgainRegressesIt) {
   const Mismatch m = {&op, c.inputs, 0, {0x40000001}, {0x40000000}};
   Finding finding;
   finding.device = c.answers.front().device;
-  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, "test", Path("f"), finding).ok());
+  ASSERT_TRUE(
+      FileCases({{m, ParseBucket(Family::kNone, "bucket"), "why"}}, "test", Path("f"), finding)
+          .ok());
   EXPECT_EQ(State(finding.path), kOpen);
   RegressionCase stored = *ReadCase(finding.path);
   stored.state = kFixed;
-  stored.state_by = "model:2";
+  stored.moved_by = ParseMovedBy("model:2");
   ASSERT_TRUE(RewriteCase(finding.path, stored).ok());
-  ASSERT_TRUE(FileCases({{m, "bucket", "why"}}, "test", Path("f"), finding).ok());
+  ASSERT_TRUE(
+      FileCases({{m, ParseBucket(Family::kNone, "bucket"), "why"}}, "test", Path("f"), finding)
+          .ok());
   EXPECT_EQ(State(finding.path), kRegressed);
 }
 

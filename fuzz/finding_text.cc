@@ -37,10 +37,21 @@ std::string LongerSearch(const Finding& finding) {
                       " --max_calls=", finding.spent * 10);
 }
 
+const char* TitleOf(Repetition repetition) {
+  constexpr const char* kTitles[kRepetitions] = {"MISMATCH", "FLAKY", "UNCONFIRMED"};
+  return kTitles[static_cast<int>(repetition)];
+}
+
 }  // namespace
 
+std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets) {
+  std::vector<std::string> names;
+  for (const Bucket& bucket : buckets) names.push_back(Name(bucket));
+  return names;
+}
+
 std::string AskAgainFlag(const Finding& finding) {
-  return finding.flaky ? absl::StrCat(" --device=", ShellWord(finding.device)) : "";
+  return finding.flaky() ? absl::StrCat(" --device=", ShellWord(finding.device)) : "";
 }
 
 std::string FiledText(const Finding& finding, size_t width) {
@@ -61,18 +72,14 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   const int64_t element = minimal.element;
   const Position p = PositionOf(minimal.inputs.shape, element);
   const bool alone = minimal.inputs.shape == DotProductShape(op.shape());
-  std::string text =
-      absl::StrCat(finding.flaky                                                 ? "FLAKY "
-                   : RepetitionOf(finding.signature) == Repetition::kUnconfirmed ? "UNCONFIRMED "
-                                                                                 : "MISMATCH ",
-                   op.name, "\n");
+  std::string text = absl::StrCat(TitleOf(finding.bucket.repetition), " ", op.name, "\n");
   const auto add = [&](const char* label, absl::string_view words) {
     text += Labelled(absl::StrFormat("  %-11s", label), words, style.width);
   };
-  add("bucket", finding.signature);
+  add("bucket", Name(finding.bucket));
   add("first case", finding.case_name);
   // What does not repeat cannot be made smaller; the file has its operands.
-  const bool minimized = Repeats(finding.signature);
+  const bool minimized = finding.bucket.Repeats();
   const std::string place =
       alone ? "one dot product"
             : absl::StrCat("in its tile, block ", p.block, " row ", p.i, " column ", p.j);
@@ -88,8 +95,8 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   if (!alone) absl::StrAppend(&text, DescribePlace(minimal));
   if (!finding.diagnosis.empty()) add("diagnosis", finding.diagnosis);
   if (!finding.replaces.empty()) {
-    add("replaces",
-        absl::StrJoin(finding.replaces, ", ") + ", refuted by later answers; their files are gone");
+    add("replaces", absl::StrJoin(NamesOf(finding.replaces), ", ") +
+                        ", refuted by later answers; their files are gone");
   }
   if (finding.path.empty()) return text;
   add("filed", FiledText(finding, style.width - std::min<size_t>(style.width, 13)));
@@ -97,7 +104,7 @@ std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
   text +=
       CommandLine("  reproduce  ",
                   CaseCommand("replay", finding.path, room) + AskAgainFlag(finding), style.width);
-  if (finding.flaky) return text;
+  if (finding.flaky()) return text;
   if (finding.spent > 0) text += CommandLine("  go on      ", LongerSearch(finding), style.width);
   return text +
          CommandLine("  explain    ", CaseCommand("explain", finding.path, room), style.width);

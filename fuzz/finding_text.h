@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "fuzz/findings.h"
 #include "triage/mismatch.h"
@@ -13,6 +14,8 @@ namespace mmadiff {
 // how to reproduce it.
 std::string DescribeFinding(const Mismatch& minimal, const Finding& finding,
                             const TextStyle& style);
+
+std::vector<std::string> NamesOf(const std::vector<Bucket>& buckets);
 
 // " --device=..." behind a command that asks again what did not repeat; "" of other findings.
 std::string AskAgainFlag(const Finding& finding);

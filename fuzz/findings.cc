@@ -21,9 +21,9 @@
 namespace mmadiff {
 namespace {
 
-std::string Slug(absl::string_view signature) {
+std::string Slug(const Bucket& bucket) {
   std::string slug;
-  for (const char c : signature) slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
+  for (const char c : Name(bucket)) slug += absl::ascii_isalnum(c) ? absl::ascii_tolower(c) : '_';
   return slug;
 }
 
@@ -32,15 +32,11 @@ absl::Status Regress(const std::string& path) {
   absl::StatusOr<RegressionCase> c = ReadCase(path);
   if (!c.ok() || c->state != FindingState::kFixed || !IsFinding(*c)) return c.status();
   c->state = FindingState::kRegressed;
-  c->state_by = kMovedByRun;
+  c->moved_by = {MovedBy::kRun};
   return RewriteCase(path, *c);
 }
 
 }  // namespace
-
-bool Repeats(absl::string_view signature) {
-  return RepetitionOf(signature) == Repetition::kRepeats;
-}
 
 bool IsMinimal(const RegressionCase& c) {
   const CaseRole role = RoleOf(c);
@@ -59,8 +55,8 @@ RegressionCase ToRegressionCase(const KeptCase& kept, absl::string_view device,
   c.inputs = m.inputs;
   c.answers = {{std::string(device), std::string(identity), Now(), m.device},
                {absl::StrCat("model:", kModelVersion), "", Now(), m.model}};
-  c.slug = Slug(kept.signature);
-  c.signature = kept.signature;
+  c.slug = Slug(kept.bucket);
+  c.bucket = kept.bucket;
   c.source = std::string(source);
   c.position = PositionOf(c.inputs.shape, m.element);
   c.why = kept.why;
@@ -85,26 +81,27 @@ std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mi
 bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   const Operation& op = *found.op;
   const std::vector<Observed> observed = ObservedResults(found);
-  const auto gives = [&](const Bucket& b) {
-    return b.change && Explains(op, WithAlgorithm(op, b.change->algorithm), observed);
+  const auto gives = [&](const Group& group) {
+    return group.change && Explains(op, WithAlgorithm(op, group.change->algorithm), observed);
   };
-  for (Bucket& bucket : of_op.buckets) {
-    if (!bucket.finding.flaky && gives(bucket)) {
-      ++bucket.finding.cases;
+  for (Group& group : of_op.groups) {
+    if (!group.finding.flaky() && gives(group)) {
+      ++group.finding.cases;
       return true;
     }
   }
-  const std::string seen = Signature(op, observed);
-  const std::string way = GravestClass(op, observed);
-  for (Bucket& bucket : of_op.buckets) {
-    const bool flaky = bucket.finding.flaky;
-    const bool lost =
-        of_op.unexplained && !bucket.change && !bucket.unconfirmed && bucket.classes.contains(way);
-    if (flaky ? bucket.signature != seen : !lost) continue;
+  Bucket hiccup = BucketOf(op, observed);
+  hiccup.repetition = Repetition::kFlaky;
+  const DifferenceClass difference = GravestClass(op, observed);
+  for (Group& group : of_op.groups) {
+    const bool flaky = group.finding.flaky();
+    const bool lost = of_op.unexplained && !group.change && group.finding.bucket.Repeats() &&
+                      group.classes.contains(difference);
+    if (flaky ? group.finding.bucket != hiccup : !lost) continue;
     // One hiccup must not hide what does repeat: ask again, more and more seldom.
-    const uint64_t cases = bucket.finding.cases + 1;
+    const uint64_t cases = group.finding.cases + 1;
     if (flaky && (cases < 16 || std::has_single_bit(cases))) return false;
-    bucket.finding.cases = cases;
+    group.finding.cases = cases;
     return true;
   }
   return false;
@@ -114,47 +111,46 @@ absl::Status Findings::File(const TaskResult& investigated) {
   const auto& task = std::get<InvestigateTask>(investigated.task.what);
   const auto& answer = std::get<InvestigateAnswer>(investigated.answer);
   OfOperation& of_op = ops_[task.mismatch.op->name];
-  Bucket bucket;
-  Finding& finding = bucket.finding;
+  Group group;
+  Finding& finding = group.finding;
   finding.op = task.mismatch.op->name;
   finding.case_name = FormatCaseName(task.name);
   finding.device = answer.device;
   finding.cases = 1;
-  const std::vector<KeptCase> kept = Learn(of_op, task, answer, bucket);
+  const std::vector<KeptCase> kept = Learn(of_op, task, answer, group);
   const absl::Status filed = FileCases(kept, answer.identity, folder_, finding);
   if (print_) console_.Print(DescribeFinding(kept.front().mismatch, finding, console_.style()));
-  Join(of_op, std::move(bucket));
+  Join(of_op, std::move(group));
   return filed;
 }
 
 std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask& task,
-                                      const InvestigateAnswer& answer, Bucket& bucket) const {
+                                      const InvestigateAnswer& answer, Group& group) const {
   const Operation& op = *task.mismatch.op;
-  Finding& finding = bucket.finding;
+  Finding& finding = group.finding;
   const std::vector<Observed> observed = ObservedResults(task.mismatch);
   of_op.observed = answer.known;
-  finding.flaky = answer.found && answer.found->repeatability != Repeatability::kReproduced;
-  if (finding.flaky || !answer.found) {  // what was seen the first time is the evidence
-    bucket.signature = Signature(op, observed);
-    bucket.unconfirmed = !answer.found;
-    finding.signature = absl::StrCat(
-        Prefix(finding.flaky ? Repetition::kFlaky : Repetition::kUnconfirmed), bucket.signature);
-    return {{task.mismatch, finding.signature, "the device and the model differ, once",
+  const Repetition repetition =
+      answer.found ? answer.found->bucket.repetition : Repetition::kUnconfirmed;
+  if (repetition != Repetition::kRepeats) {  // what was seen the first time is the evidence
+    finding.bucket = BucketOf(op, observed);
+    finding.bucket.repetition = repetition;
+    return {{task.mismatch, finding.bucket, "the device and the model differ, once",
              CaseRole::kSeenOnce}};
   }
   const Investigation& found = *answer.found;
-  bucket.signature = finding.signature = found.bucket;
+  finding.bucket = found.bucket;
   finding.diagnosis = found.Text();
   finding.spent = found.spent ? found.executions : 0;
   of_op.observed = found.diagnosis.observed;
   if (found.diagnosis.changes.empty()) {
     of_op.unexplained = true;
-    bucket.classes = {GravestClass(op, observed)};
+    group.classes = {GravestClass(op, observed)};
     return found.cases;
   }
-  bucket.change = found.diagnosis.changes.front();
-  for (const Bucket& b : of_op.buckets) {
-    if (Replaces(bucket, b.finding)) finding.replaces.push_back(b.finding.signature);
+  group.change = found.diagnosis.changes.front();
+  for (const Group& other : of_op.groups) {
+    if (Replaces(group, other.finding)) finding.replaces.push_back(other.finding.bucket);
   }
   return found.cases;
 }
@@ -175,55 +171,52 @@ absl::Status FileCases(const std::vector<KeptCase>& cases, absl::string_view ide
   return absl::OkStatus();
 }
 
-bool Findings::Replaces(const Bucket& bucket, const Finding& other) {
-  return bucket.change && bucket.finding.op == other.op && !other.flaky &&
-         RepetitionOf(other.signature) != Repetition::kUnconfirmed;
+bool Findings::Replaces(const Group& group, const Finding& other) {
+  return group.change && group.finding.op == other.op && other.bucket.Repeats();
 }
 
-// A change that gives all answers of the operation takes in the buckets before it, also those of
-// earlier attempts, whose names it has refuted; their files go, but for what did not repeat.
-void Findings::Join(OfOperation& of_op, Bucket bucket) {
-  const auto same = [&](const Bucket& b) {
-    return b.finding.signature == bucket.finding.signature &&
-           b.finding.flaky == bucket.finding.flaky;
-  };
-  const auto old = std::find_if(of_op.buckets.begin(), of_op.buckets.end(), same);
-  if (old != of_op.buckets.end() && !bucket.change) {
+// A change that gives all answers of the operation takes in the groups before it, also those of
+// earlier attempts, whose buckets it has refuted; their files go, but for what did not repeat.
+void Findings::Join(OfOperation& of_op, Group group) {
+  const auto old =
+      std::ranges::find(of_op.groups, group.finding.bucket,
+                        [](const Group& other) -> const Bucket& { return other.finding.bucket; });
+  if (old != of_op.groups.end() && !group.change) {
     ++old->finding.cases;
     ++old->finding.reports;
-    old->classes.merge(bucket.classes);
+    old->classes.merge(group.classes);
     std::vector<std::string>& beside = old->finding.beside;
-    bucket.finding.beside.push_back(bucket.finding.path);
-    for (std::string& path : bucket.finding.beside) {
+    group.finding.beside.push_back(group.finding.path);
+    for (std::string& path : group.finding.beside) {
       const bool known = path == old->finding.path || std::ranges::count(beside, path) > 0;
       if (!known && !path.empty()) beside.push_back(std::move(path));
     }
     return;
   }
-  std::set<std::string> kept(bucket.finding.beside.begin(), bucket.finding.beside.end());
-  kept.insert(bucket.finding.path);
+  std::set<std::string> kept(group.finding.beside.begin(), group.finding.beside.end());
+  kept.insert(group.finding.path);
   const auto remove_files = [&kept](Finding& replaced) {
     replaced.beside.push_back(replaced.path);
     for (const std::string& path : replaced.beside) {
       if (kept.count(path) == 0) std::remove(path.c_str());
     }
   };
-  for (auto b = of_op.buckets.begin(); b != of_op.buckets.end();) {
-    if (!Replaces(bucket, b->finding)) {
+  for (auto b = of_op.groups.begin(); b != of_op.groups.end();) {
+    if (!Replaces(group, b->finding)) {
       ++b;
       continue;
     }
-    bucket.finding.cases += b->finding.cases;
+    group.finding.cases += b->finding.cases;
     remove_files(b->finding);
-    b = of_op.buckets.erase(b);
+    b = of_op.groups.erase(b);
   }
   std::erase_if(earlier_, [&](Finding& f) {
-    const bool same = f.signature == bucket.finding.signature;
-    if (same || !Replaces(bucket, f)) return false;
+    const bool same = f.bucket == group.finding.bucket;
+    if (same || !Replaces(group, f)) return false;
     remove_files(f);
     return true;
   });
-  of_op.buckets.push_back(std::move(bucket));
+  of_op.groups.push_back(std::move(group));
 }
 
 std::vector<std::string> Findings::LoadEarlier(
@@ -243,14 +236,13 @@ std::vector<std::string> Findings::LoadEarlier(
 }
 
 void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
-  const bool repeats = Repeats(c.signature);
-  if (repeats && c.inputs.shape == DotProductShape(c.inputs.shape)) {
+  if (c.bucket.Repeats() && c.inputs.shape == DotProductShape(c.inputs.shape)) {
     ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
   }
   const bool unfixed = IsFinding(c) && StateOf(c) != FindingState::kFixed;
   const FindingState state = IsFinding(c) ? StateOf(c) : FindingState::kFixed;
   for (Finding& f : earlier_) {
-    if (f.op != c.op->name || f.signature != c.signature) continue;
+    if (f.op != c.op->name || f.bucket != c.bucket) continue;
     f.beside.push_back(path);
     f.unfixed |= unfixed;
     f.state = MoreUrgent(state, f.state);
@@ -259,10 +251,9 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   }
   Finding f;
   f.op = c.op->name;
-  f.signature = c.signature;
+  f.bucket = c.bucket;
   f.case_name = c.source;
   f.path = path;
-  f.flaky = RepetitionOf(c.signature) == Repetition::kFlaky;
   f.device = c.answers.front().device;
   f.unfixed = unfixed;
   f.state = state;
@@ -272,12 +263,12 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
 std::vector<Finding> Findings::list() const {
   std::vector<Finding> all;
   for (const auto& [op, of_op] : ops_) {
-    for (const Bucket& bucket : of_op.buckets) all.push_back(bucket.finding);
+    for (const Group& group : of_op.groups) all.push_back(group.finding);
   }
   const size_t own = all.size();
   for (const Finding& f : earlier_) {
     const auto same = [&f](const Finding& other) {
-      return other.op == f.op && other.signature == f.signature;
+      return other.op == f.op && other.bucket == f.bucket;
     };
     // What took it in since has other files, and this one is no more.
     if (std::any_of(all.begin(), all.begin() + own, same) || !std::ifstream(f.path)) continue;

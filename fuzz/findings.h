@@ -22,25 +22,25 @@
 
 namespace mmadiff {
 
-bool Repeats(absl::string_view signature);
 bool IsMinimal(const RegressionCase& c);      // the case that a finding is named by
 inline constexpr char kMovedByRun[] = "run";  // RegressionCase::state_by of what a run found again
 
 struct Finding {
   std::string op;  // ARCH/INSTRUCTION
-  std::string signature;
-  std::string case_name;              // first case
-  std::string path;                   // of the minimal case; empty if it could not be filed
-  std::vector<std::string> beside;    // of the other cases that were kept
-  std::string diagnosis;              // what was searched and found, in words; empty if nothing was
-  std::vector<std::string> replaces;  // buckets whose names this one refutes; their files are gone
-  uint64_t reports = 1;               // cases of the bucket that were diagnosed and reported alone
-  uint64_t cases = 0;                 // of this bucket, in this attempt; 0: filed by an earlier one
-  bool flaky = false;
-  bool unfixed = false;  // filed by an earlier attempt, and not all of it is fixed
+  Bucket bucket;
+  std::string case_name;            // first case
+  std::string path;                 // of the minimal case; empty if it could not be filed
+  std::vector<std::string> beside;  // of the other cases that were kept
+  std::string diagnosis;            // what was searched and found, in words; empty if nothing was
+  std::vector<Bucket> replaces;     // what this one refutes; their files are gone
+  uint64_t reports = 1;             // cases of the bucket that were diagnosed and reported alone
+  uint64_t cases = 0;               // of this bucket, in this attempt; 0: filed by an earlier one
+  bool unfixed = false;             // filed by an earlier attempt, and not all of it is fixed
   FindingState state = FindingState::kOpen;  // the most urgent of its cases
   std::string device = {};                   // the specification of the one that answered
   int64_t spent = 0;  // executions that ended the search too early; 0: it is done
+
+  bool flaky() const { return bucket.repetition == Repetition::kFlaky; }
 };
 
 class Findings {
@@ -66,33 +66,30 @@ class Findings {
   std::vector<Finding> list() const;
 
  private:
-  struct Bucket {
+  struct Group {
     Finding finding;
-    std::string signature;            // without Prefix()
-    std::optional<Neighbour> change;  // that gives all its cases
-    bool unconfirmed = false;
-    std::set<std::string> classes;  // GravestClass() of the mismatches that were investigated
+    std::optional<Neighbour> change;    // that gives all its cases
+    std::set<DifferenceClass> classes;  // GravestClass() of the mismatches that were investigated
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then
   // on cases are counted, and investigated where they differ in a way that none did.
   struct OfOperation {
     uint64_t cases = 0;
-    std::list<Bucket> buckets;       // in the order of their first cases
+    std::list<Group> groups;         // by bucket, in the order of their first cases
     std::vector<Observed> observed;  // what the device answered, as far as it matters
     std::vector<Observed> earlier;   // what earlier attempts filed, to be asked again
     bool unexplained = false;
   };
 
-  // Whether a bucket takes the case in without an investigation.
+  // Whether a group takes the case in without an investigation.
   bool CountIfKnown(OfOperation& of_op, const Mismatch& found) const;
   // What the answer says, and the cases to keep.
   std::vector<KeptCase> Learn(OfOperation& of_op, const InvestigateTask& task,
-                              const InvestigateAnswer& answer, Bucket& bucket) const;
-  // Whether the bucket's change, which gives all answers of the operation, takes in the other
-  // finding.
-  static bool Replaces(const Bucket& bucket, const Finding& other);
-  // Adds a bucket, or one more case to one of its name.
-  void Join(OfOperation& of_op, Bucket bucket);
+                              const InvestigateAnswer& answer, Group& group) const;
+  // Whether the group's change, which gives all answers of the operation, takes in the other finding.
+  static bool Replaces(const Group& group, const Finding& other);
+  // Adds a group, or one more case to that of the same bucket.
+  void Join(OfOperation& of_op, Group group);
   void AddEarlier(const RegressionCase& c, const std::string& path);
 
   const std::string folder_;

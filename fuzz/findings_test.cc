@@ -43,9 +43,9 @@ TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
     const CampaignOutcome outcome = Run(options, absl::StrCat("faulty:", fault));
     EXPECT_EQ(outcome.findings.size(), ops.size()) << fault;
     for (const Finding& finding : outcome.findings) {
-      EXPECT_THAT(finding.signature, testing::EndsWith(fault)) << finding.op;
+      EXPECT_THAT(Name(finding.bucket), testing::EndsWith(fault)) << finding.op;
       EXPECT_EQ(finding.cases, 20u) << finding.op << " " << fault;
-      EXPECT_THAT(finding.path, HasSubstr(finding.signature.substr(0, 5)));
+      EXPECT_THAT(finding.path, HasSubstr(Name(finding.bucket).substr(0, 5)));
     }
     size_t files = 1;  // the manifest
     for (const Finding& finding : outcome.findings) files += 1 + finding.beside.size();
@@ -61,8 +61,8 @@ TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
   const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
   ASSERT_THAT(outcome.findings, SizeIs(1));
   const Finding& finding = outcome.findings[0];
-  EXPECT_THAT(finding.signature, HasSubstr("fraction_bits=24"));
-  EXPECT_FALSE(finding.flaky);
+  EXPECT_THAT(Name(finding.bucket), HasSubstr("fraction_bits=24"));
+  EXPECT_FALSE(finding.flaky());
   EXPECT_EQ(finding.op, kHopper);
   EXPECT_GT(finding.cases, 100u);
   EXPECT_TRUE(ParseCaseName(finding.case_name).ok()) << finding.case_name;
@@ -75,7 +75,7 @@ TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
   const auto filed = ReadCase(finding.path);
   ASSERT_TRUE(filed.ok()) << filed.status();
   EXPECT_EQ(filed->inputs.shape, DotProductShape(FindOperation(kHopper)->shape()));
-  EXPECT_EQ(filed->signature, finding.signature);
+  EXPECT_EQ(Name(filed->bucket), Name(finding.bucket));
   EXPECT_EQ(filed->source, finding.case_name);
   ASSERT_THAT(filed->answers, SizeIs(2));
   EXPECT_EQ(filed->answers[0].device, "faulty:fraction_bits=24");
@@ -104,7 +104,7 @@ TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
   CampaignOptions options = Options("w");
   const CampaignOutcome outcome = Run(options, "faulty:wrong_lane=5");
   ASSERT_FALSE(outcome.findings.empty());
-  for (const Finding& f : outcome.findings) EXPECT_FALSE(f.flaky) << f.signature;
+  for (const Finding& f : outcome.findings) EXPECT_FALSE(f.flaky()) << Name(f.bucket);
   const auto filed = ReadCase(outcome.findings[0].path);
   ASSERT_TRUE(filed.ok());
   EXPECT_EQ(filed->inputs.shape, FindOperation(kMma)->shape());
@@ -125,7 +125,7 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
     listed.insert(f.path);
     EXPECT_EQ(f.cases, 0u);
     EXPECT_EQ(f.op, kMma);
-    EXPECT_EQ(f.signature, ReadCase(f.path)->signature);
+    EXPECT_EQ(f.bucket, ReadCase(f.path)->bucket);
   }
   EXPECT_EQ(listed, filed);
   const std::string report = FormatReport(ReportOf(again));
@@ -171,7 +171,7 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
     EXPECT_TRUE(Unrepeated(Run(options, of(false))));
     RegressionCase fixed = *ReadCase(path);
     fixed.state = FindingState::kFixed;
-    fixed.state_by = "faulty:none=0";
+    fixed.moved_by = ParseMovedBy("faulty:none=0");
     ASSERT_TRUE(RewriteCase(path, fixed).ok());
   }
   EXPECT_FALSE(Unrepeated(Run(options, of(false))));
@@ -202,7 +202,7 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
   EXPECT_TRUE(outcome.ops[0].stopped);
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) {
-    EXPECT_FALSE(f.flaky);
+    EXPECT_FALSE(f.flaky());
     const auto filed = ReadCase(f.path);
     ASSERT_TRUE(filed.ok()) << filed.status();
     EXPECT_EQ(filed->answers[0].identity, "a chip");
@@ -236,11 +236,12 @@ TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
   };
   CampaignOutcome outcome = Run(options, open(false));
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_EQ(outcome.findings[0].signature, "aligned_term:fraction_bits=24");
+  EXPECT_EQ(Name(outcome.findings[0].bucket), "aligned_term:fraction_bits=24");
   const std::string path = outcome.findings[0].path;
   outcome = Run(options, open(true));
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_EQ(outcome.findings[0].signature, "aligned_term:fraction_bits=24 output_subnormals=flush");
+  EXPECT_EQ(Name(outcome.findings[0].bucket),
+            "aligned_term:fraction_bits=24 output_subnormals=flush");
   EXPECT_FALSE(ReadCase(path).ok());
   // A few filed cases do not stand for a sample: 128 of the mismatch and 512 more were asked.
   int answers = 0;
@@ -268,7 +269,7 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
   const CampaignOutcome outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_EQ(outcome.findings[0].signature, "unexplained");
+  EXPECT_EQ(Name(outcome.findings[0].bucket), "unexplained");
   EXPECT_GT(outcome.findings[0].reports, 1u);
   int infinities = 0;
   for (const std::string& path : Files(options.workdir, ".txtpb")) {

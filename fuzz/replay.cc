@@ -1,7 +1,5 @@
 #include "fuzz/replay.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <functional>
@@ -13,6 +11,7 @@
 #include "corpus/case_folder.h"
 #include "corpus/hex.h"
 #include "corpus/list_files.h"
+#include "corpus/path_kind.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
@@ -74,9 +73,8 @@ bool IsPartOf(const std::string& file, const std::vector<std::string>& surveys,
 // Of a run, whose manifest is beside it: what it did, and no answers.
 bool IsUnitLog(const std::string& file) {
   const std::filesystem::path path(file);
-  std::error_code ignored;
   return absl::StartsWith(path.filename().string(), "units-") &&
-         std::filesystem::exists(path.parent_path() / "manifest.txtpb", ignored);
+         KindOf(path.parent_path()) == PathKind::kRun;
 }
 
 // Everything that one replay compares, and what it found.
@@ -94,16 +92,16 @@ class Replay {
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
-    struct stat info;
-    if (stat(argument.c_str(), &info) != 0) {
+    const PathKind kind = KindOf(argument);
+    if (kind == PathKind::kNothing) {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
     const auto vectors = ListVectorFiles(argument);
     if (!vectors.ok()) return vectors.status();
-    if (!S_ISDIR(info.st_mode)) {
+    if (!IsFolder(kind)) {
       if (!vectors->empty()) return Vectors(argument);
-      return absl::EndsWith(argument, ".txtpb") ? Cases(argument, NoOthers) : Recorded(argument);
+      return kind == PathKind::kCase ? Cases(argument, NoOthers) : Recorded(argument);
     }
     const auto surveys = SurveysBelow(argument);
     auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
@@ -220,7 +218,7 @@ class Replay {
     if (!below.ok()) return below.status();
     for (const std::string& what : below->damaged) Damaged(what);
     for (const auto& [file, c] : below->cases) {
-      outcome_.filed_flaky += RepetitionOf(c.signature) == Repetition::kFlaky;
+      outcome_.filed_flaky += c.bucket.repetition == Repetition::kFlaky;
       said_.reset();
       if (absl::Status s = Case(c, file, file != path); !s.ok()) return s;
       if (said_.has_value() && IsFinding(c)) Move(file, c, *said_);
@@ -249,10 +247,10 @@ class Replay {
     const bool explain = !options_.why.empty() && said == Replayed::kDiffers;
     const FindingState to = explain ? FindingState::kExplained : NextState(c, said, device);
     if (from == to && !explain) return;
-    outcome_.moves.push_back({file, c.op->name, c.signature, from, to});
+    outcome_.moves.push_back({file, c.op->name, Name(c.bucket), from, to});
     if (!options_.update) return;
     c.state = to;
-    c.state_by = device.empty() ? absl::StrCat("model:", kModelVersion) : device;
+    c.moved_by = device.empty() ? MovedBy::ThisModel() : MovedBy::Device(device);
     if (explain) absl::StrAppend(&c.why, c.why.empty() ? "" : "; ", options_.why);
     outcome_.durable.Update(RewriteCase(file, c));
   }

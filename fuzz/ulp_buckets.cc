@@ -26,8 +26,14 @@ const std::vector<std::string>& UlpBuckets() {
 }
 
 const std::string& UlpBucket(const Format& format, uint64_t model, uint64_t device) {
-  const std::string kind = DifferenceClass(format, model, device);
-  if (kind != "1ulp" && kind != "ulps" && kind != "integer") return UlpBuckets().back();
+  switch (ClassOf(format, model, device)) {
+    case DifferenceClass::kOneUlp:
+    case DifferenceClass::kUlps:
+    case DifferenceClass::kInteger:
+      break;
+    default:
+      return UlpBuckets().back();
+  }
   const auto distance = static_cast<uint64_t>(UlpDistance(format, model, device));
   return UlpBuckets()[std::bit_width(distance - 1)];
 }

@@ -17,7 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/durable_file.h"
 #include "corpus/old_text.h"
-#include "corpus/recordings/recording_folder.h"
+#include "corpus/path_kind.h"
 #include "corpus/survey_log.h"
 #include "device/plain_text.h"
 
@@ -72,8 +72,10 @@ bool IsOfRun(const std::string& name) {
 // other files alone is meant for something else.
 absl::Status CheckNoOthers(const std::string& folder) {
   std::error_code ignored;
-  const bool survey = std::filesystem::exists(SurveyLogPath(folder), ignored);
-  std::string what = survey ? "a survey" : IsRecordingFolder(folder) ? "a recording" : "", other;
+  const PathKind kind = KindOf(folder);
+  std::string other, what = kind == PathKind::kSurvey      ? "a survey"
+                            : kind == PathKind::kRecording ? "a recording"
+                                                           : "";
   bool of_run = false;
   for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
@@ -182,7 +184,9 @@ absl::Status RemoveUnits(const std::string& folder) {
 
 }  // namespace
 
-std::string ManifestPath(const std::string& folder) { return folder + "/manifest.txtpb"; }
+std::string ManifestPath(const std::string& folder) {
+  return absl::StrCat(folder, "/", kRunManifest);
+}
 std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
 std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
@@ -229,12 +233,12 @@ FolderLock::~FolderLock() { close(fd_); }
 absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
                                                         const RunManifest& wanted, bool anew,
                                                         bool extend) {
-  std::error_code ignored;
-  if (extend && !std::filesystem::exists(ManifestPath(folder), ignored)) {
+  const bool there = KindOf(folder) == PathKind::kRun;
+  if (extend && !there) {
     return absl::InvalidArgumentError(absl::StrCat(
         folder, " is not the folder of a run, so there are no cases to raise: leave out --extend"));
   }
-  if (!std::filesystem::exists(ManifestPath(folder), ignored)) {
+  if (!there) {
     if (absl::Status s = CheckNoOthers(folder); !s.ok()) return s;
   }
   if (absl::Status s = MakeFolder(folder); !s.ok()) {

@@ -16,6 +16,9 @@ enum class Stage : uint8_t {
   kSum,            // exact sum of the aligned terms
   kRounded,        // result word of the step
 };
+inline constexpr const char* kStageNames[] = {"product",      "special", "align_exponent",
+                                              "aligned_term", "sum",     "rounded"};
+inline const char* Name(Stage stage) { return kStageNames[static_cast<int>(stage)]; }
 
 // value = (-1)^negative * magnitude * 2^lsb_exponent, unless the stage says otherwise.
 struct Event {

@@ -38,24 +38,6 @@ std::vector<const Event*> Telling(const std::vector<Event>& events) {
 
 }  // namespace
 
-const char* StageName(Stage stage) {
-  switch (stage) {
-    case Stage::kProduct:
-      return "product";
-    case Stage::kSpecial:
-      return "special";
-    case Stage::kAlignExponent:
-      return "align_exponent";
-    case Stage::kAlignedTerm:
-      return "aligned_term";
-    case Stage::kSum:
-      return "sum";
-    case Stage::kRounded:
-      return "rounded";
-  }
-  return "?";
-}
-
 const Event* FirstDivergence(const std::vector<Event>& x, const std::vector<Event>& y) {
   const std::vector<const Event*> of_x = Telling(x), of_y = Telling(y);
   for (size_t i = 0; i < std::max(of_x.size(), of_y.size()); ++i) {

@@ -7,8 +7,6 @@
 
 namespace mmadiff {
 
-const char* StageName(Stage stage);
-
 // The first event at which two traces diverge, nullptr when they do not. Where the traces stand at
 // different stages it is the earlier one, which the other trace has left out or put elsewhere.
 // Products of +0 are passed over.

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "corpus/bucket.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
@@ -30,26 +30,23 @@ std::vector<Neighbour> ExplainingNeighbours(const Operation& op,
 // Whether a model fits all the observed answers.
 bool Explains(const Operation& op, const Model& model, std::span<const Observed> observed);
 
-// How the device's word differs from the model's: nan, infinity, zero_sign, sign, 1ulp, ulps,
-// integer.
-std::string DifferenceClass(const Format& format, uint64_t model, uint64_t device);
+// How the device's word, another than the model's, differs from it.
+DifferenceClass ClassOf(const Format& format, uint64_t model, uint64_t device);
 
-// The gravest of these of the answers that differ from the operation's model (a NaN is graver than
-// an infinity, that than a sign, that than ulps); "" if none does.
-std::string GravestClass(const Operation& op, std::span<const Observed> observed);
+// The gravest of the answers that differ from the operation's model; kNone if none does.
+DifferenceClass GravestClass(const Operation& op, std::span<const Observed> observed);
 
-// The bucket of a difference, the same on every machine: "STAGE:NAME=VALUE" of the first explaining
-// neighbour, with the stage at which the parameter acts (Parameter::stage), else
-// "unexplained:CLASS" with the DifferenceClass() of the first word that differs.
-std::string Signature(const Operation& op, std::span<const Observed> observed);
+// The bucket of answers that repeat, the same on every machine: the first explaining neighbour, else
+// how the first word that differs does. None if nothing differs.
+Bucket BucketOf(const Operation& op, std::span<const Observed> observed);
 
 // The same for a chosen explanation of one or more parameters; nullptr: none explains.
-std::string SignatureOf(const Operation& op, std::span<const Observed> observed,
-                        const Neighbour* explanation);
+Bucket BucketOf(const Operation& op, std::span<const Observed> observed,
+                const Neighbour* explanation);
 
-// Index of the first differing dot product whose own Signature() is `signature`, so that shrinking
-// it alone keeps to that bucket; of the first that differs at all if there is none.
+// Index of the first differing dot product that is in the bucket by itself, so that shrinking it alone
+// keeps to it; of the first that differs at all if there is none.
 int64_t ElementInBucket(const Operation& op, std::span<const Observed> observed,
-                        const std::string& signature);
+                        const Bucket& bucket);
 
 }  // namespace mmadiff

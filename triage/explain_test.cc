@@ -127,7 +127,7 @@ TEST(Signature, PlantedNeighbours) {
   for (const PlantedCase& c : cases) {
     const Operation& op = *FindOperation(c.op);
     const Observed observed = Planted(op, c.change, Dot(op, c.a, c.b, c.c));
-    EXPECT_EQ(Signature(op, {&observed, 1}), c.signature) << c.op << " " << c.change;
+    EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), c.signature) << c.op << " " << c.change;
   }
 }
 
@@ -141,10 +141,11 @@ TEST(ElementInBucket, IsInTheBucketByItself) {
   const Observed second = Planted(op, "terms=8", two_steps);
   const Observed unexplained = {same, 0x12345678};
   const std::vector<Observed> observed = {first, unexplained, second};
-  EXPECT_EQ(ElementInBucket(op, observed, "product:terms=8"), 2);
-  EXPECT_EQ(ElementInBucket(op, observed, "unexplained:ulps"), 1);
-  EXPECT_EQ(ElementInBucket(op, observed, "no such signature"), 1);  // the first that differs
-  EXPECT_EQ(ElementInBucket(op, {&first, 1}, "none"), 0);
+  EXPECT_EQ(
+      ElementInBucket(op, observed, ParseBucket(op.model.algorithm.family, "product:terms=8")), 2);
+  EXPECT_EQ(ElementInBucket(op, observed, Bucket::Unexplained(DifferenceClass::kUlps)), 1);
+  EXPECT_EQ(ElementInBucket(op, observed, Bucket::Unexplained()), 1);  // the first that differs
+  EXPECT_EQ(ElementInBucket(op, {&first, 1}, {}), 0);
 }
 
 // 1.0 - 2^-25: one fraction bit less, and rounding to nearest or up, all give 1.0.
@@ -168,7 +169,7 @@ TEST(ExplainingNeighbours, MustExplainEveryObservation) {
   const std::vector<Neighbour> explaining = ExplainingNeighbours(op, observed);
   ASSERT_EQ(explaining.size(), 1u);
   EXPECT_EQ(Name(explaining[0]), "output_rounding=up");
-  EXPECT_EQ(Signature(op, observed), "rounded:output_rounding=up");
+  EXPECT_EQ(Name(BucketOf(op, observed)), "rounded:output_rounding=up");
 }
 
 // Where the operation promises no payload, any NaN is explained by any model that gives a NaN.
@@ -177,11 +178,11 @@ TEST(ExplainingNeighbours, FollowTheNanRuleOfTheOperation) {
   Numerics any = *op.numerics;
   const Observed observed = {Dot(op, {}, {}, 0x7fc00000), 0x7fc12345};
   EXPECT_TRUE(ExplainingNeighbours(op, {&observed, 1}).empty());
-  EXPECT_EQ(Signature(op, {&observed, 1}), "unexplained:nan");
+  EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), "unexplained:nan");
   any.nan_verdict = NanVerdict::kAnyNan;
   op.numerics = &any;
   EXPECT_FALSE(ExplainingNeighbours(op, {&observed, 1}).empty());
-  EXPECT_EQ(Signature(op, {&observed, 1}), "none");
+  EXPECT_EQ(BucketOf(op, {&observed, 1}), Bucket());
 }
 
 struct ClassCase {
@@ -206,18 +207,18 @@ TEST(Signature, ClassesOfUnexplainedDifferences) {
   for (const ClassCase& c : cases) {
     const Observed observed = {Dot(op, {}, {}, c.c), c.device};
     ASSERT_EQ(Simulate(op.model, observed.dot), c.c);
-    EXPECT_EQ(Signature(op, {&observed, 1}), c.signature) << c.device;
+    EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), c.signature) << c.device;
   }
   const Operation& integer = *FindOperation("x86/vpdpbusd");
   const Observed observed = {Dot(integer, {}, {}, 5), 6};
-  EXPECT_EQ(Signature(integer, {&observed, 1}), "unexplained:integer");
+  EXPECT_EQ(Name(BucketOf(integer, {&observed, 1})), "unexplained:integer");
 }
 
 // The first stage at which two models part.
 std::string PartingStage(const Model& x, const Model& y, const DotProductCase& dot) {
   const std::vector<Event> ex = TraceStages(x, dot), ey = TraceStages(y, dot);
   const Event* event = FirstDivergence(ex, ey);
-  return event == nullptr ? "none" : StageName(event->stage);
+  return event == nullptr ? "none" : Name(event->stage);
 }
 
 TEST(FirstDivergence, OfTracesOfDifferentLength) {

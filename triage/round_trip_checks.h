@@ -56,7 +56,7 @@ inline void CheckStored(const Operation& op, const DotProductCase& dot, uint64_t
   c.op = &op;
   c.inputs = MakeDotProductBatch(op.shape(), {dot});
   c.answers = {{"faulty:x=1", "test", "", {d}}};
-  c.signature = signature;
+  c.bucket = ParseBucket(Family::kFusedSum, signature);
   const std::string text = FormatCase(c);
   const auto parsed = ParseCase(text, "x");
   ASSERT_TRUE(parsed.ok()) << parsed.status();
@@ -109,7 +109,7 @@ inline void CheckRoundTrip(const Operation& op, const std::string& change, int t
     figures.slowest_name = op.name + " " + change;
   }
   CheckExplained(op, {dot, m->mismatch.device[0]}, change, figures);
-  CheckStored(op, dot, m->mismatch.device[0], m->signature);
+  CheckStored(op, dot, m->mismatch.device[0], Name(m->bucket));
 }
 
 }  // namespace mmadiff

@@ -75,7 +75,7 @@ std::string StageText(const Model& model, const Key& key) {
   const std::string number = key.occurrence == 0 ? "" : absl::StrCat(" #", key.occurrence + 1);
   // What looks like a product of no k is the first operand of an addition.
   if (key.k < 0 && key.stage == Stage::kProduct) return "summand" + number;
-  return StageName(key.stage) + number;
+  return Name(key.stage) + number;
 }
 
 // "step 1 product k=3"; the addend of an aligned sum has k = -1.

@@ -1,7 +1,6 @@
 #include "corpus/recordings/recording.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/case_folder.h"
+#include "corpus/path_kind.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording_folder.h"
@@ -197,25 +197,34 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
                                               const std::string& instruction,
                                               const Deliver& deliver, std::optional<RunId> run) {
   RecordingStats stats;
-  std::error_code ignored;
   absl::Status s;
-  if (std::filesystem::is_other(path, ignored)) {
-    s = absl::InvalidArgumentError(absl::StrCat(
-        path, ": no regular file; a recording is read more than once, so save it in a file first"));
-  } else if (IsRecordingFolder(path)) {
-    s = ReadRecordingFolder(path, deliver, stats);
-  } else if (std::filesystem::exists(SurveyLogPath(path), ignored)) {
-    s = ReadSurveyFolder(path, deliver, stats);
-  } else if (std::filesystem::is_directory(path, ignored)) {
-    s = NoRecordingFolderBelow(path);
-    if (s.ok()) s = ReadTextCases(path, deliver, stats);
-    if (s.ok()) s = ReadLinesBelow(path, deliver, stats);
-  } else if (absl::EndsWith(path, ".txtpb")) {
-    s = ReadTextCases(path, deliver, stats);
-  } else if (IsBlockLog(path)) {
-    s = ReadLog(path, deliver, stats, run);
-  } else {
-    s = ReadLineRecording(path, instruction, deliver, stats.dot_products);
+  switch (KindOf(path)) {
+    case PathKind::kOther:
+      s = absl::InvalidArgumentError(
+          absl::StrCat(path,
+                       ": no regular file; a recording is read more than once, so save it in a "
+                       "file first"));
+      break;
+    case PathKind::kRecording:
+      s = ReadRecordingFolder(path, deliver, stats);
+      break;
+    case PathKind::kSurvey:
+      s = ReadSurveyFolder(path, deliver, stats);
+      break;
+    case PathKind::kFolder:
+    case PathKind::kRun:
+      s = NoRecordingFolderBelow(path);
+      if (s.ok()) s = ReadTextCases(path, deliver, stats);
+      if (s.ok()) s = ReadLinesBelow(path, deliver, stats);
+      break;
+    case PathKind::kCase:
+      s = ReadTextCases(path, deliver, stats);
+      break;
+    case PathKind::kNothing:  // its reader says so
+    case PathKind::kFile:
+      s = IsBlockLog(path) ? ReadLog(path, deliver, stats, run)
+                           : ReadLineRecording(path, instruction, deliver, stats.dot_products);
+      break;
   }
   if (!s.ok()) return s;
   if (stats.dot_products > 0) return stats;

@@ -28,8 +28,8 @@ std::map<std::string, std::vector<std::string>> LinesOf(const SurveyResult& resu
   }
   for (const SurveyLine& line : result.lines) add(line.name, line.line);
   for (const SurveyFinding& f : result.findings) {
-    if (RepetitionOf(f.bucket) == Repetition::kFlaky) continue;
-    for (const SurveyFinding::Case& c : f.cases) add(f.bucket, c.line);
+    if (!f.bucket.Repeats()) continue;
+    for (const SurveyFinding::Case& c : f.cases) add(Name(f.bucket), c.line);
   }
   return named;
 }

@@ -133,7 +133,7 @@ TEST_F(RunAgendaTest, MismatchesAreInvestigatedInTheirOrderAndTheUnitGoesOnAfter
   while (const std::optional<Task> task = agenda.Next({})) EXPECT_EQ(task->row, 1u);
 
   TaskResult flaky = Failed(one[0], absl::OkStatus());
-  std::get<InvestigateAnswer>(flaky.answer).found.emplace().repeatability = Repeatability::kFlaky;
+  std::get<InvestigateAnswer>(flaky.answer).found.emplace().bucket.repetition = Repetition::kFlaky;
   const std::vector<Task> two = *agenda.Take(flaky);
   ASSERT_THAT(two, SizeIs(1));
   EXPECT_EQ(std::get<InvestigateTask>(two[0].what).name.index, 1u);
@@ -159,7 +159,7 @@ TEST_F(RunAgendaTest, AMismatchThatCannotBeAskedAgainIsFiledAndEndsThePart) {
   EXPECT_THAT(*agenda.Take(Failed(one[0], absl::UnavailableError("died"))), IsEmpty());
   const CampaignOutcome outcome = std::move(agenda).Finish({});
   ASSERT_THAT(outcome.findings, SizeIs(1));
-  EXPECT_THAT(outcome.findings[0].signature, testing::StartsWith("unconfirmed:"));
+  EXPECT_THAT(Name(outcome.findings[0].bucket), testing::StartsWith("unconfirmed:"));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // mmadiff explain: one mismatch stage by stage, beside the changes of the model that reproduce it;
 // or all filed cases of a folder together.
 #include <algorithm>
-#include <filesystem>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
+#include "corpus/path_kind.h"
 #include "device/line_protocol.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cases/case_name.h"
@@ -24,10 +24,12 @@ namespace {
 
 constexpr size_t kMostNamed = 12;  // refuted changes
 
+std::string NameOf(const ExplainedBucket& b) { return b.bucket ? Name(b.bucket) : "no bucket"; }
+
 std::string BucketLine(const ExplainedBucket& b) {
-  return absl::StrCat("  ", b.name, ": ", b.answers, " answers, of which ",
-                      b.named ? "the change that it names" : "the model", " misses ", b.missed,
-                      "\n");
+  return absl::StrCat("  ", NameOf(b), ": ", b.answers, " answers, of which ",
+                      b.bucket.changes.empty() ? "the model" : "the change that it names",
+                      " misses ", b.missed, "\n");
 }
 
 nlohmann::ordered_json JsonOf(const Operation& op, const std::string& device, const Diagnosis& d) {
@@ -73,7 +75,7 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
     differs |= !group.agrees;
     nlohmann::ordered_json buckets = nlohmann::ordered_json::array();
     for (const ExplainedBucket& b : group.buckets) {
-      buckets.push_back({{"bucket", b.name}, {"answers", b.answers}, {"missed", b.missed}});
+      buckets.push_back({{"bucket", NameOf(b)}, {"answers", b.answers}, {"missed", b.missed}});
     }
     json.push_back(JsonOf(*group.op, group.device, group.diagnosis));
     json.back().update({{"cases", group.cases}, {"buckets", buckets}});
@@ -120,7 +122,7 @@ std::string ExplainedText(const ExplainedCase& e, const TextStyle& style) {
   }
   if (!e.agrees) {
     absl::StrAppend(&text,
-                    Wrap(absl::StrCat("bucket ", e.bucket, "\n",
+                    Wrap(absl::StrCat("bucket ", Name(e.bucket), "\n",
                                       e.stored ? OfStored(e.diagnosis) : e.diagnosis.Text(), "\n"),
                          style.width, 2));
   }
@@ -135,7 +137,7 @@ std::string CaseJson(const ExplainedCase& e) {
   nlohmann::ordered_json json = JsonOf(op, e.subject.device_name, e.diagnosis);
   json.update({{"why", e.subject.why},
                {"agrees", e.agrees},
-               {"bucket", e.bucket},
+               {"bucket", Name(e.bucket)},
                {"results", e.observed.size()},
                {"differing", e.subject.differing},
                {"element", e.element},
@@ -220,8 +222,7 @@ void RunExplain(const ExplainFlags& flags, const Globals& globals, Ending& endin
   }
   const bool alone = flags.device == "model";
   if (flags.numbers.any()) return RunNumbers(flags, globals, ending);
-  std::error_code error;
-  if (std::filesystem::is_directory(argument, error)) {
+  if (IsFolder(KindOf(argument))) {
     if (!flags.device.empty()) {
       return ending.Say(
           Verdict::kUsage,

@@ -45,9 +45,9 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);
   if (!minimized.ok()) return ending.Say(minimized.status(), Verdict::kNotWritten);
   const Finding& finding = minimized->finding;
-  console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky ? "flaky" : "differs")
+  console.Print(globals.json ? FormatJsonMinimized(finding, finding.flaky() ? "flaky" : "differs")
                              : DescribeFinding(minimized->minimal, finding, console.style()));
-  if (!finding.flaky) return ending.Say(Verdict::kDiffers);
+  if (!finding.flaky()) return ending.Say(Verdict::kDiffers);
   ending.Say(Verdict::kUnrepeated,
              "the device's answers do not repeat, so they say nothing of the model");
 }

@@ -43,7 +43,7 @@ void SayStopped(const RunReport& report, Ending& ending) {
 bool Differs(const RunReport& report, const RunReportRow& row) {
   return row.total.mismatches > 0 &&
          (row.dropped.ok() || std::ranges::any_of(report.findings, [&row](const Finding& f) {
-            return f.op == row.instruction && !f.flaky;
+            return f.op == row.instruction && !f.flaky();
           }));
 }
 

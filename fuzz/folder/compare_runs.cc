@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "corpus/path_kind.h"
 #include "device/plain_text.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/findings.h"
@@ -32,7 +33,11 @@ struct Row {
   RunManifest::Instruction planned;
   UnitResult total;
   UnitAnswers units;
-  std::map<std::string, std::string> buckets;  // that repeat -> path of a case
+  struct Filed {
+    Bucket bucket;
+    std::string path;  // of a case
+  };
+  std::map<std::string, Filed> buckets;  // that repeat, by name
 
   bool Agrees() const { return total.mismatches == 0 && buckets.empty(); }
 };
@@ -58,22 +63,22 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
     side.rows[planned.name] = {planned, folder->stored.totals[i], std::move(of_instruction), {}};
   }
   for (const FiledCase& f : folder->findings) {
-    if (!Repeats(f.filed.signature) || !IsFinding(f.filed)) continue;
+    if (!f.filed.bucket.Repeats() || !IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
     // What was stopped by its mismatches may have no unit.
-    std::string& named = side.rows[f.filed.op->name].buckets[f.filed.signature];
-    if (named.empty() || IsMinimal(f.filed)) named = f.path;
+    Row::Filed& filed = side.rows[f.filed.op->name].buckets[Name(f.filed.bucket)];
+    if (filed.path.empty() || IsMinimal(f.filed)) filed = {f.filed.bucket, f.path};
   }
   return side;
 }
 
-// What gives all answers, as the run's own diagnosis says it in the names of buckets.
+// What gives all answers, as the run's own diagnosis says it in its bucket.
 std::string CauseOf(const Row& row) {
   if (row.Agrees()) return kModel;
   if (row.buckets.size() != 1) return row.buckets.empty() ? "nothing that was filed" : kNoChange;
-  const std::string& bucket = row.buckets.begin()->first;
-  if (IsUnexplained(bucket)) return kNoChange;
-  return bucket.substr(bucket.find(':') + 1);
+  const Bucket& bucket = row.buckets.begin()->second.bucket;
+  if (bucket.kind == Bucket::kUnexplained) return kNoChange;
+  return bucket.kind == Bucket::kExplained ? Name(bucket.changes) : Name(bucket);
 }
 
 class RunsComparer {
@@ -163,9 +168,9 @@ class RunsComparer {
   }
 
   static void Buckets(const char* where, const Row& x, const Row& y, SurveyDifference::Row& row) {
-    for (const auto& [bucket, path] : x.buckets) {
-      if (y.buckets.contains(bucket)) continue;
-      row.what.push_back(absl::StrCat("bucket ", where, ": ", bucket, ", ", path));
+    for (const auto& [name, filed] : x.buckets) {
+      if (y.buckets.contains(name)) continue;
+      row.what.push_back(absl::StrCat("bucket ", where, ": ", name, ", ", filed.path));
     }
   }
 
@@ -227,10 +232,7 @@ nlohmann::ordered_json CausesJson(const std::vector<RunsDifference::Cause>& caus
   return all;
 }
 
-bool IsRun(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(ManifestPath(path), ignored);
-}
+bool IsRun(const std::string& path) { return KindOf(path) == PathKind::kRun; }
 
 }  // namespace
 
@@ -240,8 +242,7 @@ absl::StatusOr<RunsDifference> CompareFolders(const std::string& first, const st
   difference.first_path = first;
   difference.second_path = second;
   for (const std::string& path : {first, second}) {
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored)) continue;
+    if (KindOf(path) != PathKind::kNothing) continue;
     return absl::InvalidArgumentError(absl::StrCat(path, ": no such file or folder"));
   }
   std::error_code error;

@@ -51,7 +51,7 @@ class CompareRunsTest : public FolderTest {
     c.answers = {{"host", "", "", {1}}, {"model:3", "", "", {0}}};
     c.inputs.a[0] = bucket.size();  // another case
     c.slug = "made";
-    c.signature = bucket;
+    c.bucket = ParseBucket(Family::kFusedSum, bucket);
     ASSERT_TRUE(WriteCase(c, folder + "/findings").ok());
   }
 
@@ -104,35 +104,38 @@ TEST_F(CompareRunsTest, RowsThatAgreeInTheFirstComeFirst) {
   y[2].mismatches = 5;
   y[2].device_digest += 1;
   const std::string second = Attempt("y", y);
-  FileBucket(second, "aligned_term:fraction_bits=24");
+  FileBucket(second, "rounded:output_subnormals=flush");
   const RunsDifference d = Compare(Attempt("x", x), second);
   ASSERT_THAT(d.answers.rows, SizeIs(2));
   EXPECT_EQ(d.answers.rows[0].op, kFma);
-  EXPECT_THAT(d.answers.rows[0].what,
-              ElementsAre("mismatches: 0 of 200 | 5 of 200", "other answers in 1 of 2 units",
-                          HasSubstr("bucket only in the second: aligned_term:fraction_bits=24, ")));
+  EXPECT_THAT(
+      d.answers.rows[0].what,
+      ElementsAre("mismatches: 0 of 200 | 5 of 200", "other answers in 1 of 2 units",
+                  HasSubstr("bucket only in the second: rounded:output_subnormals=flush, ")));
   EXPECT_EQ(d.answers.rows[1].op, kDot);
   EXPECT_THAT(d.answers.rows[1].what, ElementsAre("other answers in 1 of 2 units"));
   ASSERT_THAT(d.causes, SizeIs(2));
-  EXPECT_THAT(d.Text(), HasSubstr("the model gives all answers of A; fraction_bits=24 those of B: "
-                                  "x86/vfmadd231ss\n"));
+  EXPECT_THAT(d.Text(),
+              HasSubstr("the model gives all answers of A; output_subnormals=flush those of B: "
+                        "x86/vfmadd231ss\n"));
 }
 
 TEST_F(CompareRunsTest, WhatDidNotRepeatIsNoBucketThatIsGone) {
   const std::string first = Attempt("x", Clean());
-  FileBucket(first, "flaky:aligned_term:fraction_bits=24");
+  FileBucket(first, "flaky:rounded:output_subnormals=flush");
   EXPECT_THAT(Compare(first, Attempt("y", Clean())).answers.rows, IsEmpty());
-  FileBucket(first, "aligned_term:fraction_bits=23");
+  FileBucket(first, "rounded:output_rounding=up");
   EXPECT_THAT(Compare(first, Path("y")).answers.rows, SizeIs(1));
 }
 
 // An operation that its mismatches stop has findings before it has a unit.
 TEST_F(CompareRunsTest, AFindingWithoutAUnitCounts) {
   const std::string second = Attempt("y", {});
-  FileBucket(second, "aligned_term:fraction_bits=24");
+  FileBucket(second, "rounded:output_subnormals=flush");
   const RunsDifference d = Compare(Attempt("x", Clean()), second);
-  EXPECT_THAT(d.Text(), StartsWith("the model gives all answers of A; fraction_bits=24 those of B: "
-                                   "x86/vfmadd231ss\n"));
+  EXPECT_THAT(d.Text(),
+              StartsWith("the model gives all answers of A; output_subnormals=flush those of B: "
+                         "x86/vfmadd231ss\n"));
 }
 
 TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
@@ -150,8 +153,8 @@ TEST_F(CompareRunsTest, UnitsOfOtherCasesAreNotCompared) {
 TEST_F(CompareRunsTest, WhatNoChangeExplainsIsSaidSo) {
   const std::string first = Attempt("x", Clean()), none = Attempt("none", Clean()),
                     two = Attempt("two", Clean());
-  FileBucket(none, "unexplained:rounded");
-  FileBucket(two, "aligned_term:fraction_bits=24");
+  FileBucket(none, "unexplained:ulps");
+  FileBucket(two, "rounded:output_subnormals=flush");
   FileBucket(two, "rounded:output_rounding=toward_zero");
   for (const std::string& second : {none, two}) {
     EXPECT_THAT(Compare(first, second).Text(),
@@ -189,7 +192,7 @@ TEST_F(CompareRunsTest, NothingInCommonIsSaid) {
 
 TEST_F(CompareRunsTest, ARowWhoseCommonAnswersAreEqualDoesNotCountThem) {
   const std::string second = Attempt("y", Clean());
-  FileBucket(second, "aligned_term:fraction_bits=24");
+  FileBucket(second, "rounded:output_subnormals=flush");
   const std::string text = Compare(Attempt("x", Clean()), second).Text();
   EXPECT_THAT(text, HasSubstr("\nx86/vfmadd231ss\n  bucket only in the second"));
   EXPECT_THAT(text, testing::Not(HasSubstr("common answers differ")));

@@ -83,9 +83,9 @@ class FolderTest : public TestFolder {
     c.answers = {{"faulty:none=0", "made up", "2026-01-31T06:00:00Z", {answer}},
                  {"model:3", "", "2026-01-31T06:00:00Z", {77}}};
     c.slug = "made";
-    c.signature = "unexplained:made";
+    c.bucket = ParseBucket(Family::kFusedSum, "unexplained:made");
     c.state = state;
-    c.state_by = state == FindingState::kOpen ? "" : "faulty:none=0";
+    c.moved_by = ParseMovedBy(state == FindingState::kOpen ? "" : "faulty:none=0");
     const auto written = WriteCase(c, folder + "/findings");
     ASSERT_TRUE(written.ok()) << written.status();
   }

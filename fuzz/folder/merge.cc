@@ -21,6 +21,7 @@
 #include "corpus/block_log.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
+#include "corpus/path_kind.h"
 #include "fuzz/run_folder.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/workdir.h"
@@ -239,7 +240,7 @@ absl::StatusOr<std::vector<std::string>> Distinct(const std::string& out,
   std::set<fs::path> seen;
   std::error_code error;
   const fs::path whole = fs::weakly_canonical(out, error);
-  if (fs::exists(ManifestPath(out), error)) {
+  if (KindOf(out) == PathKind::kRun) {
     folders.push_back(out);
     seen.insert(whole);
   }
@@ -310,9 +311,8 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
                                  bool& not_durable) {
   not_durable = false;
   Merged merged;
-  std::error_code ignored;
   std::unique_ptr<FolderLock> lock;
-  const bool there = std::filesystem::exists(ManifestPath(out), ignored);
+  const bool there = KindOf(out) == PathKind::kRun;
   const auto take = [&]() -> absl::Status {
     std::string warning;
     auto taken = FolderLock::Take(out, warning);
@@ -374,7 +374,7 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
   if (!there) {
     if (absl::Status s = MakeFolder(out); !s.ok()) return absl::DataLossError(s.message());
     if (absl::Status s = take(); !s.ok()) return s;
-    if (std::filesystem::exists(ManifestPath(out), ignored)) {
+    if (KindOf(out) == PathKind::kRun) {
       return absl::FailedPreconditionError(
           absl::StrCat(out, ": another process made it meanwhile; merge again"));
     }

@@ -57,7 +57,7 @@ std::string VerdictCard(const ReportRun& run) {
     const Finding& first = run.explained.front().finding;
     why = absl::StrCat(run.explained.size(),
                        run.explained.size() == 1 ? " finding: " : " findings, the first: ",
-                       first.signature, " of ", first.op);
+                       Name(first.bucket), " of ", first.op);
   } else if (worst == RunReportRow::kAgrees || worst == RunReportRow::kIncomplete) {
     why =
         "The rate of differences is below the bound of each instruction (95 %, of this generator), "
@@ -188,10 +188,10 @@ std::string Stages(const ReportFinding& f) {
 
 std::string FindingCard(const ReportFinding& f) {
   const Finding& finding = f.finding;
-  std::string html =
-      absl::StrCat("<article class=\"card finding\"><header><h3>", HtmlName(finding.signature),
-                   "</h3>", finding.flaky ? "<span class=\"tag warn\">does not repeat</span>" : "",
-                   "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n");
+  std::string html = absl::StrCat(
+      "<article class=\"card finding\"><header><h3>", HtmlName(Name(finding.bucket)), "</h3>",
+      finding.flaky() ? "<span class=\"tag warn\">does not repeat</span>" : "",
+      "<span class=\"mono\">", HtmlName(finding.op), "</span></header>\n");
   if (!f.diagnosis.empty()) absl::StrAppend(&html, "<p>", Html(f.diagnosis), "</p>\n");
   if (!f.minimal.empty()) {
     absl::StrAppend(&html, "<div class=\"pair\"><div><div class=\"label\">Minimal case</div><pre>",

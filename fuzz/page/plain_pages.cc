@@ -56,7 +56,7 @@ void AddRows(const ReportRun& run, std::string& page) {
 }
 
 void AddFinding(const ReportFinding& f, std::string& page) {
-  absl::StrAppend(&page, "\n### ", Cell(f.finding.signature), "\n\n", Cell(f.finding.op), ", ",
+  absl::StrAppend(&page, "\n### ", Cell(Name(f.finding.bucket)), "\n\n", Cell(f.finding.op), ", ",
                   f.finding.beside.size() + 1, " filed, ", Name(f.finding.state), ". ",
                   Cell(f.diagnosis), "\n\n");
   if (!f.minimal.empty()) page += Block(f.minimal + f.difference);
@@ -142,9 +142,9 @@ Json JsonOf(const ReportFinding& f) {
     stages.push_back({{"cells", line.cells}, {"differs_first", line.parts}});
   }
   return {{"instruction", f.finding.op},
-          {"bucket", f.finding.signature},
+          {"bucket", Name(f.finding.bucket)},
           {"first_case", f.finding.case_name},
-          {"flaky", f.finding.flaky},
+          {"flaky", f.finding.flaky()},
           {"state", Name(f.finding.state)},
           {"path", f.finding.path},
           {"beside", f.finding.beside},

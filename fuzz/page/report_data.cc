@@ -143,9 +143,9 @@ class Gathered {
 
   static ReportFinding Explain(Finding finding, bool explain, Console& console) {
     ReportFinding f;
-    const bool repeats = Repeats(finding.signature);
+    const bool repeats = finding.bucket.Repeats();
     f.command = CaseCommand(repeats ? "explain" : "replay", finding.path, kAnyWidth);
-    if (finding.flaky) {
+    if (finding.flaky()) {
       absl::StrAppend(&f.command, " --device=", ShellWord(finding.device));
     }
     f.finding = std::move(finding);

@@ -247,7 +247,8 @@ TEST(HtmlPageTest, WhatOthersWroteIsText) {
   row.empty_classes = row.thin_bins = {evil};
   run.rows = {row};
   ReportFinding f;
-  f.finding.op = f.finding.signature = f.finding.case_name = evil;
+  f.finding.op = f.finding.case_name = evil;
+  f.finding.bucket = ParseBucket(Family::kNone, evil);
   f.minimal = f.difference = f.diagnosis = f.command = evil;
   f.columns = {evil};
   f.stages = {{{evil, evil}, true}};

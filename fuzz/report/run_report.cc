@@ -182,7 +182,7 @@ std::vector<UnitResult> RunReportBuilder::CountParts() {
 
 void RunReportBuilder::Add(Finding finding) {
   for (Finding& f : report_.findings) {
-    if (f.op != finding.op || f.signature != finding.signature) continue;
+    if (f.op != finding.op || f.bucket != finding.bucket) continue;
     f.beside.push_back(finding.path);
     f.beside.insert(f.beside.end(), finding.beside.begin(), finding.beside.end());
     f.unfixed |= finding.unfixed;
@@ -258,7 +258,7 @@ RunReportRow::State RunReportBuilder::StateOf(const RunReportRow& row) const {
   bool flaky = false, differs = false;
   for (const Finding& f : report_.findings) {
     const bool open = f.unfixed || f.cases > 0;
-    if (f.op == row.instruction && open) (f.flaky ? flaky : differs) = true;
+    if (f.op == row.instruction && open) (f.flaky() ? flaky : differs) = true;
   }
   // An earlier attempt's, which all units contradict.
   const bool gone = row.finished && row.total.mismatches == 0 && (flaky || differs);

@@ -27,9 +27,9 @@ class RunReportTest : public FolderTest {
   static Finding Found(const std::string& bucket, bool flaky) {
     Finding finding;
     finding.op = "x86/vfmadd231ss";
-    finding.signature = bucket;
+    finding.bucket = ParseBucket(Family::kFusedSum, bucket);
     finding.path = bucket + ".txtpb";
-    finding.flaky = flaky;
+    if (flaky) finding.bucket.repetition = Repetition::kFlaky;
     finding.unfixed = true;
     return finding;
   }

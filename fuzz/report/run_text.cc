@@ -138,10 +138,10 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
   for (size_t i = 0; i < std::min(kMost, report.findings.size()); ++i) {
     const Finding& f = report.findings[i];
     const Finding* before = i == 0 ? nullptr : &report.findings[i - 1];
-    if (before == nullptr || before->op != f.op || before->flaky != f.flaky) {
-      add(f.flaky ? "flaky" : "differs", mark(f.op));
+    if (before == nullptr || before->op != f.op || before->flaky() != f.flaky()) {
+      add(f.flaky() ? "flaky" : "differs", mark(f.op));
     }
-    add("", absl::StrCat(f.signature, ", ", CasesText(f),
+    add("", absl::StrCat(Name(f.bucket), ", ", CasesText(f),
                          f.reports > 1 ? absl::StrCat(" in ", f.reports, " reports") : ""));
     if (report.findings.size() == 1 && !f.diagnosis.empty()) add("", f.diagnosis);
   }
@@ -151,18 +151,16 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
 }
 
 nlohmann::ordered_json JsonOf(const Finding& f) {
-  const auto changes = ParseChanges(FindOperation(f.op)->model.algorithm.family,
-                                    f.signature.substr(f.signature.rfind(':') + 1));
   return {{"instruction", f.op},
-          {"bucket", f.signature},
+          {"bucket", Name(f.bucket)},
           {"first_case", f.case_name},
           {"cases", f.cases},
-          {"flaky", f.flaky},
+          {"flaky", f.flaky()},
           {"path", f.path},
           {"beside", f.beside},
           {"diagnosis", f.diagnosis},
-          {"replaces", f.replaces},
-          {"parameters", ParametersJson(changes.value_or(std::vector<Change>()))}};
+          {"replaces", NamesOf(f.replaces)},
+          {"parameters", ParametersJson(f.bucket.changes)}};
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
@@ -175,17 +173,17 @@ std::string FormatReport(const RunReport& report) {
   std::string text = Table(report, {});
   for (const Finding& f : report.findings) {
     absl::StrAppend(&text,
-                    f.flaky                      ? "flaky:    "
+                    f.flaky()                    ? "flaky:    "
                     : f.cases == 0 && !f.unfixed ? "fixed:    "
                                                  : "mismatch: ",
-                    f.op, "  ", f.signature, "  ", CasesText(f), "  ", f.path, "\n");
+                    f.op, "  ", Name(f.bucket), "  ", CasesText(f), "  ", f.path, "\n");
   }
   return text + Notes(report);
 }
 
 std::string FormatStats(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
-  const auto flaky = std::ranges::count(report.findings, true, &Finding::flaky);
+  const auto flaky = std::ranges::count_if(report.findings, &Finding::flaky);
   std::string text = absl::StrCat(
       Stat("cases", report.total.cases), Stat("dot_products", report.total.dot_products),
       Stat("mismatches", report.total.mismatches), Stat("flaky", flaky),

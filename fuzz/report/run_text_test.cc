@@ -122,7 +122,7 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
   const auto add = [&](const char* op, const std::string& bucket) {
     Finding& finding = report.findings.emplace_back();
     finding.op = op;
-    finding.signature = bucket;
+    finding.bucket = ParseBucket(Family::kFusedSum, bucket);
     finding.path = "w/findings/one.txtpb";
     finding.cases = 3;
   };
@@ -131,10 +131,11 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
   report.findings[0].reports = 2;  // of things that no change explains together
   EXPECT_THAT(screen(), HasSubstr("next     ./mmadiff explain w/findings\n"));
   EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\n"));
-  report.findings[0].flaky = true;
+  report.findings[0].bucket.repetition = Repetition::kFlaky;
   report.findings[0].device = "exec:a b";
-  EXPECT_THAT(screen(), HasSubstr("         bucket0, 3 cases in 2 reports\nfiled    w/findings\n"
-                                  "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
+  EXPECT_THAT(screen(),
+              HasSubstr("         flaky:bucket0, 3 cases in 2 reports\nfiled    w/findings\n"
+                        "next     ./mmadiff replay w/findings --device='exec:a b'\n"));
   report.findings.clear();
   for (int i = 0; i < 4; ++i) add(kHopper, absl::StrCat("bucket", i));
   for (int i = 4; i < 12; ++i) add(kMma, absl::StrCat("bucket", i));

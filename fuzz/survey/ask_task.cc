@@ -138,14 +138,14 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   Comparison compared = Compare(op, mismatch.inputs, mismatch.device);
   SurveyFinding& finding = result.findings.emplace_back();
   if (compared.differing.empty()) {
-    finding = {"flaky", "it did not differ when it was asked again", {}};
+    finding = {{Repetition::kFlaky}, "it did not differ when it was asked again", {}};
     return absl::OkStatus();
   }
   mismatch.element = compared.differing.front();
   mismatch.model = std::move(compared.model);
   const absl::StatusOr<Investigation> found = Investigate(device, mismatch, stream);
   if (!found.ok()) return found.status();
-  finding.bucket = found->repeatability == Repeatability::kReproduced ? found->bucket : "flaky";
+  finding.bucket = found->bucket.Repeats() ? found->bucket : Bucket{Repetition::kFlaky};
   finding.text = found->Text();
   for (const KeptCase& kept : found->cases) {
     const Mismatch& m = kept.mismatch;

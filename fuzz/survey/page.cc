@@ -81,7 +81,7 @@ void AddContradiction(const SurveyContradiction& c, std::string& page) {
     absl::StrAppend(&page, c.what, "\n");
     return;
   }
-  absl::StrAppend(&page, "`", c.finding->bucket, "`: ", c.what,
+  absl::StrAppend(&page, "`", Name(c.finding->bucket), "`: ", c.what,
                   c.others.empty() ? "" : absl::StrCat("; so with ", c.others.size(), " variants"),
                   "\n");
   if (c.finding->cases.empty()) return;
@@ -107,7 +107,7 @@ nlohmann::ordered_json JsonOf(const SurveyFinding& finding) {
   for (const SurveyFinding::Case& c : finding.cases) {
     cases.push_back({{"line", c.line}, {"model", c.model}, {"why", c.why}});
   }
-  return {{"bucket", finding.bucket}, {"text", finding.text}, {"cases", cases}};
+  return {{"bucket", Name(finding.bucket)}, {"text", finding.text}, {"cases", cases}};
 }
 
 }  // namespace

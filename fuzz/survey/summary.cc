@@ -55,7 +55,7 @@ class Summarizer {
     for (SurveyContradiction& c : differences_) {
       if (c.finding != nullptr) {
         const auto [at, added] =
-            said.try_emplace({c.op, c.finding->bucket}, summary_.contradictions.size());
+            said.try_emplace({c.op, Name(c.finding->bucket)}, summary_.contradictions.size());
         if (!added) {
           std::vector<std::string>& others = summary_.contradictions[at->second].others;
           const bool new_variant =
@@ -81,7 +81,7 @@ class Summarizer {
 
  private:
   static bool IsExplained(const SurveyContradiction& c) {
-    return c.finding != nullptr && !IsUnexplained(c.finding->bucket);
+    return c.finding != nullptr && c.finding->bucket.kind == Bucket::kExplained;
   }
   // What does not repeat says nothing of the tables.
   bool IsFlaky(const SurveyContradiction& c) const {
@@ -181,7 +181,7 @@ class Summarizer {
         break;
       case kExplain:
         for (const SurveyFinding& f : result.findings) {
-          if (RepetitionOf(f.bucket) == Repetition::kFlaky) {
+          if (!f.bucket.Repeats()) {
             row.troubles.push_back({SurveyTrouble::kDoesNotRepeat, where, f.text});
           } else {
             differences_.push_back({row.op, row.variant, f.text, &f});
@@ -308,7 +308,7 @@ std::string SurveyTrouble::Text() const {
 
 std::string SurveyContradiction::Text() const {
   return absl::StrCat(op, variant.empty() ? "" : " with " + variant.substr(1), ": ",
-                      finding == nullptr ? "" : finding->bucket + ": ", what);
+                      finding == nullptr ? "" : Name(finding->bucket) + ": ", what);
 }
 
 SurveySummary Summarize(const SurveyOutcome& outcome) { return Summarizer(outcome).Run(); }

@@ -173,7 +173,7 @@ TEST_F(SurveyTest, AChangeOfTheModelComesFirstWithItsMinimalCase) {
   const SurveyContradiction& first = summary.contradictions[0];
   EXPECT_EQ(first.op, kBf16Mma);
   ASSERT_NE(first.finding, nullptr);
-  EXPECT_EQ(first.finding->bucket, "aligned_term:fraction_bits=23");
+  EXPECT_EQ(Name(first.finding->bucket), "aligned_term:fraction_bits=23");
   ASSERT_THAT(first.finding->cases, SizeIs(testing::Ge(1u)));
   EXPECT_THAT(summary.contradictions[1].what, StartsWith("another layout: "));
   const std::string page = SurveyPage(summary);

@@ -4,7 +4,6 @@
 #include <map>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "sim/simulate.h"
 #include "triage/diagnosis/chooser.h"
@@ -169,15 +168,14 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
 
 }  // namespace
 
-bool IsUnexplained(absl::string_view bucket) { return absl::StrContains(bucket, kUnexplained); }
-
-std::string Diagnosis::Bucket(const Operation& op) const {
-  return changes.empty() || refuted ? kUnexplained : SignatureOf(op, observed, &changes.front());
+Bucket Diagnosis::bucket(const Operation& op) const {
+  return changes.empty() || refuted ? Bucket::Unexplained()
+                                    : BucketOf(op, observed, &changes.front());
 }
 
 std::string Diagnosis::Text() const {
   if (!changes.empty() && refuted) {
-    return absl::StrCat(kUnexplained,
+    return absl::StrCat(Name(Bucket::Unexplained()),
                         ": no change of one parameter or of two gave all that the device "
                         "answered when this was filed. Of these ",
                         observed.size(), " answers, ", Name(changes.front()), " gives all");

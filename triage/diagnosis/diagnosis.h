@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "fuzz/cases/case_name.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
@@ -21,10 +20,6 @@
 #include "triage/runner.h"
 
 namespace mmadiff {
-
-inline constexpr char kUnexplained[] = "unexplained";
-// Whether a bucket says so, with whatever stands before or behind it: then every change was refuted.
-bool IsUnexplained(absl::string_view bucket);
 
 struct Diagnosis {
   // Changes that give all answers, the preferred one first: SingleChanges() in their order; without
@@ -40,9 +35,8 @@ struct Diagnosis {
   bool cut = false;                // not all that distinguishes the first change could be asked
   bool refuted = false;            // the changes, by answers that are not among these
 
-  // The stage at which the change acts and its name, "aligned_term:fraction_bits=24"; else
-  // kUnexplained.
-  std::string Bucket(const Operation& op) const;
+  // Of answers that repeat: the preferred change; kUnexplained without a class if there is none.
+  Bucket bucket(const Operation& op) const;
   // What was searched and found, one sentence; how many changes could not be distinguished.
   std::string Text() const;
 };

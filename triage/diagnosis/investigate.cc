@@ -43,13 +43,13 @@ class Investigator {
   absl::Status Run(const CaseStream& cases, std::span<const Observed> known) {
     absl::StatusOr<Tries> tries = Repeat(runner_, mismatch_, kTries);
     if (!tries.ok()) return tries.status();
-    result_.repeatability = tries->repeatability;
     found_ = mismatch_;
     found_.device = tries->device;
     found_.model = tries->model;
     std::vector<Observed> observed = AnswersOf(tries->model, tries->device);
-    if (result_.repeatability != Repeatability::kReproduced) {
-      result_.bucket = Signature(op_, observed);
+    if (tries->repeatability != Repeatability::kReproduced) {
+      result_.bucket = BucketOf(op_, observed);
+      result_.bucket.repetition = Repetition::kFlaky;
       return absl::OkStatus();
     }
     observed.insert(observed.end(), known.begin(), known.end());
@@ -57,15 +57,15 @@ class Investigator {
     absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, std::move(observed), cases, sampled);
     if (!diagnosis.ok()) return diagnosis.status();
     result_.diagnosis = *std::move(diagnosis);
-    result_.bucket = result_.diagnosis.Bucket(op_);
+    result_.bucket = result_.diagnosis.bucket(op_);
     if (!result_.diagnosis.changes.empty()) {
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
     }
     rivals_ = RivalsOf(op_, result_.diagnosis);
     absl::Status s = KeepMinimal();
-    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepRefuting();
-    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepSmallest();
-    if (s.ok() && result_.repeatability == Repeatability::kReproduced) s = KeepFound();
+    if (s.ok() && result_.bucket.Repeats()) s = KeepRefuting();
+    if (s.ok() && result_.bucket.Repeats()) s = KeepSmallest();
+    if (s.ok() && result_.bucket.Repeats()) s = KeepFound();
     if (s.ok() && !result_.cases.empty()) PutSimplestFirst();
     return s;
   }
@@ -153,11 +153,12 @@ class Investigator {
   absl::Status KeepMinimalOf() {
     const bool explained = explanation_.has_value();
     // What nothing explains is to differ as the gravest word of the mismatch does.
-    const std::string lost =
-        explained ? "" : GravestClass(op_, AnswersOf(found_.model, found_.device));
+    const DifferenceClass lost = explained
+                                     ? DifferenceClass::kNone
+                                     : GravestClass(op_, AnswersOf(found_.model, found_.device));
     Target target(op_, explanation_, Preferred(), lost);
     std::optional<Mismatch> start = Start(target);
-    for (const std::string& way : {lost, std::string()}) {
+    for (const DifferenceClass way : {lost, DifferenceClass::kNone}) {
       if (start) break;
       target = Target(op_, explanation_, {op_.model}, way);
       start = Start(target);
@@ -172,7 +173,7 @@ class Investigator {
     if (*minimal) {
       Keep({**minimal, result_.bucket, ""});
     } else {  // it held while it was shrunk and no longer does: the original is not to be trusted
-      result_.repeatability = Repeatability::kFlaky;
+      result_.bucket.repetition = Repetition::kFlaky;
     }
     return absl::OkStatus();
   }
@@ -233,7 +234,7 @@ class Investigator {
       found.device = tries->device;
       if (found.device[0] != found_.device[mismatch_.element] &&
           found.inputs.shape == minimal.inputs.shape) {
-        result_.repeatability = Repeatability::kFlaky;  // it has changed since
+        result_.bucket.repetition = Repetition::kFlaky;  // it has changed since
       }
     }
     found.inputs.stream.clear();
@@ -253,9 +254,9 @@ class Investigator {
     };
     const auto way = [this](const Mismatch& m) {
       const Observed o{Extract(m.inputs, m.element), m.device[m.element]};
-      return explanation_ ? std::string() : std::string(GravestClass(op_, {&o, 1}));
+      return explanation_ ? DifferenceClass::kNone : GravestClass(op_, {&o, 1});
     };
-    const std::string gravest = way(cases.front().mismatch);
+    const DifferenceClass gravest = way(cases.front().mismatch);
     auto simplest = cases.begin();
     for (auto c = cases.begin() + 1; c < cases.end(); ++c) {
       const Mismatch& m = c->mismatch;
@@ -310,7 +311,7 @@ class Investigator {
 }  // namespace
 
 std::string Investigation::Text() const {
-  if (repeatability != Repeatability::kReproduced) return "the device does not repeat its answers";
+  if (!bucket.Repeats()) return "the device does not repeat its answers";
   const bool alone = refuted + left == 0;
   return absl::StrCat(diagnosis.Text(),
                       alone ? "; there is no other single change"

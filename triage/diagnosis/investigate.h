@@ -17,16 +17,15 @@
 namespace mmadiff {
 
 struct KeptCase {
-  Mismatch mismatch;      // with all its words
-  std::string signature;  // of the bucket
-  std::string why;        // what the case shows, in words
+  Mismatch mismatch;  // with all its words
+  Bucket bucket;
+  std::string why;  // what the case shows, in words
   CaseRole role = CaseRole::kRefutes;
 };
 
 struct Investigation {
-  Repeatability repeatability = Repeatability::kReproduced;  // else there is nothing below
+  Bucket bucket;  // where it does not repeat there is nothing below
   Diagnosis diagnosis;
-  std::string bucket;
   // The simplest mismatch that was found; one to which the explanation gives the device's word and
   // no preferred change does, if there is another; cases that refute what this one leaves, some of
   // which the model answers rightly; and the mismatch as it was found.

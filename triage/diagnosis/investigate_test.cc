@@ -136,8 +136,7 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
     Changing device(changed, after);
     const auto i = Investigate(device, mismatch, cases);
     ASSERT_TRUE(i.ok()) << i.status();
-    const bool named = i->repeatability == Repeatability::kReproduced &&
-                       !i->diagnosis.changes.empty() &&
+    const bool named = i->bucket.Repeats() && !i->diagnosis.changes.empty() &&
                        i->diagnosis.changes.front().algorithm == planted;
     EXPECT_FALSE(named) << after << ": " << i->Text();
   }

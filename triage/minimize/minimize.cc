@@ -233,13 +233,13 @@ absl::StatusOr<Minimized> Minimize(Device& device, const Mismatch& mismatch) {
   Runner runner(device, op, kNoLimit);
   absl::StatusOr<Tries> tries = Repeat(runner, mismatch, kTries);
   if (!tries.ok()) return tries.status();
-  Minimized result{mismatch, "", tries->repeatability, 0};
+  Minimized result{mismatch, {}, tries->repeatability, 0};
   result.mismatch.inputs.stream.clear();
   result.mismatch.device = tries->device;
   result.mismatch.model = tries->model;
   const Observed found{Extract(mismatch.inputs, mismatch.element), tries->device[mismatch.element]};
   const Target target = Target::OfMismatch(op, found.dot, found.d);
-  result.signature = Signature(op, {&found, 1});
+  result.bucket = BucketOf(op, {&found, 1});
   result.executions = runner.executions();
   if (result.repeatability != Repeatability::kReproduced) return result;
 

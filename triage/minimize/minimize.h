@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "corpus/bucket.h"
 #include "device/device.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
@@ -22,7 +23,7 @@ enum class Repeatability { kReproduced, kFlaky, kNeverDiffers };
 
 struct Minimized {
   Mismatch mismatch;                                         // the minimal case, with its words
-  std::string signature;                                     // the same before and after
+  Bucket bucket;                                             // the same before and after
   Repeatability repeatability = Repeatability::kReproduced;  // else nothing was shrunk
   int64_t executions = 0;                                    // device executions spent
 };
@@ -47,7 +48,7 @@ absl::StatusOr<Tries> Repeat(Runner& runner, const Mismatch& mismatch, int tries
 absl::StatusOr<Mismatch> Shrink(Runner& runner, const Target& target, const Mismatch& mismatch,
                                 Effort effort = Effort::kAll);
 
-// Confirms, then shrinks while the device still differs with the same signature. A dot product that
+// Confirms, then shrinks while the device still differs in the same bucket. A dot product that
 // differs on its own becomes one of DotProductShape(); one that only differs in its place in the
 // tile keeps the shape, with all else zero (scales 1.0) if possible. What the device cannot answer
 // (kNotFound: a recording) is no smaller case.

@@ -216,7 +216,7 @@ void MinimizeAndSearch(const Operation& op, ChangedDevice& device, const Batch& 
   const int fewest = TermsOf(op.model, simplest);
   if (fewest == terms) return;
   ++figures.beaten;
-  std::cout << op.name << " " << device.name() << " " << m->signature << "\n  "
+  std::cout << op.name << " " << device.name() << " " << Name(m->bucket) << "\n  "
             << Text(op.model, minimal) << "\n  " << Text(op.model, simplest) << std::endl;
   if (fewest == terms - 1) return;
   ++figures.beaten_by_more;

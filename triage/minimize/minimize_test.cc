@@ -67,7 +67,7 @@ std::vector<Mismatch> Starts(const Operation& op, const std::string& change,
     const std::vector<uint64_t> d = *device.Run(op, inputs);
     for (const int64_t element : Differences(op, model, d)) {
       const Observed observed{Extract(inputs, element), d[element]};
-      if (Signature(op, {&observed, 1}) != signature) continue;
+      if (Name(BucketOf(op, {&observed, 1})) != signature) continue;
       starts.push_back({&op, inputs, element});
       break;  // the next one from another tile
     }
@@ -161,14 +161,14 @@ TEST_P(PlantedFault, EveryStartLeadsToTheOneMinimalCase) {
     const absl::StatusOr<Minimized> m = Minimize(device, start);
     ASSERT_TRUE(m.ok()) << m.status();
     EXPECT_EQ(Text(*m), p.minimal);
-    EXPECT_EQ(m->signature, p.signature);
+    EXPECT_EQ(Name(m->bucket), p.signature);
     EXPECT_EQ(m->repeatability, Repeatability::kReproduced);
     EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(op.shape()));
     EXPECT_EQ(m->executions, device.executions);
     ASSERT_EQ(m->mismatch.model.size(), 1u);
     EXPECT_FALSE(SameResult(op, m->mismatch.model[0], m->mismatch.device[0]));
     const Observed observed{Extract(m->mismatch.inputs, 0), m->mismatch.device[0]};
-    EXPECT_EQ(Signature(op, {&observed, 1}), p.signature);
+    EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), p.signature);
   }
 }
 
@@ -189,8 +189,8 @@ TEST(Minimize, WrongLaneNeedsTheTile) {
     const absl::StatusOr<Minimized> m = Minimize(device, {&op, inputs, 3});
     ASSERT_TRUE(m.ok()) << m.status();
     ASSERT_EQ(m->repeatability, Repeatability::kReproduced);
-    if (m->signature != "unexplained:ulps" && m->signature != "unexplained:sign") continue;
-    const bool sign = m->signature == "unexplained:sign";
+    if (Name(m->bucket) != "unexplained:ulps" && Name(m->bucket) != "unexplained:sign") continue;
+    const bool sign = Name(m->bucket) == "unexplained:sign";
     ++seen[sign];
     const Batch& minimal = m->mismatch.inputs;
     EXPECT_EQ(minimal.shape, op.shape());
@@ -256,7 +256,7 @@ TEST(Minimize, WrongLaneWithScales) {
     const absl::StatusOr<Minimized> minimized =
         Minimize(device, {&op, RandomTile(op, op.shape(), random), 3});
     ASSERT_TRUE(minimized.ok()) << minimized.status();
-    if (minimized->signature != "unexplained:ulps") continue;
+    if (Name(minimized->bucket) != "unexplained:ulps") continue;
     ++seen;
     const Batch& inputs = minimized->mismatch.inputs;
     EXPECT_EQ(Text(*minimized), "3f800000");
@@ -312,7 +312,7 @@ TEST(Minimize, UnexplainedDifference) {
     const absl::StatusOr<Minimized> m =
         Minimize(device, {&op, RandomTile(op, op.shape(), random), 77});
     ASSERT_TRUE(m.ok()) << m.status();
-    if (m->signature != "unexplained:ulps") continue;
+    if (Name(m->bucket) != "unexplained:ulps") continue;
     ++seen;
     EXPECT_EQ(Text(*m), "3c00*3c00@0 3c00*3c00@1 0");
     EXPECT_EQ(m->mismatch.inputs.shape, DotProductShape(op.shape()));
@@ -393,7 +393,7 @@ TEST(Minimize, GoneIsReportedUnshrunk) {
   const absl::StatusOr<Minimized> m = Minimize(device, start);
   ASSERT_TRUE(m.ok()) << m.status();
   EXPECT_EQ(m->repeatability, Repeatability::kNeverDiffers);
-  EXPECT_EQ(m->signature, "none");
+  EXPECT_EQ(m->bucket, Bucket());
   EXPECT_EQ(m->mismatch.inputs.a, start.inputs.a);
   EXPECT_EQ(m->mismatch.model, m->mismatch.device);
 }

@@ -18,7 +18,7 @@ Target Target::OfMismatch(const Operation& op, const DotProductCase& dot, uint64
     rivals.push_back(std::move(neighbour));
   }
   return {op, std::nullopt, std::move(rivals),
-          DifferenceClass(op.model.d, Simulate(op.model, dot), device)};
+          ClassOf(op.model.d, Simulate(op.model, dot), device)};
 }
 
 bool Target::Possible(const DotProductCase& dot) const {
@@ -36,8 +36,8 @@ bool Target::Holds(const DotProductCase& dot, uint64_t device) const {
   if (explained() && !Gives(*op_, *explanation_, dot, device)) return false;
   const auto gives = [&](const Model& rival) { return Gives(*op_, rival, dot, device); };
   if (std::any_of(rivals_.begin(), rivals_.end(), gives)) return false;
-  return difference_class_.empty() ||
-         DifferenceClass(op_->model.d, Simulate(op_->model, dot), device) == difference_class_;
+  return difference_class_ == DifferenceClass::kNone ||
+         ClassOf(op_->model.d, Simulate(op_->model, dot), device) == difference_class_;
 }
 
 }  // namespace mmadiff

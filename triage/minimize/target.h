@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "corpus/bucket.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 
@@ -16,13 +16,13 @@ namespace mmadiff {
 class Target {
  public:
   // Without an explanation the device's word differs from the rivals' words, and from the model's
-  // in this way if it is not empty (DifferenceClass()).
+  // in this way if it is not kNone.
   Target(const Operation& op, std::optional<Model> explanation, std::vector<Model> rivals,
-         std::string difference_class = "")
+         DifferenceClass difference_class = DifferenceClass::kNone)
       : op_(&op),
         explanation_(std::move(explanation)),
         rivals_(std::move(rivals)),
-        difference_class_(std::move(difference_class)) {}
+        difference_class_(difference_class) {}
   // A mismatch by itself: its first explaining neighbour explains, the model and the neighbours
   // that are preferred do not; without one no neighbour does.
   static Target OfMismatch(const Operation& op, const DotProductCase& dot, uint64_t device);
@@ -37,7 +37,7 @@ class Target {
   const Operation* op_;
   std::optional<Model> explanation_;
   mutable std::vector<Model> rivals_;  // those that refuse most come first
-  std::string difference_class_;
+  DifferenceClass difference_class_;
 };
 
 }  // namespace mmadiff
