@@ -5,6 +5,7 @@
 # with the undisturbed result. Usage: [MMADIFF_IO_TRIES=N] io_test.sh MMADIFF FAIL_IO_LIBRARY
 set -u
 m=$(realpath "$1") library=$(realpath "$2")
+[ -f "$library" ] || { echo "FAILED: $2, which disturbs system calls, is not built: ninja fail_io"; exit 1; }
 tries=${MMADIFF_IO_TRIES:-1000000}  # of all, chosen by the seed
 seed=${MMADIFF_IO_SEED:-$RANDOM}
 tmp=$(mktemp -d) || exit 2

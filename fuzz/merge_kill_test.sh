@@ -5,6 +5,7 @@
 # Usage: [MMADIFF_KILLS=N] merge_kill_test.sh MMADIFF FAIL_IO_LIBRARY; N: only so many calls, by chance
 set -u
 m=$(realpath "$1") library=$(realpath "$2")
+[ -f "$library" ] || { echo "FAILED: $2, which disturbs system calls, is not built: ninja fail_io"; exit 1; }
 seed=${MMADIFF_KILL_SEED:-$RANDOM}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT

@@ -6,6 +6,7 @@
 # or one seed twice. Usage: [MMADIFF_RACES=N] race_test.sh MMADIFF FAIL_IO_LIBRARY
 set -u
 m=$(realpath "$1") library=$(realpath "$2")
+[ -f "$library" ] || { echo "FAILED: $2, which disturbs system calls, is not built: ninja fail_io"; exit 1; }
 races=${MMADIFF_RACES:-60}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT

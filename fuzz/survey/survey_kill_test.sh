@@ -4,6 +4,7 @@
 # Usage: [MMADIFF_KILLS=N] survey_kill_test.sh MMADIFF FAIL_IO_LIBRARY
 set -u
 m=$(realpath "$1") library=$(realpath "$2")
+[ -f "$library" ] || { echo "FAILED: $2, which disturbs system calls, is not built: ninja fail_io"; exit 1; }
 kills=${MMADIFF_KILLS:-50}
 seed=${MMADIFF_KILL_SEED:-$RANDOM}
 tmp=$(mktemp -d) || exit 2
