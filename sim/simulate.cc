@@ -107,9 +107,8 @@ const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
   const LaneWidth width = LaneWidthOf(m);
   if (targets.empty() || width == LaneWidth::kNone) return nullptr;
   const int lanes = targets[0].LanesFor(width);
-  constexpr int kWorthIt = 4;  // fewer are slower
   const int64_t rows = batch.count * batch.shape.blocks * batch.shape.m;
-  return lanes >= kWorthIt && rows >= lanes ? &targets[0] : nullptr;
+  return lanes > 0 && rows >= lanes ? &targets[0] : nullptr;
 }
 
 }  // namespace

@@ -27,9 +27,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace mmadiff {
 namespace HWY_NAMESPACE {
-namespace wide {  // wide.cc
-void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);
-}
+namespace wide {
+#if HWY_MAX_BYTES > 16
+void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);  // wide.cc
+constexpr LaneTarget::SimulateBatch* kSimulate = &SimulateWith;
+#else
+constexpr LaneTarget::SimulateBatch* kSimulate = nullptr;
+#endif
+}  // namespace wide
 namespace narrow {
 
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d) {
@@ -105,7 +110,7 @@ std::vector<LaneTarget> FindLaneTargets() {
 #define MMADIFF_ADD(target)                                                                        \
   if (Has##target())                                                                               \
     found.push_back({#target, N_##target::narrow::CountLanes(), &N_##target::narrow::SimulateWith, \
-                     &N_##target::wide::SimulateWith});
+                     N_##target::wide::kSimulate});
   MMADIFF_EACH_VECTOR(MMADIFF_ADD)
 #undef MMADIFF_ADD
   return found;

@@ -43,10 +43,16 @@ struct LaneTarget {
   int lanes;         // of 32 bits
   // As Simulate(), of models of either width.
   using SimulateBatch = void(const Model& m, const Batch& batch, std::span<uint64_t> d);
-  SimulateBatch *simulate_narrow, *simulate_wide;
+  SimulateBatch* simulate_narrow;
+  // nullptr for vectors of two such lanes, which are slower than the scalar simulator.
+  SimulateBatch* simulate_wide;
 
-  int LanesFor(LaneWidth width) const { return width == LaneWidth::k64 ? (lanes + 1) / 2 : lanes; }
-  // As Simulate(). The model has lanes, and the batch at least as many rows of A.
+  // 0: none of this width.
+  int LanesFor(LaneWidth width) const {
+    if (width == LaneWidth::k32) return lanes;
+    return width == LaneWidth::k64 && simulate_wide != nullptr ? lanes / 2 : 0;
+  }
+  // As Simulate(). There are lanes for the model, and the batch has at least as many rows of A.
   void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) const {
     (LaneWidthOf(m) == LaneWidth::k64 ? simulate_wide : simulate_narrow)(m, batch, d);
   }

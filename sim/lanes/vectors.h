@@ -9,7 +9,12 @@
 #define HWY_DISABLE_F16C
 // Vectors of no fixed length have no operators there, and no place in a class: Arm has NEON. The last x86
 // processor with SSSE3 alone is of 2008.
-#define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_SSSE3)
+#define MMADIFF_NO_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_SSSE3)
+#if defined(MMADIFF_WIDE_LANES)  // vectors with two lanes of 64 bits are slower than none
+#define HWY_DISABLED_TARGETS (MMADIFF_NO_TARGETS | HWY_SSE4 | HWY_NEON)
+#else
+#define HWY_DISABLED_TARGETS MMADIFF_NO_TARGETS
+#endif
 #include <hwy/detect_targets.h>
 // A sanitizer takes minutes over what is copied into every caller.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

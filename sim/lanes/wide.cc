@@ -1,8 +1,8 @@
-// Lanes of 64 bits. Compiled once for each kind of vectors, as lanes.cc.
+// Lanes of 64 bits. Compiled once for each kind of vectors that has four or more of them, as lanes.cc.
+#define MMADIFF_WIDE_LANES 1
 #include "sim/lanes/vectors.h"
 
 #if MMADIFF_HAS_HIGHWAY
-#define MMADIFF_WIDE_LANES 1
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sim/lanes/wide.cc"
 #include <hwy/foreach_target.h>
