@@ -12,6 +12,7 @@
 #include "fuzz/class_checks.h"
 #include "fuzz/events.h"
 #include "sim/simulate.h"
+#include "sim/stages.h"
 
 namespace mmadiff {
 

@@ -48,9 +48,9 @@ MMADIFF_HD constexpr Unpacked Flushed(const Format& f, Subnormals rule, Unpacked
 }
 
 // The specials of a * b + c: some operand is not finite. c has the output format d.
-MMADIFF_HD constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, const Unpacked& a,
-                                          const Unpacked& b, const Unpacked& c, int a_fraction_bits,
-                                          int b_fraction_bits) {
+MMADIFF_HD_RARE constexpr uint64_t FmaSpecials(const Format& d, NanRule rule, const Unpacked& a,
+                                               const Unpacked& b, const Unpacked& c,
+                                               int a_fraction_bits, int b_fraction_bits) {
   const bool product_negative = a.negative != b.negative;
   const bool nan = a.kind == Kind::kNan || b.kind == Kind::kNan || c.kind == Kind::kNan;
   const bool product_infinite = a.kind == Kind::kInfinite || b.kind == Kind::kInfinite;

@@ -20,8 +20,8 @@ namespace mmadiff {
 // Specials before the arithmetic: NaN operand, Inf x 0 and opposite infinities are NaN, otherwise
 // an infinity decides. Products cannot overflow. Some operand must not be finite.
 template <class RowA, class RowB>
-MMADIFF_HD constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, int terms,
-                                          const Unpacked& c) {
+MMADIFF_HD_RARE constexpr uint64_t SumSpecials(const Model& m, RowA a, RowB b, int terms,
+                                               const Unpacked& c) {
   bool nan = c.kind == Kind::kNan;
   bool infinite[2] = {false, false};
   if (c.kind == Kind::kInfinite) infinite[c.negative] = true;

@@ -24,3 +24,9 @@
 #else
 #define MMADIFF_HD_CALL MMADIFF_HD
 #endif
+// A function for what is rare, as operands that are not finite. The host's compiler would copy it into each caller.
+#if defined(__CUDACC__) || defined(__HIP__)
+#define MMADIFF_HD_RARE MMADIFF_HD
+#else
+#define MMADIFF_HD_RARE [[gnu::noinline]]
+#endif

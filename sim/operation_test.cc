@@ -12,6 +12,7 @@
 #include "sim/parameter.h"
 #include "sim/pattern.h"
 #include "sim/simulate.h"
+#include "sim/stages.h"
 
 namespace mmadiff {
 namespace {

@@ -16,7 +16,7 @@ inline constexpr int kMaxPairwiseTerms = 8;
 
 // The special word of one product or of the sum of two: some operand is not finite.
 template <class Row>
-MMADIFF_HD constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b, int products) {
+MMADIFF_HD_RARE constexpr uint64_t ProductSpecials(const Model& m, Row a, Row b, int products) {
   bool nan = false, infinite[2] = {false, false};
   for (int i = 0; i < products; ++i) {
     const Unpacked x = Flushed(m.a, m.algorithm.input_subnormals, a[i]);

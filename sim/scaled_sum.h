@@ -50,8 +50,8 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, const ScaledStep<Row>& s, 
 
 // A NaN scale makes NaN even of a block of zeros; infinity times a zero scale is NaN.
 template <class Row>
-MMADIFF_HD constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
-                                             const Unpacked& c) {
+MMADIFF_HD_RARE constexpr uint64_t ScaledSpecials(const Model& m, const ScaledStep<Row>& s,
+                                                  const Unpacked& c) {
   bool nan = false;
   for (int k = s.first; k < s.first + s.terms; ++k) {
     const Unpacked &x = s.ScaleA(m, k), &y = s.ScaleB(m, k);

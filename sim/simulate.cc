@@ -10,18 +10,6 @@
 namespace mmadiff {
 namespace {
 
-struct Recorder {
-  std::vector<Event> events;
-  void operator()(const Event& e) { events.push_back(e); }
-};
-
-// Nobody may take what an operation without a model "computes" for an answer.
-void RequireModel(const Model& m) {
-  if (m.algorithm.family != Family::kNone) return;
-  std::fputs("an operation without a model cannot be simulated\n", stderr);
-  std::abort();  // IsModelled() was not asked: programmer error
-}
-
 void DecodeAll(const Format& format, const uint64_t* words, int64_t count, Unpacked* out) {
   const Format f = format;  // a copy: its columns stay in registers
   for (int64_t i = 0; i < count; ++i) out[i] = Decode(f, words[i]);
@@ -113,6 +101,12 @@ const LaneTarget* LanesFor(const Model& m, const Batch& batch) {
 
 }  // namespace
 
+void RequireModel(const Model& m) {
+  if (m.algorithm.family != Family::kNone) return;
+  std::fputs("an operation without a model cannot be simulated\n", stderr);
+  std::abort();  // IsModelled() was not asked: programmer error
+}
+
 void Simulate(const Model& m, const Batch& batch, std::span<uint64_t> d) {
   RequireModel(m);
   if (const LaneTarget* target = LanesFor(m, batch)) return target->Simulate(m, batch, d);
@@ -123,13 +117,6 @@ uint64_t Simulate(const Model& m, const DotProductCase& dot) {
   RequireModel(m);
   NullTrace trace;
   return DotProduct(m, dot.a.data(), dot.b.data(), dot.c, trace);
-}
-
-std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {
-  RequireModel(m);
-  Recorder recorder;
-  DotProduct(m, dot.a.data(), dot.b.data(), dot.c, recorder);
-  return recorder.events;
 }
 
 }  // namespace mmadiff

@@ -1,13 +1,11 @@
-// The simulator: batches in, words out; and the tracer that `explain` uses.
+// The simulator: batches in, words out.
 #pragma once
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "sim/algorithm.h"
 #include "sim/batch.h"
-#include "sim/trace.h"
 
 namespace mmadiff {
 
@@ -20,7 +18,7 @@ void Simulate(const Model& model, const Batch& batch, std::span<uint64_t> d);
 // The result word of one dot product of the model's k and scales.
 uint64_t Simulate(const Model& model, const DotProductCase& dot);
 
-// The stages of one dot product in the order they happen; the last event carries the result word.
-std::vector<Event> TraceStages(const Model& model, const DotProductCase& dot);
+// Nobody may take what an operation without a model "computes" for an answer.
+void RequireModel(const Model& model);
 
 }  // namespace mmadiff

@@ -1,5 +1,5 @@
 // The arithmetic reports its stages to a tracer, a template parameter. NullTrace compiles to
-// nothing; TraceStages() of sim/simulate.h records them for `explain`.
+// nothing; TraceStages() of sim/stages.h records them for `explain`.
 #pragma once
 
 #include <cstdint>

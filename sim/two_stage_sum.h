@@ -44,8 +44,8 @@ MMADIFF_HD constexpr bool HasSpecials(const Model& m, Row a, Row b, int terms, c
 
 // As SumSpecials, where products that overflow are infinities.
 template <class Row>
-MMADIFF_HD constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b, int terms,
-                                               const Unpacked& c) {
+MMADIFF_HD_RARE constexpr uint64_t TwoStageSpecials(const Model& m, Row a, Row b, int terms,
+                                                    const Unpacked& c) {
   Unpacked x[kMaxK] = {};
   for (int i = 0; i < terms; ++i) {
     x[i] = a[i];

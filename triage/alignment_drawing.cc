@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "sim/simulate.h"
+#include "sim/stages.h"
 #include "triage/number_text.h"
 #include "triage/stage_table.h"
 

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
-#include "sim/simulate.h"
+#include "sim/stages.h"
 
 namespace mmadiff {
 namespace {

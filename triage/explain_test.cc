@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
+#include "sim/stages.h"
 #include "triage/divergence.h"
 #include "triage/explain_text.h"
 #include "triage/testing_device.h"

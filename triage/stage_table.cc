@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "sim/simulate.h"
+#include "sim/stages.h"
 #include "triage/divergence.h"
 #include "triage/number_text.h"
 #include "triage/verdict.h"

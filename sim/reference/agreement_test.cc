@@ -11,6 +11,7 @@
 #include "sim/parameter.h"
 #include "sim/reference/random_dot.h"
 #include "sim/simulate.h"
+#include "sim/stages.h"
 
 namespace mmadiff {
 namespace {

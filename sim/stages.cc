@@ -1,0 +1,23 @@
+#include "sim/stages.h"
+
+#include "sim/dot_product.h"
+#include "sim/simulate.h"
+
+namespace mmadiff {
+namespace {
+
+struct Recorder {
+  std::vector<Event> events;
+  void operator()(const Event& e) { events.push_back(e); }
+};
+
+}  // namespace
+
+std::vector<Event> TraceStages(const Model& m, const DotProductCase& dot) {
+  RequireModel(m);
+  Recorder recorder;
+  DotProduct(m, dot.a.data(), dot.b.data(), dot.c, recorder);
+  return recorder.events;
+}
+
+}  // namespace mmadiff
