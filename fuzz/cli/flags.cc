@@ -2,11 +2,25 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "fuzz/cli/cli.h"
 
 namespace mmadiff {
+namespace {
+
+std::map<const CLI::Option*, FlagValues>& AllValues() {
+  static auto& all = *new std::map<const CLI::Option*, FlagValues>;
+  return all;
+}
+
+}  // namespace
+
+FlagValues ValuesOf(const CLI::Option& option) {
+  const auto values = AllValues().find(&option);
+  return values == AllValues().end() ? FlagValues() : values->second;
+}
 
 Flag& Flag::TypeName(const std::string& name) {
   option_->type_name(name);
@@ -47,22 +61,26 @@ Flag& Flag::Count() {
 
 Flag& Flag::Positive() {
   option_->check(CLI::PositiveNumber);
+  AllValues()[option_].limits = "at least 1";
   return *this;
 }
 
 Flag& Flag::Range(int least, int most) {
   option_->check(CLI::Range(least, most));
+  AllValues()[option_].limits = std::to_string(least) + " to " + std::to_string(most);
   return *this;
 }
 
 Flag& Flag::OneOf(const std::vector<std::string>& names) {
   option_->check(CLI::IsMember(names));
+  AllValues()[option_].choices = names;
   return *this;
 }
 
 Flag& Flag::Check(const std::function<std::string(const std::string&)>& check,
-                  const std::string& values) {
-  option_->check(CLI::Validator([check](const std::string& text) { return check(text); }, values));
+                  const std::vector<std::string>& choices) {
+  option_->check(CLI::Validator([check](const std::string& text) { return check(text); }, ""));
+  AllValues()[option_].choices = choices;
   return *this;
 }
 

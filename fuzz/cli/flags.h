@@ -27,9 +27,9 @@ class Flag {
   Flag& Positive();
   Flag& Range(int least, int most);
   Flag& OneOf(const std::vector<std::string>& names);
-  // `check` gives a complaint, or ""; `values`: "{NAME,NAME}".
+  // `check` gives a complaint, or ""; `choices`: all values, where there are few.
   Flag& Check(const std::function<std::string(const std::string&)>& check,
-              const std::string& values = "");
+              const std::vector<std::string>& choices = {});
 
  private:
   CLI::Option* option_;
@@ -42,5 +42,12 @@ Flag AddFlag(CLI::App& command, const std::string& name, bool& value, const std:
 // A flag that can be given several times: `each` gets one value after the other.
 Flag AddRepeated(CLI::App& command, const std::string& name,
                  const std::function<void(const std::string&)>& each, const std::string& what);
+
+// What an option takes, for its help.
+struct FlagValues {
+  std::vector<std::string> choices;  // all, where there are few
+  std::string limits;                // "1 to 1024", "at least 1"
+};
+FlagValues ValuesOf(const CLI::Option& option);
 
 }  // namespace mmadiff

@@ -1,35 +1,30 @@
 #include "fuzz/cli/help_sections.h"
 
 #include <CLI/CLI.hpp>
-#include <regex>
+#include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "device/faulty.h"
+#include "fuzz/cli/flags.h"
 #include "fuzz/devices.h"
 
 namespace mmadiff {
 namespace {
 
-// What CLI11 makes of types and checks: "NAME:{mixed,bits}", "N:INT in [1 - 1024]", "N:POSITIVE".
-void ReadType(const std::string& type, FlagDoc& doc) {
-  static const std::regex& range = *new std::regex(R"(in \[(\d+) - (\d+)\])");
+// Adds what the option takes.
+void AddValues(const CLI::Option& option, FlagDoc& doc) {
+  const std::string type = option.get_type_name();  // behind it what checks call themselves
   doc.value = type.substr(0, type.find(':'));
-  std::smatch match;
-  if (const size_t open = type.find('{'); open != type.npos) {
-    const std::string inside = type.substr(open + 1, type.find('}') - open - 1);
-    doc.choices = absl::StrSplit(inside, ',');
-    absl::StrAppend(&doc.text, ": ", absl::StrJoin(doc.choices, ", "));
-  } else if (std::regex_search(type, match, range)) {
-    absl::StrAppend(&doc.text, doc.text.empty() ? "" : ", ", match[1].str(), " to ",
-                    match[2].str());
-  } else if (absl::EndsWith(type, ":POSITIVE")) {
-    absl::StrAppend(&doc.text, ", at least 1");
+  FlagValues values = ValuesOf(option);
+  if (!values.choices.empty()) {
+    absl::StrAppend(&doc.text, ": ", absl::StrJoin(values.choices, ", "));
+  } else if (!values.limits.empty()) {
+    absl::StrAppend(&doc.text, doc.text.empty() ? "" : ", ", values.limits);
   }
+  doc.choices = std::move(values.choices);
 }
 
 // Defaults that depend on something are written in the description; the others CLI11 has.
@@ -47,7 +42,7 @@ FlagDoc DocOf(const CLI::Option& option) {
   }
   doc.text = std::string(text);
   if (option.get_items_expected_max() == 0) return doc;  // a switch
-  ReadType(option.get_type_name(), doc);
+  AddValues(option, doc);
   if (doc.names.empty()) doc.value = option.get_name(true);
   if (!standard.empty()) absl::StrAppend(&doc.text, doc.text.empty() ? "" : " ", standard);
   return doc;

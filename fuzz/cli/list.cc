@@ -383,7 +383,7 @@ Action AddList(CLI::App& command, const Globals& globals) {
                                 NearestText("; did you mean ", what, names, 1), ": there are ",
                                 absl::StrJoin(names, ", "));
           },
-          absl::StrCat("{", absl::StrJoin(names, ","), "}"));  // for the completion of a shell
+          names);
   AddOption(command, "names", flags->names,
             "a glob: only names that match; of findings their folders "
             "[mmadiff-runs/*/findings]")

@@ -245,16 +245,16 @@ void AddGlobals(CLI::App& app, Globals& globals) {
   app.set_version_flag("--version", VersionText(), "version, commit and build options");
   app.add_flag("--json", globals.json, "results as JSON on stdout");
   app.add_flag("--quiet,-q", globals.quiet, "no progress");
-  app.add_option("--color", globals.color, "colours")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("WHEN");
+  AddOption(app, "--color", globals.color, "colours")
+      .OneOf({"auto", "always", "never"})
+      .TypeName("WHEN");
   app.add_option("--workdir", globals.workdir, "for checkpoints and findings [below mmadiff-runs]")
       ->type_name("FOLDER");
-  app.add_option("--error_exitcode", globals.error_exitcode,
-                 "exit code for mismatches instead of 1")
-      ->check(CLI::Range(1, 255))
-      ->check(IsFree)
-      ->type_name("N");
+  AddOption(app, "--error_exitcode", globals.error_exitcode,
+            "exit code for mismatches instead of 1")
+      .Range(1, 255)
+      .Check(IsFree)
+      .TypeName("N");
 }
 
 int Main(int argc, char** argv) {
