@@ -30,9 +30,9 @@ namespace HWY_NAMESPACE {
 namespace wide {
 #if HWY_MAX_BYTES > 16
 void SimulateWith(const Model& m, const Batch& batch, std::span<uint64_t> d);  // wide.cc
-constexpr LaneTarget::SimulateBatch* kSimulate = &SimulateWith;
+[[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = &SimulateWith;
 #else
-constexpr LaneTarget::SimulateBatch* kSimulate = nullptr;
+[[maybe_unused]] constexpr LaneTarget::SimulateBatch* kSimulate = nullptr;
 #endif
 }  // namespace wide
 namespace narrow {
