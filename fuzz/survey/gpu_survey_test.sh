@@ -52,15 +52,20 @@ twelve+=,sm_90/mma.m16n8k8.f32.bf16.bf16.f32,sm_90/mma.m8n8k4.f64.f64.f64.f64
 twelve+=,sm_90/mma.m16n8k32.s32.s8.s8.s32,sm_90/mma.m16n8k32.s32.u8.s8.s32
 twelve+=,sm_90/mma.m16n8k8.f16.f16.f16.f16,sm_90/mma.m16n8k16.f16.f16.f16.f16,sm_90/mma.m16n8k16.s32.s8.s8.s32
 
-# Twelve rows, four of which go wrong in a way of their own: the others are complete.
-expect 3 FAKE_CUDA_ROWS=trap@m16n8k8.f32.tf32,hang@m16n8k4.f32.tf32,lies@m16n8k8.f32.bf16,mislaid@m16n8k32.s32.u8 \
-  -- four --instr=$twelve --cases=300 --timeout=20s
+# Twelve rows, four of which go wrong in a way of their own: the others are complete, if the timeout leaves them the time.
+complete='^\| sm_90.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$'
+four() {
+  rm -rf four
+  FAKE_CUDA_ROWS=trap@m16n8k8.f32.tf32,hang@m16n8k4.f32.tf32,lies@m16n8k8.f32.bf16,mislaid@m16n8k32.s32.u8 \
+    "$gpu" survey --device=cuda:0 --out=four --max_total_time=0 --quiet --instr=$twelve --cases=300 --timeout="$1s" >out.txt 2>err.txt
+  [ $? = 3 ] && [ "$(grep -cE "$complete" out.txt)" = 8 ]
+}
+patient 5 four @
 count '^\* \*\*sm_90/mma.m16n8k8.f32.tf32.tf32.f32\*\*: traps in layout: .*CUDA error 719.*; on one execution with every operand \+0$' 1
-count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: hangs in layout: .*it has not ended in 20s.*; on one execution' 1
+count '^\* \*\*sm_90/mma.m16n8k4.f32.tf32.tf32.f32\*\*: hangs in layout: .*it has not ended in [0-9ms]+.*; on one execution' 1
 count '^\* \*\*sm_90/mma.m16n8k8.f32.bf16.bf16.f32\*\*: ' 1
 count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
 [ "$(grep -m1 '^\* ' out.txt | grep -c m16n8k8.f32.bf16)" = 1 ] || fail 'what lies is first'
-count '^\| sm_90.* \| agrees \| agrees \| all [0-9]+ agree \| .* \| 0 of .* \| yes \|$' 8
 [ "$(find four -type f | wc -l)" -le 8 ] || fail "more than eight files"
 "$m" replay four >replayed.txt 2>&1
 grep -q 'FLAKY\|damage\|bytes skipped' replayed.txt && fail "replay finds damage"
