@@ -54,7 +54,6 @@ void PrintChanges(const std::vector<ModelChange>& changes, size_t instructions, 
 
 void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
-  const std::vector<ModelDigest> now = ComputeModelDigests();
   std::vector<ModelDigest> stored;
   absl::StatusOr<std::string> text = ReadFile(flags.update ? flags.file : DataPath(flags.file));
   if (text.ok()) {
@@ -72,6 +71,7 @@ void RunChanges(const ChangesFlags& flags, const Globals& globals, Ending& endin
   if (stored.empty() && !flags.update) {
     return ending.Say(Verdict::kHarmed, absl::StrCat(flags.file, ": no digest in it"));
   }
+  const std::vector<ModelDigest> now = ComputeModelDigests();
   const std::vector<ModelChange> changes = CompareModelDigests(stored, now);
   PrintChanges(changes, now.size(), globals.json, console);
   if (!flags.update && !changes.empty()) ending.Say(Verdict::kDiffers);
