@@ -21,11 +21,11 @@ run() { mmadiff run --threads=1 "$@"; }
 # DIGIT FOLDER: the same run by every fact; an answer that ends in the digit is another.
 lie() { LIE=$1 run --instr=$F --cases=50 --max_mismatches=0 --workdir=$2 --device='exec:mmadiff eval x86/vfmadd231ss | sed "s/$LIE\$/1/"'; }
 survey() { mmadiff survey --cases=50 --max_total_time=0 "$@"; }
-# CODE COMMAND...: with 1, 10, 100 seconds for @, until it has the code: a slow machine needs longer to begin.
+# CODE COMMAND...: with more and more seconds for @, until it has the code: a slow machine needs longer to begin.
 patient() {
   local wanted=$1 s code
   shift
-  for s in 1 10 100; do "${@//@/$s}"; code=$?; [ $code != $wanted ] || break; done
+  for s in 0.3 1 3 10 30 100 300; do "${@//@/$s}"; code=$?; [ $code != $wanted ] || break; done
   return $code
 }
 signalled() { patient 75 timeout --preserve-status -s INT @ "$@"; }
@@ -266,7 +266,7 @@ def rows(head):
 def run(command, folder):
     env = dict(os.environ, PATH=f'{folder}:{os.environ["PATH"]}', MMADIFF_LIBCUDA='/none/libcuda.so')
     done = subprocess.run(['bash', '-c', SHELL + command], cwd=folder, env=env, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=600)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=3600)
     return done.returncode, done.stdout.decode(errors='replace')[-400:]
 
 

@@ -2,6 +2,7 @@
 """What people see on a terminal of 80 columns, some of it also of 60: no line is wider, no word is cut, and the end of a run
 is its verdict, with a command that works. Usage: screen_test.py MMADIFF"""
 import fcntl
+import functools
 import os
 import pathlib
 import pty
@@ -89,12 +90,17 @@ def screen(args, columns):
     return text.splitlines()
 
 
+@functools.cache
+def unwrapped(args):
+    return screen(args, 1000)
+
+
 def words(lines):
     return {word for line in lines for word in line.split()}
 
 
 def check_width(args, columns):
-    narrow, wide = screen(args, columns), screen(args, 1000)
+    narrow, wide = screen(args, columns), unwrapped(tuple(args))
     for line in narrow:
         if len(line) > columns and ' ' in line.strip():  # else one word, for which there is no room
             fail(f'{len(line)} columns: {args}\n  {line}')
