@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json Words(const Format& format, const std::vector<uint64_t>& words, int from, int to) {
+Json WordsJson(const Format& format, const std::vector<uint64_t>& words, int from, int to) {
   Json json = Json::array();
   for (int i = from; i < to; ++i) json.push_back(HexWord(format, words[i]));
   return json;
@@ -35,12 +35,12 @@ Json ChangeJson(const Neighbour& n) {
 
 Json DotProductJson(const Instruction& i, const DotProductCase& dot, std::optional<uint64_t> d) {
   const int k = i.shape.k, all = i.shape.row_words();
-  Json json = {{"a", Words(*i.a, dot.a, 0, k)},
-               {"b", Words(*i.b, dot.b, 0, k)},
+  Json json = {{"a", WordsJson(*i.a, dot.a, 0, k)},
+               {"b", WordsJson(*i.b, dot.b, 0, k)},
                {"c", HexWord(*i.c, dot.c)}};
   if (i.scale != nullptr) {
-    json["scale_a"] = Words(*i.scale, dot.a, k, all);
-    json["scale_b"] = Words(*i.scale, dot.b, k, all);
+    json["scale_a"] = WordsJson(*i.scale, dot.a, k, all);
+    json["scale_b"] = WordsJson(*i.scale, dot.b, k, all);
   }
   if (d.has_value()) json["d"] = HexWord(*i.d, *d);
   return json;
