@@ -28,6 +28,8 @@ namespace {
 constexpr size_t kKeptStderr = 2048;       // bytes
 constexpr size_t kReadAtOnce = 64 * 1024;  // bytes: what a pipe holds
 
+constexpr int kLeaveMilliseconds = 1000;
+
 constexpr absl::Duration kQuestions = absl::Milliseconds(200);  // between two of `stop`
 
 using Clock = std::chrono::steady_clock;
@@ -75,28 +77,34 @@ std::vector<char*> Environment(const std::vector<std::string>& added) {
 
 class Child {
  public:
-  Child(const ChildCommand& command, StopRequest stop) : command_(command), stop_(stop) {}
+  // `kept`: its stdin stays open.
+  Child(const ChildCommand& command, bool kept) : command_(command), kept_(kept) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  absl::Status Start();
-  absl::Status Exchange(NextInput next_input, TakeOutput take_output);
+  absl::Status Start(const SigpipeGuard& guard);
+  // Until the command closes its stdout.
+  absl::Status Exchange(NextInput next_input, TakeOutput take_output, StopRequest stop);
+  absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop);
   // After Exchange(): waits for the end of the process.
-  absl::Status Finish();
+  absl::Status Finish(StopRequest stop);
   // `error` with the end of stderr, the process group killed.
   absl::Status Fail(const absl::Status& error);
+  // Closes its stdin and waits a moment for its end.
+  void Leave();
 
  private:
   // Poll() for a while; an error when the answers are not wanted any more or do not come.
-  absl::Status Wait(absl::Span<pollfd> fds, absl::string_view hang);
+  absl::Status Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop);
   void Write(NextInput next_input);
   absl::Status Read(TakeOutput take_output);
   void ReadStderr();
   absl::Status EndStatus(CommandEnd end) const;
+  // One wait, and what can be written and read then.
+  absl::Status Step(NextInput next_input, TakeOutput take_output, StopRequest stop);
 
   const ChildCommand& command_;
-  const StopRequest stop_;
-  SigpipeGuard guard_;
+  const bool kept_;
   Watcher watcher_;
   Fd stdin_, stdout_, stderr_;
   absl::string_view input_;  // taken from next_input, not yet written
@@ -105,7 +113,7 @@ class Child {
   bool overdue_ = false;
 };
 
-absl::Status Child::Start() {
+absl::Status Child::Start(const SigpipeGuard& guard) {
   Pipe in, out, err;
   if (!OpenPipe(&in) || !OpenPipe(&out) || !OpenPipe(&err)) {
     return absl::UnavailableError(absl::StrCat("cannot open a pipe: ", strerror(errno)));
@@ -113,7 +121,7 @@ absl::Status Child::Start() {
   const std::vector<char*> environment = Environment(command_.environment);
   const absl::Status started =
       watcher_.Start({command_.command.c_str(), environment.data(), in.read.get(), out.write.get(),
-                      err.write.get(), &guard_.saved()});
+                      err.write.get(), &guard.saved()});
   if (!started.ok()) return started;
   stdin_ = std::move(in.write);
   stdout_ = std::move(out.read);
@@ -123,7 +131,7 @@ absl::Status Child::Start() {
   return absl::OkStatus();
 }
 
-absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang) {
+absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang, StopRequest stop) {
   const Clock::time_point now = Clock::now();
   const absl::Duration silent = absl::FromChrono(now - progress_);
   // This process may have slept itself: what has come meanwhile is read first.
@@ -135,7 +143,7 @@ absl::Status Child::Wait(absl::Span<pollfd> fds, absl::string_view hang) {
         watcher_.Stopped() ? ", and the process that watches it was stopped" : "", "; killed"));
   }
   if (absl::FromChrono(now - asked_) >= kQuestions) {
-    if (stop_()) return absl::CancelledError("stopped before its last answer");
+    if (stop()) return absl::CancelledError("stopped before its last answer");
     asked_ = now;
   }
   const timespec time =
@@ -183,27 +191,54 @@ void Child::ReadStderr() {
   }
 }
 
-absl::Status Child::Exchange(NextInput next_input, TakeOutput take_output) {
+absl::Status Child::Step(NextInput next_input, TakeOutput take_output, StopRequest stop) {
+  const bool writes = !kept_ || !input_.empty();
+  pollfd fds[] = {{writes ? stdin_.get() : -1, POLLOUT, 0},
+                  {stdout_.get(), POLLIN, 0},
+                  {stderr_.get(), POLLIN, 0}};
+  const absl::Status status =
+      Wait(absl::MakeSpan(fds),
+           input_.empty() ? "no answer" : "neither reads its input nor answers", stop);
+  if (!status.ok()) return status;
+  // POLLHUP and POLLERR come without being asked for.
+  if (fds[0].revents != 0) Write(next_input);
+  if (fds[2].revents != 0) ReadStderr();
+  return fds[1].revents != 0 ? Read(take_output) : absl::OkStatus();
+}
+
+absl::Status Child::Exchange(NextInput next_input, TakeOutput take_output, StopRequest stop) {
   while (stdout_.open()) {
-    pollfd fds[] = {
-        {stdin_.get(), POLLOUT, 0}, {stdout_.get(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    absl::Status status = Wait(
-        absl::MakeSpan(fds), input_.empty() ? "no answer" : "neither reads its input nor answers");
-    if (!status.ok()) return status;
-    // POLLHUP and POLLERR come without being asked for.
-    if (fds[0].revents != 0) Write(next_input);
-    if (fds[2].revents != 0) ReadStderr();
-    if (fds[1].revents != 0) status = Read(take_output);
-    if (!status.ok()) return status;
+    if (absl::Status s = Step(next_input, take_output, stop); !s.ok()) return s;
   }
   stdin_.Close();
   return absl::OkStatus();
 }
 
-absl::Status Child::Finish() {
+absl::Status Child::Ask(absl::string_view request, HearAnswer hear, StopRequest stop) {
+  input_ = request;
+  progress_ = Clock::now();
+  bool answered = false;
+  const auto nothing = [] { return absl::string_view(); };
+  const auto take = [&](absl::string_view bytes) -> absl::StatusOr<bool> {
+    const absl::StatusOr<Heard> heard = hear(bytes);
+    if (!heard.ok()) return heard.status();
+    answered |= *heard == Heard::kAnswer;
+    return *heard != Heard::kNothing;
+  };
+  while (stdout_.open() && !answered) {
+    if (absl::Status s = Step(nothing, take, stop); !s.ok()) return s;
+  }
+  if (answered) return absl::OkStatus();
+  stdin_.Close();
+  const absl::Status ended = Finish(stop);
+  return ended.ok() ? absl::UnavailableError("it has exited without an answer") : ended;
+}
+
+absl::Status Child::Finish(StopRequest stop) {
   for (;;) {
     pollfd fds[] = {{watcher_.ended(), POLLIN, 0}, {stderr_.get(), POLLIN, 0}};
-    const absl::Status status = Wait(absl::MakeSpan(fds), "closed its output but does not exit");
+    const absl::Status status =
+        Wait(absl::MakeSpan(fds), "closed its output but does not exit", stop);
     if (!status.ok()) return status;
     if (fds[1].revents != 0) ReadStderr();
     if (fds[0].revents != 0) return EndStatus(watcher_.TakeEnd());
@@ -245,21 +280,55 @@ absl::Status Child::Fail(const absl::Status& error) {
   pollfd fd = {stderr_.get(), POLLIN, 0};
   for (int i = 0; i < 16 && stderr_.open() && poll(&fd, 1, 0) > 0; ++i) ReadStderr();
   const absl::string_view text = absl::StripAsciiWhitespace(stderr_text_);
+  // People gave the command of a filter, and know nothing of one that is kept.
+  const std::string of = kept_ ? "" : absl::StrCat("command `", PlainLine(command_.command), "`: ");
   return absl::Status(error.code(),
-                      absl::StrCat("command `", PlainLine(command_.command), "`: ", error.message(),
+                      absl::StrCat(of, error.message(),
                                    text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
 }
+
+void Child::Leave() {
+  stdin_.Close();
+  pollfd fd = {watcher_.ended(), POLLIN, 0};
+  if (fd.fd >= 0) poll(&fd, 1, kLeaveMilliseconds);
+}
+
+class KeptCommand : public KeptChild {
+ public:
+  explicit KeptCommand(ChildCommand command)
+      : command_(std::move(command)), child_(command_, true) {}
+  ~KeptCommand() override { child_.Leave(); }
+
+  absl::Status Start() { return Checked(child_.Start(SigpipeGuard())); }
+  absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop) override {
+    const SigpipeGuard guard;
+    return Checked(child_.Ask(request, hear, stop));
+  }
+
+ private:
+  absl::Status Checked(const absl::Status& s) { return s.ok() ? s : child_.Fail(s); }
+
+  const ChildCommand command_;
+  Child child_;
+};
 
 }  // namespace
 
 absl::Status RunChild(const ChildCommand& command, NextInput next_input, TakeOutput take_output,
                       StopRequest stop) {
-  Child child(command, stop);
-  absl::Status status = child.Start();
-  if (status.ok()) status = child.Exchange(next_input, take_output);
-  if (status.ok()) status = child.Finish();
+  const SigpipeGuard guard;
+  Child child(command, false);
+  absl::Status status = child.Start(guard);
+  if (status.ok()) status = child.Exchange(next_input, take_output, stop);
+  if (status.ok()) status = child.Finish(stop);
   if (status.ok()) status = take_output("").status();
   return status.ok() ? status : child.Fail(status);
+}
+
+absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command) {
+  auto child = std::make_unique<KeptCommand>(std::move(command));
+  if (absl::Status s = child->Start(); !s.ok()) return s;
+  return child;
 }
 
 }  // namespace mmadiff

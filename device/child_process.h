@@ -1,7 +1,8 @@
-// Runs a shell command as a filter: bytes in, bytes out, and everything that can go wrong as a
-// Status.
+// Runs a shell command: bytes in, bytes out, and everything that can go wrong as a Status. As a
+// filter, or kept alive for one request after another.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,5 +39,21 @@ using StopRequest = absl::FunctionRef<bool()>;
 //   kCancelled         by `stop`
 absl::Status RunChild(const ChildCommand& child, NextInput next_input, TakeOutput take_output,
                       StopRequest stop);
+
+// What bytes of an answer are.
+enum class Heard { kNothing, kProgress, kAnswer };
+using HearAnswer = absl::FunctionRef<absl::StatusOr<Heard>(absl::string_view)>;
+
+// A command that answers requests until its stdin is closed. After an error it is dead. One object
+// serves one thread.
+class KeptChild {
+ public:
+  virtual ~KeptChild() = default;
+
+  // Writes the request, then reads until `hear` says that it has the whole answer. Errors as
+  // RunChild(); kUnavailable also if the command exits before it has answered.
+  virtual absl::Status Ask(absl::string_view request, HearAnswer hear, StopRequest stop) = 0;
+};
+absl::StatusOr<std::unique_ptr<KeptChild>> StartKeptChild(ChildCommand command);
 
 }  // namespace mmadiff
