@@ -45,7 +45,7 @@ SurveyResult Result(uint64_t number) {
   result.outputs = {{"stream", 2, std::string("\0\xff", 2), 5}};
   result.digests = {{"stream", 9, {Digest{1} << 100, 7}}};
   result.findings = {{"bucket", "text", {{"00", "01", "why"}}}};
-  result.trap = "zeros";
+  result.killing = {KillingInput::kLines, "00 01", 3, true, true};
   result.trapped = result.died_once = result.unfinished = true;
   result.next = 6;
   result.pace = .25;
@@ -175,26 +175,27 @@ TEST_F(SurveyLogTest, AStageThatThereIsNotIsRefused) {
             absl::StatusCode::kDataLoss);
 }
 
-TEST(SurveyRecord, MessagesAndJobsComeBack) {
-  SurveyJob job = {Manifest(), {Result(1).task}, {Result(2)}, {"sm_90/*"}, 1.5, 2.5};
-  const auto parsed = ParseSurveyJob(SerializeJob(job));
+TEST(SurveyRecord, RequestsAndRepliesComeBack) {
+  const KillingInput input = {KillingInput::kLines, "00", 2, false, false, {"00", "01"}};
+  const AskRequest request = {Manifest(), {"sm_90/*"}, Result(1).task, {3, 4, 1.5}, input, true, 2};
+  const std::string told = SerializeRequest(request);
+  const auto parsed = ParseAskRequest(told);
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->manifest, job.manifest);
-  EXPECT_EQ(parsed->tasks, job.tasks);
-  EXPECT_EQ(parsed->identify, job.identify);
-  EXPECT_EQ(SerializeResult(parsed->done.at(0)), SerializeResult(Result(2)));
-  EXPECT_EQ(parsed->left, 1.5);
-  EXPECT_EQ(parsed->total, 2.5);
-  for (const auto kind : {SurveyMessage::kIdentity, SurveyMessage::kBegun, SurveyMessage::kAsked,
-                          SurveyMessage::kResult, SurveyMessage::kFailed, SurveyMessage::kAlive}) {
-    SurveyMessage message = {kind, Manifest(), Result(1).task, {"00 01"}, Result(3), "gone"};
-    const std::string bytes = SerializeMessage(message);
-    const auto again = ParseSurveyMessage(bytes);
+  EXPECT_EQ(parsed->manifest, request.manifest);
+  EXPECT_EQ(parsed->identify, request.identify);
+  EXPECT_EQ(parsed->task, request.task);
+  EXPECT_EQ(parsed->input, input);
+  EXPECT_EQ(SerializeRequest(*parsed), told);
+  for (const auto kind : {AskReply::kAlive, AskReply::kBegun, AskReply::kAsked, AskReply::kIdentity,
+                          AskReply::kResult, AskReply::kNotOpened}) {
+    const AskReply reply = {kind, Manifest(), {"00 01"}, Result(3), absl::NotFoundError("gone")};
+    const std::string bytes = SerializeReply(reply);
+    const auto again = ParseAskReply(bytes);
     ASSERT_TRUE(again.ok());
     EXPECT_EQ(again->kind, kind);
-    EXPECT_EQ(SerializeMessage(*again), bytes);
+    EXPECT_EQ(SerializeReply(*again), bytes);
   }
-  EXPECT_FALSE(ParseSurveyMessage("").ok());
+  EXPECT_FALSE(ParseAskReply("").ok());
 }
 
 TEST(SurveyRecord, DifferencesAreNamed) {

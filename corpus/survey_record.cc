@@ -35,6 +35,28 @@ absl::StatusOr<SurveyTask> Get(const proto::SurveyTask& in) {
                     in.number(), in.detail()};
 }
 
+void Set(const KillingInput& input, proto::KillingInput& out) {
+  out.set_kind(input.kind);
+  out.set_first(input.first);
+  out.set_count(input.count);
+  out.set_tried(input.tried);
+  out.set_confirmed(input.confirmed);
+  for (const std::string& line : input.lines) out.add_line(line);
+}
+
+absl::Status Get(const proto::KillingInput& in, KillingInput& input) {
+  if (in.kind() >= kKillingInputs) {
+    return absl::DataLossError(absl::StrCat("no kind of input: ", in.kind()));
+  }
+  input.kind = static_cast<KillingInput::Kind>(in.kind());
+  input.first = in.first();
+  input.count = in.count();
+  input.tried = in.tried();
+  input.confirmed = in.confirmed();
+  input.lines.assign(in.line().begin(), in.line().end());
+  return absl::OkStatus();
+}
+
 void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
   out.set_tool_version(manifest.tool_version);
   out.set_model_version(manifest.model_version);
@@ -146,7 +168,7 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
       kept.set_why(c.why);
     }
   }
-  out.set_trap(result.trap);
+  if (result.killing.kind != KillingInput::kUnknown) Set(result.killing, *out.mutable_killing());
   out.set_trapped(result.trapped);
   out.set_died_once(result.died_once);
   out.set_differing_units(result.differing_units);
@@ -204,7 +226,8 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
     for (const auto& kept : f.kept())
       added.cases.push_back({kept.line(), kept.model(), kept.why()});
   }
-  result.trap = in.trap();
+  if (absl::Status s = Get(in.killing(), result.killing); !s.ok()) return s;
+  if (!in.trap().empty()) result.killing = {.kind = KillingInput::kOldText, .first = in.trap()};
   result.trapped = in.trapped();
   result.died_once = in.died_once();
   result.differing_units = in.differing_units();
@@ -243,34 +266,28 @@ std::string SurveyTask::Text() const {
                       stage == SurveyStage::kQuestions && !detail.empty() ? ": " + detail : "");
 }
 
-SurveyResult Outline(const SurveyResult& result) {
-  SurveyResult outline;
-  outline.task = result.task;
-  outline.status = absl::Status(result.status.code(), "");
-  outline.seconds = result.seconds;
-  for (const SurveyAnswer& a : result.answers) {
-    SurveyAnswer& added = outline.answers.emplace_back();
-    added.question = a.question;
-    added.agreement = a.agreement;
-    added.differing = a.differing;
-    if (a.differing > 0 && !a.lines.empty()) added.lines = {a.lines.front()};
-  }
-  for (const SurveyLine& l : result.lines) {
-    if (l.differs) {
-      outline.lines.push_back(l);
+std::string Name(const KillingInput& input) {
+  const std::string before =
+      input.tried && !input.confirmed
+          ? "no input that is known: it survives zeros and, asked alone, the "
+          : "";
+  const bool one = input.confirmed && input.count == 1;
+  switch (input.kind) {
+    case KillingInput::kZeros:
+      return "one execution with every operand +0";
+    case KillingInput::kCases:
+      if (one) return input.first;
+      return absl::StrCat(before, input.count, " cases from ", input.first,
+                          input.confirmed ? "" : " on");
+    case KillingInput::kLines:
+      if (one) return input.first;
+      return absl::StrCat(before, input.count, " dot products, the first ", input.first);
+    case KillingInput::kOldText:
+      return input.first;
+    case KillingInput::kUnknown:
       break;
-    }
   }
-  outline.first_case = result.first_case;
-  outline.cases = result.cases;
-  outline.mismatches = result.mismatches;
-  outline.first_mismatch = result.first_mismatch;
-  outline.trapped = result.trapped;
-  outline.differing_units = result.differing_units;
-  outline.unfinished = result.unfinished;
-  outline.next = result.next;
-  outline.pace = result.pace;
-  return outline;
+  return "unknown inputs";
 }
 
 std::string SerializeManifest(const SurveyManifest& manifest) {
@@ -292,40 +309,43 @@ std::string SerializeEnd(const SurveyEnd& end) {
   return message.SerializeAsString();
 }
 
-std::string SerializeJob(const SurveyJob& job) {
-  proto::SurveyJob message;
-  Set(job.manifest, *message.mutable_manifest());
-  for (const SurveyTask& task : job.tasks) Set(task, *message.add_task());
-  for (const SurveyResult& result : job.done) Set(result, *message.add_done());
-  for (const std::string& glob : job.identify) message.add_identify(glob);
-  message.set_left(job.left);
-  message.set_total(job.total);
-  return message.SerializeAsString();
+std::string SerializeRequest(const AskRequest& request) {
+  proto::AskRequest out;
+  if (request.manifest.has_value()) Set(*request.manifest, *out.mutable_manifest());
+  for (const std::string& glob : request.identify) out.add_identify(glob);
+  Set(request.task, *out.mutable_task());
+  out.set_first(request.unit.first);
+  out.set_count(request.unit.count);
+  out.set_unit_seconds(request.unit.seconds);
+  Set(request.input, *out.mutable_input());
+  out.set_announce(request.announce);
+  out.set_seconds(request.seconds);
+  return out.SerializeAsString();
 }
 
-std::string SerializeMessage(const SurveyMessage& message) {
-  proto::SurveyMessage out;
-  switch (message.kind) {
-    case SurveyMessage::kIdentity:
-      Set(message.identity, *out.mutable_identity());
+std::string SerializeReply(const AskReply& reply) {
+  proto::AskReply out;
+  switch (reply.kind) {
+    case AskReply::kAlive:
+      out.set_alive(true);
       break;
-    case SurveyMessage::kBegun:
-      Set(message.begun, *out.mutable_begun());
+    case AskReply::kBegun:
+      out.set_begun(true);
       break;
-    case SurveyMessage::kAsked:
-      for (const std::string& line : message.asked) out.mutable_asked()->add_line(line);
+    case AskReply::kAsked:
+      for (const std::string& line : reply.asked) out.mutable_asked()->add_line(line);
       out.mutable_asked();
       break;
-    case SurveyMessage::kResult:
-      Set(message.result, *out.mutable_result());
+    case AskReply::kIdentity:
+      Set(reply.identity, *out.mutable_identity());
       break;
-    case SurveyMessage::kFailed:
-      out.set_failed(message.failed);
-      out.set_usage(message.usage);
-      out.set_hangs(message.hangs);
+    case AskReply::kResult:
+      Set(reply.result, *out.mutable_result());
       break;
-    case SurveyMessage::kAlive:
-      out.set_alive(true);
+    case AskReply::kNotOpened:
+      out.set_not_opened(static_cast<int>(reply.status.code()));
+      out.set_message(std::string(reply.status.message()));
+      break;
   }
   return out.SerializeAsString();
 }
@@ -350,69 +370,60 @@ absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes) {
       message->device()};
 }
 
-absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes) {
-  const auto message = Parse<proto::SurveyJob>(bytes, "job of a survey");
-  if (!message.ok()) return message.status();
-  SurveyJob job;
-  absl::StatusOr<SurveyManifest> manifest = Get(message->manifest());
-  if (!manifest.ok()) return manifest.status();
-  job.manifest = *std::move(manifest);
-  for (const proto::SurveyTask& task : message->task()) {
-    const absl::StatusOr<SurveyTask> got = Get(task);
-    if (!got.ok()) return got.status();
-    job.tasks.push_back(*got);
+absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes) {
+  const auto in = Parse<proto::AskRequest>(bytes, "request");
+  if (!in.ok()) return in.status();
+  AskRequest request;
+  if (in->has_manifest()) {
+    absl::StatusOr<SurveyManifest> manifest = Get(in->manifest());
+    if (!manifest.ok()) return manifest.status();
+    request.manifest = *std::move(manifest);
   }
-  for (const proto::SurveyResult& result : message->done()) {
-    absl::StatusOr<SurveyResult> got = Get(result);
-    if (!got.ok()) return got.status();
-    job.done.push_back(*std::move(got));
-  }
-  job.identify.assign(message->identify().begin(), message->identify().end());
-  job.left = message->left();
-  job.total = message->total();
-  return job;
+  request.identify.assign(in->identify().begin(), in->identify().end());
+  absl::StatusOr<SurveyTask> task = Get(in->task());
+  if (!task.ok()) return task.status();
+  request.task = *std::move(task);
+  request.unit = {in->first(), in->count(), in->unit_seconds()};
+  if (absl::Status s = Get(in->input(), request.input); !s.ok()) return s;
+  request.announce = in->announce();
+  request.seconds = in->seconds();
+  return request;
 }
 
-absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes) {
-  const auto in = Parse<proto::SurveyMessage>(bytes, "message of a survey");
+absl::StatusOr<AskReply> ParseAskReply(absl::string_view bytes) {
+  const auto in = Parse<proto::AskReply>(bytes, "reply");
   if (!in.ok()) return in.status();
-  SurveyMessage message;
+  AskReply reply;
   switch (in->content_case()) {
-    case proto::SurveyMessage::kIdentity: {
-      message.kind = SurveyMessage::kIdentity;
+    case proto::AskReply::kAlive:
+      return reply;
+    case proto::AskReply::kBegun:
+      reply.kind = AskReply::kBegun;
+      return reply;
+    case proto::AskReply::kAsked:
+      reply.kind = AskReply::kAsked;
+      reply.asked.assign(in->asked().line().begin(), in->asked().line().end());
+      return reply;
+    case proto::AskReply::kIdentity: {
+      reply.kind = AskReply::kIdentity;
       absl::StatusOr<SurveyManifest> identity = Get(in->identity());
       if (!identity.ok()) return identity.status();
-      message.identity = *std::move(identity);
-      return message;
+      reply.identity = *std::move(identity);
+      return reply;
     }
-    case proto::SurveyMessage::kBegun: {
-      message.kind = SurveyMessage::kBegun;
-      const absl::StatusOr<SurveyTask> task = Get(in->begun());
-      if (!task.ok()) return task.status();
-      message.begun = *task;
-      return message;
-    }
-    case proto::SurveyMessage::kAsked:
-      message.kind = SurveyMessage::kAsked;
-      message.asked.assign(in->asked().line().begin(), in->asked().line().end());
-      return message;
-    case proto::SurveyMessage::kResult: {
-      message.kind = SurveyMessage::kResult;
+    case proto::AskReply::kResult: {
+      reply.kind = AskReply::kResult;
       absl::StatusOr<SurveyResult> result = Get(in->result());
       if (!result.ok()) return result.status();
-      message.result = *std::move(result);
-      return message;
+      reply.result = *std::move(result);
+      return reply;
     }
-    case proto::SurveyMessage::kFailed:
-      message.kind = SurveyMessage::kFailed;
-      message.failed = in->failed();
-      message.usage = in->usage();
-      message.hangs = in->hangs();
-      return message;
-    case proto::SurveyMessage::kAlive:
-      return message;
+    case proto::AskReply::kNotOpened:
+      reply.kind = AskReply::kNotOpened;
+      reply.status = absl::Status(static_cast<absl::StatusCode>(in->not_opened()), in->message());
+      return reply;
     default:
-      return absl::DataLossError("an empty message of a survey");
+      return absl::DataLossError("an empty reply");
   }
 }
 

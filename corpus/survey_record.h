@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -44,13 +45,41 @@ struct SurveyTask {
   // kRun: of the unit; kVectors, kRecording: of the part; kExplain: the stage whose answer it
   // explains.
   uint64_t number = 0;
-  std::string detail =
-      "";  // kQuestions: one question alone; kExplain: a case name or a line of the
-           // line protocol; kTrap: the same, line by line, or "zeros"
+  // kQuestions: one question alone; kExplain: a case name or a line of the line protocol; kTrap:
+  // kDeviceGone
+  std::string detail = "";
 
   std::string Text() const;  // one line, for people
   friend auto operator<=>(const SurveyTask&, const SurveyTask&) = default;
 };
+
+// What of a task is asked at once: executions [first, first + count) of a unit of a run; of vectors
+// and recordings the part from `first` on, which ends after so many seconds (0: at its natural end).
+struct SurveyUnit {
+  uint64_t first = 0, count = 0;
+  double seconds = 0;
+};
+
+// The smallest input on which a device is known to die or hang.
+struct KillingInput {
+  enum Kind : uint8_t {
+    kUnknown,
+    kZeros,   // one execution with every operand +0
+    kCases,   // `count` cases from `first` on
+    kLines,   // `count` dot products
+    kOldText  // `first` is what an older program said
+  };
+  Kind kind = kUnknown;
+  std::string first = {};  // case name, or line of the line protocol
+  uint64_t count = 0;
+  bool tried = false;      // alone, in a fresh process
+  bool confirmed = false;  // which it killed
+  // Of kLines while they are tried: all of them. They are not stored.
+  std::vector<std::string> lines = {};
+  friend bool operator==(const KillingInput&, const KillingInput&) = default;
+};
+inline constexpr int kKillingInputs = KillingInput::kOldText + 1;
+std::string Name(const KillingInput& input);  // "3 cases from x86/vfmadd231ss@g3:1:5"
 
 // Of what is stored: pages have stamps since kStampedFormat. Older formats than kOldestSurveyFormat are refused.
 inline constexpr uint32_t kSurveyFormat = 3, kStampedFormat = 3, kOldestSurveyFormat = 2;
@@ -142,7 +171,7 @@ struct SurveyResult {
   std::vector<SurveyOutputs> outputs;
   std::vector<SurveyDigests> digests;
   std::vector<SurveyFinding> findings;
-  std::string trap;        // the smallest input known to trap
+  KillingInput killing;    // of what trapped
   bool trapped = false;    // the device died or hung in it, twice
   bool died_once = false;  // it died or hung, was asked again, and answered
   // The task is not done: what it had answered until its time was over or the device failed. Its
@@ -163,43 +192,40 @@ struct SurveyEnd {
   friend bool operator==(const SurveyEnd&, const SurveyEnd&) = default;
 };
 
-// What the asking process is told.
-struct SurveyJob {
-  SurveyManifest manifest;
-  std::vector<SurveyTask> tasks;   // empty: all that `done` leaves, in the order of value
-  std::vector<SurveyResult> done;  // Outline() of each result so far
-  // Not empty: only who the device is, and which instructions with these globs it has.
-  std::vector<std::string> identify;
-  double left = 0, total = 0;  // seconds of the whole survey; total 0: no limit
+// What a process that asks a device is told: to say who the device is, or to do a task.
+struct AskRequest {
+  std::optional<SurveyManifest> manifest = {};  // of the first request to a process
+  // Not empty: who the device is, and which instructions with these globs it has.
+  std::vector<std::string> identify = {};
+  SurveyTask task = {};
+  SurveyUnit unit = {};
+  KillingInput input = {};  // kTrap: the inputs
+  bool announce = false;    // each batch, before the device is asked
+  double seconds = 0;       // after which the task must end; 0: no limit
 };
 
-// Of a result what decides what comes next.
-SurveyResult Outline(const SurveyResult& result);
-
-// What it says.
-struct SurveyMessage {
-  enum Kind { kIdentity, kBegun, kAsked, kResult, kFailed, kAlive };
+// What it says; to every request the last is an identity, a result or kNotOpened. kBegun: the device
+// is open, and the task begins.
+struct AskReply {
+  enum Kind { kAlive, kBegun, kAsked, kIdentity, kResult, kNotOpened };
   Kind kind = kAlive;
-  SurveyManifest identity = {};         // kIdentity: device, its identity and its instructions
-  SurveyTask begun = {};                // kBegun
+  SurveyManifest identity = {};         // device, its identity and its instructions
   std::vector<std::string> asked = {};  // kAsked: lines, the first so many
-  SurveyResult result = {};             // kResult
-  std::string failed = {};              // kFailed: the device, for good; the process ends
-  bool usage = false;                   // it failed because the device specification is none
-  bool hangs = false;                   // because the device gave no answer in time
+  SurveyResult result = {};             // its status is any error of the device
+  absl::Status status = {};             // kNotOpened: why the device does not open
 };
 
 std::string SerializeManifest(const SurveyManifest& manifest);
 std::string SerializeResult(const SurveyResult& result);
 std::string SerializeEnd(const SurveyEnd& end);
-std::string SerializeJob(const SurveyJob& job);
-std::string SerializeMessage(const SurveyMessage& message);
+std::string SerializeRequest(const AskRequest& request);
+std::string SerializeReply(const AskReply& reply);
 // kDataLoss when the bytes are no such thing.
 absl::StatusOr<SurveyManifest> ParseSurveyManifest(absl::string_view bytes);
 absl::StatusOr<SurveyResult> ParseSurveyResult(absl::string_view bytes);
 absl::StatusOr<SurveyEnd> ParseSurveyEnd(absl::string_view bytes);
-absl::StatusOr<SurveyJob> ParseSurveyJob(absl::string_view bytes);
-absl::StatusOr<SurveyMessage> ParseSurveyMessage(absl::string_view bytes);
+absl::StatusOr<AskRequest> ParseAskRequest(absl::string_view bytes);
+absl::StatusOr<AskReply> ParseAskReply(absl::string_view bytes);
 
 // Empty when both are the same survey; else what differs, in words.
 std::string ManifestDifference(const SurveyManifest& stored, const SurveyManifest& wanted);

@@ -24,6 +24,12 @@ class Agenda {
   // investigation of a mismatch, the rest of a unit. kDataLoss: it could not be stored.
   virtual absl::StatusOr<std::vector<Task>> Take(TaskResult result) = 0;
 
+  // `failed` is asked again, each of these tasks alone: what is left of it, several questions one by
+  // one. A part that was answered before it failed is taken here.
+  virtual std::vector<Task> Again(const TaskResult& failed) { return {failed.task}; }
+  // Whether the row of such a task is asked nothing more.
+  virtual bool GivesUp(const Task&) const { return false; }
+
   // Called some ten times a second.
   virtual void ShowProgress() {}
 };
@@ -35,6 +41,8 @@ class TaskLog {
   virtual absl::Status Append(const TaskResult&) { return absl::OkStatus(); }
   // Called at the end.
   virtual absl::Status Flush() { return absl::OkStatus(); }
+  // No more is wanted (--max_bytes).
+  virtual bool full() const { return false; }
 };
 
 }  // namespace mmadiff

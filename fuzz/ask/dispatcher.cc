@@ -14,25 +14,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "device/threads.h"
+#include "fuzz/ask/killing_input.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-DropCause CauseOf(const TaskResult& failed) {
-  if (std::holds_alternative<PlantTask>(failed.task.what)) return DropCause::kSelfTest;
-  switch (failed.status.code()) {
-    case absl::StatusCode::kNotFound:
-      return DropCause::kLacks;
-    case absl::StatusCode::kFailedPrecondition:
-      return DropCause::kLayout;
-    case absl::StatusCode::kDataLoss:
-      return DropCause::kGarbled;
-    default:
-      return DropCause::kFails;
-  }
-}
+// Whether it may answer a second time, in a fresh process.
+bool MayPass(const TaskResult& result) { return MeaningOf(result.status.code()).again; }
 
 class Dispatcher {
  public:
@@ -40,6 +31,7 @@ class Dispatcher {
       : options_(options), agenda_(agenda), log_(log), console_(console) {}
 
   DispatchOutcome Run(std::span<const std::unique_ptr<Worker>> workers) {
+    if (log_.full()) Stop({StopCause::kFolderFull});
     StartAndWait(workers);
     if (const StopCause why = StopNow(options_.limit)) Stop(why);
     outcome_.durable.Update(log_.Flush());
@@ -80,11 +72,101 @@ class Dispatcher {
   void Work(Worker& worker) {
     std::deque<Task> follow_ups;
     while (std::optional<Task> task = Await(follow_ups)) {
-      Settle(worker.Do(*std::move(task), [this] { return MustEnd(); }), follow_ups);
+      TaskResult result = Ask(worker, *std::move(task));
+      if (result.begun && MayPass(result) && worker.restarts()) {
+        AskAgain(worker, std::move(result), follow_ups);
+      } else {
+        Settle(std::move(result), follow_ups);
+      }
+      std::lock_guard lock(mutex_);
+      --open_;
+      settled_.notify_all();
     }
     std::lock_guard lock(mutex_);
     --working_;
     ended_.notify_all();
+  }
+
+  // A device that does not open is tried again, with patience.
+  TaskResult Ask(Worker& worker, Task task) {
+    for (int tries = 1;; ++tries) {
+      TaskResult result = worker.Do(std::move(task), [this] { return MustEnd(); });
+      if (result.begun || result.status.ok() || absl::IsCancelled(result.status)) return result;
+      if (tries >= options_.open_tries) return result;
+      if (!Wait(tries * options_.patience)) {
+        result.status = absl::CancelledError("stopped");
+        return result;
+      }
+      worker.Restart();
+      task = std::move(result.task);
+    }
+  }
+
+  // False when the work must end before.
+  bool Wait(absl::Duration duration) {
+    std::unique_lock lock(mutex_);
+    const auto until = Clock::now() + absl::ToChronoNanoseconds(duration);
+    while (!outcome_.stopped_by && Clock::now() < until) settled_.wait_until(lock, until);
+    return !outcome_.stopped_by;
+  }
+
+  void AskAgain(Worker& worker, TaskResult failed, std::deque<Task>& follow_ups) {
+    failed.asked_again = true;
+    console_.Warn(
+        absl::StrCat(failed.task.Text(), ": ", failed.status.message(), "; asked again alone"));
+    std::unique_lock lock(mutex_);
+    Keep(log_.Append(failed));
+    std::vector<Task> tasks = agenda_.Again(failed);
+    lock.unlock();
+    const bool split = tasks.size() > 1;
+    bool fresh = false;
+    for (Task& task : tasks) {
+      if (Ended() || GivesUp(task)) break;
+      task.alone = true;
+      if (!std::exchange(fresh, true)) worker.Restart();
+      TaskResult result = Ask(worker, std::move(task));
+      if (split && result.begun && MayPass(result)) {  // for the second time
+        worker.Restart();
+        result = Ask(worker, std::move(result.task));
+      }
+      result.task.alone = false;
+      result.died_once = result.status.ok();
+      if (!result.begun || MayPass(result)) {
+        Condemn(worker, result);
+        fresh = false;
+      }
+      Settle(std::move(result), follow_ups);
+    }
+    if (!split || Ended()) return;
+    TaskResult whole;
+    whole.task = std::move(failed.task);
+    whole.died_once = true;
+    Settle(std::move(whole), follow_ups);
+  }
+
+  // It failed for the second time. When the work ends before it is known on what, it is asked again
+  // another day.
+  void Condemn(Worker& worker, TaskResult& result) {
+    Drop drop = {&result.task.op(), MeaningOf(result.status.code()).cause, result.status};
+    if (!result.begun) {
+      drop.cause = DropCause::kDeviceGone;
+    } else if (!absl::IsDataLoss(result.status)) {
+      const auto kills = [&](const KillingInput& input) {
+        return !Ended() && worker.Kills(result.task, input, [this] { return MustEnd(); });
+      };
+      drop.input = FindKillingInput(worker.last_asked(), drop.cause == DropCause::kHangs, kills);
+      worker.Restart();
+    }
+    if (Ended()) {
+      result.status = absl::CancelledError("stopped");
+    } else {
+      result.drop = std::move(drop);
+    }
+  }
+
+  bool GivesUp(const Task& task) {
+    std::lock_guard lock(mutex_);
+    return agenda_.GivesUp(task);
   }
 
   // Nothing when all is done, or the work must end.
@@ -111,7 +193,6 @@ class Dispatcher {
 
   void Settle(TaskResult result, std::deque<Task>& follow_ups) {
     std::lock_guard lock(mutex_);
-    --open_;
     Judge(result);
     Keep(log_.Append(result));
     absl::StatusOr<std::vector<Task>> next = agenda_.Take(std::move(result));
@@ -126,18 +207,42 @@ class Dispatcher {
 
   void Judge(TaskResult& result) {
     const absl::Status& s = result.status;
-    if (s.ok() || absl::IsCancelled(s)) return;
-    if (!IsOfOperation(s)) {
-      outcome_.device.Update(s);
+    if (absl::IsCancelled(s)) return;
+    if (!result.begun) {
+      outcome_.device = absl::UnavailableError(absl::StrCat("the device is gone: ", s.message()));
       return Stop({StopCause::kDeviceLost});
     }
-    result.drop = {&result.task.op(), CauseOf(result), s};
-    if (!dropped_.insert(result.task.row).second) return;
-    outcome_.drops.push_back(*result.drop);
-    console_.Warn(Text(*result.drop));
+    if (!result.drop.has_value() && !s.ok()) {
+      if (!IsOfOperation(s)) {
+        outcome_.device.Update(s);
+        return Stop({StopCause::kDeviceLost});
+      }
+      const bool plant = std::holds_alternative<PlantTask>(result.task.what);
+      result.drop = {&result.task.op(), plant ? DropCause::kSelfTest : MeaningOf(s.code()).cause,
+                     s};
+    } else if (const auto* answer = std::get_if<SurveyResult>(&result.answer);
+               s.ok() && answer != nullptr) {
+      if (const std::optional<DropCause> cause = CauseOf(*answer)) {
+        result.drop = {&result.task.op(), *cause,
+                       absl::InternalError(answer->answers.front().decides)};
+      }
+    }
+    if (!result.drop.has_value()) return;
+    const bool first = dropped_.insert(result.task.row).second;
+    if (first) outcome_.drops.push_back(*result.drop);
+    if (first || result.drop->input.kind != KillingInput::kUnknown) {
+      console_.Warn(Text(*result.drop));
+    }
+  }
+
+  bool Ended() {
+    std::lock_guard lock(mutex_);
+    if (const StopCause why = StopNow(options_.limit)) Stop(why);
+    return bool{outcome_.stopped_by};
   }
 
   void Keep(const absl::Status& durable) {
+    if (log_.full()) Stop({StopCause::kFolderFull});
     if (durable.ok()) return;
     outcome_.durable.Update(durable);
     Stop({StopCause::kNotDurable});

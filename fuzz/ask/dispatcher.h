@@ -1,13 +1,20 @@
 // Runs the tasks of an agenda on a device: hands them to workers, one a thread, and says what an
 // error of the device means.
 //
-//   status of a task                    what follows
-//   kNotFound                           the row is dropped (kLacks)
-//   kFailedPrecondition                 dropped (kLayout)
-//   kDataLoss                           dropped (kGarbled)
-//   kUnavailable, kDeadlineExceeded     the device is lost: the work ends
-//   kCancelled                          the work ends, which a signal or the limit wanted
-//   any other                           dropped (kFails); of a self-test kSelfTest
+//   status of a task    first time                          second time, alone in a fresh process
+//   kNotFound           the row is dropped (kLacks)         the same
+//   kFailedPrecondition dropped (kLayout)                   the same
+//   kDataLoss           asked again                         dropped (kGarbled)
+//   kUnavailable        asked again                         dropped (kCrashes), with its input
+//   kDeadlineExceeded   asked again                         dropped (kHangs), with its input
+//   kCancelled          a signal or the limit ends the work the same
+//   any other           dropped (kFails)                    the same
+//
+// A self-test that fails is kSelfTest. Answers of a survey that mean a drop are those of CauseOf().
+// A worker that cannot start afresh has no second time: kDataLoss drops the row at once, and
+// kUnavailable and kDeadlineExceeded lose the device, which ends the work. Several questions are
+// split before the second time. A device that does not open is tried `open_tries` times; then it is
+// lost, and the row that was asked before gets a kDeviceGone.
 //
 // When the work must end, no further task comes from the agenda but those that follow a result.
 #pragma once
@@ -31,12 +38,14 @@ struct DispatchOptions {
   TimeLimit limit;
   // After a signal or the limit, tasks get this long to end by themselves.
   absl::Duration grace = absl::Seconds(1);
+  int open_tries = 3;                          // of a device that does not open any more
+  absl::Duration patience = absl::Seconds(1);  // before try N + 1: N times this
 };
 
 struct DispatchOutcome {
   StopCause stopped_by;
   absl::Status device, durable;    // not OK: it failed, and the work ended
-  std::vector<Drop> drops;         // one for each row, in the order in which they happened
+  std::vector<Drop> drops;         // the first of each row, in the order in which they happened
   std::vector<Hardware> hardware;  // of each worker, those that are known
   std::vector<std::string> warnings;
   absl::Duration time;

@@ -80,7 +80,9 @@ class CountingLog : public TaskLog {
   }
   static absl::Status Full() { return absl::DataLossError("the disk is full"); }
   static absl::Status Ok() { return absl::OkStatus(); }
+  bool full() const override { return is_full; }
   int appended = 0, flushed = 0, fails_at = 0;
+  bool is_full = false;
 };
 
 class DispatcherTest : public testing::Test {
@@ -251,6 +253,209 @@ TEST_F(DispatcherTest, TasksEndByThemselvesOrAfterTheGrace) {
   EXPECT_EQ(outcome.stopped_by.kind, StopCause::kTimeLimit);
   EXPECT_TRUE(outcome.device.ok());
   EXPECT_LT(agenda.taken.size(), 6u);
+}
+
+// A process that may die: what it is asked and how often it was started is kept.
+class MortalWorker : public ScriptedWorker {
+ public:
+  explicit MortalWorker(const Script& script) : ScriptedWorker(script) {}
+  TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override {
+    asked.push_back(std::get<UnitTask>(task.what).counted.unit);
+    alone.push_back(task.alone);
+    const bool opens = !gone;
+    TaskResult result = ScriptedWorker::Do(std::move(task), stop);
+    result.begun = opens;
+    return result;
+  }
+  bool restarts() const override { return true; }
+  void Restart() override { ++started; }
+  KillingInput last_asked() const override {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 11; ++i) lines.push_back(std::to_string(i));
+    return {.kind = KillingInput::kLines, .first = "0", .count = 11, .lines = lines};
+  }
+  bool Kills(const Task&, const KillingInput& input, absl::FunctionRef<bool()>) override {
+    ++tried;
+    return std::ranges::count(input.lines, killing) > 0;
+  }
+
+  std::vector<uint64_t> asked;
+  std::vector<bool> alone;
+  std::string killing = "7";  // line
+  bool gone = false;          // it does not open
+  int started = 0, tried = 0;
+};
+
+class RetryTest : public DispatcherTest {
+ protected:
+  DispatchOutcome RunMortal(Agenda& agenda, int threads = 1) {
+    workers_.clear();
+    for (int t = 0; t < threads; ++t) {
+      auto own = std::make_unique<MortalWorker>(script_);
+      worker_ = own.get();
+      workers_.push_back(std::move(own));
+    }
+    DispatchOptions options;
+    options.patience = absl::ZeroDuration();
+    Console console(Color::kNever, true);
+    return Dispatch(options, workers_, agenda, log_, console);
+  }
+  // The first `times` answers to unit 1 of the first row fail.
+  void FailTimes(int times, absl::Status status) {
+    script_ = [this, times, status](const Task& task, absl::FunctionRef<bool()>) {
+      const bool fails = task.row == 0 && std::get<UnitTask>(task.what).counted.unit == 1;
+      return fails && failed_++ < times ? status : absl::OkStatus();
+    };
+  }
+
+  Script script_;
+  int failed_ = 0;
+  MortalWorker* worker_ = nullptr;  // the last
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+const absl::Status kOnceOrTwice[] = {absl::DataLossError("x"), absl::UnavailableError("x"),
+                                     absl::DeadlineExceededError("x")};
+
+TEST_F(RetryTest, WhatFailsOnceIsAskedAgainAloneInAFreshProcess) {
+  for (const absl::Status& status : kOnceOrTwice) {
+    Units agenda(3);
+    bool died_once = false;
+    agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
+      if (NumberOf(result) == 1 && result.task.row == 0) died_once = result.died_once;
+      return std::vector<Task>();
+    };
+    failed_ = 0;
+    FailTimes(1, status);
+    const DispatchOutcome outcome = RunMortal(agenda);
+    EXPECT_THAT(agenda.taken, ElementsAre(0, 10, 1, 11, 2, 12)) << status;
+    EXPECT_THAT(worker_->asked, ElementsAre(0, 0, 1, 1, 1, 2, 2));
+    EXPECT_THAT(worker_->alone, ElementsAre(false, false, false, true, false, false, false));
+    EXPECT_EQ(worker_->started, 1);
+    EXPECT_TRUE(died_once);
+    EXPECT_THAT(outcome.drops, IsEmpty());
+    EXPECT_FALSE(outcome.stopped_by);
+  }
+}
+
+TEST_F(RetryTest, WhatFailsTwiceIsDroppedWithItsCauseAndItsInput) {
+  const DropCause causes[] = {DropCause::kGarbled, DropCause::kCrashes, DropCause::kHangs};
+  for (int i = 0; i < 3; ++i) {
+    Units agenda(3);
+    failed_ = 0;
+    FailTimes(2, kOnceOrTwice[i]);
+    const DispatchOutcome outcome = RunMortal(agenda);
+    EXPECT_THAT(agenda.taken, ElementsAre(0, 10, 1, 11, 12));
+    ASSERT_THAT(outcome.drops, testing::SizeIs(1));
+    const Drop& drop = outcome.drops[0];
+    EXPECT_EQ(drop.cause, causes[i]);
+    EXPECT_EQ(drop.op, &Op(0));
+    EXPECT_EQ(drop.status, kOnceOrTwice[i]);
+    EXPECT_FALSE(outcome.stopped_by);
+    EXPECT_TRUE(outcome.device.ok());
+    if (drop.cause == DropCause::kGarbled) {
+      EXPECT_EQ(worker_->tried, 0);
+      EXPECT_EQ(drop.input, KillingInput());
+    } else if (drop.cause == DropCause::kHangs) {
+      EXPECT_EQ(worker_->tried, 1);  // zeros
+      EXPECT_EQ(Name(drop.input), "11 dot products, the first 0");
+    } else {
+      EXPECT_EQ(drop.input, (KillingInput{KillingInput::kLines, "7", 1, true, true}));
+      EXPECT_EQ(Name(drop.input), "7");
+    }
+  }
+}
+
+TEST_F(RetryTest, OtherErrorsHaveNoSecondTime) {
+  for (const absl::Status& status :
+       {absl::NotFoundError("x"), absl::FailedPreconditionError("x"), absl::InternalError("x")}) {
+    Units agenda(3);
+    failed_ = 0;
+    FailTimes(1, status);
+    EXPECT_THAT(RunMortal(agenda).drops, testing::SizeIs(1));
+    EXPECT_EQ(failed_, 1) << status;
+    EXPECT_EQ(worker_->started, 0);
+  }
+}
+
+// Three questions in one: the second dies, always.
+TEST_F(RetryTest, SeveralQuestionsAreSplit) {
+  class Split : public Units {
+   public:
+    Split() : Units(2) {}
+    std::vector<Task> Again(const TaskResult& failed) override {
+      EXPECT_TRUE(failed.asked_again);
+      return {Unit(0, 21), Unit(0, 22), Unit(0, 23)};
+    }
+  };
+  Split agenda;
+  std::vector<uint64_t> died_once;
+  agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
+    if (result.died_once) died_once.push_back(NumberOf(result));
+    return std::vector<Task>();
+  };
+  script_ = [](const Task& task, absl::FunctionRef<bool()>) {
+    const uint64_t number = std::get<UnitTask>(task.what).counted.unit;
+    const bool dies = task.row == 0 && (number == 1 || number == 22);
+    return dies ? absl::UnavailableError("x") : absl::OkStatus();
+  };
+  const DispatchOutcome outcome = RunMortal(agenda);
+  EXPECT_THAT(worker_->asked, ElementsAre(0, 0, 1, 21, 22, 22, 23, 1));
+  EXPECT_THAT(agenda.taken, ElementsAre(0, 10, 21, 22, 23, 1, 11));
+  EXPECT_THAT(died_once, ElementsAre(21, 23, 1));
+  EXPECT_THAT(outcome.drops, testing::SizeIs(1));
+}
+
+TEST_F(RetryTest, ADeviceThatDoesNotOpenAgainIsGoneAndTheRowThatWasAskedIsNamed) {
+  Units agenda(3);
+  std::optional<Drop> drop;
+  agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
+    drop = result.drop;
+    return std::vector<Task>();
+  };
+  script_ = [this](const Task& task, absl::FunctionRef<bool()>) {
+    if (worker_->gone) return absl::NotFoundError("no such device");
+    worker_->gone = task.row == 1;
+    return worker_->gone ? absl::UnavailableError("died") : absl::OkStatus();
+  };
+  const DispatchOutcome outcome = RunMortal(agenda);
+  EXPECT_EQ(outcome.stopped_by.kind, StopCause::kDeviceLost);
+  EXPECT_EQ(outcome.device, absl::UnavailableError("the device is gone: no such device"));
+  EXPECT_THAT(worker_->asked, ElementsAre(0, 0, 0, 0, 0));  // open_tries
+  ASSERT_TRUE(drop.has_value());
+  EXPECT_EQ(drop->cause, DropCause::kDeviceGone);
+  EXPECT_EQ(drop->op, &Op(1));
+  EXPECT_THAT(outcome.drops, IsEmpty());  // once is not its fault
+}
+
+// The first row's second time lasts until the other row's result has filled the folder.
+TEST_F(RetryTest, AStopDuringTheSecondTimeCondemnsNobody) {
+  std::atomic<bool> second_time = false, stopped = false;
+  absl::Status last;
+  Units agenda(1);
+  agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
+    EXPECT_FALSE(result.drop.has_value());
+    if (result.task.row == 0) last = result.status;
+    stopped = true;
+    return std::vector<Task>();
+  };
+  const auto until = [](const std::atomic<bool>& flag) {
+    while (!flag) std::this_thread::yield();
+  };
+  script_ = [&](const Task& task, absl::FunctionRef<bool()>) {
+    if (task.row == 1) {
+      until(second_time);
+      log_.is_full = true;
+      return absl::OkStatus();
+    }
+    second_time = task.alone;
+    if (task.alone) until(stopped);
+    return absl::UnavailableError("x");
+  };
+  const DispatchOutcome outcome = RunMortal(agenda, 2);
+  EXPECT_EQ(outcome.stopped_by.kind, StopCause::kFolderFull);
+  EXPECT_TRUE(absl::IsCancelled(last)) << last;
+  EXPECT_THAT(outcome.drops, IsEmpty());
 }
 
 }  // namespace

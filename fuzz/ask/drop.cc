@@ -1,10 +1,28 @@
 #include "fuzz/ask/drop.h"
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 
+std::optional<DropCause> CauseOf(const SurveyResult& result) {
+  const SurveyStage stage = result.task.stage;
+  if (stage == SurveyStage::kTrap) return DropCause::kDeviceGone;
+  // Older programs stored other codes of what died.
+  if (result.trapped && !absl::IsDeadlineExceeded(result.status)) return DropCause::kCrashes;
+  if (!result.status.ok()) return MeaningOf(result.status.code()).cause;
+  if (result.answers.empty() || result.answers.front().agreement == Agreement::kAgrees) return {};
+  if (stage == SurveyStage::kLayout) return DropCause::kLayout;
+  if (stage == SurveyStage::kRepeat) return DropCause::kDoesNotRepeat;
+  return {};
+}
+
 std::string Text(const Drop& drop) {
+  const bool hangs = drop.cause == DropCause::kHangs;
+  if (hangs || drop.cause == DropCause::kCrashes) {
+    return absl::StrCat(drop.op->name, ": ", drop.status.message(), " again; ",
+                        hangs ? "hangs" : "traps", " on ", Name(drop.input));
+  }
   return absl::StrCat("dropped ", drop.op->name, ": ", drop.status.message());
 }
 

@@ -98,17 +98,32 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   return found.status();
 }
 
+// Another process asks these: fuzz/ask/child_worker.h.
+absl::Status AskOf(const StageTask& task, Engine&, SurveyResult& result) {
+  result.task = task.name;
+  return absl::UnimplementedError("no stage of a survey in this process");
+}
+
 const Operation& OpOf(const InvestigateTask& task) { return *task.mismatch.op; }
+const Operation& OpOf(const StageTask& task) {
+  return *FindOperation(task.name.op, Models::kOptional);
+}
 const Operation& OpOf(const auto& task) { return *task.stream.op; }
 
 PlantAnswer AnswerTo(const PlantTask&) { return {}; }
 UnitAnswer AnswerTo(const UnitTask&) { return {}; }
 InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }
+SurveyResult AnswerTo(const StageTask&) { return {}; }
 
 }  // namespace
 
 const Operation& Task::op() const {
   return std::visit([](const auto& task) -> const Operation& { return OpOf(task); }, what);
+}
+
+std::string Task::Text() const {
+  const auto* stage = std::get_if<StageTask>(&what);
+  return stage != nullptr ? stage->name.Text() : op().name;
 }
 
 TaskResult Ask(Task task, Engine& engine) {

@@ -1,5 +1,5 @@
 // One thing to ask a device, as data, and the result. What comes of each kind is a function of
-// task.cc; errors are the device's, and only the dispatcher (fuzz/ask/dispatcher.h) says what they
+// task.cc or, of a survey's, of stage.cc; errors are the device's, and only the dispatcher (fuzz/ask/dispatcher.h) says what they
 // mean.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "corpus/run_record.h"
+#include "corpus/survey_record.h"
 #include "fuzz/ask/drop.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/engine.h"
@@ -43,11 +44,20 @@ struct InvestigateTask {
   std::vector<Observed> earlier;  // of earlier attempts, known once it gives them again
 };
 
+// A stage of a survey of a row, which another process can be told. Its operation is one of the
+// tables. The answer is a SurveyResult.
+struct StageTask {
+  SurveyTask name;
+  SurveyUnit unit = {};
+};
+
 struct Task {
   size_t row = 0;  // among those of the agenda
-  std::variant<PlantTask, UnitTask, InvestigateTask> what;
+  std::variant<PlantTask, UnitTask, InvestigateTask, StageTask> what;
+  bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
 
   const Operation& op() const;
+  std::string Text() const;  // one line, for people
 };
 
 struct PlantAnswer {
@@ -66,8 +76,12 @@ struct InvestigateAnswer {
 struct TaskResult {
   Task task;
   absl::Status status;  // the device's
-  std::variant<PlantAnswer, UnitAnswer, InvestigateAnswer> answer;
-  std::optional<Drop> drop;  // set by the dispatcher: nothing more is asked of the row
+  std::variant<PlantAnswer, UnitAnswer, InvestigateAnswer, SurveyResult> answer;
+  bool begun = true;  // else the device did not open, which is no fault of the task
+  // Set by the dispatcher:
+  bool asked_again = false;  // it failed: only a part that was answered before counts
+  bool died_once = false;    // the device failed in it, and answered when it was asked again
+  std::optional<Drop> drop;  // it failed for good
 };
 
 // Asks the device of `engine`.

@@ -1,4 +1,5 @@
-// Who executes tasks: a thread of this process with an engine of its own.
+// Who executes tasks: a thread of this process with an engine of its own, or a process that may die
+// without harm (fuzz/ask/child_worker.h).
 #pragma once
 
 #include <memory>
@@ -21,6 +22,17 @@ class Worker {
   virtual TaskResult Do(Task task, absl::FunctionRef<bool()> stop) = 0;
   // Device::hardware(), if it was asked anything.
   virtual Hardware hardware() const = 0;
+
+  // Whether Restart() starts a fresh process. Else there is no second time.
+  virtual bool restarts() const { return false; }
+  virtual void Restart() {}
+  // What the device was asked last in a task that is `alone`.
+  virtual KillingInput last_asked() const { return {}; }
+  // Whether the device dies or hangs on the input, asked alone in a fresh process; `died`: the task
+  // in which it did.
+  virtual bool Kills(const Task&, const KillingInput&, absl::FunctionRef<bool()> /*stop*/) {
+    return false;
+  }
 };
 
 class EngineWorker : public Worker {

@@ -7,8 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "device/plain_text.h"
 #include "device/stop.h"
+#include "fuzz/ask/child_worker.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/survey/child.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/files.h"
 #include "fuzz/survey/page.h"
@@ -87,7 +87,7 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
                            .max_bytes = flags.max_bytes,
                            .regressions = missing ? "" : regressions};
   if (*time > absl::ZeroDuration()) options.time = *time;
-  const auto outcome = RunSurvey(options, AskInChild(kAskVerb, *timeout), console);
+  const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), console);
   if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
   for (const std::string& warning : outcome->warnings) console.Warn(warning);
   const SurveySummary summary = Summarize(*outcome);
@@ -148,7 +148,9 @@ Action AddSurvey(CLI::App& command, const Globals& globals) {
 
 Action AddSurveyAsk(CLI::App&, const Globals&) {
   return [](Ending& ending) {
-    if (AnswerSurvey() != 0) ending.Say(Verdict::kBroken);
+    if (absl::Status s = ServeTasks(); !s.ok()) {
+      ending.Say(Verdict::kBroken, std::string(s.message()));
+    }
   };
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 namespace {
@@ -20,29 +21,6 @@ const char* WhatOf(Verdict verdict, absl::string_view verb) {
     if (own.verdict == verdict) return own.what == nullptr ? general : own.what;
   }
   return IsOfEveryVerb(verdict) ? general : nullptr;
-}
-
-Verdict VerdictOf(absl::StatusCode code, Verdict data_loss) {
-  switch (code) {
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-    case absl::StatusCode::kAlreadyExists:
-      return Verdict::kUsage;
-    case absl::StatusCode::kNotFound:
-      return Verdict::kNotHere;
-    case absl::StatusCode::kAborted:
-      return Verdict::kHarmed;
-    case absl::StatusCode::kDataLoss:
-      return data_loss;
-    case absl::StatusCode::kCancelled:
-    case absl::StatusCode::kUnavailable:
-    case absl::StatusCode::kDeadlineExceeded:
-      return Verdict::kEarly;
-    case absl::StatusCode::kOutOfRange:
-      return Verdict::kNothing;
-    default:
-      return Verdict::kRowFailed;
-  }
 }
 
 }  // namespace
@@ -84,7 +62,8 @@ void Ending::Say(Verdict verdict, std::string why) {
 
 void Ending::Say(const absl::Status& error, Verdict data_loss) {
   if (error.ok()) return;
-  Say(VerdictOf(error.code(), data_loss), std::string(error.message()));
+  const Verdict verdict = absl::IsDataLoss(error) ? data_loss : MeaningOf(error.code()).verdict;
+  Say(verdict, std::string(error.message()));
 }
 
 Verdict Ending::verdict() const { return said_.empty() ? Verdict::kGood : said_.front().verdict; }

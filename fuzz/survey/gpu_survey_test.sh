@@ -126,7 +126,7 @@ patient 2 survey_of 3 stopped "$quick" \
 
 printf '%s\n' '#!/bin/sh' 'kill -STOP $(ps -o ppid= -p $(ps -o ppid= -p $PPID))' \
   "exec $m eval \"\$MMADIFF_INSTRUCTION\"" >stops.sh  # the one above the process that asks
-patient 2 survey_of 0 stopped_above "$quick" 'the process that watches it was stopped.*a new one goes on' 'exec sh stops.sh'
+patient 2 survey_of 0 stopped_above "$quick" '^\| sm_90/mma.m16n8k16.* agrees .* 0 of ' 'exec sh stops.sh'
 
 # Rows without a model: what was recorded against what the device answers now.
 expect 0 -- unmodelled --instr=sm_90/mma.m8n8k4.f32.f16.f16.f16 --cases=20

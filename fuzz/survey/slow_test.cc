@@ -1,7 +1,7 @@
 // Surveys of a device that takes long for a dot product: tasks are cut into parts, and what was
 // answered before the time is up or the device fails is kept.
 #include "corpus/recordings/recording.h"
-#include "fuzz/survey/ask_task.h"
+#include "fuzz/ask/stage.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/testing_survey.h"
 
@@ -134,7 +134,8 @@ TEST(SlowRow, PairsAreASample) {
   HostEngine engine(device);
   for (const double seconds : {1e-9, 0.}) {
     SurveyResult result;
-    const absl::Status s = AskTask({}, {kPairs, kFp8, ""}, {0, 0, seconds}, engine, device, result);
+    const absl::Status s =
+        AskStage({}, {.task = {kPairs, kFp8, ""}, .unit = {0, 0, seconds}}, engine, device, result);
     ASSERT_TRUE(s.ok()) << s;
     EXPECT_THAT(result.answers[0].answer,
                 testing::MatchesRegex(seconds > 0 ? "0 of [0-9]+ differ, of [0-9]+"

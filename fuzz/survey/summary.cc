@@ -8,7 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "corpus/bucket.h"
-#include "fuzz/survey/schedule.h"
+#include "fuzz/ask/stage.h"
+#include "fuzz/survey/agenda.h"
 #include "sim/operation.h"
 #include "triage/diagnosis/diagnosis.h"
 #include "triage/probe/probe.h"
@@ -133,7 +134,7 @@ class Summarizer {
     if (result.trapped) {
       const bool hangs = absl::IsDeadlineExceeded(result.status);
       row.troubles.push_back({hangs ? SurveyTrouble::kHangs : SurveyTrouble::kTraps, where,
-                              absl::StrCat(message, "; on ", result.trap)});
+                              absl::StrCat(message, "; on ", Name(result.killing))});
     } else if (!result.status.ok() && task.stage != kTrap) {
       row.troubles.push_back({SurveyTrouble::kFails, where, message});
     } else if (result.died_once && task.stage == kQuestions) {

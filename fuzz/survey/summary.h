@@ -24,7 +24,7 @@ struct SurveyRow {
   std::string op, variant;
   bool emulated = false;
   bool modelled = true;  // else layout, repeat and recording are all
-  bool slow = false;     // kSlowPace of fuzz/survey/schedule.h
+  bool slow = false;     // kSlowPace of fuzz/ask/stage.h
   // "agrees", "agrees, of dot products alone", or what is wrong.
   std::string layout = "not asked", repeat = "not asked";
   std::vector<std::string> sizes;     // other sizes whose layout agrees: "m64n16k16"

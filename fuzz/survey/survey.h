@@ -1,13 +1,12 @@
 // A survey: everything that a device can say, in one folder, whatever traps, hangs or is gone on the
-// way. This process never touches the device: another one asks it (fuzz/survey/asker.h), and what
-// that one had answered when it dies is kept.
+// way. This process never touches the device: another one asks it (fuzz/ask/child_worker.h), and
+// what that one had answered when it dies is kept.
 //
 //   answers.log   all results (corpus/survey_log.h)
 //   survey.md     one page, contradictions with the tables first; survey.json says the same
 //   recording/    what others verify without the device (corpus/recordings/recording_folder.h)
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "corpus/survey_record.h"
+#include "fuzz/ask/child_worker.h"
 #include "fuzz/console.h"
 
 namespace mmadiff {
@@ -29,12 +29,6 @@ struct SurveyOptions {
   absl::Duration time = absl::InfiniteDuration();
   absl::Duration patience = absl::Seconds(1);  // before a device that did not open is tried again
 };
-
-// Does a job in a process of its own and hands on what that says. Ok at its natural end, kCancelled
-// when `stop` said so; else it died, hung or failed, and the message says how.
-using TakeMessage = std::function<absl::Status(const SurveyMessage&)>;
-using AskProcess = std::function<absl::Status(const SurveyJob& job, const TakeMessage& take,
-                                              const std::function<bool()>& stop)>;
 
 struct SurveyOutcome {
   SurveyManifest manifest;
@@ -51,7 +45,7 @@ struct SurveyOutcome {
 // survey, device or driver, or one in which another process writes; kNotFound for a device that
 // does not open or has none of the operations; kAborted for a damaged log; kDataLoss for what
 // cannot be written.
-absl::StatusOr<SurveyOutcome> RunSurvey(const SurveyOptions& options, const AskProcess& ask,
+absl::StatusOr<SurveyOutcome> RunSurvey(const SurveyOptions& options, const StartProcess& start,
                                         Console& console);
 
 }  // namespace mmadiff

@@ -12,7 +12,6 @@
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/testing_survey.h"
-#include "fuzz/survey/trap.h"
 #include "fuzz/survey/verify.h"
 
 namespace mmadiff {
@@ -32,7 +31,7 @@ TEST_F(SurveyTest, AGoodDeviceIsAllAskedAndRecorded) {
   EXPECT_THAT(summary.contradictions, IsEmpty());
   ASSERT_THAT(summary.rows, SizeIs(3));
   for (const SurveyRow& row : summary.rows) ExpectComplete(row);
-  EXPECT_EQ(processes, 2);  // identity, and all else
+  EXPECT_EQ(processes, 1);
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(Path("s"))) {
     if (entry.is_regular_file()) files.push_back(entry.path().filename());
@@ -93,8 +92,8 @@ TEST_F(SurveyTest, AHangIsNotTriedAgainAndAgain) {
   EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
               ElementsAre(testing::MatchesRegex(
                   "hangs in layout: hangs; on 1536 dot products, the first .*")));
-  // Identity, all until it hangs, alone, zeros, all after it.
-  EXPECT_EQ(processes, 5);
+  // All until it hangs, alone, zeros, all after it.
+  EXPECT_EQ(processes, 4);
 }
 
 TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
@@ -301,16 +300,6 @@ TEST_F(SurveyTest, TheFolderIsARecordedDevice) {
   EXPECT_EQ((*of_log)->Fingerprint(), (*folder)->Fingerprint());
 }
 
-TEST(SmallestTrap, OfNoKnownInputIsSaid) {
-  const auto survives = [](const SurveyTask&) { return true; };
-  EXPECT_EQ(SmallestTrap({{SurveyStage::kVectors, kTf32Mma, ""}, 1, {}, {"00", "01"}}, survives),
-            "no input that is known: it survives zeros and, asked alone, the 2 dot products, the "
-            "first 00");
-  EXPECT_EQ(SmallestTrap({{SurveyStage::kRun, kFma, ""}, 1, {5, 3}, {}}, survives),
-            "no input that is known: it survives zeros and, asked alone, the 3 cases from "
-            "x86/vfmadd231ss@g3:1:5 on");
-}
-
 TEST_F(SurveyTest, OtherFoldersAreRefused) {
   Survey();
   Console console(Color::kNever, true);
@@ -319,17 +308,17 @@ TEST_F(SurveyTest, OtherFoldersAreRefused) {
                            .seed = 2,
                            .cases = 600,
                            .patience = absl::ZeroDuration()};
-  EXPECT_EQ(RunSurvey(options, Ask(), console).status().code(),
+  EXPECT_EQ(RunSurvey(options, Start(), console).status().code(),
             absl::StatusCode::kFailedPrecondition);
   Put("file", "mine");
   options.folder = Path(".");
-  EXPECT_EQ(RunSurvey(options, Ask(), console).status().code(),
+  EXPECT_EQ(RunSurvey(options, Start(), console).status().code(),
             absl::StatusCode::kFailedPrecondition);
   options.folder = Path("new");
   options.globs = {"sm_90/*"};
-  EXPECT_EQ(RunSurvey(options, Ask(), console).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(RunSurvey(options, Start(), console).status().code(), absl::StatusCode::kNotFound);
   gone = [] { return true; };
-  EXPECT_EQ(RunSurvey(options, Ask(), console).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(RunSurvey(options, Start(), console).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 #include "absl/time/clock.h"
 #include "corpus/test_folder.h"
-#include "fuzz/survey/asker.h"
+#include "fuzz/ask/task_server.h"
 #include "fuzz/survey/files.h"
 #include "fuzz/survey/page.h"
 #include "fuzz/survey/summary.h"
@@ -86,32 +86,38 @@ inline bool HasNan(const Batch& batch) {
                      [](uint64_t a) { return (a & 0x7fff) > 0x7f80; });
 }
 
-// A process that asks is a call here, and its death an exception.
-inline AskProcess AskHere(OpenSpec open) {
-  return [open](const SurveyJob& job, const TakeMessage& take, const std::function<bool()>&) {
+// A process that asks is calls here, and its death an exception.
+class ProcessHere : public AskProcess {
+ public:
+  explicit ProcessHere(OpenSpec open)
+      : server_(std::move(open), [this](const AskReply& reply) { (*take_)(reply); }) {}
+  absl::Status Ask(const AskRequest& request, absl::FunctionRef<void(AskReply)> take,
+                   absl::FunctionRef<bool()>) override {
+    take_ = &take;
     try {
-      return AskSurvey(job, open, [&](const SurveyMessage& message) {
-        const absl::Status s = take(message);
-        if (!s.ok()) throw Died(std::string(s.message()));
-      });
+      server_.Serve(*ParseAskRequest(SerializeRequest(request)));
     } catch (const Died& died) {
       const bool hangs = absl::string_view(died.what()) == "hangs";
       return hangs ? absl::DeadlineExceededError("hangs") : absl::UnavailableError(died.what());
     }
-  };
-}
+    return absl::OkStatus();
+  }
+
+ private:
+  const absl::FunctionRef<void(AskReply)>* take_ = nullptr;
+  TaskServer server_;
+};
 
 class SurveyTest : public TestFolder {
  protected:
-  AskProcess Ask() {
-    const AskProcess ask = AskHere([this](const std::string&) -> EngineOr {
-      if (gone && gone()) return absl::NotFoundError("no such device");
-      return std::make_unique<HostEngine>(
-          std::make_unique<TestDevice>(faults, calls, identity, slow, has_all));
-    });
-    return [this, ask](const SurveyJob& job, const TakeMessage& take, const auto& stop) {
+  StartProcess Start() {
+    return [this]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
       ++processes;
-      return ask(job, take, stop);
+      return std::make_unique<ProcessHere>([this](const std::string&) -> EngineOr {
+        if (gone && gone()) return absl::NotFoundError("no such device");
+        return std::make_unique<HostEngine>(
+            std::make_unique<TestDevice>(faults, calls, identity, slow, has_all));
+      });
     };
   }
 
@@ -122,7 +128,7 @@ class SurveyTest : public TestFolder {
     options.globs = globs;
     options.max_bytes = most_bytes;
     options.time = time;
-    auto outcome = RunSurvey(options, Ask(), console);
+    auto outcome = RunSurvey(options, Start(), console);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     if (!outcome.ok()) return {};
     std::string note;

@@ -1,15 +1,13 @@
-#include "fuzz/survey/ask_task.h"
+#include "fuzz/ask/stage.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
-#include "fuzz/survey/ask_parts.h"
+#include "fuzz/ask/stage_parts.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/probe.h"
@@ -22,23 +20,6 @@ using enum SurveyStage;
 constexpr uint64_t kMostMismatching = 20;  // cases, after which a unit ends
 constexpr int64_t kTriedAtOnce = 256;      // executions
 constexpr double kPairParts = 10;          // of a slow device: its pairs are a sample
-
-// The cases of "STREAM:FIRST:COUNT".
-struct NamedCases {
-  CaseName first;
-  uint64_t count = 0;
-};
-absl::StatusOr<NamedCases> ParseNamedCases(absl::string_view text) {
-  NamedCases cases;
-  const size_t colon = text.rfind(':');
-  if (colon == text.npos || !absl::SimpleAtoi(text.substr(colon + 1), &cases.count)) {
-    return absl::InvalidArgumentError(absl::StrCat("no cases: ", text));
-  }
-  const absl::StatusOr<CaseName> name = ParseCaseName(text.substr(0, colon), Models::kOptional);
-  if (!name.ok()) return name.status();
-  cases.first = *name;
-  return cases;
-}
 
 std::vector<const Question*> QuestionsOf(const SurveyTask& task) {
   std::vector<const Question*> questions;
@@ -156,24 +137,26 @@ absl::Status Explain(Device& device, const CaseStream& stream, const std::string
   return absl::OkStatus();
 }
 
-// Whether the device survives the inputs: "zeros", "STREAM:FIRST:COUNT", or lines.
-absl::Status Trap(Device& device, const Operation& op, const std::string& detail) {
+// Whether the device survives the input.
+absl::Status Trap(Device& device, const Operation& op, const KillingInput& input) {
   Batch batch;
   std::vector<uint64_t> d;
-  if (detail == "zeros") {
+  if (input.kind == KillingInput::kZeros) {
     batch.Resize(op.shape(), 1);
     return device.Run(op, batch, d);
   }
-  if (const absl::StatusOr<NamedCases> cases = ParseNamedCases(detail); cases.ok()) {
-    for (uint64_t done = 0; done < cases->count; done += batch.count) {
-      Generate(cases->first.stream, cases->first.index + done,
-               std::min<int64_t>(kTriedAtOnce, cases->count - done), batch);
+  if (input.kind == KillingInput::kCases) {
+    const absl::StatusOr<CaseName> first = ParseCaseName(input.first, Models::kOptional);
+    if (!first.ok()) return first.status();
+    for (uint64_t done = 0; done < input.count; done += batch.count) {
+      Generate(first->stream, first->index + done,
+               std::min<int64_t>(kTriedAtOnce, input.count - done), batch);
       if (absl::Status s = device.Run(op, batch, d); !s.ok()) return s;
     }
     return absl::OkStatus();
   }
   std::vector<DotProductCase> dots;
-  for (const absl::string_view text : absl::StrSplit(detail, '\n')) {
+  for (const std::string& text : input.lines) {
     const absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, text);
     if (!line.ok()) return line.status();
     dots.push_back(line->dot);
@@ -183,8 +166,14 @@ absl::Status Trap(Device& device, const Operation& op, const std::string& detail
 
 }  // namespace
 
-absl::Status AskTask(const SurveyManifest& manifest, const SurveyTask& task, const SurveyUnit& unit,
-                     Engine& engine, Device& device, SurveyResult& result) {
+bool NeedsModel(SurveyStage stage) {
+  return stage == kVectors || stage == kRun || stage == kPairs || stage == kExplain;
+}
+
+absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request, Engine& engine,
+                      Device& device, SurveyResult& result) {
+  const SurveyTask& task = request.task;
+  const SurveyUnit& unit = request.unit;
   const Operation* op =
       FindOperation(task.op, NeedsModel(task.stage) ? Models::kRequired : Models::kOptional);
   if (op == nullptr) return absl::NotFoundError(WhyNoOperation(task.op));
@@ -207,7 +196,7 @@ absl::Status AskTask(const SurveyManifest& manifest, const SurveyTask& task, con
     case kExplain:
       return Explain(device, stream, task.detail, result);
     case kTrap:
-      return Trap(device, *op, task.detail);
+      return Trap(device, *op, request.input);
   }
   return absl::InternalError("no stage of a survey");
 }

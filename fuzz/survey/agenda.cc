@@ -1,7 +1,10 @@
-#include "fuzz/survey/schedule.h"
+#include "fuzz/survey/agenda.h"
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
+#include "fuzz/ask/drop.h"
+#include "fuzz/ask/stage.h"
 #include "sim/operation.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/questions.h"
@@ -21,6 +24,7 @@ constexpr struct {
 constexpr double kShortUnit = .5, kLongUnit = 2;  // seconds
 constexpr uint64_t kMostUnitDotProducts = 1 << 30;
 constexpr double kPartSeconds = 3;  // of a slow device
+constexpr uint64_t kLogShare = 2;   // of --max_bytes
 constexpr int kMostTraps = 3;       // of a row
 constexpr int kMostLosses = 2;      // of the device, after a row was asked
 
@@ -65,10 +69,6 @@ bool HasPairs(const std::string& name) {
 
 }  // namespace
 
-bool NeedsModel(SurveyStage stage) {
-  return stage == kVectors || stage == kRun || stage == kPairs || stage == kExplain;
-}
-
 std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
   std::vector<SurveyTask> single;
   for (const Question& q : Questions()) {
@@ -79,7 +79,34 @@ std::vector<SurveyTask> SingleQuestions(const SurveyTask& questions) {
   return single;
 }
 
-SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manifest) {
+std::vector<SurveyResult> StoredOf(const TaskResult& result) {
+  const SurveyTask& name = std::get<StageTask>(result.task.what).name;
+  SurveyResult whole;
+  if (const auto* answer = std::get_if<SurveyResult>(&result.answer)) whole = *answer;
+  std::vector<SurveyResult> stored;
+  if (whole.unfinished && !result.status.ok()) {
+    whole.status = absl::OkStatus();
+    stored.push_back(std::exchange(whole, {}));
+  }
+  whole.task = name;
+  const bool ends = result.status.ok() || IsOfOperation(result.status) || result.drop.has_value();
+  if (result.asked_again || !ends) return stored;
+  whole.died_once = result.died_once;
+  whole.status = result.status;
+  if (result.drop.has_value()) {
+    const DropCause cause = result.drop->cause;
+    whole.trapped = cause == DropCause::kCrashes || cause == DropCause::kHangs;
+    whole.killing = result.drop->input;
+    if (cause == DropCause::kDeviceGone) {
+      whole.task = {SurveyStage::kTrap, name.op, name.variant, 0, kDeviceGone};
+    }
+  }
+  stored.push_back(std::move(whole));
+  return stored;
+}
+
+SurveyAgenda::SurveyAgenda(const SurveyManifest& manifest, absl::Duration total, Console* console)
+    : manifest_(manifest), total_(total), console_(console) {
   const auto instructions = InOrderOfValue(manifest);
   const auto add = [this](SurveyStage stage, const std::string& op, const std::string& variant) {
     if (NeedsModel(stage) && FindUnmodelled(op) != nullptr) return;
@@ -110,34 +137,34 @@ SurveySchedule::SurveySchedule(const SurveyManifest& manifest) : manifest_(manif
   }
 }
 
-void SurveySchedule::Done(const SurveyResult& result) {
+void SurveyAgenda::Done(const SurveyResult& result) {
+  ++results_;
   const SurveyTask& task = result.task;
   const Row row = {task.op, task.variant};
   if (result.unfinished && !HasParts(task.stage)) return Explain(result);
   done_.insert(task);
   if (result.unfinished) AddPart(result);
   if (task.stage == kLayout && result.pace > kSlowPace) SetSlow(row, result.pace);
-  if (task.stage == kTrap) {
-    if (task.detail == kDeviceGone && ++lost_[row] >= kMostLosses) excluded_.insert(row);
-    return;
-  }
-  const bool elsewhere = task.stage == kLayout && !result.answers.empty() &&
-                         result.answers.front().agreement != Agreement::kAgrees;
-  const bool changing = task.stage == kRepeat && !result.answers.empty() &&
-                        result.answers.front().agreement != Agreement::kAgrees;
-  const bool hangs = absl::IsDeadlineExceeded(result.status);
-  if (result.trapped) ++traps_[row];
-  const bool lost = result.trapped && (task.stage == kLayout || hangs || traps_[row] >= kMostTraps);
-  if (elsewhere || changing || lost || (!result.status.ok() && !result.trapped)) {
-    excluded_.insert(row);
-  }
+  const bool dropped = Drops(result);
+  if (dropped) excluded_.insert(row);
+  if (task.stage == kTrap) return;
   for (auto& [run_row, run] : runs_) {
     if (task.stage == kRun && run_row == row) Count(result, run);
   }
-  if (!elsewhere && !changing) Explain(result);
+  if (!dropped) Explain(result);
 }
 
-void SurveySchedule::SetSlow(const Row& row, double pace) {
+// A row goes on after the first inputs that crash it, but after its layout, and after the first loss
+// of the device.
+bool SurveyAgenda::Drops(const SurveyResult& result) {
+  const std::optional<DropCause> cause = CauseOf(result);
+  const Row row = {result.task.op, result.task.variant};
+  if (cause == DropCause::kDeviceGone) return ++lost_[row] >= kMostLosses;
+  if (cause != DropCause::kCrashes) return cause.has_value();
+  return ++traps_[row] >= kMostTraps || result.task.stage == kLayout;
+}
+
+void SurveyAgenda::SetSlow(const Row& row, double pace) {
   slow_.insert(row);
   for (auto& [run_row, run] : runs_) {
     const Operation* op = FindOperation(run.instruction->name);
@@ -161,14 +188,14 @@ void SurveySchedule::SetSlow(const Row& row, double pace) {
 }
 
 // After the parts of other rows.
-void SurveySchedule::AddPart(const SurveyResult& result) {
+void SurveyAgenda::AddPart(const SurveyResult& result) {
   SurveyTask part = result.task;
   ++part.number;
   begin_[part] = result.next;
   tasks_[static_cast<int>(part.stage)].push_back(std::move(part));
 }
 
-void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
+void SurveyAgenda::Count(const SurveyResult& result, Run& run) const {
   run.number = std::max(run.number, result.task.number + 1);
   run.first = result.first_case + result.cases;
   run.seconds += result.seconds;
@@ -183,7 +210,7 @@ void SurveySchedule::Count(const SurveyResult& result, Run& run) const {
                (manifest_.cases > 0 && run.first >= manifest_.cases);
 }
 
-SurveyUnit SurveySchedule::UnitOf(const SurveyTask& task) const {
+SurveyUnit SurveyAgenda::UnitOf(const SurveyTask& task) const {
   if (task.stage != kRun) {
     const auto begin = begin_.find(task);
     const bool slow = slow_.contains({task.op, task.variant});
@@ -198,7 +225,7 @@ SurveyUnit SurveySchedule::UnitOf(const SurveyTask& task) const {
   return {};
 }
 
-void SurveySchedule::Explain(const SurveyResult& result) {
+void SurveyAgenda::Explain(const SurveyResult& result) {
   const SurveyTask& task = result.task;
   std::string subject = result.first_mismatch;
   for (const SurveyLine& line : result.lines) {
@@ -218,7 +245,7 @@ void SurveySchedule::Explain(const SurveyResult& result) {
   all.push_back({kExplain, task.op, task.variant, static_cast<uint64_t>(task.stage), subject});
 }
 
-std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage, bool lost) const {
+std::optional<SurveyTask> SurveyAgenda::NextOf(SurveyStage stage, bool lost) const {
   if (stage == kRun) {
     const std::pair<Row, Run>* next = nullptr;
     for (const auto& entry : runs_) {
@@ -239,7 +266,48 @@ std::optional<SurveyTask> SurveySchedule::NextOf(SurveyStage stage, bool lost) c
   return std::nullopt;
 }
 
-std::optional<SurveyTask> SurveySchedule::Next(double elapsed, double total) const {
+std::optional<Task> SurveyAgenda::Next(absl::Duration elapsed) {
+  const double total = total_ < absl::InfiniteDuration() ? absl::ToDoubleSeconds(total_) : 0;
+  const std::optional<SurveyTask> name = Choose(absl::ToDoubleSeconds(elapsed), total);
+  if (!name.has_value()) return std::nullopt;
+  return TaskOf(*name);
+}
+
+Task SurveyAgenda::TaskOf(const SurveyTask& name) {
+  asked_ = name.Text();
+  const size_t row = numbers_.try_emplace({name.op, name.variant}, numbers_.size()).first->second;
+  return {row, StageTask{name, UnitOf(name)}};
+}
+
+absl::StatusOr<std::vector<Task>> SurveyAgenda::Take(TaskResult result) {
+  for (const SurveyResult& stored : StoredOf(result)) Done(stored);
+  return std::vector<Task>();
+}
+
+std::vector<Task> SurveyAgenda::Again(const TaskResult& failed) {
+  SurveyTask name = std::get<StageTask>(failed.task.what).name;
+  std::vector<Task> again;
+  if (name.stage == kQuestions && name.detail.empty()) {
+    for (const SurveyTask& single : SingleQuestions(name)) again.push_back(TaskOf(single));
+  }
+  for (const SurveyResult& part : StoredOf(failed)) {
+    Done(part);
+    if (HasParts(name.stage)) ++name.number;
+  }
+  if (again.empty()) again.push_back(TaskOf(name));
+  return again;
+}
+
+bool SurveyAgenda::GivesUp(const Task& task) const {
+  return IsExcluded(std::get<StageTask>(task.what).name);
+}
+
+void SurveyAgenda::ShowProgress() {
+  if (console_ == nullptr) return;
+  console_->Status(absl::StrCat(asked_, ", ", results_, " done"), false);
+}
+
+std::optional<SurveyTask> SurveyAgenda::Choose(double elapsed, double total) const {
   if (total > 0 && elapsed >= total) return std::nullopt;
   for (const bool lost : {false, true}) {
     if (std::optional<SurveyTask> task = NextOf(kExplain, lost)) return task;
@@ -253,7 +321,7 @@ std::optional<SurveyTask> SurveySchedule::Next(double elapsed, double total) con
   return std::nullopt;
 }
 
-std::vector<SurveyTask> SurveySchedule::Pending() const {
+std::vector<SurveyTask> SurveyAgenda::Pending() const {
   std::vector<SurveyTask> pending;
   for (const SurveyTask& task : tasks_[static_cast<int>(kExplain)]) {
     if (!done_.contains(task)) pending.push_back(task);
@@ -272,7 +340,7 @@ std::vector<SurveyTask> SurveySchedule::Pending() const {
   return pending;
 }
 
-std::vector<SurveyTask> SurveySchedule::GivenUp() const {
+std::vector<SurveyTask> SurveyAgenda::GivenUp() const {
   std::vector<SurveyTask> given_up;
   for (const auto& [stage, share] : kShares) {
     for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
@@ -285,5 +353,16 @@ std::vector<SurveyTask> SurveySchedule::GivenUp() const {
   }
   return given_up;
 }
+
+absl::Status SurveyTaskLog::Append(const TaskResult& result) {
+  absl::Status durable;
+  for (SurveyResult& stored : StoredOf(result)) {
+    durable.Update(log_.Append(stored));
+    results_.push_back(std::move(stored));
+  }
+  return durable;
+}
+
+bool SurveyTaskLog::full() const { return log_.bytes() > max_bytes_ / kLogShare; }
 
 }  // namespace mmadiff

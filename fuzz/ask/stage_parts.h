@@ -6,7 +6,6 @@
 #include "corpus/survey_record.h"
 #include "device/device.h"
 #include "fuzz/engine.h"
-#include "fuzz/survey/schedule.h"
 
 namespace mmadiff {
 

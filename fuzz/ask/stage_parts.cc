@@ -1,4 +1,4 @@
-#include "fuzz/survey/ask_parts.h"
+#include "fuzz/ask/stage_parts.h"
 
 #include <algorithm>
 #include <string>

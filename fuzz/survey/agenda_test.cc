@@ -1,5 +1,5 @@
 // What a survey does next: value first, rows in turn, and nothing of a row that cannot answer.
-#include "fuzz/survey/schedule.h"
+#include "fuzz/survey/agenda.h"
 
 #include <gmock/gmock.h>
 
@@ -43,17 +43,17 @@ SurveyResult Answered(const SurveyTask& task, Agreement agreement = Agreement::k
 }
 
 // Does all until `total` seconds are over, one second each.
-std::vector<SurveyTask> DoAll(SurveySchedule& schedule, double total, size_t most = 10000) {
+std::vector<SurveyTask> DoAll(SurveyAgenda& agenda, double total, size_t most = 10000) {
   std::vector<SurveyTask> done;
   while (done.size() < most) {
-    const auto task = schedule.Next(static_cast<double>(done.size()), total);
+    const auto task = agenda.Choose(static_cast<double>(done.size()), total);
     if (!task.has_value()) break;
     SurveyResult result = Answered(*task);
     if (task->stage == kRun) {
-      result.first_case = schedule.UnitOf(*task).first;
-      result.cases = schedule.UnitOf(*task).count;
+      result.first_case = agenda.UnitOf(*task).first;
+      result.cases = agenda.UnitOf(*task).count;
     }
-    schedule.Done(result);
+    agenda.Done(result);
     done.push_back(*task);
   }
   return done;
@@ -65,34 +65,34 @@ std::map<SurveyStage, int> Count(const std::vector<SurveyTask>& tasks) {
   return count;
 }
 
-TEST(Schedule, WithAnEndEverythingIsDoneInTheOrderOfValue) {
+TEST(SurveyAgenda, WithAnEndEverythingIsDoneInTheOrderOfValue) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 25);
-  SurveySchedule schedule(manifest);
-  const std::vector<SurveyTask> done = DoAll(schedule, 0);
+  SurveyAgenda agenda(manifest);
+  const std::vector<SurveyTask> done = DoAll(agenda, 0);
   std::vector<SurveyStage> stages;
   for (const SurveyTask& task : done) stages.push_back(task.stage);
   EXPECT_THAT(stages, ElementsAre(kLayout, kLayout, kRepeat, kRepeat, kQuestions, kQuestions,
                                   kVectors, kVectors, kRun, kRun, kRun, kRun, kRun, kRun,
                                   kRecording, kRecording, kPairs));
-  EXPECT_THAT(schedule.Pending(), IsEmpty());
+  EXPECT_THAT(agenda.Pending(), IsEmpty());
   EXPECT_EQ(done.back().op, kFp8);  // whose operands are narrow
 }
 
-TEST(Schedule, ModelsNotSeenYetComeFirst) {
+TEST(SurveyAgenda, ModelsNotSeenYetComeFirst) {
   const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   std::vector<std::string> ops;
-  for (const SurveyTask& task : DoAll(schedule, 0, 3)) ops.push_back(task.op);
+  for (const SurveyTask& task : DoAll(agenda, 0, 3)) ops.push_back(task.op);
   const bool same = SameModel(FindOperation(kF16)->model, FindOperation(kSameModel)->model);
   EXPECT_EQ(ops, same ? std::vector<std::string>({kF16, kFp8, kSameModel})
                       : std::vector<std::string>({kF16, kSameModel, kFp8}));
 }
 
-TEST(Schedule, OtherSizesAndSourcesHaveALayout) {
+TEST(SurveyAgenda, OtherSizesAndSourcesHaveALayout) {
   const SurveyManifest manifest = Manifest({kWgmma}, 10);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   std::vector<std::string> layouts;
-  for (const SurveyTask& task : DoAll(schedule, 0)) {
+  for (const SurveyTask& task : DoAll(agenda, 0)) {
     if (task.stage == kLayout) layouts.push_back(task.op.substr(6) + task.variant);
   }
   EXPECT_THAT(
@@ -106,11 +106,11 @@ TEST(Schedule, OtherSizesAndSourcesHaveALayout) {
 }
 
 // A run has no end, so every other stage must get its time before it, whatever the total.
-TEST(Schedule, TimeIsSpreadOverStagesAndRows) {
+TEST(SurveyAgenda, TimeIsSpreadOverStagesAndRows) {
   const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
   for (const double total : {40., 100., 1000.}) {
-    SurveySchedule schedule(manifest);
-    const std::vector<SurveyTask> done = DoAll(schedule, total);
+    SurveyAgenda agenda(manifest);
+    const std::vector<SurveyTask> done = DoAll(agenda, total);
     EXPECT_EQ(done.size(), total);
     std::map<SurveyStage, int> count = Count(done);
     for (const SurveyStage stage : {kLayout, kRepeat, kQuestions, kVectors, kRecording}) {
@@ -120,23 +120,23 @@ TEST(Schedule, TimeIsSpreadOverStagesAndRows) {
     std::map<std::string, int> units;
     for (const SurveyTask& task : done) units[task.op] += task.stage == kRun;
     EXPECT_LE(std::abs(units[kF16] - units[kFp8]), 1);
-    EXPECT_THAT(schedule.Pending(), IsEmpty());  // each run has begun
+    EXPECT_THAT(agenda.Pending(), IsEmpty());  // each run has begun
   }
 }
 
-TEST(Schedule, AStageThatTakesTooLongLeavesTimeForTheNext) {
+TEST(SurveyAgenda, AStageThatTakesTooLongLeavesTimeForTheNext) {
   const SurveyManifest manifest = Manifest({kF16, kSameModel, kFp8});
-  SurveySchedule schedule(manifest);
-  const std::vector<SurveyTask> done = DoAll(schedule, 10);  // 3 layouts are over a quarter
+  SurveyAgenda agenda(manifest);
+  const std::vector<SurveyTask> done = DoAll(agenda, 10);  // 3 layouts are over a quarter
   std::map<SurveyStage, int> count = Count(done);
   EXPECT_EQ(count[kLayout], 3);
   EXPECT_GE(count[kRepeat], 1);
   EXPECT_GE(count[kQuestions], 1);
   EXPECT_GE(count[kRun], 1);
-  EXPECT_THAT(schedule.Pending(), Not(IsEmpty()));
+  EXPECT_THAT(agenda.Pending(), Not(IsEmpty()));
 }
 
-TEST(Schedule, ARowThatCannotAnswerIsAskedNothingMore) {
+TEST(SurveyAgenda, ARowThatCannotAnswerIsAskedNothingMore) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
   SurveyResult elsewhere = Answered({kLayout, kF16, ""}, Agreement::kContradicts);
   SurveyResult changing = Answered({kRepeat, kF16, ""}, Agreement::kContradicts);
@@ -145,81 +145,81 @@ TEST(Schedule, ARowThatCannotAnswerIsAskedNothingMore) {
   trapped.status = absl::DeadlineExceededError("hangs");
   failed.status = absl::InternalError("no");
   for (const SurveyResult& result : {elsewhere, changing, trapped, failed}) {
-    SurveySchedule schedule(manifest);
-    schedule.Done(result);
-    EXPECT_TRUE(schedule.IsExcluded({kRun, kF16, ""}));
-    for (const SurveyTask& task : DoAll(schedule, 0)) EXPECT_EQ(task.op, kFp8) << task.Text();
-    EXPECT_THAT(schedule.Pending(), IsEmpty());
+    SurveyAgenda agenda(manifest);
+    agenda.Done(result);
+    EXPECT_TRUE(agenda.IsExcluded({kRun, kF16, ""}));
+    for (const SurveyTask& task : DoAll(agenda, 0)) EXPECT_EQ(task.op, kFp8) << task.Text();
+    EXPECT_THAT(agenda.Pending(), IsEmpty());
   }
 }
 
-TEST(Schedule, WhatARowThatFailsWasNotAskedIsSaid) {
+TEST(SurveyAgenda, WhatARowThatFailsWasNotAskedIsSaid) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
-  SurveySchedule schedule(manifest);
-  EXPECT_THAT(schedule.GivenUp(), IsEmpty());
-  for (const SurveyStage stage : {kLayout, kRepeat}) schedule.Done(Answered({stage, kF16, ""}));
+  SurveyAgenda agenda(manifest);
+  EXPECT_THAT(agenda.GivenUp(), IsEmpty());
+  for (const SurveyStage stage : {kLayout, kRepeat}) agenda.Done(Answered({stage, kF16, ""}));
   SurveyResult fails = Answered({kQuestions, kF16, ""});
   fails.status = absl::DataLossError("no answer");
-  schedule.Done(fails);
-  EXPECT_THAT(schedule.GivenUp(),
+  agenda.Done(fails);
+  EXPECT_THAT(agenda.GivenUp(),
               ElementsAre(SurveyTask{kVectors, kF16, ""}, SurveyTask{kRecording, kF16, ""},
                           SurveyTask{kRun, kF16, ""}));
-  EXPECT_THAT(schedule.Pending(), Not(Contains(SurveyTask{kVectors, kF16, ""})));
+  EXPECT_THAT(agenda.Pending(), Not(Contains(SurveyTask{kVectors, kF16, ""})));
 }
 
-TEST(Schedule, WhatTrapsLeavesTheOthersToTheThird) {
+TEST(SurveyAgenda, WhatTrapsLeavesTheOthersToTheThird) {
   const SurveyManifest manifest = Manifest({kF16}, 10);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   const std::vector<SurveyTask> single = SingleQuestions({kQuestions, kF16, ""});
   ASSERT_GE(single.size(), 5u);
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(schedule.IsExcluded(single[0])) << i;
+    EXPECT_FALSE(agenda.IsExcluded(single[0])) << i;
     SurveyResult result = Answered(single[i]);
     result.trapped = true;
     result.status = absl::UnavailableError("signal 11");
-    schedule.Done(result);
+    agenda.Done(result);
   }
-  EXPECT_TRUE(schedule.IsExcluded(single[0]));
+  EXPECT_TRUE(agenda.IsExcluded(single[0]));
 }
 
-TEST(Schedule, ARowAfterWhichTheDeviceWasGoneComesLastAndThenNotAtAll) {
+TEST(SurveyAgenda, ARowAfterWhichTheDeviceWasGoneComesLastAndThenNotAtAll) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   SurveyResult gone;
   gone.task = {kTrap, kF16, "", 0, kDeviceGone};
-  schedule.Done(gone);
+  agenda.Done(gone);
   std::vector<std::string> ops;
-  for (const SurveyTask& task : DoAll(schedule, 0)) ops.push_back(task.op);
+  for (const SurveyTask& task : DoAll(agenda, 0)) ops.push_back(task.op);
   EXPECT_EQ(ops.front(), kFp8);
   EXPECT_EQ(ops.back(), kF16);
   EXPECT_TRUE(std::is_sorted(ops.begin(), ops.end(),
                              [](const auto& x, const auto& y) { return x == kFp8 && y == kF16; }));
-  SurveySchedule again(manifest);
+  SurveyAgenda again(manifest);
   again.Done(gone);
   again.Done(gone);
   for (const SurveyTask& task : DoAll(again, 0)) EXPECT_EQ(task.op, kFp8);
 }
 
-TEST(Schedule, WhatDiffersIsExplainedNextAndOncePerStage) {
+TEST(SurveyAgenda, WhatDiffersIsExplainedNextAndOncePerStage) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 40);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   SurveyResult run = Answered({kRun, kF16, "", 0});
   run.mismatches = 3;
   run.first_mismatch = "a case";
-  schedule.Done(run);
-  const auto next = schedule.Next(0, 100);
+  agenda.Done(run);
+  const auto next = agenda.Choose(0, 100);
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(*next, (SurveyTask{kExplain, kF16, "", static_cast<uint64_t>(kRun), "a case"}));
-  schedule.Done(Answered(*next));
+  agenda.Done(Answered(*next));
   run.task.number = 1;
-  schedule.Done(run);
-  EXPECT_EQ(schedule.Next(0, 100)->stage, kLayout);
+  agenda.Done(run);
+  EXPECT_EQ(agenda.Choose(0, 100)->stage, kLayout);
   // No more units of a row that differs, and no sweep of all pairs.
   SurveyResult vectors = Answered({kVectors, kFp8, ""});
   vectors.lines = {{"a", "00", false}, {"b", "01", true}};
-  schedule.Done(vectors);
-  EXPECT_EQ(schedule.Next(0, 100)->detail, "01");
-  std::vector<SurveyTask> rest = DoAll(schedule, 0);
+  agenda.Done(vectors);
+  EXPECT_EQ(agenda.Choose(0, 100)->detail, "01");
+  std::vector<SurveyTask> rest = DoAll(agenda, 0);
   EXPECT_EQ(Count(rest)[kPairs], 0);
   for (const SurveyTask& task : rest) EXPECT_FALSE(task.stage == kRun && task.op == kF16);
 }
@@ -231,12 +231,12 @@ SurveyResult LaidOut(const std::string& op, double pace) {
 }
 
 // Question by question, the rows in turn; a unit takes a few seconds.
-TEST(Schedule, ASlowRowIsAskedInSmallPieces) {
+TEST(SurveyAgenda, ASlowRowIsAskedInSmallPieces) {
   const SurveyManifest manifest = Manifest({kF16, kFp8});
-  SurveySchedule schedule(manifest);
-  for (const char* op : {kF16, kFp8}) schedule.Done(LaidOut(op, .02));
+  SurveyAgenda agenda(manifest);
+  for (const char* op : {kF16, kFp8}) agenda.Done(LaidOut(op, .02));
   std::vector<SurveyTask> questions;
-  for (const SurveyTask& task : DoAll(schedule, 0, 1000)) {
+  for (const SurveyTask& task : DoAll(agenda, 0, 1000)) {
     EXPECT_NE(task.detail, "payloads");
     if (task.stage == kQuestions) questions.push_back(task);
   }
@@ -247,7 +247,7 @@ TEST(Schedule, ASlowRowIsAskedInSmallPieces) {
     EXPECT_EQ(questions[i].detail, questions[i + 1].detail);
   }
   // 128 dot products an execution: 2.56 seconds.
-  SurveySchedule slow(manifest), fast(manifest);
+  SurveyAgenda slow(manifest), fast(manifest);
   slow.Done(LaidOut(kF16, .02));
   fast.Done(LaidOut(kF16, 1e-4));
   EXPECT_EQ(slow.UnitOf({kRun, kF16, ""}).count, 1u);
@@ -258,105 +258,82 @@ TEST(Schedule, ASlowRowIsAskedInSmallPieces) {
   for (const SurveyTask& task : DoAll(fast, 0, 20)) EXPECT_EQ(task.detail, "");
 }
 
-TEST(Schedule, PartsFollowEachOtherBehindThoseOfOtherRows) {
+TEST(SurveyAgenda, PartsFollowEachOtherBehindThoseOfOtherRows) {
   const SurveyManifest manifest = Manifest({kF16, kFp8}, 10);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   std::vector<std::pair<std::string, uint64_t>> parts;  // operation, where it begins
   for (int i = 0; i < 1000; ++i) {
-    const auto task = schedule.Next(i, 0);
+    const auto task = agenda.Choose(i, 0);
     if (!task.has_value()) break;
     SurveyResult result = Answered(*task);
-    result.first_case = schedule.UnitOf(*task).first;
-    result.cases = schedule.UnitOf(*task).count;
+    result.first_case = agenda.UnitOf(*task).first;
+    result.cases = agenda.UnitOf(*task).count;
     if (task->stage == kVectors) {
       parts.emplace_back(task->op, result.first_case);
       result.unfinished = task->number < 2;
       result.next = result.first_case + 7;
     }
-    schedule.Done(Outline(result));
+    agenda.Done(result);
   }
   EXPECT_THAT(parts, ElementsAre(std::pair(kF16, 0), std::pair(kFp8, 0), std::pair(kF16, 7),
                                  std::pair(kFp8, 7), std::pair(kF16, 14), std::pair(kFp8, 14)));
-  EXPECT_THAT(schedule.Pending(), IsEmpty());
+  EXPECT_THAT(agenda.Pending(), IsEmpty());
 }
 
-TEST(Schedule, WhatIsLeftOfAQuestionIsNoAnswer) {
+TEST(SurveyAgenda, WhatIsLeftOfAQuestionIsNoAnswer) {
   const SurveyManifest manifest = Manifest({kF16}, 10);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   SurveyResult result = Answered({kQuestions, kF16, ""});
   result.answers.clear();
   result.unfinished = true;
   result.lines = {{"questions", "00", true}};
-  schedule.Done(result);
-  EXPECT_THAT(schedule.Pending(), Contains(SurveyTask{kQuestions, kF16, ""}));
-  EXPECT_EQ(schedule.Next(0, 0)->stage, kExplain);
+  agenda.Done(result);
+  EXPECT_THAT(agenda.Pending(), Contains(SurveyTask{kQuestions, kF16, ""}));
+  EXPECT_EQ(agenda.Choose(0, 0)->stage, kExplain);
 }
 
-// The process that asks computes what comes next from the outlines alone.
-TEST(Schedule, OutlinesSayAsMuchAsResults) {
-  const SurveyManifest manifest = Manifest({kF16, kFp8, kWgmma}, 40);
-  SurveySchedule full(manifest), outlined(manifest);
-  for (int i = 0; i < 200; ++i) {
-    const auto task = full.Next(i, 0);
-    ASSERT_EQ(task, outlined.Next(i, 0));
-    if (!task.has_value()) break;
-    SurveyResult result =
-        Answered(*task, i % 17 == 5 ? Agreement::kContradicts : Agreement::kAgrees);
-    result.answers[0].lines = {"00", "01"};
-    result.answers[0].differing = i % 5 == 0;
-    result.lines = {{"x", "02", false}, {"y", "03", i % 7 == 0}};
-    if (i % 11 == 3) result.status = absl::InternalError("a long text");
-    result.trapped = i % 13 == 4;
-    result.unfinished = i % 19 == 3;
-    result.next = i;
-    result.pace = i % 3 * .001;
-    full.Done(result);
-    outlined.Done(Outline(result));
-  }
-}
-
-TEST(Schedule, ARunThatTrappedIsNotBegunAgain) {
+TEST(SurveyAgenda, ARunThatTrappedIsNotBegunAgain) {
   const SurveyManifest manifest = Manifest({kF16}, 35);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   SurveyResult result = Answered({kRun, kF16, ""});
   result.trapped = true;
   result.status = absl::UnavailableError("signal 11");
-  schedule.Done(result);
-  EXPECT_FALSE(schedule.IsExcluded({kRun, kF16, ""}));
-  EXPECT_EQ(Count(DoAll(schedule, 0))[kRun], 0);
+  agenda.Done(result);
+  EXPECT_FALSE(agenda.IsExcluded({kRun, kF16, ""}));
+  EXPECT_EQ(Count(DoAll(agenda, 0))[kRun], 0);
 }
 
-TEST(Schedule, UnitsOfARunWithAnEndFollowEachOther) {
+TEST(SurveyAgenda, UnitsOfARunWithAnEndFollowEachOther) {
   const SurveyManifest manifest = Manifest({kF16}, 35);
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   const SurveyTask task = {kRun, kF16, ""};
   uint64_t next = 0;
   for (const uint64_t count : {10, 10, 10, 5, 0}) {
-    EXPECT_EQ(schedule.UnitOf(task).first, next);
-    EXPECT_EQ(schedule.UnitOf(task).count, count);
+    EXPECT_EQ(agenda.UnitOf(task).first, next);
+    EXPECT_EQ(agenda.UnitOf(task).count, count);
     SurveyResult result = Answered(task);
     result.first_case = next;
     result.cases = count;
-    schedule.Done(result);
+    agenda.Done(result);
     next += count;
   }
 }
 
 // One that takes too long would leave no time for the others.
-TEST(Schedule, UnitsOfARunWithoutAnEndTakeASecond) {
+TEST(SurveyAgenda, UnitsOfARunWithoutAnEndTakeASecond) {
   const SurveyManifest manifest = Manifest({kF16});
-  SurveySchedule schedule(manifest);
+  SurveyAgenda agenda(manifest);
   const SurveyTask task = {kRun, kF16, ""};
   uint64_t next = 0, last = 0;
   for (int i = 0; i < 40; ++i) {
-    const SurveyUnit unit = schedule.UnitOf(task);
+    const SurveyUnit unit = agenda.UnitOf(task);
     EXPECT_EQ(unit.first, next);
     last = unit.count;
     SurveyResult result = Answered(task);
     result.first_case = unit.first;
     result.cases = unit.count;
     result.seconds = static_cast<double>(unit.count) / (i < 20 ? 1000 : 100);
-    schedule.Done(result);
+    agenda.Done(result);
     next += unit.count;
     if (i == 19) {
       EXPECT_EQ(last, 640u);

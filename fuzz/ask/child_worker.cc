@@ -1,0 +1,203 @@
+#include "fuzz/ask/child_worker.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "device/child_process.h"
+#include "fuzz/ask/task_server.h"
+#include "fuzz/cases/case_name.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kLengthBytes = 4, kMostBytes = 256 << 20;
+constexpr auto kGrace = absl::Seconds(3);  // of a task that has begun when the time is up
+constexpr double kLeastSeconds = 1e-3;
+
+std::string Framed(const std::string& bytes) {
+  std::string frame;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    frame.push_back(static_cast<char>(bytes.size() >> 8 * i));
+  }
+  return frame + bytes;
+}
+
+absl::StatusOr<size_t> LengthOf(absl::string_view frame) {
+  size_t length = 0;
+  for (size_t i = 0; i < kLengthBytes; ++i) {
+    length |= size_t{static_cast<unsigned char>(frame[i])} << 8 * i;
+  }
+  if (length <= kMostBytes) return length;
+  return absl::DataLossError("a message of no length");
+}
+
+bool IsLast(const AskReply& reply) {
+  return reply.kind == AskReply::kIdentity || reply.kind == AskReply::kResult ||
+         reply.kind == AskReply::kNotOpened;
+}
+
+class ChildProcess : public AskProcess {
+ public:
+  explicit ChildProcess(std::unique_ptr<KeptChild> child) : child_(std::move(child)) {}
+
+  absl::Status Ask(const AskRequest& request, absl::FunctionRef<void(AskReply)> take,
+                   absl::FunctionRef<bool()> stop) override {
+    const std::string frame = Framed(SerializeRequest(request));
+    const auto hear = [&](absl::string_view bytes) { return Hear(bytes, take); };
+    return child_->Ask(frame, hear, stop);
+  }
+
+ private:
+  // Replies out of bytes as they come.
+  absl::StatusOr<Heard> Hear(absl::string_view bytes, absl::FunctionRef<void(AskReply)> take) {
+    buffer_.append(bytes.data(), bytes.size());
+    Heard heard = Heard::kNothing;
+    while (buffer_.size() >= kLengthBytes) {
+      const absl::StatusOr<size_t> length = LengthOf(buffer_);
+      if (!length.ok()) return length.status();
+      if (buffer_.size() - kLengthBytes < *length) break;
+      auto reply = ParseAskReply(absl::string_view(buffer_).substr(kLengthBytes, *length));
+      if (!reply.ok()) return reply.status();
+      buffer_.erase(0, kLengthBytes + *length);
+      heard = IsLast(*reply) ? Heard::kAnswer : Heard::kProgress;
+      take(*std::move(reply));
+    }
+    return heard;
+  }
+
+  const std::unique_ptr<KeptChild> child_;
+  std::string buffer_;
+};
+
+bool IsStopped() { return StopSignal() != 0; }
+
+}  // namespace
+
+StartProcess InChild(const char* verb, absl::Duration timeout) {
+  // This very program, also when its file was replaced since. The limit is also that of a command
+  // and of a kernel that the child waits for.
+  const double limit = absl::ToDoubleSeconds(timeout);
+  const ChildCommand command = {
+      absl::StrCat("exec /proc/", getpid(), "/exe ", verb),
+      {absl::StrCat("MMADIFF_EXEC_TIMEOUT=", limit), absl::StrCat("MMADIFF_GPU_TIMEOUT=", limit)},
+      timeout};
+  return [command]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
+    absl::StatusOr<std::unique_ptr<KeptChild>> child = StartKeptChild(command);
+    if (!child.ok()) return child.status();
+    return std::make_unique<ChildProcess>(*std::move(child));
+  };
+}
+
+absl::Status ServeTasks() {
+  const auto open = [](const std::string& spec) { return OpenEngine(spec); };
+  const auto send = [](const AskReply& reply) {
+    const std::string frame = Framed(SerializeReply(reply));
+    std::fwrite(frame.data(), 1, frame.size(), stdout);
+    std::fflush(stdout);
+  };
+  TaskServer server(open, send);
+  for (std::string bytes(kLengthBytes, 0); std::cin.read(bytes.data(), kLengthBytes);) {
+    const absl::StatusOr<size_t> length = LengthOf(bytes);
+    if (!length.ok()) return length.status();
+    std::string request(*length, 0);
+    std::cin.read(request.data(), static_cast<std::streamsize>(request.size()));
+    const absl::StatusOr<AskRequest> parsed = ParseAskRequest(request);
+    if (!parsed.ok()) return parsed.status();
+    server.Serve(*parsed);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<SurveyManifest> ChildWorker::Identify(const std::string& device, uint64_t seed,
+                                                     const std::vector<std::string>& globs) {
+  SurveyManifest asked;
+  asked.device = device;
+  asked.seed = seed;
+  SetManifest(asked);
+  absl::StatusOr<AskReply> reply = Ask({.identify = globs}, IsStopped);
+  if (!reply.ok()) return reply.status();
+  if (reply->kind == AskReply::kNotOpened) return reply->status;
+  return std::move(reply->identity);
+}
+
+void ChildWorker::SetManifest(const SurveyManifest& manifest) {
+  manifest_ = manifest;
+  told_ = false;
+}
+
+// The last reply. The process is gone after an error.
+absl::StatusOr<AskReply> ChildWorker::Ask(AskRequest request, absl::FunctionRef<bool()> stop) {
+  begun_ = false;
+  if (process_ == nullptr) {
+    absl::StatusOr<std::unique_ptr<AskProcess>> started = start_();
+    if (!started.ok()) return started.status();
+    process_ = *std::move(started);
+    told_ = false;
+  }
+  if (!std::exchange(told_, true)) request.manifest = manifest_;
+  AskReply last;
+  const auto take = [&](AskReply reply) {
+    begun_ |= reply.kind == AskReply::kBegun;
+    if (reply.kind == AskReply::kAsked && !reply.asked.empty()) {
+      asked_ = {.kind = KillingInput::kLines,
+                .first = reply.asked.front(),
+                .count = reply.asked.size(),
+                .lines = std::move(reply.asked)};
+    }
+    last = std::move(reply);
+  };
+  if (absl::Status s = process_->Ask(request, take, stop); !s.ok()) {
+    process_.reset();
+    const bool died = !absl::IsCancelled(s) && !absl::IsDeadlineExceeded(s);
+    return died ? absl::UnavailableError(s.message()) : s;
+  }
+  return last;
+}
+
+TaskResult ChildWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
+  const auto& stage = std::get<StageTask>(task.what);
+  asked_ = {};
+  AskRequest request = {.task = stage.name, .unit = stage.unit, .announce = task.alone};
+  if (stage.name.stage == SurveyStage::kRun) {
+    const CaseStream stream = {&task.op(), &Strategies().front(), manifest_.seed};
+    asked_ = {.kind = KillingInput::kCases,
+              .first = FormatCaseName({stream, stage.unit.first}),
+              .count = stage.unit.count};
+    request.announce = false;
+  }
+  return Do(std::move(task), std::move(request), stop);
+}
+
+TaskResult ChildWorker::Do(Task task, AskRequest request, absl::FunctionRef<bool()> stop) {
+  // The person at the terminal does not wait for a task.
+  const auto must_end = [stop] { return IsStopped() || stop(); };
+  const absl::Duration left = limit_.Left();
+  request.seconds = std::max(kLeastSeconds, absl::ToDoubleSeconds(left + kGrace));
+  TaskResult result;
+  result.task = std::move(task);
+  SurveyResult& answer = result.answer.emplace<SurveyResult>();
+  answer.task = request.task;
+  absl::StatusOr<AskReply> reply = Ask(std::move(request), must_end);
+  if (reply.ok() && reply->kind == AskReply::kResult) answer = std::move(reply->result);
+  result.status = !reply.ok() ? reply.status() : begun_ ? answer.status : reply->status;
+  result.begun = begun_;
+  if (!result.status.ok() && !IsOfOperation(result.status)) Restart();
+  return result;
+}
+
+bool ChildWorker::Kills(const Task& died, const KillingInput& input,
+                        absl::FunctionRef<bool()> stop) {
+  const SurveyTask& name = std::get<StageTask>(died.what).name;
+  Restart();
+  const TaskResult tried =
+      Do(died, {.task = {SurveyStage::kTrap, name.op, name.variant}, .input = input}, stop);
+  return tried.begun &&
+         (absl::IsUnavailable(tried.status) || absl::IsDeadlineExceeded(tried.status));
+}
+
+}  // namespace mmadiff

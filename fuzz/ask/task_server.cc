@@ -1,0 +1,207 @@
+#include "fuzz/ask/task_server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "device/cuda/variant.h"
+#include "device/line_protocol.h"
+#include "device/plain_text.h"
+#include "fuzz/ask/stage.h"
+#include "triage/explain.h"
+#include "triage/verdict.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr size_t kAskedLines = 4096;  // said before the device is asked
+// Of a unit of recorded digests: what others compute again in a fraction of a second.
+constexpr uint64_t kDigestDotProducts = 1 << 16;
+constexpr uint64_t kSmallUnit = 1 << 18;  // dot products of a run's first unit
+
+double Seconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since).count();
+}
+
+// Of a task that a device begins: how fast it is, what it answered while it was slow, and, if
+// people are to know on what it dies, what it is asked before it is asked.
+class ObservedDevice : public Device {
+ public:
+  // `send` may be nullptr. `name`: of the lines.
+  ObservedDevice(Device& device, const SendReply* send, std::string name)
+      : device_(device), send_(send), name_(std::move(name)) {}
+
+  std::string name() const override { return device_.name(); }
+  Identity identity() const override { return device_.identity(); }
+  bool IsSlow() const override { return device_.IsSlow(); }
+  std::vector<std::string> Modes() const override { return device_.Modes(); }
+  void SetMode(absl::string_view mode) override {
+    device_.SetMode(mode);
+    in_mode_ = !mode.empty();
+  }
+  bool StartsAnew() const override { return device_.StartsAnew(); }
+  bool Emulates(const Operation& op) const override { return device_.Emulates(op); }
+  absl::Status Supports(const Operation& op) const override { return device_.Supports(op); }
+
+  double pace() const { return pace_; }
+  // Of slow batches, each dot product once.
+  std::vector<SurveyLine>& lines() { return lines_; }
+
+ private:
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    if (send_ != nullptr) Announce(op, batch);
+    const auto begun = std::chrono::steady_clock::now();
+    absl::Status s = device_.Run(op, batch, d);
+    if (d.empty()) return s;
+    const double pace = Seconds(begun) / static_cast<double>(d.size());
+    if (s.ok()) pace_ = pace_ == 0 ? pace : std::min(pace, pace_);
+    if (pace > kSlowPace && !in_mode_) Keep(op, batch, d);
+    return s;
+  }
+
+  void Announce(const Operation& op, const Batch& batch) {
+    AskReply reply = {.kind = AskReply::kAsked};
+    const int64_t lines = std::min<int64_t>(batch.dot_products(), kAskedLines);
+    for (int64_t i = 0; i < lines; ++i) {
+      reply.asked.push_back(FormatLine(*op.instruction, Extract(batch, i)));
+    }
+    (*send_)(reply);
+  }
+
+  void Keep(const Operation& op, const Batch& batch, const std::vector<uint64_t>& d) {
+    for (size_t i = 0; i < d.size() && lines_.size() < kAskedLines; ++i) {
+      const DotProductCase dot = Extract(batch, static_cast<int64_t>(i));
+      if (!kept_.insert(dot).second) continue;
+      const bool differs = IsModelled(op) && !Gives(op, op.model, dot, d[i]);
+      lines_.push_back({name_, FormatLine(*op.instruction, dot, d[i]), differs});
+    }
+  }
+
+  Device& device_;
+  const SendReply* send_;
+  const std::string name_;
+  bool in_mode_ = false;  // its answers are not those of name()
+  double pace_ = 0;
+  std::vector<SurveyLine> lines_;
+  std::set<DotProductCase> kept_;
+};
+
+// Makes of a result that an error ended what was answered of the task before; nothing may be left.
+void KeepAnswered(std::vector<SurveyLine> lines, SurveyResult& result) {
+  const SurveyStage stage = result.task.stage;
+  if (!HasParts(stage)) {
+    SurveyResult part;
+    part.task = std::move(result.task);
+    part.status = std::move(result.status);
+    part.seconds = result.seconds;
+    // Where the elements are, and what kills, single lines do not say.
+    if (stage != SurveyStage::kLayout && stage != SurveyStage::kTrap) part.lines = std::move(lines);
+    part.dot_products = part.lines.size();
+    part.mismatches = std::ranges::count(part.lines, true, &SurveyLine::differs);
+    result = std::move(part);
+  }
+  result.unfinished = !result.lines.empty() || !result.outputs.empty();
+}
+
+}  // namespace
+
+void TaskServer::Serve(const AskRequest& request) {
+  begun_ = alive_ = Clock::now();
+  limit_ = request.seconds;
+  if (request.manifest.has_value()) manifest_ = *request.manifest;
+  request.identify.empty() ? Do(request) : Identify(request);
+}
+
+bool TaskServer::IsOver() const { return limit_ > 0 && Seconds(begun_) > limit_; }
+
+void TaskServer::SendNotOpened(const absl::Status& s) {
+  AskReply reply = {.kind = AskReply::kNotOpened};
+  reply.status = absl::Status(s.code(), PlainText(s.message()));
+  send_(reply);
+}
+
+absl::StatusOr<Engine*> TaskServer::EngineOf(const std::string& variant) {
+  std::unique_ptr<Engine>& engine = engines_[variant];
+  if (engine != nullptr) return engine.get();
+  EngineOr opened = open_(manifest_.device + variant);
+  if (!opened.ok()) return opened.status();
+  const Identity identity = IdentityOfRun((*opened)->device());
+  const bool known = !manifest_.device_identity.empty();
+  if (variant.empty() && known && !(identity == manifest_.device_identity)) {
+    return absl::UnavailableError(absl::StrCat("it is another device now: ", Name(identity)));
+  }
+  engine = *std::move(opened);
+  // Whoever waits for the device asks this: so it waits, and does not hang.
+  engine->device().StopWhen([this] {
+    if (Seconds(alive_) > 0.5) {
+      alive_ = Clock::now();
+      send_({});
+    }
+    return IsOver();
+  });
+  return engine.get();
+}
+
+void TaskServer::Identify(const AskRequest& request) {
+  const absl::StatusOr<Engine*> engine = EngineOf("");
+  if (!engine.ok()) return SendNotOpened(engine.status());
+  Device& device = (*engine)->device();
+  AskReply reply = {.kind = AskReply::kIdentity};
+  reply.identity.device = PlainLine(device.name());
+  reply.identity.device_identity = IdentityOfRun(device);
+  std::vector<const Operation*> ops;
+  for (const std::string& glob : request.identify) {
+    for (const Operation* op : MatchOperations(glob, Models::kOptional)) {
+      if (std::find(ops.begin(), ops.end(), op) == ops.end()) ops.push_back(op);
+    }
+  }
+  for (const Operation* op : ops) {
+    if (!device.Supports(*op).ok()) continue;
+    const CaseStream stream = {op, &Strategies().front(), manifest_.seed};
+    SurveyManifest::Instruction& added = reply.identity.instructions.emplace_back();
+    added.name = op->name;
+    added.emulated = device.Emulates(*op);
+    if (absl::StartsWith(device.name(), "cuda:") && !absl::StrContains(device.name(), ',')) {
+      for (const Variant& v : VariantsOf(*op->instruction)) {
+        if (const std::string suffix = SuffixOf(v); !suffix.empty()) {
+          added.variants.push_back(suffix);
+        }
+      }
+    }
+    const uint64_t small = std::max<uint64_t>(1, kSmallUnit / op->shape().d_words());
+    added.unit_cases = std::min((*engine)->UnitCases(stream, UnitOf::kRun), small);
+    added.digest_cases = std::max<uint64_t>(1, kDigestDotProducts / op->shape().d_words());
+  }
+  send_(reply);
+}
+
+void TaskServer::Do(const AskRequest& request) {
+  const SurveyTask& task = request.task;
+  const absl::StatusOr<Engine*> opened = EngineOf(task.variant);
+  if (!opened.ok()) return SendNotOpened(opened.status());
+  Engine& engine = **opened;
+  send_({.kind = AskReply::kBegun});
+  AskReply reply = {.kind = AskReply::kResult};
+  SurveyResult& result = reply.result;
+  result.task = task;
+  ObservedDevice device(engine.device(), request.announce ? &send_ : nullptr, Name(task.stage));
+  HostEngine observed(device);
+  Engine& asked = engine.resident() ? engine : observed;
+  const Clock::time_point begun = Clock::now();
+  const absl::Status s = AskStage(manifest_, request, asked, device, result);
+  result.seconds = Seconds(begun);
+  result.pace = device.pace();
+  result.status = absl::Status(s.code(), PlainText(s.message()));
+  std::string hardware = Name(engine.device().hardware());
+  if (hardware != hardware_) result.hardware = hardware_ = std::move(hardware);
+  if (!s.ok() && !IsOfOperation(s)) KeepAnswered(std::move(device.lines()), result);
+  send_(reply);
+}
+
+}  // namespace mmadiff

@@ -1,0 +1,51 @@
+// The process that asks a device for another one: it may die or hang, and takes nothing with it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "corpus/survey_record.h"
+#include "fuzz/engine.h"
+
+namespace mmadiff {
+
+using SendReply = std::function<void(const AskReply&)>;
+
+// Opens a device specification; tests open others than OpenEngine().
+using OpenSpec = std::function<EngineOr(const std::string& spec)>;
+
+class TaskServer {
+ public:
+  // `send` is called during Serve() alone.
+  TaskServer(OpenSpec open, SendReply send) : open_(std::move(open)), send_(std::move(send)) {}
+
+  // The first request has a manifest: its device is opened, and must be the one of its identity
+  // unless that is empty. The last reply is an identity, a result, or that the device does not open.
+  void Serve(const AskRequest& request);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Identify(const AskRequest& request);
+  void Do(const AskRequest& request);
+  void SendNotOpened(const absl::Status& s);
+  // The engine behind the device specification with the variant.
+  absl::StatusOr<Engine*> EngineOf(const std::string& variant);
+  // Whether the task must end.
+  bool IsOver() const;
+
+  const OpenSpec open_;
+  const SendReply send_;
+  SurveyManifest manifest_;
+  std::map<std::string, std::unique_ptr<Engine>> engines_;  // by variant
+  std::string hardware_;                                    // that was said
+  double limit_ = 0;                                        // seconds for the request; 0: none
+  Clock::time_point begun_, alive_;
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,31 @@
+#include "fuzz/output/error_meaning.h"
+
+#include <algorithm>
+
+namespace mmadiff {
+namespace {
+
+using enum absl::StatusCode;
+
+constexpr ErrorMeaning kErrors[] = {
+    {kNotFound, Verdict::kNotHere, DropCause::kLacks},
+    {kFailedPrecondition, Verdict::kUsage, DropCause::kLayout},
+    {kDataLoss, Verdict::kHarmed, DropCause::kGarbled, true},
+    {kUnavailable, Verdict::kEarly, DropCause::kCrashes, true},
+    {kDeadlineExceeded, Verdict::kEarly, DropCause::kHangs, true},
+    {kCancelled, Verdict::kEarly, DropCause::kFails},
+    {kInvalidArgument, Verdict::kUsage, DropCause::kFails},
+    {kAlreadyExists, Verdict::kUsage, DropCause::kFails},
+    {kAborted, Verdict::kHarmed, DropCause::kFails},
+    {kOutOfRange, Verdict::kNothing, DropCause::kFails},
+    {kUnknown, Verdict::kRowFailed, DropCause::kFails},  // and all others
+};
+
+}  // namespace
+
+const ErrorMeaning& MeaningOf(absl::StatusCode code) {
+  return *std::find_if(std::begin(kErrors), std::end(kErrors) - 1,
+                       [code](const ErrorMeaning& error) { return error.code == code; });
+}
+
+}  // namespace mmadiff
