@@ -14,7 +14,7 @@
 #include "corpus/line_checksum.h"
 #include "corpus/regression_case.h"
 #include "device/line_protocol.h"
-#include "device/threads.h"
+#include "fuzz/ask/dispatcher.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -75,14 +75,17 @@ class AnswerFiles {
   const std::string date_;
 };
 
-class Prober {
+// Stage by stage; answers are given on in the order of rows.
+class ProbeAgenda : public Agenda {
  public:
-  Prober(const ProberOptions& options, Engine& engine, const OnAnswer& answered, Console& console)
+  ProbeAgenda(const ProberOptions& options, Engine& first, int workers, const OnAnswer& answered,
+              Console& console)
       : options_(options),
-        engines_(engine, options.threads, options.open, [] { return StopSignal() != 0; }),
+        workers_(workers),
+        slow_(first.device().IsSlow()),
         answered_(answered),
         console_(console),
-        files_(options.folder, engine.device()) {
+        files_(options.folder, first.device()) {
     for (const Question* q : options.questions) {
       if (q->method == Method::kPairs) {
         pairs_ = q;
@@ -90,123 +93,125 @@ class Prober {
         (q->method == Method::kLayout ? layout_ : others_).push_back(q);
       }
     }
+    Begin(Stage::kLayouts, options.ops);
   }
 
-  absl::StatusOr<ProberOutcome> Run() {
-    if (absl::Status s = AskLayouts(); !s.ok()) return s;
-    if (absl::Status s = AskOthers(); !s.ok()) return s;
-    if (absl::Status s = AskPairs(); !s.ok()) return s;
+  std::optional<Task> Next(absl::Duration) override {
+    while (stage_ != Stage::kPairs && given_on_ == next_ && NoneLeft()) EndStage();
+    if (stage_ != Stage::kPairs) return NextQuestions();
+    if (pair_ >= with_pairs_.size() || sweeping_ == workers_) return std::nullopt;
+    const auto& [op, model] = with_pairs_[pair_];
+    if (sweep_ == nullptr) {  // with its share of the time that is left
+      console_.Status(absl::StrCat("pairs of ", op->name), false);
+      const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
+      const auto ops = static_cast<int64_t>(with_pairs_.size() - pair_);
+      sweep_ = SweeperOf(*op, model, TimeLimit::After(left / ops), slow_);
+    }
+    ++sweeping_;
+    return Task{RowOf(*op), PairsTask{op, sweep_}};
+  }
+
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override {
+    const absl::Status s = stage_ == Stage::kPairs ? TakePairs() : TakeAnswers(std::move(result));
+    if (!s.ok()) return s;
+    return std::vector<Task>();
+  }
+
+  ProberOutcome Finish() && {
+    if (stage_ != Stage::kPairs) EndStage();
+    std::ranges::copy(ops_, std::back_inserter(outcome_.late));  // of the stage that did not begin
     return std::move(outcome_);
   }
 
  private:
-  struct OperationModel {
-    const Operation* op;
-    Model model;  // with what the device taught
-  };
+  enum class Stage { kLayouts, kOthers, kPairs };
 
-  absl::Status AskLayouts() {
-    const auto ask = [this](Engine& engine, const Operation& op) {
-      return ProbeOperation(engine.device(), op, layout_);
-    };
-    return AskAll(options_.ops, ask, [this](const Operation& op, const OperationAnswers& answers) {
-      const std::vector<ProbeAnswer>& all = answers.answers;
-      if (all.empty() || all.front().agreement == Agreement::kAgrees) {
-        good_.push_back(&op);
-      } else {
-        outcome_.dropped.push_back(absl::InternalError("layout"));
-      }
-    });
+  void Begin(Stage stage, std::vector<const Operation*> ops) {
+    stage_ = stage;
+    ops_ = std::move(ops);
+    results_.assign(ops_.size(), std::nullopt);
+    next_ = given_on_ = 0;
   }
 
-  absl::Status AskOthers() {
-    const auto ask = [this](Engine& engine,
-                            const Operation& op) -> absl::StatusOr<OperationAnswers> {
-      // Of a GPU, its self-test; what others cannot answer twice is a question.
-      const bool tries = engine.resident() && (!others_.empty() || pairs_ != nullptr);
-      const absl::Status tried =
-          tries ? engine.Try({&op, &Strategies().front(), 1}) : absl::OkStatus();
-      if (!tried.ok()) return tried;
-      std::vector<const Question*> questions = others_;
-      if (!IsModelled(op) && pairs_ != nullptr) questions.push_back(pairs_);  // it stays open
-      return ProbeOperation(engine.device(), op, questions);
-    };
-    return AskAll(good_, ask, [this](const Operation& op, const OperationAnswers& answers) {
-      if (pairs_ == nullptr || !HasOperandSweep(op)) return;
-      const bool lost = std::ranges::any_of(
-          answers.answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
-      if (lost) {  // every pair would differ
-        answered_(op, {.question = pairs_,
-                       .answer = "not asked",
-                       .decides = "nothing gives all answers to the other questions",
-                       .agreement = Agreement::kOpen});
-      } else {
-        with_pairs_.push_back({&op, answers.model});
-      }
-    });
+  // What it did not reach is late.
+  void EndStage() {
+    for (; given_on_ < ops_.size(); ++given_on_) {
+      if (!results_[given_on_].has_value()) outcome_.late.push_back(ops_[given_on_]);
+    }
+    const bool layouts = stage_ == Stage::kLayouts;
+    Begin(layouts ? Stage::kOthers : Stage::kPairs, std::exchange(good_, {}));
   }
 
-  // Has `ask` ask about each operation, in all threads, and gives `answered` the answers, in order:
-  // what was dropped has none, nor what is late, which the first never is.
-  absl::Status AskAll(
-      const std::vector<const Operation*>& ops,
-      const std::function<absl::StatusOr<OperationAnswers>(Engine&, const Operation&)>& ask,
-      const std::function<void(const Operation&, const OperationAnswers&)>& answered) {
-    std::vector<std::optional<absl::StatusOr<OperationAnswers>>> all(ops.size());
-    const auto work = [&](size_t i, int thread) {
-      Engine* const engine = engines_.of(thread);
-      if (engine == nullptr || (i > 0 && StopNow(options_.limit))) return;
-      console_.Status(ops[i]->name, false);
-      all[i] = ask(*engine, *ops[i]);
-    };
-    return InOrder(ops.size(), engines_.threads(), work, [&](size_t i) {
-      if (!all[i].has_value()) work(i, 0);  // the thread had no engine, or it is late
-      const auto answers = std::exchange(all[i], std::nullopt);
-      if (!answers.has_value()) {
-        outcome_.late.push_back(ops[i]);
-        return absl::OkStatus();
-      }
-      if (Drops(*ops[i], answers->status())) return absl::OkStatus();
-      if (!answers->ok()) return answers->status();
-      const OperationAnswers& got = **answers;
-      for (const ProbeAnswer& answer : got.answers) answered_(*ops[i], answer);
-      absl::Status s = files_.Add(*ops[i], got.answers);
-      if (s.ok()) answered(*ops[i], got);
-      return s;
-    });
+  // When the time is over, all but the first of a stage are late.
+  bool NoneLeft() const { return next_ == ops_.size() || (next_ > 0 && options_.limit.Reached()); }
+
+  size_t RowOf(const Operation& op) const {
+    return std::ranges::find(options_.ops, &op) - options_.ops.begin();
   }
 
-  // Each gets its share of the time that is left.
-  absl::Status AskPairs() {
-    for (size_t i = 0; i < with_pairs_.size() && StopSignal() == 0; ++i) {
-      const absl::Duration left = std::max(absl::ZeroDuration(), options_.limit.Left());
-      const auto ops = static_cast<int64_t>(with_pairs_.size() - i);
-      if (absl::Status s = AskPairsOf(with_pairs_[i], TimeLimit::After(left / ops)); !s.ok()) {
-        return s;
-      }
+  std::optional<Task> NextQuestions() {
+    if (NoneLeft()) return std::nullopt;
+    const Operation& op = *ops_[next_++];
+    console_.Status(op.name, false);
+    QuestionsTask task = {&op, stage_ == Stage::kLayouts ? layout_ : others_};
+    if (stage_ == Stage::kOthers) {
+      // What others than GPUs cannot answer twice is a question.
+      task.tries = !others_.empty() || pairs_ != nullptr;
+      if (!IsModelled(op) && pairs_ != nullptr) task.questions.push_back(pairs_);  // it stays open
+    }
+    return Task{RowOf(op), std::move(task)};
+  }
+
+  absl::Status TakeAnswers(TaskResult result) {
+    const auto at = std::ranges::find(ops_, &result.task.op()) - ops_.begin();
+    results_[at] = std::move(result);
+    for (; given_on_ < ops_.size() && results_[given_on_].has_value(); ++given_on_) {
+      const TaskResult& next = *results_[given_on_];
+      if (next.drop.has_value()) outcome_.dropped.push_back(next.status);
+      if (absl::IsCancelled(next.status)) outcome_.late.push_back(ops_[given_on_]);
+      if (!next.status.ok()) continue;
+      absl::Status s = GiveOn(*ops_[given_on_], std::get<OperationAnswers>(next.answer));
+      if (!s.ok()) return s;
     }
     return absl::OkStatus();
   }
 
-  // Whether the error is of this operation alone: the others go on.
-  bool Drops(const Operation& op, const absl::Status& s) {
-    if (!IsOfOperation(s)) return false;
-    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
-    outcome_.dropped.push_back(s);
-    return true;
+  absl::Status GiveOn(const Operation& op, const OperationAnswers& got) {
+    for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
+    if (absl::Status s = files_.Add(op, got.answers); !s.ok()) return s;
+    if (stage_ == Stage::kOthers) {
+      AddPairs(op, got);
+    } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
+      good_.push_back(&op);
+    } else {
+      outcome_.dropped.push_back(absl::InternalError("layout"));
+    }
+    return absl::OkStatus();
   }
 
-  absl::Status AskPairsOf(const OperationModel& of, const TimeLimit& limit) {
-    const Operation& op = *of.op;
-    console_.Status(absl::StrCat("pairs of ", op.name), false);
-    std::vector<Device*> devices;
-    for (int t = 0; t < engines_.threads(); ++t) {
-      Engine* const engine = engines_.of(t);
-      devices.push_back(engine == nullptr ? nullptr : &engine->device());
+  void AddPairs(const Operation& op, const OperationAnswers& got) {
+    if (pairs_ == nullptr || !HasOperandSweep(op)) return;
+    const bool lost = std::ranges::any_of(
+        got.answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
+    if (!lost) {
+      with_pairs_.emplace_back(&op, got.model);
+      return;
     }
-    const absl::StatusOr<OperandSweep> r = SweepOperands(devices, op, of.model, limit);
-    if (Drops(op, r.status())) return absl::OkStatus();
-    if (!r.ok()) return r.status();
+    answered_(op, {.question = pairs_,  // every pair would differ
+                   .answer = "not asked",
+                   .decides = "nothing gives all answers to the other questions",
+                   .agreement = Agreement::kOpen});
+  }
+
+  // When all workers have ended their part of the sweep.
+  absl::Status TakePairs() {
+    if (++swept_ < sweeping_) return absl::OkStatus();
+    const Operation& op = *with_pairs_[pair_++].first;
+    const absl::StatusOr<OperandSweep> r = sweep_->Result();
+    sweep_ = nullptr;
+    sweeping_ = swept_ = 0;
+    if (IsOfOperation(r.status())) outcome_.dropped.push_back(r.status());
+    if (!r.ok()) return absl::OkStatus();
     ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
     answer.decides = answer.partial ? "agrees so far" : "agrees";
     answer.answer = absl::StrCat(r->differing, " of ", r->done, " differ",
@@ -223,22 +228,40 @@ class Prober {
   }
 
   const ProberOptions& options_;
-  Engines engines_;
+  const int workers_;
+  const bool slow_;
   const OnAnswer& answered_;
   Console& console_;
   AnswerFiles files_;
   std::vector<const Question*> layout_, others_;
   const Question* pairs_ = nullptr;
-  std::vector<const Operation*> good_;      // their layout is right
-  std::vector<OperationModel> with_pairs_;  // to be asked for
   ProberOutcome outcome_;
+
+  Stage stage_ = Stage::kLayouts;
+  std::vector<const Operation*> ops_;                           // of the stage
+  std::vector<std::optional<TaskResult>> results_;              // of these
+  size_t next_ = 0, given_on_ = 0;                              // of these
+  std::vector<const Operation*> good_;                          // their layout is right
+  std::vector<std::pair<const Operation*, Model>> with_pairs_;  // with what the device taught
+  size_t pair_ = 0;                                             // of these
+  std::shared_ptr<OperandSweeper> sweep_;                       // of that one
+  int sweeping_ = 0, swept_ = 0;                                // workers
 };
 
 }  // namespace
 
 absl::StatusOr<ProberOutcome> ProbeOperations(const ProberOptions& options, Engine& engine,
                                               const OnAnswer& answered, Console& console) {
-  return Prober(options, engine, answered, console).Run();
+  const bool sweeps = std::ranges::count(options.questions, Method::kPairs, &Question::method) > 0;
+  const int threads = sweeps ? options.threads : std::min<int>(options.threads, options.ops.size());
+  std::vector<std::unique_ptr<Worker>> workers = WorkersOf(engine, threads, options.open);
+  ProbeAgenda agenda(options, engine, static_cast<int>(workers.size()), answered, console);
+  TaskLog nothing;
+  const DispatchOutcome dispatched =
+      Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
+  if (!dispatched.durable.ok()) return dispatched.durable;
+  if (!dispatched.device.ok()) return dispatched.device;
+  return std::move(agenda).Finish();
 }
 
 }  // namespace mmadiff

@@ -98,9 +98,22 @@ absl::Status AskOf(const InvestigateTask& task, Engine& engine, InvestigateAnswe
   return found.status();
 }
 
+absl::Status AskOf(const QuestionsTask& task, Engine& engine, OperationAnswers& answers) {
+  if (task.tries && engine.resident()) {
+    absl::Status tried = engine.Try({task.op, &Strategies().front(), 1});
+    if (!tried.ok()) return tried;
+  }
+  auto asked = ProbeOperation(engine.device(), *task.op, task.questions);
+  if (asked.ok()) answers = *std::move(asked);
+  return asked.status();
+}
+
+absl::Status AskOf(const PairsTask& task, Engine& engine, std::monostate&) {
+  return task.sweep->Work(engine.device());
+}
+
 // Another process asks these: fuzz/ask/child_worker.h.
-absl::Status AskOf(const StageTask& task, Engine&, SurveyResult& result) {
-  result.task = task.name;
+absl::Status AskOf(const StageTask&, Engine&, SurveyResult&) {
   return absl::UnimplementedError("no stage of a survey in this process");
 }
 
@@ -108,11 +121,15 @@ const Operation& OpOf(const InvestigateTask& task) { return *task.mismatch.op; }
 const Operation& OpOf(const StageTask& task) {
   return *FindOperation(task.name.op, Models::kOptional);
 }
+const Operation& OpOf(const QuestionsTask& task) { return *task.op; }
+const Operation& OpOf(const PairsTask& task) { return *task.op; }
 const Operation& OpOf(const auto& task) { return *task.stream.op; }
 
 PlantAnswer AnswerTo(const PlantTask&) { return {}; }
 UnitAnswer AnswerTo(const UnitTask&) { return {}; }
 InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }
+OperationAnswers AnswerTo(const QuestionsTask&) { return {}; }
+std::monostate AnswerTo(const PairsTask&) { return {}; }
 SurveyResult AnswerTo(const StageTask&) { return {}; }
 
 }  // namespace

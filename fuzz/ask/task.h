@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -18,6 +19,8 @@
 #include "fuzz/engine.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
+#include "triage/probe/operand_sweep.h"
+#include "triage/probe/probe.h"
 
 namespace mmadiff {
 
@@ -44,6 +47,19 @@ struct InvestigateTask {
   std::vector<Observed> earlier;  // of earlier attempts, known once it gives them again
 };
 
+// Questions about an operation. A GPU passes its self-test before them, if `tries`.
+struct QuestionsTask {
+  const Operation* op = nullptr;
+  std::vector<const Question*> questions;
+  bool tries = false;
+};
+
+// What one worker does of a sweep of all pairs of operands, which has the answers.
+struct PairsTask {
+  const Operation* op = nullptr;
+  std::shared_ptr<OperandSweeper> sweep;
+};
+
 // A stage of a survey of a row, which another process can be told. Its operation is one of the
 // tables. The answer is a SurveyResult.
 struct StageTask {
@@ -53,7 +69,7 @@ struct StageTask {
 
 struct Task {
   size_t row = 0;  // among those of the agenda
-  std::variant<PlantTask, UnitTask, InvestigateTask, StageTask> what;
+  std::variant<PlantTask, UnitTask, InvestigateTask, QuestionsTask, PairsTask, StageTask> what;
   bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
 
   const Operation& op() const;
@@ -76,7 +92,9 @@ struct InvestigateAnswer {
 struct TaskResult {
   Task task;
   absl::Status status;  // the device's
-  std::variant<PlantAnswer, UnitAnswer, InvestigateAnswer, SurveyResult> answer;
+  std::variant<std::monostate, PlantAnswer, UnitAnswer, InvestigateAnswer, OperationAnswers,
+               SurveyResult>
+      answer;
   bool begun = true;  // else the device did not open, which is no fault of the task
   // Set by the dispatcher:
   bool asked_again = false;  // it failed: only a part that was answered before counts

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "fuzz/ask/task.h"
@@ -37,15 +38,23 @@ class Worker {
 
 class EngineWorker : public Worker {
  public:
-  explicit EngineWorker(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  explicit EngineWorker(std::unique_ptr<Engine> engine)
+      : owned_(std::move(engine)), engine_(*owned_) {}
+  explicit EngineWorker(Engine& engine) : engine_(engine) {}
 
-  Engine& engine() const { return *engine_; }
+  Engine& engine() const { return engine_; }
   TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override;
   Hardware hardware() const override;
 
  private:
-  const std::unique_ptr<Engine> engine_;
+  const std::unique_ptr<Engine> owned_;
+  Engine& engine_;
   bool asked_ = false;
 };
+
+// A worker for each of several threads: of `first` and, unless it is resident, of others that `open`
+// opens. Fewer where no other can be opened, or without `open`.
+std::vector<std::unique_ptr<Worker>> WorkersOf(Engine& first, int threads,
+                                               const EngineOpener& open);
 
 }  // namespace mmadiff

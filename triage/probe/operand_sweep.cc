@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "device/threads.h"
 #include "sim/word.h"
 #include "triage/verdict.h"
 
@@ -73,7 +72,7 @@ class Domain {
   const uint64_t a_, b_, a_lines_, b_lines_, a_chunks_, b_chunks_;
 };
 
-class Sweep {
+class Sweep : public OperandSweeper {
  public:
   Sweep(const Operation& op, const Model& model, const TimeLimit& limit, bool slow)
       : op_(op),
@@ -83,13 +82,12 @@ class Sweep {
         most_(std::max<int64_t>(1, kPortion / op.shape().d_words())),
         at_once_(slow ? 1 : most_) {}
 
-  // In each thread.
-  void Work(Device& device) {
+  absl::Status Work(Device& device) override {
     Batch batch;
     Comparison comparison;
     std::unique_lock lock(mutex_);
     while (status_.ok() && tile_ < domain_.tiles()) {
-      if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return;
+      if (tile_ > 0 && (limit_.Reached() || device.StopRequested())) return status_;
       const uint64_t first = tile_, blocks = op_.shape().blocks, left = domain_.tiles() - first;
       const int64_t count =
           std::min<int64_t>(at_once_, static_cast<int64_t>((left + blocks - 1) / blocks));
@@ -105,7 +103,7 @@ class Sweep {
       if (d.ok()) Compare(op_, model_, batch, *d, comparison);
       lock.lock();
       status_.Update(d.status());
-      if (!d.ok()) return;
+      if (!d.ok()) return status_;
       if (was_quick) at_once_ = std::min(2 * at_once_, most_);
       const std::vector<int64_t>& differing = comparison.differing;
       differing_ += differing.size();
@@ -113,19 +111,19 @@ class Sweep {
       first_tile_ = first;
       first_ = {{Extract(batch, differing.front()), (*d)[differing.front()]}};
     }
+    return status_;
   }
 
-  absl::StatusOr<OperandSweep> Result() && {
+  absl::StatusOr<OperandSweep> Result() override {
     if (!status_.ok()) return status_;
     const uint64_t of = domain_.triples();
-    return OperandSweep{std::min(tile_ * domain_.triples_of_tile(), of), of, differing_,
-                        std::move(first_)};
+    return OperandSweep{std::min(tile_ * domain_.triples_of_tile(), of), of, differing_, first_};
   }
 
  private:
   const Operation& op_;
-  const Model& model_;
-  const TimeLimit& limit_;
+  const Model model_;
+  const TimeLimit limit_;
   const Domain domain_;
   const int64_t most_;  // executions at a time
 
@@ -144,13 +142,16 @@ bool HasOperandSweep(const Operation& op) {
   return IsModelled(op) && std::max(a.bits, b.bits) <= 16 && std::min(a.bits, b.bits) > 1;
 }
 
-absl::StatusOr<OperandSweep> SweepOperands(std::span<Device* const> devices, const Operation& op,
-                                           const Model& model, const TimeLimit& limit) {
-  Sweep sweep(op, model, limit, devices.front()->IsSlow());
-  InThreads(static_cast<int>(devices.size()), [&](int thread) {
-    if (devices[thread] != nullptr) sweep.Work(*devices[thread]);
-  });
-  return std::move(sweep).Result();
+std::unique_ptr<OperandSweeper> SweeperOf(const Operation& op, const Model& model,
+                                          const TimeLimit& limit, bool slow) {
+  return std::make_unique<Sweep>(op, model, limit, slow);
+}
+
+absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
+                                           const TimeLimit& limit) {
+  Sweep sweep(op, model, limit, device.IsSlow());
+  if (absl::Status s = sweep.Work(device); !s.ok()) return s;
+  return sweep.Result();
 }
 
 }  // namespace mmadiff

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/device.h"
 #include "device/stop.h"
@@ -24,15 +25,24 @@ struct OperandSweep {
   std::vector<Observed> first = {};  // that differs; none or one
 };
 
-// In a thread for each of `devices`, which are one and the same opened so many times, or nullptr
-// but for the first. At least one portion, even after the limit or when the device is to stop
-// (StopWhen). Errors are the device's.
-absl::StatusOr<OperandSweep> SweepOperands(std::span<Device* const> devices, const Operation& op,
-                                           const Model& model, const TimeLimit& limit);
-inline absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op,
-                                                  const Model& model, const TimeLimit& limit) {
-  Device* const one = &device;
-  return SweepOperands({&one, 1}, op, model, limit);
-}
+// The triples of one operation, asked of one device or of the same device opened several times, each
+// in a thread.
+class OperandSweeper {
+ public:
+  virtual ~OperandSweeper() = default;
+
+  // Asks portions that no other thread has asked, until all are, or the limit is reached, or the
+  // device is to stop (StopWhen): but for the very first portion. Errors are the device's; after one
+  // no thread asks more.
+  virtual absl::Status Work(Device& device) = 0;
+  // When all threads have ended. The first error.
+  virtual absl::StatusOr<OperandSweep> Result() = 0;
+};
+std::unique_ptr<OperandSweeper> SweeperOf(const Operation& op, const Model& model,
+                                          const TimeLimit& limit, bool slow);
+
+// By one device.
+absl::StatusOr<OperandSweep> SweepOperands(Device& device, const Operation& op, const Model& model,
+                                           const TimeLimit& limit);
 
 }  // namespace mmadiff
