@@ -10,6 +10,7 @@
 #include "device/faulty.h"
 #include "device/plain_text.h"
 #include "fuzz/coverage/counter.h"
+#include "fuzz/inferrer.h"
 #include "fuzz/ulp_buckets.h"
 #include "fuzz/unit_runner.h"
 #include "sim/parameter.h"
@@ -112,6 +113,18 @@ absl::Status AskOf(const PairsTask& task, Engine& engine, std::monostate&) {
   return task.sweep->Work(engine.device());
 }
 
+// What there is of an inference holds, whatever ended it.
+absl::Status AskOf(const InferTask& task, Engine& engine, Inference& inference) {
+  if (task.recording.empty()) {
+    inference = Infer(engine.device(), *task.op, task.options);
+    return inference.status;
+  }
+  auto found = InferFromRecording(task.recording, engine.device(), *task.op);
+  if (!found.ok()) return found.status();
+  inference = *std::move(found);
+  return inference.status;
+}
+
 // Another process asks these: fuzz/ask/child_worker.h.
 absl::Status AskOf(const StageTask&, Engine&, SurveyResult&) {
   return absl::UnimplementedError("no stage of a survey in this process");
@@ -123,6 +136,7 @@ const Operation& OpOf(const StageTask& task) {
 }
 const Operation& OpOf(const QuestionsTask& task) { return *task.op; }
 const Operation& OpOf(const PairsTask& task) { return *task.op; }
+const Operation& OpOf(const InferTask& task) { return *task.op; }
 const Operation& OpOf(const auto& task) { return *task.stream.op; }
 
 PlantAnswer AnswerTo(const PlantTask&) { return {}; }
@@ -130,6 +144,7 @@ UnitAnswer AnswerTo(const UnitTask&) { return {}; }
 InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }
 OperationAnswers AnswerTo(const QuestionsTask&) { return {}; }
 std::monostate AnswerTo(const PairsTask&) { return {}; }
+Inference AnswerTo(const InferTask&) { return {}; }
 SurveyResult AnswerTo(const StageTask&) { return {}; }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "fuzz/engine.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
+#include "triage/infer/infer.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/probe.h"
 
@@ -60,6 +61,13 @@ struct PairsTask {
   std::shared_ptr<OperandSweeper> sweep;
 };
 
+// Which algorithm an operation has, by questions or from a recording.
+struct InferTask {
+  const Operation* op = nullptr;
+  InferOptions options = {};
+  std::string recording = {};  // path; empty: the device is asked
+};
+
 // A stage of a survey of a row, which another process can be told. Its operation is one of the
 // tables. The answer is a SurveyResult.
 struct StageTask {
@@ -69,7 +77,8 @@ struct StageTask {
 
 struct Task {
   size_t row = 0;  // among those of the agenda
-  std::variant<PlantTask, UnitTask, InvestigateTask, QuestionsTask, PairsTask, StageTask> what;
+  std::variant<PlantTask, UnitTask, InvestigateTask, QuestionsTask, PairsTask, InferTask, StageTask>
+      what;
   bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
 
   const Operation& op() const;
@@ -93,7 +102,7 @@ struct TaskResult {
   Task task;
   absl::Status status;  // the device's
   std::variant<std::monostate, PlantAnswer, UnitAnswer, InvestigateAnswer, OperationAnswers,
-               SurveyResult>
+               Inference, SurveyResult>
       answer;
   bool begun = true;  // else the device did not open, which is no fault of the task
   // Set by the dispatcher:

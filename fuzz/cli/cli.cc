@@ -16,6 +16,7 @@
 #include "fuzz/cases/strategy.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/devices.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 
@@ -29,9 +30,10 @@ Console Globals::MakeConsole() const {
 void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending& ending) {
   for (const absl::Status& s : dropped) {
     if (s.ok()) continue;
-    ending.Say(absl::IsDataLoss(s)                ? Verdict::kHarmed
-               : absl::IsNotFound(s) && !answered ? Verdict::kNotHere
-                                                  : Verdict::kRowFailed);
+    const DropCause cause = MeaningOf(s.code()).cause;
+    ending.Say(cause == DropCause::kGarbled              ? Verdict::kHarmed
+               : cause == DropCause::kLacks && !answered ? Verdict::kNotHere
+                                                         : Verdict::kRowFailed);
   }
 }
 

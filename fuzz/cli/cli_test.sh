@@ -329,6 +329,8 @@ expect 2 infer --device="exec:cat" --formats=f16,x,f32,f32 --k=4; warns "no form
 infer_exec='infer --formats=f32,f32,f32,f32 --k=1 --validate=0'
 expect 0 $infer_exec --device="exec:$m eval $fma" --out=unlisted; expect 0 $infer_exec --device=recorded:unlisted; says 'fma_chain'
 expect 0 infer --device=faulty:none=0 --instr=$fma --validate=1e4 --out=inferred_row; expect 0 replay inferred_row; expect 0 infer --device=recorded:inferred_row/x86.vfmadd231ss.txt --instr=$fma
+expect 3 infer --device="exec:case \$MMADIFF_INSTRUCTION in $fma) exit 1;; *) $m eval \$MMADIFF_INSTRUCTION;; esac" --instr=$fma,x86/vdpbf16ps --budget=2000 --validate=0
+warns "dropped $fma: "; says 'x86/vdpbf16ps'; says 'fma_chain'  # the others are asked
 # One answer of 256 is another: the ten that are chosen do not say it, the rest does.
 a100=$observations/khattak_mikaitis/sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt.gz
 expect 0 identify --device=recorded:"$a100"; says 'it is one of sm_75, sm_80, sm_86, sm_89'; says 'all 256 of the recording'

@@ -6,6 +6,7 @@
 #include "corpus/durable_file.h"
 #include "device/line_protocol.h"
 #include "device/stop.h"
+#include "fuzz/ask/dispatcher.h"
 #include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/inferrer.h"
@@ -75,7 +76,8 @@ nlohmann::ordered_json JsonOf(const Operation& op, const Inference& i) {
   return json;
 }
 
-class Inferring {
+// One task a row; prints and files what was found as it comes.
+class Inferring : public Agenda {
  public:
   Inferring(const InferFlags& flags, const Globals& globals, Ending& ending)
       : flags_(flags), globals_(globals), ending_(ending), console_(globals.MakeConsole()) {}
@@ -94,19 +96,50 @@ class Inferring {
       }
     }
     HandleStopSignals();
-    const TimeLimit time = TimeLimit::After(*limit);
-    (*device)->StopWhen([time] { return bool{StopNow(time)}; });
-    for (const Operation* op : ops_) {
-      if (!One(*op, **device)) return;
-      if (const StopCause cause = StopNow(time)) {
-        if (op != ops_.back()) {
-          ending_.Say(Verdict::kEarly,
-                      absl::StrCat(Name(cause), ": the other instructions were not asked"));
-        }
-        break;
-      }
-    }
+    device_ = device->get();
+    const std::unique_ptr<Worker> worker =
+        std::make_unique<EngineWorker>(std::make_unique<HostEngine>(*std::move(device)));
+    TaskLog nothing;
+    const DispatchOutcome dispatched = Dispatch({TimeLimit::After(*limit), absl::ZeroDuration()},
+                                                {&worker, 1}, *this, nothing, console_);
     if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
+    ending_.Say(dispatched.durable, Verdict::kNotWritten);
+    ending_.Say(dispatched.device);
+    for (const Drop& drop : dispatched.drops) SayDropped({drop.status}, false, ending_);
+    if (cancelled_) {
+      ending_.Say(Verdict::kEarly,
+                  "stopped before the end: what is said above is of the answers so far; a new call "
+                  "begins again");
+    } else if (next_ < ops_.size() && dispatched.device.ok() && dispatched.durable.ok()) {
+      ending_.Say(Verdict::kEarly, absl::StrCat(Name(dispatched.stopped_by),
+                                                ": the other instructions were not asked"));
+    }
+  }
+
+  std::optional<Task> Next(absl::Duration) override {
+    if (next_ == ops_.size()) return std::nullopt;
+    const Operation* op = ops_[next_];
+    console_.Status(op->name, false);
+    InferTask task = {op};
+    absl::string_view path = flags_.device;
+    if (absl::ConsumePrefix(&path, "recorded:")) task.recording = std::string(path);
+    task.options = {static_cast<int64_t>(flags_.budget), static_cast<int64_t>(flags_.validate),
+                    [this, op](const std::string& what) {
+                      console_.Status(absl::StrCat(op->name, ": ", what), false);
+                    }};
+    return Task{next_++, std::move(task)};
+  }
+
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override {
+    const Operation& op = result.task.op();
+    const auto& inference = std::get<Inference>(result.answer);
+    cancelled_ |= absl::IsCancelled(result.status);
+    if (inference.status != result.status) return std::vector<Task>();  // no recording of it
+    json_.push_back(JsonOf(op, inference));
+    if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
+    if (absl::Status s = File(op, *device_, inference); !s.ok()) return s;
+    if (inference.status.ok()) SayVerdict(op, inference);
+    return std::vector<Task>();
   }
 
  private:
@@ -136,51 +169,16 @@ class Inferring {
     return absl::OkStatus();
   }
 
-  // False after an error.
-  bool One(const Operation& op, Device& device) {
-    console_.Status(op.name, false);
-    absl::string_view path = flags_.device;
-    absl::StatusOr<Inference> inference;
-    if (absl::ConsumePrefix(&path, "recorded:")) {
-      inference = InferFromRecording(std::string(path), device, op);
-      if (!inference.ok()) return Failed(inference.status());
-    } else {
-      inference = Infer(device, op,
-                        {static_cast<int64_t>(flags_.budget), static_cast<int64_t>(flags_.validate),
-                         [&](const std::string& what) {
-                           console_.Status(absl::StrCat(op.name, ": ", what), false);
-                         }});
-    }
-    json_.push_back(JsonOf(op, *inference));
-    if (!globals_.json) console_.Print(InferenceText(op, *inference, console_.style()));
-    if (absl::Status s = File(op, device, *inference); !s.ok())
-      return Failed(s, Verdict::kNotWritten);
-    if (!inference->status.ok()) return Ended(inference->status);
-    if (inference->answers.empty()) {
-      return Ended(absl::OutOfRangeError("nothing was asked: --budget is too small"));
-    }
-    if (inference->flaky > 0) {
+  void SayVerdict(const Operation& op, const Inference& inference) {
+    if (inference.answers.empty()) {
+      ending_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
+    } else if (inference.flaky > 0) {
       ending_.Say(Verdict::kUnrepeated);
-    } else if (!inference->algorithm || ContradictsTable(op, *inference)) {
+    } else if (!inference.algorithm || ContradictsTable(op, inference)) {
       ending_.Say(Verdict::kDiffers);
-    } else if (inference->spent) {
+    } else if (inference.spent) {
       ending_.Say(Verdict::kEarly);
     }
-    return true;
-  }
-
-  bool Ended(const absl::Status& status) {
-    if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
-    if (!absl::IsCancelled(status)) return Failed(status);
-    ending_.Say(Verdict::kEarly,
-                "stopped before the end: what is said above is of the answers so far; a new call "
-                "begins again");
-    return false;
-  }
-
-  bool Failed(const absl::Status& status, Verdict data_loss = Verdict::kHarmed) {
-    ending_.Say(status, data_loss);
-    return false;
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
@@ -203,6 +201,9 @@ class Inferring {
   Console console_;
   std::vector<const Operation*> ops_;
   nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  Device* device_ = nullptr;
+  size_t next_ = 0;  // of ops_
+  bool cancelled_ = false;
 };
 
 }  // namespace
