@@ -198,6 +198,22 @@ TEST(SurveyRecord, RequestsAndRepliesComeBack) {
   EXPECT_FALSE(ParseAskReply("").ok());
 }
 
+TEST(SurveyRecord, InputsThatKillHaveNames) {
+  KillingInput input = {.kind = KillingInput::kLines, .first = "00", .count = 2, .tried = true};
+  EXPECT_EQ(Name(input),
+            "no input that is known: it survives zeros and, asked alone, the 2 dot products, the "
+            "first 00");
+  input.confirmed = true;
+  EXPECT_EQ(Name(input), "2 dot products, the first 00");
+  input = {.kind = KillingInput::kCases, .first = "x86/vfmadd231ss@g3:1:5", .count = 3};
+  EXPECT_EQ(Name(input), "3 cases from x86/vfmadd231ss@g3:1:5 on");
+  // Older programs stored a sentence.
+  const auto old = ParseSurveyResult(SerializeResult({}) + "\x82\x01\x07" + "3 cases");
+  ASSERT_TRUE(old.ok()) << old.status();
+  EXPECT_EQ(old->killing.kind, KillingInput::kOldText);
+  EXPECT_EQ(Name(old->killing), "3 cases");
+}
+
 TEST(SurveyRecord, DifferencesAreNamed) {
   SurveyManifest other = Manifest();
   other.device_identity = Identity::Named("another");

@@ -98,12 +98,12 @@ class UnmodelledTest : public TestFolder {
   }
 
   SurveyOutcome Survey(const std::string& folder, const SumsDevice::Change& change = {}) {
-    const AskProcess ask = AskHere([&change](const std::string&) -> EngineOr {
+    const StartProcess start = StartHere([&change](const std::string&) -> EngineOr {
       return std::make_unique<HostEngine>(std::make_unique<SumsDevice>(change));
     });
     SurveyOptions options = {.folder = Path(folder), .device = "sums", .cases = 100};
     options.globs = {"sm_90/mma.m8n8k4.f*.f16.f16.f16", kFma};
-    const auto outcome = RunSurvey(options, ask, console_);
+    const auto outcome = RunSurvey(options, start, console_);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
     return outcome.value_or(SurveyOutcome());
   }

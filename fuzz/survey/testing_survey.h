@@ -108,16 +108,23 @@ class ProcessHere : public AskProcess {
   TaskServer server_;
 };
 
+inline StartProcess StartHere(const OpenSpec& open) {
+  return [open]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
+    return std::make_unique<ProcessHere>(open);
+  };
+}
+
 class SurveyTest : public TestFolder {
  protected:
   StartProcess Start() {
-    return [this]() -> absl::StatusOr<std::unique_ptr<AskProcess>> {
+    const StartProcess start = StartHere([this](const std::string&) -> EngineOr {
+      if (gone && gone()) return absl::NotFoundError("no such device");
+      return std::make_unique<HostEngine>(
+          std::make_unique<TestDevice>(faults, calls, identity, slow, has_all));
+    });
+    return [this, start] {
       ++processes;
-      return std::make_unique<ProcessHere>([this](const std::string&) -> EngineOr {
-        if (gone && gone()) return absl::NotFoundError("no such device");
-        return std::make_unique<HostEngine>(
-            std::make_unique<TestDevice>(faults, calls, identity, slow, has_all));
-      });
+      return start();
     };
   }
 
