@@ -151,6 +151,26 @@ TEST_F(SurveyTest, ADeviceThatIsGoneEndsTheSurveyAndALaterOneGoesOn) {
   }
 }
 
+TEST_F(SurveyTest, ARowAfterWhichTheDeviceIsGoneTwiceIsAskedNothingMore) {
+  bool lost = false;
+  faults = {{kTf32Mma, [&](const Batch&, int) {
+               lost = true;
+               throw Died("lost");
+             }}};
+  gone = [&] { return lost; };
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    lost = false;
+    EXPECT_TRUE(absl::IsUnavailable(Survey().device)) << attempt;
+  }
+  lost = false;
+  const SurveyOutcome outcome = Survey();
+  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
+  const SurveySummary summary = Summarize(outcome);
+  ExpectComplete(RowOf(summary, kBf16Mma));
+  EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
+              ElementsAre("the device was gone, twice, after this row was asked"));
+}
+
 TEST_F(SurveyTest, ASurveyThatWasKilledEndsAsOneThatWasNot) {
   faults = {{.op = kBf16Mma, .change = "fraction_bits=23"}, {.op = kTf32Mma, .swap = true}};
   const std::string whole = Said(Survey("whole"));
