@@ -70,7 +70,7 @@ bool IsVector(const uint8_t* code) {
 }
 
 // Of a traced process that has stopped before the piece.
-std::optional<InstructionCount> Step(pid_t child, int64_t most, const std::function<bool()>& stop) {
+std::optional<InstructionCount> CountSteps(pid_t child, int64_t most, const std::function<bool()>& stop) {
   std::unordered_map<uint64_t, bool> known;  // by address
   InstructionCount count;
   while (true) {
@@ -154,7 +154,7 @@ std::optional<InstructionCount> CountInstructions(const std::function<void()>& p
   int status = 0;
   std::optional<InstructionCount> count;
   if (child > 0 && waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
-    if (WSTOPSIG(status) == SIGSTOP) count = Step(child, most, stop);
+    if (WSTOPSIG(status) == SIGSTOP) count = CountSteps(child, most, stop);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
   }
