@@ -44,7 +44,7 @@ SurveyResult Result(uint64_t number) {
   result.first_mismatch = "sm_90/x@g3:1:0";
   result.outputs = {{"stream", 2, std::string("\0\xff", 2), 5}};
   result.digests = {{"stream", 9, {Digest{1} << 100, 7}}};
-  result.findings = {{"bucket", "text", {{"00", "01", "why"}}}};
+  result.findings = {{Bucket::Unexplained(), "text", {{"00", "01", "why"}}}};
   result.killing = {KillingInput::kLines, "00 01", 3, true, true};
   result.trapped = result.died_once = result.unfinished = true;
   result.next = 6;

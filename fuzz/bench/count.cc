@@ -70,7 +70,8 @@ bool IsVector(const uint8_t* code) {
 }
 
 // Of a traced process that has stopped before the piece.
-std::optional<InstructionCount> CountSteps(pid_t child, int64_t most, const std::function<bool()>& stop) {
+std::optional<InstructionCount> CountSteps(pid_t child, int64_t most,
+                                           const std::function<bool()>& stop) {
   std::unordered_map<uint64_t, bool> known;  // by address
   InstructionCount count;
   while (true) {

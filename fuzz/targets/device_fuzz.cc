@@ -34,7 +34,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (again.ok() && *again != *d) {
     fuzz::GiveUp(absl::DataLossError(input.op->name + ": the device's answers do not repeat"));
   }
-  const KeptCase kept = {{input.op, batch, 0, *d, compared.model}, "fuzzed", "found by libFuzzer"};
+  const KeptCase kept = {{input.op, batch, 0, *d, compared.model},
+                         ParseBucket(input.op->model.algorithm.family, "fuzzed"),
+                         "found by libFuzzer"};
   const char* const folder = std::getenv("MMADIFF_FINDINGS");
   const auto path =
       WriteCase(ToRegressionCase(kept, device.name(), IdentityFor(device, *input.op), ""),

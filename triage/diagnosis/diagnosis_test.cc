@@ -61,7 +61,7 @@ TEST(Diagnosis, SinglesOfAnyDistancePairsAndMore) {
     const Diagnosis d = DiagnosisOf(device, op);
     ASSERT_FALSE(d.changes.empty()) << c.name << ": " << d.Text();
     EXPECT_EQ(Name(d.changes.front()), c.name);
-    EXPECT_THAT(d.Bucket(op), HasSubstr(absl::StrCat(":", c.name)));
+    EXPECT_THAT(Name(d.bucket(op)), HasSubstr(absl::StrCat(":", c.name)));
     EXPECT_THAT(d.Text(), HasSubstr(absl::StrCat(c.name, " gives all ")));
   }
 }
@@ -83,7 +83,7 @@ TEST(Diagnosis, WhatNothingExplainsSaysWhatWasSearched) {
   EXPECT_GT(d.missed, 0u);
   EXPECT_GT(d.singles, 100u);
   EXPECT_GT(d.pairs, 1000u);
-  EXPECT_EQ(d.Bucket(op), "unexplained");
+  EXPECT_EQ(d.bucket(op), Bucket::Unexplained());
   EXPECT_THAT(d.Text(), HasSubstr("no change of one parameter (" + std::to_string(d.singles)));
 }
 

@@ -52,7 +52,7 @@ TEST(Target, WithoutExplanationTheWayInWhichItDiffersRemains) {
   const Model model = Hopper().model;
   const DotProductCase dot = Below();
   const uint64_t word = Simulate(model, dot);
-  const Target target(Hopper(), std::nullopt, {model}, "1ulp");
+  const Target target(Hopper(), std::nullopt, {model}, DifferenceClass::kOneUlp);
   EXPECT_TRUE(target.Holds(dot, word + 1));
   EXPECT_FALSE(target.Holds(dot, word + 2));
   EXPECT_FALSE(target.Holds(dot, word));
