@@ -24,6 +24,7 @@ STEADY = [
     (r'mmadiff-runs/[0-9a-f]+', 'RUN'),
     (r'checksum: .*|xxh3: "?[0-9a-f]{32}"?|# (xxh3|answers): [0-9a-f]{16,32}', 'HASH'),
     (r'"stamp": ".*"', '"stamp": _'),
+    (r'(units-\d+-)\d+\.log', r'\1PID.log'),
     (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', 'DATE'),
     # Dot products a second, in pages of surveys.
     (r'\| [0-9.]+(e[+-]\d+)? \| (yes|part|no) \|', r'| _ | \2 |'),
