@@ -22,8 +22,7 @@
 
 namespace mmadiff {
 
-bool IsMinimal(const RegressionCase& c);      // the case that a finding is named by
-inline constexpr char kMovedByRun[] = "run";  // RegressionCase::state_by of what a run found again
+bool IsMinimal(const RegressionCase& c);  // the case that a finding is named by
 
 struct Finding {
   std::string op;  // ARCH/INSTRUCTION
