@@ -15,7 +15,7 @@
 #include "device/device.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/recompute.h"
 #include "fuzz/replay_report.h"
 #include "triage/verdict.h"
 

@@ -15,7 +15,7 @@
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/recompute.h"
 #include "sim/operation.h"
 #include "sim/simulate.h"
 #include "triage/verdict.h"

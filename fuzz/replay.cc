@@ -25,7 +25,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/findings.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/recompute.h"
 #include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
 #include "fuzz/survey/summary.h"

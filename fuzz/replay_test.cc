@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/test_folder.h"
 #include "device/host.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/record.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
@@ -89,12 +89,12 @@ TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
   const Operation* op = FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
   ChangedDevice model("");
   HostEngine recorded(model);
-  const RecorderOptions recorder = {.ops = {op},
-                                    .cases = 3,
-                                    .strategy = &Strategies().front(),
-                                    .max_bytes = 1'000'000,
-                                    .limit = TimeLimit::After(absl::ZeroDuration()),
-                                    .regressions = ""};
+  const RecordOptions recorder = {.ops = {op},
+                                  .cases = 3,
+                                  .strategy = &Strategies().front(),
+                                  .max_bytes = 1'000'000,
+                                  .limit = TimeLimit::After(absl::ZeroDuration()),
+                                  .regressions = ""};
   ASSERT_TRUE(RecordFolder(recorder, recorded, Path("rec"), console_).ok());
   const ReplayOptions options = {.subjects = {Path("rec")}};
   const auto stored = Replay(options, nullptr);
@@ -118,12 +118,12 @@ TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
 
 TEST_F(ReplayTest, UnitsAreTheSameWhateverTheThreads) {
   UnevenDevice device("fraction_bits=24");
-  RecorderOptions recorder = {.ops = {},
-                              .cases = 3,
-                              .strategy = &Strategies().front(),
-                              .max_bytes = 4'000'000,
-                              .limit = TimeLimit::After(absl::ZeroDuration()),
-                              .regressions = ""};
+  RecordOptions recorder = {.ops = {},
+                            .cases = 3,
+                            .strategy = &Strategies().front(),
+                            .max_bytes = 4'000'000,
+                            .limit = TimeLimit::After(absl::ZeroDuration()),
+                            .regressions = ""};
   for (const char* arch : {"sm_90", "sm_100"}) {
     for (const char* shape : {"m16n8k16", "m16n8k8"}) {
       recorder.ops.push_back(FindOperation(absl::StrCat(arch, "/mma.", shape, ".f32.f16.f16.f32")));

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "corpus/recordings/recording.h"
 #include "fuzz/asked_device.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/recompute.h"
 #include "fuzz/replay.h"
 
 namespace mmadiff {

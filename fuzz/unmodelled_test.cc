@@ -11,7 +11,8 @@
 #include "device/line_protocol.h"
 #include "fuzz/engine.h"
 #include "fuzz/prober.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/recompute.h"
+#include "fuzz/record/record.h"
 #include "fuzz/replay.h"
 #include "fuzz/survey/compare.h"
 #include "fuzz/survey/testing_survey.h"
@@ -76,12 +77,12 @@ class UnmodelledTest : public TestFolder {
   void Record(std::vector<const Operation*> ops) {
     SumsDevice device;
     HostEngine engine(device);
-    const RecorderOptions options = {.ops = std::move(ops),
-                                     .cases = 5,
-                                     .strategy = &Strategies().front(),
-                                     .max_bytes = 4'000'000,
-                                     .limit = TimeLimit::After(absl::ZeroDuration()),
-                                     .regressions = ""};
+    const RecordOptions options = {.ops = std::move(ops),
+                                   .cases = 5,
+                                   .strategy = &Strategies().front(),
+                                   .max_bytes = 4'000'000,
+                                   .limit = TimeLimit::After(absl::ZeroDuration()),
+                                   .regressions = ""};
     const auto outcome = RecordFolder(options, engine, Path("out"), console_);
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     EXPECT_THAT(outcome->dropped, IsEmpty());

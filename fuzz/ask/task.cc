@@ -38,6 +38,25 @@ absl::StatusOr<std::optional<uint64_t>> FindPlantedFault(const CaseStream& strea
   return std::nullopt;
 }
 
+absl::Status AskOf(const TryTask& task, Engine& engine, TryAnswer& answer) {
+  const Operation& op = *task.stream.op;
+  answer.identity = IdentityFor(engine.device(), op);
+  answer.emulated = engine.device().Emulates(op);
+  answer.unit_cases = engine.UnitCases(task.stream, UnitOf::kRecording);
+  return engine.Try(task.stream);
+}
+
+absl::Status AskOf(const WordsTask& task, Engine& engine, WordsAnswer& answer) {
+  answer.identity = IdentityFor(engine.device(), *task.op);
+  return engine.device().Run(*task.op, task.inputs, answer.d);
+}
+
+absl::Status AskOf(const DigestTask& task, Engine& engine, DigestAnswer& answer) {
+  const auto digest = engine.AnswerDigest(task.stream, task.first, task.cases);
+  if (digest.ok()) answer.digest = *digest;
+  return digest.status();
+}
+
 // One of the neighbors, the first if possible, must be found.
 absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
   const Operation& op = *task.stream.op;
@@ -130,6 +149,7 @@ absl::Status AskOf(const StageTask&, Engine&, SurveyResult&) {
   return absl::UnimplementedError("no stage of a survey in this process");
 }
 
+const Operation& OpOf(const WordsTask& task) { return *task.op; }
 const Operation& OpOf(const InvestigateTask& task) { return *task.mismatch.op; }
 const Operation& OpOf(const StageTask& task) {
   return *FindOperation(task.name.op, Models::kOptional);
@@ -139,6 +159,9 @@ const Operation& OpOf(const PairsTask& task) { return *task.op; }
 const Operation& OpOf(const InferTask& task) { return *task.op; }
 const Operation& OpOf(const auto& task) { return *task.stream.op; }
 
+TryAnswer AnswerTo(const TryTask&) { return {}; }
+WordsAnswer AnswerTo(const WordsTask&) { return {}; }
+DigestAnswer AnswerTo(const DigestTask&) { return {}; }
 PlantAnswer AnswerTo(const PlantTask&) { return {}; }
 UnitAnswer AnswerTo(const UnitTask&) { return {}; }
 InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }

@@ -25,6 +25,23 @@
 
 namespace mmadiff {
 
+// Whether the device answers for an operation at all: Engine::Try().
+struct TryTask {
+  CaseStream stream;
+};
+
+// What the device answers to a batch.
+struct WordsTask {
+  const Operation* op = nullptr;
+  Batch inputs;
+};
+
+// The digest of the answers to `cases` executions.
+struct DigestTask {
+  CaseStream stream;
+  uint64_t first = 0, cases = 0;
+};
+
 // Whether the generator and the comparison find the fault in a sabotaged simulator.
 struct PlantTask {
   CaseStream stream;
@@ -77,7 +94,8 @@ struct StageTask {
 
 struct Task {
   size_t row = 0;  // among those of the agenda
-  std::variant<PlantTask, UnitTask, InvestigateTask, QuestionsTask, PairsTask, InferTask, StageTask>
+  std::variant<TryTask, WordsTask, DigestTask, PlantTask, UnitTask, InvestigateTask, QuestionsTask,
+               PairsTask, InferTask, StageTask>
       what;
   bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
 
@@ -85,6 +103,18 @@ struct Task {
   std::string Text() const;  // one line, for people
 };
 
+struct TryAnswer {
+  std::string identity;     // of what answered for the operation
+  bool emulated = false;    // by several machine instructions
+  uint64_t unit_cases = 0;  // of a unit of a recording
+};
+struct WordsAnswer {
+  std::vector<uint64_t> d;
+  std::string identity;
+};
+struct DigestAnswer {
+  Digest digest = 0;
+};
 struct PlantAnswer {
   std::string found;  // "fraction_bits=24 found in case 3"
 };
@@ -101,8 +131,8 @@ struct InvestigateAnswer {
 struct TaskResult {
   Task task;
   absl::Status status;  // the device's
-  std::variant<std::monostate, PlantAnswer, UnitAnswer, InvestigateAnswer, OperationAnswers,
-               Inference, SurveyResult>
+  std::variant<std::monostate, TryAnswer, WordsAnswer, DigestAnswer, PlantAnswer, UnitAnswer,
+               InvestigateAnswer, OperationAnswers, Inference, SurveyResult>
       answer;
   bool begun = true;  // else the device did not open, which is no fault of the task
   // Set by the dispatcher:

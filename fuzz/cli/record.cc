@@ -1,5 +1,7 @@
 // mmadiff record: a device's answers, for `recorded:` and `replay`: a folder with raw answers and
 // digests, or a block log of answers to generated cases.
+#include "fuzz/record/record.h"
+
 #include <filesystem>
 
 #include "absl/strings/match.h"
@@ -12,8 +14,6 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
-#include "fuzz/record_log.h"
-#include "fuzz/recorder.h"
 
 namespace mmadiff {
 namespace {
@@ -39,21 +39,24 @@ void RecordIntoLog(const RecordFlags& flags, Engine& engine,
                    const std::vector<const Operation*>& ops, bool json, Console& console,
                    Ending& ending) {
   HandleStopSignals();
-  const auto outcome = RecordLog({ops, FindStrategy(flags.strategy), flags.seed, flags.cases},
+  const auto outcome = RecordLog({.ops = ops,
+                                  .cases = flags.cases,
+                                  .seed = flags.seed,
+                                  .strategy = FindStrategy(flags.strategy)},
                                  engine, flags.out, console);
   if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
-  if (outcome->dot_products == 0) {
+  if (outcome->raw_dot_products == 0) {
     console.Warn("nothing was recorded");
     return SayDropped(outcome->dropped, false, ending);
   }
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintJson(flags, identity, {{"dot_products", outcome->dot_products}}, outcome->dropped,
+    PrintJson(flags, identity, {{"dot_products", outcome->raw_dot_products}}, outcome->dropped,
               console);
   } else {
-    console.Print(Wrap(
-        absl::StrCat(outcome->dot_products, " dot products of ", identity, " in ", flags.out, "\n"),
-        console.style().width, 2));
+    console.Print(Wrap(absl::StrCat(outcome->raw_dot_products, " dot products of ", identity,
+                                    " in ", flags.out, "\n"),
+                       console.style().width, 2));
   }
   SayDropped(outcome->dropped, true, ending);
 }
@@ -70,15 +73,15 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
     return ending.Say(Verdict::kUsage, absl::StrCat(flags.regressions, ": no such folder"));
   }
   HandleStopSignals();
-  const RecorderOptions options = {.ops = ops,
-                                   .cases = flags.cases,
-                                   .seed = flags.seed,
-                                   .strategy = FindStrategy(flags.strategy),
-                                   .max_bytes = flags.max_bytes,
-                                   .limit = TimeLimit::After(*limit),
-                                   .regressions = missing ? "" : regressions,
-                                   .threads = ThreadsOf(flags.threads),
-                                   .open = OpenerOf(flags.device)};
+  const RecordOptions options = {.ops = ops,
+                                 .cases = flags.cases,
+                                 .seed = flags.seed,
+                                 .strategy = FindStrategy(flags.strategy),
+                                 .max_bytes = flags.max_bytes,
+                                 .limit = TimeLimit::After(*limit),
+                                 .regressions = missing ? "" : regressions,
+                                 .threads = ThreadsOf(flags.threads),
+                                 .open = OpenerOf(flags.device)};
   console.Status(absl::StrCat("raw answers, then digests for ", absl::FormatDuration(*limit),
                               " (--max_total_time)"),
                  true);
@@ -92,9 +95,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
     console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
                               " instructions have no digests: raise --max_bytes"));
   }
-  std::vector<absl::Status> dropped;
-  for (const auto& [op, status] : outcome->dropped) dropped.push_back(status);
-  const size_t instructions = ops.size() - dropped.size();
+  const size_t instructions = ops.size() - outcome->dropped.size();
   const std::string identity = Name(engine.device().identity());
   if (json) {
     PrintJson(flags, identity,
@@ -104,7 +105,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                {"digest_dot_products", outcome->digest_dot_products},
                {"digest_units", outcome->digest_units},
                {"without_digests", outcome->without_digests}},
-              dropped, console);
+              outcome->dropped, console);
   } else {
     console.Print(Wrap(
         absl::StrCat(instructions, " instructions of ", identity, " in ", flags.out, ": ",
@@ -113,7 +114,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                      " dot products in ", outcome->digest_units, " units\n"),
         console.style().width, 2));
   }
-  SayDropped(dropped, true, ending);
+  SayDropped(outcome->dropped, true, ending);
 }
 
 void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending) {

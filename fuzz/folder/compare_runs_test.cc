@@ -3,7 +3,7 @@
 
 #include "device/host.h"
 #include "fuzz/folder/folder_fixture.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/record.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
@@ -23,12 +23,12 @@ class CompareRunsTest : public FolderTest {
   std::string Record(const std::string& name, const std::string& change) {
     ChangedDevice device(change);
     HostEngine engine(device);
-    const RecorderOptions options = {.ops = {FindOperation(kMma)},
-                                     .cases = 20,
-                                     .strategy = &Strategies().front(),
-                                     .max_bytes = 1'000'000,
-                                     .limit = TimeLimit::After(absl::ZeroDuration()),
-                                     .regressions = ""};
+    const RecordOptions options = {.ops = {FindOperation(kMma)},
+                                   .cases = 20,
+                                   .strategy = &Strategies().front(),
+                                   .max_bytes = 1'000'000,
+                                   .limit = TimeLimit::After(absl::ZeroDuration()),
+                                   .regressions = ""};
     EXPECT_TRUE(RecordFolder(options, engine, Path(name), console_).ok());
     return Path(name);
   }

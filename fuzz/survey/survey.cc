@@ -13,7 +13,7 @@
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/known_cases.h"
-#include "fuzz/recorder.h"
+#include "fuzz/record/raw_cases.h"
 #include "fuzz/survey/agenda.h"
 #include "fuzz/workdir.h"
 

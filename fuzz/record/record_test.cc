@@ -1,6 +1,6 @@
 // Folders of recordings: what is in them, that everything is verified again, and every kind of
 // damage.
-#include "fuzz/recorder.h"
+#include "fuzz/record/record.h"
 
 #include <gmock/gmock.h>
 
@@ -14,6 +14,8 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/test_folder.h"
 #include "device/faulty.h"
+#include "fuzz/record/raw_cases.h"
+#include "fuzz/record/recompute.h"
 #include "sim/simulate.h"
 #include "triage/testing_device.h"
 #include "triage/verdict.h"
@@ -23,9 +25,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing::SizeIs;
 
 constexpr char kMma[] = "sm_90/mma.m16n8k16.f32.f16.f16.f32";
 constexpr char kBigTile[] = "sm_90/wgmma.m64n256k16.f32.f16.f16";  // 64 KB of answers
+constexpr char kSmallMma[] = "sm_90/mma.m16n8k8.f32.f16.f16.f32";
 constexpr char kFma[] = "x86/vfmadd231ss", kDpbusd[] = "x86/vpdpbusd";
 constexpr char kAnyNan[] = "sm_90/mma.m8n8k4.f64.f64.f64.f64";
 
@@ -81,10 +85,10 @@ Verified Verify(const std::string& folder) {
   return v;
 }
 
-class RecorderTest : public TestFolder {
+class RecordTest : public TestFolder {
  protected:
-  static RecorderOptions Options(const std::vector<const char*>& names) {
-    RecorderOptions options;
+  static RecordOptions Options(const std::vector<const char*>& names) {
+    RecordOptions options;
     for (const char* name : names) options.ops.push_back(FindOperation(name));
     options.strategy = &Strategies().front();
     options.cases = 50;
@@ -94,13 +98,13 @@ class RecorderTest : public TestFolder {
     return options;
   }
 
-  absl::StatusOr<RecorderOutcome> Record(const RecorderOptions& options, const char* fault) {
+  absl::StatusOr<RecordOutcome> Record(const RecordOptions& options, const char* fault) {
     const DeviceOr device = OpenFaulty(fault);
     EXPECT_TRUE(device.ok()) << device.status();
     return Record(options, **device);
   }
 
-  absl::StatusOr<RecorderOutcome> Record(const RecorderOptions& options, Device& device) {
+  absl::StatusOr<RecordOutcome> Record(const RecordOptions& options, Device& device) {
     HostEngine engine(device);
     return RecordFolder(options, engine, Path("out"), console_);
   }
@@ -116,7 +120,7 @@ class RecorderTest : public TestFolder {
 };
 
 // One operation fails from its first answer on, one later; the third goes on.
-TEST_F(RecorderTest, OperationsThatFailAloneAreDropped) {
+TEST_F(RecordTest, OperationsThatFailAloneAreDropped) {
   class TwoBadOperations : public OtherNans {
    public:
     absl::Status Execute(const Operation& op, const Batch& batch,
@@ -127,12 +131,12 @@ TEST_F(RecorderTest, OperationsThatFailAloneAreDropped) {
     }
     int runs_ = 0;
   } device;
-  RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
+  RecordOptions options = Options({kMma, kBigTile, kAnyNan});
   options.regressions = "";
   const auto outcome = Record(options, device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   ASSERT_EQ(outcome->dropped.size(), 2u);
-  EXPECT_EQ(outcome->dropped.at(kBigTile).message(), "no layout");
+  EXPECT_EQ(outcome->dropped.front().message(), "no layout");
   const auto manifest = ReadRecordingManifest(Path("out"));
   ASSERT_EQ(manifest->instructions.size(), 2u);
   EXPECT_EQ(manifest->instructions[0].raw_cases, 0u);
@@ -145,7 +149,7 @@ TEST_F(RecorderTest, OperationsThatFailAloneAreDropped) {
 }
 
 // What cannot be trusted is not kept beside what looks alike.
-TEST_F(RecorderTest, AnswersThatAreLostLeaveNoRecording) {
+TEST_F(RecordTest, AnswersThatAreLostLeaveNoRecording) {
   class Losing : public OtherNans {
    public:
     absl::Status Execute(const Operation& op, const Batch& batch,
@@ -155,14 +159,14 @@ TEST_F(RecorderTest, AnswersThatAreLostLeaveNoRecording) {
     }
     int runs_ = 0;
   } device;
-  RecorderOptions options = Options({kMma});
+  RecordOptions options = Options({kMma});
   options.regressions = "";
   EXPECT_FALSE(Record(options, device).ok());
   EXPECT_FALSE(fs::exists(Path("out")));
 }
 
-TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
-  const RecorderOptions options = Options({kMma, kBigTile, kAnyNan});
+TEST_F(RecordTest, EverythingIsVerifiedAgain) {
+  const RecordOptions options = Options({kMma, kBigTile, kAnyNan});
   OtherNans device;
   const auto outcome = Record(options, device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
@@ -188,7 +192,7 @@ TEST_F(RecorderTest, EverythingIsVerifiedAgain) {
 }
 
 // The same folder is a device, and an operation that several instructions make says so.
-TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
+TEST_F(RecordTest, IsADeviceAndNamesEmulation) {
   const char* name = "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32";
   OtherNans device;
   ASSERT_TRUE(Record(Options({name}), device).ok());
@@ -203,7 +207,7 @@ TEST_F(RecorderTest, IsADeviceAndNamesEmulation) {
   EXPECT_TRUE(ReadRecordingManifest(Path("out"))->instructions[0].emulated);
 }
 
-TEST_F(RecorderTest, AnotherMachineIsFound) {
+TEST_F(RecordTest, AnotherMachineIsFound) {
   ASSERT_TRUE(Record(Options({kMma}), "fraction_bits=24").ok());
   const Verified v = Verify(Path("out"));
   EXPECT_GT(v.differing, 100);
@@ -211,7 +215,7 @@ TEST_F(RecorderTest, AnotherMachineIsFound) {
   EXPECT_GE(v.units, 1);
 }
 
-TEST_F(RecorderTest, DamageIsReportedAndTheRestIsUsed) {
+TEST_F(RecordTest, DamageIsReportedAndTheRestIsUsed) {
   ASSERT_TRUE(Record(Options({kMma}), "none=0").ok());
   const Verified whole = Verify(Path("out"));
   const std::string raw = Get(Path("out/raw-1.log")), digests = Get(Path("out/digests.log")),
@@ -258,7 +262,7 @@ TEST_F(RecorderTest, DamageIsReportedAndTheRestIsUsed) {
 }
 
 // Another recording of the same cases by another machine, file by file.
-TEST_F(RecorderTest, FilesOfAnotherRecordingAreDamage) {
+TEST_F(RecordTest, FilesOfAnotherRecordingAreDamage) {
   ASSERT_TRUE(Record(Options({kMma}), "fraction_bits=24").ok());
   fs::rename(Path("out"), Path("other"));
   ASSERT_TRUE(Record(Options({kMma}), "none=0").ok());
@@ -277,7 +281,7 @@ TEST_F(RecorderTest, FilesOfAnotherRecordingAreDamage) {
   EXPECT_EQ(v.differing, 0);
 }
 
-TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
+TEST_F(RecordTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
   const Operation& op = *FindOperation(kMma);
   const std::string stream = CaseStream{&op, FindStrategy("mixed"), 1}.name();
   const auto refused = [&](RecordedDigests d, absl::string_view why) {
@@ -296,7 +300,7 @@ TEST_F(RecorderTest, DigestsThatNoRecorderWritesAreRefusedInNoTime) {
   refused({FindOperation(kBigTile), stream, 0, 2, {1}, "x"}, "answers to cases of");
 }
 
-TEST_F(RecorderTest, RecordingsOfOtherCasesAreRefused) {
+TEST_F(RecordTest, RecordingsOfOtherCasesAreRefused) {
   Recording r;
   r.op = FindOperation(kMma);
   r.inputs.shape = r.op->shape();
@@ -315,7 +319,7 @@ TEST_F(RecorderTest, RecordingsOfOtherCasesAreRefused) {
 }
 
 // Also of an operation that fails alone in its third unit: what came before it stays.
-TEST_F(RecorderTest, DigestsAreTheSameWhateverTheThreads) {
+TEST_F(RecordTest, DigestsAreTheSameWhateverTheThreads) {
   class FailsLater : public UnevenDevice {
    public:
     FailsLater() : UnevenDevice("") {}
@@ -326,7 +330,7 @@ TEST_F(RecorderTest, DigestsAreTheSameWhateverTheThreads) {
     }
   };
   // Room for some units of the first operation after the second ended.
-  RecorderOptions options = Options({kDpbusd, kFma});
+  RecordOptions options = Options({kDpbusd, kFma});
   options.regressions = "";
   options.cases = 3;
   options.max_bytes = 10'500;
@@ -358,8 +362,8 @@ TEST_F(RecorderTest, DigestsAreTheSameWhateverTheThreads) {
   for (const int threads : {2, 3}) EXPECT_EQ(digests(threads), one) << threads;
 }
 
-TEST_F(RecorderTest, ALostDeviceEndsAllThreads) {
-  RecorderOptions options = Options({kMma, kAnyNan});
+TEST_F(RecordTest, ALostDeviceEndsAllThreads) {
+  RecordOptions options = Options({kMma, kAnyNan});
   options.limit = TimeLimit();
   options.threads = 3;
   options.open = [] { return std::make_unique<HostEngine>(*OpenFaulty("dead=9")); };
@@ -374,14 +378,67 @@ TEST_F(RecorderTest, ALostDeviceEndsAllThreads) {
   EXPECT_EQ(outcome->digest_units, 2u);
 }
 
-TEST_F(RecorderTest, NothingStaysAfterAFailure) {
+TEST_F(RecordTest, NothingStaysAfterAFailure) {
   EXPECT_EQ(Record(Options({kMma}), "dead=2").status().code(), absl::StatusCode::kUnavailable);
-  RecorderOptions tight = Options({kMma, kBigTile});
+  RecordOptions tight = Options({kMma, kBigTile});
   tight.max_bytes = 500'000;
   const absl::Status s = Record(tight, "none=0").status();
   EXPECT_EQ(s.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(s.message()), HasSubstr("raise --max_bytes"));
   EXPECT_TRUE(fs::is_empty(Path("")));
+}
+
+// One log of answers: whole, or not there.
+class RecordLogTest : public TestFolder {
+ protected:
+  absl::StatusOr<RecordOutcome> Record(Device& device, uint64_t cases = 100) {
+    HostEngine engine(device);
+    return RecordLog({.ops = {FindOperation(kFma), FindOperation(kSmallMma)},
+                      .cases = cases,
+                      .strategy = &Strategies().front()},
+                     engine, Path("x.log"), console_);
+  }
+  bool Exists() const { return std::filesystem::exists(Path("x.log")); }
+
+  Console console_{Color::kNever, /*quiet=*/true};
+};
+
+TEST_F(RecordLogTest, HoldsTheAnswersToTheFirstCases) {
+  ChangedDevice device("");
+  const auto outcome = Record(device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->raw_dot_products, 100u * (1 + 128));
+  EXPECT_THAT(outcome->dropped, SizeIs(0));
+  uint64_t read = 0;
+  const auto stats = ReadRecordings(Path("x.log"), "", [&](const Recording& r) {
+    read += r.d.size();
+    return absl::OkStatus();
+  });
+  ASSERT_TRUE(stats.ok()) << stats.status();
+  EXPECT_THAT(stats->damage, SizeIs(0));
+  EXPECT_EQ(read, outcome->raw_dot_products);
+  EXPECT_TRUE(absl::IsAlreadyExists(Record(device).status()));
+  EXPECT_TRUE(Exists());
+}
+
+TEST_F(RecordLogTest, AnOperationThatFailsAloneIsDropped) {
+  ChangedDevice device("fraction_bits=24");  // the fused multiply-add has no such parameter
+  const auto outcome = Record(device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->raw_dot_products, 100u * 128);
+  EXPECT_THAT(outcome->dropped, SizeIs(1));
+}
+
+TEST_F(RecordLogTest, NothingIsLeftWithoutAnswers) {
+  DyingDevice dying("", 4);
+  EXPECT_TRUE(absl::IsUnavailable(Record(dying).status()));
+  EXPECT_FALSE(Exists());
+  ChangedDevice none("no_such_parameter=1");
+  const auto outcome = Record(none);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->raw_dot_products, 0u);
+  EXPECT_THAT(outcome->dropped, SizeIs(2));
+  EXPECT_FALSE(Exists());
 }
 
 TEST(PlanRawCases, OperationsShareWhatOthersLeave) {

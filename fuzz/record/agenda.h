@@ -1,0 +1,90 @@
+// What `record` asks: first each operation once; then, one after the other and in the order of the
+// files, regression cases and vectors, and raw cases; last, from all threads, digests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "corpus/recordings/recording_folder.h"
+#include "fuzz/ask/agenda.h"
+#include "fuzz/console.h"
+#include "fuzz/known_cases.h"
+#include "fuzz/record/record.h"
+
+namespace mmadiff {
+
+class RecordAgenda : public Agenda {
+ public:
+  // Where raw answers go.
+  using Append = std::function<absl::Status(
+      const Operation&, const Batch&, const std::vector<uint64_t>& d, const std::string& identity)>;
+
+  // With `folder` nullptr, into a log: raw answers to cases of one strategy, and nothing else.
+  RecordAgenda(const RecordOptions& options, Append append, RecordingFolderWriter* folder,
+               Console& console);
+
+  std::optional<Task> Next(absl::Duration elapsed) override;
+  absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
+  void ShowProgress() override;
+
+  // Why nothing more was asked: what was read or given is of no use. kAborted for a damaged
+  // regression case or an answer that cannot be trusted.
+  const absl::Status& failed() const { return failed_; }
+  bool HasRaw() const { return phase_ == Phase::kDigests; }  // all of it
+  // Writes the digests into the folder. What was recorded, without who answered.
+  absl::StatusOr<RecordingManifest> Finish(RecordOutcome& outcome);
+
+ private:
+  enum class Phase { kTry, kKnown, kRaw, kDigests };
+
+  // Of one operation. `used` is the time of its finished units, less the start of each that runs;
+  // `ended` is the number of the first unit that has no digest.
+  struct Row {
+    CaseStream stream;
+    RecordingManifest::Instruction recorded;
+    TryAnswer tried;
+    bool answers = false, dropped = false;
+    std::vector<Digest> digests;
+    uint64_t begun = 0, running = 0, ended = UINT64_MAX;
+    absl::Duration used = absl::ZeroDuration();
+
+    absl::Duration UsedAt(absl::Duration now) const { return used + running * now; }
+  };
+
+  absl::Status EndPhase();
+  absl::Status BeginKnown();
+  absl::Status EndKnown();
+  absl::Status PlanRaw();
+  void PlanDigests();
+  std::optional<Task> NextKnown();
+  std::optional<Task> NextRaw();
+  std::optional<Task> NextDigest();
+  absl::Status TakeWords(Row& row, const WordsTask& task, const WordsAnswer& answer);
+  void TakeDigest(Row& row, const DigestTask& task, const TaskResult& result);
+  size_t RowOf(const Operation& op) const;
+
+  const RecordOptions& options_;
+  const Append append_;
+  RecordingFolderWriter* const folder_;
+  Console& console_;
+  std::vector<Row> rows_;
+  absl::Status failed_;
+  RecordOutcome outcome_;
+
+  Phase phase_ = Phase::kTry;
+  bool asking_ = false;                                     // but for digests one task at a time
+  size_t next_ = 0;                                         // row, or known case
+  std::vector<KnownCase> known_;                            // regression cases and vectors
+  std::string known_answers_;                               // lines
+  size_t strategy_ = 0;                                     // of raw cases of a row
+  uint64_t first_ = 0;                                      // of these
+  uint64_t digest_bytes_ = 0, units_ = 0, most_units_ = 0;  // units also those that run
+};
+
+}  // namespace mmadiff

@@ -1,0 +1,72 @@
+#include "fuzz/record/raw_cases.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/recordings/packed_words.h"
+#include "fuzz/cases/case_name.h"
+
+namespace mmadiff {
+namespace {
+
+constexpr uint64_t kRecordOutputs = 40 << 10;  // bytes; a record of raw answers holds more
+
+uint64_t AnswerBytes(const Operation& op) {
+  return op.shape().d_words() * WordBytes(*op.instruction->d);
+}
+
+// An upper bound of what `cases` executions of each strategy take.
+uint64_t RawBytes(const Operation& op, const std::string& identity, uint64_t cases) {
+  const uint64_t outputs = cases * AnswerBytes(op);
+  const uint64_t records = outputs / kRecordOutputs + 2;
+  return Strategies().size() * (outputs + records * RecordOverhead(op, identity));
+}
+
+// The most cases that take at most `bytes`, in the limits.
+uint64_t CasesFor(const Operation& op, const std::string& identity, uint64_t cases,
+                  uint64_t bytes) {
+  uint64_t low = std::min(kFewCases, cases), high = cases;
+  while (low < high) {
+    const uint64_t middle = low + (high - low + 1) / 2;
+    RawBytes(op, identity, middle) <= bytes ? low = middle : high = middle - 1;
+  }
+  return low;
+}
+
+}  // namespace
+
+int64_t RawBatchCases(const Operation& op) {
+  return std::max<int64_t>(1, 4 * kRecordOutputs / AnswerBytes(op));
+}
+
+uint64_t RecordOverhead(const Operation& op, const std::string& identity) {
+  return 2 * op.name.size() + identity.size() + 160;
+}
+
+absl::StatusOr<std::vector<uint64_t>> PlanRawCases(const std::vector<const Operation*>& ops,
+                                                   const std::string& identity, uint64_t cases,
+                                                   uint64_t bytes) {
+  // The largest share of one operation with which all fit.
+  const auto total = [&](uint64_t share) {
+    uint64_t sum = 0;
+    for (const Operation* op : ops) {
+      sum += RawBytes(*op, identity, CasesFor(*op, identity, cases, share));
+    }
+    return sum;
+  };
+  if (total(0) > bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("a few raw answers of each of ", ops.size(),
+                                                   " instructions take ", total(0), " bytes, and ",
+                                                   bytes, " are left for them: raise --max_bytes"));
+  }
+  uint64_t low = 0, high = bytes;
+  while (low < high) {
+    const uint64_t middle = low + (high - low + 1) / 2;
+    total(middle) <= bytes ? low = middle : high = middle - 1;
+  }
+  std::vector<uint64_t> planned;
+  for (const Operation* op : ops) planned.push_back(CasesFor(*op, identity, cases, low));
+  return planned;
+}
+
+}  // namespace mmadiff

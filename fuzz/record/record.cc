@@ -1,0 +1,84 @@
+#include "fuzz/record/record.h"
+
+#include <cstdio>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "corpus/recordings/recording.h"
+#include "corpus/recordings/recording_folder.h"
+#include "fuzz/ask/dispatcher.h"
+#include "fuzz/devices.h"
+#include "fuzz/findings.h"
+#include "fuzz/record/agenda.h"
+
+namespace mmadiff {
+namespace {
+
+// What was recorded; the statuses of the operations that were dropped are in `outcome`.
+absl::StatusOr<RecordingManifest> Record(const RecordOptions& options, Engine& engine,
+                                         RecordAgenda& agenda, RecordOutcome& outcome,
+                                         Console& console) {
+  const auto workers = WorkersOf(engine, options.threads, options.open);
+  TaskLog nothing;
+  // The agenda knows which tasks the limit ends.
+  const DispatchOutcome dispatched =
+      Dispatch({TimeLimit(), absl::ZeroDuration()}, workers, agenda, nothing, console);
+  const bool stopped = dispatched.stopped_by.kind == StopCause::kSignal;
+  if (!dispatched.durable.ok()) return dispatched.durable;
+  if (stopped && !agenda.HasRaw()) {
+    return absl::UnavailableError("stopped by a signal; no recording was kept, run again");
+  }
+  if (!agenda.failed().ok()) return agenda.failed();
+  if (!dispatched.device.ok()) return DeviceError(dispatched.device);
+  auto manifest = agenda.Finish(outcome);
+  outcome.stopped = stopped;
+  for (const Drop& drop : dispatched.drops) outcome.dropped.push_back(drop.status);
+  return manifest;
+}
+
+}  // namespace
+
+absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine& engine,
+                                           const std::string& folder, Console& console) {
+  const auto writer = RecordingFolderWriter::Create(folder);
+  if (!writer.ok()) return writer.status();
+  const auto append = [&](const Operation& op, const Batch& batch, const auto& d,
+                          const std::string& identity) {
+    return (*writer)->AppendRaw(op, batch, d, identity);
+  };
+  RecordAgenda agenda(options, append, writer->get(), console);
+  RecordOutcome outcome;
+  auto manifest = Record(options, engine, agenda, outcome, console);
+  if (!manifest.ok()) return manifest.status();
+  if (manifest->instructions.empty()) return DeviceError(outcome.dropped.front());
+  manifest->tool_version = MMADIFF_VERSION;
+  manifest->model_version = absl::StrCat(kModelVersion);
+  manifest->generator_version = kGeneratorVersion;
+  manifest->seed = options.seed;
+  manifest->device = engine.device().name();
+  manifest->device_identity = engine.device().identity();
+  manifest->date = Now();
+  if (absl::Status s = (*writer)->Commit(*std::move(manifest)); !s.ok()) return s;
+  return outcome;
+}
+
+absl::StatusOr<RecordOutcome> RecordLog(const RecordOptions& options, Engine& engine,
+                                        const std::string& path, Console& console) {
+  const auto writer = RecordingWriter::Create(path);
+  if (!writer.ok()) return writer.status();
+  const auto append = [&](const Operation& op, const Batch& batch, const auto& d,
+                          const std::string& identity) {
+    return (*writer)->Append(op, batch, d, identity);
+  };
+  RecordAgenda agenda(options, append, nullptr, console);
+  RecordOutcome outcome;
+  absl::Status s = Record(options, engine, agenda, outcome, console).status();
+  const bool any = s.ok() && outcome.raw_dot_products > 0;
+  if (any) s = (*writer)->Finish();
+  if (!any || !s.ok()) std::remove(path.c_str());
+  if (!s.ok()) return s;
+  return outcome;
+}
+
+}  // namespace mmadiff
