@@ -225,23 +225,25 @@ std::vector<std::string> Findings::LoadEarlier(
   if (absl::IsNotFound(below.status())) return {};
   if (!below.ok()) return {std::string(below.status().message())};
   std::vector<std::string> wrong = std::move(below->damaged);
-  for (const auto& [path, filed] : below->cases) {
-    if (own(filed)) {
-      AddEarlier(filed, path);
-    } else {
-      wrong.push_back(absl::StrCat(path, ": a finding of another run"));
+  for (const FiledCase& filed : below->cases) {
+    const RegressionCase& c = filed.filed;
+    if (!own(c)) {
+      wrong.push_back(absl::StrCat(filed.path, ": a finding of another run"));
+      continue;
     }
+    if (c.bucket.Repeats() && c.inputs.shape == DotProductShape(c.inputs.shape)) {
+      ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
+    }
+    AddFiled(filed, earlier_);
   }
   return wrong;
 }
 
-void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
-  if (c.bucket.Repeats() && c.inputs.shape == DotProductShape(c.inputs.shape)) {
-    ops_[c.op->name].earlier.push_back({Extract(c.inputs, 0), c.answers.front().d[0]});
-  }
+void AddFiled(const FiledCase& filed, std::vector<Finding>& findings) {
+  const auto& [path, c] = filed;
   const bool unfixed = IsFinding(c) && StateOf(c) != FindingState::kFixed;
   const FindingState state = IsFinding(c) ? StateOf(c) : FindingState::kFixed;
-  for (Finding& f : earlier_) {
+  for (Finding& f : findings) {
     if (f.op != c.op->name || f.bucket != c.bucket) continue;
     f.beside.push_back(path);
     f.unfixed |= unfixed;
@@ -257,7 +259,7 @@ void Findings::AddEarlier(const RegressionCase& c, const std::string& path) {
   f.device = c.answers.front().device;
   f.unfixed = unfixed;
   f.state = state;
-  earlier_.push_back(std::move(f));
+  findings.push_back(std::move(f));
 }
 
 std::vector<Finding> Findings::list() const {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "corpus/case_folder.h"
 #include "corpus/regression_case.h"
 #include "device/device.h"
 #include "fuzz/ask/task.h"
@@ -41,6 +42,9 @@ struct Finding {
 
   bool flaky() const { return bucket.repetition == Repetition::kFlaky; }
 };
+
+// Adds a filed case to the finding of its bucket.
+void AddFiled(const FiledCase& filed, std::vector<Finding>& findings);
 
 class Findings {
  public:
@@ -89,7 +93,6 @@ class Findings {
   static bool Replaces(const Group& group, const Finding& other);
   // Adds a group, or one more case to that of the same bucket.
   void Join(OfOperation& of_op, Group group);
-  void AddEarlier(const RegressionCase& c, const std::string& path);
 
   const std::string folder_;
   const uint64_t max_cases_;

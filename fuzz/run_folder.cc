@@ -36,14 +36,18 @@ absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each) {
   absl::StatusOr<RunManifest> manifest = ReadManifest(path);
   if (!manifest.ok()) return manifest.status();
-  absl::StatusOr<StoredUnits> stored = ReadUnits(path, *manifest, each, Sync::kNever);
-  if (!stored.ok()) return stored.status();
   RunFolder folder;
   folder.path = path;
   folder.manifest = *std::move(manifest);
-  folder.stored = *std::move(stored);
-  folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
-  if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
+  absl::StatusOr<StoredUnits> stored = ReadUnits(path, folder.manifest, each, Sync::kNever);
+  if (stored.ok()) {
+    folder.stored = *std::move(stored);
+    folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
+  } else {
+    folder.stored.totals.resize(folder.manifest.instructions.size());
+    folder.warnings.emplace_back(stored.status().message());
+  }
+  if (absl::Status s = ReadFiled(folder); !s.ok()) folder.warnings.emplace_back(s.message());
   std::erase_if(folder.findings, [&folder](const FiledCase& f) {
     if (IsOfRun(folder.manifest, f.filed)) return false;
     folder.warnings.push_back(f.path + ": a finding of another run");

@@ -22,8 +22,8 @@ struct RunFolder {
   std::vector<std::string> warnings;    // damage, of logs and of findings; the good was read
 };
 
-// `each` sees every unit once. kInvalidArgument: no folder of a run; kAborted and kDataLoss: as
-// ReadUnits(), and a damaged manifest.
+// `each` sees every unit once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
+// All else that cannot be read or trusted is a warning.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
 
 // Whether a filed case is of an operation of the run.

@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
 #include "fuzz/unit_log.h"
 
@@ -44,8 +43,8 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
                            1) +
                   "\n");
   } else {
-    const bool endless = std::ranges::any_of(
-        merged->manifest.instructions, [](const auto& i) { return i.cases >= kEndlessCases; });
+    const bool endless = std::ranges::any_of(merged->manifest.instructions,
+                                             [](const auto& i) { return i.Endless(); });
     const uint64_t missing = endless ? 0 : merged->planned_units - merged->units;
     console.Print(
         Wrap(absl::StrCat(flags.out, ": ", merged->units,

@@ -29,15 +29,14 @@ std::string CountsText(const UnitResult& total) {
 }
 
 std::string Text(const RunStatus& s, size_t width) {
-  std::string text = absl::StrCat(s.path, "\n");
+  std::string text = absl::StrCat(s.folder.path, "\n");
   const auto add = [&](absl::string_view label, const std::string& value) {
     text += Labelled(absl::StrFormat("  %-11s", label), value, width);
   };
-  if (s.manifest.shards > 1)
-    add("shard", absl::StrCat(s.manifest.shard, " of ", s.manifest.shards));
+  if (s.shards > 1) add("shard", absl::StrCat(s.seen.front(), " of ", s.shards));
   add("done",
       absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ", CountsText(s.total)));
-  if (s.findings > 0) add("findings", absl::StrCat(s.findings));
+  if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
   for (const std::string& line : s.distrusted) add("distrusted", line);
   // Units say whole seconds.
   const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
@@ -60,16 +59,16 @@ std::string Text(const RunStatus& s, size_t width) {
 }
 
 Json JsonOf(const RunStatus& s) {
-  return {{"path", s.path},
-          {"shard", s.manifest.shard},
-          {"shards", s.manifest.shards},
+  return {{"path", s.folder.path},
+          {"shard", s.seen.front()},
+          {"shards", s.shards},
           {"units", s.units},
           {"planned_units", s.planned_units},
           {"endless", s.endless},
           {"cases", s.total.cases},
           {"dot_products", s.total.dot_products},
           {"mismatches", s.total.mismatches},
-          {"findings", s.findings},
+          {"findings", s.findings.size()},
           {"distrusted", s.distrusted},
           {"dot_products_per_second", s.rate},
           {"last_unit", UtcTime(s.last_ended)},

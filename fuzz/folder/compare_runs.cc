@@ -43,26 +43,26 @@ struct Row {
 };
 
 struct Side {
-  RunManifest manifest;
   RunStatus status;
   std::map<std::string, Row> rows;  // by operation: those with units or findings
+
+  const RunManifest& manifest() const { return status.folder.manifest; }
 };
 
 absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>& damage) {
   std::map<uint32_t, UnitAnswers> units;
-  const absl::StatusOr<RunFolder> folder = ReadRunFolder(path, [&](const UnitResult& unit) {
+  absl::StatusOr<RunStatus> status = ReadRunStatus(path, [&](const UnitResult& unit) {
     units[unit.instruction][unit.unit] = {unit.cases, unit.device_digest};
   });
-  if (!folder.ok()) return folder.status();
-  absl::StatusOr<RunStatus> status = ReadRunStatus(path);
   if (!status.ok()) return status.status();
-  damage.insert(damage.end(), folder->warnings.begin(), folder->warnings.end());
-  Side side = {folder->manifest, *std::move(status), {}};
+  damage.insert(damage.end(), status->damage.begin(), status->damage.end());
+  Side side = {*std::move(status), {}};
+  const RunFolder& folder = side.status.folder;
   for (auto& [i, of_instruction] : units) {
-    const RunManifest::Instruction& planned = folder->manifest.instructions[i];
-    side.rows[planned.name] = {planned, folder->stored.totals[i], std::move(of_instruction), {}};
+    const RunManifest::Instruction& planned = folder.manifest.instructions[i];
+    side.rows[planned.name] = {planned, folder.stored.totals[i], std::move(of_instruction), {}};
   }
-  for (const FiledCase& f : folder->findings) {
+  for (const FiledCase& f : folder.findings) {
     if (!f.filed.bucket.Repeats() || !IsFinding(f.filed)) continue;
     if (StateOf(f.filed) == FindingState::kFixed) continue;
     // What was stopped by its mismatches may have no unit.
@@ -110,7 +110,7 @@ class RunsComparer {
   }
 
   void Facts() {
-    const RunManifest &x = x_.manifest, &y = y_.manifest;
+    const RunManifest &x = x_.manifest(), &y = y_.manifest();
     const auto machines = [](const Side& s) { return absl::StrJoin(s.status.machines, "; "); };
     const auto rate = [](const Side& s) { return absl::StrCat(std::round(s.status.rate)); };
     Fact("device", x.device, y.device);
@@ -134,7 +134,7 @@ class RunsComparer {
       return std::tie(m.generator_version, m.seed, m.strategy, row.planned.unit_cases,
                       row.planned.schedule);
     };
-    return facts(x_.manifest, x) == facts(y_.manifest, y);
+    return facts(x_.manifest(), x) == facts(y_.manifest(), y);
   }
 
   void Rows(const std::string& op, const Row& x, const Row& y) {
@@ -202,8 +202,8 @@ absl::Status CompareRuns(const std::string& first, const std::string& second, co
                              y = ReadSide(second, difference.damage);
   if (!x.ok()) return x.status();
   if (!y.ok()) return y.status();
-  difference.answers.first = Name(x->manifest.device_identity);
-  difference.answers.second = Name(y->manifest.device_identity);
+  difference.answers.first = Name(x->manifest().device_identity);
+  difference.answers.second = Name(y->manifest().device_identity);
   RunsComparer(*x, *y, bins, difference).Compare();
   return absl::OkStatus();
 }

@@ -209,13 +209,15 @@ class Filed {
   }
 
   absl::Status Write(const std::string& out, Merged& merged) {
+    std::set<std::pair<std::string, std::string>> findings;  // operation and bucket
     for (auto& [id, same] : cases_) {
       RegressionCase all = same.begin()->second;
       for (const auto& [text, c] : same) AddAnswers(c, all);
+      findings.emplace(all.op->name, Name(all.bucket));
       const absl::StatusOr<std::string> written = WriteCase(all, out + "/findings");
       if (!written.ok()) return written.status();
     }
-    merged.findings = cases_.size();
+    merged.findings = findings.size();
     merged.distrusted = lines_.size();
     if (absl::Status s = WriteLines(DistrustedPath(out), lines_); !s.ok()) return s;
     return WriteLines(HardwarePath(out), hardware_);

@@ -18,7 +18,7 @@ struct Merged {
   std::vector<UnitResult> totals;  // by instruction
   uint64_t units = 0, planned_units = 0;
   uint64_t folders = 0;               // that were read, OUT too if it was there
-  uint64_t findings = 0;              // files of OUT
+  uint64_t findings = 0;              // buckets of OUT
   uint64_t distrusted = 0;            // lines
   std::vector<std::string> damage;    // what was passed over; all else was merged
   std::vector<std::string> warnings;  // what is no damage

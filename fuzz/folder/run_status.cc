@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "fuzz/folder/merge.h"
 #include "fuzz/run_folder.h"
 #include "fuzz/unit_log.h"
 #include "fuzz/workdir.h"
@@ -71,47 +70,26 @@ double SecondsLeft(const RunStatus& s) {
 
 }  // namespace
 
-absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
-  absl::StatusOr<RunManifest> manifest = ReadManifest(path);
+absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path, const OnUnit& counted) {
+  const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
   if (!manifest.ok()) return manifest.status();
+  RunReportBuilder builder(*manifest);
   RunStatus status;
-  status.path = path;
-  status.manifest = *std::move(manifest);
-  for (const RunManifest::Instruction& i : status.manifest.instructions) {
-    status.endless |= i.Endless();
-    status.planned_units += i.UnitsOfShard(status.manifest.shard, status.manifest.shards);
-  }
-  status.writer = WriterOf(path);
   BusySeconds busy;
-  std::set<std::string> machines;
   const auto add = [&](const UnitResult& unit) {
-    Accumulate(unit, status.total);
     busy.Add(unit);
     status.last_ended = std::max(status.last_ended, unit.ended);
-    if (unit.machine != Machine()) machines.insert(Name(unit.machine));
   };
-  const auto each = [&](const UnitResult& unit) {
-    ++status.units;
+  absl::StatusOr<RunFolder> folder = builder.AddFolder(path, [&](const UnitResult& unit) {
     add(unit);
-  };
-  const auto stored = ReadUnits(path, status.manifest, each, Sync::kNever);
-  if (stored.ok()) {
-    for (const UnitParts& parts : stored->parts) {
-      for (const auto& [number, part] : parts) add(part);
-    }
-    status.damage = TextsOf(stored->damage, status.writer);
-  } else {
-    status.damage.push_back(std::string(stored.status().message()));
-  }
-  status.machines.assign(machines.begin(), machines.end());
-  RunFolder filed;
-  filed.path = path;
-  if (absl::Status s = ReadFiled(filed); !s.ok())
-    filed.warnings.push_back(std::string(s.message()));
-  status.findings = filed.findings.size();
-  status.distrusted = std::move(filed.distrusted);
-  status.damage.insert(status.damage.end(), filed.warnings.begin(), filed.warnings.end());
-  if (!status.endless) status.planned_dot_products = PlannedDotProducts(status.manifest);
+    if (counted != nullptr) counted(unit);
+  });
+  if (!folder.ok()) return folder.status();
+  for (const UnitResult& part : builder.CountParts()) add(part);
+  static_cast<RunReport&>(status) = std::move(builder).Finish();
+  status.folder = *std::move(folder);
+  status.writer = WriterOf(path);
+  if (!status.endless) status.planned_dot_products = PlannedDotProducts(*manifest);
   status.rate = busy.Rate();
   status.seconds_left = SecondsLeft(status);
   return status;
@@ -120,25 +98,23 @@ absl::StatusOr<RunStatus> ReadRunStatus(const std::string& path) {
 absl::StatusOr<ShardsStatus> SumShards(const std::vector<RunStatus>& folders) {
   const RunStatus& first = folders.front();
   ShardsStatus sum;
-  sum.shards = first.manifest.shards;
+  sum.shards = first.shards;
   for (const RunManifest::Instruction& i : first.manifest.instructions) {
     sum.planned_units += i.Units();
   }
   std::set<uint64_t> seen;
   for (const RunStatus& f : folders) {
-    const std::string difference =
-        ManifestDifference(WholeRun(first.manifest), WholeRun(f.manifest));
-    if (!difference.empty() || f.manifest.shards != sum.shards) {
+    const std::string difference = ManifestDifference(first.manifest, f.manifest);
+    if (!difference.empty() || f.shards != sum.shards) {
       return absl::FailedPreconditionError(absl::StrCat(
-          f.path, " is no other shard of the run of ", first.path, " (",
-          difference.empty()
-              ? absl::StrCat("shards: stored ", sum.shards, ", wanted ", f.manifest.shards)
-              : difference,
+          f.folder.path, " is no other shard of the run of ", first.folder.path, " (",
+          difference.empty() ? absl::StrCat("shards: stored ", sum.shards, ", wanted ", f.shards)
+                             : difference,
           "); name the folders of each run alone"));
     }
-    if (!seen.insert(f.manifest.shard).second) {
+    if (!seen.insert(f.seen.front()).second) {
       return absl::InvalidArgumentError(
-          absl::StrCat(f.path, " is shard ", f.manifest.shard,
+          absl::StrCat(f.folder.path, " is shard ", f.seen.front(),
                        " again; name one folder of each, or merge them"));
     }
     sum.units += f.units;

@@ -37,7 +37,7 @@ TEST_F(RunStatusTest, CountsWhatIsDone) {
   EXPECT_EQ(s.planned_units, 20u);
   EXPECT_EQ(s.total.cases, 250u);
   EXPECT_EQ(s.total.mismatches, 9u);
-  EXPECT_EQ(s.findings, 1u);
+  EXPECT_EQ(s.findings.size(), 1u);
   EXPECT_THAT(s.distrusted, ElementsAre("op: why"));
   EXPECT_THAT(s.machines, ElementsAre("node1", "node2"));
   EXPECT_EQ(s.last_ended, 1'700'000'009u);

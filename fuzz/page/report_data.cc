@@ -42,21 +42,9 @@ class Gathered {
     });
   }
 
-  absl::Status Read(const RunManifest& manifest, const std::string& path, Console& console) {
+  absl::Status Read(const std::string& path) {
     folders_.push_back(path);
-    builder_.AddShard(manifest, path);
-    const absl::StatusOr<RunFolder> folder =
-        ReadRunFolder(path, [&](const UnitResult& unit) { Add(unit); });
-    if (!folder.ok()) return folder.status();
-    for (const UnitParts& parts : folder->stored.parts) {
-      for (const auto& [number, part] : parts) builder_.AddUnfinished(part);
-    }
-    builder_.Distrust(folder->distrusted);
-    builder_.Damage(folder->warnings);
-    Findings filed(path + "/findings", 0, false, console);
-    filed.LoadEarlier([&manifest](const RegressionCase& c) { return IsOfRun(manifest, c); });
-    for (Finding& finding : filed.list()) builder_.Add(std::move(finding));
-    return absl::OkStatus();
+    return builder_.AddFolder(path, [this](const UnitResult& unit) { AddWork(unit); }).status();
   }
 
   ReportRun Finish(const ReportOptions& options, Console& console) {
@@ -80,10 +68,6 @@ class Gathered {
   }
 
  private:
-  void Add(const UnitResult& unit) {
-    if (builder_.Add(unit)) AddWork(unit);
-  }
-
   void AddWork(const UnitResult& unit) {
     const size_t machine =
         machines_.try_emplace(Name(unit.machine), machines_.size()).first->second;
@@ -236,7 +220,7 @@ absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& c
     auto run = std::ranges::find_if(runs, [&](const Gathered& g) { return g.IsOf(*manifest); });
     if (run == runs.end()) run = runs.insert(run, Gathered(*manifest));
     if (run->Has(path)) continue;
-    if (absl::Status s = run->Read(*manifest, path, console); !s.ok()) return s;
+    if (absl::Status s = run->Read(path); !s.ok()) return s;
   }
   ReportData data;
   for (Gathered& gathered : runs) {

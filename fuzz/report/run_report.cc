@@ -9,7 +9,6 @@
 #include "fuzz/coverage/counter.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/folder/merge.h"
-#include "fuzz/folder/run_status.h"
 #include "fuzz/progress.h"
 
 namespace mmadiff {
@@ -121,7 +120,7 @@ RunReportBuilder::RunReportBuilder(const RunManifest& manifest)
   report_.manifest = WholeRun(manifest);
   report_.shards = manifest.shards;
   for (const RunManifest::Instruction& i : manifest.instructions) {
-    report_.endless |= i.cases >= kEndlessCases;
+    report_.endless |= i.Endless();
     RunReportRow& row = report_.rows.emplace_back();
     row.instruction = i.name;
     row.op = FindOperation(i.name);
@@ -137,6 +136,26 @@ void RunReportBuilder::AddShard(const RunManifest& manifest, const std::string& 
   mixed_ |= manifest.shards != report_.shards;
   shards_.insert(manifest.shard);
   report_.folders.push_back(folder);
+}
+
+absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
+                                                      const OnUnit& counted) {
+  const absl::StatusOr<RunManifest> manifest = ReadManifest(path);
+  if (!manifest.ok()) return manifest.status();
+  AddShard(*manifest, path);
+  absl::StatusOr<RunFolder> folder = ReadRunFolder(path, [&](const UnitResult& unit) {
+    if (Add(unit)) counted(unit);
+  });
+  if (!folder.ok()) return folder.status();
+  for (const UnitParts& parts : folder->stored.parts) {
+    for (const auto& [number, part] : parts) AddUnfinished(part);
+  }
+  Distrust(folder->distrusted);
+  Damage(folder->warnings);
+  std::vector<Finding> findings;
+  for (const FiledCase& filed : folder->findings) AddFiled(filed, findings);
+  for (Finding& finding : findings) Add(std::move(finding));
+  return folder;
 }
 
 bool RunReportBuilder::Add(const UnitResult& unit) {

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
 #include "fuzz/findings.h"
+#include "fuzz/run_folder.h"
 #include "fuzz/unit_log.h"
 #include "sim/operation.h"
 
@@ -99,6 +101,8 @@ class RunReportBuilder {
   bool IsOf(const RunManifest& manifest) const;
   // Names a shard of the run. The units that follow are from its folder.
   void AddShard(const RunManifest& manifest, const std::string& folder);
+  // All of a folder of the run; `counted` sees each unit that counts. Errors as ReadRunFolder().
+  absl::StatusOr<RunFolder> AddFolder(const std::string& path, const OnUnit& counted);
   // False for a unit that was counted before; two different answers to one unit are damage.
   bool Add(const UnitResult& unit);
   // A part of a unit. It counts, without digests, if no folder has the whole unit or a larger part.
