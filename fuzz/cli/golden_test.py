@@ -10,20 +10,24 @@ commands of a transcript run in one folder, in their order. Of long outputs it h
 has --device=host: which instructions it has depends on the CPU. $STORED is a folder of stored files (fuzz/stored)."""
 import argparse, concurrent.futures, difflib, hashlib, json, os, pathlib, re, socket, subprocess, sys, tempfile
 
+import stored_text
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GOLDEN = ROOT / 'fuzz/cli/golden'
 MOST_LINES, SHOWN = 250, 10
 # Times, rates and folders differ from time to time and from machine to machine.
 STEADY = [
     (r'(?m)^(stat::(seconds|dot_products_per_second): ).*', r'\1_'),
-    (r'"(seconds|dot_products_per_second|rate|date|last_unit|seconds_left)": *("[^"]*"|[^],}\n]*)', r'"\1": _'),
+    (r'"(seconds|dot_products_per_second|rate|date|last_unit|seconds_left)": *("[^"]*"|[^],}\n]*)', r'"\1": "_"'),
     (r'(?m)^  (rate|last unit|machines) .*', r'  \1 _'),
     (r'(?m)^(#? *date: ).*', r'\1_'),
     (r' +[0-9.]+( [kMGT])?  (differs|rate|dropped|nothing|incomplete|the device)', r'  \2'),
     (r'\d+(\.\d+)? MB', '_ MB'),
     (r'mmadiff-runs/[0-9a-f]+', 'RUN'),
     (r'checksum: .*|xxh3: "?[0-9a-f]{32}"?|# (xxh3|answers): [0-9a-f]{16,32}', 'HASH'),
-    (r'"stamp": ".*"', '"stamp": _'),
+    (r'"stamp": ".*"', '"stamp": "_"'),
+    (r'<!-- stamp: .* -->', '<!-- stamp: _ -->'),
+    (r' +rate/s', ' rate/s'),
     (r'(units-\d+-)\d+\.log', r'\1PID.log'),
     (r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ', 'DATE'),
     # Dot products a second, in pages of surveys.
@@ -63,8 +67,9 @@ def shown(code, out, err):
     return ['= %d' % code] + lines(out, '  ') + lines(err, '! ')
 
 
-def execute(program, path):
-    """Yields (command, exit code, stdout, stderr) for each command of the transcript."""
+def execute(program, path, files=None):
+    """Yields (command, exit code, stdout, stderr) for each command of the transcript; then `files` gets what they
+    stored, by path."""
     with tempfile.TemporaryDirectory() as folder:
         stored = pathlib.Path(folder) / 'stored'
         for archive in sorted((ROOT / 'fuzz/stored').glob('*.tar.xz')):
@@ -80,6 +85,8 @@ def execute(program, path):
             done = subprocess.run(['bash', '-c', shell + command.line], cwd=work, env=environment, text=True,
                                   stdin=subprocess.DEVNULL, capture_output=True, errors='backslashreplace')
             yield command, done.returncode, steady(done.stdout, folders), steady(done.stderr, folders)
+        if files is not None:
+            files.update({steady(name, folders): steady(text, folders) for name, text in stored_text.dump(work).items()})
 
 
 def differences(program, path, update):
@@ -106,9 +113,37 @@ def same_but_text(a, b, key=''):
     return a.lower() == b.lower() if key in TEXT and isinstance(a, str) and isinstance(b, str) else a == b
 
 
-def altered(program, other, path):
+def stored_lines(name, text):
+    """With the text for people in small letters."""
+    kind = pathlib.Path(name).suffix
+    if kind in ('.md', '.html', '.xml', '.csv') or name.endswith('distrusted.txt'):
+        return text.lower().splitlines()
+    for_people = r'#|(' + '|'.join(TEXT) + r'): "'
+    return [line.lower() if re.match(for_people, line.lstrip()) else line for line in text.splitlines()]
+
+
+def same_file(name, a, b):
+    if name.endswith('.json'):
+        return same_but_text(json.loads(a), json.loads(b))
+    return stored_lines(name, a) == stored_lines(name, b)
+
+
+def altered_files(path, a, b):
+    """Where the files differ that the commands of a transcript stored."""
     failures = []
-    for plain, changed in zip(execute(program, path), execute(other, path), strict=True):
+    for name in sorted(a.keys() | b.keys()):
+        if name not in a or name not in b:
+            failures.append('%s: %s alone stores %s\n' % (path.stem, 'plain' if name in a else 'altered', name))
+        elif not same_file(name, a[name], b[name]):
+            lines = [stored_lines(name, text) for text in (a[name], b[name])]
+            failures.append('%s: %s\n%s\n' % (path.stem, name, '\n'.join(
+                list(difflib.unified_diff(*lines, 'plain', 'altered', lineterm='', n=0))[2:12]) or 'JSON'))
+    return failures
+
+
+def altered(program, other, path):
+    failures, files = [], ({}, {})
+    for plain, changed in zip(execute(program, path, files[0]), execute(other, path, files[1]), strict=True):
         command, code, out, err = plain
         equal = [code, out.lower(), err.lower()] == [changed[1], changed[2].lower(), changed[3].lower()]
         try:
@@ -119,7 +154,8 @@ def altered(program, other, path):
             lines = [('= %d\n%s%s' % (c, o, e)).lower().splitlines() for _, c, o, e in (plain, changed)]
             failures.append('$ %s\n%s\n' % (command.line, '\n'.join(
                 list(difflib.unified_diff(*lines, 'plain', 'altered', lineterm='', n=0))[2:20]) or 'JSON'))
-    return failures
+    FILES.append(len(files[0]))
+    return failures + altered_files(path, *files)
 
 
 parser = argparse.ArgumentParser()
@@ -132,6 +168,7 @@ parser.add_argument('--text', help='file of JSON members that are text for peopl
 args = parser.parse_args()
 STORED = args.stored and str(pathlib.Path(args.stored).resolve(strict=True))
 TEXT = set(pathlib.Path(args.text).read_text().split()) if args.altered else set()
+FILES = []  # compared, by transcript
 paths = [GOLDEN / (name + '.txt') for name in args.transcripts] or sorted(GOLDEN.glob('*.txt'))
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     if args.altered:
@@ -141,5 +178,5 @@ with concurrent.futures.ThreadPoolExecutor(2) as pool:
     failures = [failure for each in results for failure in each]
 print(*failures, sep='\n', end='')
 count = sum(len(commands(path)) for path in paths)
-print('%d command lines, %d failures' % (count, len(failures)))
-sys.exit(bool(failures) or count < (1 if args.transcripts else 30))
+print('%d command lines%s, %d failures' % (count, ', %d files' % sum(FILES) if FILES else '', len(failures)))
+sys.exit(bool(failures) or count < (1 if args.transcripts else 30) or (args.altered is not None and not sum(FILES)))
