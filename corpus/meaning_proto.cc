@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "corpus/old_text.h"
 #include "proto/meaning.pb.h"
 
 namespace mmadiff {
@@ -73,7 +74,8 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
     if (key == nullptr) {
       return absl::DataLossError(absl::StrCat("unknown fact '", fact.key(), "' of a device"));
     }
-    identity.facts.push_back({key, fact.value()});
+    const bool contents = fact.key() == "contents";
+    identity.facts.push_back({key, contents ? ContentsOfOld(fact.value()) : fact.value()});
   }
   return identity;
 }

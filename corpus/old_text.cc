@@ -115,6 +115,11 @@ StopCause StopCauseOfOld(absl::string_view stopped_by) {
   return {StopCause::kSignal, signal};
 }
 
+std::string ContentsOfOld(absl::string_view value) {
+  absl::ConsumePrefix(&value, "contents xxh3 ");
+  return std::string(value);
+}
+
 Machine MachineOfOld(absl::string_view text) {
   const auto [host, hardware] = Cut(text, ", ");
   return {std::string(host), HardwareOfLine(hardware)};

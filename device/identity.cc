@@ -36,10 +36,10 @@ constexpr IdentityKey kKeys[] = {
     {"model_version", "simulator, model version "},
     {"fault", ", with "},
     {"command", "external program `", "`"},
-    {"files", " (", ")"},             // name and hash of each, comma separated
-    {"recorded", ""},                 // who answered, says a recording
-    {"recorded_in", "recorded in "},  // a recording that does not say who answered
-    {"contents", ", "},               // of a recording: its hash
+    {"files", " (", ")"},              // name and hash of each, comma separated
+    {"recorded", ""},                  // who answered, says a recording
+    {"recorded_in", "recorded in "},   // a recording that does not say who answered
+    {"contents", ", contents xxh3 "},  // of a recording
 };
 
 }  // namespace

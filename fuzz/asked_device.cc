@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "fuzz/ask/drop.h"
 
 namespace mmadiff {
 namespace {
@@ -58,11 +59,10 @@ bool AskedDevice::Dropped(const Operation& op) const {
 }
 
 bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
-  if (!IsOfOperation(s)) return false;
+  const std::optional<Drop> drop = DropOf(op, s);
+  if (!drop.has_value()) return false;
   std::lock_guard lock(mutex_);
-  if (dropped_.emplace(op.name, s).second) {
-    console_.Warn(absl::StrCat("dropped ", op.name, ": ", s.message()));
-  }
+  if (dropped_.emplace(op.name, s).second) console_.Warn(Text(*drop));
   return true;
 }
 

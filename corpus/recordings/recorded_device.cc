@@ -127,7 +127,7 @@ class RecordedAnswers {
 
   // Of the operations, inputs and answers, in whatever order and portions they came.
   std::string Fingerprint() const {
-    return absl::StrFormat("contents xxh3 %016x%016x", contents_.high, contents_.low);
+    return absl::StrFormat("%016x%016x", contents_.high, contents_.low);
   }
 
   absl::Status Supports(const Operation& op) const {

@@ -213,13 +213,13 @@ class Dispatcher {
       return Stop({StopCause::kDeviceLost});
     }
     if (!result.drop.has_value() && !s.ok()) {
-      if (!IsOfOperation(s)) {
+      result.drop = DropOf(result.task.op(), s);
+      if (!result.drop.has_value()) {
         outcome_.device.Update(s);
         return Stop({StopCause::kDeviceLost});
       }
       const bool plant = std::holds_alternative<PlantTask>(result.task.what);
-      result.drop = {&result.task.op(), plant ? DropCause::kSelfTest : MeaningOf(s.code()).cause,
-                     s};
+      if (plant) result.drop->cause = DropCause::kSelfTest;
     } else if (const auto* answer = std::get_if<SurveyResult>(&result.answer);
                s.ok() && answer != nullptr) {
       if (const std::optional<DropCause> cause = CauseOf(*answer)) {

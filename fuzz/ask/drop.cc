@@ -1,9 +1,15 @@
 #include "fuzz/ask/drop.h"
 
 #include "absl/strings/str_cat.h"
+#include "device/device.h"
 #include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
+
+std::optional<Drop> DropOf(const Operation& op, const absl::Status& error) {
+  if (!IsOfOperation(error)) return std::nullopt;
+  return Drop{&op, MeaningOf(error.code()).cause, error};
+}
 
 std::optional<DropCause> CauseOf(const SurveyResult& result) {
   const SurveyStage stage = result.task.stage;

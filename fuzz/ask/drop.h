@@ -31,6 +31,8 @@ struct Drop {
   absl::Status status;      // the device's, for people
   KillingInput input = {};  // of kCrashes and kHangs
 };
+// What a device's error means that is its last word; nothing if it is lost, or was to stop.
+std::optional<Drop> DropOf(const Operation& op, const absl::Status& error);
 // Why a result, also one that was stored, is the last of its row; nothing if it is not.
 std::optional<DropCause> CauseOf(const SurveyResult& result);
 std::string Text(const Drop& drop);  // "dropped sm_90/...: it has no such instruction"

@@ -18,7 +18,7 @@ expect() {
   shift 2
   while [ "$1" != -- ]; do settings+=("$1"); shift; done
   shift
-  env "${settings[@]}" timeout 300 "$m" "$@" >out.txt 2>&1
+  env "${settings[@]}" timeout 3600 "$m" "$@" >out.txt 2>&1
   got=$?
   [[ $got =~ ^($code)$ ]] || fail "exit code $got, not $code: ${settings[*]} mmadiff $*"
   grep -qE -- "$text" out.txt || fail "nothing says '$text': ${settings[*]} mmadiff $*"

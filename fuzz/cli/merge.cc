@@ -7,6 +7,7 @@
 #include "corpus/hex.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
+#include "fuzz/progress.h"
 #include "fuzz/unit_log.h"
 
 namespace mmadiff {
@@ -51,8 +52,8 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
                           endless ? "" : absl::StrCat(" of ", merged->planned_units), " units of ",
                           merged->folders, merged->folders == 1 ? " folder, " : " folders, ",
                           all.cases, " cases, ", all.dot_products, " dot products, ",
-                          all.mismatches, " mismatches, ", merged->findings, " findings, ",
-                          merged->distrusted, " distrusted\n",
+                          all.mismatches, " mismatches, ", CountText(merged->findings, "finding"),
+                          ", ", merged->distrusted, " distrusted\n",
                           missing == 0 ? ""
                                        : absl::StrCat(missing,
                                                       " units are missing: the command line of "

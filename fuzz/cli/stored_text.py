@@ -76,5 +76,6 @@ def dump(folder):
         text = '\n'.join(log(path.name, data)) if data.startswith(MAGIC) else data.decode(errors='backslashreplace')
         if path.suffix in ('.log', '.txtpb'):
             text = re.sub(CLOCK, '', text, flags=re.M)
+            text = re.sub('"[0-9a-f]{32}"', 'HASH', text)
         found[str(path.relative_to(folder))] = text
     return found
