@@ -13,8 +13,8 @@ using testing::StartsWith;
 
 TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
   for (const char* fault : {"lost_batch=7", "flaky_bit=20000"}) {
-    CampaignOptions options = Options(fault);
-    const CampaignOutcome outcome = Run(options, std::string("faulty:") + fault);
+    RunOptions options = Options(fault);
+    const RunReport outcome = Run(options, std::string("faulty:") + fault);
     ASSERT_FALSE(outcome.findings.empty()) << fault;
     for (const Finding& f : outcome.findings) {
       EXPECT_TRUE(f.flaky()) << fault << " " << Name(f.bucket);
@@ -29,11 +29,10 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
     size_t files = 1;  // the manifest
     for (const Finding& f : outcome.findings) files += 1 + f.beside.size();
     EXPECT_EQ(Files(options.workdir, ".txtpb").size(), files) << fault;
-    EXPECT_TRUE(outcome.device.ok());
+    EXPECT_TRUE(outcome.attempt->device.ok());
     // The operation is not said to be wrong.
-    EXPECT_THAT(FormatReport(ReportOf(outcome)),
-                testing::Not(HasSubstr("differs from the device")));
-    EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("answers do not repeat"));
+    EXPECT_THAT(FormatReport(outcome), testing::Not(HasSubstr("differs from the device")));
+    EXPECT_THAT(FormatReport(outcome), HasSubstr("answers do not repeat"));
   }
 }
 
@@ -51,11 +50,11 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
     }
     int runs_ = 0;
   };
-  const CampaignOutcome outcome =
+  const RunReport outcome =
       Run(Options("w"), []() -> DeviceOr { return std::make_unique<Garbage>(); });
-  EXPECT_TRUE(outcome.durable.ok()) << outcome.durable;
-  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
-  EXPECT_EQ(outcome.ops[0].dropped, absl::DataLossError("cannot be read"));
+  EXPECT_TRUE(outcome.attempt->durable.ok()) << outcome.attempt->durable;
+  EXPECT_TRUE(outcome.attempt->device.ok()) << outcome.attempt->device;
+  EXPECT_EQ(outcome.rows[0].dropped, absl::DataLossError("cannot be read"));
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_THAT(Name(outcome.findings[0].bucket), StartsWith("unconfirmed:"));
 }
@@ -71,10 +70,10 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
       return absl::OkStatus();
     }
   };
-  const CampaignOutcome outcome =
+  const RunReport outcome =
       Run(Options("w"), []() -> DeviceOr { return std::make_unique<Short>(); });
-  EXPECT_EQ(outcome.ops[0].dropped.code(), absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(outcome.durable.ok());
+  EXPECT_EQ(outcome.rows[0].dropped.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(outcome.attempt->durable.ok());
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
 
@@ -88,11 +87,11 @@ TEST_F(CampaignTest, TheErrorLimitStopsAOperationButNotTheOthers) {
     }
     std::unique_ptr<Device> wrong_ = *OpenDevice("faulty:wrong_lane=100");
   };
-  CampaignOptions options = Options("w", {kHopper, kInteger});
+  RunOptions options = Options("w", {kHopper, kInteger});
   options.max_mismatches = 7;
-  const CampaignOutcome outcome =
+  const RunReport outcome =
       Run(options, []() -> DeviceOr { return std::make_unique<OneWrongOperation>(); });
-  const OperationOutcome &stopped = outcome.ops[0], &other = outcome.ops[1];
+  const RunReportRow &stopped = outcome.rows[0], &other = outcome.rows[1];
   EXPECT_TRUE(stopped.stopped);
   EXPECT_FALSE(stopped.finished);
   EXPECT_THAT(stopped.total.mismatching_cases, SizeIs(7));
@@ -102,7 +101,7 @@ TEST_F(CampaignTest, TheErrorLimitStopsAOperationButNotTheOthers) {
   uint64_t cases = 0;
   for (const Finding& f : outcome.findings) cases += f.cases;
   EXPECT_EQ(cases, 7u);
-  EXPECT_EQ(RunDigest(outcome), "");
+  EXPECT_EQ(outcome.digest, "");
 }
 
 // The answers of what is dropped, flaky or stopped.
@@ -122,14 +121,14 @@ TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
   for (const absl::Status& s :
        {absl::NotFoundError("no layout"), absl::DataLossError("not confirmed"),
         absl::InternalError("the self-test failed")}) {
-    const CampaignOptions options = Options(std::string(s.message()), {kMma, kHopper, kInteger});
-    const CampaignOutcome outcome =
+    const RunOptions options = Options(std::string(s.message()), {kMma, kHopper, kInteger});
+    const RunReport outcome =
         Run(options, [&s]() -> DeviceOr { return std::make_unique<OneBadOperation>(s); });
-    EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[2].finished);
-    EXPECT_FALSE(outcome.ops[1].finished);
-    EXPECT_EQ(outcome.ops[1].dropped, s);
-    EXPECT_TRUE(outcome.device.ok());
-    const std::string report = FormatReport(ReportOf(outcome)) + FormatStats(ReportOf(outcome));
+    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[2].finished);
+    EXPECT_FALSE(outcome.rows[1].finished);
+    EXPECT_EQ(outcome.rows[1].dropped, s);
+    EXPECT_TRUE(outcome.attempt->device.ok());
+    const std::string report = FormatReport(outcome) + FormatStats(outcome);
     EXPECT_THAT(report, HasSubstr("stat::dropped: 1\n"));
     EXPECT_THAT(report, HasSubstr(absl::StrCat("dropped:  ", kHopper, ": ", s.message())));
     EXPECT_THAT(report, testing::Not(HasSubstr("stat::digest")));
@@ -138,15 +137,15 @@ TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
 
 // Lost answers are remembered: the next attempt is not clean either.
 TEST_F(CampaignTest, LostAnswersAreRemembered) {
-  const CampaignOptions options = Options("w");
+  const RunOptions options = Options("w");
   const auto lose = [](int64_t run) {
     return run == 2 ? absl::DataLossError("differed once\n") : absl::OkStatus();
   };
-  EXPECT_FALSE(Run(options, Opener(lose)).ops[0].dropped.ok());
-  const CampaignOutcome again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
-  EXPECT_TRUE(again.ops[0].finished);
+  EXPECT_FALSE(Run(options, Opener(lose)).rows[0].dropped.ok());
+  const RunReport again = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_TRUE(again.rows[0].finished);
   EXPECT_THAT(again.distrusted, ElementsAre(std::string(kMma) + ": differed once\\x0a"));
-  EXPECT_THAT(FormatReport(ReportOf(again)), HasSubstr("distrusted: " + std::string(kMma)));
+  EXPECT_THAT(FormatReport(again), HasSubstr("distrusted: " + std::string(kMma)));
 }
 
 TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
@@ -161,9 +160,8 @@ TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
     }
     std::mt19937_64 random_;
   };
-  const CampaignOptions options = Options("w");
-  const CampaignOutcome outcome =
-      Run(options, []() -> DeviceOr { return std::make_unique<Random>(); });
+  const RunOptions options = Options("w");
+  const RunReport outcome = Run(options, []() -> DeviceOr { return std::make_unique<Random>(); });
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) EXPECT_TRUE(f.flaky()) << Name(f.bucket);
 }
@@ -183,24 +181,25 @@ class Slow : public Scripted {
 };
 
 TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
-  const CampaignOptions options = Options("w");
-  const CampaignOutcome outcome =
+  const RunOptions options = Options("w");
+  const RunReport outcome =
       RunLimited(options, []() -> DeviceOr { return std::make_unique<Slow>(); });
-  EXPECT_EQ(outcome.stopped_by.kind, StopCause::kTimeLimit);
-  EXPECT_TRUE(outcome.device.ok());
-  EXPECT_EQ(outcome.attempt_dot_products, 5u);
-  EXPECT_EQ(outcome.attempt_units, 0u);
-  EXPECT_EQ(outcome.ops[0].total.mismatches, 0u);
-  EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).resumed_units, 0u);
+  EXPECT_EQ(outcome.attempt->stopped_by.kind, StopCause::kTimeLimit);
+  EXPECT_TRUE(outcome.attempt->device.ok());
+  EXPECT_EQ(outcome.attempt->dot_products, 5u);
+  EXPECT_EQ(outcome.attempt->units, 0u);
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 0u);
+  EXPECT_EQ(Run(options, Opener([](int64_t) { return absl::OkStatus(); })).attempt->resumed_units,
+            0u);
 }
 
 TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
-  const CampaignOutcome outcome = RunLimited(Options("w"), []() -> DeviceOr {
+  const RunReport outcome = RunLimited(Options("w"), []() -> DeviceOr {
     auto slow = std::make_unique<Slow>();
     slow->wrong_ = 1;
     return slow;
   });
-  EXPECT_EQ(outcome.ops[0].total.mismatches, 2u);
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 2u);
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_THAT(Name(outcome.findings[0].bucket), StartsWith("unconfirmed:"));
   EXPECT_TRUE(ReadCase(outcome.findings[0].path).ok());
@@ -220,11 +219,10 @@ TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
     }
     int runs_ = 0;
   };
-  CampaignOptions options = Options("w", {kInteger});
+  RunOptions options = Options("w", {kInteger});
   options.cases = 100;
   options.max_mismatches = 0;
-  const CampaignOutcome outcome =
-      Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
+  const RunReport outcome = Run(options, []() -> DeviceOr { return std::make_unique<Hiccup>(); });
   EXPECT_TRUE(std::any_of(outcome.findings.begin(), outcome.findings.end(),
                           [](const Finding& f) { return !f.flaky(); }));
 }

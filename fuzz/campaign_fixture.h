@@ -58,15 +58,14 @@ inline DeviceOpener Opener(Scripted::Script script) {
   return [script]() -> DeviceOr { return std::make_unique<Scripted>(script); };
 }
 
-inline std::string RunDigest(const CampaignOutcome& outcome) { return ReportOf(outcome).digest; }
-inline bool Unrepeated(const CampaignOutcome& outcome) {
-  return ReportOf(outcome).rows[0].state == RunReportRow::kUnrepeated;
+inline bool Unrepeated(const RunReport& outcome) {
+  return outcome.rows[0].state == RunReportRow::kUnrepeated;
 }
 
 class CampaignTest : public TestFolder {
  protected:
-  CampaignOptions Options(const std::string& folder, std::vector<const char*> ops = {kMma}) const {
-    CampaignOptions options;
+  RunOptions Options(const std::string& folder, std::vector<const char*> ops = {kMma}) const {
+    RunOptions options;
     for (const char* op : ops) options.ops.push_back(FindOperation(op));
     options.strategy = &Strategies().front();
     options.cases = 9000;  // of kMma: four units and a rest
@@ -75,30 +74,29 @@ class CampaignTest : public TestFolder {
     return options;
   }
 
-  absl::StatusOr<CampaignOutcome> Try(const CampaignOptions& options, const DeviceOpener& open) {
+  absl::StatusOr<RunReport> Try(const RunOptions& options, const DeviceOpener& open) {
     const auto open_engine = [&open]() -> EngineOr {
       DeviceOr device = open();
       if (!device.ok()) return device.status();
       return std::make_unique<HostEngine>(*std::move(device));
     };
-    return RunCampaign(options, open_engine, console_);
+    return ExecuteRun(options, open_engine, console_);
   }
-  CampaignOutcome Run(const CampaignOptions& options, const DeviceOpener& open) {
-    absl::StatusOr<CampaignOutcome> outcome = Try(options, open);
+  RunReport Run(const RunOptions& options, const DeviceOpener& open) {
+    absl::StatusOr<RunReport> outcome = Try(options, open);
     EXPECT_TRUE(outcome.ok()) << outcome.status();
-    return outcome.ok() ? *std::move(outcome) : CampaignOutcome();
+    return outcome.ok() ? *std::move(outcome) : RunReport();
   }
-  CampaignOutcome Run(const CampaignOptions& options, const std::string& device = "faulty:none=0") {
+  RunReport Run(const RunOptions& options, const std::string& device = "faulty:none=0") {
     return Run(options, [device] { return OpenDevice(device); });
   }
   // With a time limit in which at least so much is answered: one that doubles until it is so, for
   // that depends on the machine.
-  CampaignOutcome RunLimited(CampaignOptions options, const DeviceOpener& open,
-                             uint64_t dot_products = 1) {
+  RunReport RunLimited(RunOptions options, const DeviceOpener& open, uint64_t dot_products = 1) {
     for (absl::Duration limit = absl::Milliseconds(10);; limit *= 2) {
       options.limit = TimeLimit::After(limit);
-      CampaignOutcome outcome = Run(options, open);
-      if (outcome.attempt_dot_products >= dot_products) return outcome;
+      RunReport outcome = Run(options, open);
+      if (outcome.attempt->dot_products >= dot_products) return outcome;
       std::filesystem::remove_all(options.workdir);
     }
   }

@@ -10,12 +10,12 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 TEST_F(CampaignTest, AFolderBelongsToOneShard) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.shards = 2;
   Run(options);
-  const CampaignOutcome again = Run(options);
-  EXPECT_EQ(again.resumed_units, 3u);
-  EXPECT_EQ(again.attempt_dot_products, 0u);
+  const RunReport again = Run(options);
+  EXPECT_EQ(again.attempt->resumed_units, 3u);
+  EXPECT_EQ(again.attempt->dot_products, 0u);
   options.shard = 1;
   const absl::Status status = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
@@ -23,23 +23,23 @@ TEST_F(CampaignTest, AFolderBelongsToOneShard) {
 }
 
 TEST_F(CampaignTest, AFinishedRunStartsAnewOnlyIfAsked) {
-  CampaignOptions options = Options("w");
-  const std::string digest = RunDigest(Run(options));
-  EXPECT_EQ(Run(options).resumed_units, 5u);
+  RunOptions options = Options("w");
+  const std::string digest = Run(options).digest;
+  EXPECT_EQ(Run(options).attempt->resumed_units, 5u);
   options.anew = true;
-  const CampaignOutcome anew = Run(options);
-  EXPECT_EQ(anew.resumed_units, 0u);
-  EXPECT_EQ(RunDigest(anew), digest);
+  const RunReport anew = Run(options);
+  EXPECT_EQ(anew.attempt->resumed_units, 0u);
+  EXPECT_EQ(anew.digest, digest);
 }
 
 TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
   for (const char* what : {"w", "w/manifest.txtpb"}) {
-    const CampaignOutcome outcome = Run(Options("w"), Opener([&](int64_t run) {
-                                          if (run == 40) std::filesystem::remove_all(Path(what));
-                                          return absl::OkStatus();
-                                        }));
-    EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss) << what;
-    EXPECT_THAT(std::string(outcome.durable.message()), HasSubstr(Path("w/")));
+    const RunReport outcome = Run(Options("w"), Opener([&](int64_t run) {
+                                    if (run == 40) std::filesystem::remove_all(Path(what));
+                                    return absl::OkStatus();
+                                  }));
+    EXPECT_EQ(outcome.attempt->durable.code(), absl::StatusCode::kDataLoss) << what;
+    EXPECT_THAT(std::string(outcome.attempt->durable.message()), HasSubstr(Path("w/")));
     std::filesystem::remove_all(Path("w"));
   }
 }
@@ -59,45 +59,45 @@ class SlowLater : public Scripted {
 };
 
 TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
-  const CampaignOptions options = Options("w");
-  const CampaignOutcome stopped = RunLimited(
+  const RunOptions options = Options("w");
+  const RunReport stopped = RunLimited(
       options, []() -> DeviceOr { return std::make_unique<SlowLater>(); }, 2048 * 128);
-  EXPECT_EQ(stopped.stopped_by.kind, StopCause::kTimeLimit);
-  EXPECT_FALSE(stopped.ops[0].finished);
-  EXPECT_EQ(RunDigest(stopped), "");
-  EXPECT_LT(stopped.ops[0].total.cases, 2u * 2048);
+  EXPECT_EQ(stopped.attempt->stopped_by.kind, StopCause::kTimeLimit);
+  EXPECT_FALSE(stopped.rows[0].finished);
+  EXPECT_EQ(stopped.digest, "");
+  EXPECT_LT(stopped.rows[0].total.cases, 2u * 2048);
   EXPECT_FALSE(IsComplete(options.workdir));
 
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
-  const CampaignOutcome resumed = Run(options, healthy);
-  EXPECT_EQ(resumed.resumed_units, 1u);
-  EXPECT_EQ(resumed.attempt_dot_products, (9000u - 2048) * 128);
-  EXPECT_TRUE(resumed.ops[0].finished);
-  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
-  EXPECT_EQ(resumed.ops[0].total.counts, Run(Options("other"), healthy).ops[0].total.counts);
+  const RunReport resumed = Run(options, healthy);
+  EXPECT_EQ(resumed.attempt->resumed_units, 1u);
+  EXPECT_EQ(resumed.attempt->dot_products, (9000u - 2048) * 128);
+  EXPECT_TRUE(resumed.rows[0].finished);
+  EXPECT_EQ(resumed.digest, Run(Options("whole"), healthy).digest);
+  EXPECT_EQ(resumed.rows[0].total.counts, Run(Options("other"), healthy).rows[0].total.counts);
   EXPECT_TRUE(IsComplete(options.workdir));
 }
 
 TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
-  const CampaignOutcome dead =
+  const RunReport dead =
       Run(Options("w"), Opener([](int64_t run) {
             return run < 50 ? absl::OkStatus() : absl::UnavailableError("fell off the bus");
           }));
-  EXPECT_EQ(dead.device.code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(dead.device.message()), HasSubstr("fell off the bus"));
-  EXPECT_TRUE(dead.durable.ok());
+  EXPECT_EQ(dead.attempt->device.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(dead.attempt->device.message()), HasSubstr("fell off the bus"));
+  EXPECT_TRUE(dead.attempt->durable.ok());
   EXPECT_THAT(dead.findings, IsEmpty());
-  EXPECT_EQ(dead.ops[0].total.mismatches, 0u);
-  EXPECT_FALSE(dead.ops[0].finished);
+  EXPECT_EQ(dead.rows[0].total.mismatches, 0u);
+  EXPECT_FALSE(dead.rows[0].finished);
   // What was compared counts, but the digest covers only the unit that is done.
-  EXPECT_EQ(dead.ops[0].total.dot_products, 49u * 64 * 128);
+  EXPECT_EQ(dead.rows[0].total.dot_products, 49u * 64 * 128);
   const std::string manifest = Path("w/manifest.txtpb");
   const auto stored = ReadUnits(Path("w"), *ParseManifest(Get(manifest), manifest));
-  EXPECT_TRUE(dead.ops[0].total.device_digest == stored->totals[0].device_digest);
+  EXPECT_TRUE(dead.rows[0].total.device_digest == stored->totals[0].device_digest);
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
-  const CampaignOutcome resumed = Run(Options("w"), healthy);
-  EXPECT_EQ(resumed.resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
-  EXPECT_EQ(RunDigest(resumed), RunDigest(Run(Options("whole"), healthy)));
+  const RunReport resumed = Run(Options("w"), healthy);
+  EXPECT_EQ(resumed.attempt->resumed_units, 1u);  // 49 runs: 32 of the first unit, 17 of the second
+  EXPECT_EQ(resumed.digest, Run(Options("whole"), healthy).digest);
 }
 
 TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
@@ -114,29 +114,29 @@ TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
   std::ofstream(logs[1], std::ios::binary) << bytes;
 
   EXPECT_FALSE(IsComplete(Path("w")));
-  const CampaignOutcome repaired = Run(Options("w"), healthy);
-  ASSERT_THAT(repaired.warnings, SizeIs(1));
-  EXPECT_THAT(repaired.warnings[0], HasSubstr(logs[1]));
-  EXPECT_THAT(repaired.warnings[0], HasSubstr("run again"));
+  const RunReport repaired = Run(Options("w"), healthy);
+  ASSERT_THAT(repaired.attempt->warnings, SizeIs(1));
+  EXPECT_THAT(repaired.attempt->warnings[0], HasSubstr(logs[1]));
+  EXPECT_THAT(repaired.attempt->warnings[0], HasSubstr("run again"));
   // A block for each half a second: a slow machine has more of them, and loses fewer units.
-  EXPECT_GE(repaired.resumed_units, 1u);
-  EXPECT_LT(repaired.resumed_units, 5u);
-  EXPECT_GT(repaired.attempt_dot_products, 0u);
-  EXPECT_EQ(repaired.ops[0].total.cases, 9000u);
-  EXPECT_EQ(RunDigest(repaired), RunDigest(Run(Options("whole"), healthy)));
+  EXPECT_GE(repaired.attempt->resumed_units, 1u);
+  EXPECT_LT(repaired.attempt->resumed_units, 5u);
+  EXPECT_GT(repaired.attempt->dot_products, 0u);
+  EXPECT_EQ(repaired.rows[0].total.cases, 9000u);
+  EXPECT_EQ(repaired.digest, Run(Options("whole"), healthy).digest);
 }
 
 TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.cases = 100;
   Run(options);
-  const auto refused = [&](const CampaignOptions& other, const std::string& device) {
+  const auto refused = [&](const RunOptions& other, const std::string& device) {
     const absl::Status status = Try(other, [&] { return OpenDevice(device); }).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(status.message()), HasSubstr("belongs to another run"));
     return std::string(status.message());
   };
-  CampaignOptions other = options;
+  RunOptions other = options;
   other.seed = 2;
   EXPECT_THAT(refused(other, "faulty:none=0"), HasSubstr("seed: stored 1, wanted 2"));
   other = options;
@@ -153,11 +153,11 @@ TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   other = options;
   other.threads = 2;
   other.max_mismatches = 3;
-  EXPECT_EQ(Run(other).resumed_units, 1u);
+  EXPECT_EQ(Run(other).attempt->resumed_units, 1u);
 }
 
 TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.cases = 100;
   Run(options);
   const auto open = [] { return OpenDevice("faulty:none=0"); };
@@ -170,7 +170,7 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("manifest.txtpb"));
   std::ofstream(manifest) << good;
 
-  UnitResult other = Run(options).ops[0].total;
+  UnitResult other = Run(options).rows[0].total;
   other.device_digest += 1;
   other.mismatches = 1;
   {
@@ -186,7 +186,7 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
 
 TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
   const auto open = [] { return OpenDevice("faulty:none=0"); };
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   Put("file", "");
   for (const std::string& folder : {Path("file"), Path("file/below"), std::string("/proc/none")}) {
     options.workdir = folder;
@@ -196,7 +196,7 @@ TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
 
 // What a killed attempt leaves is its log: the GPU that answered in it is named all the same.
 TEST_F(CampaignTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
-  CampaignOptions options = Options("whole");
+  RunOptions options = Options("whole");
   Run(options);
   std::vector<UnitResult> units;
   const RunManifest manifest = *ReadManifest(options.workdir);
@@ -212,11 +212,11 @@ TEST_F(CampaignTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
   for (const size_t i : {1, 0}) ASSERT_TRUE(log->Append(units[i]).ok());
   ASSERT_TRUE(log->Flush().ok());
   Put("killed/hardware", "GPU-1 at PCI 2\nGPU-7 at PCI 1, old\n");  // of an older version
-  const CampaignOutcome outcome = Run(options);
-  EXPECT_EQ(outcome.resumed_units, 2u);
-  EXPECT_THAT(outcome.hardware,
+  const RunReport outcome = Run(options);
+  EXPECT_EQ(outcome.attempt->resumed_units, 2u);
+  EXPECT_THAT(outcome.attempt->hardware,
               testing::ElementsAre(seven, Hardware{"GPU-1", "2", Hardware::kNone, 0, 0}));
-  EXPECT_THAT(Run(options).hardware, testing::SizeIs(2));
+  EXPECT_THAT(Run(options).attempt->hardware, testing::SizeIs(2));
 }
 
 }  // namespace

@@ -11,18 +11,18 @@ using testing::SizeIs;
 TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
   std::string digest;
   for (const int threads : {1, 2, 3}) {
-    CampaignOptions options = Options("t" + std::to_string(threads), {kMma, kInteger});
+    RunOptions options = Options("t" + std::to_string(threads), {kMma, kInteger});
     options.threads = threads;
-    const CampaignOutcome outcome = Run(options);
-    ASSERT_THAT(outcome.ops, SizeIs(2));
-    EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[1].finished);
-    EXPECT_EQ(outcome.ops[0].total.cases, 9000u);
-    EXPECT_EQ(outcome.ops[0].total.dot_products, 9000u * 128);
-    EXPECT_EQ(outcome.ops[1].total.dot_products, 9000u * 16);
-    EXPECT_TRUE(outcome.ops[0].total.device_digest == outcome.ops[0].total.model_digest);
-    if (digest.empty()) digest = RunDigest(outcome);
+    const RunReport outcome = Run(options);
+    ASSERT_THAT(outcome.rows, SizeIs(2));
+    EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[1].finished);
+    EXPECT_EQ(outcome.rows[0].total.cases, 9000u);
+    EXPECT_EQ(outcome.rows[0].total.dot_products, 9000u * 128);
+    EXPECT_EQ(outcome.rows[1].total.dot_products, 9000u * 16);
+    EXPECT_TRUE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
+    if (digest.empty()) digest = outcome.digest;
     EXPECT_THAT(digest, SizeIs(32));
-    EXPECT_EQ(RunDigest(outcome), digest) << threads;
+    EXPECT_EQ(outcome.digest, digest) << threads;
   }
 }
 
@@ -30,12 +30,12 @@ TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
 TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
   const auto digest = [&](const char* folder, uint64_t seed, const char* strategy, uint64_t cases,
                           const char* device) {
-    CampaignOptions options = Options(folder);
+    RunOptions options = Options(folder);
     options.seed = seed;
     options.strategy = FindStrategy(strategy);
     options.cases = cases;
     options.max_mismatches = 0;
-    return RunDigest(Run(options, device));
+    return Run(options, device).digest;
   };
   const std::set<std::string> all = {
       digest("0", 1, "mixed", 500, "faulty:none=0"), digest("1", 2, "mixed", 500, "faulty:none=0"),
@@ -68,49 +68,49 @@ TEST(DigestOf, CountsEveryWordAtItsCase) {
 }
 
 TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
-  const CampaignOutcome whole = Run(Options("whole"));
+  const RunReport whole = Run(Options("whole"));
   Digest digest = 0;
   uint64_t cases = 0, planned = 0;
   for (uint64_t shard = 0; shard < 3; ++shard) {
-    CampaignOptions options = Options("shard" + std::to_string(shard));
+    RunOptions options = Options("shard" + std::to_string(shard));
     options.shard = shard;
     options.shards = 3;
-    const CampaignOutcome outcome = Run(options);
-    EXPECT_TRUE(outcome.ops[0].finished);
+    const RunReport outcome = Run(options);
+    EXPECT_TRUE(outcome.rows[0].finished);
     EXPECT_TRUE(IsComplete(options.workdir));
-    EXPECT_EQ(outcome.ops[0].total.cases, outcome.ops[0].planned_cases);
-    digest += outcome.ops[0].total.device_digest;
-    cases += outcome.ops[0].total.cases;
-    planned += outcome.ops[0].planned_cases;
+    EXPECT_EQ(outcome.rows[0].total.cases, outcome.rows[0].planned_cases);
+    digest += outcome.rows[0].total.device_digest;
+    cases += outcome.rows[0].total.cases;
+    planned += outcome.rows[0].planned_cases;
   }
-  EXPECT_TRUE(digest == whole.ops[0].total.device_digest);
+  EXPECT_TRUE(digest == whole.rows[0].total.device_digest);
   EXPECT_EQ(cases, 9000u);
   EXPECT_EQ(planned, 9000u);
   EXPECT_TRUE(IsComplete(Path("whole")));
 }
 
 TEST_F(CampaignTest, MoreShardsThanUnits) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.shard = 7;
   options.shards = 8;
-  const CampaignOutcome outcome = Run(options);
-  EXPECT_EQ(outcome.attempt_dot_products, 0u);
-  EXPECT_EQ(outcome.ops[0].planned_cases, 0u);
+  const RunReport outcome = Run(options);
+  EXPECT_EQ(outcome.attempt->dot_products, 0u);
+  EXPECT_EQ(outcome.rows[0].planned_cases, 0u);
 }
 
 TEST_F(CampaignTest, NoFaultIsCleanOnEveryModel) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.ops = SmallestOperations();
   options.cases = 200;
   options.threads = 2;
-  const CampaignOutcome outcome = Run(options);
-  for (const OperationOutcome& op : outcome.ops) {
+  const RunReport outcome = Run(options);
+  for (const RunReportRow& op : outcome.rows) {
     EXPECT_EQ(op.total.mismatches, 0u) << op.op->name;
     EXPECT_EQ(op.total.cases, 200u) << op.op->name;
     EXPECT_TRUE(op.finished) << op.op->name;
     EXPECT_THAT(op.planted, HasSubstr(" found in case ")) << op.op->name;
   }
-  const RunReport report = ReportOf(outcome);
+  const RunReport report = outcome;
   for (const RunReportRow& row : report.rows) {
     EXPECT_THAT(row.empty_classes, IsEmpty()) << row.instruction;
   }
@@ -120,15 +120,15 @@ TEST_F(CampaignTest, NoFaultIsCleanOnEveryModel) {
 TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
   const DeviceOr host = OpenDevice("host");
   ASSERT_TRUE(host.ok());
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.ops.clear();
   for (const Operation& op : Operations()) {
     if ((*host)->Supports(op).ok()) options.ops.push_back(&op);
   }
   if (options.ops.empty()) GTEST_SKIP() << "this CPU has none of the instructions";
   options.threads = 2;
-  const CampaignOutcome outcome = Run(options, "host");
-  for (const OperationOutcome& op : outcome.ops) {
+  const RunReport outcome = Run(options, "host");
+  for (const RunReportRow& op : outcome.rows) {
     EXPECT_EQ(op.total.mismatches, 0u) << op.op->name;
     EXPECT_TRUE(op.finished) << op.op->name;
   }
@@ -136,7 +136,7 @@ TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
 
 TEST(PlannedCases, StopAtTheDotProducts) {
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");  // 128 an execution
-  CampaignOptions options;
+  RunOptions options;
   options.cases = 1000;
   EXPECT_EQ(PlannedCases(options, op), 1000u);
   options.dot_products = 1280;

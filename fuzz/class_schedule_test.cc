@@ -113,8 +113,8 @@ TEST(ScheduleTest, FillsTheLastBinInFewerCases) {
 
 class ScheduledCampaignTest : public CampaignTest {
  protected:
-  CampaignOptions Scheduled(const std::string& workdir) {
-    CampaignOptions options = Options(workdir);
+  RunOptions Scheduled(const std::string& workdir) {
+    RunOptions options = Options(workdir);
     options.cases = 4000;
     options.strategy = &mmadiff::Scheduled();
     for (const Operation* op : options.ops)
@@ -125,42 +125,42 @@ class ScheduledCampaignTest : public CampaignTest {
 
 // Every unit is of the stream that the manifest gives it, whichever shard and thread does it.
 TEST_F(ScheduledCampaignTest, ShardsAddUp) {
-  const CampaignOutcome whole = Run(Scheduled("whole"));
-  ASSERT_TRUE(whole.ops[0].finished);
+  const RunReport whole = Run(Scheduled("whole"));
+  ASSERT_TRUE(whole.rows[0].finished);
   Digest digest = 0;
   for (uint64_t shard = 0; shard < 3; ++shard) {
-    CampaignOptions options = Scheduled(absl::StrCat("shard", shard));
+    RunOptions options = Scheduled(absl::StrCat("shard", shard));
     options.shard = shard;
     options.shards = 3;
     options.threads = 2;
-    digest += Run(options).ops[0].total.device_digest;
+    digest += Run(options).rows[0].total.device_digest;
   }
-  EXPECT_EQ(digest, whole.ops[0].total.device_digest);
+  EXPECT_EQ(digest, whole.rows[0].total.device_digest);
 
   const RunManifest manifest =
       MakeManifest(Scheduled("whole"), HostEngine(*OpenDevice("faulty:none=0")));
   EXPECT_THAT(FormatManifest(manifest), HasSubstr("signed_zeros "));
   Digest again = 0;
   for (uint64_t u = 0; u < manifest.instructions[0].Units(); ++u) {
-    const auto stream = StreamOfUnit(manifest, *whole.ops[0].op, manifest.instructions[0], u);
+    const auto stream = StreamOfUnit(manifest, *whole.rows[0].op, manifest.instructions[0], u);
     ASSERT_TRUE(stream.ok()) << stream.status();
     again += *AnswerDigest(*stream, u * manifest.instructions[0].unit_cases,
                            manifest.instructions[0].CasesOf(u), nullptr);
   }
-  EXPECT_EQ(again, whole.ops[0].total.model_digest);
+  EXPECT_EQ(again, whole.rows[0].total.model_digest);
 }
 
 // A finding is named by the class's own stream, and known again by the next attempt.
 TEST_F(ScheduledCampaignTest, FindingsNeedNoSchedule) {
-  const CampaignOptions options = Scheduled("w");
-  const CampaignOutcome first = Run(options, "faulty:output_rounding=nearest_even");
+  const RunOptions options = Scheduled("w");
+  const RunReport first = Run(options, "faulty:output_rounding=nearest_even");
   ASSERT_FALSE(first.findings.empty());
   const auto name = ParseCaseName(first.findings[0].case_name);
   ASSERT_TRUE(name.ok()) << name.status();
   EXPECT_EQ(name->stream.strategy->kind, StrategyKind::kOneClass) << first.findings[0].case_name;
-  const CampaignOutcome second = Run(options, "faulty:output_rounding=nearest_even");
+  const RunReport second = Run(options, "faulty:output_rounding=nearest_even");
   EXPECT_EQ(second.findings.size(), first.findings.size());
-  EXPECT_TRUE(second.warnings.empty()) << second.warnings.front();
+  EXPECT_TRUE(second.attempt->warnings.empty()) << second.attempt->warnings.front();
 }
 
 }  // namespace

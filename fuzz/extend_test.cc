@@ -17,13 +17,13 @@ using testing::Not;
 
 class ExtendTest : public CampaignTest {
  protected:
-  CampaignOptions With(const std::string& folder, uint64_t cases, bool extend = false) {
-    CampaignOptions options = Options(folder);
+  RunOptions With(const std::string& folder, uint64_t cases, bool extend = false) {
+    RunOptions options = Options(folder);
     options.cases = cases;
     options.extend = extend;
     return options;
   }
-  std::string Why(const CampaignOptions& options, absl::StatusCode code) {
+  std::string Why(const RunOptions& options, absl::StatusCode code) {
     const absl::Status s = Try(options, [] { return OpenDevice("faulty:none=0"); }).status();
     EXPECT_EQ(s.code(), code) << s;
     return std::string(s.message());
@@ -32,22 +32,22 @@ class ExtendTest : public CampaignTest {
 
 TEST_F(ExtendTest, OnlyThePartialUnitRunsAgainAndTheDigestIsThatOfAFreshRun) {
   Run(With("w", 9000));  // four units of 2048 and one of 808
-  const CampaignOutcome extended = Run(With("w", 13000, true));
-  EXPECT_EQ(extended.resumed_units, 4u);
-  EXPECT_EQ(extended.attempt_dot_products, (13000u - 4 * 2048) * 128);
-  EXPECT_THAT(extended.warnings, IsEmpty());
-  EXPECT_TRUE(extended.ops[0].finished);
-  EXPECT_EQ(extended.ops[0].total.cases, 13000u);
-  const CampaignOutcome fresh = Run(With("fresh", 13000));
-  EXPECT_EQ(RunDigest(extended), RunDigest(fresh));
-  EXPECT_EQ(extended.ops[0].total.counts, fresh.ops[0].total.counts);
+  const RunReport extended = Run(With("w", 13000, true));
+  EXPECT_EQ(extended.attempt->resumed_units, 4u);
+  EXPECT_EQ(extended.attempt->dot_products, (13000u - 4 * 2048) * 128);
+  EXPECT_THAT(extended.attempt->warnings, IsEmpty());
+  EXPECT_TRUE(extended.rows[0].finished);
+  EXPECT_EQ(extended.rows[0].total.cases, 13000u);
+  const RunReport fresh = Run(With("fresh", 13000));
+  EXPECT_EQ(extended.digest, fresh.digest);
+  EXPECT_EQ(extended.rows[0].total.counts, fresh.rows[0].total.counts);
   // Again, to the end of a unit and past it; twice the same; and without --extend.
   Run(With("w", 8 * 2048, true));
-  const CampaignOutcome third = Run(With("w", 20000, true));
-  EXPECT_EQ(third.resumed_units, 8u);
-  EXPECT_EQ(RunDigest(third), RunDigest(Run(With("fresh3", 20000))));
-  EXPECT_EQ(Run(With("w", 20000, true)).attempt_dot_products, 0u);
-  EXPECT_EQ(Run(With("w", 20000)).resumed_units, 10u);
+  const RunReport third = Run(With("w", 20000, true));
+  EXPECT_EQ(third.attempt->resumed_units, 8u);
+  EXPECT_EQ(third.digest, Run(With("fresh3", 20000)).digest);
+  EXPECT_EQ(Run(With("w", 20000, true)).attempt->dot_products, 0u);
+  EXPECT_EQ(Run(With("w", 20000)).attempt->resumed_units, 10u);
   EXPECT_THAT(ReadManifest(Path("w"))->instructions[0].earlier_cases,
               ElementsAre(9000, 13000, 8 * 2048));
   const RunStatus status = *ReadRunStatus(Path("w"));
@@ -72,14 +72,14 @@ TEST_F(ExtendTest, OnlyThePartialUnitRunsAgainAndTheDigestIsThatOfAFreshRun) {
 TEST_F(ExtendTest, UnitsStayAsTheyWere) {
   Run(With("w", 9000));
   const uint64_t many = uint64_t{2049} << 17;
-  CampaignOptions options = With("w", many, true);
+  RunOptions options = With("w", many, true);
   options.limit = TimeLimit::After(absl::ZeroDuration());
-  EXPECT_EQ(Run(options).resumed_units, 4u);
+  EXPECT_EQ(Run(options).attempt->resumed_units, 4u);
   const RunManifest::Instruction extended = ReadManifest(Path("w"))->instructions[0];
   EXPECT_EQ(extended.cases, many);
   EXPECT_EQ(extended.unit_cases, 2048u);
   options.extend = false;
-  EXPECT_EQ(Run(options).resumed_units, 4u);
+  EXPECT_EQ(Run(options).attempt->resumed_units, 4u);
   options = With("fresh", many);
   options.limit = TimeLimit::After(absl::ZeroDuration());
   Run(options);
@@ -90,17 +90,17 @@ TEST_F(ExtendTest, UnitsStayAsTheyWere) {
 
 TEST_F(ExtendTest, MismatchesOfTheUnitThatIsReplacedCountOnce) {
   const std::string lame = "faulty:fraction_bits=22";
-  CampaignOptions options = With("w", 300);
+  RunOptions options = With("w", 300);
   options.max_mismatches = 0;
-  ASSERT_GT(Run(options, lame).ops[0].total.mismatches, 0u);
+  ASSERT_GT(Run(options, lame).rows[0].total.mismatches, 0u);
   options = With("w", 500, true);
   options.max_mismatches = 0;
-  const CampaignOutcome extended = Run(options, lame);
+  const RunReport extended = Run(options, lame);
   options = With("fresh", 500);
   options.max_mismatches = 0;
-  const CampaignOutcome fresh = Run(options, lame);
-  EXPECT_EQ(extended.ops[0].total.mismatches, fresh.ops[0].total.mismatches);
-  EXPECT_EQ(RunDigest(extended), RunDigest(fresh));
+  const RunReport fresh = Run(options, lame);
+  EXPECT_EQ(extended.rows[0].total.mismatches, fresh.rows[0].total.mismatches);
+  EXPECT_EQ(extended.digest, fresh.digest);
 }
 
 TEST_F(ExtendTest, ShardsInAnyNumberOfStepsMergeToTheWholeRun) {
@@ -108,7 +108,7 @@ TEST_F(ExtendTest, ShardsInAnyNumberOfStepsMergeToTheWholeRun) {
     const std::string folder = absl::StrCat("s", shard);
     for (const uint64_t cases : {5000, 9000, 13000}) {
       if (shard == 1 && cases == 9000) continue;
-      CampaignOptions options = With(folder, cases, cases > 5000);
+      RunOptions options = With(folder, cases, cases > 5000);
       options.shard = shard;
       options.shards = 2;
       Run(options);
@@ -125,9 +125,9 @@ TEST_F(ExtendTest, ShardsInAnyNumberOfStepsMergeToTheWholeRun) {
   EXPECT_EQ(Get(Path("whole/manifest.txtpb")), Get(Path("other/manifest.txtpb")));
   EXPECT_EQ(Get(Path("whole/units-merged.log")), Get(Path("other/units-merged.log")));
   EXPECT_TRUE(SumShards({*ReadRunStatus(Path("s0")), *ReadRunStatus(Path("s1"))}).ok());
-  const CampaignOutcome whole = Run(With("whole", 20000, true));
-  EXPECT_EQ(whole.resumed_units, 6u);
-  EXPECT_EQ(RunDigest(whole), RunDigest(Run(With("fresh", 20000))));
+  const RunReport whole = Run(With("whole", 20000, true));
+  EXPECT_EQ(whole.attempt->resumed_units, 6u);
+  EXPECT_EQ(whole.digest, Run(With("fresh", 20000)).digest);
   // One that has not all cases yet is another run.
   const auto behind = MergeRuns(Path("x"), {Path("whole"), Path("s0")}, not_durable).status();
   EXPECT_EQ(behind.code(), absl::StatusCode::kFailedPrecondition);
@@ -146,7 +146,7 @@ TEST_F(ExtendTest, WhatCannotBeExtended) {
   EXPECT_THAT(Why(With("w", 5000), usage), Not(HasSubstr("--extend")));
   EXPECT_THAT(Why(With("w", 5000, true), usage),
               AllOf(HasSubstr("9000 cases"), HasSubstr("5000 cases"), HasSubstr("only raises")));
-  CampaignOptions other = With("w", 13000, true);
+  RunOptions other = With("w", 13000, true);
   other.seed = 2;
   EXPECT_THAT(Why(other, usage), AllOf(HasSubstr("seed: stored 1"), HasSubstr("only raises")));
   other = With("w", 13000);

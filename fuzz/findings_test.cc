@@ -12,14 +12,14 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   std::filesystem::create_directories(options.workdir);
   Put("w/findings", "a file where the folder must be");
-  const CampaignOutcome outcome = Run(options, "faulty:output_rounding=up");
-  EXPECT_EQ(outcome.durable.code(), absl::StatusCode::kDataLoss);
-  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
-  EXPECT_GT(outcome.ops[0].total.mismatches, 0u);
-  EXPECT_FALSE(outcome.ops[0].finished);
+  const RunReport outcome = Run(options, "faulty:output_rounding=up");
+  EXPECT_EQ(outcome.attempt->durable.code(), absl::StatusCode::kDataLoss);
+  EXPECT_TRUE(outcome.attempt->device.ok()) << outcome.attempt->device;
+  EXPECT_GT(outcome.rows[0].total.mismatches, 0u);
+  EXPECT_FALSE(outcome.rows[0].finished);
 }
 
 // ---- Faults of the device
@@ -37,10 +37,10 @@ TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
   }
   ASSERT_GT(ops.size(), 5u);
   for (const char* fault : {"align_rounding=down", "output_rounding=up", "fraction_bits=25"}) {
-    CampaignOptions options = Options(fault);
+    RunOptions options = Options(fault);
     options.ops = ops;
     options.cases = 2000;
-    const CampaignOutcome outcome = Run(options, absl::StrCat("faulty:", fault));
+    const RunReport outcome = Run(options, absl::StrCat("faulty:", fault));
     EXPECT_EQ(outcome.findings.size(), ops.size()) << fault;
     for (const Finding& finding : outcome.findings) {
       EXPECT_THAT(Name(finding.bucket), testing::EndsWith(fault)) << finding.op;
@@ -54,11 +54,11 @@ TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
 }
 
 TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
-  CampaignOptions options = Options("w", {kHopper});
+  RunOptions options = Options("w", {kHopper});
   options.cases = 4000;
   options.max_mismatches = 0;
   options.threads = 2;
-  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+  const RunReport outcome = Run(options, "faulty:fraction_bits=24");
   ASSERT_THAT(outcome.findings, SizeIs(1));
   const Finding& finding = outcome.findings[0];
   EXPECT_THAT(Name(finding.bucket), HasSubstr("fraction_bits=24"));
@@ -66,9 +66,9 @@ TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
   EXPECT_EQ(finding.op, kHopper);
   EXPECT_GT(finding.cases, 100u);
   EXPECT_TRUE(ParseCaseName(finding.case_name).ok()) << finding.case_name;
-  EXPECT_TRUE(outcome.ops[0].finished);
-  EXPECT_GT(outcome.ops[0].total.mismatches, 1000u);
-  EXPECT_FALSE(outcome.ops[0].total.device_digest == outcome.ops[0].total.model_digest);
+  EXPECT_TRUE(outcome.rows[0].finished);
+  EXPECT_GT(outcome.rows[0].total.mismatches, 1000u);
+  EXPECT_FALSE(outcome.rows[0].total.device_digest == outcome.rows[0].total.model_digest);
 
   // The filed case holds the minimum: one dot product of two terms, both answers.
   ASSERT_THAT(Files(options.workdir, ".txtpb"), SizeIs(2 + finding.beside.size()));
@@ -90,10 +90,10 @@ TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
 TEST_F(CampaignTest, TheMinimalCaseDoesNotDependOnThreads) {
   std::vector<std::string> names;
   for (const int threads : {1, 3}) {
-    CampaignOptions options = Options("t" + std::to_string(threads), {kHopper});
+    RunOptions options = Options("t" + std::to_string(threads), {kHopper});
     options.cases = 1000;  // one unit: the first mismatch is found by one thread
     options.threads = threads;
-    const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
+    const RunReport outcome = Run(options, "faulty:fraction_bits=24");
     ASSERT_THAT(outcome.findings, SizeIs(1));
     names.push_back(std::filesystem::path(outcome.findings[0].path).filename().string());
   }
@@ -101,8 +101,8 @@ TEST_F(CampaignTest, TheMinimalCaseDoesNotDependOnThreads) {
 }
 
 TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
-  CampaignOptions options = Options("w");
-  const CampaignOutcome outcome = Run(options, "faulty:wrong_lane=5");
+  RunOptions options = Options("w");
+  const RunReport outcome = Run(options, "faulty:wrong_lane=5");
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) EXPECT_FALSE(f.flaky()) << Name(f.bucket);
   const auto filed = ReadCase(outcome.findings[0].path);
@@ -113,12 +113,12 @@ TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
 }
 
 TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.max_mismatches = 0;
   options.cases = 2000;
-  const CampaignOutcome first = Run(options, "faulty:fraction_bits=23");
+  const RunReport first = Run(options, "faulty:fraction_bits=23");
   ASSERT_FALSE(first.findings.empty());
-  const CampaignOutcome again = Run(options, "faulty:fraction_bits=23");
+  const RunReport again = Run(options, "faulty:fraction_bits=23");
   std::set<std::string> filed, listed;
   for (const Finding& f : first.findings) filed.insert(f.path);
   for (const Finding& f : again.findings) {
@@ -128,13 +128,13 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
     EXPECT_EQ(f.bucket, ReadCase(f.path)->bucket);
   }
   EXPECT_EQ(listed, filed);
-  const std::string report = FormatReport(ReportOf(again));
+  const std::string report = FormatReport(again);
   EXPECT_THAT(report, HasSubstr("of an earlier attempt  " + first.findings[0].path));
   EXPECT_THAT(report, HasSubstr("note: 1 of 1 units from earlier attempts, nothing executed"));
-  EXPECT_THAT(FormatReport(ReportOf(first)), testing::Not(HasSubstr("nothing executed")));
+  EXPECT_THAT(FormatReport(first), testing::Not(HasSubstr("nothing executed")));
   // A finding that cannot be read is no finding less.
   std::ofstream(first.findings[0].path) << "instruction: 7";
-  EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").damaged_findings);
+  EXPECT_TRUE(Run(options, "faulty:fraction_bits=23").attempt->damaged_findings);
 }
 
 // Mismatches that were filed and do not come again are no pass; nor is another run's finding.
@@ -154,13 +154,13 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
   const auto of = [](bool wrong) {
     return [wrong]() -> DeviceOr { return std::make_unique<Changing>(wrong); };
   };
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.max_mismatches = 1;  // the unit is not done
   ASSERT_FALSE(Run(options, of(true)).findings.empty());
-  const CampaignOutcome later = Run(options, of(false));
-  EXPECT_EQ(later.ops[0].total.mismatches, 0u);
+  const RunReport later = Run(options, of(false));
+  EXPECT_EQ(later.rows[0].total.mismatches, 0u);
   EXPECT_TRUE(Unrepeated(later));
-  EXPECT_THAT(FormatReport(ReportOf(later)), HasSubstr("answers do not repeat"));
+  EXPECT_THAT(FormatReport(later), HasSubstr("answers do not repeat"));
   // What somebody knows to be fixed need not come again.
   std::vector<std::string> open;
   for (const std::string& path : Files(Path("w/findings"), ".txtpb")) {
@@ -175,19 +175,19 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
     ASSERT_TRUE(RewriteCase(path, fixed).ok());
   }
   EXPECT_FALSE(Unrepeated(Run(options, of(false))));
-  CampaignOptions other = Options("v");
+  RunOptions other = Options("v");
   other.seed = 2;
   ASSERT_FALSE(Unrepeated(Run(other, of(false))));
   std::filesystem::copy(Path("w/findings"), Path("v/findings"),
                         std::filesystem::copy_options::recursive);
-  const CampaignOutcome foreign = Run(other, of(false));
-  EXPECT_TRUE(foreign.damaged_findings);
+  const RunReport foreign = Run(other, of(false));
+  EXPECT_TRUE(foreign.attempt->damaged_findings);
   EXPECT_THAT(foreign.findings, IsEmpty());
 }
 
 // A recording has no answers to smaller cases: what differs in it is filed all the same.
 TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
-  const CampaignOptions options = Options("w");
+  const RunOptions options = Options("w");
   const DeviceOr faulty = OpenDevice("faulty:fraction_bits=22");
   const CaseStream stream = {options.ops[0], options.strategy, options.seed};
   Batch batch;
@@ -197,9 +197,9 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
   auto writer = RecordingWriter::Create(Path("a.log"));
   ASSERT_TRUE(writer.ok() && (*writer)->Append(*stream.op, batch, *d, "a chip").ok());
   ASSERT_TRUE((*writer)->Finish().ok());
-  const CampaignOutcome outcome = Run(options, "recorded:" + Path("a.log"));
-  EXPECT_TRUE(outcome.device.ok()) << outcome.device;
-  EXPECT_TRUE(outcome.ops[0].stopped);
+  const RunReport outcome = Run(options, "recorded:" + Path("a.log"));
+  EXPECT_TRUE(outcome.attempt->device.ok()) << outcome.attempt->device;
+  EXPECT_TRUE(outcome.rows[0].stopped);
   ASSERT_FALSE(outcome.findings.empty());
   for (const Finding& f : outcome.findings) {
     EXPECT_FALSE(f.flaky());
@@ -229,12 +229,12 @@ TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
     }
     const bool second_;
   };
-  CampaignOptions options = Options("w", {kHopper});
+  RunOptions options = Options("w", {kHopper});
   options.max_mismatches = 3;
   const auto open = [](bool second) {
     return [second]() -> DeviceOr { return std::make_unique<Deeper>(second); };
   };
-  CampaignOutcome outcome = Run(options, open(false));
+  RunReport outcome = Run(options, open(false));
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_EQ(Name(outcome.findings[0].bucket), "aligned_term:fraction_bits=24");
   const std::string path = outcome.findings[0].path;
@@ -263,11 +263,10 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
       return s;
     }
   };
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.max_mismatches = 0;
   options.cases = 300;
-  const CampaignOutcome outcome =
-      Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
+  const RunReport outcome = Run(options, []() -> DeviceOr { return std::make_unique<TwoBugs>(); });
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_EQ(Name(outcome.findings[0].bucket), "unexplained");
   EXPECT_GT(outcome.findings[0].reports, 1u);
@@ -283,10 +282,10 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
 }
 
 TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.max_mismatches = 0;
   options.cases = 4000;
-  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=23");
+  const RunReport outcome = Run(options, "faulty:fraction_bits=23");
   uint64_t cases = 0, differing = 0;
   for (const Finding& f : outcome.findings) cases += f.cases;
   const CaseStream stream = {options.ops[0], options.strategy, options.seed};

@@ -17,8 +17,8 @@ namespace {
 
 constexpr uint64_t kMaxUnits = 1 << 17;  // per operation: bounds the log and the memory of a run
 
-uint64_t UnitCases(const CampaignOptions& options, const Operation& op,
-                   const ClassSchedule* schedule, const Engine& engine) {
+uint64_t UnitCases(const RunOptions& options, const Operation& op, const ClassSchedule* schedule,
+                   const Engine& engine) {
   const CaseStream stream = {&op, options.strategy, options.seed};
   if (options.forever) return engine.UnitCases(stream, UnitOf::kEndlessRun);
   const uint64_t planned = PlannedCases(options, op);
@@ -43,41 +43,14 @@ void AddEarlier(const std::vector<Hardware>& earlier, std::vector<Hardware>& har
 
 }  // namespace
 
-uint64_t PlannedCases(const CampaignOptions& options, const Operation& op) {
+uint64_t PlannedCases(const RunOptions& options, const Operation& op) {
   if (options.forever) return uint64_t{1} << 62;
   if (options.dot_products == 0) return options.cases;
   const uint64_t each = op.shape().d_words();
   return std::min(options.cases, (options.dot_products + each - 1) / each);
 }
 
-RunReport ReportOf(const CampaignOutcome& outcome) {
-  RunReportBuilder builder(outcome.manifest);
-  builder.AddShard(outcome.manifest, outcome.workdir);
-  for (size_t i = 0; i < outcome.ops.size(); ++i) {
-    const OperationOutcome& op = outcome.ops[i];
-    RunReportRow& row = builder.row(i);
-    row.total = op.total;
-    row.finished = op.finished;
-    row.stopped = op.stopped;
-    row.dropped = op.dropped;
-    row.planted = op.planted;
-    row.process_dot_products = op.process_dot_products;
-  }
-  for (const Finding& finding : outcome.findings) builder.Add(finding);
-  builder.Distrust(outcome.distrusted);
-  return std::move(builder).Finish(RunReport::Attempt{.stopped_by = outcome.stopped_by,
-                                                      .device = outcome.device,
-                                                      .durable = outcome.durable,
-                                                      .damaged_findings = outcome.damaged_findings,
-                                                      .units = outcome.attempt_units,
-                                                      .resumed_units = outcome.resumed_units,
-                                                      .dot_products = outcome.attempt_dot_products,
-                                                      .seconds = outcome.seconds,
-                                                      .threads = outcome.threads,
-                                                      .hardware = outcome.hardware});
-}
-
-RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
+RunManifest MakeManifest(const RunOptions& options, const Engine& engine) {
   const Device& device = engine.device();
   RunManifest manifest;
   manifest.tool_version = MMADIFF_VERSION;
@@ -99,8 +72,8 @@ RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine) {
   return manifest;
 }
 
-absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
-                                            const EngineOpener& open, Console& console) {
+absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpener& open,
+                                     Console& console) {
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::string> warnings;
   RunManifest wanted;
@@ -124,18 +97,20 @@ absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
     dispatched.durable.Update((*workdir)->Distrust(drop.op->name, drop.status.message()));
   }
   dispatched.warnings.insert(dispatched.warnings.begin(), warnings.begin(), warnings.end());
-  CampaignOutcome outcome = std::move(agenda).Finish(std::move(dispatched));
-  for (size_t r = 0; starts_anew && r < outcome.ops.size(); ++r) {
-    const Operation& op = *outcome.ops[r].op;
-    outcome.ops[r].process_dot_products =
+  RunReportBuilder builder(manifest);
+  builder.AddShard(manifest, options.workdir);
+  RunReport::Attempt attempt = std::move(agenda).Finish(std::move(dispatched), builder);
+  for (size_t r = 0; starts_anew && r < options.ops.size(); ++r) {
+    const Operation& op = *options.ops[r];
+    builder.row(r).process_dot_products =
         std::min(manifest.instructions[r].unit_cases, UnitRunner::BatchCases(op)) *
         op.shape().d_words();
   }
-  outcome.distrusted = std::move((*workdir)->distrusted);
-  if (!(*workdir)->warning.empty()) outcome.warnings.push_back((*workdir)->warning);
-  AddEarlier((*workdir)->hardware, outcome.hardware);
-  outcome.durable.Update((*workdir)->Check());
-  return outcome;
+  builder.Distrust((*workdir)->distrusted);
+  if (!(*workdir)->warning.empty()) attempt.warnings.push_back((*workdir)->warning);
+  AddEarlier((*workdir)->hardware, attempt.hardware);
+  attempt.durable.Update((*workdir)->Check());
+  return std::move(builder).Finish(std::move(attempt));
 }
 
 }  // namespace mmadiff

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -19,12 +18,11 @@
 #include "fuzz/class_schedule.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
-#include "fuzz/findings.h"
 #include "fuzz/report/run_report.h"
 
 namespace mmadiff {
 
-struct CampaignOptions {
+struct RunOptions {
   std::vector<const Operation*> ops;  // at least one
   const Strategy* strategy = nullptr;
   std::vector<ClassSchedule> schedules;  // of `ops`, if the strategy is Scheduled()
@@ -45,51 +43,15 @@ struct CampaignOptions {
 
 // Executions of an operation in the whole run, all shards together; more than any run can do if
 // `forever`.
-uint64_t PlannedCases(const CampaignOptions& options, const Operation& op);
-
-struct OperationOutcome {
-  const Operation* op = nullptr;
-  std::string planted;  // the fault that the operation's self-test planted, and when it was found
-  uint64_t planned_cases = 0;  // of this shard
-  UnitResult total;            // over all attempts; digests only over finished units
-  bool finished = false;       // every unit of the shard is done
-  bool stopped = false;        // too many mismatches
-  absl::Status dropped;        // not OK: what failed on this operation alone; the others went on
-  bool emulated = false;       // by the device, with several machine instructions
-  // Dot products that one process of a device that starts anew is asked for, at most; 0: it goes on.
-  uint64_t process_dot_products = 0;
-};
-
-struct CampaignOutcome {
-  RunManifest manifest;
-  std::string workdir;
-  int threads = 1;
-  std::vector<OperationOutcome> ops;
-  std::vector<Finding> findings;  // of this attempt, and those that earlier ones left
-  uint64_t units = 0;             // of this shard; 0 of a run without an end
-  uint64_t resumed_units = 0;     // done by earlier attempts
-  uint64_t attempt_units = 0;     // done by this one
-  double seconds = 0;             // of this attempt
-  uint64_t attempt_dot_products = 0;
-  StopCause stopped_by;
-  std::vector<Hardware> hardware;  // of each thread's device, those that are known
-  absl::Status device;             // not OK: the device failed and the run stopped
-  absl::Status durable;            // not OK: results could not be made durable and the run stopped
-  std::vector<std::string> warnings;
-  std::vector<std::string> distrusted;  // "OPERATION: why": answers lost in earlier attempts
-  bool damaged_findings = false;        // of earlier attempts; `warnings` says which
-};
-
-// The same with what this attempt says.
-RunReport ReportOf(const CampaignOutcome& outcome);
+uint64_t PlannedCases(const RunOptions& options, const Operation& op);
 
 // The manifest that the options and the engine make.
-RunManifest MakeManifest(const CampaignOptions& options, const Engine& engine);
+RunManifest MakeManifest(const RunOptions& options, const Engine& engine);
 
 // Errors before anything ran: those of Workdir::Claim(), or the device's own. A signal or the limit
-// is seen inside a unit: it has one second to end, else its answers count in the outcome and the
+// is seen inside a unit: it has one second to end, else its answers count in the report and the
 // unit runs again.
-absl::StatusOr<CampaignOutcome> RunCampaign(const CampaignOptions& options,
-                                            const EngineOpener& open, Console& console);
+absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpener& open,
+                                     Console& console);
 
 }  // namespace mmadiff

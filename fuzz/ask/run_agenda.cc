@@ -7,32 +7,26 @@
 
 namespace mmadiff {
 
-RunAgenda::RunAgenda(const CampaignOptions& options, const RunManifest& manifest,
-                     StoredUnits stored, Console& console)
+RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
+                     Console& console)
     : options_(options),
       rows_(options.ops.size()),
       findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                 console),
       console_(console) {
-  outcome_.manifest = manifest;
-  outcome_.workdir = options.workdir;
-  outcome_.threads = options.threads;
-  outcome_.resumed_units = stored.units;
-  outcome_.warnings = TextsOf(stored.damage);
+  attempt_.threads = options.threads;
+  attempt_.resumed_units = stored.units;
+  attempt_.warnings = TextsOf(stored.damage);
   for (size_t r = 0; r < rows_.size(); ++r) {
     const RunManifest::Instruction& planned = manifest.instructions[r];
     Row& row = rows_[r];
-    row.outcome.op = options.ops[r];
-    row.outcome.total = std::move(stored.totals[r]);
-    row.outcome.emulated = planned.emulated;
+    row.op = options.ops[r];
+    row.total = std::move(stored.totals[r]);
     row.units = planned.Units();
     row.unit_cases = planned.unit_cases;
     row.next = options.shard;
     row.done = std::move(stored.done[r]);
     row.parts = std::move(stored.parts[r]);
-    if (options.forever) continue;
-    row.outcome.planned_cases = planned.CasesOfShard(options.shard, options.shards);
-    outcome_.units += planned.UnitsOfShard(options.shard, options.shards);
   }
   LoadFindings(manifest);
 }
@@ -46,8 +40,8 @@ void RunAgenda::LoadFindings(const RunManifest& manifest) {
            name->stream.name() == StreamOf(row, name->index / rows_[row].unit_cases).name();
   };
   for (std::string& wrong : findings_.LoadEarlier(own)) {
-    outcome_.warnings.push_back(std::move(wrong));
-    outcome_.damaged_findings = true;
+    attempt_.warnings.push_back(std::move(wrong));
+    attempt_.damaged_findings = true;
   }
 }
 
@@ -58,7 +52,7 @@ CaseStream RunAgenda::StreamOf(size_t row, uint64_t unit) const {
 }
 
 uint64_t RunAgenda::EndOf(const Row& row, uint64_t unit) const {
-  return std::min((unit + 1) * row.unit_cases, PlannedCases(options_, *row.outcome.op));
+  return std::min((unit + 1) * row.unit_cases, PlannedCases(options_, *row.op));
 }
 
 bool RunAgenda::Finished(const Row& row) const {
@@ -74,7 +68,7 @@ uint64_t RunAgenda::RemainingDotProducts() const {
   for (const Row& row : rows_) {
     for (uint64_t u = options_.shard; u < row.units; u += options_.shards) {
       if (row.done.Contains(u)) continue;
-      remaining += (EndOf(row, u) - u * row.unit_cases) * row.outcome.op->shape().d_words();
+      remaining += (EndOf(row, u) - u * row.unit_cases) * row.op->shape().d_words();
     }
   }
   return remaining;
@@ -100,13 +94,13 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
 
 std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   Row& row = rows_[r];
-  if (row.outcome.stopped || !row.outcome.dropped.ok()) return std::nullopt;
+  if (row.stopped || !row.dropped.ok()) return std::nullopt;
   if (row.paused.size() > 1) return std::nullopt;  // enough wait: bounds the memory
   while (row.next < row.units && row.done.Contains(row.next)) row.next += options_.shards;
   if (row.next >= row.units) return std::nullopt;
   UnitTask task = {.stream = StreamOf(r, row.next),
                    .end = EndOf(row, row.next),
-                   .most_differing = findings_.Left(*row.outcome.op)};
+                   .most_differing = findings_.Left(*row.op)};
   task.counted.instruction = static_cast<uint32_t>(r);
   task.counted.unit = row.next;
   task.counted.first_case = row.next * row.unit_cases;
@@ -116,10 +110,10 @@ std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
 
 absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   Row& row = rows_[result.task.row];
-  if (result.drop.has_value()) row.outcome.dropped.Update(result.status);
+  if (result.drop.has_value()) row.dropped.Update(result.status);
   if (const auto* planted = std::get_if<PlantAnswer>(&result.answer)) {
     ++plants_done_;
-    row.outcome.planted = planted->found;
+    row.planted = planted->found;
     return std::vector<Task>();
   }
   if (auto* unit = std::get_if<UnitAnswer>(&result.answer)) {
@@ -138,15 +132,15 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
 void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
                       const absl::Status& status) {
   UnitResult& counted = answer.counted;
-  outcome_.attempt_dot_products += counted.dot_products - task.counted.dot_products;
+  attempt_.dot_products += counted.dot_products - task.counted.dot_products;
   if (counted.part) {
     KeepLarger(counted, row.parts);
     UnitTask rest = {task.stream, std::move(counted), task.end};
     row.paused.push_back({std::move(rest), std::move(answer.differing), status.ok()});
   } else if (row.done.Add(counted.unit)) {
-    ++outcome_.attempt_units;
+    ++attempt_.units;
     row.parts.erase(counted.unit);
-    Accumulate(counted, row.outcome.total);
+    Accumulate(counted, row.total);
   }
 }
 
@@ -155,18 +149,18 @@ std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
   std::vector<Task> next;
   while (!row.investigating && !row.paused.empty()) {
     Paused& part = row.paused.front();
-    if (part.next < part.differing.size() && !row.outcome.stopped) {
+    if (part.next < part.differing.size() && !row.stopped) {
       const auto& [name, mismatch] = part.differing[part.next++];
       ++findings_count_;
       if (std::optional<InvestigateTask> task = findings_.Consider(name, mismatch)) {
         row.investigating = true;
         next.insert(next.begin(), Task{r, *std::move(task)});
       }
-      part.rest.most_differing = findings_.Left(*row.outcome.op);
-      row.outcome.stopped = part.rest.most_differing == 0;
+      part.rest.most_differing = findings_.Left(*row.op);
+      row.stopped = part.rest.most_differing == 0;
       continue;
     }
-    if (part.goes_on && !row.outcome.stopped && row.outcome.dropped.ok()) {
+    if (part.goes_on && !row.stopped && row.dropped.ok()) {
       next.push_back(Task{r, std::move(part.rest)});
     }
     row.paused.pop_front();
@@ -175,24 +169,28 @@ std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
 }
 
 void RunAgenda::ShowProgress() {
-  if (progress_.has_value()) progress_->Update(outcome_.attempt_dot_products, findings_count_);
+  if (progress_.has_value()) progress_->Update(attempt_.dot_products, findings_count_);
 }
 
-CampaignOutcome RunAgenda::Finish(DispatchOutcome dispatched) && {
-  outcome_.findings = findings_.list();
-  for (Row& row : rows_) {
-    OperationOutcome& op = row.outcome;
-    op.finished = Finished(row);
-    for (const auto& [number, part] : row.parts) Accumulate(part, op.total);
-    outcome_.ops.push_back(std::move(op));
+RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilder& builder) && {
+  for (Finding& finding : findings_.list()) builder.Add(std::move(finding));
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    Row& row = rows_[r];
+    RunReportRow& reported = builder.row(r);
+    reported.finished = Finished(row);
+    reported.total = std::move(row.total);
+    for (const auto& [number, part] : row.parts) Accumulate(part, reported.total);
+    reported.planted = std::move(row.planted);
+    reported.dropped = std::move(row.dropped);
+    reported.stopped = row.stopped;
   }
-  outcome_.seconds = absl::ToDoubleSeconds(dispatched.time - begun_);
-  outcome_.stopped_by = dispatched.stopped_by;
-  outcome_.device = std::move(dispatched.device);
-  outcome_.durable = std::move(dispatched.durable);
-  if (outcome_.attempt_dot_products > 0) outcome_.hardware = std::move(dispatched.hardware);
-  std::ranges::move(dispatched.warnings, std::back_inserter(outcome_.warnings));
-  return std::move(outcome_);
+  attempt_.seconds = absl::ToDoubleSeconds(dispatched.time - begun_);
+  attempt_.stopped_by = dispatched.stopped_by;
+  attempt_.device = std::move(dispatched.device);
+  attempt_.durable = std::move(dispatched.durable);
+  if (attempt_.dot_products > 0) attempt_.hardware = std::move(dispatched.hardware);
+  std::ranges::move(dispatched.warnings, std::back_inserter(attempt_.warnings));
+  return std::move(attempt_);
 }
 
 absl::Status RunLog::Append(const TaskResult& result) {

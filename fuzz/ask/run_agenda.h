@@ -22,14 +22,15 @@ namespace mmadiff {
 class RunAgenda : public Agenda {
  public:
   // `stored`: of earlier attempts.
-  RunAgenda(const CampaignOptions& options, const RunManifest& manifest, StoredUnits stored,
+  RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
             Console& console);
 
   std::optional<Task> Next(absl::Duration elapsed) override;
   absl::StatusOr<std::vector<Task>> Take(TaskResult result) override;
   void ShowProgress() override;
 
-  CampaignOutcome Finish(DispatchOutcome dispatched) &&;
+  // Adds the rows and the findings.
+  RunReport::Attempt Finish(DispatchOutcome dispatched, RunReportBuilder& builder) &&;
 
  private:
   // A part whose mismatches are being looked at; the others of its row wait behind it, so that none
@@ -41,7 +42,11 @@ class RunAgenda : public Agenda {
     size_t next = 0;  // of differing
   };
   struct Row {
-    OperationOutcome outcome;
+    const Operation* op = nullptr;
+    std::string planted;
+    UnitResult total;  // of units that are done
+    absl::Status dropped;
+    bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
     UnitSet done;
     UnitParts parts;
@@ -59,11 +64,11 @@ class RunAgenda : public Agenda {
   // What follows the mismatches that were looked at.
   std::vector<Task> LookAtMismatches(size_t row);
 
-  const CampaignOptions& options_;
+  const RunOptions& options_;
   std::vector<Row> rows_;
   Findings findings_;
   uint64_t findings_count_ = 0;
-  CampaignOutcome outcome_;
+  RunReport::Attempt attempt_;
   Console& console_;
   std::optional<Progress> progress_;  // of the units
   size_t plants_begun_ = 0, plants_done_ = 0;

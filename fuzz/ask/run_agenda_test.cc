@@ -35,6 +35,12 @@ class RunAgendaTest : public TestFolder {
     stored.parts.resize(2);
     return RunAgenda(options_, manifest_, std::move(stored), console_);
   }
+  RunReport End(RunAgenda agenda) {
+    RunReportBuilder builder(manifest_);
+    builder.AddShard(manifest_, "w");
+    RunReport::Attempt attempt = std::move(agenda).Finish({}, builder);
+    return std::move(builder).Finish(std::move(attempt));
+  }
   RunAgenda Planted() {
     RunAgenda agenda = Agenda();
     for (int i = 0; i < 2; ++i) {
@@ -79,7 +85,7 @@ class RunAgendaTest : public TestFolder {
     return {task.row, std::get<UnitTask>(task.what).counted.unit};
   }
 
-  CampaignOptions options_;
+  RunOptions options_;
   RunManifest manifest_;
   Console console_{Color::kNever, true};
 };
@@ -102,10 +108,10 @@ TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndTheRowsTakeTurns) {
   }
   using P = std::pair<size_t, uint64_t>;
   EXPECT_THAT(units, ElementsAre(P{0, 0}, P{1, 0}, P{0, 1}, P{1, 1}, P{0, 2}, P{1, 2}));
-  const CampaignOutcome outcome = std::move(agenda).Finish({});
-  EXPECT_TRUE(outcome.ops[0].finished && outcome.ops[1].finished);
-  EXPECT_EQ(outcome.ops[0].total.cases, 28u);  // the last unit has eight
-  EXPECT_EQ(outcome.attempt_dot_products, 2 * 28 * 16u);
+  const RunReport outcome = End(std::move(agenda));
+  EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[1].finished);
+  EXPECT_EQ(outcome.rows[0].total.cases, 28u);  // the last unit has eight
+  EXPECT_EQ(outcome.attempt->dot_products, 2 * 28 * 16u);
 }
 
 TEST_F(RunAgendaTest, ADroppedRowIsAskedNothingMore) {
@@ -145,11 +151,11 @@ TEST_F(RunAgendaTest, MismatchesAreInvestigatedInTheirOrderAndTheUnitGoesOnAfter
   EXPECT_EQ(std::get<UnitTask>(three[1].what).counted.cases, 5u);
   flaky.task = three[0];
   EXPECT_THAT(*agenda.Take(flaky), IsEmpty());  // --max_mismatches
-  const CampaignOutcome outcome = std::move(agenda).Finish({});
-  EXPECT_TRUE(outcome.ops[0].stopped);
-  EXPECT_FALSE(outcome.ops[0].finished);
-  EXPECT_EQ(outcome.ops[0].total.mismatches, 3u);
-  EXPECT_EQ(outcome.ops[0].total.cases, 10u);  // both parts count
+  const RunReport outcome = End(std::move(agenda));
+  EXPECT_TRUE(outcome.rows[0].stopped);
+  EXPECT_FALSE(outcome.rows[0].finished);
+  EXPECT_EQ(outcome.rows[0].total.mismatches, 3u);
+  EXPECT_EQ(outcome.rows[0].total.cases, 10u);  // both parts count
   EXPECT_THAT(outcome.findings, testing::Not(IsEmpty()));
 }
 
@@ -157,7 +163,7 @@ TEST_F(RunAgendaTest, AMismatchThatCannotBeAskedAgainIsFiledAndEndsThePart) {
   RunAgenda agenda = Planted();
   const std::vector<Task> one = *agenda.Take(Done(*agenda.Next({}), 2));
   EXPECT_THAT(*agenda.Take(Failed(one[0], absl::UnavailableError("died"))), IsEmpty());
-  const CampaignOutcome outcome = std::move(agenda).Finish({});
+  const RunReport outcome = End(std::move(agenda));
   ASSERT_THAT(outcome.findings, SizeIs(1));
   EXPECT_THAT(Name(outcome.findings[0].bucket), testing::StartsWith("unconfirmed:"));
 }

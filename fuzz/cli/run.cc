@@ -43,7 +43,7 @@ struct RunFlags {
   bool forever = false, extend = false, require_coverage = false, dry_run = false, stats = false;
 };
 
-absl::Status ParseTimes(const RunFlags& flags, CampaignOptions& options) {
+absl::Status ParseTimes(const RunFlags& flags, RunOptions& options) {
   if (!flags.max_total_time.empty()) {
     const auto limit = ParseDuration("--max_total_time", flags.max_total_time);
     if (!limit.ok()) return limit.status();
@@ -101,8 +101,7 @@ void WarnOfEquivalent(const std::string& device, const std::vector<const Operati
   }
 }
 
-std::string Plan(const CampaignOptions& options, const RunManifest& manifest,
-                 const Device& device) {
+std::string Plan(const RunOptions& options, const RunManifest& manifest, const Device& device) {
   std::string text = absl::StrCat("device    ", device.name(), " (", Name(device.identity()),
                                   ")\nstrategy  ", options.strategy->name, ", seed ", options.seed,
                                   "\nworkdir   ", options.workdir, "\n");
@@ -118,8 +117,7 @@ std::string Plan(const CampaignOptions& options, const RunManifest& manifest,
   return text;
 }
 
-std::string PlanJson(const CampaignOptions& options, const RunManifest& manifest,
-                     const Device& device) {
+std::string PlanJson(const RunOptions& options, const RunManifest& manifest, const Device& device) {
   using Json = nlohmann::ordered_json;
   Json json = {{"device", device.name()},
                {"identity", Name(device.identity())},
@@ -155,7 +153,7 @@ void PrintReport(const RunReport& report, const NextCommands& next, bool stats, 
 
 // A hundred times as many cases in a folder of their own; of an empty shard the same run undivided,
 // which is only shown.
-NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& options,
+NextCommands CommandsAfter(const CLI::App& command, const RunOptions& options,
                            const RunReport& report) {
   if (report.IsEmptyShard()) {
     const std::string whole = CommandText(command, {"--shard", "--workdir", "--dry_run"});
@@ -168,7 +166,7 @@ NextCommands CommandsAfter(const CLI::App& command, const CampaignOptions& optio
 }
 
 void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command, Ending& ending) {
-  CampaignOptions options;
+  RunOptions options;
   options.strategy = StrategyOfRun(flags.strategy);
   options.seed = flags.seed;
   options.forever = flags.forever;
@@ -227,17 +225,17 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
                                 options.workdir, ShardText(*shard)),
                    true);
   }
-  absl::StatusOr<CampaignOutcome> outcome = RunCampaign(options, OpenerOf(flags.device), console);
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
-  std::erase(outcome->warnings, (*engine)->warning());  // was said
-  for (const std::string& warning : outcome->warnings) console.Warn(warning);
-  const RunReport report = ReportOf(*outcome);
-  if (globals.json) {
-    console.Print(FormatJsonReport(report));
-  } else {
-    PrintReport(report, CommandsAfter(command, options, report), flags.stats, console);
+  const absl::StatusOr<RunReport> report = ExecuteRun(options, OpenerOf(flags.device), console);
+  if (!report.ok()) return ending.Say(report.status(), Verdict::kNotWritten);
+  for (const std::string& warning : report->attempt->warnings) {
+    if (warning != (*engine)->warning()) console.Warn(warning);  // else it was said
   }
-  SayVerdicts(report, flags.require_coverage, ending);
+  if (globals.json) {
+    console.Print(FormatJsonReport(*report));
+  } else {
+    PrintReport(*report, CommandsAfter(command, options, *report), flags.stats, console);
+  }
+  SayVerdicts(*report, flags.require_coverage, ending);
 }
 
 }  // namespace

@@ -133,18 +133,18 @@ class CoveredCampaignTest : public CampaignTest {};
 
 // Shards, threads and attempts: one sum.
 TEST_F(CoveredCampaignTest, CoverageOfShardsAddsUp) {
-  const CampaignOutcome whole = Run(Options("whole"));
-  std::vector<uint64_t> sum(whole.ops[0].total.coverage.size());
+  const RunReport whole = Run(Options("whole"));
+  std::vector<uint64_t> sum(whole.rows[0].total.coverage.size());
   ASSERT_THAT(sum, Not(IsEmpty()));
   for (uint64_t shard = 0; shard < 2; ++shard) {
-    CampaignOptions options = Options(absl::StrCat("shard", shard));
+    RunOptions options = Options(absl::StrCat("shard", shard));
     options.shard = shard;
     options.shards = 2;
     options.threads = 2;
-    const CampaignOutcome part = Run(options);
-    for (size_t i = 0; i < sum.size(); ++i) sum[i] += part.ops[0].total.coverage[i];
+    const RunReport part = Run(options);
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += part.rows[0].total.coverage[i];
   }
-  EXPECT_EQ(sum, whole.ops[0].total.coverage);
+  EXPECT_EQ(sum, whole.rows[0].total.coverage);
 }
 
 }  // namespace

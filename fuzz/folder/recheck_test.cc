@@ -16,7 +16,7 @@ class RecheckTest : public CampaignTest {
  protected:
   // A run of 5 units, whose units `change` makes others: a log of its own, good in every checksum.
   std::string Planted(const std::function<void(UnitResult&)>& change) {
-    const CampaignOptions options = Options("w");
+    const RunOptions options = Options("w");
     Run(options);
     const auto manifest = *ReadManifest(options.workdir);
     std::vector<UnitResult> units;
@@ -63,7 +63,7 @@ TEST_F(RecheckTest, WhatTheRunDidIsEqual) {
 
 // Units of a schedule have a class each: their cases are those of the class of the unit's turn.
 TEST_F(RecheckTest, AScheduledRunIsExecutedAgainByItsSchedule) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.strategy = &Scheduled();
   options.schedules = {ClassSchedule::Plan(*options.ops[0], options.seed)};
   options.max_mismatches = 0;
@@ -134,7 +134,7 @@ TEST_F(RecheckTest, AnotherDeviceIsHeldAgainstTheStoredOne) {
 }
 
 TEST_F(RecheckTest, NothingFinishedIsNoPass) {
-  CampaignOptions options = Options("none");
+  RunOptions options = Options("none");
   options.limit = TimeLimit::After(absl::ZeroDuration());
   Run(options);
   EXPECT_EQ(Try(options.workdir).status().code(), absl::StatusCode::kOutOfRange);

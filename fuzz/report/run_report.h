@@ -78,6 +78,7 @@ struct RunReport {
     double seconds = 0;
     int threads = 1;
     std::vector<Hardware> hardware;  // that answered
+    std::vector<std::string> warnings;
   };
   std::optional<Attempt> attempt;
 

@@ -21,92 +21,99 @@ constexpr Strategy kBlind = {
     [](const Instruction&, int, uint64_t) -> const InputClass& { return kZeros; }};
 
 TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.strategy = &kBlind;
-  const CampaignOutcome outcome = Run(options);
-  const absl::Status& status = outcome.ops[0].dropped;
-  EXPECT_EQ(outcome.attempt_dot_products, 0u);
+  const RunReport outcome = Run(options);
+  const absl::Status& status = outcome.rows[0].dropped;
+  EXPECT_EQ(outcome.attempt->dot_products, 0u);
   EXPECT_EQ(status.code(), absl::StatusCode::kInternal);
   EXPECT_THAT(std::string(status.message()), HasSubstr("was not found in 4096 cases"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(Name(Neighbours(options.ops[0]->model)[0])));
 }
 
 TEST_F(CampaignTest, WhatIsNotPromisedIsNotCompared) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.cases = 3;
-  EXPECT_THAT(FormatReport(ReportOf(Run(options))), Not(HasSubstr("NaNs")));
+  EXPECT_THAT(FormatReport(Run(options)), Not(HasSubstr("NaNs")));
   options.ops = {FindOperation("sm_80/mma.m8n8k4.f64.f64.f64.f64")};
   options.workdir = Path("f64");
-  EXPECT_THAT(FormatReport(ReportOf(Run(options))),
+  EXPECT_THAT(FormatReport(Run(options)),
               HasSubstr("model published, bits of NaNs not compared, incomplete\n"));
 }
 
+// The report of the same run with the row's result in place of its own.
+RunReport With(const RunReport& report, const UnitResult& total) {
+  RunReportBuilder builder(report.manifest);
+  builder.AddShard(report.manifest, report.folders[0]);
+  builder.row(0).total = total;
+  builder.row(0).finished = report.rows[0].finished;
+  return std::move(builder).Finish(report.attempt);
+}
+
 TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
-  CampaignOptions options = Options("w");
+  RunOptions options = Options("w");
   options.cases = 3;  // bits, band, cancel
-  const CampaignOutcome outcome = Run(options);
-  const std::vector<std::string> empty = ReportOf(outcome).rows[0].empty_classes;
+  const RunReport outcome = Run(options);
+  const std::vector<std::string> empty = outcome.rows[0].empty_classes;
   EXPECT_EQ(empty.size(), BoundaryClasses(*options.ops[0]->instruction).size() - 2);
   EXPECT_EQ(empty.front(), "tie");
-  const std::string text = FormatReport(ReportOf(outcome));
+  const std::string text = FormatReport(outcome);
   EXPECT_THAT(text, HasSubstr("model published, incomplete\n"));
   EXPECT_THAT(text, HasSubstr("incomplete: 1 instruction had too few cases to fill the bins"));
-  EXPECT_EQ(ThinRows(ReportOf(outcome)).size(), 1);
-  CampaignOutcome nothing = outcome;
-  nothing.ops[0].total = {};
-  EXPECT_EQ(ThinRows(ReportOf(nothing)).size(), 1);
+  EXPECT_EQ(ThinRows(outcome).size(), 1);
+  EXPECT_EQ(ThinRows(With(outcome, {})).size(), 1);
 }
 
 // Of all bins but a few the few are named.
 TEST_F(CampaignTest, ThinBinsAreReported) {
-  CampaignOptions options = Options("w");
-  CampaignOutcome outcome = Run(options);
-  OperationOutcome& op = outcome.ops[0];
-  const std::vector<Bin> bins = BinsOf(op.op->model);
-  op.total.coverage.assign(bins.size(), 100);
-  EXPECT_THAT(ThinRows(ReportOf(outcome)), testing::IsEmpty());
-  EXPECT_THAT(FormatReport(ReportOf(outcome)), testing::Not(HasSubstr("incomplete")));
+  RunOptions options = Options("w");
+  const RunReport whole = Run(options);
+  UnitResult total = whole.rows[0].total;
+  const std::vector<Bin> bins = BinsOf(whole.rows[0].op->model);
+  total.coverage.assign(bins.size(), 100);
+  EXPECT_THAT(ThinRows(With(whole, total)), testing::IsEmpty());
+  EXPECT_THAT(FormatReport(With(whole, total)), testing::Not(HasSubstr("incomplete")));
   size_t thin = 0;
   for (size_t b = 0; b < bins.size() && thin < 6; ++b) {
-    op.total.coverage[b] = 3;  // one fewer than is wanted
+    total.coverage[b] = 3;  // one fewer than is wanted
     thin += bins[b].unreachable.empty();
   }
   EXPECT_THAT(
-      FormatReport(ReportOf(outcome)),
+      FormatReport(With(whole, total)),
       HasSubstr("incomplete: " + std::string(kMma) +
                 " has too few cases for a/+0/k0, a/+0/k1, a/+0/k2, a/+0/k3 and 2 more bins\n"));
-  op.total.mismatches = 1;
-  EXPECT_THAT(ThinRows(ReportOf(outcome)), testing::IsEmpty());
+  total.mismatches = 1;
+  EXPECT_THAT(ThinRows(With(whole, total)), testing::IsEmpty());
 }
 
 TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
-  const CampaignOutcome outcome = Run(Options("w"));
+  const RunReport outcome = Run(Options("w"));
   uint64_t classes = 0;
-  for (const auto& [name, count] : outcome.ops[0].total.counts) {
+  for (const auto& [name, count] : outcome.rows[0].total.counts) {
     if (absl::StartsWith(name, "class.")) classes += count;
   }
   EXPECT_EQ(classes, 9000u);
-  EXPECT_EQ(outcome.ops[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
-  EXPECT_GT(outcome.ops[0].total.counts.at("event.tie"), 10u);
+  EXPECT_EQ(outcome.rows[0].total.counts.at("event.sampled"), 693u);  // ceil(9000 / 13)
+  EXPECT_GT(outcome.rows[0].total.counts.at("event.tie"), 10u);
 }
 
 // ---- Reports
 
 TEST_F(CampaignTest, ReportsOfACleanRun) {
-  CampaignOptions options = Options("w", {kMma, kInteger});
+  RunOptions options = Options("w", {kMma, kInteger});
   options.cases = 1000;
-  const CampaignOutcome outcome = Run(options);
-  const std::string text = FormatReport(ReportOf(outcome)) + FormatStats(ReportOf(outcome));
+  const RunReport outcome = Run(options);
+  const std::string text = FormatReport(outcome) + FormatStats(outcome);
   for (const char* line :
        {"stat::cases: 2000\n", "stat::dot_products: 144000\n", "stat::mismatches: 0\n",
         "stat::flaky: 0\n", "stat::buckets: 0\n", "stat::resumed_units: 0\n",
         "stat::class.bits: 500\n", "rate < 2.3e-05, model published"}) {
     EXPECT_THAT(text, HasSubstr(line));
   }
-  EXPECT_THAT(text, HasSubstr("stat::digest: " + RunDigest(outcome) + "\n"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
+  EXPECT_THAT(text, HasSubstr("stat::digest: " + outcome.digest + "\n"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
   EXPECT_EQ(json["cases"], 2000);
-  EXPECT_EQ(json["digest"], RunDigest(outcome));
+  EXPECT_EQ(json["digest"], outcome.digest);
   EXPECT_EQ(json["instructions"].size(), 2u);
   EXPECT_EQ(json["instructions"][1]["name"], kInteger);
   EXPECT_EQ(json["instructions"][1]["counts"]["class.bits"], 250);
@@ -149,22 +156,22 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
 }
 
 TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
-  CampaignOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
+  RunOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
   options.cases = 100;
-  const CampaignOutcome outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
-  EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("note: 1 of 2 instructions are emulated"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
+  const RunReport outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
+  EXPECT_THAT(FormatReport(outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
   EXPECT_EQ(json["instructions"][0]["emulated"], false);
   EXPECT_EQ(json["instructions"][1]["emulated"], true);
-  const CampaignOptions native = Options("native", {kHopper});
-  EXPECT_THAT(FormatReport(ReportOf(Run(native))), testing::Not(HasSubstr("emulated")));
+  const RunOptions native = Options("native", {kHopper});
+  EXPECT_THAT(FormatReport(Run(native)), testing::Not(HasSubstr("emulated")));
 }
 
 TEST_F(CampaignTest, ReportsOfMismatches) {
-  CampaignOptions options = Options("w", {kHopper});
-  const CampaignOutcome outcome = Run(options, "faulty:fraction_bits=24");
-  EXPECT_THAT(FormatReport(ReportOf(outcome)), HasSubstr("differs from the device"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(ReportOf(outcome)));
+  RunOptions options = Options("w", {kHopper});
+  const RunReport outcome = Run(options, "faulty:fraction_bits=24");
+  EXPECT_THAT(FormatReport(outcome), HasSubstr("differs from the device"));
+  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
   ASSERT_EQ(json["findings"].size(), 1u);
   EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);
   EXPECT_EQ(json["findings"][0]["flaky"], false);
