@@ -4,10 +4,10 @@
 
 #include <set>
 
-#include "fuzz/campaign_fixture.h"
 #include "fuzz/cases/generate.h"
 #include "fuzz/coverage/fill.h"
 #include "fuzz/mutants.h"
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -111,7 +111,7 @@ TEST(ScheduleTest, FillsTheLastBinInFewerCases) {
   EXPECT_LT(10 * scheduled.front().cases, mixed);
 }
 
-class ScheduledCampaignTest : public CampaignTest {
+class ScheduledRunTest : public RunTest {
  protected:
   RunOptions Scheduled(const std::string& workdir) {
     RunOptions options = Options(workdir);
@@ -124,7 +124,7 @@ class ScheduledCampaignTest : public CampaignTest {
 };
 
 // Every unit is of the stream that the manifest gives it, whichever shard and thread does it.
-TEST_F(ScheduledCampaignTest, ShardsAddUp) {
+TEST_F(ScheduledRunTest, ShardsAddUp) {
   const RunReport whole = Run(Scheduled("whole"));
   ASSERT_TRUE(whole.rows[0].finished);
   Digest digest = 0;
@@ -151,7 +151,7 @@ TEST_F(ScheduledCampaignTest, ShardsAddUp) {
 }
 
 // A finding is named by the class's own stream, and known again by the next attempt.
-TEST_F(ScheduledCampaignTest, FindingsNeedNoSchedule) {
+TEST_F(ScheduledRunTest, FindingsNeedNoSchedule) {
   const RunOptions options = Scheduled("w");
   const RunReport first = Run(options, "faulty:output_rounding=nearest_even");
   ASSERT_FALSE(first.findings.empty());

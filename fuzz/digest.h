@@ -21,7 +21,7 @@ constexpr uint64_t kDigestMix1 = 0x9fb21c651e98df25, kDigestMix2 = 0x165667919e3
 // XXH3-128 of the eight bytes of a compared word; the seed is the number of the dot product, that
 // is, the case times the results of a case plus the element (modulo 2^64). The digest of a unit is
 // the sum of these modulo 2^128: the same in any order. Equal to XXH3_128bits_withSeed
-// (campaign_test).
+// (run_test).
 MMADIFF_HD inline unsigned __int128 HashOfResult(uint64_t word, uint64_t dot_product) {
   const uint32_t low = static_cast<uint32_t>(dot_product);
   const uint32_t swapped = low >> 24 | (low >> 8 & 0xff00) | (low << 8 & 0xff0000) | low << 24;

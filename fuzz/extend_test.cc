@@ -1,9 +1,9 @@
 // Cases added to the folder of a run: what is done stays, and the result is that of a run that had
 // all of them from the beginning.
-#include "fuzz/campaign_fixture.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/folder/recheck.h"
 #include "fuzz/folder/run_status.h"
+#include "fuzz/run_fixture.h"
 #include "fuzz/run_folder.h"
 
 namespace mmadiff {
@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-class ExtendTest : public CampaignTest {
+class ExtendTest : public RunTest {
  protected:
   RunOptions With(const std::string& folder, uint64_t cases, bool extend = false) {
     RunOptions options = Options(folder);

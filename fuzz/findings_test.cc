@@ -1,7 +1,7 @@
-// What becomes of the mismatches of a campaign.
+// What becomes of the mismatches of a run.
 #include "corpus/case_folder.h"
-#include "fuzz/campaign_fixture.h"
 #include "fuzz/finding_life.h"
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
+TEST_F(RunTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
   RunOptions options = Options("w");
   std::filesystem::create_directories(options.workdir);
   Put("w/findings", "a file where the folder must be");
@@ -26,7 +26,7 @@ TEST_F(CampaignTest, AFindingThatCannotBeFiledIsNoDeviceFailure) {
 
 // Some tiles of a changed alignment rounding look like other changes too; the bucket is narrowed to
 // what explains all its cases, filed under that, and nothing of the first guess stays.
-TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
+TEST_F(RunTest, EveryOperationOfAChangedParameterIsOneBucket) {
   std::vector<const Operation*> ops;
   for (const Operation* op : SmallestOperations()) {
     const Algorithm& algorithm = op->model.algorithm;
@@ -53,7 +53,7 @@ TEST_F(CampaignTest, EveryOperationOfAChangedParameterIsOneBucket) {
   }
 }
 
-TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
+TEST_F(RunTest, OneChangedParameterIsOneBucket) {
   RunOptions options = Options("w", {kHopper});
   options.cases = 4000;
   options.max_mismatches = 0;
@@ -87,7 +87,7 @@ TEST_F(CampaignTest, OneChangedParameterIsOneBucket) {
 }
 
 // The bits of this minimal case are part of the promise: the same on every machine.
-TEST_F(CampaignTest, TheMinimalCaseDoesNotDependOnThreads) {
+TEST_F(RunTest, TheMinimalCaseDoesNotDependOnThreads) {
   std::vector<std::string> names;
   for (const int threads : {1, 3}) {
     RunOptions options = Options("t" + std::to_string(threads), {kHopper});
@@ -100,7 +100,7 @@ TEST_F(CampaignTest, TheMinimalCaseDoesNotDependOnThreads) {
   EXPECT_EQ(names[0], names[1]);
 }
 
-TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
+TEST_F(RunTest, AWrongLaneIsAMismatchInItsTile) {
   RunOptions options = Options("w");
   const RunReport outcome = Run(options, "faulty:wrong_lane=5");
   ASSERT_FALSE(outcome.findings.empty());
@@ -112,7 +112,7 @@ TEST_F(CampaignTest, AWrongLaneIsAMismatchInItsTile) {
   EXPECT_TRUE(element == 5 || element == 6) << element;
 }
 
-TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
+TEST_F(RunTest, AResumedRunListsWhatItsFolderHas) {
   RunOptions options = Options("w");
   options.max_mismatches = 0;
   options.cases = 2000;
@@ -138,7 +138,7 @@ TEST_F(CampaignTest, AResumedRunListsWhatItsFolderHas) {
 }
 
 // Mismatches that were filed and do not come again are no pass; nor is another run's finding.
-TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
+TEST_F(RunTest, FiledMismatchesThatDoNotComeAgain) {
   class Changing : public Scripted {
    public:
     explicit Changing(bool wrong)
@@ -186,7 +186,7 @@ TEST_F(CampaignTest, FiledMismatchesThatDoNotComeAgain) {
 }
 
 // A recording has no answers to smaller cases: what differs in it is filed all the same.
-TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
+TEST_F(RunTest, AMismatchOfARecordingIsFiled) {
   const RunOptions options = Options("w");
   const DeviceOr faulty = OpenDevice("faulty:fraction_bits=22");
   const CaseStream stream = {options.ops[0], options.strategy, options.seed};
@@ -212,7 +212,7 @@ TEST_F(CampaignTest, AMismatchOfARecordingIsFiled) {
 }
 
 // A name that later answers refute goes, whichever attempt filed it.
-TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
+TEST_F(RunTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
   // One parameter changed in the first attempt; two, of which the second shows seldom, in the next.
   class Deeper : public Scripted {
    public:
@@ -251,7 +251,7 @@ TEST_F(CampaignTest, ALaterAttemptRefutesTheNameOfAnEarlierOne) {
 }
 
 // What nothing explains is one bucket, with a case for each way in which it differs.
-TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
+TEST_F(RunTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
   class TwoBugs : public Scripted {
    public:
     TwoBugs() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
@@ -281,7 +281,7 @@ TEST_F(CampaignTest, EveryWayInWhichAnUnexplainedDeviceDiffersIsFiled) {
   EXPECT_GT(infinities, 0);
 }
 
-TEST_F(CampaignTest, EveryMismatchingCaseIsInABucket) {
+TEST_F(RunTest, EveryMismatchingCaseIsInABucket) {
   RunOptions options = Options("w");
   options.max_mismatches = 0;
   options.cases = 4000;

@@ -5,16 +5,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "corpus/case_folder.h"
-#include "corpus/durable_file.h"
-#include "corpus/line_checksum.h"
 #include "corpus/recordings/recording.h"
-#include "corpus/regression_case.h"
-#include "device/line_protocol.h"
+#include "fuzz/answer_file.h"
+#include "fuzz/findings.h"
 #include "sim/format.h"
 #include "sim/unlisted.h"
 #include "triage/verdict.h"
@@ -123,39 +117,23 @@ absl::StatusOr<Inference> InferFromRecording(const std::string& path, Device& de
 
 absl::Status FileInference(const std::string& folder, Device& device, const Operation& op,
                            const Inference& inference) {
-  const std::string date = absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone());
-  const std::string identity = IdentityFor(device, op);
-  std::string text =
-      absl::StrCat("# instruction: ", op.name, "\n# device: ", identity, "\n# date: ", date, "\n");
+  AnswerFile file(op, device, Now());
   std::vector<ExperimentAnswer> answers = inference.answers;
   if (inference.refuting) answers.push_back({*inference.refuting, "refuting"});
   for (size_t first = 0; first < answers.size();) {
     const std::string& experiment = answers[first].experiment;
-    size_t end = first;
-    while (end < answers.size() && answers[end].experiment == experiment) ++end;
-    absl::StrAppend(&text, "# question: ", experiment, "\n# lines: ", end - first,
-                    " then a hash\n");
-    for (; first < end; ++first) {
-      const Observed& o = answers[first].observed;
-      absl::StrAppend(&text, FormatLine(*op.instruction, o.dot, o.d), "\n");
+    std::vector<Observed> observed;
+    for (; first < answers.size() && answers[first].experiment == experiment; ++first) {
+      observed.push_back(answers[first].observed);
     }
+    file.Add(experiment, "", observed);
   }
-  for (const DotProductCase& dot : inference.flaky_cases) {
-    absl::StrAppend(&text, "# not repeated: ", FormatLine(*op.instruction, dot), "\n");
-  }
-  const std::string name = absl::StrReplaceAll(op.name, {{"/", "."}});
-  absl::Status s = WriteFileDurably(absl::StrCat(folder, "/", name, ".txt"), WithAnswersHash(text));
-  if (s.ok() && inference.refuting && IsModelled(op)) {
-    RegressionCase c;
-    c.op = &op;
-    c.inputs = MakeDotProductBatch(op.shape(), {inference.refuting->dot});
-    c.answers = {{device.name(), identity, date, {inference.refuting->d}}};
-    c.slug = "infer";
-    c.why = "no algorithm of any family gives all answers; the nearest does not give this one";
-    c.source = "mmadiff infer";
-    s = WriteCase(c, folder).status();
-  }
-  return s.ok() ? s : absl::DataLossError(s.message());
+  for (const DotProductCase& dot : inference.flaky_cases) file.AddNotRepeated(dot);
+  if (absl::Status s = file.Write(folder); !s.ok() || !inference.refuting) return s;
+  return file.WriteRefuting(
+      folder, *inference.refuting, "infer",
+      "no algorithm of any family gives all answers; the nearest does not give this one",
+      "mmadiff infer");
 }
 
 }  // namespace mmadiff

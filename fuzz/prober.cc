@@ -6,74 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "corpus/case_folder.h"
-#include "corpus/durable_file.h"
-#include "corpus/line_checksum.h"
-#include "corpus/regression_case.h"
 #include "device/line_protocol.h"
+#include "fuzz/answer_file.h"
 #include "fuzz/ask/dispatcher.h"
+#include "fuzz/findings.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
 namespace {
-
-// Files of answers; errors are kDataLoss.
-class AnswerFiles {
- public:
-  AnswerFiles(std::string folder, Device& device)
-      : folder_(std::move(folder)),
-        device_(device),
-        date_(absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", absl::Now(), absl::UTCTimeZone())) {}
-
-  absl::Status Add(const Operation& op, std::span<const ProbeAnswer> answers) {
-    if (folder_.empty()) return absl::OkStatus();
-    std::string text =
-        absl::StrCat("# instruction: ", op.name, "\n# device: ", IdentityFor(device_, op),
-                     "\n# date: ", date_, "\n");
-    bool any = false;
-    for (const ProbeAnswer& answer : answers) {
-      if (absl::Status s = AddRefuting(op, answer); !s.ok()) return s;
-      if (answer.observed.empty()) continue;
-      any = true;
-      absl::StrAppend(&text, "# question: ", answer.question->id, ": ", answer.question->text,
-                      "\n# answer: ", answer.answer, "\n# lines: ", answer.observed.size(),
-                      " then a hash\n");
-      for (const Observed& o : answer.observed) {
-        absl::StrAppend(&text, FormatLine(*op.instruction, o.dot, o.d), "\n");
-      }
-    }
-    if (!any) return absl::OkStatus();
-    const std::string name = absl::StrReplaceAll(op.name, {{"/", "."}});
-    return Durable(
-        WriteFileDurably(absl::StrCat(folder_, "/", name, ".txt"), WithAnswersHash(text)));
-  }
-
- private:
-  absl::Status AddRefuting(const Operation& op, const ProbeAnswer& answer) {
-    // A regression case is held against a model.
-    if (!answer.refuting.has_value() || !IsModelled(op)) return absl::OkStatus();
-    const Observed& o = *answer.refuting;
-    RegressionCase c;
-    c.op = &op;
-    c.inputs = MakeDotProductBatch(op.shape(), {o.dot});
-    c.answers = {{device_.name(), IdentityFor(device_, op), date_, {o.d}}};
-    c.slug = absl::StrCat("probe_", answer.question->id);
-    c.why = absl::StrCat(answer.question->text, " ", answer.answer);
-    c.source = "mmadiff probe";
-    return Durable(WriteCase(c, folder_).status());
-  }
-
-  static absl::Status Durable(const absl::Status& s) {
-    return s.ok() ? s : absl::DataLossError(s.message());
-  }
-
-  const std::string folder_;
-  Device& device_;
-  const std::string date_;
-};
 
 // Stage by stage; answers are given on in the order of rows.
 class ProbeAgenda : public Agenda {
@@ -85,7 +25,7 @@ class ProbeAgenda : public Agenda {
         slow_(first.device().IsSlow()),
         answered_(answered),
         console_(console),
-        files_(options.folder, first.device()) {
+        device_(first.device()) {
     for (const Question* q : options.questions) {
       if (q->method == Method::kPairs) {
         pairs_ = q;
@@ -178,7 +118,7 @@ class ProbeAgenda : public Agenda {
 
   absl::Status GiveOn(const Operation& op, const OperationAnswers& got) {
     for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
-    if (absl::Status s = files_.Add(op, got.answers); !s.ok()) return s;
+    if (absl::Status s = File(op, got.answers); !s.ok()) return s;
     if (stage_ == Stage::kOthers) {
       AddPairs(op, got);
     } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
@@ -224,7 +164,26 @@ class ProbeAgenda : public Agenda {
                        FormatLine(*op.instruction, answer.refuting->dot, answer.refuting->d));
     }
     answered_(op, answer);
-    return files_.Add(op, {&answer, 1});
+    return File(op, {&answer, 1});
+  }
+
+  absl::Status File(const Operation& op, std::span<const ProbeAnswer> answers) const {
+    if (options_.folder.empty()) return absl::OkStatus();
+    AnswerFile file(op, device_, date_);
+    bool any = false;
+    for (const ProbeAnswer& answer : answers) {
+      const Question& q = *answer.question;
+      if (answer.refuting.has_value()) {
+        absl::Status s =
+            file.WriteRefuting(options_.folder, *answer.refuting, absl::StrCat("probe_", q.id),
+                               absl::StrCat(q.text, " ", answer.answer), "mmadiff probe");
+        if (!s.ok()) return s;
+      }
+      if (answer.observed.empty()) continue;
+      any = true;
+      file.Add(absl::StrCat(q.id, ": ", q.text), answer.answer, answer.observed);
+    }
+    return any ? file.Write(options_.folder) : absl::OkStatus();
   }
 
   const ProberOptions& options_;
@@ -232,7 +191,8 @@ class ProbeAgenda : public Agenda {
   const bool slow_;
   const OnAnswer& answered_;
   Console& console_;
-  AnswerFiles files_;
+  const Device& device_;
+  const std::string date_ = Now();
   std::vector<const Question*> layout_, others_;
   const Question* pairs_ = nullptr;
   ProberOutcome outcome_;

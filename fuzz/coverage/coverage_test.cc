@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
-#include "fuzz/campaign_fixture.h"
 #include "fuzz/coverage/fill.h"
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -129,10 +129,10 @@ TEST(CoverageTest, BucketsAndKinds) {
   EXPECT_EQ(KindOf(kU8, 0x00), kZero);
 }
 
-class CoveredCampaignTest : public CampaignTest {};
+class CoveredRunTest : public RunTest {};
 
 // Shards, threads and attempts: one sum.
-TEST_F(CoveredCampaignTest, CoverageOfShardsAddsUp) {
+TEST_F(CoveredRunTest, CoverageOfShardsAddsUp) {
   const RunReport whole = Run(Options("whole"));
   std::vector<uint64_t> sum(whole.rows[0].total.coverage.size());
   ASSERT_THAT(sum, Not(IsEmpty()));

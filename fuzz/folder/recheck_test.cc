@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "fuzz/campaign_fixture.h"
+#include "fuzz/run_fixture.h"
 #include "fuzz/run_folder.h"
 
 namespace mmadiff {
@@ -12,7 +12,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-class RecheckTest : public CampaignTest {
+class RecheckTest : public RunTest {
  protected:
   // A run of 5 units, whose units `change` makes others: a log of its own, good in every checksum.
   std::string Planted(const std::function<void(UnitResult&)>& change) {

@@ -1,8 +1,8 @@
-// What a campaign says at its end, and what makes it incomplete.
+// What a run says at its end, and what makes it incomplete.
 #include <nlohmann/json.hpp>
 
-#include "fuzz/campaign_fixture.h"
 #include "fuzz/coverage/bins.h"
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -20,7 +20,7 @@ constexpr Strategy kBlind = {
     "blind", "cannot find anything", StrategyKind::kBits,
     [](const Instruction&, int, uint64_t) -> const InputClass& { return kZeros; }};
 
-TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
+TEST_F(RunTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   RunOptions options = Options("w");
   options.strategy = &kBlind;
   const RunReport outcome = Run(options);
@@ -31,7 +31,7 @@ TEST_F(CampaignTest, AGeneratorThatCannotFindThePlantedFaultFails) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(Name(Neighbours(options.ops[0]->model)[0])));
 }
 
-TEST_F(CampaignTest, WhatIsNotPromisedIsNotCompared) {
+TEST_F(RunTest, WhatIsNotPromisedIsNotCompared) {
   RunOptions options = Options("w");
   options.cases = 3;
   EXPECT_THAT(FormatReport(Run(options)), Not(HasSubstr("NaNs")));
@@ -50,7 +50,7 @@ RunReport With(const RunReport& report, const UnitResult& total) {
   return std::move(builder).Finish(report.attempt);
 }
 
-TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
+TEST_F(RunTest, ClassesWithoutACaseAreReported) {
   RunOptions options = Options("w");
   options.cases = 3;  // bits, band, cancel
   const RunReport outcome = Run(options);
@@ -65,7 +65,7 @@ TEST_F(CampaignTest, ClassesWithoutACaseAreReported) {
 }
 
 // Of all bins but a few the few are named.
-TEST_F(CampaignTest, ThinBinsAreReported) {
+TEST_F(RunTest, ThinBinsAreReported) {
   RunOptions options = Options("w");
   const RunReport whole = Run(options);
   UnitResult total = whole.rows[0].total;
@@ -86,7 +86,7 @@ TEST_F(CampaignTest, ThinBinsAreReported) {
   EXPECT_THAT(ThinRows(With(whole, total)), testing::IsEmpty());
 }
 
-TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
+TEST_F(RunTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
   const RunReport outcome = Run(Options("w"));
   uint64_t classes = 0;
   for (const auto& [name, count] : outcome.rows[0].total.counts) {
@@ -99,7 +99,7 @@ TEST_F(CampaignTest, EveryCaseHasAClassAndOneInThirteenIsTraced) {
 
 // ---- Reports
 
-TEST_F(CampaignTest, ReportsOfACleanRun) {
+TEST_F(RunTest, ReportsOfACleanRun) {
   RunOptions options = Options("w", {kMma, kInteger});
   options.cases = 1000;
   const RunReport outcome = Run(options);
@@ -121,7 +121,7 @@ TEST_F(CampaignTest, ReportsOfACleanRun) {
 }
 
 // A line for each bucket; what to type next is of all of them.
-TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
+TEST_F(RunTest, TheScreenOfSeveralBuckets) {
   RunReport report;
   report.folders = {"w"};
   report.attempt.emplace();
@@ -155,7 +155,7 @@ TEST_F(CampaignTest, TheScreenOfSeveralBuckets) {
                             "filed    w/findings\nnext     ./mmadiff explain w/findings\n")));
 }
 
-TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
+TEST_F(RunTest, EmulatedInstructionsAreNoted) {
   RunOptions options = Options("w", {kHopper, "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32"});
   options.cases = 100;
   const RunReport outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
@@ -167,7 +167,7 @@ TEST_F(CampaignTest, EmulatedInstructionsAreNoted) {
   EXPECT_THAT(FormatReport(Run(native)), testing::Not(HasSubstr("emulated")));
 }
 
-TEST_F(CampaignTest, ReportsOfMismatches) {
+TEST_F(RunTest, ReportsOfMismatches) {
   RunOptions options = Options("w", {kHopper});
   const RunReport outcome = Run(options, "faulty:fraction_bits=24");
   EXPECT_THAT(FormatReport(outcome), HasSubstr("differs from the device"));

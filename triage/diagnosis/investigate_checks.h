@@ -62,7 +62,7 @@ inline bool Refuted(const Operation& op, const Model& model, const Model& device
   });
 }
 
-// The first mismatch that a campaign would find.
+// The first mismatch that a run would find.
 inline bool FirstMismatch(const Operation& op, Device& device, uint64_t seed, Mismatch& mismatch) {
   const CaseStream stream = {&op, &Strategies().front(), seed};
   Batch batch;

@@ -1,6 +1,6 @@
 // Devices that lie, change, die or fail alone are reported for what they are.
 #include "corpus/case_folder.h"
-#include "fuzz/campaign_fixture.h"
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -11,7 +11,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::StartsWith;
 
-TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
+TEST_F(RunTest, AnswersThatDoNotRepeatAreFlaky) {
   for (const char* fault : {"lost_batch=7", "flaky_bit=20000"}) {
     RunOptions options = Options(fault);
     const RunReport outcome = Run(options, std::string("faulty:") + fault);
@@ -36,7 +36,7 @@ TEST_F(CampaignTest, AnswersThatDoNotRepeatAreFlaky) {
   }
 }
 
-TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
+TEST_F(RunTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   // Right, then one wrong answer, then garbage while it is confirmed.
   class Garbage : public Device {
    public:
@@ -59,7 +59,7 @@ TEST_F(CampaignTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
   EXPECT_THAT(Name(outcome.findings[0].bucket), StartsWith("unconfirmed:"));
 }
 
-TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
+TEST_F(RunTest, AWrongNumberOfAnswersDropsTheOperation) {
   class Short : public Device {
    public:
     std::string name() const override { return "short"; }
@@ -77,7 +77,7 @@ TEST_F(CampaignTest, AWrongNumberOfAnswersDropsTheOperation) {
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
 
-TEST_F(CampaignTest, TheErrorLimitStopsAOperationButNotTheOthers) {
+TEST_F(RunTest, TheErrorLimitStopsAOperationButNotTheOthers) {
   class OneWrongOperation : public Scripted {
    public:
     OneWrongOperation() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
@@ -106,7 +106,7 @@ TEST_F(CampaignTest, TheErrorLimitStopsAOperationButNotTheOthers) {
 
 // The answers of what is dropped, flaky or stopped.
 
-TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
+TEST_F(RunTest, AOperationThatFailsAloneIsDropped) {
   class OneBadOperation : public Scripted {
    public:
     explicit OneBadOperation(absl::Status s)
@@ -136,7 +136,7 @@ TEST_F(CampaignTest, AOperationThatFailsAloneIsDropped) {
 }
 
 // Lost answers are remembered: the next attempt is not clean either.
-TEST_F(CampaignTest, LostAnswersAreRemembered) {
+TEST_F(RunTest, LostAnswersAreRemembered) {
   const RunOptions options = Options("w");
   const auto lose = [](int64_t run) {
     return run == 2 ? absl::DataLossError("differed once\n") : absl::OkStatus();
@@ -148,7 +148,7 @@ TEST_F(CampaignTest, LostAnswersAreRemembered) {
   EXPECT_THAT(FormatReport(again), HasSubstr("distrusted: " + std::string(kMma)));
 }
 
-TEST_F(CampaignTest, AnotherWrongWordEachTimeIsFlaky) {
+TEST_F(RunTest, AnotherWrongWordEachTimeIsFlaky) {
   class Random : public Scripted {
    public:
     Random() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
@@ -180,7 +180,7 @@ class Slow : public Scripted {
   uint64_t wrong_ = 0;
 };
 
-TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
+TEST_F(RunTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
   const RunOptions options = Options("w");
   const RunReport outcome =
       RunLimited(options, []() -> DeviceOr { return std::make_unique<Slow>(); });
@@ -193,7 +193,7 @@ TEST_F(CampaignTest, AStopIsSeenInsideAUnitAndWhatWasAnsweredCounts) {
             0u);
 }
 
-TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
+TEST_F(RunTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
   const RunReport outcome = RunLimited(Options("w"), []() -> DeviceOr {
     auto slow = std::make_unique<Slow>();
     slow->wrong_ = 1;
@@ -206,7 +206,7 @@ TEST_F(CampaignTest, AMismatchThatCannotBeAskedAgainIsFiledAsSeen) {
 }
 
 // What repeats is found behind a hiccup with the same signature.
-TEST_F(CampaignTest, OneHiccupDoesNotHideWhatRepeats) {
+TEST_F(RunTest, OneHiccupDoesNotHideWhatRepeats) {
   class Hiccup : public Scripted {
    public:
     Hiccup() : Scripted([](int64_t) { return absl::OkStatus(); }) {}

@@ -1,4 +1,4 @@
-// Campaigns in this process, for tests.
+// Runs in this process, for tests.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -62,7 +62,7 @@ inline bool Unrepeated(const RunReport& outcome) {
   return outcome.rows[0].state == RunReportRow::kUnrepeated;
 }
 
-class CampaignTest : public TestFolder {
+class RunTest : public TestFolder {
  protected:
   RunOptions Options(const std::string& folder, std::vector<const char*> ops = {kMma}) const {
     RunOptions options;

@@ -1,5 +1,5 @@
 // Nothing is lost by interruption and damage, and a folder belongs to one run.
-#include "fuzz/campaign_fixture.h"
+#include "fuzz/run_fixture.h"
 #include "fuzz/run_folder.h"
 
 namespace mmadiff {
@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST_F(CampaignTest, AFolderBelongsToOneShard) {
+TEST_F(RunTest, AFolderBelongsToOneShard) {
   RunOptions options = Options("w");
   options.shards = 2;
   Run(options);
@@ -22,7 +22,7 @@ TEST_F(CampaignTest, AFolderBelongsToOneShard) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("shard: stored 0, wanted 1"));
 }
 
-TEST_F(CampaignTest, AFinishedRunStartsAnewOnlyIfAsked) {
+TEST_F(RunTest, AFinishedRunStartsAnewOnlyIfAsked) {
   RunOptions options = Options("w");
   const std::string digest = Run(options).digest;
   EXPECT_EQ(Run(options).attempt->resumed_units, 5u);
@@ -32,7 +32,7 @@ TEST_F(CampaignTest, AFinishedRunStartsAnewOnlyIfAsked) {
   EXPECT_EQ(anew.digest, digest);
 }
 
-TEST_F(CampaignTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
+TEST_F(RunTest, AFolderThatIsTakenAwayDuringTheRunIsNotDurable) {
   for (const char* what : {"w", "w/manifest.txtpb"}) {
     const RunReport outcome = Run(Options("w"), Opener([&](int64_t run) {
                                     if (run == 40) std::filesystem::remove_all(Path(what));
@@ -58,7 +58,7 @@ class SlowLater : public Scripted {
   int64_t answered_ = 0;  // cases
 };
 
-TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
+TEST_F(RunTest, ATimeLimitStopsAndTheSameOptionsResume) {
   const RunOptions options = Options("w");
   const RunReport stopped = RunLimited(
       options, []() -> DeviceOr { return std::make_unique<SlowLater>(); }, 2048 * 128);
@@ -78,7 +78,7 @@ TEST_F(CampaignTest, ATimeLimitStopsAndTheSameOptionsResume) {
   EXPECT_TRUE(IsComplete(options.workdir));
 }
 
-TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
+TEST_F(RunTest, ADeviceThatDiesLosesNothing) {
   const RunReport dead =
       Run(Options("w"), Opener([](int64_t run) {
             return run < 50 ? absl::OkStatus() : absl::UnavailableError("fell off the bus");
@@ -100,7 +100,7 @@ TEST_F(CampaignTest, ADeviceThatDiesLosesNothing) {
   EXPECT_EQ(resumed.digest, Run(Options("whole"), healthy).digest);
 }
 
-TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
+TEST_F(RunTest, DamageRunsOnlyThoseUnitsAgain) {
   // Two attempts: one unit, then the other four.
   const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
   Run(Options("w"), Opener([](int64_t run) {
@@ -126,7 +126,7 @@ TEST_F(CampaignTest, DamageRunsOnlyThoseUnitsAgain) {
   EXPECT_EQ(repaired.digest, Run(Options("whole"), healthy).digest);
 }
 
-TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
+TEST_F(RunTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   RunOptions options = Options("w");
   options.cases = 100;
   Run(options);
@@ -156,7 +156,7 @@ TEST_F(CampaignTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   EXPECT_EQ(Run(other).attempt->resumed_units, 1u);
 }
 
-TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
+TEST_F(RunTest, AFolderWhoseContentsContradictThemselves) {
   RunOptions options = Options("w");
   options.cases = 100;
   Run(options);
@@ -184,7 +184,7 @@ TEST_F(CampaignTest, AFolderWhoseContentsContradictThemselves) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("two different answers"));
 }
 
-TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
+TEST_F(RunTest, FoldersThatCannotBeWritten) {
   const auto open = [] { return OpenDevice("faulty:none=0"); };
   RunOptions options = Options("w");
   Put("file", "");
@@ -195,7 +195,7 @@ TEST_F(CampaignTest, FoldersThatCannotBeWritten) {
 }
 
 // What a killed attempt leaves is its log: the GPU that answered in it is named all the same.
-TEST_F(CampaignTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
+TEST_F(RunTest, TheHardwareOfAKilledAttemptIsThatOfItsUnits) {
   RunOptions options = Options("whole");
   Run(options);
   std::vector<UnitResult> units;

@@ -1,5 +1,5 @@
-// How a campaign cuts its work does not matter: threads, shards, units; and what its digest is of.
-#include "fuzz/campaign_fixture.h"
+// How a run cuts its work does not matter: threads, shards, units; and what its digest is of.
+#include "fuzz/run_fixture.h"
 
 namespace mmadiff {
 namespace {
@@ -8,7 +8,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
+TEST_F(RunTest, TheNumberOfThreadsDoesNotMatter) {
   std::string digest;
   for (const int threads : {1, 2, 3}) {
     RunOptions options = Options("t" + std::to_string(threads), {kMma, kInteger});
@@ -27,7 +27,7 @@ TEST_F(CampaignTest, TheNumberOfThreadsDoesNotMatter) {
 }
 
 // So that an accidental change of the digest itself is noticed too.
-TEST_F(CampaignTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
+TEST_F(RunTest, TheDigestDependsOnSeedStrategyDeviceAndCases) {
   const auto digest = [&](const char* folder, uint64_t seed, const char* strategy, uint64_t cases,
                           const char* device) {
     RunOptions options = Options(folder);
@@ -67,7 +67,7 @@ TEST(DigestOf, CountsEveryWordAtItsCase) {
   EXPECT_TRUE(sum == digest);
 }
 
-TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
+TEST_F(RunTest, ShardsAddUpToTheWhole) {
   const RunReport whole = Run(Options("whole"));
   Digest digest = 0;
   uint64_t cases = 0, planned = 0;
@@ -89,7 +89,7 @@ TEST_F(CampaignTest, ShardsAddUpToTheWhole) {
   EXPECT_TRUE(IsComplete(Path("whole")));
 }
 
-TEST_F(CampaignTest, MoreShardsThanUnits) {
+TEST_F(RunTest, MoreShardsThanUnits) {
   RunOptions options = Options("w");
   options.shard = 7;
   options.shards = 8;
@@ -98,7 +98,7 @@ TEST_F(CampaignTest, MoreShardsThanUnits) {
   EXPECT_EQ(outcome.rows[0].planned_cases, 0u);
 }
 
-TEST_F(CampaignTest, NoFaultIsCleanOnEveryModel) {
+TEST_F(RunTest, NoFaultIsCleanOnEveryModel) {
   RunOptions options = Options("w");
   options.ops = SmallestOperations();
   options.cases = 200;
@@ -117,7 +117,7 @@ TEST_F(CampaignTest, NoFaultIsCleanOnEveryModel) {
   EXPECT_THAT(outcome.findings, IsEmpty());
 }
 
-TEST_F(CampaignTest, ThisCpuAgreesWithTheModel) {
+TEST_F(RunTest, ThisCpuAgreesWithTheModel) {
   const DeviceOr host = OpenDevice("host");
   ASSERT_TRUE(host.ok());
   RunOptions options = Options("w");
