@@ -74,8 +74,7 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
     if (key == nullptr) {
       return absl::DataLossError(absl::StrCat("unknown fact '", fact.key(), "' of a device"));
     }
-    const bool contents = fact.key() == "contents";
-    identity.facts.push_back({key, contents ? ContentsOfOld(fact.value()) : fact.value()});
+    identity.facts.push_back({key, FactOfOld(fact.value())});
   }
   return identity;
 }
