@@ -20,8 +20,12 @@ DifferenceClass ClassOf(const Format& f, uint64_t model, uint64_t device) {
   return UlpDistance(f, model, device) == 1 ? DifferenceClass::kOneUlp : DifferenceClass::kUlps;
 }
 
+bool Fits(const Operation& op, const Observed& o, uint64_t word) {
+  return o.nan_bits ? word == o.d : SameResult(op, word, o.d);
+}
+
 bool Fits(const Operation& op, const Model& model, const Observed& o) {
-  return o.nan_bits ? Simulate(model, o.dot) == o.d : Gives(op, model, o.dot, o.d);
+  return Fits(op, o, Simulate(model, o.dot));
 }
 
 bool Explains(const Operation& op, const Model& model, std::span<const Observed> observed) {

@@ -21,6 +21,8 @@ struct Observed {
 
 // Whether a model gives what was observed, under the operation's NaN rule or bit for bit.
 bool Fits(const Operation& op, const Model& model, const Observed& observed);
+// Whether `word`, a model's, is what was observed.
+bool Fits(const Operation& op, const Observed& observed, uint64_t word);
 
 // The neighbours of the operation's model that give all the observed answers (under the operation's
 // NaN rule), in the order of Neighbours(). Empty when no single change explains them.

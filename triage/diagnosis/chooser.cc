@@ -9,7 +9,8 @@
 namespace mmadiff {
 namespace {
 
-constexpr int kRelatives = 4000;  // of a chain
+constexpr int kRelatives = 4000;         // of a chain
+constexpr size_t kRelativesAtOnce = 64;  // simulated together
 
 }  // namespace
 
@@ -49,6 +50,25 @@ void CaseChooser::Consider(const DotProductCase& dot, bool keep) {
   if (keep) chosen_.push_back(dot);
 }
 
+void CaseChooser::ConsiderEach(const Batch& batch) {
+  if (batch.count == 0) return;
+  std::vector<uint64_t> words(batch.dot_products()), others(words.size());
+  Simulate(model_, batch, words);
+  std::set<size_t> telling;
+  for (OpenChain& chain : open_) {
+    size_t simulated = 0;  // models of the chain: others holds the words of the last
+    for (size_t i = 0; i < words.size() && !chain.models.empty(); ++i) {
+      if (simulated != chain.models.size()) Simulate(chain.models.back().model, batch, others);
+      simulated = chain.models.size();
+      if (Same(words[i], others[i])) continue;
+      Distinguishes(chain, Extract(batch, static_cast<int64_t>(i)), words[i]);
+      telling.insert(i);
+    }
+  }
+  std::erase_if(open_, [](const OpenChain& chain) { return chain.models.empty(); });
+  for (const size_t i : telling) chosen_.push_back(Extract(batch, static_cast<int64_t>(i)));
+}
+
 void CaseChooser::ConsiderThose(const Batch& batch) {
   std::vector<uint64_t> words(batch.dot_products()), others(words.size());
   Simulate(model_, batch, words);
@@ -65,6 +85,25 @@ void CaseChooser::ConsiderThose(const Batch& batch) {
   for (const size_t i : telling) Consider(Extract(batch, static_cast<int64_t>(i)));
 }
 
+bool CaseChooser::ConsiderNearer(OpenChain& chain, const std::vector<DotProductCase>& dots,
+                                 int& tried) {
+  if (dots.empty()) return false;
+  const Batch batch = MakeDotProductBatch(op_.shape(), dots);
+  std::vector<uint64_t> words(dots.size()), others(dots.size());
+  Simulate(model_, batch, words);
+  Simulate(chain.models.back().model, batch, others);
+  for (size_t i = 0; i < dots.size() && tried < kRelatives; ++i) {
+    if (Same(words[i], others[i])) {
+      ++tried;
+      continue;
+    }
+    Distinguishes(chain, dots[i], words[i]);
+    chosen_.push_back(dots[i]);
+    return true;
+  }
+  return false;
+}
+
 void CaseChooser::ConsiderRelatives() {
   for (OpenChain& chain : open_) {
     int tried = 0;
@@ -72,12 +111,18 @@ void CaseChooser::ConsiderRelatives() {
       nearer = false;
       const DotProductCase from = *chain.nearest;
       for (const Pass& pass : Passes()) {
+        std::vector<DotProductCase> dots;
+        const auto consider = [&] {
+          nearer = ConsiderNearer(chain, dots, tried);
+          dots.clear();
+          return nearer || tried >= kRelatives;
+        };
+        bool stopped = false;
         pass.propose(model_, from, [&](const DotProductCase& dot) {
-          nearer = Distinguishes(chain, dot, Simulate(model_, dot));
-          if (nearer) chosen_.push_back(dot);
-          return nearer || ++tried >= kRelatives;
+          dots.push_back(dot);
+          return stopped = dots.size() == kRelativesAtOnce && consider();
         });
-        if (nearer || tried >= kRelatives) break;
+        if (stopped || consider()) break;
       }
     }
   }

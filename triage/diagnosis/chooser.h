@@ -23,6 +23,8 @@ class CaseChooser {
 
   // Chooses the case if it distinguishes one of those that still need some, or if `keep`.
   void Consider(const DotProductCase& dot, bool keep = false);
+  // As Consider() of each in turn, faster.
+  void ConsiderEach(const Batch& batch);
   // Considers those of a batch that distinguish a model, as many of each as it needs: many dot products at
   // once, for what one of a million distinguishes.
   void ConsiderThose(const Batch& batch);
@@ -50,6 +52,10 @@ class CaseChooser {
   bool Same(uint64_t x, uint64_t y) const;
   // Whether the case, to which the model gives `word`, distinguishes one of the chain.
   bool Distinguishes(OpenChain& chain, const DotProductCase& dot, uint64_t word) const;
+
+  // Chooses the first of the dot products that distinguishes the last model of the chain, if one does
+  // before kRelatives were tried.
+  bool ConsiderNearer(OpenChain& chain, const std::vector<DotProductCase>& dots, int& tried);
 
   const Operation& op_;
   const Model& model_;

@@ -1,5 +1,6 @@
 #include "triage/diagnosis/chooser.h"
 
+#include "fuzz/cases/case_name.h"
 #include "gtest/gtest.h"
 #include "sim/simulate.h"
 #include "triage/testing_device.h"
@@ -74,6 +75,36 @@ TEST(CaseChooser, OfABatchWhatTells) {
   chooser.ConsiderThose(MakeDotProductBatch(Hopper().shape(), dots));
   EXPECT_EQ(chooser.chosen(), (std::vector<DotProductCase>{dots[7], dots[50]}));
   EXPECT_EQ(chooser.open(), 1u) << "the model itself";
+}
+
+// Each of a batch is chosen as if it came alone, chains shrink alike.
+TEST(CaseChooser, EachOfABatchAsAlone) {
+  const Model model = Hopper().model;
+  std::vector<CaseChooser::Chain> chains;
+  for (const char* name : {"fraction_bits", "exponent_floor", "terms"}) {
+    const Parameter* p = FindParameter(model.algorithm.family, name);
+    for (int first = 1; first <= 4; first *= 2) {
+      CaseChooser::Chain& chain = chains.emplace_back();
+      for (int n = 0; n < 4; ++n) chain.push_back(With(name, p->get(model.algorithm) - first - n));
+    }
+  }
+  for (const int cases : {1, 2, 5}) {
+    CaseChooser alone(Hopper(), model, chains, cases), together(Hopper(), model, chains, cases);
+    for (uint64_t first = 0; first < 2000; first += 50) {
+      Batch batch;
+      Generate({&Hopper(), &Strategies().front(), 1}, first, 1, batch);
+      std::vector<DotProductCase> dots;
+      for (int i = 0; i < 50; ++i) dots.push_back(Extract(batch, i));
+      for (const DotProductCase& dot : dots) alone.Consider(dot);
+      together.ConsiderEach(MakeDotProductBatch(Hopper().shape(), dots));
+      ASSERT_EQ(alone.chosen(), together.chosen()) << cases << " " << first;
+      ASSERT_EQ(alone.open(), together.open()) << cases << " " << first;
+    }
+    EXPECT_GE(alone.chosen().size(), size_t(cases));
+    alone.ConsiderRelatives();
+    together.ConsiderRelatives();
+    EXPECT_EQ(alone.chosen(), together.chosen());
+  }
 }
 
 // Floors that differ by one: random inputs with so small a sum are rare, a shift finds them.

@@ -13,16 +13,17 @@
 namespace mmadiff {
 namespace {
 
-constexpr int64_t kSampled = 512;       // dot products of whole executions
-constexpr int64_t kSampledAtMost = 64;  // executions
-constexpr int kPool = 1 << 15;          // dot products to choose from
-constexpr int kOfExecution = 8;         // of these
-constexpr int kCases = 2;               // that distinguish a change from another
-constexpr int kRounds = 8;              // of search and questions
-constexpr size_t kMostRivals = 256;     // other changes that give all answers
-constexpr int kFarInPairs = 16;         // numbers of pairs: so far from the model's
+constexpr int64_t kSampled = 512;                            // dot products of whole executions
+constexpr int64_t kSampledAtMost = 64;                       // executions
+constexpr size_t kPool = 1 << 15;                            // dot products to choose from
+constexpr int kOfExecution = 8;                              // of these
+constexpr size_t kFirstPortion = 32, kLargestPortion = 256;  // of these
+constexpr int kCases = 2;            // that distinguish a change from another
+constexpr int kRounds = 8;           // of search and questions
+constexpr size_t kMostRivals = 256;  // other changes that give all answers
+constexpr int kFarInPairs = 16;      // numbers of pairs: so far from the model's
 
-// Two parameters and a value of each, every pair of them once.
+// Two parameters and a value of each, every pair of them once, with a number for each of the two.
 template <class Visit>
 void ForEachPair(const Operation& op, Visit visit) {
   std::vector<Change> choices;
@@ -37,16 +38,21 @@ void ForEachPair(const Operation& op, Visit visit) {
       if (choices[i].parameter == choices[j].parameter) continue;
       const Change both[] = {choices[i], choices[j]};
       const Model model = WithAlgorithm(op, WithChanges(op.model.algorithm, both));
-      if (WhyInvalid(model).empty()) visit(model);
+      if (WhyInvalid(model).empty()) visit(model, i, j);
     }
   }
 }
 
 void SearchPairs(const Operation& op, Judge& judge, Diagnosis& d) {
-  ForEachPair(op, [&](const Model& model) {
+  std::vector<size_t> refuting;  // each change, with another: an answer that did
+  ForEachPair(op, [&](const Model& model, size_t i, size_t j) {
     ++d.pairs;
-    if (judge.GivesAll(model)) {
+    refuting.resize(std::max(refuting.size(), j + 1));
+    const auto answer = judge.FindRefuting(model, {refuting[i], refuting[j]});
+    if (!answer) {
       d.changes.push_back(NeighbourOf(op.model.algorithm, model.algorithm));
+    } else if (*answer != refuting[j]) {
+      refuting[i] = *answer;
     }
   });
 }
@@ -154,14 +160,22 @@ std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
                                    const CaseStream& cases) {
   CaseChooser chooser(runner.op(), model, rivals, kCases);
   Batch batch;
-  for (int execution = 0, tried = 0; tried < kPool && !chooser.done(); ++execution) {
+  std::vector<DotProductCase> dots;
+  size_t portion = kFirstPortion;
+  for (size_t execution = 0, tried = 0; tried < kPool && !chooser.done(); ++execution) {
     if (runner.StopRequested()) break;
     Generate(cases, execution, 1, batch);
     const int64_t all = batch.dot_products(), count = std::min<int64_t>(all, kOfExecution);
-    for (int64_t i = 0; i < count; ++i, ++tried) {
-      chooser.Consider(Extract(batch, (i * (all / count) + execution) % all));
+    for (int64_t i = 0; i < count; ++i) {
+      dots.push_back(Extract(batch, (i * (all / count) + execution) % all));
     }
+    tried += count;
+    if (dots.size() < portion) continue;
+    chooser.ConsiderEach(MakeDotProductBatch(runner.op().shape(), dots));
+    portion = std::min(2 * portion, kLargestPortion);
+    dots.clear();
   }
+  chooser.ConsiderEach(MakeDotProductBatch(runner.op().shape(), dots));
   if (!runner.StopRequested()) chooser.ConsiderRelatives();
   return std::move(chooser.chosen());
 }

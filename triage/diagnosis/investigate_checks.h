@@ -16,7 +16,7 @@
 
 namespace mmadiff {
 
-constexpr int kCheckedDotProducts = 16000;
+constexpr uint64_t kCheckedDotProducts = 16000;
 
 // Numbers of many investigations.
 struct InvestigateFigures {
@@ -39,28 +39,50 @@ T Quantile(std::vector<T> values, double q) {
   return values[std::min(values.size() - 1, static_cast<size_t>(q * values.size()))];
 }
 
-// Dot products of generated executions, spread over their results. Of seed 1 they are those that
-// an investigation chooses from.
-inline std::vector<DotProductCase> CheckedDots(const Operation& op, uint64_t seed) {
-  std::vector<DotProductCase> dots;
+// Dot products of generated executions, spread over their results, in portions. Of seed 1 they are
+// those that an investigation chooses from.
+inline std::vector<Batch> CheckedDots(const Operation& op, uint64_t seed) {
+  std::vector<Batch> portions;
   const CaseStream stream = {&op, &Strategies().front(), seed};
   Batch batch;
-  for (uint64_t i = 0; dots.size() < kCheckedDotProducts; ++i) {
+  std::vector<DotProductCase> dots;
+  for (uint64_t i = 0, number = 0; number < kCheckedDotProducts; ++i) {
     Generate(stream, i, 1, batch);
     const int64_t all = batch.dot_products(), count = std::min<int64_t>(all, 8);
-    for (int64_t k = 0; k < count; ++k)
+    for (int64_t k = 0; k < count; ++k, ++number)
       dots.push_back(Extract(batch, (k * (all / count) + i) % all));
+    if (dots.size() < 256 && number < kCheckedDotProducts) continue;
+    portions.push_back(MakeDotProductBatch(op.shape(), dots));
+    dots.clear();
   }
-  return dots;
+  return portions;
 }
 
-// The first dot products of `dots` in which a model gives another word than the device.
-inline bool Refuted(const Operation& op, const Model& model, const Model& device,
-                    const std::vector<DotProductCase>& dots) {
-  return std::any_of(dots.begin(), dots.end(), [&](const DotProductCase& dot) {
-    return !Gives(op, model, dot, Simulate(device, dot));
-  });
-}
+// Dot products and a device's answers to them, which are found when they are needed.
+class CheckedAnswers {
+ public:
+  CheckedAnswers(const Operation& op, const Model& device, const std::vector<Batch>& portions)
+      : op_(op), device_(device), portions_(portions) {}
+
+  // Whether the model gives another word than the device.
+  bool Refute(const Model& model) {
+    for (size_t i = 0; i < portions_.size(); ++i) {
+      if (i == answers_.size()) {
+        Simulate(device_, portions_[i], answers_.emplace_back(portions_[i].dot_products()));
+      }
+      Compare(op_, model, portions_[i], answers_[i], compared_);
+      if (!compared_.differing.empty()) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Operation& op_;
+  const Model& device_;
+  const std::vector<Batch>& portions_;
+  std::vector<std::vector<uint64_t>> answers_;
+  Comparison compared_;
+};
 
 // The first mismatch that a run would find.
 inline bool FirstMismatch(const Operation& op, Device& device, uint64_t seed, Mismatch& mismatch) {
@@ -86,8 +108,8 @@ inline bool FirstMismatch(const Operation& op, const Model& changed, uint64_t se
 // Investigates the first mismatch of a device with another model of the operation.
 // `dots`: CheckedDots() of seed 1; `others`: of another, which the investigation did not see.
 inline void CheckPlanted(const Operation& op, const Algorithm& planted,
-                         const std::vector<DotProductCase>& dots,
-                         const std::vector<DotProductCase>& others, InvestigateFigures& figures) {
+                         const std::vector<Batch>& dots, const std::vector<Batch>& others,
+                         InvestigateFigures& figures) {
   const std::string name = op.name + " " + Name(ChangesBetween(op.model.algorithm, planted));
   const Model changed = WithAlgorithm(op, planted);
   ++figures.planted;
@@ -131,14 +153,15 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
   figures.terms.push_back(terms);
 
   // What is named gives every answer that there is.
+  CheckedAnswers seen(op, changed, dots), unseen(op, changed, others);
   if (i->diagnosis.changes.empty()) {
     ++figures.undecided;
   } else {
     const Neighbour& named = i->diagnosis.changes.front();
     if (named.algorithm == planted)
       ++figures.right;
-    else if (!Refuted(op, WithAlgorithm(op, named.algorithm), changed, dots) &&
-             !Refuted(op, WithAlgorithm(op, named.algorithm), changed, others))
+    else if (!seen.Refute(WithAlgorithm(op, named.algorithm)) &&
+             !unseen.Refute(WithAlgorithm(op, named.algorithm)))
       ++figures.equal;
     else
       figures.wrong.push_back(name + " named " + Name(named));
@@ -151,9 +174,9 @@ inline void CheckPlanted(const Operation& op, const Algorithm& planted,
       return !Gives(op, rival, Extract(m.inputs, m.element), c.mismatch.device[m.element]);
     });
     if (refuted) continue;
-    if (Refuted(op, rival, changed, dots)) {
+    if (seen.Refute(rival)) {
       figures.unrefuted.push_back(name + " not " + Name(n));
-    } else if (Refuted(op, rival, changed, others)) {
+    } else if (unseen.Refute(rival)) {
       figures.rare.push_back(name + " not " + Name(n));
     }
   }

@@ -22,7 +22,7 @@ class InvestigateLong : public testing::TestWithParam<const Operation*> {
 
 TEST_P(InvestigateLong, EverySingleChange) {
   const Operation& op = *GetParam();
-  const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
+  const std::vector<Batch> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
   for (const Neighbour& n : Neighbours(op.model)) {
     CheckPlanted(op, n.algorithm, dots, others, singles);
   }
@@ -35,7 +35,7 @@ TEST_P(InvestigateLong, EverySingleChange) {
 
 TEST_P(InvestigateLong, SomePairs) {
   const Operation& op = *GetParam();
-  const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
+  const std::vector<Batch> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
   const std::vector<Neighbour> all = Neighbours(op.model);
   std::mt19937_64 random(2);
   for (int i = 0; i < kPairsOfOperation; ++i) {

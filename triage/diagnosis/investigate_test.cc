@@ -12,7 +12,7 @@ namespace {
 TEST(Investigate, SomeOfEachFamily) {
   InvestigateFigures figures;
   for (const Operation* op : OperationsOfEachFamily(1)) {
-    const std::vector<DotProductCase> dots = CheckedDots(*op, 1), others = CheckedDots(*op, 77);
+    const std::vector<Batch> dots = CheckedDots(*op, 1), others = CheckedDots(*op, 77);
     const std::vector<Neighbour> neighbours = Neighbours(op->model);
     for (size_t i = 0; i < neighbours.size(); i += 3) {
       CheckPlanted(*op, neighbours[i].algorithm, dots, others, figures);
@@ -148,7 +148,7 @@ TEST(Investigate, AFloorAnywhere) {
   for (const char* name :
        {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "sm_80/mma.m16n8k8.f32.bf16.bf16.f32"}) {
     const Operation& op = *FindOperation(name);
-    const std::vector<DotProductCase> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
+    const std::vector<Batch> dots = CheckedDots(op, 1), others = CheckedDots(op, 77);
     for (const int floor : {-100, -61, -60, -33, 7}) {
       Algorithm planted = op.model.algorithm;
       FindParameter(planted.family, "exponent_floor")->set(planted, floor);

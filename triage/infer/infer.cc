@@ -1,6 +1,7 @@
 #include "triage/infer/infer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -202,7 +203,7 @@ class Inferrer {
       Tell("questions that tell rivals apart");
       const Model believed = WithAlgorithm(op_, found_[0].algorithm);
       const std::vector<Observed> observed = ObservedOf(asker_.answers());
-      rivals_ = Rivals(op_, observed, believed.algorithm);
+      FindRivals(observed, believed.algorithm);
       std::vector<CaseChooser::Chain> chains = Chains(believed);
       for (const Candidate& c : found_) {  // of other families
         const Model other = WithAlgorithm(op_, c.algorithm);
@@ -222,6 +223,14 @@ class Inferrer {
       if (found_[0].missed > 0) return absl::OkStatus();
     }
     return absl::OkStatus();
+  }
+
+  // Sets rivals_. What gave the answers before gives them still, unless some came or went since.
+  void FindRivals(const std::vector<Observed>& observed, const Algorithm& believed) {
+    const RivalsOf now = {believed, observed.size(), asker_.flaky(), bits_.nan_verdict};
+    if (rivals_of_ == now) return;
+    rivals_ = Rivals(op_, observed, believed);
+    rivals_of_ = now;
   }
 
   // The rivals, those of a number in one direction as a chain.
@@ -251,12 +260,12 @@ class Inferrer {
     if (chains.empty()) return {};
     const std::vector<const char*> names = ClassNames(op_);
     for (int tried = 0; tried < kPool && !chooser.done() && !Stop(); ++pool_) {
+      std::vector<DotProductCase> dots;
       for (const char* name : names) {
-        for (const DotProductCase& dot : ClassCases(op_, name, 1000 + pool_, 8)) {
-          chooser.Consider(dot);
-          ++tried;
-        }
+        std::ranges::move(ClassCases(op_, name, 1000 + pool_, 8), std::back_inserter(dots));
       }
+      chooser.ConsiderEach(MakeDotProductBatch(op_.shape(), dots));
+      tried += static_cast<int>(dots.size());
     }
     if (!Stop()) chooser.ConsiderRelatives();
     ConsiderMany(believed, chooser);
@@ -419,9 +428,8 @@ class Inferrer {
         if (!proof.empty()) result_.undetermined.push_back({{{p, value}}, proof});
       }
     }
-    for (const Neighbour& n : Rivals(op_, observed, model.algorithm)) {
-      result_.undetermined.push_back({n.changes, ""});
-    }
+    FindRivals(observed, model.algorithm);
+    for (const Neighbour& n : rivals_) result_.undetermined.push_back({n.changes, ""});
   }
 
   // What has another value that nothing tells is not fixed.
@@ -470,6 +478,13 @@ class Inferrer {
   Asker asker_;
   Inference result_;
   std::vector<Candidate> found_;
+  struct RivalsOf {
+    Algorithm believed;
+    size_t answers, flaky;  // an answer that goes is flaky
+    NanVerdict nan_verdict;
+    bool operator==(const RivalsOf&) const = default;
+  };
+  std::optional<RivalsOf> rivals_of_;
   std::vector<Neighbour> rivals_;
   uint64_t pool_ = 0;     // tiles of each class that questions were chosen from
   uint64_t wide_ = 0;     // more of them, from kFirstWide on

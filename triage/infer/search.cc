@@ -148,9 +148,7 @@ bool DescendByForce(const Operation& op, std::span<const Observed> answers, Cand
   const std::vector<Observed> all = Spread(answers, answers.size());
   std::vector<Observed> hard;
   const Model model = WithAlgorithm(op, best.algorithm);
-  for (const Observed& o : all) {
-    if (hard.size() < kFew / 3 && !Fits(op, model, o)) hard.push_back(o);
-  }
+  for (const size_t i : Judge(op, all).FirstMissed(model, kFew / 3)) hard.push_back(all[i]);
   for (size_t i = 0; i < std::min(kFew / 3, all.size()); ++i) hard.push_back(all[i]);
   Judge judge(op, hard);
   const size_t before = judge.Missed(model, hard.size());
@@ -254,11 +252,7 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
   best.missed = every.Missed(WithAlgorithm(op, from.algorithm), all.size());
   for (int round = 0; round < kRefinements && best.missed > 0 && !stop(); ++round) {
     const Model model = WithAlgorithm(op, now.algorithm);
-    for (size_t i = 0, added = 0; i < all.size() && added < kAdded; ++i) {
-      if (Fits(op, model, all[i])) continue;
-      few.push_back(all[i]);
-      ++added;
-    }
+    for (const size_t i : every.FirstMissed(model, kAdded)) few.push_back(all[i]);
     Judge judge(op, few);
     now.missed = judge.Missed(model, few.size());
     Downhill(op, judge, now, stop);
@@ -358,18 +352,26 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   const std::vector<Observed> mixed = Spread(answers, answers.size());
   Judge judge(op, mixed);
   std::vector<Neighbour> rivals;
-  std::vector<Change> refuted, others;  // others: give all answers, by proof or not
+  struct Tried {
+    Change change;
+    size_t refuting = 0;  // an answer that refutes it, alone or with another change
+  };
+  std::vector<Tried> refuted, others;  // others: give all answers, by proof or not
+  const bool proofs_hold = judge.GivesAll(model);
   for (const Parameter& p : Parameters()) {
     if (!HasParameter(believed, p)) continue;
     for (const int value : OtherValues(p, p.get(believed))) {
       Algorithm changed = believed;
       p.set(changed, value);
-      if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) {
-        refuted.push_back({&p, value});
-        continue;
-      }
-      others.push_back({&p, value});
-      if (WhyEquivalent(model, changed).empty()) {
+      if (!IsValid(op, changed)) {
+        refuted.push_back({{&p, value}});
+      } else if (proofs_hold && !WhyEquivalent(model, changed).empty()) {
+        others.push_back({{&p, value}});  // most of all values: a proof is faster than all answers
+      } else if (const auto refuting = judge.FindRefuting(WithAlgorithm(op, changed))) {
+        refuted.push_back({{&p, value}, *refuting});
+      } else {
+        others.push_back({{&p, value}});
+        if (!WhyEquivalent(model, changed).empty()) continue;
         rivals.push_back({{{&p, value}}, changed});
       }
     }
@@ -377,14 +379,20 @@ std::vector<Neighbour> Rivals(const Operation& op, std::span<const Observed> ans
   // Two at once, of which one alone at least is refuted: the other may make up for it.
   for (size_t i = 0; i < refuted.size(); ++i) {
     for (size_t j = i + 1; j < refuted.size() + others.size(); ++j) {
-      const Change& x = refuted[i];
-      const Change& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
-      if (x.parameter == y.parameter) continue;
+      Tried& x = refuted[i];
+      Tried& y = j < refuted.size() ? refuted[j] : others[j - refuted.size()];
+      if (x.change.parameter == y.change.parameter) continue;
       Algorithm changed = believed;
-      x.parameter->set(changed, x.value);
-      y.parameter->set(changed, y.value);
-      if (!IsValid(op, changed) || !judge.GivesAll(WithAlgorithm(op, changed))) continue;
-      rivals.push_back(NeighbourOf(believed, changed));
+      x.change.parameter->set(changed, x.change.value);
+      y.change.parameter->set(changed, y.change.value);
+      if (!IsValid(op, changed)) continue;
+      const auto refuting =
+          judge.FindRefuting(WithAlgorithm(op, changed), {x.refuting, y.refuting});
+      if (!refuting) {
+        rivals.push_back(NeighbourOf(believed, changed));
+      } else if (*refuting != y.refuting) {
+        x.refuting = *refuting;
+      }
     }
   }
   return rivals;
