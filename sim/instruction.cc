@@ -251,8 +251,8 @@ const Format* FormatNamed(std::string name) {
 // m, n and k from "m16n8k32" or "16x16x32" in a name.
 Shape NamedShape(const std::string& name, Shape shape) {
   for (size_t i = 0; i < name.size(); ++i) {
-    if (std::sscanf(&name[i], "m%dn%dk%d", &shape.m, &shape.n, &shape.k) == 3 ||
-        std::sscanf(&name[i], "_%dx%dx%d_", &shape.m, &shape.n, &shape.k) == 3) {
+    const char* form = name[i] == 'm' ? "m%dn%dk%d" : name[i] == '_' ? "_%dx%dx%d_" : nullptr;
+    if (form != nullptr && std::sscanf(&name[i], form, &shape.m, &shape.n, &shape.k) == 3) {
       return shape;
     }
   }

@@ -2,8 +2,8 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <sstream>
 
 namespace mmadiff {
 namespace {
@@ -50,9 +50,13 @@ std::vector<Expansion> Expand(std::string_view pattern) {
 }
 
 std::vector<std::string> SplitWords(std::string_view text) {
-  std::istringstream in{std::string(text)};
+  constexpr std::string_view kSpaces = " \t\n\v\f\r";
   std::vector<std::string> words;
-  for (std::string word; in >> word;) words.push_back(word);
+  for (size_t begin = text.find_first_not_of(kSpaces); begin != text.npos;) {
+    const size_t end = std::min(text.find_first_of(kSpaces, begin), text.size());
+    words.emplace_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kSpaces, end);
+  }
   return words;
 }
 

@@ -25,7 +25,10 @@ struct Choice {
       unused;  // architectures on which it gave no instruction its operation yet
 
   bool Matches(const std::string& name) const {
-    return name.compare(0, literal, glob, 0, literal) == 0 &&
+    // Most names differ in the last of these characters, few in the first.
+    const bool may =
+        literal == 0 || (literal <= name.size() && name[literal - 1] == glob[literal - 1]);
+    return may && name.compare(0, literal, glob, 0, literal) == 0 &&
            fnmatch(glob.c_str(), name.c_str(), 0) == 0;
   }
 };
@@ -39,7 +42,9 @@ class Resolver {
     for (const NumericsEntry& entry : entries) AddChoices(entry);
     for (Choice& c : choices_) {
       c.unused.insert(c.archs.begin(), c.archs.end());
-      for (const std::string& arch : c.archs) RequireKnown(arch, "pattern '" + c.pattern + "'");
+      for (const std::string& arch : c.archs) {
+        if (!IsKnown(arch)) RequireKnown(arch, "pattern '" + c.pattern + "'");
+      }
     }
     const std::span<const Instruction> instructions = Instructions();
     for (const UnknownNumerics& u : AllUnknown()) {
@@ -79,10 +84,17 @@ class Resolver {
 
   void Measure(const Measurement& m) {
     size_t measured = 0;
+    const std::vector<std::string> archs = SplitWords(m.archs);
+    std::vector<Expansion> globs;
+    for (const std::string& pattern : SplitWords(m.instructions)) {
+      for (Expansion& e : Expand(pattern)) globs.push_back(std::move(e));
+    }
     for (Numerics& n : table_.numerics) {
-      if (!Lists(SplitWords(m.archs), n.arch) || !MatchesAny(m.instructions, n.instruction->name)) {
-        continue;
-      }
+      const char* name = n.instruction->name.c_str();
+      const auto matches = [name](const Expansion& e) {
+        return fnmatch(e.text.c_str(), name, 0) == 0;
+      };
+      if (!Lists(archs, n.arch) || std::none_of(globs.begin(), globs.end(), matches)) continue;
       ++measured;
       if (n.evidence.grade == Grade::kMeasured) {
         Error(std::string(n.arch) + "/" + n.instruction->name + ": measured twice");
@@ -103,11 +115,12 @@ class Resolver {
     if (!Lists(table_.errors, text)) table_.errors.push_back(text);
   }
 
+  bool IsKnown(const std::string& arch) const {
+    return std::any_of(architectures_.begin(), architectures_.end(),
+                       [&](const auto& a) { return a.name == arch; });
+  }
   void RequireKnown(const std::string& arch, const std::string& where) {
-    if (std::none_of(architectures_.begin(), architectures_.end(),
-                     [&](const auto& a) { return a.name == arch; })) {
-      Error(where + ": no table knows the architecture '" + arch + "'");
-    }
+    if (!IsKnown(arch)) Error(where + ": no table knows the architecture '" + arch + "'");
   }
 
   void AddChoices(const NumericsEntry& entry) {
