@@ -609,7 +609,7 @@ if mount -t tmpfs -o size=16k tmpfs disk 2>/dev/null; then
 fi
 
 # ---- Time limits and signals
-for limit in 1 10 100; do  # what a slow machine needs to begin
+for limit in 1 2 4 8 16 32 64 128; do  # what a slow machine needs to begin
   "$m" run --device=faulty:none=0 --instr=$fma --forever --max-total-time=${limit}s --workdir=forever \
     >"$out" 2>"$err" && break
 done
