@@ -82,7 +82,7 @@ const Judge::Block* Judge::BlockAt(size_t b) {
   if (first == order_.size()) return nullptr;
   const size_t size = std::clamp(first / 2, kSmallestBlock, kLargestBlock);
   const size_t count = std::min(size, order_.size() - first);
-  Block& block = blocks_.emplace_back(first);
+  Block& block = blocks_.emplace_back(Block{first, {}});
   block.inputs.Resize(DotProductShape(op_.shape()), static_cast<int64_t>(count));
   for (size_t i = 0; i < count; ++i) {
     const DotProductCase& dot = observed_[order_[first + i]].dot;
