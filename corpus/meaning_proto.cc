@@ -74,7 +74,8 @@ absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name) {
     if (key == nullptr) {
       return absl::DataLossError(absl::StrCat("unknown fact '", fact.key(), "' of a device"));
     }
-    identity.facts.push_back({key, FactOfOld(fact.value())});
+    const bool contents = key == FindIdentityKey("contents");
+    identity.facts.push_back({key, contents ? ContentsOfOld(fact.value()) : fact.value()});
   }
   return identity;
 }

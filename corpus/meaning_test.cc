@@ -68,9 +68,9 @@ TEST(MeaningTest, MachinesOfOldFiles) {
             (Machine{"node7", {"GPU-0d1e", "1", Hardware::kNone, 0, 0}}));
 }
 
-TEST(MeaningTest, FactsOfOldFiles) {
-  EXPECT_EQ(FactOfOld("contents xxh3 07ab"), "07ab");
-  EXPECT_EQ(FactOfOld("07ab"), "07ab");
+TEST(MeaningTest, ContentsOfOldFiles) {
+  EXPECT_EQ(ContentsOfOld("contents xxh3 07ab"), "07ab");
+  EXPECT_EQ(ContentsOfOld("07ab"), "07ab");
 }
 
 TEST(MeaningTest, KindsOfDamage) {

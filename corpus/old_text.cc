@@ -115,7 +115,7 @@ StopCause StopCauseOfOld(absl::string_view stopped_by) {
   return {StopCause::kSignal, signal};
 }
 
-std::string FactOfOld(absl::string_view value) {
+std::string ContentsOfOld(absl::string_view value) {
   absl::ConsumePrefix(&value, "contents xxh3 ");
   return std::string(value);
 }

@@ -21,8 +21,8 @@ CaseRole RoleOfOld(absl::string_view why);
 void AddMeaningOfOld(SurveyAnswer& answer);
 // UnitRecord.machine: "node7, GPU-0d1e... at PCI 0000:17:00.0, 130 of 132 multiprocessors answered".
 Machine MachineOfOld(absl::string_view text);
-// IdentityFact.value: "contents xxh3 7ab2..." of a recording; others stay as they are.
-std::string FactOfOld(absl::string_view value);
+// IdentityFact.value of the key "contents": "contents xxh3 7ab2...".
+std::string ContentsOfOld(absl::string_view value);
 // A line of the file `hardware` in the folder of a run: the same without the name of the machine.
 Hardware HardwareOfLine(absl::string_view text);
 

@@ -39,14 +39,8 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   RunFolder folder;
   folder.path = path;
   folder.manifest = *std::move(manifest);
-  absl::StatusOr<StoredUnits> stored = ReadUnits(path, folder.manifest, each, Sync::kNever);
-  if (stored.ok()) {
-    folder.stored = *std::move(stored);
-    folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
-  } else {
-    folder.stored.totals.resize(folder.manifest.instructions.size());
-    folder.warnings.emplace_back(stored.status().message());
-  }
+  folder.stored = ReadGoodUnits(path, folder.manifest, each);
+  folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) folder.warnings.emplace_back(s.message());
   std::erase_if(folder.findings, [&folder](const FiledCase& f) {
     if (IsOfRun(folder.manifest, f.filed)) return false;
@@ -57,9 +51,12 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
 }
 
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed) {
-  return std::ranges::any_of(manifest.instructions, [&filed](const RunManifest::Instruction& i) {
-    return i.name == filed.op->name;
-  });
+  const bool same = std::ranges::any_of(
+      filed.answers, [&](const Answer& answer) { return answer.device == manifest.device; });
+  return same &&
+         std::ranges::any_of(manifest.instructions, [&filed](const RunManifest::Instruction& i) {
+           return i.name == filed.op->name;
+         });
 }
 
 absl::Status ReadFiled(RunFolder& folder) {

@@ -26,7 +26,7 @@ struct RunFolder {
 // All else that cannot be read or trusted is a warning.
 absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& each = nullptr);
 
-// Whether a filed case is of an operation of the run.
+// Whether a filed case is of an operation and the device of the run.
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.

@@ -34,6 +34,22 @@ class UnitReader {
     return ReadUnitLog(path, manifest_, add, stored_.damage);
   }
 
+  // What would be an error is damage.
+  void ReadGood(const std::string& path) {
+    absl::Status other;
+    const auto add = [&](const UnitResult& unit, absl::string_view, uint64_t) {
+      other.Update(Add(unit, path));
+      return absl::OkStatus();
+    };
+    const absl::Status s = ReadUnitLog(path, manifest_, add, stored_.damage);
+    for (const absl::Status& wrong : {other, s}) Note(wrong);
+  }
+  void Note(const absl::Status& wrong) {
+    if (wrong.ok()) return;
+    stored_.damage.push_back(
+        {.kind = DamageKind::kOtherFile, .detail = std::string(wrong.message())});
+  }
+
   StoredUnits Stored() && {
     for (size_t i = 0; i < stored_.parts.size(); ++i) {
       std::erase_if(stored_.parts[i],
@@ -177,7 +193,8 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
   std::vector<std::string> texts;
   for (const Damage& d : damage) {
     if (!writer.empty() && d.IsTornEnd()) continue;
-    texts.push_back(absl::StrCat(Text(d), "; those units run again"));
+    const bool again = d.kind != DamageKind::kOtherFile;  // else the run would end at it
+    texts.push_back(absl::StrCat(Text(d), again ? "; those units run again" : ""));
   }
   return texts;
 }
@@ -213,6 +230,15 @@ absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManif
   if (!paths->empty() && sync == Sync::kFirst) {
     if (absl::Status s = SyncFolderOf(paths->front()); !s.ok()) return s;
   }
+  return std::move(reader).Stored();
+}
+
+StoredUnits ReadGoodUnits(const std::string& workdir, const RunManifest& manifest,
+                          const OnUnit& each) {
+  UnitReader reader(manifest, each);
+  const absl::StatusOr<std::vector<std::string>> paths = UnitLogsIn(workdir);
+  reader.Note(paths.status());
+  if (paths.ok()) std::ranges::for_each(*paths, [&](const auto& path) { reader.ReadGood(path); });
   return std::move(reader).Stored();
 }
 

@@ -59,6 +59,11 @@ enum class Sync { kFirst, kNever };
 absl::StatusOr<StoredUnits> ReadUnits(const std::string& workdir, const RunManifest& manifest,
                                       const OnUnit& each = nullptr, Sync sync = Sync::kFirst);
 
+// The same for who only looks: logs that cannot be read, and other answers to a unit than the first ones, are
+// damage too, and all else is read.
+StoredUnits ReadGoodUnits(const std::string& workdir, const RunManifest& manifest,
+                          const OnUnit& each = nullptr);
+
 // For each record of one log that this run can have, parts and those that come again too: the unit, its bytes,
 // and where in the file they begin. An error ends the reading.
 using OnStoredUnit =

@@ -137,7 +137,7 @@ def test_example():
 
 
 def test_torn_log():
-    mmadiff('record', 'many.log', *DEVICE, '--cases=50000')
+    mmadiff('record', 'many.log', *DEVICE, '--cases=500000')
     data = file('many.log')
     run, records, ended, skipped = read_log(data)
     assert len(records) > 10 and ended and skipped == 0

@@ -138,7 +138,7 @@ class Inferring : public Agenda {
     json_.push_back(JsonOf(op, inference));
     if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
     if (absl::Status s = File(op, *device_, inference); !s.ok()) return s;
-    if (inference.status.ok()) SayVerdict(op, inference);
+    SayVerdict(op, inference);
     return std::vector<Task>();
   }
 
@@ -169,8 +169,13 @@ class Inferring : public Agenda {
     return absl::OkStatus();
   }
 
+  // An error takes back nothing of what was answered before; what it means itself the drop says.
   void SayVerdict(const Operation& op, const Inference& inference) {
-    if (inference.answers.empty()) {
+    if (!inference.status.ok()) {
+      if (inference.flaky == 0 && ContradictsTable(op, inference)) {
+        ending_.Say(Verdict::kDiffers);
+      }
+    } else if (inference.answers.empty()) {
       ending_.Say(Verdict::kNothing, "nothing was asked: --budget is too small");
     } else if (inference.flaky > 0) {
       ending_.Say(Verdict::kUnrepeated);

@@ -58,9 +58,12 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
   damage.insert(damage.end(), status->damage.begin(), status->damage.end());
   Side side = {*std::move(status), {}};
   const RunFolder& folder = side.status.folder;
-  for (auto& [i, of_instruction] : units) {
+  for (size_t i = 0; i < folder.manifest.instructions.size(); ++i) {
+    UnitResult total = side.status.rows[i].total;
+    if (total.dot_products == 0) continue;
     const RunManifest::Instruction& planned = folder.manifest.instructions[i];
-    side.rows[planned.name] = {planned, folder.stored.totals[i], std::move(of_instruction), {}};
+    total.coverage = folder.stored.totals[i].coverage;
+    side.rows[planned.name] = {planned, std::move(total), std::move(units[i]), {}};
   }
   for (const FiledCase& f : folder.findings) {
     if (!f.filed.bucket.Repeats() || !IsFinding(f.filed)) continue;
@@ -140,7 +143,8 @@ class RunsComparer {
   void Rows(const std::string& op, const Row& x, const Row& y) {
     SurveyDifference::Row row = {op, "", {}, 0, "", "", ""};
     ++difference_.answers.compared;
-    if ((x.total.mismatches == 0) != (y.total.mismatches == 0)) {
+    const bool both = x.total.dot_products > 0 && y.total.dot_products > 0;
+    if (both && (x.total.mismatches == 0) != (y.total.mismatches == 0)) {
       const auto of = [](const UnitResult& total) {
         return absl::StrCat(total.mismatches, " of ", total.dot_products);
       };

@@ -48,7 +48,7 @@ class CompareRunsTest : public FolderTest {
     RegressionCase c;
     c.op = FindOperation(kFma);
     c.inputs.Resize(c.op->shape(), 1);
-    c.answers = {{"host", "", "", {1}}, {"model:3", "", "", {0}}};
+    c.answers = {{"faulty:none=0", "", "", {1}}, {"model:3", "", "", {0}}};
     c.inputs.a[0] = bucket.size();  // another case
     c.slug = "made";
     c.bucket = ParseBucket(Family::kFusedSum, bucket);
@@ -64,6 +64,21 @@ class CompareRunsTest : public FolderTest {
 
   Console console_{Color::kNever, /*quiet=*/true};
 };
+
+TEST_F(CompareRunsTest, DamageIsNoDifference) {
+  const std::string x = Attempt("x", Clean()), y = Attempt("y", Clean());
+  std::filesystem::create_directory(x + "/units-000000-0.log");
+  const RunsDifference d = Compare(x, y);
+  EXPECT_THAT(d.answers.rows, IsEmpty());
+  EXPECT_THAT(d.damage, ElementsAre(HasSubstr("units-000000-0.log")));
+  EXPECT_EQ(d.common, 4u);
+}
+
+// Nothing is proved by what was not compared.
+TEST_F(CompareRunsTest, MismatchesAgainstNothingAreNoDifference) {
+  const std::string x = Attempt("x", {Unit(0, 0)}), y = Attempt("y", {Unit(1, 1)});
+  EXPECT_THAT(Compare(x, y).answers.rows, IsEmpty());
+}
 
 TEST_F(CompareRunsTest, TheFirstLineNamesTheParameterOfTheRecordedDevice) {
   const std::string changed = Record("changed", "fraction_bits=24"), model = Record("model", "");

@@ -17,8 +17,7 @@
 namespace mmadiff {
 namespace {
 
-// What is compared of a unit, without what it counted: a run has many of them.
-// Without what is large: of the sample that is read again.
+// What is compared of a unit. What is large, a run has too many units for: of the sample it is read again.
 UnitResult Slim(const UnitResult& unit) {
   UnitResult slim;
   slim.instruction = unit.instruction;
@@ -141,6 +140,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     });
     count = 1;
   }
+  if (finished.empty() && !outcome.damage.empty()) return outcome;
   if (finished.empty() && !options.instruction.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, " has no finished unit ", options.unit, " of ", options.instruction));
@@ -158,9 +158,7 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     const auto at = sampled.find({unit.instruction, unit.unit});
     if (at != sampled.end()) at->second->coverage = unit.coverage;
   };
-  if (const auto s = ReadUnits(path, outcome.manifest, covered, Sync::kNever); !s.ok()) {
-    return s.status();
-  }
+  ReadGoodUnits(path, outcome.manifest, covered);
 
   std::vector<std::unique_ptr<Worker>> workers;
   const uint64_t threads = std::min<uint64_t>(options.threads, outcome.sampled);

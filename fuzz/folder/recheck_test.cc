@@ -61,6 +61,22 @@ TEST_F(RecheckTest, WhatTheRunDidIsEqual) {
   EXPECT_THAT(Differing(*outcome), testing::IsEmpty());
 }
 
+TEST_F(RecheckTest, ALogThatCannotBeReadIsDamageAndTheOthersAreVerified) {
+  const std::string folder = Planted([](UnitResult&) {});
+  std::filesystem::create_directory(folder + "/units-000000-0.log");
+  auto outcome = Try(folder);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->done, SizeIs(5));
+  EXPECT_THAT(outcome->damage, testing::ElementsAre(HasSubstr("units-000000-0.log")));
+  for (const std::string& path : Files(folder, ".log")) {
+    if (std::filesystem::is_regular_file(path)) std::filesystem::remove(path);
+  }
+  outcome = Try(folder);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_THAT(outcome->done, SizeIs(0));
+  EXPECT_THAT(outcome->damage, SizeIs(1));
+}
+
 // Units of a schedule have a class each: their cases are those of the class of the unit's turn.
 TEST_F(RecheckTest, AScheduledRunIsExecutedAgainByItsSchedule) {
   RunOptions options = Options("w");

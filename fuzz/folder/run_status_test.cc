@@ -79,6 +79,30 @@ TEST_F(RunStatusTest, TwoAnswersToOneUnitAreDamage) {
   EXPECT_THAT(Read(folder).damage, ElementsAre(HasSubstr("two different answers")));
 }
 
+TEST_F(RunStatusTest, ALogThatCannotBeReadHidesNoOther) {
+  const std::string folder = Attempt("w", {Unit(0, 0), Unit(0, 1)});
+  Attempt("w", {Unit(1, 2)});
+  for (const char* first_middle_last :
+       {"units-000000-0.log", "units-000000-x.log", "units-999999-1.log"}) {
+    const std::string log = folder + "/" + first_middle_last;
+    std::filesystem::create_directory(log);
+    const RunStatus s = Read(folder);
+    EXPECT_EQ(s.units, 3u) << log;
+    EXPECT_EQ(s.total.cases, 300u) << log;
+    EXPECT_THAT(s.damage, ElementsAre(HasSubstr(log)));
+    std::filesystem::remove(log);
+  }
+}
+
+TEST_F(RunStatusTest, AFindingOfAnotherDeviceIsDamage) {
+  RunManifest manifest = Manifest();
+  manifest.device = "faulty:terms=8";
+  const std::string folder = Attempt("w", {Unit(0, 1)}, manifest);
+  File(folder, 1, 2);
+  EXPECT_THAT(Read(folder).damage, ElementsAre(HasSubstr("a finding of another run")));
+  EXPECT_THAT(Read(folder).findings, IsEmpty());
+}
+
 TEST_F(RunStatusTest, NothingIsWritten) {
   const std::string folder = Attempt("w", {Unit(0, 1)});
   const auto before = std::filesystem::last_write_time(folder);

@@ -73,8 +73,8 @@ absl::StatusOr<std::vector<Task>> RecordAgenda::Take(TaskResult result) {
   asking_ = false;
   if (result.drop.has_value()) {
     row.dropped = true;
-    // Else wrong answers would stay beside those that are recorded.
-    if (result.drop->cause == DropCause::kGarbled && phase_ != Phase::kTry) {
+    // Else wrong answers would stay beside those that are recorded in the folder.
+    if (result.drop->cause == DropCause::kGarbled && phase_ != Phase::kTry && folder_ != nullptr) {
       failed_.Update(DeviceError(result.status));
     }
   }

@@ -429,6 +429,23 @@ TEST_F(RecordLogTest, AnOperationThatFailsAloneIsDropped) {
   EXPECT_THAT(outcome->dropped, SizeIs(1));
 }
 
+TEST_F(RecordLogTest, AnOperationWhoseAnswersCannotBeReadTakesNothingFromTheOthers) {
+  class Garbling : public OtherNans {
+   public:
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      if (op.name == kFma && ++runs_ > 2) return absl::DataLossError("x is no word");
+      return OtherNans::Execute(op, batch, d);
+    }
+    int runs_ = 0;
+  } device;
+  const auto outcome = Record(device);
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_EQ(outcome->raw_dot_products, 100u * 128);
+  EXPECT_THAT(outcome->dropped, SizeIs(1));
+  EXPECT_TRUE(Exists());
+}
+
 TEST_F(RecordLogTest, NothingIsLeftWithoutAnswers) {
   DyingDevice dying("", 4);
   EXPECT_TRUE(absl::IsUnavailable(Record(dying).status()));

@@ -70,7 +70,7 @@ struct RunReport {
 
   // What `run` knows besides; absent in a report of folders.
   struct Attempt {
-    StopCause stopped_by;          // kSignal or kTimeLimit
+    StopCause stopped_by;          // why it ended before its end
     absl::Status device, durable;  // not OK: why it stopped
     bool damaged_findings = false;
     uint64_t units = 0, resumed_units = 0;

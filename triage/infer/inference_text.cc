@@ -228,7 +228,7 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
                                           "what is said above is of the others"),
                              width));
   }
-  if (IsModelled(op)) {
+  if (IsModelled(op) && !inference.answers.empty()) {
     absl::StrAppend(&text,
                     Labelled("table    ",
                              ContradictsTable(op, inference)
