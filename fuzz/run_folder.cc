@@ -42,11 +42,6 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
   folder.stored = ReadGoodUnits(path, folder.manifest, each);
   folder.warnings = TextsOf(folder.stored.damage, WriterOf(path));
   if (absl::Status s = ReadFiled(folder); !s.ok()) folder.warnings.emplace_back(s.message());
-  std::erase_if(folder.findings, [&folder](const FiledCase& f) {
-    if (IsOfRun(folder.manifest, f.filed)) return false;
-    folder.warnings.push_back(f.path + ": a finding of another run");
-    return true;
-  });
   return folder;
 }
 
@@ -76,6 +71,11 @@ absl::Status ReadFiled(RunFolder& folder) {
   if (!below.ok()) return below.status();
   folder.findings = std::move(below->cases);
   std::ranges::move(below->damaged, std::back_inserter(folder.warnings));
+  std::erase_if(folder.findings, [&folder](const FiledCase& f) {
+    if (IsOfRun(folder.manifest, f.filed)) return false;
+    folder.warnings.push_back(f.path + ": a finding of another run");
+    return true;
+  });
   return absl::OkStatus();
 }
 

@@ -31,7 +31,8 @@ bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
-// `findings` and `distrusted` of the folder at its path; damage of them is added to the warnings.
+// `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, and findings of another run,
+// are added to the warnings.
 absl::Status ReadFiled(RunFolder& folder);
 
 }  // namespace mmadiff

@@ -188,9 +188,11 @@ class Index {
 // Findings and lines of all folders.
 class Filed {
  public:
-  absl::Status Add(const std::string& path, std::vector<std::string>& damage) {
+  absl::Status Add(const std::string& path, const RunManifest& manifest,
+                   std::vector<std::string>& damage) {
     RunFolder folder;
     folder.path = path;
+    folder.manifest = manifest;
     if (absl::Status s = ReadFiled(folder); !s.ok()) return s;
     lines_.insert(folder.distrusted.begin(), folder.distrusted.end());
     const absl::StatusOr<std::string> hardware = ReadFile(HardwarePath(path));
@@ -369,7 +371,7 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
   Filed filed;
   for (const auto& [path, manifest] : runs) {
     if (absl::Status s = index.Read(path, manifest, merged.damage); !s.ok()) return s;
-    if (absl::Status s = filed.Add(path, merged.damage); !s.ok()) return s;
+    if (absl::Status s = filed.Add(path, merged.manifest, merged.damage); !s.ok()) return s;
   }
 
   not_durable = true;

@@ -225,6 +225,16 @@ TEST_F(MergeTest, AFolderThatIsBeingWrittenIsReadButNotWritten) {
   EXPECT_THAT(Merge(Path("out2"), {live}).damage, ElementsAre(HasSubstr("truncated block")));
 }
 
+TEST_F(MergeTest, FindingsOfAnotherDeviceAreLeftOut) {
+  RunManifest manifest = Manifest();
+  manifest.device = "faulty:terms=8";
+  const std::string a = Attempt("a", {Unit(0, 1)}, manifest);
+  File(a, 1, 5);
+  const Merged merged = Merge(Path("out"), {a});
+  EXPECT_EQ(merged.findings, 0u);
+  EXPECT_THAT(merged.damage, ElementsAre(HasSubstr("a finding of another run")));
+}
+
 TEST_F(MergeTest, FindingsGainTheAnswersOfAll) {
   const std::string a = Attempt("a", {}), b = Attempt("b", {});
   File(a, 1, 5);
