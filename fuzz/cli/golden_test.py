@@ -19,7 +19,7 @@ MOST_LINES, SHOWN = 250, 10
 STEADY = [
     (r'(?m)^(stat::(seconds|dot_products_per_second): ).*', r'\1_'),
     (r'"(seconds|dot_products_per_second|rate|date|last_unit|seconds_left)": *("[^"]*"|[^],}\n]*)', r'"\1": "_"'),
-    (r'(?m)^  (rate|last unit|machines) .*', r'  \1 _'),
+    (r'(?m)^  (rate|last unit|machines|left) .*', r'  \1 _'),
     (r'(?m)^(#? *date: ).*', r'\1_'),
     (r' +[0-9.]+( [kMGT])?  (differs|rate|dropped|nothing|incomplete|the device)', r'  \2'),
     (r'\d+(\.\d+)? MB', '_ MB'),
