@@ -40,12 +40,13 @@ def altered(literal):
 class Copy:
     def __init__(self, exceptions):
         self.exceptions = exceptions  # {(path, start): reason}
-        self.used, self.sentences, self.altered, self.changed = set(), 0, 0, []
+        self.used, self.sentences, self.altered, self.exempt, self.changed = set(), 0, 0, 0, []
 
     def excepted(self, path, literal):
         for key in self.exceptions:
             if key[0] == path and literal.startswith(key[1]):
                 self.used.add(key)
+                self.exempt += 1
                 return True
         return False
 
@@ -79,7 +80,7 @@ def main(root, out):
             to.write_bytes(data)
             to.chmod((root / name).stat().st_mode)
     unused = sorted(set(copy.exceptions) - copy.used)
-    print(json.dumps({'sentences': copy.sentences, 'altered': copy.altered, 'exceptions': len(copy.exceptions),
+    print(json.dumps({'sentences': copy.sentences, 'altered': copy.altered, 'exceptions': len(copy.exceptions), 'exempt_literals': copy.exempt,
                       'unused_exceptions': unused}))
     if len(sys.argv) > 3:
         print(*('%s\t%s' % each for each in copy.changed), sep='\n')

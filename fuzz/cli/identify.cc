@@ -124,7 +124,7 @@ std::string IndistinctText(const Identification& id, size_t width) {
   std::vector<size_t> first(id.archs.size());
   for (size_t i = 0; i < first.size(); ++i) first[i] = i;
   for (const Indistinct& i : id.indistinct) {
-    if (i.why == kSameModel) first[i.y] = std::min(first[i.y], i.x);
+    if (i.same_model) first[i.y] = std::min(first[i.y], i.x);
   }
   std::vector<std::pair<std::string, std::string>> said;
   for (size_t i = 0; i < first.size(); ++i) {

@@ -139,7 +139,7 @@ class Namer {
 void SortByCause(RunsDifference& difference) {
   std::set<std::string> agreed;
   for (const RunsDifference::Cause& cause : difference.causes) {
-    if (cause.first == kModel) agreed.insert(cause.ops.begin(), cause.ops.end());
+    if (cause.first_agrees) agreed.insert(cause.ops.begin(), cause.ops.end());
   }
   auto& rows = difference.answers.rows;
   std::stable_partition(rows.begin(), rows.end(),
@@ -152,14 +152,14 @@ std::string Joined(const std::set<std::string>& identities) {
 
 }  // namespace
 
-void AddCause(const std::string& first, const std::string& second, const std::string& op,
-              RunsDifference& difference) {
-  for (RunsDifference::Cause& cause : difference.causes) {
-    if (cause.first != first || cause.second != second) continue;
-    cause.ops.push_back(op);
+void AddCause(RunsDifference::Cause cause, const std::string& op, RunsDifference& difference) {
+  for (RunsDifference::Cause& other : difference.causes) {
+    if (other.first != cause.first || other.second != cause.second) continue;
+    other.ops.push_back(op);
     return;
   }
-  difference.causes.push_back({first, second, {op}});
+  cause.ops = {op};
+  difference.causes.push_back(std::move(cause));
 }
 
 absl::Status CompareRecordings(const std::string& first, const std::string& second,
@@ -179,7 +179,9 @@ absl::Status CompareRecordings(const std::string& first, const std::string& seco
     const auto key = std::pair(row.op, row.variant);
     const Common common(*op, x->answers.at(key), y->answers.at(key));
     if (common.first().empty()) continue;  // digests alone
-    AddCause(namer.Name(*op, common.first()), namer.Name(*op, common.second()), row.op, difference);
+    AddCause({namer.Name(*op, common.first()), namer.Name(*op, common.second()),
+              Explains(*op, op->model, common.first())},
+             row.op, difference);
   }
   SortByCause(difference);
   return absl::OkStatus();

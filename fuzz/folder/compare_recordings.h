@@ -13,7 +13,6 @@ absl::Status CompareRecordings(const std::string& first, const std::string& seco
                                RunsDifference& difference);
 
 // Adds the operation to the cause of both; the same cause again is one.
-void AddCause(const std::string& first, const std::string& second, const std::string& op,
-              RunsDifference& difference);
+void AddCause(RunsDifference::Cause cause, const std::string& op, RunsDifference& difference);
 
 }  // namespace mmadiff

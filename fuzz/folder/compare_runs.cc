@@ -167,7 +167,7 @@ class RunsComparer {
     Buckets("only in the second", y, x, row);
     Coverage(op, x, y);
     if (row.what.empty()) return;
-    AddCause(CauseOf(x), CauseOf(y), op, difference_);
+    AddCause({CauseOf(x), CauseOf(y), x.Agrees()}, op, difference_);
     difference_.answers.rows.push_back(std::move(row));
   }
 

@@ -25,7 +25,8 @@ struct RunsDifference {
   // its parameters ("fraction_bits=24"), or kNoChange.
   struct Cause {
     std::string first, second;
-    std::vector<std::string> ops;
+    bool first_agrees = false;  // the model gives those of the first side
+    std::vector<std::string> ops = {};
   };
   struct Reached {  // bins of the coverage that one side alone reached often enough
     std::string op;

@@ -14,7 +14,8 @@ namespace mmadiff {
 // Two rows that no case tells apart, by their indices.
 struct Indistinct {
   size_t x = 0, y = 0;
-  std::string why;
+  std::string why;          // for people
+  bool same_model = false;  // of all that was asked
 };
 
 struct Fingerprint {

@@ -322,25 +322,26 @@ class Identifier {
     return v;
   }
 
-  // Of two architectures that give all answers, why.
-  std::string WhyBoth(size_t x, size_t y) const {
-    std::string proof = kSameModel;
+  // Two architectures that give all answers, by their numbers.
+  Indistinct Both(size_t x, size_t y) const {
+    Indistinct both = {x, y, "the same model", true};
     for (size_t op = 0; op < ops_.size(); ++op) {
       if (!MayTell(op, x, y)) continue;
       const Row &r = rows_[x][op], &s = rows_[y][op];
       if (r.op != nullptr && s.op != nullptr) {
         if (const auto same = WhySame(r.op->model, s.op->model)) {
-          proof = ProofText(*same);
+          both = {x, y, ProofText(*same)};
           continue;
         }
       }
       const bool told = std::ranges::any_of(
           telling_, [&](const auto& entry) { return entry.first[PairOf(x, y)]; });
-      return told    ? "a higher --most may tell them apart"
-             : live_ ? "no case was found that tells them apart"
-                     : "no recorded case tells them apart";
+      return {x, y,
+              told    ? "a higher --most may tell them apart"
+              : live_ ? "no case was found that tells them apart"
+                      : "no recorded case tells them apart"};
     }
-    return proof;
+    return both;
   }
 
   size_t PairOf(size_t x, size_t y) const {
@@ -354,7 +355,9 @@ class Identifier {
         if (v.kind != ArchVerdict::kGives || w.kind != ArchVerdict::kGives) continue;
         const size_t i = std::ranges::find(archs_, v.arch) - archs_.begin();
         const size_t j = std::ranges::find(archs_, w.arch) - archs_.begin();
-        result_.indistinct.push_back({x, y, WhyBoth(i, j)});
+        Indistinct both = Both(i, j);
+        both.x = x, both.y = y;
+        result_.indistinct.push_back(std::move(both));
       }
     }
   }

@@ -44,8 +44,6 @@ struct ArchVerdict {
   size_t missed = 0;  // of Identification::recorded, if it gives all that were chosen
 };
 
-inline constexpr const char* kSameModel = "the same model";  // an Indistinct::why
-
 struct Identification {
   std::vector<AskedCase> asked;
   // Of architectures with a model of an instruction that was asked, in the order of the table.
