@@ -73,6 +73,19 @@ TEST(MeaningTest, ContentsOfOldFiles) {
   EXPECT_EQ(ContentsOfOld("07ab"), "07ab");
 }
 
+// A value that only begins like an old sentence is no old sentence.
+TEST(MeaningTest, FactsComeBack) {
+  const Identity identity = Identity()
+                                .Add("command", "contents xxh3 x")
+                                .Add("files", "contents xxh3 88184f")
+                                .Add("contents", "07ab");
+  StoredFacts facts;
+  Set(identity, facts);
+  const auto stored = Get(facts, "");
+  ASSERT_TRUE(stored.ok()) << stored.status();
+  EXPECT_EQ(Name(*stored), Name(identity));
+}
+
 TEST(MeaningTest, KindsOfDamage) {
   std::vector<std::string> names;
   for (int kind = 0; kind < kDamageKinds; ++kind) {

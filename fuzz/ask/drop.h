@@ -22,7 +22,7 @@ enum class DropCause : uint8_t {
   kCrashes,        // kUnavailable, twice
   kHangs,          // kDeadlineExceeded, twice
   kDoesNotRepeat,  // two answers to one input
-  kDeviceGone,     // after it the device could not be opened again; the second time for good
+  kDeviceGone,     // the device could not be opened again after it
 };
 
 struct Drop {
@@ -31,7 +31,7 @@ struct Drop {
   absl::Status status;      // the device's, for people
   KillingInput input = {};  // of kCrashes and kHangs
 };
-// What a device's error means that is its last word; nothing if it is lost, or was to stop.
+// What an error means that is not asked again; nothing if the device is lost or was told to stop.
 std::optional<Drop> DropOf(const Operation& op, const absl::Status& error);
 // Why a result, also one that was stored, is the last of its row; nothing if it is not.
 std::optional<DropCause> CauseOf(const SurveyResult& result);

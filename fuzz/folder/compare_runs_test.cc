@@ -74,10 +74,13 @@ TEST_F(CompareRunsTest, DamageIsNoDifference) {
   EXPECT_EQ(d.common, 4u);
 }
 
-// Nothing is proved by what was not compared.
+// Nothing is proved by what was not compared: the other side has a finding and no unit.
 TEST_F(CompareRunsTest, MismatchesAgainstNothingAreNoDifference) {
-  const std::string x = Attempt("x", {Unit(0, 0)}), y = Attempt("y", {Unit(1, 1)});
-  EXPECT_THAT(Compare(x, y).answers.rows, IsEmpty());
+  const std::string x = Attempt("x", {Unit(1, 1)}), y = Attempt("y", {});
+  FileBucket(y, "unexplained:made");
+  const RunsDifference d = Compare(x, y);
+  ASSERT_THAT(d.answers.rows, SizeIs(1));
+  EXPECT_THAT(d.answers.rows[0].what, ElementsAre(HasSubstr("bucket only in the second")));
 }
 
 TEST_F(CompareRunsTest, TheFirstLineNamesTheParameterOfTheRecordedDevice) {

@@ -17,7 +17,7 @@
 namespace mmadiff {
 namespace {
 
-// What is compared of a unit. What is large, a run has too many units for: of the sample it is read again.
+// A unit without what is large, its coverage, which is read again for the sample alone: a run has many units.
 UnitResult Slim(const UnitResult& unit) {
   UnitResult slim;
   slim.instruction = unit.instruction;

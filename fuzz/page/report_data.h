@@ -63,8 +63,7 @@ struct ReportOptions {
   uint64_t mutant_cases = 2000;      // at most
 };
 
-// Each unit is counted once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest or
-// a log that cannot be read.
+// Each unit is counted once. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console);
 
 }  // namespace mmadiff
