@@ -27,7 +27,7 @@ void ForEachDotProduct(const CaseStream& stream, const GenFlags& flags, Print pr
   }
 }
 
-void PrintLines(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
+void PrintCaseLines(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
   std::fputs(StreamHeader(*stream.op, lines).c_str(), stdout);
   TextHash hash;
   ForEachDotProduct(stream, flags, [&](const DotProductCase& dot) {
@@ -38,7 +38,7 @@ void PrintLines(const CaseStream& stream, const GenFlags& flags, uint64_t lines)
   std::printf("# operands: %s\n", hash.Take().c_str());
 }
 
-void PrintJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
+void PrintCaseJson(const CaseStream& stream, const GenFlags& flags, uint64_t lines) {
   JsonRows rows({{"instruction", stream.op->name},
                  {"strategy", flags.strategy},
                  {"generator_version", kGeneratorVersion},
@@ -61,7 +61,7 @@ void RunGen(const GenFlags& flags, const Globals& globals, Ending& ending) {
   if (__builtin_mul_overflow(flags.cases, (*op)->shape().d_words(), &lines)) {
     return ending.Say(Verdict::kUsage, "--cases: more lines than 2^64");
   }
-  (globals.json ? PrintJson : PrintLines)(stream, flags, lines);
+  (globals.json ? PrintCaseJson : PrintCaseLines)(stream, flags, lines);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr size_t kFew = 300;             // answers of a first search
 constexpr size_t kStructures = 4;        // of each family that are searched
 constexpr int kNear = 2;                 // of pairs: so far from a number
 constexpr size_t kAnswersOfPairs = 150;  // missed at most where pairs are tried
-constexpr size_t kAdded = 100;           // answers that a candidate misses, for its next round
+constexpr size_t kMissedAdded = 100;     // answers that a candidate misses, for its next round
 constexpr int kRefinements = 12;         // rounds of that
 constexpr int kOfFamily = 4;             // starts of each family
 constexpr size_t kLong = 6;              // that are searched to the end
@@ -252,7 +252,7 @@ Candidate Improve(const Operation& op, std::span<const Observed> answers, const 
   best.missed = every.Missed(WithAlgorithm(op, from.algorithm), all.size());
   for (int round = 0; round < kRefinements && best.missed > 0 && !stop(); ++round) {
     const Model model = WithAlgorithm(op, now.algorithm);
-    for (const size_t i : every.FirstMissed(model, kAdded)) few.push_back(all[i]);
+    for (const size_t i : every.FirstMissed(model, kMissedAdded)) few.push_back(all[i]);
     Judge judge(op, few);
     now.missed = judge.Missed(model, few.size());
     Downhill(op, judge, now, stop);

@@ -33,7 +33,7 @@ struct Asked {
   std::vector<Observed> observed;
 };
 
-std::vector<absl::string_view> ExponentSplit(const char* text) {
+std::vector<absl::string_view> SplitWords(const char* text) {
   return absl::StrSplit(text, ' ', absl::SkipEmpty());
 }
 
@@ -54,7 +54,7 @@ std::vector<DotProductCase> Choose(const Operation& op, const Question& q, const
   Batch tile;
   for (uint64_t index = 0; tried < kMostTried && !(chooser.done() && tried >= kPlain); ++index) {
     const int before = tried;
-    for (const absl::string_view input_class : ExponentSplit(q.classes)) {
+    for (const absl::string_view input_class : SplitWords(q.classes)) {
       if (!GenerateClass(op, input_class, index, tile)) continue;
       // A few of its dot products, over all rows and columns.
       const int64_t all = tile.dot_products(), count = std::min<int64_t>(all, 8);

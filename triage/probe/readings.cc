@@ -12,13 +12,13 @@
 namespace mmadiff {
 namespace {
 
-struct Asked {
+struct VectorDot {
   const Vector* vector;
   DotProductCase dot;
 };
 
-std::vector<Asked> AskedOf(const Question& question, const Operation& op) {
-  std::vector<Asked> all;
+std::vector<VectorDot> AskedOf(const Question& question, const Operation& op) {
+  std::vector<VectorDot> all;
   for (const Vector* v : VectorsOf(question)) {
     for (const std::string& operands : v->operands) {
       absl::StatusOr<DotProductCase> dot = DotProductOf(*v, operands, op);
@@ -36,9 +36,9 @@ bool HasReadings(const Question& question, const Operation& op) {
 
 absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
                                         const Question& question) {
-  const std::vector<Asked> all = AskedOf(question, op);
+  const std::vector<VectorDot> all = AskedOf(question, op);
   std::vector<DotProductCase> dots;
-  for (const Asked& asked : all) dots.push_back(asked.dot);
+  for (const VectorDot& asked : all) dots.push_back(asked.dot);
   const absl::StatusOr<std::vector<uint64_t>> d =
       device.Run(op, MakeDotProductBatch(op.shape(), dots));
   if (!d.ok()) return d.status();

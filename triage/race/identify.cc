@@ -16,10 +16,10 @@
 namespace mmadiff {
 namespace {
 
-constexpr uint64_t kGenerated = 256;  // dot products of a row
-constexpr size_t kMostRaces = 16;     // for pairs that no generated one tells apart
-constexpr size_t kMostChecked = 4;    // rows whose changes are to be refuted
-constexpr size_t kMostPool = 512;     // dot products of each of them
+constexpr uint64_t kGeneratedOfRow = 256;  // dot products of a row
+constexpr size_t kMostRaces = 16;          // for pairs that no generated one tells apart
+constexpr size_t kMostChecked = 4;         // rows whose changes are to be refuted
+constexpr size_t kMostPool = 512;          // dot products of each of them
 
 // What an architecture has of the name and the formats of an instruction.
 struct Row {
@@ -121,7 +121,7 @@ class Identifier {
       bool useful = false;
       ForOpenPairs(op, [&](size_t, size_t) { useful = true; });
       if (!useful) continue;
-      ForEachGenerated(*ops_[op], kGenerated, [&](const DotProductCase& dot) {
+      ForEachGenerated(*ops_[op], kGeneratedOfRow, [&](const DotProductCase& dot) {
         Consider({ops_[op], dot, {}});
         return false;
       });

@@ -9,7 +9,7 @@ namespace mmadiff {
 namespace {
 
 constexpr size_t kMostOfOperation = 1 << 14;
-constexpr int64_t kOfExecution = 8;
+constexpr int64_t kOfRecording = 8;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ absl::StatusOr<std::vector<PoolCase>> RecordedPool(const std::string& path,
     if (op == ops.size() || counts[op] >= kMostOfOperation) return absl::OkStatus();
     const absl::StatusOr<Batch> inputs = InputsOf(r);
     if (!inputs.ok()) return inputs.status();
-    const int64_t step = std::max<int64_t>(1, inputs->shape.d_words() / kOfExecution);
+    const int64_t step = std::max<int64_t>(1, inputs->shape.d_words() / kOfRecording);
     for (int64_t i = 0; i < inputs->dot_products() && counts[op] < kMostOfOperation; i += step) {
       pool.push_back({r.op, Extract(*inputs, i), r.d[i]});
       ++counts[op];
