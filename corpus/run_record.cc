@@ -20,8 +20,8 @@ constexpr char kHeader[] =
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
 
-// The header of the first manifests. Never change it: every run's id is a hash that begins with it.
-constexpr char kCanonicalHeader[] =
+// The header of the first manifests. Never change it: the ids of their runs are hashes that begin with it.
+constexpr char kOldHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
     "# proto-file: proto/run.proto\n"
     "# proto-message: mmadiff.proto.Manifest\n\n";
@@ -97,8 +97,12 @@ std::string CanonicalManifest(const RunManifest& manifest) {
     i.earlier_cases.clear();
   }
   proto::Manifest message = ToProto(first);
+  if (!manifest.id_of_text) {
+    Set(manifest.device_identity, *message.mutable_identity());
+    return FormatTextProto(message);
+  }
   message.set_device_identity(Name(manifest.device_identity));
-  return Seal(kCanonicalHeader + FormatTextProto(message));
+  return Seal(kOldHeader + FormatTextProto(message));
 }
 
 RunId RunIdOf(const RunManifest& manifest) {
@@ -152,6 +156,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
                                               "ascend to below cases are expected"));
     }
   }
+  if (message.run() == FormatRunId(RunIdOf(manifest))) return manifest;
+  manifest.id_of_text = true;
   if (!message.run().empty() && message.run() != FormatRunId(RunIdOf(manifest))) {
     return absl::DataLossError(
         absl::StrCat(where, ": its facts are not those of run ", message.run()));

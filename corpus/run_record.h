@@ -57,6 +57,8 @@ struct RunManifest {
   Identity device_identity;
   std::vector<Instruction> instructions;
   uint64_t shard = 0, shards = 1;  // the run has the units u with u % shards == shard
+  bool id_of_text =
+      false;  // stored by a version whose ids hashed the header of the file and the device's name
 
   friend bool operator==(const RunManifest&, const RunManifest&) = default;
 };
@@ -97,8 +99,8 @@ struct UnitResult {
 
 // With a checksum as its last line.
 std::string FormatManifest(const RunManifest& manifest);
-// The bytes whose hashes name a run: its facts in the form of the first manifests, as they were before cases were raised.
-// The same for equal facts in all versions of this program.
+// The bytes whose hashes name a run: its facts as they were before cases were raised. The same for equal facts in all
+// versions of this program.
 std::string CanonicalManifest(const RunManifest& manifest);
 // What the blocks of the run's logs name: XXH3-128 of CanonicalManifest().
 RunId RunIdOf(const RunManifest& manifest);

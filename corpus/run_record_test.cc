@@ -11,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 RunManifest SomeManifest() {
   return {.tool_version = "0.1.0",
@@ -123,6 +124,23 @@ TEST(Manifest, EveryFactIsInTheRunId) {
   other = SomeManifest();
   other.seed ^= 1;
   EXPECT_FALSE(RunIdOf(other) == RunIdOf(SomeManifest()));
+}
+
+TEST(Manifest, IdsAreOfFactsButThoseOfEarlierVersions) {
+  RunManifest run = SomeManifest();
+  const char* const name = "NVIDIA A100, driver";  // as Name() says it
+  EXPECT_THAT(Name(run.device_identity), HasSubstr(name));
+  EXPECT_THAT(CanonicalManifest(run), AllOf(Not(HasSubstr(name)), Not(HasSubstr("#"))));
+  run.id_of_text = true;
+  EXPECT_THAT(CanonicalManifest(run), HasSubstr(name));
+  EXPECT_FALSE(RunIdOf(run) == RunIdOf(SomeManifest()));
+  const std::string text = FormatManifest(run);
+  EXPECT_EQ(*ParseManifest(text, "m.txtpb"), run);
+  const std::string without =
+      Seal(absl::StrReplaceAll(std::string(*Unseal(text, "m.txtpb")),
+                               {{absl::StrCat("run: \"", FormatRunId(RunIdOf(run)), "\"\n"), ""}}));
+  EXPECT_NE(text, without);
+  EXPECT_EQ(*ParseManifest(without, "m.txtpb"), run);
 }
 
 TEST(Manifest, DifferenceIsEmptyForTheSameRun) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 
 #include "absl/strings/numbers.h"
@@ -82,11 +83,17 @@ absl::StatusOr<std::vector<const Operation*>> SupportedOperations(const RunFlags
       " instructions that --instr=", absl::StrJoin(flags.instr, ","), " names; ", missing));
 }
 
-// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again.
-std::string DefaultWorkdir(const RunManifest& manifest) {
-  const std::string text = CanonicalManifest(manifest);
-  const uint64_t hash = XXH3_64bits(text.data(), text.size());
-  return absl::StrCat("mmadiff-runs/", absl::Hex(hash, absl::kZeroPad16));
+// mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, also one of an earlier version.
+std::string DefaultWorkdir(RunManifest manifest) {
+  const auto folder = [&manifest] {
+    const std::string text = CanonicalManifest(manifest);
+    const uint64_t hash = XXH3_64bits(text.data(), text.size());
+    return absl::StrCat("mmadiff-runs/", absl::Hex(hash, absl::kZeroPad16));
+  };
+  const std::string now = folder();
+  manifest.id_of_text = true;
+  const std::string earlier = folder();
+  return std::filesystem::exists(earlier) ? earlier : now;
 }
 
 // `faulty:` with a change that no input shows would look like a clean pass.
