@@ -54,20 +54,20 @@ bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed) {
          });
 }
 
-absl::Status ReadFiled(RunFolder& folder) {
-  const std::string& path = folder.path;
-  const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(path));
-  if (distrusted.ok()) folder.distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());
-  if (!distrusted.ok() && !absl::IsNotFound(distrusted.status())) return distrusted.status();
+namespace {
 
+absl::Status ReadFindings(RunFolder& folder) {
+  const std::string path = folder.path + "/findings";
   std::error_code ignored;
-  if (!std::filesystem::exists(path + "/findings", ignored)) {
-    if (std::filesystem::is_symlink(path + "/findings", ignored)) {
-      folder.warnings.push_back(path + "/findings: leads nowhere; is its disk mounted?");
+  if (!std::filesystem::exists(path, ignored)) {
+    folder.all_findings = !std::filesystem::is_symlink(path, ignored);
+    if (!folder.all_findings) {
+      folder.warnings.push_back(path + ": leads nowhere; is its disk mounted?");
     }
     return absl::OkStatus();
   }
-  absl::StatusOr<CasesBelow> below = ReadCases(path + "/findings");
+  absl::StatusOr<CasesBelow> below = ReadCases(path);
+  folder.all_findings = below.ok() && below->damaged.empty();
   if (!below.ok()) return below.status();
   folder.findings = std::move(below->cases);
   std::ranges::move(below->damaged, std::back_inserter(folder.warnings));
@@ -77,6 +77,18 @@ absl::Status ReadFiled(RunFolder& folder) {
     return true;
   });
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ReadFiled(RunFolder& folder) {
+  absl::Status read = ReadFindings(folder);
+  const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(folder.path));
+  if (distrusted.ok()) folder.distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());
+  if (distrusted.ok() || absl::IsNotFound(distrusted.status())) return read;
+  if (read.ok()) return distrusted.status();
+  folder.warnings.emplace_back(distrusted.status().message());
+  return read;
 }
 
 }  // namespace mmadiff

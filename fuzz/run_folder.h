@@ -18,6 +18,7 @@ struct RunFolder {
   RunManifest manifest;
   StoredUnits stored;
   std::vector<FiledCase> findings;      // of findings/, in the order of their paths
+  bool all_findings = true;             // each file of findings/ could be read
   std::vector<std::string> distrusted;  // "OPERATION: why"
   std::vector<std::string> warnings;    // damage, of logs and of findings; the good was read
 };
@@ -32,7 +33,7 @@ bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
 // `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, and findings of another run,
-// are added to the warnings.
+// are added to the warnings. An error of one leaves the other read.
 absl::Status ReadFiled(RunFolder& folder);
 
 }  // namespace mmadiff

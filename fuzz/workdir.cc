@@ -266,7 +266,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   absl::Status read = ReadLines(DistrustedPath(folder), workdir->distrusted);
   std::vector<std::string> merged;
   if (read.ok()) read = ReadLines(HardwarePath(folder), merged);
-  if (!read.ok()) return read;
+  if (!read.ok()) return absl::AbortedError(read.message());  // nothing was to be written
   workdir->hardware = workdir->stored.hardware;
   for (const std::string& line : merged) workdir->hardware.push_back(HardwareOfLine(line));
   auto log = UnitLog::Create(folder, RunIdOf(manifest));

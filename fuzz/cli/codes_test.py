@@ -76,6 +76,7 @@ verify 3 nothing | mmadiff verify limit
 verify 3 the model's | see fuzz/folder/recheck_test.cc: AUnitWithConsistentlyChangedDigestsIsFound
 verify 3 the device failed | mmadiff verify clean2 --device='exec:exit 1'
 verify 4 no such | mmadiff verify clean2 --device=cuda:0
+verify 4 no such | mmadiff verify clean2 --device=exec:/no/such
 verify 5 damaged | cp clean2/units-*.log torn; echo >>torn/units-7.log; LIE=x mmadiff verify torn
 verify 6 results | LIE=x mmadiff verify clean2 >/dev/full
 verify 75 a signal | run $SAME --instr=$M --cases=9000 --workdir=long; signalled mmadiff verify long --device='exec:sleep 1000'

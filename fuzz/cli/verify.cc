@@ -101,12 +101,15 @@ void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Cons
             Ending& ending) {
   for (const std::string& what : outcome.damage) ending.Say(Verdict::kHarmed, what);
   SayDropped(outcome.failed, !outcome.done.empty(), ending);
-  if (!outcome.device.ok()) console.Warn(outcome.device.message());
+  if (!outcome.device.ok()) ending.Say(Verdict::kEarly, std::string(outcome.device.message()));
+  const bool dropped = !outcome.failed.empty() || !outcome.device.ok();
+  if (outcome.stopped_by || (outcome.done.size() < outcome.sampled && !dropped)) {
+    ending.Say(Verdict::kEarly);
+  }
   if (outcome.stopped_by) {
     console.Warn(absl::StrCat("stopped early (", Name(outcome.stopped_by),
                               "); the same command line begins again"));
   }
-  if (outcome.done.size() < outcome.sampled) ending.Say(Verdict::kEarly);
   if (model > 0) {
     ending.Say(Verdict::kBroken,
                "the model gives other digests than stored: this program or a machine on which it "

@@ -163,8 +163,9 @@ class RunsComparer {
     if (others > 0) {
       row.what.push_back(absl::StrCat("other answers in ", others, " of ", common, " units"));
     }
-    Buckets("only in the first", x, y, row);
-    Buckets("only in the second", y, x, row);
+    // What cannot be read may be the same bucket.
+    if (y_.status.folder.all_findings) Buckets("only in the first", x, y, row);
+    if (x_.status.folder.all_findings) Buckets("only in the second", y, x, row);
     Coverage(op, x, y);
     if (row.what.empty()) return;
     AddCause({CauseOf(x), CauseOf(y), x.Agrees()}, op, difference_);

@@ -216,6 +216,21 @@ TEST_F(CompareRunsTest, ARowWhoseCommonAnswersAreEqualDoesNotCountThem) {
   EXPECT_THAT(text, testing::Not(HasSubstr("common answers differ")));
 }
 
+TEST_F(CompareRunsTest, FindingsThatCannotBeReadAreNoDifference) {
+  const std::string first = Attempt("x", Clean()), second = Attempt("y", Clean());
+  FileBucket(second, "rounded:output_subnormals=flush");
+  ASSERT_THAT(Compare(first, second).answers.rows, SizeIs(1));
+  std::filesystem::create_directory(first +
+                                    "/distrusted.txt");  // of which the findings know nothing
+  ASSERT_THAT(Compare(first, second).answers.rows, SizeIs(1));
+  ASSERT_THAT(Compare(second, first).answers.rows, SizeIs(1));
+  std::ofstream(first + "/findings") << "no folder";
+  for (const RunsDifference& d : {Compare(first, second), Compare(second, first)}) {
+    EXPECT_THAT(d.answers.rows, IsEmpty());
+    EXPECT_THAT(d.damage, SizeIs(2));  // and distrusted.txt
+  }
+}
+
 TEST_F(CompareRunsTest, WhatIsFixedIsNoDifference) {
   const std::string second = Attempt("y", Clean());
   File(second, 1, 2, FindingState::kFixed);
