@@ -151,6 +151,7 @@ class Dispatcher {
     if (!result.begun) {
       drop.cause = DropCause::kDeviceGone;
     } else if (!absl::IsDataLoss(result.status)) {
+      if (!worker.Lives(result.task, [this] { return MustEnd(); }) && !Ended()) return;  // lost
       const auto kills = [&](const KillingInput& input) {
         return !Ended() && worker.Kills(result.task, input, [this] { return MustEnd(); });
       };

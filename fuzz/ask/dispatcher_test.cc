@@ -269,6 +269,7 @@ class MortalWorker : public ScriptedWorker {
   }
   bool restarts() const override { return true; }
   void Restart() override { ++started; }
+  bool Lives(const Task&, absl::FunctionRef<bool()>) override { return lives; }
   KillingInput last_asked() const override {
     std::vector<std::string> lines;
     for (int i = 0; i < 11; ++i) lines.push_back(std::to_string(i));
@@ -283,6 +284,7 @@ class MortalWorker : public ScriptedWorker {
   std::vector<bool> alone;
   std::string killing = "7";  // line
   bool gone = false;          // it does not open
+  bool lives = true;
   int started = 0, tried = 0;
 };
 
@@ -293,6 +295,7 @@ class RetryTest : public DispatcherTest {
     for (int t = 0; t < threads; ++t) {
       auto own = std::make_unique<MortalWorker>(script_);
       worker_ = own.get();
+      worker_->lives = lives_;
       workers_.push_back(std::move(own));
     }
     DispatchOptions options;
@@ -310,6 +313,7 @@ class RetryTest : public DispatcherTest {
 
   Script script_;
   int failed_ = 0;
+  bool lives_ = true;
   MortalWorker* worker_ = nullptr;  // the last
   std::vector<std::unique_ptr<Worker>> workers_;
 };
@@ -363,6 +367,21 @@ TEST_F(RetryTest, WhatFailsTwiceIsDroppedWithItsCauseAndItsInput) {
       EXPECT_EQ(drop.input, (KillingInput{KillingInput::kLines, "7", 1, true, true}));
       EXPECT_EQ(Name(drop.input), "7");
     }
+  }
+}
+
+TEST_F(RetryTest, ADeviceThatAnswersNothingAfterTheSecondTimeIsLost) {
+  lives_ = false;
+  for (const absl::Status& status : kOnceOrTwice) {
+    Units agenda(3);
+    failed_ = 0;
+    FailTimes(2, status);
+    const DispatchOutcome outcome = RunMortal(agenda);
+    const bool garbled = absl::IsDataLoss(status);
+    EXPECT_EQ(outcome.drops.size(), garbled ? 1 : 0);
+    EXPECT_EQ(outcome.device, garbled ? absl::OkStatus() : status);
+    EXPECT_EQ(outcome.stopped_by.kind, garbled ? StopCause::kNone : StopCause::kDeviceLost);
+    EXPECT_EQ(worker_->tried, 0);
   }
 }
 

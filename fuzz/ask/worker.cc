@@ -11,6 +11,17 @@ TaskResult EngineWorker::Do(Task task, absl::FunctionRef<bool()> stop) {
   return result;
 }
 
+bool EngineWorker::Lives(const Task& task, absl::FunctionRef<bool()> stop) {
+  const Operation& op = task.op();
+  Batch zeros;
+  zeros.Resize(DotProductShape(op.shape()), 1);
+  Device& device = engine_.device();
+  device.StopWhen(stop);
+  const bool lives = device.Run(op, zeros).ok();
+  device.StopWhen(nullptr);
+  return lives;
+}
+
 Hardware EngineWorker::hardware() const {
   return asked_ ? engine_.device().hardware() : Hardware();
 }

@@ -27,6 +27,9 @@ class Worker {
   // Whether Restart() starts a fresh process. Else there is no second time.
   virtual bool restarts() const { return false; }
   virtual void Restart() {}
+  // Whether the device, started afresh, answers one dot product of zeros of the task's operation: else it is lost, whatever
+  // the task asked.
+  virtual bool Lives(const Task&, absl::FunctionRef<bool()> /*stop*/) { return true; }
   // What the device was asked last in a task that is `alone`.
   virtual KillingInput last_asked() const { return {}; }
   // Whether the device dies or hangs on the input, asked alone in a fresh process; `died`: the task
@@ -45,6 +48,8 @@ class EngineWorker : public Worker {
   Engine& engine() const { return engine_; }
   TaskResult Do(Task task, absl::FunctionRef<bool()> stop) override;
   Hardware hardware() const override;
+  bool restarts() const override { return engine_.device().StartsAnew(); }
+  bool Lives(const Task& task, absl::FunctionRef<bool()> stop) override;
 
  private:
   const std::unique_ptr<Engine> owned_;

@@ -155,6 +155,15 @@ device 4 /no/such/program; warns 'check the path'
 device 4 ./not_executable; warns 'check its permissions'
 device 4 './not_executable | cat; exit 126'
 device 3 'exit 1'; device 3 'cat >/dev/null; exit 3'; device 75 'kill -9 $$'
+# It dies of some inputs of one instruction: the others go on, and the next attempt has only that one to ask.
+dies="in=\$(cat); case \$MMADIFF_INSTRUCTION:\$in in $fma:*7f800000*) kill -9 \$\$ ;; esac
+  printf '%s\\n' \"\$in\" | '$m' eval \$MMADIFF_INSTRUCTION"
+both=--instr=$fma,x86/vdpbf16ps
+for attempt in 1 2; do
+  expect 3 run $both --cases=500 --threads=$attempt --device="exec:$dies" --workdir=dies; says ' 500          8000 '; says 'dropped:  x86/vfmadd231ss'
+done
+expect 3 probe --question=nan $both --device="exec:$dies"; warns ' again; traps on '; says 'nan_rule=propagate: agrees'
+expect 3 record dies.log $both --cases=500 --device="exec:$dies"; expect 0 replay dies.log
 # It answers eight times and no more: lost. A signal: what was answered is printed.
 eight="echo >>asked; [ \$(wc -l <asked) -le 8 ] && exec '$m' eval \$MMADIFF_INSTRUCTION"
 expect 75 probe --all --instr=$fma --device="exec:$eight; exit 1"; says 'stat::agree: 1'; rm asked
