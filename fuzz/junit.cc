@@ -22,7 +22,7 @@ std::string JUnit(const std::string& verb, std::span<const TestResult> test_resu
     absl::StrAppend(&cases, "  <testcase classname=\"mmadiff.", verb, "\" name=\"", Escape(v.name),
                     "\"");
     v.failure.empty() ? absl::StrAppend(&cases, "/>\n")
-                      : absl::StrAppend(&cases, "><failure message=\"mismatch\">",
+                      : absl::StrAppend(&cases, "><failure message=\"", Escape(v.kind), "\">",
                                         Escape(v.failure), "</failure></testcase>\n");
   }
   return absl::StrCat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"mmadiff ",

@@ -8,7 +8,8 @@ namespace mmadiff {
 
 struct TestResult {
   std::string name;
-  std::string failure;  // empty: equal
+  std::string failure;            // empty: equal
+  std::string kind = "mismatch";  // of failure, a word
 };
 
 std::string JUnit(const std::string& verb, std::span<const TestResult> test_results);

@@ -274,17 +274,20 @@ std::string JUnitPage(const ReportData& data) {
   std::vector<TestResult> results;
   for (const ReportRun& run : data.runs) {
     for (const RunReportRow& row : run.rows) {
-      const bool fails = row.state == RunReportRow::kDiffers ||
-                         row.state == RunReportRow::kUnrepeated || row.total.dot_products == 0;
+      const bool asked = row.total.dot_products > 0;
+      const bool fails =
+          !asked || row.state == RunReportRow::kDiffers || row.state == RunReportRow::kUnrepeated;
+      const std::string counts = asked ? absl::StrCat(row.total.mismatches, " of ",
+                                                      row.total.dot_products, " words differ: ")
+                                       : "";
       results.push_back({absl::StrCat(run.manifest.device, " ", row.instruction),
-                         fails ? absl::StrCat(row.total.mismatches, " of ", row.total.dot_products,
-                                              " words differ: ", Sentence(row))
-                               : ""});
+                         fails ? counts + Sentence(row) : "", NameOf(row.state)});
     }
     const bool whole = run.endless || run.units == run.planned_units;
     const bool trusted = run.distrusted.empty() && run.damage.empty();
     results.push_back({run.manifest.device + " whole run",
-                       whole && trusted && run.seen.size() == run.shards ? "" : Sentence(run)});
+                       whole && trusted && run.seen.size() == run.shards ? "" : Sentence(run),
+                       trusted ? "incomplete" : "damaged"});
   }
   return JUnit("report", results);
 }
