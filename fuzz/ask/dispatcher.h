@@ -10,7 +10,9 @@
 //   kCancelled          a signal or the limit ends the work the same
 //   any other           dropped (kFails)                    the same
 //
-// A device that crashes or hangs for the second time and then on zeros too (Worker::Lives) is lost, which ends the work. A self-test that fails is kSelfTest. Answers of a survey that mean a drop are those of CauseOf().
+// A device that crashes or hangs for the second time, and then on zeros too (Worker::Lives), is lost,
+// which ends the work. A self-test that fails is kSelfTest. Answers of a survey that mean a drop are
+// those of CauseOf().
 // A worker that cannot start afresh has no second time: kDataLoss drops the row at once, and
 // kUnavailable and kDeadlineExceeded lose the device, which ends the work. Several questions are
 // split before the second time. A device that does not open is tried `open_tries` times; then it is

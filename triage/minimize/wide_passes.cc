@@ -283,7 +283,7 @@ void NearlyCancelling(const Model& m, const DotProductCase&, Offer offer) {
       if (std::abs(e) > kMostDistance) break;
       for (unsigned signs = 0; signs < 4; ++signs) {
         const bool negative = signs & 1;
-        if (PutPowerProduct(m, 0, negative, 0, dot) && PutPower(m, 1, !negative, 0, dot) &&
+        if (PutPowerProduct(m, 0, negative, 0, dot) && PutPowerProduct(m, 1, !negative, 0, dot) &&
             Put(m, 2, {Class::kFinite, !negative, -1, ones}, dot) &&
             EncodePowerOfTwo(m.c, signs & 2, e, &dot.c) && offer(dot)) {
           return;
@@ -315,7 +315,8 @@ void TwoProductsAlone(const Model& m, const DotProductCase& current, Offer offer
     for (int d = 0; d <= total; ++d) {
       for (unsigned signs = 0; signs < 16; ++signs) {
         const int x = signs & 4 ? -d : d, y = signs & 8 ? d - total : total - d;
-        if (!PutPowerProduct(m, first, signs & 1, 0, dot) || !PutPower(m, last, signs & 2, 0, dot))
+        if (!PutPowerProduct(m, first, signs & 1, 0, dot) ||
+            !PutPowerProduct(m, last, signs & 2, 0, dot))
           continue;
         if (SetTermExponent(m, first, x, dot) && SetTermExponent(m, last, y, dot) && offer(dot)) {
           return;
@@ -345,7 +346,7 @@ void TwoProductsHere(const Model& m, const DotProductCase& current, Offer offer)
   for (const int e : exponents) {
     for (int gap = 0; gap <= kMostGap && e - gap >= lowest; ++gap) {
       for (unsigned signs = 0; signs < 4; ++signs) {
-        if (PutPowerProduct(m, 0, signs & 1, 0, dot) && PutPower(m, 1, signs & 2, 0, dot) &&
+        if (PutPowerProduct(m, 0, signs & 1, 0, dot) && PutPowerProduct(m, 1, signs & 2, 0, dot) &&
             SetTermExponent(m, 0, e, dot) && SetTermExponent(m, 1, e - gap, dot) && offer(dot)) {
           return;
         }
@@ -364,8 +365,8 @@ void TwoProducts(const Model& m, const DotProductCase& current, Offer offer) {
   const auto try_signs = [&](int fixed, int varied, int e, int addend_exponent) {
     for (unsigned signs = 0; signs < 8; ++signs) {
       if (EncodePowerOfTwo(m.c, signs & 1, addend_exponent, &dot.c) &&
-          PutPowerProduct(m, fixed, signs & 2, 0, dot) && PutPower(m, varied, signs & 4, e, dot) &&
-          offer(dot)) {
+          PutPowerProduct(m, fixed, signs & 2, 0, dot) &&
+          PutPowerProduct(m, varied, signs & 4, e, dot) && offer(dot)) {
         return true;
       }
     }
@@ -388,7 +389,8 @@ void TwoProductsOneBit(const Model& m, const DotProductCase& current, Offer offe
   for (const int e : TermExponents(m, m.k)) {
     for (const uint64_t fraction : SimplerFractions(m.c, 1)) {
       for (unsigned signs = 0; signs < 8; ++signs) {
-        if (PutPowerProduct(m, first, signs & 1, 0, dot) && PutPower(m, last, signs & 2, 0, dot) &&
+        if (PutPowerProduct(m, first, signs & 1, 0, dot) &&
+            PutPowerProduct(m, last, signs & 2, 0, dot) &&
             EncodeValue(m.c, {Class::kFinite, (signs & 4) != 0, e, fraction}, &dot.c) &&
             offer(dot)) {
           return;
