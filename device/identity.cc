@@ -71,4 +71,12 @@ std::string Name(const Identity& identity) {
   return name;
 }
 
+bool operator==(const Identity& a, const Identity& b) {
+  const auto named = [](const Identity& i) { return i.empty() || i.facts[0].key == &kKeys[0]; };
+  if (named(a) || named(b)) return Name(a) == Name(b);
+  return std::ranges::equal(a.facts, b.facts, [](const Identity::Fact& x, const Identity::Fact& y) {
+    return x.key == y.key && x.value == y.value;
+  });
+}
+
 }  // namespace mmadiff

@@ -34,11 +34,11 @@ std::span<const IdentityKey> IdentityKeys();
 // nullptr: none has this name.
 const IdentityKey* FindIdentityKey(std::string_view key);
 
-// "simulator, model version 4, with fraction_bits=24". The ids of runs are hashes of these names, and files of before
-// facts were stored have nothing else, so none may ever change.
+// "simulator, model version 4, with fraction_bits=24". Files from before facts were stored have nothing else, so none may
+// ever change.
 std::string Name(const Identity& identity);
 
-// Equal names: of an older file nothing else is known.
-inline bool operator==(const Identity& a, const Identity& b) { return Name(a) == Name(b); }
+// Equal facts in the same order; equal names where one is Named().
+bool operator==(const Identity& a, const Identity& b);
 
 }  // namespace mmadiff

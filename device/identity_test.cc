@@ -7,7 +7,7 @@
 namespace mmadiff {
 namespace {
 
-// Names of devices as they were when runs were first stored. None may change: run ids are hashes of them.
+// Names of devices as they were when runs were first stored. Runs of earlier versions have ids that are hashes of them.
 TEST(Identity, NamesNeverChange) {
   EXPECT_EQ(Name(Identity().Add("model_version", "4").Add("fault", "fraction_bits=24")),
             "simulator, model version 4, with fraction_bits=24");
@@ -72,6 +72,16 @@ TEST(Identity, EqualsItsName) {
   const Identity device = Identity().Add("model_version", "4").Add("fault", "none=0");
   EXPECT_EQ(device, Identity::Named("simulator, model version 4, with none=0"));
   EXPECT_FALSE(device == Identity::Named("simulator, model version 4, with none=1"));
+}
+
+// A value that holds the words of another fact does not become it.
+TEST(Identity, DiffersWhereOnlyFactsDo) {
+  const Identity facts = Identity().Add("hardware", "GPU").Add("target", "sm_90");
+  const Identity one = Identity().Add("hardware", "GPU, sm_90");
+  EXPECT_EQ(Name(facts), Name(one));
+  EXPECT_FALSE(facts == one);
+  EXPECT_EQ(facts, Identity().Add("hardware", "GPU").Add("target", "sm_90"));
+  EXPECT_FALSE(facts == Identity().Add("hardware", "GPU"));
 }
 
 TEST(Identity, HasNoControlCharactersOrEmptyFacts) {
