@@ -9,6 +9,7 @@
 #include "fuzz/json_text.h"
 #include "fuzz/junit.h"
 #include "fuzz/progress.h"
+#include "fuzz/report/run_text.h"
 
 namespace mmadiff {
 namespace {
@@ -16,12 +17,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 40;  // of Markdown that agree
-
-const char* NameOf(RunReportRow::State state) {
-  constexpr const char* kNames[] = {"differs",    "flaky",   "dropped",
-                                    "incomplete", "nothing", "agrees"};
-  return kNames[state];
-}
 
 std::string Cell(absl::string_view text) {
   return absl::StrReplaceAll(PlainLine(text), {{"|", "\\|"}});
@@ -118,42 +113,20 @@ void AddRun(const ReportRun& run, std::string& page) {
   }
 }
 
-Json JsonOf(const RunReportRow& row) {
-  return {{"name", row.instruction},
-          {"kind", NameOf(row.state)},
-          {"cases", row.total.cases},
-          {"planned_cases", row.planned_cases},
-          {"dot_products", row.total.dot_products},
-          {"mismatches", row.total.mismatches},
-          {"bound", row.bound},
-          {"seconds", row.total.seconds},
-          {"verdict", Sentence(row)},
-          {"finished", row.finished},
-          {"emulated", row.emulated},
-          {"evidence", row.Grade()},
-          {"empty_classes", row.empty_classes},
-          {"missing_bins", row.thin_bins},
-          {"counts", row.total.counts}};
-}
-
 Json JsonOf(const ReportFinding& f) {
   Json stages = Json::array();
   for (const StageLine& line : f.stages) {
     stages.push_back({{"cells", line.cells}, {"differs_first", line.parts}});
   }
-  return {{"instruction", f.finding.op},
-          {"bucket", Name(f.finding.bucket)},
-          {"first_case", f.finding.case_name},
-          {"flaky", f.finding.flaky()},
-          {"state", Name(f.finding.state)},
-          {"path", f.finding.path},
-          {"beside", f.finding.beside},
-          {"minimal", f.minimal},
-          {"difference", f.difference},
-          {"diagnosis", f.diagnosis},
-          {"columns", f.columns},
-          {"stages", stages},
-          {"command", f.command}};
+  Json json = JsonOf(f.finding);
+  json.update({{"state", Name(f.finding.state)},
+               {"minimal", f.minimal},
+               {"difference", f.difference},
+               {"diagnosis", f.diagnosis},
+               {"columns", f.columns},
+               {"stages", stages},
+               {"command", f.command}});
+  return json;
 }
 
 Json JsonOf(const Cross& cross) {
@@ -177,7 +150,10 @@ Json JsonOf(const ReportRun& run) {
   const RunManifest& m = run.manifest;
   Json rows = Json::array(), findings = Json::array(), coverage = Json::array(),
        rates = Json::array(), ulps = Json::array(), survivors = Json::array();
-  for (const RunReportRow& row : run.rows) rows.push_back(JsonOf(row));
+  for (const RunReportRow& row : run.rows) {
+    rows.push_back(JsonOf(row));
+    rows.back()["missing_bins"] = row.thin_bins;  // as it was called
+  }
   for (const ReportFinding& f : run.explained) findings.push_back(JsonOf(f));
   for (const Cross& cross : run.crosses) coverage.push_back(JsonOf(cross));
   for (size_t i = 0; i < run.rate.machines.size(); ++i) {
@@ -259,10 +235,10 @@ std::string CsvPage(const ReportData& data) {
           &page,
           absl::StrJoin(
               {Field(run.manifest.device), Field(Name(run.manifest.device_identity)),
-               Field(row.instruction), std::string(NameOf(row.state)),
-               absl::StrCat(row.total.cases), absl::StrCat(row.planned_cases),
-               absl::StrCat(row.total.dot_products), absl::StrCat(row.total.mismatches),
-               absl::StrFormat("%.3g", row.bound), Field(row.Grade()), Field(Sentence(row))},
+               Field(row.instruction), std::string(Name(row.state)), absl::StrCat(row.total.cases),
+               absl::StrCat(row.planned_cases), absl::StrCat(row.total.dot_products),
+               absl::StrCat(row.total.mismatches), absl::StrFormat("%.3g", row.bound),
+               Field(row.Grade()), Field(Sentence(row))},
               ","),
           "\n");
     }
@@ -281,7 +257,7 @@ std::string JUnitPage(const ReportData& data) {
                                                       row.total.dot_products, " words differ: ")
                                        : "";
       results.push_back({absl::StrCat(run.manifest.device, " ", row.instruction),
-                         fails ? counts + Sentence(row) : "", NameOf(row.state)});
+                         fails ? counts + Sentence(row) : "", Name(row.state)});
     }
     const bool whole = run.endless || run.units == run.planned_units;
     const bool trusted = run.distrusted.empty() && run.damage.empty();

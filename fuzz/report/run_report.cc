@@ -42,6 +42,12 @@ std::vector<std::string> EmptyClasses(const std::string& strategy, const RunRepo
 
 }  // namespace
 
+const char* Name(RunReportRow::State state) {
+  constexpr const char* kNames[] = {"differs",    "flaky",   "dropped",
+                                    "incomplete", "nothing", "agrees"};
+  return kNames[state];
+}
+
 const char* RunReportRow::Grade() const {
   return op == nullptr ? "" : Name(op->numerics->evidence.grade);
 }
@@ -269,6 +275,7 @@ void RunReportBuilder::AddCoverage(RunReportRow& row) {
     row.total.coverage.clear();
   }
   row.total.coverage.resize(bins.size());
+  if (row.total.mismatches > 0 || !row.dropped.ok()) return;
   for (const size_t i : ThinBins(bins, row.total.coverage)) row.thin_bins.push_back(bins[i].name());
 }
 

@@ -40,12 +40,14 @@ struct RunReportRow {
   uint64_t process_dot_products = 0;
   std::string planted;  // the fault that the self-test planted, and when it was found
   std::vector<std::string> empty_classes;  // of inputs that no case had
-  std::vector<std::string> thin_bins;      // of coverage, reached less often than they must be
+  // Of coverage, reached less often than they must be; of none where answers differ.
+  std::vector<std::string> thin_bins;
 
   bool IsFilled() const { return empty_classes.empty() && thin_bins.empty(); }
   // The evidence for its model; "" if this version has none.
   const char* Grade() const;
 };
+const char* Name(RunReportRow::State state);  // "differs", "flaky", ...
 // "rate < 3.0e-07, model published, incomplete". `narrow`: in fewer words,
 // where a column has a title.
 std::string Sentence(const RunReportRow& row, bool narrow = false);

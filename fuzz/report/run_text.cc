@@ -150,17 +150,11 @@ void AddDifferences(const RunReport& report, const std::string& folder, const Te
   }
 }
 
-nlohmann::ordered_json JsonOf(const Finding& f) {
-  return {{"instruction", f.op},
-          {"bucket", Name(f.bucket)},
-          {"first_case", f.case_name},
-          {"cases", f.cases},
-          {"flaky", f.flaky()},
-          {"path", f.path},
-          {"beside", f.beside},
-          {"diagnosis", f.diagnosis},
-          {"replaces", NamesOf(f.replaces)},
-          {"parameters", ParametersJson(f.bucket.changes)}};
+nlohmann::ordered_json JsonOfAttempt(const Finding& f) {
+  nlohmann::ordered_json json = JsonOf(f);
+  json["cases"] = f.cases;
+  json["replaces"] = NamesOf(f.replaces);
+  return json;
 }
 
 std::string Stat(absl::string_view name, const absl::AlphaNum& value) {
@@ -227,6 +221,36 @@ std::string FormatScreen(const RunReport& report, const NextCommands& next,
   return text + CommandLine("next     ", command + (flaky ? AskAgainFlag(first) : ""), style.width);
 }
 
+nlohmann::ordered_json JsonOf(const RunReportRow& row) {
+  return {{"name", row.instruction},
+          {"kind", Name(row.state)},
+          {"cases", row.total.cases},
+          {"planned_cases", row.planned_cases},
+          {"dot_products", row.total.dot_products},
+          {"mismatches", row.total.mismatches},
+          {"bound", row.bound},
+          {"seconds", row.total.seconds},
+          {"verdict", Sentence(row)},
+          {"finished", row.finished},
+          {"emulated", row.emulated},
+          {"evidence", row.Grade()},
+          {"digest", row.finished ? Hex(row.total.device_digest) : ""},
+          {"empty_classes", row.empty_classes},
+          {"thin_bins", row.thin_bins},
+          {"counts", row.total.counts}};
+}
+
+nlohmann::ordered_json JsonOf(const Finding& f) {
+  return {{"instruction", f.op},
+          {"bucket", Name(f.bucket)},
+          {"first_case", f.case_name},
+          {"flaky", f.flaky()},
+          {"path", f.path},
+          {"beside", f.beside},
+          {"diagnosis", f.diagnosis},
+          {"parameters", ParametersJson(f.bucket.changes)}};
+}
+
 std::string FormatJsonReport(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
   nlohmann::ordered_json json = {
@@ -251,33 +275,19 @@ std::string FormatJsonReport(const RunReport& report) {
   for (const Hardware& hardware : attempt.hardware) json["hardware"].push_back(Name(hardware));
   json["instructions"] = nlohmann::ordered_json::array();
   for (const RunReportRow& row : report.rows) {
-    const bool equal = row.total.mismatches == 0 && row.dropped.ok();
-    json["instructions"].push_back(
-        {{"name", row.instruction},
-         {"cases", row.total.cases},
-         {"planned_cases", row.planned_cases},
-         {"dot_products", row.total.dot_products},
-         {"mismatches", row.total.mismatches},
-         {"rate", RowRate(row, attempt.threads)},
-         {"verdict", Sentence(row)},
-         {"finished", row.finished},
-         {"dropped", std::string(row.dropped.message())},
-         {"planted_fault", row.planted},
-         {"emulated", row.emulated},
-         {"evidence", row.Grade()},
-         {"digest", row.finished ? Hex(row.total.device_digest) : ""},
-         {"empty_classes", row.empty_classes},
-         {"thin_bins", equal ? row.thin_bins : std::vector<std::string>()},
-         {"counts", row.total.counts}});
+    nlohmann::ordered_json& added = json["instructions"].emplace_back(JsonOf(row));
+    added["rate"] = RowRate(row, attempt.threads);
+    added["dropped"] = row.dropped.message();
+    added["planted_fault"] = row.planted;
   }
   json["findings"] = nlohmann::ordered_json::array();
-  for (const Finding& f : report.findings) json["findings"].push_back(JsonOf(f));
+  for (const Finding& f : report.findings) json["findings"].push_back(JsonOfAttempt(f));
   return JsonText(json, -1) + "\n";
 }
 
 std::string FormatJsonMinimized(const Finding& finding, const char* verdict) {
   nlohmann::ordered_json json = {{"verdict", verdict}};
-  json.update(JsonOf(finding));
+  json.update(JsonOfAttempt(finding));
   return JsonText(json, 1) + "\n";
 }
 

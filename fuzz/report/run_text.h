@@ -2,6 +2,7 @@
 // and JSON for programs.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "fuzz/report/run_report.h"
@@ -24,6 +25,10 @@ struct NextCommands {
 // The report for a terminal: what ran, what differs, where it is filed and what
 // to type next come last, in at most 24 lines of 80 columns.
 std::string FormatScreen(const RunReport& report, const NextCommands& next, const TextStyle& style);
+
+// Members of the objects that an instruction and a finding are in every JSON of a run.
+nlohmann::ordered_json JsonOf(const RunReportRow& row);
+nlohmann::ordered_json JsonOf(const Finding& finding);
 
 // The same as one JSON object.
 std::string FormatJsonReport(const RunReport& report);
