@@ -22,6 +22,7 @@ const char* Name(DamageKind kind) {
       "an execution without its end",
       "records of another run",
       "another file",
+      "answers that contradict each other",
   };
   return kNames[static_cast<int>(kind)];
 }

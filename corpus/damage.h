@@ -23,8 +23,9 @@ enum class DamageKind : uint8_t {
   kUnfinishedPart,  // of an execution that takes several records
   kOtherRecords,    // good records, which this run cannot have
   kOtherFile,       // a file is missing, too much, or not what its folder says of it
+  kContradiction,   // good records that cannot all be true
 };
-inline constexpr int kDamageKinds = static_cast<int>(DamageKind::kOtherFile) + 1;
+inline constexpr int kDamageKinds = static_cast<int>(DamageKind::kContradiction) + 1;
 const char* Name(DamageKind kind);
 
 struct Damage {

@@ -150,7 +150,10 @@ class ProbeAgenda : public Agenda {
     const absl::StatusOr<OperandSweep> r = sweep_->Result();
     sweep_ = nullptr;
     sweeping_ = swept_ = 0;
-    if (IsOfOperation(r.status())) outcome_.dropped.push_back(r.status());
+    if (absl::IsCancelled(r.status()))
+      outcome_.late.push_back(&op);
+    else if (!r.ok())
+      outcome_.dropped.push_back(r.status());
     if (!r.ok()) return absl::OkStatus();
     ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
     answer.decides = answer.partial ? "agrees so far" : "agrees";

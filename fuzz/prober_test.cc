@@ -149,6 +149,16 @@ TEST_F(ProberTest, OneOperationsErrorDoesNotEndTheOthers) {
   }
 }
 
+TEST_F(ProberTest, AnErrorInPairsDropsTheOperation) {
+  for (const absl::Status& error : {absl::InternalError("here"), absl::DataLossError("here")}) {
+    FailingDevice device(Mma(), error);
+    const auto outcome = Ask(device, {&Mma()}, {"pairs"});
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_THAT(answers_, IsEmpty());
+    EXPECT_THAT(outcome->dropped, ElementsAre(error));
+  }
+}
+
 TEST_F(ProberTest, ALostDeviceEndsAll) {
   FailingDevice device(Dot(), absl::UnavailableError("gone"));
   const auto outcome = Ask(device, {&Fma(), &Dot(), &Mma()}, {"order"});

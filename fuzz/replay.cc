@@ -431,6 +431,7 @@ class Replay {
     for (const int64_t element : answers.flaky) print(element, true);
     const bool fails = !differing.empty() || !answers.flaky.empty();
     if (fails && result.failure.empty()) result.failure = "differs";
+    if (differing.empty() && fails) result.kind = "flaky";
     if (options_.test_results) outcome_.test_results.push_back(std::move(result));
   }
 

@@ -52,8 +52,15 @@ class UnitReader {
 
   StoredUnits Stored() && {
     for (size_t i = 0; i < stored_.parts.size(); ++i) {
-      std::erase_if(stored_.parts[i],
-                    [&](const auto& part) { return stored_.done[i].Contains(part.first); });
+      std::erase_if(stored_.parts[i], [&](const auto& numbered) {
+        const auto& [number, part] = numbered;
+        const auto done = folded_[i].find(number);
+        if (done == folded_[i].end()) return false;
+        const std::string why = Contradiction(manifest_, part, done->second.mismatches);
+        if (!why.empty())
+          stored_.damage.push_back({.kind = DamageKind::kContradiction, .detail = why});
+        return true;
+      });
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
     }
     for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
@@ -68,14 +75,14 @@ class UnitReader {
     }
     const uint64_t fold = Fold(unit);
     if (stored_.done[unit.instruction].Add(unit.unit)) {
-      folded_[unit.instruction].emplace(unit.unit, fold);
+      folded_[unit.instruction].emplace(unit.unit, Done{fold, unit.mismatches});
       ++stored_.units;
       Accumulate(unit, stored_.totals[unit.instruction]);
       NoteHardware(unit);
       if (each_) each_(unit);
       return absl::OkStatus();
     }
-    if (folded_[unit.instruction].at(unit.unit) == fold) return absl::OkStatus();
+    if (folded_[unit.instruction].at(unit.unit).fold == fold) return absl::OkStatus();
     return absl::AbortedError(absl::StrCat(path, ": two different answers for unit ", unit.unit,
                                            " of instruction ", unit.instruction,
                                            ": the device or the files are not to be trusted"));
@@ -98,8 +105,11 @@ class UnitReader {
   const RunManifest& manifest_;
   const OnUnit& each_;
   StoredUnits stored_;
-  // By instruction and unit both digests, folded to a word: attempts may have the same units.
-  std::vector<absl::flat_hash_map<uint64_t, uint64_t>> folded_;
+  struct Done {
+    uint64_t fold, mismatches;  // both digests as a word
+  };
+  std::vector<absl::flat_hash_map<uint64_t, Done>>
+      folded_;  // by instruction and unit: attempts may have the same
   std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; when it was last
 };
 
@@ -109,6 +119,15 @@ void KeepLarger(UnitResult part, UnitParts& parts) {
   part.device_digest = part.model_digest = 0;
   const auto [at, added] = parts.try_emplace(part.unit, part);
   if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
+}
+
+std::string Contradiction(const RunManifest& manifest, const UnitResult& part,
+                          uint64_t mismatches) {
+  if (part.mismatches <= mismatches) return "";
+  return absl::StrCat("two different answers to unit ", part.unit, " of ",
+                      manifest.instructions[part.instruction].name, ": ", part.mismatches,
+                      " mismatches in its first ", part.dot_products, " dot products, ", mismatches,
+                      " in all of it: the device or the files are not to be trusted");
 }
 
 void Accumulate(const UnitResult& unit, UnitResult& total) {

@@ -22,6 +22,9 @@ namespace mmadiff {
 // unit is done, and has no digests.
 using UnitParts = std::map<uint64_t, UnitResult>;
 void KeepLarger(UnitResult part, UnitParts& parts);
+// Why a part and the whole unit, which begins with the same cases and has so many mismatches, cannot both be true; "" if
+// they can.
+std::string Contradiction(const RunManifest& manifest, const UnitResult& part, uint64_t mismatches);
 
 // Everything that earlier attempts left in a work directory.
 struct StoredUnits {

@@ -113,7 +113,7 @@ class Dispatcher {
   void AskAgain(Worker& worker, TaskResult failed, std::deque<Task>& follow_ups) {
     failed.asked_again = true;
     console_.Warn(
-        absl::StrCat(failed.task.Text(), ": ", failed.status.message(), "; asked again alone"));
+        absl::StrCat(failed.task.Text(), ": asked again alone: ", failed.status.message()));
     std::unique_lock lock(mutex_);
     Keep(log_.Append(failed));
     std::vector<Task> tasks = agenda_.Again(failed);

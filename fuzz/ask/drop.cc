@@ -26,8 +26,8 @@ std::optional<DropCause> CauseOf(const SurveyResult& result) {
 std::string Text(const Drop& drop) {
   const bool hangs = drop.cause == DropCause::kHangs;
   if (hangs || drop.cause == DropCause::kCrashes) {
-    return absl::StrCat(drop.op->name, ": ", drop.status.message(), " again; ",
-                        hangs ? "hangs" : "traps", " on ", Name(drop.input));
+    return absl::StrCat(drop.op->name, ": ", hangs ? "hangs" : "traps", " again on ",
+                        Name(drop.input), ": ", drop.status.message());
   }
   return absl::StrCat("dropped ", drop.op->name, ": ", drop.status.message());
 }

@@ -10,12 +10,18 @@ namespace mmadiff {
 RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
                      Console& console)
     : options_(options),
+      manifest_(manifest),
       rows_(options.ops.size()),
       findings_(options.workdir + "/findings", options.max_mismatches, options.print_findings,
                 console),
       console_(console) {
   attempt_.threads = options.threads;
   attempt_.resumed_units = stored.units;
+  const auto contradicts = [](const Damage& d) { return d.kind == DamageKind::kContradiction; };
+  for (const Damage& d : stored.damage) {
+    if (contradicts(d)) damage_.push_back(Text(d));
+  }
+  std::erase_if(stored.damage, contradicts);
   attempt_.warnings = TextsOf(stored.damage);
   for (size_t r = 0; r < rows_.size(); ++r) {
     const RunManifest::Instruction& planned = manifest.instructions[r];
@@ -139,7 +145,11 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     row.paused.push_back({std::move(rest), std::move(answer.differing), status.ok()});
   } else if (row.done.Add(counted.unit)) {
     ++attempt_.units;
-    row.parts.erase(counted.unit);
+    if (const auto part = row.parts.find(counted.unit); part != row.parts.end()) {
+      const std::string why = Contradiction(manifest_, part->second, counted.mismatches);
+      if (!why.empty()) damage_.push_back(why);
+      row.parts.erase(part);
+    }
     Accumulate(counted, row.total);
   }
 }
@@ -174,6 +184,7 @@ void RunAgenda::ShowProgress() {
 
 RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilder& builder) && {
   for (Finding& finding : findings_.list()) builder.Add(std::move(finding));
+  builder.Damage(damage_);
   for (size_t r = 0; r < rows_.size(); ++r) {
     Row& row = rows_[r];
     RunReportRow& reported = builder.row(r);

@@ -65,7 +65,9 @@ class RunAgenda : public Agenda {
   std::vector<Task> LookAtMismatches(size_t row);
 
   const RunOptions& options_;
+  const RunManifest& manifest_;
   std::vector<Row> rows_;
+  std::vector<std::string> damage_;  // units that contradict what an earlier attempt left of them
   Findings findings_;
   uint64_t findings_count_ = 0;
   RunReport::Attempt attempt_;

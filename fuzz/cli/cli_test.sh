@@ -264,6 +264,14 @@ expect 1 replay "$case" --device=faulty:fraction_bits=24
 expect 0 replay "$case" --device=faulty:none=0
 expect 4 replay "$case"; expect 4 replay "$finding" --device=host  # no GPU on this CPU
 expect 1 replay "$finding" --junit=bad.xml; is "$(grep -c '<failure' bad.xml)" 1
+# What was not compared is no green report: damage, drops, what the device lacks, its death.
+junit_fails() { # CODE WHY ARGUMENTS...
+  local code=$1 why=$2; shift 2; rm -f fails.xml
+  expect "$code" replay "$@" --junit=fails.xml; grep -q "whole replay\"><failure message=\"$why\"" fails.xml || fail "$*: $(cat fails.xml)"
+}
+mkdir -p litter; echo garbage >litter/x.txtpb
+junit_fails 5 damaged litter; junit_fails 3 dropped "$finding" --device='exec:exit 1'
+junit_fails 4 absent "$finding" --device=host; junit_fails 75 incomplete "$finding" --device=faulty:dead=1
 expect 0 replay "$finding" --device=faulty:none=0 --junit=good.xml
 is "$(grep -c '<testcase' good.xml)" 1; is "$(grep -c '<failure' good.xml)" 0
 if command -v python3 >/dev/null; then
@@ -280,6 +288,7 @@ printf '%s\n' 'source: Somebody (2021)' '' 'vector: two' 'about: 1 + 1 = 2' 'for
   'operands: 3f800000 | 3f800000 | 3f800000' "expected: 40000000 $fma" '' end >vectors_fma.txt
 flaky='exec:sh counting.sh' one=$fma@g3:1:0
 expect 5 replay $one --device="$flaky" --junit=flaky.xml; says "FLAKY $fma  $one"; says 'flaky: 1'
+grep -q 'message="flaky"' flaky.xml || fail "$(cat flaky.xml)"
 is "$(grep -c MISMATCH "$out")" 0; is "$(grep -c '<failure' flaky.xml)" 1
 expect 5 replay vectors_fma.txt --device="$flaky"; says FLAKY; is "$(grep -c MISMATCH "$out")" 0
 expect 5 minimize $one --device="$flaky" --workdir=flaky_case; says 'FLAKY '; says 'bucket     flaky:'

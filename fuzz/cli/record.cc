@@ -14,6 +14,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/engine.h"
 #include "fuzz/json_text.h"
+#include "fuzz/progress.h"
 
 namespace mmadiff {
 namespace {
@@ -92,8 +93,9 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                "stopped by a signal: the recording has all raw answers and fewer digests");
   }
   if (outcome->without_digests > 0 && !outcome->stopped) {
-    console.Warn(absl::StrCat(outcome->without_digests, " of ", ops.size(),
-                              " instructions have no digests: raise --max_bytes"));
+    console.Warn(absl::StrCat(outcome->without_digests, " of ",
+                              CountText(ops.size(), "instruction"),
+                              " without digests: raise --max_bytes"));
   }
   const size_t instructions = ops.size() - outcome->dropped.size();
   const std::string identity = Name(engine.device().identity());
@@ -108,8 +110,8 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
               outcome->dropped, console);
   } else {
     console.Print(Wrap(
-        absl::StrCat(instructions, " instructions of ", identity, " in ", flags.out, ": ",
-                     outcome->raw_dot_products, " dot products, ", outcome->regressions,
+        absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
+                     ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
                      " regression cases and vectors, digests of ", outcome->digest_dot_products,
                      " dot products in ", outcome->digest_units, " units\n"),
         console.style().width, 2));

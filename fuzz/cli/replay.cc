@@ -139,12 +139,38 @@ Json CountsJson(const ReplayOutcome& o) {
   return json;
 }
 
+const char* FailureOf(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kHarmed:
+      return "damaged";
+    case Verdict::kRowFailed:
+      return "dropped";
+    case Verdict::kEarly:
+      return "incomplete";
+    case Verdict::kNotHere:
+      return "absent";
+    case Verdict::kNothing:
+      return "nothing";
+    default:
+      return "failed";
+  }
+}
+
+// With a last case that fails where something else than a comparison did.
+void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, Ending& ending) {
+  if (path.empty()) return;
+  TestResult whole = {.name = "whole replay", .failure = {}};
+  for (const auto& [verdict, why] : ending.all()) {
+    if (verdict == Verdict::kDiffers || verdict == Verdict::kUnrepeated) continue;
+    if (whole.failure.empty()) whole.kind = FailureOf(verdict);
+    absl::StrAppend(&whole.failure, why.empty() ? MeaningOf(verdict).what : why, "\n");
+  }
+  if (!whole.failure.empty()) test_results.push_back(std::move(whole));
+  ending.Say(WriteFileDurably(path, JUnit("replay", test_results)), Verdict::kNotWritten);
+}
+
 void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& console,
             Ending& ending) {
-  if (!flags.junit.empty()) {
-    ending.Say(WriteFileDurably(flags.junit, JUnit("replay", outcome.test_results)),
-               Verdict::kNotWritten);
-  }
   ending.Say(outcome.durable, Verdict::kNotWritten);
   if (!flags.options.why.empty() && outcome.moves.empty()) {
     console.Warn("--why explained nothing: no finding differs");
@@ -173,7 +199,8 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& con
   ending.Say(Verdict::kNothing, "nothing was compared; that is no pass");
 }
 
-void RunReplay(const ReplayFlags& flags, const Globals& globals, Ending& ending) {
+void RunReplay(const ReplayFlags& flags, const Globals& globals,
+               std::vector<TestResult>& test_results, Ending& ending) {
   Console console = globals.MakeConsole();
   if (!flags.options.why.empty() && !flags.options.update) {
     return ending.Say(Verdict::kUsage, "--why is written into findings: it needs --update");
@@ -214,6 +241,7 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals, Ending& ending)
     console.Print(
         Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));
   }
+  test_results = outcome->test_results;
   Finish(flags, *outcome, console, ending);
 }
 
@@ -245,7 +273,11 @@ Action AddReplay(CLI::App& command, const Globals& globals) {
       .TypeName("TEXT");
   AddThreads(command, flags->threads);
   AddOption(command, "--junit", flags->junit, "write a JUnit report there").TypeName("FILE");
-  return [flags, &globals](Ending& ending) { RunReplay(*flags, globals, ending); };
+  return [flags, &globals](Ending& ending) {
+    std::vector<TestResult> test_results;
+    RunReplay(*flags, globals, test_results, ending);
+    WriteJUnit(flags->junit, std::move(test_results), ending);
+  };
 }
 
 }  // namespace mmadiff

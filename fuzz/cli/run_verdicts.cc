@@ -53,6 +53,7 @@ void SayMismatches(const RunReport& report, Ending& ending) {
     const bool unrepeated = row.state == RunReportRow::kUnrepeated;
     const bool mismatches = Differs(report, row);
     (unrepeated ? mismatches ? flaky : gone : differs) |= unrepeated || mismatches;
+    differs |= row.state == RunReportRow::kDiffers;  // also in a unit that is not finished
   }
   if (differs) ending.Say(Verdict::kDiffers);
   if (flaky && !differs) {
@@ -95,6 +96,7 @@ void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending)
   SayDropped(dropped, report.total.dot_products > 0, ending);
   SayMismatches(report, ending);
   if (attempt.damaged_findings) ending.Say(Verdict::kHarmed);
+  for (const std::string& what : report.damage) ending.Say(Verdict::kHarmed, what);
   if (!report.distrusted.empty()) {
     ending.Say(Verdict::kHarmed,
                absl::StrCat("answers of an earlier attempt could not be trusted; once you know "

@@ -109,10 +109,10 @@ void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& en
   if (!difference.ok()) return ending.Say(difference.status());
   for (const std::string& warning : difference->warnings) console.Warn(warning);
   console.Print(globals.json ? difference->Json() : difference->Text(console.style().width));
+  if (!difference->rows.empty()) return ending.Say(Verdict::kDiffers);
   if (difference->compared == 0) {
-    return ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
+    ending.Say(Verdict::kNothing, "the two have nothing in common; that is no pass");
   }
-  if (!difference->rows.empty()) ending.Say(Verdict::kDiffers);
 }
 
 }  // namespace

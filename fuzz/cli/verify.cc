@@ -7,6 +7,7 @@
 #include "absl/strings/strip.h"
 #include "corpus/hex.h"
 #include "device/threads.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/folder/recheck.h"
 #include "fuzz/json_text.h"
@@ -100,6 +101,10 @@ Json UnitJson(const VerifyFlags& flags, const RecheckOutcome& outcome, const Rec
 void Finish(const RecheckOutcome& outcome, uint64_t model, uint64_t device, Console& console,
             Ending& ending) {
   for (const std::string& what : outcome.damage) ending.Say(Verdict::kHarmed, what);
+  if (outcome.other_device) {
+    console.Warn(absl::StrCat("the run was of ", Name(outcome.manifest.device_identity),
+                              "; now answers ", Name(*outcome.other_device)));
+  }
   SayDropped(outcome.failed, !outcome.done.empty(), ending);
   if (!outcome.device.ok()) ending.Say(Verdict::kEarly, std::string(outcome.device.message()));
   const bool dropped = !outcome.failed.empty() || !outcome.device.ok();
@@ -143,6 +148,7 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
                {"verified_units", outcome->done.size()},
                {"differing", Json::array()},
                {"stopped_by", Name(outcome->stopped_by)},
+               {"dropped", MessagesJson(outcome->failed)},
                {"damage", outcome->damage}};
   std::string text;
   for (const Rechecked& unit : outcome->done) {
@@ -151,9 +157,11 @@ void RunVerify(const VerifyFlags& flags, const Globals& globals, Ending& ending)
     text += UnitText(flags, *outcome, unit);
     json["differing"].push_back(UnitJson(flags, *outcome, unit));
   }
+  const uint64_t missing = outcome->sampled - outcome->done.size();
   absl::StrAppend(&text, outcome->done.size() - model - device, " of ", outcome->done.size(),
-                  " units equal; ", outcome->sampled, " chosen of ", outcome->finished,
-                  " finished\n");
+                  " units equal; ", outcome->sampled, " chosen of ", outcome->finished, " finished",
+                  missing == 0 ? "" : absl::StrCat("; ", missing, " chosen but not compared"),
+                  "\n");
   console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
   Finish(*outcome, model, device, console, ending);
 }

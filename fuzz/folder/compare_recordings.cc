@@ -22,14 +22,18 @@ constexpr size_t kMostObserved = 2048;  // common answers that differ, and that 
 struct Recorded {
   AnswersByRow answers;
   std::set<std::string> identities;
+  std::set<std::string> contradictory;  // operations with two answers to one input
 };
 
-void Add(const Recording& r, StoredAnswers& said) {
+void Add(const Recording& r, Recorded& recorded) {
+  StoredAnswers& said = recorded.answers[{r.op->name, ""}];
   const Instruction& instruction = *r.op->instruction;
   if (r.inputs.stream.empty()) {
     for (int64_t i = 0; i < r.inputs.dot_products(); ++i) {
-      said.words.emplace(FormatLine(instruction, Extract(r.inputs, i)),
-                         HexWord(*instruction.d, r.d[i]));
+      const std::string word = HexWord(*instruction.d, r.d[i]);
+      const auto [at, added] =
+          said.words.emplace(FormatLine(instruction, Extract(r.inputs, i)), word);
+      if (!added && at->second != word) recorded.contradictory.insert(r.op->name);
     }
     return;
   }
@@ -43,7 +47,7 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
   Recorded recorded;
   const auto add = [&](const Recording& r) {
     recorded.identities.insert(r.identity);
-    Add(r, recorded.answers[{r.op->name, ""}]);
+    Add(r, recorded);
     return absl::OkStatus();
   };
   const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, "", add);
@@ -53,7 +57,9 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     const auto damaged = ReadDigests(path, [&](const RecordedDigests& d) {
       StoredAnswers& said = recorded.answers[{d.op->name, ""}];
       for (size_t u = 0; u < d.digests.size(); ++u) {
-        said.digests[{absl::StrCat(d.stream, ":", d.first), d.unit_cases, u}] = d.digests[u];
+        const auto [at, added] = said.digests.emplace(
+            std::tuple(absl::StrCat(d.stream, ":", d.first), d.unit_cases, u), d.digests[u]);
+        if (!added && at->second != d.digests[u]) recorded.contradictory.insert(d.op->name);
       }
       return absl::OkStatus();
     });
@@ -61,6 +67,10 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
   for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
+  for (const std::string& op : recorded.contradictory) {
+    damage.push_back(
+        absl::StrCat(path, ": two answers for one input of ", op, "; the first is compared"));
+  }
   return recorded;
 }
 

@@ -56,6 +56,9 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
   });
   if (!status.ok()) return status.status();
   damage.insert(damage.end(), status->damage.begin(), status->damage.end());
+  for (const std::string& line : status->folder.distrusted) {
+    damage.push_back(absl::StrCat(path, ": distrusted: ", line));
+  }
   Side side = {*std::move(status), {}};
   const RunFolder& folder = side.status.folder;
   for (size_t i = 0; i < folder.manifest.instructions.size(); ++i) {

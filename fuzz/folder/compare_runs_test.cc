@@ -74,6 +74,26 @@ TEST_F(CompareRunsTest, DamageIsNoDifference) {
   EXPECT_EQ(d.common, 4u);
 }
 
+TEST_F(CompareRunsTest, DistrustIsDamage) {
+  const std::string x = Attempt("x", Clean()), y = Attempt("y", Clean());
+  std::ofstream(y + "/distrusted.txt") << "x86/vfmadd231ss: why\n";
+  EXPECT_THAT(Compare(x, y).damage, ElementsAre(HasSubstr("distrusted: x86/vfmadd231ss: why")));
+}
+
+// Which of them is compared would depend on their order.
+TEST_F(CompareRunsTest, TwoAnswersToOneInputAreDamage) {
+  const std::string line = "3f800000 3f800000 3f800000 ";
+  const auto file = [&](const std::string& name, const std::vector<std::string>& words) {
+    std::ofstream out(Path(name));
+    out << "# instruction: x86/vfmadd231ss\n";
+    for (const std::string& word : words) out << line << word << "\n";
+    return Path(name);
+  };
+  const std::string x = file("x", {"40000000"}), y = file("y", {"40000000", "40000001"});
+  EXPECT_THAT(Compare(x, y).damage, ElementsAre(HasSubstr("two answers for one input")));
+  EXPECT_THAT(Compare(x, file("z", {"40000000", "40000000"})).damage, IsEmpty());
+}
+
 // Nothing is proved by what was not compared: the other side has a finding and no unit.
 TEST_F(CompareRunsTest, MismatchesAgainstNothingAreNoDifference) {
   const std::string x = Attempt("x", {Unit(1, 1)}), y = Attempt("y", {});

@@ -49,7 +49,10 @@ struct Entry {
            std::tuple(other.missing, other.uncovered, other.ended, other.hash);
   }
   bool SameAnswers(const Entry& other) const {
-    if (missing != 0 || other.missing != 0) return true;  // of other cases
+    // Of first cases the fewer have no more mismatches.
+    if (missing < other.missing) return mismatches >= other.mismatches;
+    if (missing > other.missing) return mismatches <= other.mismatches;
+    if (missing != 0) return mismatches == other.mismatches;
     return device == other.device && model == other.model && mismatches == other.mismatches;
   }
 };
@@ -360,7 +363,10 @@ absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::
     runs.emplace_back(path, *std::move(manifest));
   }
   if (runs.empty()) return absl::DataLossError(absl::StrJoin(merged.damage, "; "));
-  merged.manifest = WholeRun(runs.front().second);
+  // A new folder has the id that new programs give, if one of the folders has.
+  const auto by_facts =
+      std::ranges::find(runs, false, [](const auto& r) { return r.second.id_of_text; });
+  merged.manifest = WholeRun((there || by_facts == runs.end() ? runs.front() : *by_facts).second);
   merged.totals.resize(merged.manifest.instructions.size());
   merged.folders = runs.size();
   for (const RunManifest::Instruction& i : merged.manifest.instructions) {

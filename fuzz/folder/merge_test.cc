@@ -161,6 +161,35 @@ TEST_F(MergeTest, ALyingUnitIsAnAlarmAndLeavesOutAsItWas) {
   Why(Path("new"), {good, Attempt("bad2", {lie})}, absl::StatusCode::kAborted);
 }
 
+// The first cases of a unit do not have more mismatches than the unit.
+TEST_F(MergeTest, APartThatContradictsItsUnitIsAnAlarm) {
+  UnitResult part = Unit(0, 1);
+  UnitResult whole = part;
+  part.part = true;
+  part.cases /= 2;
+  part.dot_products /= 2;
+  part.mismatching_cases = {};
+  part.device_digest = part.model_digest = 0;
+  const std::string begun = Attempt("part", {part});
+  Merge(Path("good"), {begun, Attempt("same", {whole})});
+  whole.mismatches -= 1;
+  const std::string other = Attempt("other", {whole});
+  for (const std::vector<std::string>& in : {std::vector{begun, other}, {other, begun}}) {
+    EXPECT_THAT(Why(Path("new"), in, absl::StatusCode::kAborted),
+                HasSubstr("two different answers to unit 1 of"));
+  }
+}
+
+TEST_F(MergeTest, OfAnOldAndANewVersionTheNewIdStays) {
+  RunManifest old = Manifest(0, 2);
+  old.id_of_text = true;
+  const std::string x = Attempt("x", Shard(0, 2), old),
+                    y = Attempt("y", Shard(1, 2), Manifest(1, 2));
+  Merge(Path("xy"), {x, y});
+  Merge(Path("yx"), {y, x});
+  EXPECT_EQ(Contents(Path("xy")), Contents(Path("yx")));
+}
+
 TEST_F(MergeTest, AnotherRunIsRefusedWithTheDifference) {
   RunManifest other = Manifest();
   other.seed = 9;

@@ -165,6 +165,8 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
   while (workers.size() < threads) {
     EngineOr engine = open(outcome.manifest.device);
     if (!engine.ok()) return engine.status();
+    Identity now = IdentityOfRun((*engine)->device());
+    if (!(now == outcome.manifest.device_identity)) outcome.other_device = std::move(now);
     workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
   RecheckAgenda agenda(sample, outcome);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,10 +43,11 @@ struct RecheckOutcome {
   uint64_t finished = 0;  // units that the folder has
   uint64_t sampled = 0;   // that were chosen
   std::vector<Rechecked> done;
-  std::vector<absl::Status> failed;  // one for each instruction that was dropped
-  absl::Status device;               // not OK: it was lost
-  StopCause stopped_by;              // kSignal or kTimeLimit
-  std::vector<std::string> damage;   // of the folder
+  std::optional<Identity> other_device;  // which answered, if it is not the run's
+  std::vector<absl::Status> failed;      // one for each instruction that was dropped
+  absl::Status device;                   // not OK: it was lost
+  StopCause stopped_by;                  // kSignal or kTimeLimit
+  std::vector<std::string> damage;       // of the folder
 };
 
 // Which of the finished units are chosen: the same for the same folder and seed, spread evenly over

@@ -147,6 +147,8 @@ TEST_F(RecheckTest, AnotherDeviceIsHeldAgainstTheStoredOne) {
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_THAT(outcome->done, SizeIs(2));
   EXPECT_THAT(Differing(*outcome), SizeIs(2));
+  ASSERT_TRUE(outcome->other_device.has_value());
+  EXPECT_THAT(Name(*outcome->other_device), HasSubstr("fraction_bits=20"));
 }
 
 TEST_F(RecheckTest, NothingFinishedIsNoPass) {

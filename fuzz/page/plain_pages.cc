@@ -251,19 +251,24 @@ std::string JUnitPage(const ReportData& data) {
   for (const ReportRun& run : data.runs) {
     for (const RunReportRow& row : run.rows) {
       const bool asked = row.total.dot_products > 0;
-      const bool fails =
-          !asked || row.state == RunReportRow::kDiffers || row.state == RunReportRow::kUnrepeated;
+      const bool fails = !asked || row.state == RunReportRow::kDiffers ||
+                         row.state == RunReportRow::kUnrepeated || !(row.finished || run.endless);
       const std::string counts = asked ? absl::StrCat(row.total.mismatches, " of ",
                                                       row.total.dot_products, " words differ: ")
                                        : "";
       results.push_back({absl::StrCat(run.manifest.device, " ", row.instruction),
                          fails ? counts + Sentence(row) : "", Name(row.state)});
     }
-    const bool whole = run.endless || run.units == run.planned_units;
+    const bool whole =
+        run.endless || (run.units == run.planned_units && run.seen.size() == run.shards);
     const bool trusted = run.distrusted.empty() && run.damage.empty();
-    results.push_back({run.manifest.device + " whole run",
-                       whole && trusted && run.seen.size() == run.shards ? "" : Sentence(run),
-                       trusted ? "incomplete" : "damaged"});
+    std::string failure = whole && trusted ? "" : Sentence(run);
+    if (!whole)
+      absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are done.");
+    results.push_back({run.manifest.device + " whole run", failure,
+                       !run.damage.empty()       ? "damaged"
+                       : !run.distrusted.empty() ? "distrusted"
+                                                 : "incomplete"});
   }
   return JUnit("report", results);
 }

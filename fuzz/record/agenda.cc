@@ -254,7 +254,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
     row.recorded.digest_units = units;
     outcome.digest_units += units;
     outcome.digest_dot_products += units * cases * op.shape().d_words();
-    outcome.without_digests += units == 0;
+    outcome.without_digests += units == 0 && !row.dropped;
     manifest.instructions.push_back(row.recorded);
     if (units > 0) {
       all.push_back({&op, row.stream.name(), 0, cases, std::move(row.digests), row.tried.identity});

@@ -135,7 +135,7 @@ RunReportBuilder::RunReportBuilder(const RunManifest& manifest)
 }
 
 bool RunReportBuilder::IsOf(const RunManifest& manifest) const {
-  return WholeRun(manifest) == report_.manifest;
+  return ManifestDifference(WholeRun(manifest), report_.manifest).empty();
 }
 
 void RunReportBuilder::AddShard(const RunManifest& manifest, const std::string& folder) {
@@ -166,8 +166,8 @@ absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
 
 bool RunReportBuilder::Add(const UnitResult& unit) {
   const size_t folder = report_.folders.size() - 1;
-  const auto [at, added] =
-      seen_.try_emplace({unit.instruction, unit.unit}, Seen{unit.device_digest, folder});
+  const auto [at, added] = seen_.try_emplace({unit.instruction, unit.unit},
+                                             Seen{unit.device_digest, unit.mismatches, folder});
   if (!added && at->second.device != unit.device_digest) {
     report_.damage.push_back(absl::StrCat(
         "two different answers to unit ", unit.unit, " of ",
@@ -196,7 +196,11 @@ std::vector<UnitResult> RunReportBuilder::CountParts() {
   std::vector<UnitResult> counted;
   for (UnitParts& parts : parts_) {
     for (auto& [number, part] : parts) {
-      if (seen_.contains({part.instruction, number})) continue;
+      if (const auto whole = seen_.find({part.instruction, number}); whole != seen_.end()) {
+        const std::string why = Contradiction(report_.manifest, part, whole->second.mismatches);
+        if (!why.empty()) report_.damage.push_back(why);
+        continue;
+      }
       Count(part);
       counted.push_back(std::move(part));
     }

@@ -124,6 +124,7 @@ class RunReportBuilder {
  private:
   struct Seen {
     Digest device;
+    uint64_t mismatches;
     size_t folder;
   };
   struct UnitHash {

@@ -59,6 +59,28 @@ TEST_F(RunReportTest, TwoAnswersToAUnitAreDamage) {
                           "done by node1"));
 }
 
+// The first cases of a unit do not have more mismatches than the unit.
+TEST_F(RunReportTest, APartThatContradictsItsUnitIsDamage) {
+  UnitResult part = Unit(0, 3);
+  part.dot_products /= 2;
+  builder_.AddUnfinished(part);
+  RunReportBuilder more = builder_;
+  builder_.Add(Equal(0, 3));
+  EXPECT_THAT(
+      std::move(builder_).Finish().damage,
+      ElementsAre(HasSubstr("two different answers to unit 3 of x86/vdpbf16ps: 3 mismatches")));
+  more.Add(Unit(0, 3));
+  EXPECT_THAT(std::move(more).Finish().damage, IsEmpty());
+}
+
+TEST_F(RunReportTest, ARunOfAnEarlierVersionIsTheSameRun) {
+  RunManifest old = Manifest();
+  old.id_of_text = true;
+  EXPECT_TRUE(builder_.IsOf(old));
+  old.seed = 9;
+  EXPECT_FALSE(builder_.IsOf(old));
+}
+
 TEST_F(RunReportTest, AnUnfinishedUnitIsCountedAndHasNoDigest) {
   builder_.AddUnfinished(Unit(0, 0));
   const RunReport report = std::move(builder_).Finish();

@@ -1,8 +1,12 @@
 // Which vectors this machine has, of those that Google Highway compiles for. Highway is used as headers
-// alone; without them, or with -DMMADIFF_NO_VECTORS, there are no vectors. Before <hwy/foreach_target.h>.
+// alone; with -DMMADIFF_NO_VECTORS there are no vectors. Before <hwy/foreach_target.h>.
 #pragma once
 
-#if __has_include(<hwy/highway.h>) && !defined(MMADIFF_NO_VECTORS)
+#if !defined(MMADIFF_NO_VECTORS)
+#if !__has_include(<hwy/highway.h>)
+#error \
+    "the headers of Highway are missing: install libhwy-dev, or compile without vectors: -DMMADIFF_NO_VECTORS"
+#endif
 #define MMADIFF_HAS_HIGHWAY 1
 // Nothing here needs them.
 #define HWY_DISABLE_PCLMUL_AES

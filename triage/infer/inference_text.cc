@@ -103,7 +103,7 @@ std::string NotFoundText(const Operation& op, const Inference& inference, size_t
   std::string text = Labelled("row      ",
                               answers == 0 ? "none: nothing was answered"
                               : inference.nearest.algorithm.family == Family::kNone
-                                  ? "none: nothing was searched, the device ended before that"
+                                  ? "none: stopped before anything was searched"
                                   : "none: no algorithm of any family gives all answers that "
                                     "repeat",
                               width);
