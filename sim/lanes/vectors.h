@@ -8,6 +8,7 @@
     "the headers of Highway are missing: install libhwy-dev, or compile without vectors: -DMMADIFF_NO_VECTORS"
 #endif
 #define MMADIFF_HAS_HIGHWAY 1
+#define HWY_IS_DEBUG_BUILD 0  // its checks are in a library that is not linked
 // Nothing here needs them.
 #define HWY_DISABLE_PCLMUL_AES
 #define HWY_DISABLE_F16C
