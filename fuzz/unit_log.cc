@@ -106,10 +106,10 @@ class UnitReader {
   const OnUnit& each_;
   StoredUnits stored_;
   struct Done {
-    uint64_t fold, mismatches;  // both digests as a word
+    uint64_t fold, mismatches;  // both digests, as a word
   };
-  std::vector<absl::flat_hash_map<uint64_t, Done>>
-      folded_;  // by instruction and unit: attempts may have the same
+  // By instruction and unit: attempts may have the same units.
+  std::vector<absl::flat_hash_map<uint64_t, Done>> folded_;
   std::map<std::string, std::pair<uint64_t, Hardware>> hardware_;  // by unit; when it was last
 };
 

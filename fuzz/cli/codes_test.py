@@ -18,8 +18,8 @@ SHELL = r'''
 F=x86/vfmadd231ss M=sm_90/mma.m16n8k16.f32.f16.f16.f32 SAME=--device=faulty:none=0 OTHER=--device=faulty:fraction_bits=24
 one=$M@g3:1:0 line='3f800000 3f800000 3f800000'
 run() { mmadiff run --threads=1 "$@"; }
-# DIGIT FOLDER: the same run by every fact; an answer that ends in the digit is another.
-lie() { LIE=$1 run --instr=$F --cases=50 --max_mismatches=0 --workdir=$2 --device='exec:mmadiff eval x86/vfmadd231ss | sed "s/$LIE\$/1/"'; }
+# DIGIT FOLDER [MISMATCHES]: the same run by every fact; an answer that ends in the digit is another.
+lie() { LIE=$1 run --instr=$F --cases=50 --max_mismatches=${3:-0} --workdir=$2 --device='exec:mmadiff eval x86/vfmadd231ss | sed "s/$LIE\$/1/"'; }
 survey() { mmadiff survey --cases=50 --max_total_time=0 "$@"; }
 # CODE COMMAND...: with more and more seconds for @, until it has the code: a slow machine needs longer to begin.
 patient() {
@@ -47,6 +47,7 @@ run 5 damaged | run --device=recorded:noise.log --instr=$F --cases=50 --workdir=
 run 5 only answers | run --device=faulty:flaky_bit=5000 --instr=$M --cases=500 --workdir=flaky
 run 5 answers that cannot | run --device='exec:echo garbage' --instr=$F --cases=50 --workdir=garbage
 run 5 earlier answers | echo "$F: why" >clean/distrusted.txt; run $SAME --instr=$F --cases=50 --workdir=clean
+run 5 two different | lie 0 part 1; rm -r part/findings; lie x part
 run 5 earlier mismatches | lie 0 unrepeated; rm unrepeated/units-*; lie x unrepeated
 run 6 results | run $SAME --instr=$F --cases=50 --workdir=/proc/none
 run 75 a signal | signalled mmadiff run $SAME --instr=$M --cases=1e12 --workdir=signal

@@ -139,31 +139,15 @@ Json CountsJson(const ReplayOutcome& o) {
   return json;
 }
 
-const char* FailureOf(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::kHarmed:
-      return "damaged";
-    case Verdict::kRowFailed:
-      return "dropped";
-    case Verdict::kEarly:
-      return "incomplete";
-    case Verdict::kNotHere:
-      return "absent";
-    case Verdict::kNothing:
-      return "nothing";
-    default:
-      return "failed";
-  }
-}
-
 // With a last case that fails where something else than a comparison did.
 void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, Ending& ending) {
   if (path.empty()) return;
   TestResult whole = {.name = "whole replay", .failure = {}};
   for (const auto& [verdict, why] : ending.all()) {
     if (verdict == Verdict::kDiffers || verdict == Verdict::kUnrepeated) continue;
-    if (whole.failure.empty()) whole.kind = FailureOf(verdict);
-    absl::StrAppend(&whole.failure, why.empty() ? MeaningOf(verdict).what : why, "\n");
+    const VerdictMeaning& meaning = MeaningOf(verdict);
+    if (whole.failure.empty()) whole.kind = meaning.word;
+    absl::StrAppend(&whole.failure, why.empty() ? meaning.what : why, "\n");
   }
   if (!whole.failure.empty()) test_results.push_back(std::move(whole));
   ending.Say(WriteFileDurably(path, JUnit("replay", test_results)), Verdict::kNotWritten);

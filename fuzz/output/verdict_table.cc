@@ -8,19 +8,20 @@ namespace {
 using enum Verdict;
 
 constexpr VerdictMeaning kMeanings[] = {
-    {kUsage, ExitCode::kUsage, "usage"},
-    {kNotWritten, kNotDurable, "results could not be written"},
-    {kBroken, kInternal, "internal error"},
-    {kRowFailed, kInternal, "the device failed on an instruction"},
-    {kDiffers, kMismatch, "mismatches"},
-    {kHarmed, kDamaged,
+    {kUsage, ExitCode::kUsage, "usage", "usage"},
+    {kNotWritten, kNotDurable, "unwritten", "results could not be written"},
+    {kBroken, kInternal, "broken", "internal error"},
+    {kRowFailed, kInternal, "dropped", "the device failed on an instruction"},
+    {kDiffers, kMismatch, "differs", "mismatches"},
+    {kHarmed, kDamaged, "damaged",
      "damaged data (the good records were used), or answers that cannot be read"},
-    {kUnrepeated, kDamaged, "answers that do not repeat"},
-    {kEarly, kStopped, "stopped early: nothing is lost, run again"},
-    {kNotHere, kNoDevice, "no such device here, or one that does not have the instruction"},
-    {kNothing, kInternal, "nothing was compared"},
-    {kThin, kInternal, "too few cases (--require_coverage)"},
-    {kGood, kClean, "clean"},
+    {kUnrepeated, kDamaged, "flaky", "answers that do not repeat"},
+    {kEarly, kStopped, "incomplete", "stopped early: nothing is lost, run again"},
+    {kNotHere, kNoDevice, "absent",
+     "no such device here, or one that does not have the instruction"},
+    {kNothing, kInternal, "nothing", "nothing was compared"},
+    {kThin, kInternal, "thin", "too few cases (--require_coverage)"},
+    {kGood, kClean, "clean", "clean"},
 };
 static_assert(std::size(kMeanings) == kVerdicts);
 
@@ -28,7 +29,8 @@ constexpr VerbVerdict kRun[] = {
     {kRowFailed, "a planted fault was not found; an instruction was dropped, the others were run"},
     {kDiffers, "the device repeated a difference five times of five"},
     {kHarmed,
-     "damaged data; answers that cannot be read; earlier answers that could not be trusted"},
+     "damaged data; answers that cannot be read; earlier answers that could not be trusted; two "
+     "different answers to one unit"},
     {kUnrepeated, "only answers that do not repeat; earlier mismatches that no longer occur"},
     {kEarly, "a signal; a time limit; a lost device"},
     {kNotHere},

@@ -38,6 +38,7 @@ inline constexpr int kVerdicts = 12;
 struct VerdictMeaning {
   Verdict verdict;
   ExitCode code;
+  const char* word;  // of a failure in a JUnit file
   const char* what;  // for people, unless the verb's row says something else
 };
 std::span<const VerdictMeaning> VerdictMeanings();  // in the order of Verdict
