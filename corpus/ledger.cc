@@ -7,61 +7,98 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/substitute.h"
 
 namespace mmadiff {
 namespace {
 
+constexpr size_t kShownNames = 3;
+
 struct ThingText {
-  const char *name, *several;
+  const char *name, *one, *several;
 };
-constexpr ThingText kThingTexts[] = {{"operation", "rows"}, {"question", "questions"},
-                                     {"file", "files"},     {"case", "cases"},
-                                     {"unit", "units"},     {"finding", "findings"}};
+constexpr ThingText kThingTexts[] = {{"instruction", "instruction", "instructions"},
+                                     {"question", "question", "questions"},
+                                     {"file", "file", "files"},
+                                     {"case", "case", "cases"},
+                                     {"unit", "unit", "units"},
+                                     {"finding", "finding", "findings"}};
 static_assert(std::size(kThingTexts) == kThings);
 
 struct ReasonText {
-  const char *name, *text;
+  const char *name, *text;  // "$0" is "it" or "them"
 };
 constexpr ReasonText kReasonTexts[] = {
-    {"other_shard", "they are in a different shard"},
-    {"not_sampled", "they are not in the sample"},
-    {"not_selected", "they were not selected"},
-    {"no_model", "they have no model"},
-    {"no_arithmetic", "nothing is known of their arithmetic"},
-    {"device_lacks", "the device lacks them"},
-    {"not_recorded", "the recording has no answer"},
-    {"does_not_apply", "they do not apply"},
-    {"not_offered", "the device does not offer them"},
-    {"unknown_here", "this version does not have them"},
-    {"prediction", "they hold the model's own answers"},
-    {"dropped", "they were dropped"},
-    {"does_not_repeat", "their answers do not repeat"},
-    {"damaged", "they are damaged"},
-    {"not_understood", "they are not understood"},
-    {"other_run", "they belong to a different run"},
-    {"not_reached", "they were not reached"},
+    {"other_shard", "in a different shard"},
+    {"not_sampled", "not in the sample"},
+    {"not_selected", "not selected"},
+    {"no_formats", "the tables lack formats of $0"},
+    {"only_in_one", "the other one lacks $0"},
+    {"no_model", "no model of $0 is known"},
+    {"no_arithmetic", "nothing is known of the arithmetic"},
+    {"device_lacks", "the device lacks $0"},
+    {"not_recorded", "no recorded answer"},
+    {"does_not_apply", "not applicable"},
+    {"not_offered", "the device does not offer $0"},
+    {"unknown_here", "this version does not have $0"},
+    {"prediction", "the model's own answers"},
+    {"dropped", "dropped"},
+    {"does_not_repeat", "answers that do not repeat"},
+    {"damaged", "damaged"},
+    {"not_understood", "not understood"},
+    {"other_file", "no files of mmadiff"},
+    {"other_run", "of a different run"},
+    {"not_reached", "not reached"},
     {"mismatch_limit", "enough mismatches were found (--max_mismatches)"},
-    {"too_slow", "they take this device too long"},
-    {"contradicted", "their row is contradicted already"},
+    {"too_slow", "the device is too slow for $0"},
+    {"contradicted", "the instruction is contradicted already"},
+    {"not_needed", "others decided"},
 };
 static_assert(std::size(kReasonTexts) == kReasons);
 
 const ThingText& TextOf(Thing thing) { return kThingTexts[static_cast<int>(thing)]; }
 const ReasonText& TextOf(Reason reason) { return kReasonTexts[static_cast<int>(reason)]; }
 
-constexpr size_t kShownNames = 3;
-
-std::string NamesText(const Ledger::Line& line) {
-  if (line.names.empty()) return "";
-  const size_t shown = std::min(line.names.size(), kShownNames);
-  return absl::StrCat(" (", absl::StrJoin(line.names.begin(), line.names.begin() + shown, ", "),
-                      line.count > shown ? ", ...)" : ")");
+// Of many names none.
+std::string NamesText(const LeftOutLine& line) {
+  if (line.names.empty() || (!line.exact && line.count > kShownNames)) return "";
+  return absl::StrCat(" (", absl::StrJoin(line.names, ", "), ")");
 }
 
 }  // namespace
 
 const char* Name(Thing thing) { return TextOf(thing).name; }
 const char* Name(Reason reason) { return TextOf(reason).name; }
+
+std::optional<Thing> ParseThing(absl::string_view name) {
+  for (int i = 0; i < kThings; ++i) {
+    if (name == kThingTexts[i].name) return static_cast<Thing>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<Reason> ParseReason(absl::string_view name) {
+  for (int i = 0; i < kReasons; ++i) {
+    if (name == kReasonTexts[i].name) return static_cast<Reason>(i);
+  }
+  return std::nullopt;
+}
+
+bool IsSaidElsewhere(const LeftOutLine& line) {
+  switch (line.reason) {
+    case Reason::kDropped:
+    case Reason::kDoesNotRepeat:
+    case Reason::kNotReached:
+    case Reason::kOtherShard:
+    case Reason::kMismatchLimit:
+    case Reason::kNotNeeded:
+      return true;
+    case Reason::kDoesNotApply:  // all questions to an operation, which have lines
+      return line.thing == Thing::kOperation;
+    default:
+      return false;
+  }
+}
 
 void Ledger::Ask(Thing thing, absl::string_view name, bool exact) {
   Entry& entry = named_[{thing, std::string(name)}];
@@ -79,6 +116,12 @@ void Ledger::Leave(const LeftOut& one) {
   if (entry.left.has_value()) return;
   entry.left = one.reason;
   entry.detail = one.detail;
+}
+
+void Ledger::LeaveRest(Thing thing, Reason reason) {
+  for (auto& [key, entry] : named_) {
+    if (key.first == thing && !entry.compared && !entry.left) entry.left = reason;
+  }
 }
 
 void Ledger::Count(Thing thing, uint64_t asked, uint64_t compared) {
@@ -104,29 +147,32 @@ Ledger::Tally Ledger::tally(Thing thing) const {
   return tally;
 }
 
-bool Ledger::Balances() const {
+std::string Ledger::Unbalanced() const {
   for (const auto& [key, entry] : named_) {
-    if (!entry.asked || !(entry.compared || entry.left.has_value())) return false;
+    if (entry.asked && (entry.compared || entry.left.has_value())) continue;
+    return absl::StrCat(TextOf(key.first).one, " ", key.second);
   }
   for (int thing = 0; thing < kThings; ++thing) {
     const Tally tally = this->tally(static_cast<Thing>(thing));
-    if (tally.asked != tally.compared + tally.left) return false;
+    if (tally.asked == tally.compared + tally.left) continue;
+    return absl::StrCat(tally.asked, " ", kThingTexts[thing].several, ", ", tally.compared,
+                        " compared, ", tally.left, " left out");
   }
-  return true;
+  return "";
 }
 
-std::vector<Ledger::Line> Ledger::lines() const {
-  std::map<std::tuple<Thing, Reason, bool>, Line> lines;
-  const auto add = [&lines](Thing thing, Reason reason, bool exact, uint64_t count) -> Line& {
-    Line& line =
-        lines.try_emplace({thing, reason, exact}, Line{thing, reason, exact}).first->second;
+std::vector<LeftOutLine> Ledger::lines() const {
+  std::map<std::tuple<Thing, Reason, bool>, LeftOutLine> lines;
+  const auto add = [&](Thing thing, Reason reason, bool exact, uint64_t count) -> LeftOutLine& {
+    LeftOutLine& line =
+        lines.try_emplace({thing, reason, exact}, LeftOutLine{thing, reason, exact}).first->second;
     line.count += count;
     return line;
   };
   for (const auto& [key, entry] : named_) {
     if (entry.compared || !entry.left.has_value()) continue;
-    Line& line = add(key.first, *entry.left, entry.exact, 1);
-    if (line.names.size() < kMostNames) line.names.push_back(key.second);
+    LeftOutLine& line = add(key.first, *entry.left, entry.exact, 1);
+    if (line.names.size() < LeftOutLine::kMostNames) line.names.push_back(key.second);
     if (line.detail.empty()) line.detail = entry.detail;
   }
   for (int thing = 0; thing < kThings; ++thing) {
@@ -135,19 +181,22 @@ std::vector<Ledger::Line> Ledger::lines() const {
       if (count > 0) add(static_cast<Thing>(thing), static_cast<Reason>(reason), false, count);
     }
   }
-  std::vector<Line> all;
-  for (auto& [key, line] : lines) all.push_back(std::move(line));
+  std::vector<LeftOutLine> all;
+  for (auto& [key, line] : lines) {
+    line.asked = tally(line.thing).asked;
+    all.push_back(std::move(line));
+  }
   return all;
 }
 
-std::string Ledger::Text() const {
-  std::string text;
-  for (const Line& line : lines()) {
-    absl::StrAppend(&text, line.count, " of ", tally(line.thing).asked, " ",
-                    TextOf(line.thing).several, " left out: ", TextOf(line.reason).text,
-                    NamesText(line), line.detail.empty() ? "" : ": ", line.detail, "\n");
-  }
-  return text;
+std::string Text(const LeftOutLine& line) {
+  const ThingText& thing = TextOf(line.thing);
+  const bool all = line.count == line.asked;
+  return absl::StrCat(
+      line.count, " of ", line.asked, " ", line.asked == 1 ? thing.one : thing.several, " left out",
+      line.exact ? ", although named: " : ": ",
+      absl::Substitute(TextOf(line.reason).text, line.count == 1 ? "it" : "them"), NamesText(line),
+      line.detail.empty() || !(line.exact || all) ? "" : ": " + line.detail);
 }
 
 }  // namespace mmadiff

@@ -29,6 +29,8 @@ enum class Reason : uint8_t {
   kNotSampled,   // --sample, --every, --unit
   kNotSelected,  // --instr of a folder, --question, --most
   // Cannot be asked here.
+  kNoFormats,     // the tables have its name alone
+  kOnlyInOne,     // of two that are compared
   kNoModel,       // nothing to compare with
   kNoArithmetic,  // not even a hypothesis
   kDeviceLacks,
@@ -41,19 +43,24 @@ enum class Reason : uint8_t {
   kDropped,  // the dispatcher's cause says why
   kDoesNotRepeat,
   kDamaged,
-  kNotUnderstood,  // a file that is no recording, no case, no vector
+  kNotUnderstood,  // a file whose name says that it is one of ours, and its bytes do not
+  kOtherFile,      // of somebody else
   kOtherRun,
   // Not done yet, or not worth doing.
   kNotReached,     // time, signal, full folder, budget
   kMismatchLimit,  // --max_mismatches
   kTooSlow,        // a question that takes a slow device hours
   kContradicted,   // pairs of a row that differs already
+  kNotNeeded,      // others decided
 };
-inline constexpr int kReasons = 20;
+inline constexpr int kReasons = 24;
 
-// The words of JSON: "operation", "device_lacks".
+// The words of JSON and of what is stored: "instruction", "device_lacks".
 const char* Name(Thing thing);
 const char* Name(Reason reason);
+// Nothing for any other word.
+std::optional<Thing> ParseThing(absl::string_view name);
+std::optional<Reason> ParseReason(absl::string_view name);
 
 // `exact`: the user named it without a wildcard, so leaving it out is an error.
 struct LeftOut {
@@ -63,6 +70,24 @@ struct LeftOut {
   std::string detail = {};  // for people
   bool exact = false;
 };
+
+// What was left out of a thing for a reason, summed up.
+struct LeftOutLine {
+  static constexpr size_t kMostNames = 100;
+
+  Thing thing;
+  Reason reason;
+  bool exact;
+  uint64_t count = 0, asked = 0;        // of `asked` things `count`
+  std::vector<std::string> names = {};  // at most kMostNames
+  std::string detail = {};              // the first that there is
+  friend bool operator==(const LeftOutLine&, const LeftOutLine&) = default;
+};
+// Whether the verb itself says more of each, so that this line is not printed.
+bool IsSaidElsewhere(const LeftOutLine& line);
+// "2 of 159 instructions left out: the device lacks them (sm_90/mma..., sm_90/mma...)"; of many names
+// none.
+std::string Text(const LeftOutLine& line);
 
 // The result of a filter. Only a ledger can take the kept part, and it enters the rest, so no filter
 // can be silent.
@@ -94,6 +119,8 @@ class Ledger {
   // What became of it. Compared wins over left out; of several reasons the first stays.
   void Compare(Thing thing, absl::string_view name);
   void Leave(const LeftOut& one);
+  // All of which nothing became yet.
+  void LeaveRest(Thing thing, Reason reason);
   // Things without names of their own: lines, units.
   void Count(Thing thing, uint64_t asked, uint64_t compared);
   void LeaveMany(Thing thing, Reason reason, uint64_t count);
@@ -113,21 +140,12 @@ class Ledger {
   };
   Tally tally(Thing thing) const;
   // Whether asked = compared + left for every thing, and nothing else was compared or left out.
-  bool Balances() const;
+  bool Balances() const { return Unbalanced().empty(); }
+  // The first thing that does not balance, for people; "" if everything does.
+  std::string Unbalanced() const;
 
-  // A line for each thing, reason and whether exact, in this order; at most this many names are kept.
-  static constexpr size_t kMostNames = 100;
-  struct Line {
-    Thing thing;
-    Reason reason;
-    bool exact;
-    uint64_t count = 0;
-    std::vector<std::string> names = {};
-    std::string detail = {};  // the first that there is
-  };
-  std::vector<Line> lines() const;
-  // "158 of 159 rows left out: the device lacks them (sm_90/mma..., ...)", a line each.
-  std::string Text() const;
+  // A line for each thing, reason and whether exact, in this order.
+  std::vector<LeftOutLine> lines() const;
 
  private:
   struct Entry {

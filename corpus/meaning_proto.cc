@@ -2,6 +2,7 @@
 
 #include <google/protobuf/message.h>
 
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -102,6 +103,42 @@ Machine Get(const proto::Machine& in) {
   return {in.host(),
           {hardware.unit(), hardware.pci(), static_cast<Hardware::Part>(hardware.part()),
            hardware.answered(), hardware.of()}};
+}
+
+void Set(const std::vector<LeftOutLine>& lines, StoredLeftOut& out) {
+  constexpr size_t kFewNames = 3;
+  for (const LeftOutLine& line : lines) {
+    proto::LeftOut& added = *out.Add();
+    added.set_thing(Name(line.thing));
+    added.set_reason(Name(line.reason));
+    added.set_named(line.exact);
+    added.set_count(line.count);
+    added.set_asked(line.asked);
+    for (const std::string& name : line.names) {
+      if (line.exact || added.name_size() < static_cast<int>(kFewNames)) added.add_name(name);
+    }
+    added.set_detail(line.detail);
+  }
+}
+
+absl::StatusOr<std::vector<LeftOutLine>> Get(const StoredLeftOut& in) {
+  std::vector<LeftOutLine> lines;
+  for (const proto::LeftOut& one : in) {
+    const std::optional<Thing> thing = ParseThing(one.thing());
+    const std::optional<Reason> reason = ParseReason(one.reason());
+    if (!thing || !reason) {
+      return absl::DataLossError(absl::StrCat("left_out: unknown thing '", one.thing(),
+                                              "' or reason '", one.reason(), "'"));
+    }
+    lines.push_back({*thing,
+                     *reason,
+                     one.named(),
+                     one.count(),
+                     one.asked(),
+                     {one.name().begin(), one.name().end()},
+                     one.detail()});
+  }
+  return lines;
 }
 
 }  // namespace mmadiff

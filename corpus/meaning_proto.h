@@ -2,9 +2,12 @@
 // protos.
 #pragma once
 
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "corpus/agreement.h"
 #include "corpus/bucket.h"
+#include "corpus/ledger.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 #include "device/stop.h"
@@ -19,6 +22,7 @@ namespace mmadiff {
 
 namespace proto {
 class IdentityFact;
+class LeftOut;
 class Machine;
 class StopCause;
 }  // namespace proto
@@ -36,5 +40,11 @@ using StoredFacts = google::protobuf::RepeatedPtrField<proto::IdentityFact>;
 void Set(const Identity& identity, StoredFacts& out);
 // `name` is all that files from before facts were stored have. kDataLoss for a fact that this program does not know.
 absl::StatusOr<Identity> Get(const StoredFacts& in, const std::string& name);
+
+using StoredLeftOut = google::protobuf::RepeatedPtrField<proto::LeftOut>;
+// Of what was not named only a few names.
+void Set(const std::vector<LeftOutLine>& lines, StoredLeftOut& out);
+// kDataLoss for a thing or a reason that this program does not know.
+absl::StatusOr<std::vector<LeftOutLine>> Get(const StoredLeftOut& in);
 
 }  // namespace mmadiff

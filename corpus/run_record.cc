@@ -87,6 +87,7 @@ std::string FormatManifest(const RunManifest& manifest) {
   proto::Manifest message = ToProto(manifest);
   Set(manifest.device_identity, *message.mutable_identity());
   message.set_run(FormatRunId(RunIdOf(manifest)));
+  Set(manifest.left_out, *message.mutable_left_out());
   return Seal(kHeader + FormatTextProto(message));
 }
 
@@ -156,6 +157,11 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
                                               "ascend to below cases are expected"));
     }
   }
+  auto left_out = Get(message.left_out());
+  if (!left_out.ok()) {
+    return absl::DataLossError(absl::StrCat(where, ": ", left_out.status().message()));
+  }
+  manifest.left_out = *std::move(left_out);
   if (message.run() == FormatRunId(RunIdOf(manifest))) return manifest;
   manifest.id_of_text = true;
   if (!message.run().empty() && message.run() != FormatRunId(RunIdOf(manifest))) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
+#include "corpus/ledger.h"
 #include "device/hardware.h"
 #include "device/identity.h"
 
@@ -56,7 +57,8 @@ struct RunManifest {
   std::string device;  // specification
   Identity device_identity;
   std::vector<Instruction> instructions;
-  uint64_t shard = 0, shards = 1;  // the run has the units u with u % shards == shard
+  uint64_t shard = 0, shards = 1;          // the run has the units u with u % shards == shard
+  std::vector<LeftOutLine> left_out = {};  // that the command line asked for; no part of the id
   bool id_of_text =
       false;  // stored by a version whose ids hashed the header of the file and the device's name
 

@@ -69,6 +69,7 @@ void Set(const SurveyManifest& manifest, proto::SurveyManifest& out) {
   out.set_max_bytes(manifest.max_bytes);
   out.set_kept_lines(manifest.kept_lines);
   out.set_format(manifest.format);
+  mmadiff::Set(manifest.left_out, *out.mutable_left_out());
   for (const SurveyManifest::Instruction& i : manifest.instructions) {
     proto::SurveyManifest::Instruction& added = *out.add_instruction();
     added.set_name(i.name);
@@ -99,6 +100,9 @@ absl::StatusOr<SurveyManifest> Get(const proto::SurveyManifest& in) {
                              in.kept_lines(),
                              {},
                              in.format()};
+  auto left_out = mmadiff::Get(in.left_out());
+  if (!left_out.ok()) return left_out.status();
+  manifest.left_out = *std::move(left_out);
   for (const proto::SurveyManifest::Instruction& i : in.instruction()) {
     manifest.instructions.push_back({i.name(),
                                      i.emulated(),

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "corpus/agreement.h"
 #include "corpus/bucket.h"
+#include "corpus/ledger.h"
 #include "corpus/run_record.h"
 #include "device/identity.h"
 #include "device/stop.h"
@@ -109,6 +110,7 @@ struct SurveyManifest {
   uint64_t kept_lines = 0;  // of an answer to a question
   std::vector<Instruction> instructions;
   uint32_t format = kSurveyFormat;
+  std::vector<LeftOutLine> left_out = {};  // that the command line asked for
 
   friend bool operator==(const SurveyManifest&, const SurveyManifest&) = default;
 };

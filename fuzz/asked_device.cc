@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
-#include "fuzz/ask/drop.h"
 
 namespace mmadiff {
 namespace {
@@ -55,20 +54,20 @@ std::vector<absl::StatusOr<Digest>> AskedDevice::AskDigest(const RecomputedUnit&
 
 bool AskedDevice::Dropped(const Operation& op) const {
   std::lock_guard lock(mutex_);
-  return dropped_.contains(op.name);
+  return dropped_.contains(&op);
 }
 
 bool AskedDevice::Drops(const Operation& op, const absl::Status& s) {
   const std::optional<Drop> drop = DropOf(op, s);
   if (!drop.has_value()) return false;
   std::lock_guard lock(mutex_);
-  if (dropped_.emplace(op.name, s).second) console_.Warn(Text(*drop));
+  if (dropped_.emplace(&op, *drop).second) console_.Warn(Text(*drop));
   return true;
 }
 
-std::vector<absl::Status> AskedDevice::dropped() const {
-  std::vector<absl::Status> all;
-  for (const auto& [op, status] : dropped_) all.push_back(status);
+std::vector<Drop> AskedDevice::dropped() const {
+  std::vector<Drop> all;
+  for (const auto& [op, drop] : dropped_) all.push_back(drop);
   return all;
 }
 

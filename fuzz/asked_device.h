@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/device.h"
+#include "fuzz/ask/drop.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/record/recompute.h"
@@ -56,15 +57,15 @@ class AskedDevice {
   bool Lacks(const Operation& op) const { return !Dropped(op) && !device_.Supports(op).ok(); }
 
   Device& device() { return device_; }
-  std::vector<absl::Status> dropped() const;  // one for each operation
-  uint64_t flaky() const { return flaky_; }   // dot products
+  std::vector<Drop> dropped() const;         // one for each operation
+  uint64_t flaky() const { return flaky_; }  // dot products
 
  private:
   Engines engines_;
   Device& device_;
   Console& console_;
   mutable std::mutex mutex_;  // of dropped_
-  std::map<std::string, absl::Status> dropped_;
+  std::map<const Operation*, Drop> dropped_;
   uint64_t flaky_ = 0;
 };
 

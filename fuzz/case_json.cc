@@ -46,9 +46,9 @@ Json DotProductJson(const Instruction& i, const DotProductCase& dot, std::option
   return json;
 }
 
-Json MessagesJson(std::span<const absl::Status> errors) {
+Json MessagesJson(std::span<const Drop> drops) {
   Json json = Json::array();
-  for (const absl::Status& error : errors) json.push_back(std::string(error.message()));
+  for (const Drop& drop : drops) json.push_back(std::string(drop.status.message()));
   return json;
 }
 
@@ -57,6 +57,20 @@ Json AnswerJson(const Vector& vector, const VectorAnswer& answer) {
           {"d", WordText(vector, answer)},
           {"instructions", answer.patterns},
           {"who", answer.who}};
+}
+
+Json LeftOutJson(std::span<const LeftOutLine> lines) {
+  Json json = Json::array();
+  for (const LeftOutLine& line : lines) {
+    json.push_back({{"thing", Name(line.thing)},
+                    {"reason", Name(line.reason)},
+                    {"named", line.exact},
+                    {"count", line.count},
+                    {"of", line.asked},
+                    {"names", line.names},
+                    {"detail", line.detail}});
+  }
+  return json;
 }
 
 }  // namespace mmadiff

@@ -5,8 +5,9 @@
 #include <optional>
 #include <span>
 
-#include "absl/status/status.h"
+#include "corpus/ledger.h"
 #include "corpus/vector.h"
+#include "fuzz/ask/drop.h"
 #include "sim/batch.h"
 #include "sim/operation.h"
 #include "sim/parameter.h"
@@ -25,9 +26,12 @@ nlohmann::ordered_json DotProductJson(const Instruction& instruction, const DotP
                                       std::optional<uint64_t> d = std::nullopt);
 
 // What each of them says.
-nlohmann::ordered_json MessagesJson(std::span<const absl::Status> errors);
+nlohmann::ordered_json MessagesJson(std::span<const Drop> drops);
 
 // {"kind": ..., "d": ..., "instructions": ..., "who": ...} of an answer of a vector.
 nlohmann::ordered_json AnswerJson(const Vector& vector, const VectorAnswer& answer);
+
+// What was left out, as every --json has it.
+nlohmann::ordered_json LeftOutJson(std::span<const LeftOutLine> lines);
 
 }  // namespace mmadiff

@@ -10,6 +10,7 @@
 #include "fuzz/answer_file.h"
 #include "fuzz/ask/dispatcher.h"
 #include "fuzz/findings.h"
+#include "fuzz/output/error_meaning.h"
 #include "triage/probe/operand_sweep.h"
 
 namespace mmadiff {
@@ -107,7 +108,7 @@ class ProbeAgenda : public Agenda {
     results_[at] = std::move(result);
     for (; given_on_ < ops_.size() && results_[given_on_].has_value(); ++given_on_) {
       const TaskResult& next = *results_[given_on_];
-      if (next.drop.has_value()) outcome_.dropped.push_back(next.status);
+      if (next.drop.has_value()) outcome_.dropped.push_back(*next.drop);
       if (absl::IsCancelled(next.status)) outcome_.late.push_back(ops_[given_on_]);
       if (!next.status.ok()) continue;
       absl::Status s = GiveOn(*ops_[given_on_], std::get<OperationAnswers>(next.answer));
@@ -124,7 +125,8 @@ class ProbeAgenda : public Agenda {
     } else if (got.answers.empty() || got.answers.front().agreement == Agreement::kAgrees) {
       good_.push_back(&op);
     } else {
-      outcome_.dropped.push_back(absl::InternalError("layout"));
+      outcome_.dropped.push_back(
+          {&op, DropCause::kLayout, absl::FailedPreconditionError("layout")});
     }
     return absl::OkStatus();
   }
@@ -140,7 +142,8 @@ class ProbeAgenda : public Agenda {
     answered_(op, {.question = pairs_,  // every pair would differ
                    .answer = "not asked",
                    .decides = "nothing gives all answers to the other questions",
-                   .agreement = Agreement::kOpen});
+                   .agreement = Agreement::kOpen,
+                   .left = Reason::kContradicted});
   }
 
   // When all workers have ended their part of the sweep.
@@ -153,7 +156,7 @@ class ProbeAgenda : public Agenda {
     if (absl::IsCancelled(r.status()))
       outcome_.late.push_back(&op);
     else if (!r.ok())
-      outcome_.dropped.push_back(r.status());
+      outcome_.dropped.push_back({&op, MeaningOf(r.status().code()).cause, r.status()});
     if (!r.ok()) return absl::OkStatus();
     ProbeAnswer answer = {.question = pairs_, .partial = r->done < r->of, .cases = r->done};
     answer.decides = answer.partial ? "agrees so far" : "agrees";

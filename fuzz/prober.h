@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "device/stop.h"
+#include "fuzz/ask/drop.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "triage/probe/probe.h"
@@ -29,7 +30,7 @@ struct ProberOptions {
 };
 
 struct ProberOutcome {
-  std::vector<absl::Status> dropped;   // of operations that failed alone or have another layout
+  std::vector<Drop> dropped;           // failed alone, or have another layout
   std::vector<const Operation*> late;  // were not asked all: the time was over, or a signal came
 };
 

@@ -20,6 +20,7 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::EndsWith;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -144,7 +145,7 @@ TEST_F(ProberTest, OneOperationsErrorDoesNotEndTheOthers) {
     const auto outcome = Ask(device, {&Fma(), &Dot(), &Mma()}, {"order"});
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     EXPECT_THAT(answers_, ElementsAre(Fma().name + " order", Mma().name + " order"));
-    EXPECT_THAT(outcome->dropped, ElementsAre(error));
+    EXPECT_THAT(outcome->dropped, ElementsAre(Field(&Drop::status, error)));
     EXPECT_EQ(device.failures, 1);
   }
 }
@@ -155,7 +156,7 @@ TEST_F(ProberTest, AnErrorInPairsDropsTheOperation) {
     const auto outcome = Ask(device, {&Mma()}, {"pairs"});
     ASSERT_TRUE(outcome.ok()) << outcome.status();
     EXPECT_THAT(answers_, IsEmpty());
-    EXPECT_THAT(outcome->dropped, ElementsAre(error));
+    EXPECT_THAT(outcome->dropped, ElementsAre(Field(&Drop::status, error)));
   }
 }
 
@@ -182,7 +183,8 @@ TEST_F(ProberTest, TheSelfTestOfAGpuComesBeforeAllButTheLayout) {
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_THAT(answers_,
               ElementsAre(Dot().name + " layout", Fma().name + " layout", Fma().name + " order"));
-  EXPECT_THAT(outcome->dropped, ElementsAre(absl::InternalError("self-test")));
+  EXPECT_THAT(outcome->dropped,
+              ElementsAre(Field(&Drop::status, absl::InternalError("self-test"))));
   outcome = Ask(engine, {&Dot()}, {"layout"});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_THAT(outcome->dropped, IsEmpty());
@@ -232,7 +234,7 @@ TEST_F(ProberTest, AnswersAreTheSameWhateverTheThreads) {
         Ask(device, {&Fma(), &Dot(), &WrongSums::Fp8(), FindOperation("x86/vpdpbusd")},
             {"order", "pairs"});
     EXPECT_TRUE(outcome.ok()) << outcome.status();
-    EXPECT_THAT(outcome->dropped, ElementsAre(absl::InternalError("here")));
+    EXPECT_THAT(outcome->dropped, ElementsAre(Field(&Drop::status, absl::InternalError("here"))));
     std::vector<std::string> all = answers_;
     all.insert(all.end(), texts_.begin(), texts_.end());
     const auto files = FilesBelow(folder_);

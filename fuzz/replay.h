@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/vector_file.h"
+#include "fuzz/ask/drop.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 #include "fuzz/finding_life.h"
@@ -56,8 +57,8 @@ struct ReplayOutcome {
   uint64_t repeated = 0, repeated_units = 0;
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
-  uint64_t filed_flaky = 0;           // cases that are kept because the device did not repeat them
-  std::vector<absl::Status> dropped;  // operations that failed alone; the others went on
+  uint64_t filed_flaky = 0;   // cases that are kept because the device did not repeat them
+  std::vector<Drop> dropped;  // operations that failed alone; the others went on
   // What the logs of surveys say beside their answers: rows that this version contradicts, rows that
   // trap, hang, fail, do not repeat or are elsewhere.
   int contradictions = 0, troubled = 0;

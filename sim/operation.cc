@@ -236,6 +236,17 @@ std::vector<const Operation*> MatchOperations(std::string_view glob, Models mode
   return ops;
 }
 
+std::vector<std::string> MatchUnknown(std::string_view glob) {
+  const std::string pattern = ResolveAlias(glob);
+  std::vector<std::string> names;
+  for (const UnknownNumerics& u : AllUnknown()) {
+    const std::string name = std::string(u.arch) + "/" + u.instruction;
+    if (fnmatch(pattern.c_str(), name.c_str(), 0) != 0) continue;
+    if (FindOperation(name, Models::kOptional) == nullptr) names.push_back(name);
+  }
+  return names;
+}
+
 namespace {
 
 // Names that people have for architectures (docs/evidence.md), in lower case.

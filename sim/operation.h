@@ -67,6 +67,10 @@ bool IsNative(const Operation& op);
 std::vector<const Operation*> MatchOperations(std::string_view glob,
                                               Models models = Models::kRequired);
 
+// Names of AllUnknown() that match the glob and name no operation: the tables lack their formats, and
+// nobody can be asked.
+std::vector<std::string> MatchUnknown(std::string_view glob);
+
 // Why FindOperation(name) is nullptr, in words: what is unknown about it, which sizes are legal,
 // which architectures have it, which names are near.
 std::string WhyNoOperation(std::string_view name);

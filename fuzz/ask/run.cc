@@ -60,6 +60,7 @@ RunManifest MakeManifest(const RunOptions& options, const Engine& engine) {
   manifest.strategy = options.strategy->name;
   manifest.device = device.name();
   manifest.device_identity = IdentityOfRun(device);
+  manifest.left_out = options.left_out;
   manifest.shard = options.shard;
   manifest.shards = options.shards;
   for (size_t i = 0; i < options.ops.size(); ++i) {

@@ -36,9 +36,10 @@ struct RunOptions {
   uint64_t shard = 0, shards = 1;  // runs the units u with u % shards == shard
   TimeLimit limit;
   std::string workdir;
-  bool anew = false;           // begin again where all is done
-  bool extend = false;         // raise the cases of the run that is in `workdir`
-  bool print_findings = true;  // on stdout, as they are filed
+  std::vector<LeftOutLine> left_out;  // of what the command line asked for
+  bool anew = false;                  // begin again where all is done
+  bool extend = false;                // raise the cases of the run that is in `workdir`
+  bool print_findings = true;         // on stdout, as they are filed
 };
 
 // Executions of an operation in the whole run, all shards together; more than any run can do if

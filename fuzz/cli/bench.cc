@@ -224,8 +224,13 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<absl::Duration> time = ParseDuration("--time", flags.time);
   if (!time.ok()) return ending.Say(time.status());
-  const auto ops = OperationsMatching(flags.instr.empty() ? BenchedRows() : flags.instr);
+  Ledger not_named;
+  const bool chosen = flags.instr.empty();
+  const auto ops = ChooseOperations(chosen ? BenchedRows() : flags.instr, Models::kRequired,
+                                    nullptr, chosen ? not_named : ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
+  for (const Operation* op : *ops) ending.ledger().Ask(Thing::kOperation, op->name);
   const DeviceOr host = OpenHost();
   const Settings settings = {{"machine", host.ok() ? Name((*host)->identity()) : "unknown"},
                              {"lanes", Lanes()},
@@ -254,15 +259,15 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
     DeviceOr opened = OpenDeviceAndWarn(flags.device, console);
     if (!opened.ok()) return ending.Say(opened.status());
     device = *std::move(opened);
-    std::vector<absl::Status> lacking;
+    size_t lacking = 0;
     for (const Operation* op : *ops) {
-      if (absl::Status status = device->Supports(*op); !status.ok()) lacking.push_back(status);
+      const absl::Status status = device->Supports(*op);
+      if (status.ok()) continue;
+      ++lacking;
+      ending.ledger().Leave(
+          {Thing::kOperation, Reason::kDeviceLacks, op->name, std::string(status.message())});
     }
-    if (lacking.size() == ops->size()) return ending.Say(lacking[0]);
-    if (!lacking.empty()) {
-      console.Warn(absl::StrCat("The device does not answer ", lacking.size(), " of ", ops->size(),
-                                " instructions. The first: ", lacking[0].message()));
-    }
+    if (lacking == ops->size()) return;  // the ledger says why
   }
   HandleStopSignals();
   const TimeLimit endless = TimeLimit::After(absl::InfiniteDuration());
@@ -293,6 +298,10 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
                               ": how many times as fast they are is not known so well"));
   }
   for (const BenchRow& row : rows) {
+    if (device == nullptr || row.device) ending.ledger().Compare(Thing::kOperation, row.op->name);
+  }
+  if (!stopped.empty()) ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+  for (const BenchRow& row : rows) {
     if (row.agrees) continue;
     ending.Say(Verdict::kDiffers, absl::StrCat(row.op->name, ": not the answers of the model"));
   }
@@ -309,7 +318,7 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
           {"file", earlier.file}, {"version", earlier.version}, {"differs", differs}};
     }
     for (const BenchRow& row : rows) json["rows"].push_back(AsJson(row, earlier));
-    console.Print(JsonText(json, 1) + "\n");
+    PrintJson(std::move(json), ending.ledger(), console);
   } else {
     std::string head = absl::StrCat(
         "ns a dot product, one thread, the least of ", flags.rounds,

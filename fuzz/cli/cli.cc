@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -13,10 +14,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "device/plain_text.h"
+#include "fuzz/case_json.h"
 #include "fuzz/cases/strategy.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/devices.h"
-#include "fuzz/output/error_meaning.h"
+#include "fuzz/json_text.h"
 
 namespace mmadiff {
 
@@ -27,13 +29,14 @@ Console Globals::MakeConsole() const {
                  quiet);
 }
 
-void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending& ending) {
-  for (const absl::Status& s : dropped) {
-    if (s.ok()) continue;
-    const DropCause cause = MeaningOf(s.code()).cause;
-    ending.Say(cause == DropCause::kGarbled              ? Verdict::kHarmed
-               : cause == DropCause::kLacks && !answered ? Verdict::kNotHere
-                                                         : Verdict::kRowFailed);
+void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
+  for (const Drop& drop : drops) {
+    const bool lacks = drop.cause == DropCause::kLacks;
+    ending.ledger().Leave({Thing::kOperation, lacks ? Reason::kDeviceLacks : Reason::kDropped,
+                           drop.op->name, std::string(drop.status.message())});
+    ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed
+               : lacks && !answered              ? Verdict::kNotHere
+                                                 : Verdict::kRowFailed);
   }
 }
 
@@ -126,18 +129,6 @@ std::string DataPath(const std::string& path) {
   return std::filesystem::exists(installed, error) ? installed.string() : path;
 }
 
-absl::Status KeepSupported(const Device& device, std::vector<const Operation*>& ops) {
-  absl::Status first;
-  std::erase_if(ops, [&](const Operation* op) {
-    const absl::Status status = device.Supports(*op);
-    first.Update(status);
-    return !status.ok();
-  });
-  if (!ops.empty()) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat("device ", device.name(), " has none of these instructions: ", first.message()));
-}
-
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console) {
   absl::StatusOr<OpenedDevice> opened = OpenAnyDevice(spec);
   if (!opened.ok()) return opened.status();
@@ -157,30 +148,78 @@ EngineOpener OpenerOf(const std::string& spec) {
 
 absl::StatusOr<const Operation*> OneOperation(const std::string& name, Models models) {
   if (const Operation* op = FindOperation(name, models)) return op;
-  return absl::InvalidArgumentError(WhyNoOperation(absl::CHexEscape(name.substr(0, 100))));
+  const std::string why = WhyNoOperation(absl::CHexEscape(name.substr(0, 100)));
+  const bool exists = FindUnmodelled(name) != nullptr || !MatchUnknown(name).empty();
+  return exists ? absl::NotFoundError(why) : absl::InvalidArgumentError(why);
 }
 
-absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
-    const std::vector<std::string>& globs, Models models) {
-  std::vector<const Operation*> ops;
-  for (const std::string& glob : globs) {
-    const std::vector<const Operation*> matched = MatchOperations(glob, models);
-    if (matched.empty()) {
-      const size_t unmodelled = MatchOperations(glob, Models::kOptional).size();
-      if (unmodelled < 2) return OneOperation(glob, models).status();
-      return absl::InvalidArgumentError(
-          absl::StrCat("'", absl::CHexEscape(glob), "' is ", unmodelled,
-                       " instructions without a model, which nothing can be compared with: ",
-                       "`survey`, `probe` and `record` ask them"));
+Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops) {
+  Filtered<const Operation*> kept(Thing::kOperation);
+  for (const Operation* op : ops) {
+    if (IsModelled(*op)) {
+      kept.Keep(op, op->name);
+    } else {
+      kept.Leave(Reason::kNoModel, op->name, false, WhyNoOperation(op->name));
     }
-    ops.insert(ops.end(), matched.begin(), matched.end());
   }
-  // The operations of the table lie in one array, in order, and so do those without a model; those
-  // of other sizes elsewhere.
-  std::sort(ops.begin(), ops.end(), [](const Operation* x, const Operation* y) {
-    return std::pair(!IsModelled(*x), x) < std::pair(!IsModelled(*y), y);
-  });
-  ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+  return kept;
+}
+
+void CompareByModel(const std::vector<const Operation*>& ops,
+                    const std::vector<const Operation*>& done, Ledger& ledger) {
+  for (const Operation* op : ops) {
+    const auto same = [op](const Operation* d) { return SameModel(d->model, op->model); };
+    if (std::ranges::any_of(done, same)) ledger.Compare(Thing::kOperation, op->name);
+  }
+}
+
+void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& console, int indent) {
+  json["left_out"] = LeftOutJson(ledger.lines());
+  console.Print(JsonText(json, indent) + "\n");
+}
+
+namespace {
+
+absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& globs) {
+  std::map<std::pair<bool, const Operation*>, bool> exact;  // in table order
+  Filtered<const Operation*> ops(Thing::kOperation);
+  for (const std::string& glob : globs) {
+    const bool names = glob.find_first_of("*?[") == glob.npos;
+    const std::vector<const Operation*> matched = MatchOperations(glob, Models::kOptional);
+    const std::vector<std::string> unknown = MatchUnknown(glob);
+    if (matched.empty() && unknown.empty()) return OneOperation(glob).status();
+    for (const Operation* op : matched) exact[{!IsModelled(*op), op}] |= names;
+    for (const std::string& name : unknown) {
+      ops.Leave(Reason::kNoFormats, name, names, WhyNoOperation(name));
+    }
+  }
+  for (const auto& [key, named] : exact) ops.Keep(key.second, key.second->name, named);
+  return ops;
+}
+
+Filtered<const Operation*> OfDevice(const Device& device,
+                                    const std::vector<const Operation*>& ops) {
+  Filtered<const Operation*> kept(Thing::kOperation);
+  for (const Operation* op : ops) {
+    const absl::Status status = device.Supports(*op);
+    if (status.ok()) {
+      kept.Keep(op, op->name);
+    } else {
+      kept.Leave(Reason::kDeviceLacks, op->name, false, std::string(status.message()));
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
+    const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger) {
+  absl::StatusOr<Filtered<const Operation*>> matching = Matching(globs);
+  if (!matching.ok()) return matching.status();
+  std::vector<const Operation*> ops = ledger.Keep(*std::move(matching));
+  if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops));
+  if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));
   return ops;
 }
 

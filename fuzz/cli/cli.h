@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "fuzz/ask/drop.h"
 #include "fuzz/cli/flags.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
@@ -78,9 +80,9 @@ Action AddReport(CLI::App& command, const Globals& globals);
 Action AddVerify(CLI::App& command, const Globals& globals);
 Action AddHelp(CLI::App& command, const Globals& globals);
 
-// The verdicts of operations that a device left out, where an OK counts for none and no operation was
-// `answered`.
-void SayDropped(const std::vector<absl::Status>& dropped, bool answered, Ending& ending);
+// Enters the drops into the ledger, and their verdicts; `answered`: the device answered for an
+// operation.
+void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending);
 
 // "1000000", "1e9", "2^20", "16k", "1.5M", "2G", "1T".
 absl::StatusOr<uint64_t> ParseCount(const std::string& text);
@@ -110,18 +112,27 @@ std::string DataPath(const std::string& path);
 // OpenDevice() and OpenEngine(), whose warnings are printed.
 DeviceOr OpenDeviceAndWarn(absl::string_view spec, Console& console);
 EngineOr OpenEngineAndWarn(absl::string_view spec, Console& console);
-// Leaves those that the device has. kNotFound, with what the first one lacks, if that is none.
-absl::Status KeepSupported(const Device& device, std::vector<const Operation*>& ops);
 // Opens one again, for another thread; its warning was printed.
 EngineOpener OpenerOf(const std::string& spec);
 
-// The operation of that name; kInvalidArgument with the nearest names: a name that no machine knows
-// is a mistake, not something missing here.
+// The operation of that name. kNotFound if no model of it is known; kInvalidArgument, with the nearest
+// names, if no table has the name: that is a mistake, not something missing here.
 absl::StatusOr<const Operation*> OneOperation(const std::string& name,
                                               Models models = Models::kRequired);
-// Operations that match any of the globs, in table order, those without a model last; an error
-// names the glob that matches none.
-absl::StatusOr<std::vector<const Operation*>> OperationsMatching(
-    const std::vector<std::string>& globs, Models models = Models::kRequired);
+// The operations that match any of the globs, in table order, those without a model last, each of
+// them in the ledger: those that `device`, if there is one, has, and of Models::kRequired those with
+// a model. Perhaps none: then the ledger has the verdict. kInvalidArgument names the glob that
+// matches none, and the nearest names.
+absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
+    const std::vector<std::string>& globs, Models models, const Device* device, Ledger& ledger);
+
+// Those with a model; which of the others the command line names, a ledger must know.
+Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
+// Enters those as compared whose model one of `done` has.
+void CompareByModel(const std::vector<const Operation*>& ops,
+                    const std::vector<const Operation*>& done, Ledger& ledger);
+
+// Prints the object with the member "left_out"; `indent` as JsonText().
+void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& console, int indent = 1);
 
 }  // namespace mmadiff

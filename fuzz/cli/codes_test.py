@@ -114,6 +114,7 @@ race 0 no case | mmadiff race $M $M:exponent_floor=-140
 race 0 --all | mmadiff race --all ${M#*/}
 race 0 --set | mmadiff race --set $M $M:fraction_bits=24
 race 1 a case | mmadiff race $M $M:fraction_bits=24
+race 4 an instruction | mmadiff race gfx950/v_mfma_f32_16x16x32_f16 $M
 race 6 results | mmadiff race $M $M:fraction_bits=24 >/dev/full
 identify 0 one does | mmadiff identify $SAME --instr=sm_89/mma.m16n8k32.f32.e4m3.e4m3.f32
 identify 0 several do | mmadiff identify $SAME --instr=$M
@@ -126,9 +127,11 @@ identify 5 answers | mmadiff identify --device=faulty:flaky_bit=2 --instr=$M
 identify 6 results | mmadiff identify $SAME --instr=$M >/dev/full
 identify 75 stopped | mmadiff identify --device=faulty:dead=1 --instr=$M
 list 0 clean | mmadiff list formats
+list 4 no model | mmadiff list instructions 'gfx1100/*'
 list 5 damaged | cp -r found foundtorn; f=$(ls foundtorn/findings/*/*.txtpb | head -n 1); head -c 300 $f >x; cp x $f; mmadiff list findings foundtorn
 list 6 results | mmadiff list formats >/dev/full
 gen 0 clean | mmadiff gen $F --cases=5
+gen 4 the instruction | mmadiff gen gfx950/v_mfma_f32_16x16x32_f16
 gen 6 results | mmadiff gen $F --cases=5 >/dev/full
 eval 0 clean | echo $line | mmadiff eval $F
 eval 3 the device | echo $line | mmadiff eval $F --device='exec:exit 1'
@@ -140,12 +143,15 @@ check 0 clean | echo $line 40000000 | mmadiff check $F --expect=1
 check 1 a line | printf '%s\\n' "$line 40000001" no | mmadiff check $F --expect=2
 check 2 the stream | echo $line 40000000 | mmadiff check $F
 check 3 nothing | mmadiff check $F --expect=any </dev/null
+check 4 the instruction | mmadiff check gfx950/v_mfma_f32_16x16x32_f16 </dev/null
 check 5 damaged | echo no | mmadiff check $F
 check 6 results | echo $line 40000000 | mmadiff check $F --expect=1 >/dev/full
 layout 0 clean | mmadiff layout $M
+layout 4 the tables | mmadiff layout sm_90/mma.sp.m16n8k128.s32.s4.s4.s32
 layout 6 results | mmadiff layout $M >/dev/full
 mutants 0 clean | mmadiff mutants --instr=$F --cases=2000
 mutants 1 a fault | mmadiff mutants --instr=$M --cases=1
+mutants 4 an instruction | mmadiff mutants --instr=gfx950/v_mfma_f32_16x16x32_f16
 mutants 3 nothing | see fuzz/mutants.cc: OutOfRangeError("there are no mutants
 mutants 75 stopped | signalled mmadiff mutants --instr=$M --strategy=bits --cases=2^40
 bench 0 clean | mmadiff bench --instr=$F --rounds=1 --time=0
@@ -161,6 +167,7 @@ bench 75 stopped | signalled mmadiff bench --time=60s
 bench 75 stopped | signalled mmadiff bench --bound --time=0 --rounds=1 --instr='*'
 coverage 0 clean | mmadiff coverage --instr=x86/vpdpbusd --cases=2000
 coverage 1 a bin | mmadiff coverage --instr=$M --cases=1
+coverage 4 an instruction | mmadiff coverage --instr=gfx950/v_mfma_f32_16x16x32_f16
 coverage 75 stopped | signalled mmadiff coverage --cases=2^40
 coverage 6 results | mmadiff coverage --instr=x86/vpdpbusd --cases=2000 >/dev/full
 mutants 6 results | mmadiff mutants --instr=$F --cases=2000 >/dev/full
@@ -180,7 +187,7 @@ infer 75 the time or the budget | mmadiff infer $SAME --instr=$M --budget=100; [
 probe 0 clean | mmadiff probe $SAME --question=floor --instr=$M
 probe 1 an answer | mmadiff probe --device=faulty:exponent_floor=-126 --question=floor --instr=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
 probe 3 the device | mmadiff probe --device='exec:exit 1' --question=floor --instr=$M
-probe 3 no such question | mmadiff probe $SAME --question=scales --instr=$M
+probe 2 no question | mmadiff probe $SAME --question=scales --instr=$M
 probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M
 probe 5 damaged | mmadiff probe --device='exec:echo garbage' --question=floor --instr=$M
 probe 6 results | mmadiff probe $SAME --question=floor --instr=$M --out=/proc/none/x

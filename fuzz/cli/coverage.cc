@@ -5,7 +5,6 @@
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/coverage/fill.h"
-#include "fuzz/json_text.h"
 
 namespace mmadiff {
 namespace {
@@ -63,7 +62,7 @@ void PrintText(const CoverageFlags& flags, size_t ops, const std::vector<FilledB
       ops, all.size(), reachable, unreachable, thin, complete, most));
 }
 
-void PrintJson(const std::vector<FilledBins>& all, Console& console) {
+nlohmann::ordered_json JsonOf(const std::vector<FilledBins>& all) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const FilledBins& filled : all) {
     nlohmann::ordered_json row = {
@@ -81,12 +80,13 @@ void PrintJson(const std::vector<FilledBins>& all, Console& console) {
     }
     json.push_back(std::move(row));
   }
-  console.Print(JsonText(json, 1) + "\n");
+  return json;
 }
 
 void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending) {
-  const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const absl::StatusOr<std::vector<FilledBins>> all = FillBins(
@@ -95,8 +95,11 @@ void Coverage(const CoverageFlags& flags, const Globals& globals, Ending& ending
   if (!all.ok()) return ending.Say(all.status());
   bool complete = true;
   for (const FilledBins& filled : *all) complete &= filled.thin.empty();
+  std::vector<const Operation*> filled_of;
+  for (const FilledBins& filled : *all) filled_of.push_back(filled.op);
+  CompareByModel(*ops, filled_of, ending.ledger());
   if (globals.json) {
-    PrintJson(*all, console);
+    PrintJson({{"instructions", JsonOf(*all)}}, ending.ledger(), console);
   } else {
     PrintText(flags, ops->size(), *all, console);
   }

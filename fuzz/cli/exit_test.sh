@@ -68,7 +68,29 @@ expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=
 expect 0 replay survey; expect 0 survey --compare survey survey
 expect 2 explain survey; warns 'replay survey`'; expect 2 explain survey/recording; warns 'no filed cases'
 expect 2 explain $mma; warns "its first case is $mma@g3:1:0"
-expect 3 probe --device=faulty:none=0 --instr=$fma --question=integers; warns 'no such question applies'
+expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1 of 1 question left out: not applicable'
+expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales; warns "1 of 2 questions left out: not applicable (scales of $mma)"
+# ---- What is left out is said, in text, JSON, JUnit and pages; what was named is missed.
+lacks="1 of 2 instructions left out, although named: the device lacks it ($mma)"
+expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left; warns "$lacks"
+expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --json; says '"reason":"device_lacks","named":true,"count":1,"of":2'
+expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --dry_run; warns "$lacks"
+expect 0 report left --junit=left.xml --markdown; says "* left out: $lacks"
+grep -qF '<failure message="absent">' left.xml || fail 'JUnit passes a row that was named and left out'
+expect 0 run --device=host --instr="$fma,sm_90/mma*" --cases=100 --workdir=left_globs; warns 'left out: the device lacks them'
+expect 0 report left_globs --out=left.xml; grep -qF '<skipped message=' left.xml || fail 'JUnit does not say what was skipped'
+expect 0 report left_globs --out=left.html; grep -qF 'left out: the device lacks them' left.html || fail 'the page does not say what was left out'
+expect 4 survey --device=host --instr="$fma,$mma" --cases=50 --max_total_time=30 --out=left_survey; warns "$lacks"; says "* $lacks"
+expect 4 record left_recording --device=host --instr="$fma,$mma" --cases=5 --max_total_time=0; warns "$lacks"
+expect 4 probe --device=host --instr="$fma,$mma" --question=order,layout; warns "$lacks"
+expect 4 infer --device=host --instr="$fma,$mma" --budget=3000 --validate=1000; warns "$lacks"
+expect 4 identify --device=host --instr="$fma,$mma"; warns "$lacks"
+expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out, although named"
+unknown=gfx950/v_mfma_f32_16x16x32_f16
+for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model of it is known'; done
+expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model of them is known'
+expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables lack formats of it'
+expect 4 list instructions 'gfx1100/*'; warns 'no model of them is known: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'
 expect 75 probe --device=faulty:none=0 --instr=$mma,$fma --question=floor --max_total_time=0; warns '--instr asks fewer'

@@ -59,7 +59,7 @@ done
 expect 2 run --junit=x; has err "'--junit'; it is a flag of report, replay"; expect 2; has err 'run` tests'
 expect 2 probe; has err 'up to --max_total_time'; has err '`mmadiff probe --list` shows the questions'
 unknown=$("$m" list --evidence | grep -B1 '^  unknown: ' | head -n 1)
-expect 2 list instructions "$unknown"; has err 'cannot be simulated'; expect 0 list instructions "$unknown" --evidence
+expect 4 list instructions "$unknown"; has err '--evidence lists them too'; expect 0 list instructions "$unknown" --evidence
 expect 2 list formats 'x*'; has err "no formats 'x*'"
 
 is "$(for v in $("$m" help | sed -n '/^Verbs:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do "$m" help "$v"; done | awk 'length($0) > 80')" ''

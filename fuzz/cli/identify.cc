@@ -30,17 +30,16 @@ struct Flags {
 
 // Those that the device has; they must be of one architecture: an answer of another row would say
 // nothing of this one.
-absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const Flags& flags) {
-  absl::StatusOr<std::vector<const Operation*>> ops =
-      OperationsMatching(flags.instr, Models::kOptional);
+absl::StatusOr<std::vector<const Operation*>> OperationsOf(Device& device, const Flags& flags,
+                                                           Ledger& ledger) {
+  const auto ops = ChooseOperations(flags.instr, Models::kOptional, &device, ledger);
   if (!ops.ok()) return ops.status();
-  if (absl::Status s = KeepSupported(device, *ops); !s.ok()) return s;
   std::vector<std::string> archs;
   for (const Operation* op : *ops) {
     const std::string arch(op->arch());
     if (std::ranges::count(archs, arch) == 0) archs.push_back(arch);
   }
-  if (archs.size() == 1) return ops;
+  if (archs.size() < 2) return ops;
   return absl::InvalidArgumentError(
       absl::StrCat("device ", flags.device, " answers for rows of ", absl::StrJoin(archs, ", "),
                    "; write as which of them it is asked: --instr='", archs[0], "/*'"));
@@ -176,7 +175,7 @@ std::string Text(const Identification& id, const Device& device, bool recorded,
   return text;
 }
 
-std::string AsJson(const Identification& id, const Device& device, bool recorded) {
+Json AsJson(const Identification& id, const Device& device, bool recorded) {
   constexpr const char* kKinds[] = {"gives", "refuted", "lacks", "no_model", "contradicted"};
   Json asked = Json::array(), archs = Json::array(), indistinct = Json::array();
   for (const AskedCase& c : id.asked) {
@@ -197,27 +196,21 @@ std::string AsJson(const Identification& id, const Device& device, bool recorded
   for (const Indistinct& i : id.indistinct) {
     indistinct.push_back({{"x", id.archs[i.x].arch}, {"y", id.archs[i.y].arch}, {"why", i.why}});
   }
-  return JsonText({{"device", device.name()},
-                   {"identity", Name(device.identity())},
-                   {"recorded", recorded},
-                   {"asked", asked},
-                   {"architectures", archs},
-                   {"identified", id.Identified()},
-                   {"indistinct", indistinct},
-                   {"compared", id.recorded},
-                   {"changes", id.changes},
-                   {"unrefuted", id.unrefuted},
-                   {"text", Conclusion(id)}},
-                  1) +
-         "\n";
+  return {{"device", device.name()},  {"identity", Name(device.identity())},
+          {"recorded", recorded},     {"asked", asked},
+          {"architectures", archs},   {"identified", id.Identified()},
+          {"indistinct", indistinct}, {"compared", id.recorded},
+          {"changes", id.changes},    {"unrefuted", id.unrefuted},
+          {"text", Conclusion(id)}};
 }
 
 void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const DeviceOr device = OpenDeviceAndWarn(flags.device, console);
   if (!device.ok()) return ending.Say(device.status());
-  const auto ops = OperationsOf(**device, flags);
+  const auto ops = OperationsOf(**device, flags, ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
   absl::string_view path = flags.device;
   const bool recorded = absl::ConsumePrefix(&path, "recorded:");
   std::vector<PoolCase> pool;
@@ -228,8 +221,13 @@ void RunIdentify(const Flags& flags, const Globals& globals, Ending& ending) {
   }
   const auto id = Identify(**device, *ops, std::move(pool), flags.most);
   if (!id.ok()) return ending.Say(id.status());
-  console.Print(globals.json ? AsJson(*id, **device, recorded)
-                             : Text(*id, **device, recorded, console.style()));
+  for (const AskedCase& c : id->asked) ending.ledger().Compare(Thing::kOperation, c.op->name);
+  ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotNeeded);
+  if (globals.json) {
+    PrintJson(AsJson(*id, **device, recorded), ending.ledger(), console);
+  } else {
+    console.Print(Text(*id, **device, recorded, console.style()));
+  }
   if (id->Identified().empty()) ending.Say(Verdict::kDiffers);
 }
 

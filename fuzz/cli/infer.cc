@@ -86,10 +86,11 @@ class Inferring : public Agenda {
     const absl::StatusOr<absl::Duration> limit =
         ParseDuration("--max_total_time", flags_.max_total_time);
     if (!limit.ok()) return ending_.Say(limit.status());
-    if (absl::Status s = ChooseOperations(); !s.ok()) return ending_.Say(s);
+    if (absl::Status s = CheckFlags(); !s.ok()) return ending_.Say(s);
     DeviceOr device = OpenDeviceAndWarn(flags_.device, console_);
     if (!device.ok()) return ending_.Say(device.status());
-    if (absl::Status s = KeepSupported(**device, ops_); !s.ok()) return ending_.Say(s);
+    if (absl::Status s = Choose(**device); !s.ok()) return ending_.Say(s);
+    if (ops_.empty()) return;  // the ledger says why
     if (!flags_.out.empty()) {
       if (absl::Status s = MakeFolder(flags_.out); !s.ok()) {
         return ending_.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -102,10 +103,13 @@ class Inferring : public Agenda {
     TaskLog nothing;
     const DispatchOutcome dispatched = Dispatch({TimeLimit::After(*limit), absl::ZeroDuration()},
                                                 {&worker, 1}, *this, nothing, console_);
-    if (globals_.json) console_.Print(JsonText(json_, 1) + "\n");
+    SayDropped(dispatched.drops, false, ending_);
+    if (cancelled_ || dispatched.stopped_by || !dispatched.device.ok()) {
+      ending_.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+    }
+    if (globals_.json) PrintJson({{"instructions", json_}}, ending_.ledger(), console_);
     ending_.Say(dispatched.durable, Verdict::kNotWritten);
     ending_.Say(dispatched.device);
-    for (const Drop& drop : dispatched.drops) SayDropped({drop.status}, false, ending_);
     if (cancelled_) {
       ending_.Say(Verdict::kEarly,
                   "stopped before the end: what is said above is of the answers so far; a new call "
@@ -135,6 +139,7 @@ class Inferring : public Agenda {
     const auto& inference = std::get<Inference>(result.answer);
     cancelled_ |= absl::IsCancelled(result.status);
     if (inference.status != result.status) return std::vector<Task>();  // no recording of it
+    if (!inference.answers.empty()) ending_.ledger().Compare(Thing::kOperation, op.name);
     json_.push_back(JsonOf(op, inference));
     if (!globals_.json) console_.Print(InferenceText(op, inference, console_.style()));
     if (absl::Status s = File(op, *device_, inference); !s.ok()) return s;
@@ -143,24 +148,27 @@ class Inferring : public Agenda {
   }
 
  private:
-  absl::Status ChooseOperations() {
+  absl::Status CheckFlags() const {
     if (flags_.instr.empty() == flags_.formats.empty()) {
       return absl::InvalidArgumentError(
           "write either --instr=ARCH/INSTRUCTION or, for what no table has, --formats=A,B,C,D "
           "--k=K");
     }
+    if (flags_.formats.empty() && (flags_.k != 0 || !flags_.scale.empty())) {
+      return absl::InvalidArgumentError("--k and --scale belong to --formats");
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Choose(const Device& device) {
+    std::vector<std::string> names = flags_.instr;
     if (!flags_.formats.empty()) {
       const absl::StatusOr<const Operation*> unlisted =
           UnlistedOperation(flags_.formats, flags_.k, flags_.scale);
       if (!unlisted.ok()) return unlisted.status();
-      ops_ = {*unlisted};
-      return absl::OkStatus();
+      names = {(*unlisted)->name};
     }
-    if (flags_.k != 0 || !flags_.scale.empty()) {
-      return absl::InvalidArgumentError("--k and --scale belong to --formats");
-    }
-    absl::StatusOr<std::vector<const Operation*>> ops =
-        OperationsMatching(flags_.instr, Models::kOptional);
+    auto ops = ChooseOperations(names, Models::kOptional, &device, ending_.ledger());
     if (!ops.ok()) return ops.status();
     ops_ = *std::move(ops);
     if (!flags_.svg.empty() && ops_.size() > 1) {

@@ -338,6 +338,20 @@ void ListFiledFindings(const ListFlags& flags, const Globals& globals, Ending& e
   }
 }
 
+// But for instructions that nobody can simulate.
+Filtered<Entry> Usable(std::vector<Entry> entries) {
+  Filtered<Entry> usable(Thing::kOperation);
+  for (Entry& entry : entries) {
+    const std::string name = entry.name;
+    if (entry.usable) {
+      usable.Keep(std::move(entry), name);
+    } else {
+      usable.Leave(Reason::kNoModel, name, false, "--evidence lists them too");
+    }
+  }
+  return usable;
+}
+
 void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
   if (flags.what == kFindings) return ListFiledFindings(flags, globals, ending);
   if (flags.names.size() > 1) {
@@ -350,14 +364,20 @@ void RunList(const ListFlags& flags, const Globals& globals, Ending& ending) {
     if (flags.what != list.name) continue;
     std::vector<Entry> entries = list.make();
     std::erase_if(entries, [&](const Entry& entry) {
-      const bool shown = entry.usable || flags.evidence;
-      return !shown || fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
+      return fnmatch(glob.c_str(), entry.name.c_str(), 0) != 0;
     });
     if (entries.empty()) {
       return ending.Say(Verdict::kUsage, flags.what == kLists[0].name
                                              ? WhyNoOperation(wanted)
                                              : absl::StrCat("no ", flags.what, " '", wanted, "'"));
     }
+    if (flags.names.empty() && !flags.evidence) {
+      std::erase_if(entries, [](const Entry& entry) { return !entry.usable; });
+    } else if (!flags.evidence) {
+      entries = ending.ledger().Keep(Usable(std::move(entries)));
+      for (const Entry& entry : entries) ending.ledger().Compare(Thing::kOperation, entry.name);
+    }
+    if (entries.empty()) return;  // the ledger says why
     if (!globals.json) {
       PrintEntries(entries, flags, list.long_by_default, globals.MakeConsole().style().width);
       continue;

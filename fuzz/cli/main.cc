@@ -299,7 +299,11 @@ int Main(int argc, char** argv) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
     ending.Say(Verdict::kNotWritten, "standard output could not be written");
   }
+  ending.Close();
   Console console = globals.MakeConsole();
+  for (const LeftOutLine& line : ending.ledger().lines()) {
+    if (!IsSaidElsewhere(line)) console.Warn(Text(line));
+  }
   for (const Ending::Said& said : ending.all()) {
     if (!said.why.empty()) console.Warn(said.why);
   }

@@ -6,7 +6,6 @@
 #include "fuzz/case_json.h"
 #include "fuzz/class_schedule.h"
 #include "fuzz/cli/cli.h"
-#include "fuzz/json_text.h"
 
 namespace mmadiff {
 namespace {
@@ -61,7 +60,7 @@ void PrintText(const MutantsFlags& flags, size_t ops, const MutantsOutcome& outc
       Quantile(killed, 1)));
 }
 
-void PrintJson(const MutantsOutcome& outcome, Console& console) {
+nlohmann::ordered_json JsonOf(const MutantsOutcome& outcome) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   for (const OperationMutants& of : outcome.ops) {
     const std::string& name = of.op->name;
@@ -81,20 +80,24 @@ void PrintJson(const MutantsOutcome& outcome, Console& console) {
            {"cases", m.cases}});
     }
   }
-  console.Print(JsonText(json, 1) + "\n");
+  return json;
 }
 
 void RunMutants(const MutantsFlags& flags, const Globals& globals, Ending& ending) {
-  const absl::StatusOr<std::vector<const Operation*>> ops = OperationsMatching(flags.instr);
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, nullptr, ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
   if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
   Console console = globals.MakeConsole();
   HandleStopSignals();
   const auto outcome = KillMutants(
       {*ops, StrategyOfRun(flags.strategy), flags.cases, flags.seed, flags.threads}, console);
   if (!outcome.ok()) return ending.Say(outcome.status());
+  std::vector<const Operation*> tried;
+  for (const OperationMutants& of : outcome->ops) tried.push_back(of.op);
+  CompareByModel(*ops, tried, ending.ledger());
   if (globals.json) {
-    PrintJson(*outcome, console);
+    PrintJson({{"mutants", JsonOf(*outcome)}}, ending.ledger(), console);
   } else {
     PrintText(flags, ops->size(), *outcome, console);
   }

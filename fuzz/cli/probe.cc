@@ -37,19 +37,22 @@ class Answers {
 
   // `out`: the folder of the answers, or empty. `device` for the command that asks on.
   void Print(const Globals& globals, bool stats, const std::string& out, const std::string& device,
-             Console& console) {
+             const Ledger& ledger, Console& console) {
     for (Group& group : groups_) std::ranges::stable_sort(group.answers, {}, Rank);
     std::ranges::stable_partition(groups_, &Group::Contradicts);
-    if (globals.json) {
-      console.Print(Json());
-      return;
-    }
+    if (globals.json) return PrintJson({{"answers", Json()}}, ledger, console);
     for (const Group& group : groups_) console.Print(Text(group, device, console.style()));
     if (stats || !console.terminal()) console.Print(Stats());
     if (console.terminal()) console.Print(Verdict(console.style()) + Filed(out, console.style()));
   }
 
-  bool empty() const { return groups_.empty(); }
+  // nullptr: there is none.
+  const ProbeAnswer* Find(const Operation& op, const Question& q) const {
+    const auto group = std::ranges::find(groups_, &op, &Group::op);
+    if (group == groups_.end()) return nullptr;
+    const auto answer = std::ranges::find(group->answers, &q, &ProbeAnswer::question);
+    return answer == group->answers.end() ? nullptr : &*answer;
+  }
   uint64_t contradictions() const { return found_[static_cast<int>(Agreement::kContradicts)]; }
   uint64_t cases() const { return cases_; }
 
@@ -154,7 +157,7 @@ class Answers {
         contradictions() == 0 ? "" : CommandLine("next     ", command, style.width));
   }
 
-  std::string Json() const {
+  nlohmann::ordered_json Json() const {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     for (const Group& group : groups_) {
       for (const ProbeAnswer& answer : group.answers) {
@@ -166,30 +169,78 @@ class Answers {
                         {"cases", answer.cases}});
       }
     }
-    return JsonText(json, 1) + "\n";
+    return json;
   }
 
   std::vector<Group> groups_;
   uint64_t found_[3] = {}, partial_ = 0, cases_ = 0;  // by Agreement
 };
 
+std::string NameOf(const Question& q, const Operation& op) {
+  return absl::StrCat(q.id, " of ", op.name);
+}
+
+// The pairs of an operation and a question that applies to it.
+std::vector<std::pair<const Operation*, const Question*>> Applying(const ProberOptions& options,
+                                                                   Ledger& ledger) {
+  Filtered<std::pair<const Operation*, const Question*>> asked(Thing::kQuestion);
+  for (const Operation* op : options.ops) {
+    for (const Question* q : options.questions) {
+      if (Applies(*q, *op)) {
+        asked.Keep({op, q}, NameOf(*q, *op));
+      } else {
+        asked.Leave(Reason::kDoesNotApply, NameOf(*q, *op));
+      }
+    }
+  }
+  return ledger.Keep(std::move(asked));
+}
+
+// What became of the questions that apply: some have an answer, others not.
+void Enter(const ProberOptions& options,
+           const std::vector<std::pair<const Operation*, const Question*>>& applying,
+           const Answers& answers, const ProberOutcome& outcome, const Device& device,
+           Ledger& ledger) {
+  const auto leave = [&](const Operation& op, const Question& q, Reason why) {
+    ledger.Leave({Thing::kQuestion, why, NameOf(q, op)});
+    ledger.Leave({Thing::kOperation, why, op.name});
+  };
+  const auto dropped = [&](const Operation* op) {
+    return std::ranges::count(outcome.dropped, op, &Drop::op) > 0;
+  };
+  for (const auto& [op, q] : applying) {
+    const ProbeAnswer* const answer = answers.Find(*op, *q);
+    if (answer != nullptr && !answer->left) {
+      ledger.Compare(Thing::kQuestion, NameOf(*q, *op));
+      ledger.Compare(Thing::kOperation, op->name);
+    } else if (answer != nullptr) {
+      leave(*op, *q, *answer->left);
+    } else if (dropped(op)) {
+      leave(*op, *q, Reason::kDropped);
+    } else if (std::ranges::count(outcome.late, op) > 0) {
+      leave(*op, *q, Reason::kNotReached);
+    } else if (q->method == Method::kModes && device.Modes().empty()) {
+      leave(*op, *q, Reason::kNotOffered);
+    }
+  }
+  for (const Operation* op : options.ops) {  // of which nothing was said above
+    if (std::ranges::count(applying, op, &std::pair<const Operation*, const Question*>::first) == 0)
+      ledger.Leave({Thing::kOperation, Reason::kDoesNotApply, op->name});
+  }
+}
+
 void Finish(const Answers& answers, const ProberOutcome& outcome, Ending& ending) {
-  const auto& [dropped, late] = outcome;
-  if (!late.empty()) {
+  if (!outcome.late.empty()) {
     ending.Say(Verdict::kEarly,
-               absl::StrCat(late.size(), " of the instructions, from ", late.front()->name,
-                            ", were not asked all questions: ",
+               absl::StrCat(outcome.late.size(), " of the instructions, from ",
+                            outcome.late.front()->name, ", were not asked all questions: ",
                             StopSignal() != 0 ? "stopped by a signal"
                                               : "--max_total_time was over; --instr asks fewer"));
   } else if (StopSignal() != 0) {
     ending.Say(Verdict::kEarly);
   }
-  SayDropped(dropped, answers.cases() > 0, ending);
+  SayDropped(outcome.dropped, answers.cases() > 0, ending);
   if (answers.contradictions() > 0) ending.Say(Verdict::kDiffers);
-  if (answers.empty() && ending.all().empty()) {
-    ending.Say(Verdict::kNothing,
-               "nothing was asked: no such question applies to any of these instructions");
-  }
 }
 
 absl::StatusOr<std::vector<const Question*>> QuestionsOf(const ProbeFlags& flags) {
@@ -243,14 +294,12 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
   const absl::StatusOr<absl::Duration> limit =
       ParseDuration("--max_total_time", flags.max_total_time);
   if (!limit.ok()) return ending.Say(limit.status());
-  absl::StatusOr<std::vector<const Operation*>> ops =
-      OperationsMatching(flags.instr, Models::kOptional);
-  if (!ops.ok()) return ending.Say(ops.status());
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return ending.Say(engine.status());
-  if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
-    return ending.Say(s);
-  }
+  auto ops =
+      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), ending.ledger());
+  if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
   if (!flags.out.empty()) {
     if (absl::Status s = MakeFolder(flags.out); !s.ok())
       return ending.Say(Verdict::kNotWritten, std::string(s.message()));
@@ -263,14 +312,18 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
                                  .folder = flags.out,
                                  .threads = ThreadsOf(flags.threads),
                                  .open = OpenerOf(flags.device)};
+  const auto applying = Applying(options, ending.ledger());
   SayHowLong(options, flags, globals, console);
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       options, **engine,
       [&](const Operation& op, const ProbeAnswer& answer) { answers.Add(op, answer); }, console);
-  answers.Print(globals, flags.stats, flags.out, flags.device,
+  if (outcome.ok()) {
+    Enter(options, applying, answers, *outcome, (*engine)->device(), ending.ledger());
+    Finish(answers, *outcome, ending);
+  }
+  answers.Print(globals, flags.stats, flags.out, flags.device, ending.ledger(),
                 console);  // also what came before an error
-  if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
-  Finish(answers, *outcome, ending);
+  if (!outcome.ok()) ending.Say(outcome.status(), Verdict::kNotWritten);
 }
 
 }  // namespace

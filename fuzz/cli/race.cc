@@ -37,8 +37,12 @@ struct Report {
   bool told = false;  // two models that were named
 
   void Print(const Globals& globals, Console& console, Ending& ending) const {
-    const Json json = {{"pairs", pairs}, {"matrices", matrices}, {"fingerprint", fingerprint}};
-    console.Print(globals.json ? JsonText(json, 1) + "\n" : text);
+    if (globals.json) {
+      PrintJson({{"pairs", pairs}, {"matrices", matrices}, {"fingerprint", fingerprint}},
+                ending.ledger(), console);
+    } else {
+      console.Print(text);
+    }
     if (told) ending.Say(Verdict::kDiffers);
   }
 };
@@ -90,9 +94,12 @@ const Architecture* FindArchitecture(const std::string& name) {
   return found == Architectures().end() ? nullptr : &*found;
 }
 
-// Of the instructions whose names match, the rows with a model.
-std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string& glob) {
-  return MatchOperations(absl::StrCat(arch.name, "/", glob));
+// Of the instructions whose names match, the rows with a model; none where the architecture has no
+// such instruction.
+std::vector<const Operation*> RowsOf(const Architecture& arch, const std::string& glob,
+                                     Ledger& ledger) {
+  return ledger.Keep(
+      WithModel(MatchOperations(absl::StrCat(arch.name, "/", glob), Models::kOptional)));
 }
 
 absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
@@ -116,22 +123,36 @@ absl::StatusOr<Report> RacePair(const std::string& x, const std::string& y,
 // Every instruction that both have.
 absl::StatusOr<Report> RaceArchitectures(const Architecture& x, const Architecture& y,
                                          const std::vector<std::string>& globs,
-                                         const TextStyle& style) {
+                                         const TextStyle& style, Ledger& ledger) {
   Report report;
   Races races;
+  std::vector<const Operation*> rows, others;
   for (const std::string& glob : globs) {
-    for (const Operation* row : RowsOf(x, glob)) {
-      const Operation* other = FindOperation(absl::StrCat(y.name, "/", row->instruction->name));
-      if (other == nullptr) continue;
-      const absl::StatusOr<PairRace> pair = races.Find(RacerOf(*row), RacerOf(*other));
-      if (!pair.ok()) return pair.status();
-      report.told |= pair->verdict == PairRace::kTold;
-      report.pairs.push_back(PairJson(*pair));
-      const std::string found = pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "";
-      const std::string line =
-          absl::StrCat(row->instruction->name, "  ", VerdictText(*pair), found, "\n");
-      absl::StrAppend(&report.text, Wrap(line, style.width, 2));
+    for (const auto& [arch, all] : {std::pair(&x, &rows), std::pair(&y, &others)}) {
+      for (const Operation* row : RowsOf(*arch, glob, ledger)) {
+        if (std::ranges::count(*all, row) == 0) all->push_back(row);
+      }
     }
+  }
+  for (const auto& [some, arch] : {std::pair(&rows, &y), std::pair(&others, &x)}) {
+    for (const Operation* row : *some) {
+      const std::string other = absl::StrCat(arch->name, "/", row->instruction->name);
+      if (FindOperation(other) != nullptr) continue;
+      ledger.Leave({Thing::kOperation, Reason::kOnlyInOne, row->name});
+    }
+  }
+  for (const Operation* row : rows) {
+    const Operation* other = FindOperation(absl::StrCat(y.name, "/", row->instruction->name));
+    if (other == nullptr) continue;
+    const absl::StatusOr<PairRace> pair = races.Find(RacerOf(*row), RacerOf(*other));
+    if (!pair.ok()) return pair.status();
+    for (const Operation* op : {row, other}) ledger.Compare(Thing::kOperation, op->name);
+    report.told |= pair->verdict == PairRace::kTold;
+    report.pairs.push_back(PairJson(*pair));
+    const std::string found = pair->race.found ? absl::StrCat(": ", ShortCase(*pair)) : "";
+    const std::string line =
+        absl::StrCat(row->instruction->name, "  ", VerdictText(*pair), found, "\n");
+    absl::StrAppend(&report.text, Wrap(line, style.width, 2));
   }
   if (!report.pairs.empty()) return report;
   return absl::InvalidArgumentError(
@@ -201,11 +222,12 @@ absl::Status AddMatrix(const std::string& instruction, const std::vector<const O
   return absl::OkStatus();
 }
 
-absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style) {
+absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style, Ledger& ledger) {
   // By instruction, in the order in which they are first met.
   std::vector<std::pair<std::string, std::vector<const Operation*>>> found;
   for (const Architecture& arch : Architectures()) {
-    for (const Operation* row : RowsOf(arch, glob)) {
+    for (const Operation* row : RowsOf(arch, glob, ledger)) {
+      ledger.Compare(Thing::kOperation, row->name);
       const std::string& name = row->instruction->name;
       auto of = std::ranges::find_if(found, [&](const auto& f) { return f.first == name; });
       if (of == found.end()) of = found.insert(of, {name, {}});
@@ -227,13 +249,17 @@ absl::StatusOr<Report> RaceAll(const std::string& glob, const TextStyle& style) 
 
 // ---- The fingerprint
 
-absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& arguments) {
+absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& arguments,
+                                            Ledger& ledger) {
   std::vector<Racer> racers;
   for (const std::string& argument : arguments) {
     if (absl::StrContains(argument, '*') || absl::StrContains(argument, '?')) {
-      const auto ops = OperationsMatching({argument});
+      const auto ops = ChooseOperations({argument}, Models::kRequired, nullptr, ledger);
       if (!ops.ok()) return ops.status();
-      for (const Operation* op : *ops) racers.push_back(RacerOf(*op));
+      for (const Operation* op : *ops) {
+        ledger.Compare(Thing::kOperation, op->name);
+        racers.push_back(RacerOf(*op));
+      }
       continue;
     }
     absl::StatusOr<Racer> racer = ParseRacer(argument);
@@ -249,8 +275,9 @@ absl::StatusOr<std::vector<Racer>> RacersOf(const std::vector<std::string>& argu
   return absl::InvalidArgumentError("--set takes at least two rows: ARCH/INSTRUCTION ...");
 }
 
-absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const TextStyle& style) {
-  const absl::StatusOr<std::vector<Racer>> rows = RacersOf(arguments);
+absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const TextStyle& style,
+                               Ledger& ledger) {
+  const absl::StatusOr<std::vector<Racer>> rows = RacersOf(arguments, ledger);
   if (!rows.ok()) return rows.status();
   const absl::StatusOr<Fingerprint> print = FindFingerprint(*rows);
   if (!print.ok()) return print.status();
@@ -284,11 +311,11 @@ absl::StatusOr<Report> RaceSet(const std::vector<std::string>& arguments, const 
   return report;
 }
 
-absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
+absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style, Ledger& ledger) {
   if (flags.all && flags.set) return absl::InvalidArgumentError("write --all or --set, not both");
-  if (flags.set) return RaceSet(flags.rows, style);
+  if (flags.set) return RaceSet(flags.rows, style, ledger);
   if (flags.all) {
-    if (flags.rows.size() == 1) return RaceAll(flags.rows[0], style);
+    if (flags.rows.size() == 1) return RaceAll(flags.rows[0], style, ledger);
     return absl::InvalidArgumentError("--all takes one instruction, or a glob of instructions");
   }
   if (flags.rows.size() != 2) {
@@ -298,7 +325,7 @@ absl::StatusOr<Report> Race(const Flags& flags, const TextStyle& style) {
   }
   const Architecture* x = FindArchitecture(flags.rows[0]);
   const Architecture* y = FindArchitecture(flags.rows[1]);
-  if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style);
+  if (x != nullptr && y != nullptr) return RaceArchitectures(*x, *y, flags.instr, style, ledger);
   if (x != nullptr || y != nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
         "'", x != nullptr ? x->name : y->name,
@@ -323,7 +350,7 @@ Action AddRace(CLI::App& command, const Globals& globals) {
       .TypeName("GLOBS");
   return [flags, &globals](Ending& ending) {
     Console console = globals.MakeConsole();
-    const absl::StatusOr<Report> report = Race(*flags, console.style());
+    const absl::StatusOr<Report> report = Race(*flags, console.style(), ending.ledger());
     if (!report.ok()) return ending.Say(report.status());
     report->Print(globals, console, ending);
   };

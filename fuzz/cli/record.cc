@@ -27,13 +27,19 @@ struct RecordFlags {
   int threads = 0;
 };
 
-void PrintJson(const RecordFlags& flags, const std::string& identity,
-               const nlohmann::ordered_json& counts, const std::vector<absl::Status>& dropped,
-               Console& console) {
+// Enters what was recorded and what was dropped.
+void Enter(const RecordOutcome& outcome, Ending& ending) {
+  for (const Operation* op : outcome.recorded) ending.ledger().Compare(Thing::kOperation, op->name);
+  SayDropped(outcome.dropped, !outcome.recorded.empty(), ending);
+}
+
+void PrintOutcome(const RecordFlags& flags, const std::string& identity,
+                  const nlohmann::ordered_json& counts, const RecordOutcome& outcome,
+                  const Ending& ending, Console& console) {
   nlohmann::ordered_json json = {{"out", flags.out}, {"device", identity}};
   json.update(counts);
-  json["dropped"] = MessagesJson(dropped);
-  console.Print(JsonText(json, 1) + "\n");
+  json["dropped"] = MessagesJson(outcome.dropped);
+  PrintJson(std::move(json), ending.ledger(), console);
 }
 
 void RecordIntoLog(const RecordFlags& flags, Engine& engine,
@@ -50,16 +56,16 @@ void RecordIntoLog(const RecordFlags& flags, Engine& engine,
     console.Warn("nothing was recorded");
     return SayDropped(outcome->dropped, false, ending);
   }
+  Enter(*outcome, ending);
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintJson(flags, identity, {{"dot_products", outcome->raw_dot_products}}, outcome->dropped,
-              console);
+    PrintOutcome(flags, identity, {{"dot_products", outcome->raw_dot_products}}, *outcome, ending,
+                 console);
   } else {
     console.Print(Wrap(absl::StrCat(outcome->raw_dot_products, " dot products of ", identity,
                                     " in ", flags.out, "\n"),
                        console.style().width, 2));
   }
-  SayDropped(outcome->dropped, true, ending);
 }
 
 void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
@@ -97,17 +103,18 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                               CountText(ops.size(), "instruction"),
                               " without digests: raise --max_bytes"));
   }
+  Enter(*outcome, ending);
   const size_t instructions = ops.size() - outcome->dropped.size();
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintJson(flags, identity,
-              {{"instructions", instructions},
-               {"dot_products", outcome->raw_dot_products},
-               {"regressions", outcome->regressions},
-               {"digest_dot_products", outcome->digest_dot_products},
-               {"digest_units", outcome->digest_units},
-               {"without_digests", outcome->without_digests}},
-              outcome->dropped, console);
+    PrintOutcome(flags, identity,
+                 {{"instructions", instructions},
+                  {"dot_products", outcome->raw_dot_products},
+                  {"regressions", outcome->regressions},
+                  {"digest_dot_products", outcome->digest_dot_products},
+                  {"digest_units", outcome->digest_units},
+                  {"without_digests", outcome->without_digests}},
+                 *outcome, ending, console);
   } else {
     console.Print(Wrap(
         absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
@@ -116,19 +123,16 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
                      " dot products in ", outcome->digest_units, " units\n"),
         console.style().width, 2));
   }
-  SayDropped(outcome->dropped, true, ending);
 }
 
 void RunRecord(const RecordFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const EngineOr engine = OpenEngineAndWarn(flags.device, console);
   if (!engine.ok()) return ending.Say(engine.status());
-  absl::StatusOr<std::vector<const Operation*>> ops =
-      OperationsMatching(flags.instr, Models::kOptional);
+  const auto ops =
+      ChooseOperations(flags.instr, Models::kOptional, &(*engine)->device(), ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
-  if (absl::Status s = KeepSupported((*engine)->device(), *ops); !s.ok()) {
-    return ending.Say(s);
-  }
+  if (ops->empty()) return;  // the ledger says why
   if (flags.cases == 0) return ending.Say(Verdict::kUsage, "--cases must be at least 1");
   const auto record = absl::EndsWith(flags.out, ".log") ? RecordIntoLog : RecordIntoFolder;
   record(flags, **engine, *ops, globals.json, console, ending);

@@ -220,7 +220,7 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
   if (globals.json) {
     Json json = {{"reports", std::move(reports)}};
     json.update(CountsJson(*outcome));
-    console.Print(JsonText(json, 1) + "\n");
+    PrintJson(std::move(json), ending.ledger(), console);
   } else {
     console.Print(
         Wrap(CountsText(*outcome) + MovesText(*outcome, options.update), console.style().width, 2));

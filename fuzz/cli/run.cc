@@ -62,27 +62,6 @@ absl::Status ParseTimes(const RunFlags& flags, RunOptions& options) {
   return absl::OkStatus();
 }
 
-// The operations that the globs name and the device has. An operation named exactly must be there.
-absl::StatusOr<std::vector<const Operation*>> SupportedOperations(const RunFlags& flags,
-                                                                  const Device& device) {
-  absl::StatusOr<std::vector<const Operation*>> matched = OperationsMatching(flags.instr);
-  if (!matched.ok()) return matched.status();
-  std::vector<const Operation*> ops;
-  std::string missing;
-  for (const Operation* op : *matched) {
-    const absl::Status supported = device.Supports(*op);
-    if (supported.ok()) {
-      ops.push_back(op);
-    } else if (missing.empty()) {
-      missing = absl::StrCat(op->name, ": ", supported.message());
-    }
-  }
-  if (!ops.empty()) return ops;
-  return absl::NotFoundError(absl::StrCat(
-      "device ", device.name(), " has none of the ", matched->size(),
-      " instructions that --instr=", absl::StrJoin(flags.instr, ","), " names; ", missing));
-}
-
 // mmadiff-runs/<hash of the manifest>: the same command line finds the same folder again, also one of an earlier version.
 std::string DefaultWorkdir(RunManifest manifest) {
   const auto folder = [&manifest] {
@@ -124,7 +103,8 @@ std::string Plan(const RunOptions& options, const RunManifest& manifest, const D
   return text;
 }
 
-std::string PlanJson(const RunOptions& options, const RunManifest& manifest, const Device& device) {
+nlohmann::ordered_json PlanJson(const RunOptions& options, const RunManifest& manifest,
+                                const Device& device) {
   using Json = nlohmann::ordered_json;
   Json json = {{"device", device.name()},
                {"identity", Name(device.identity())},
@@ -141,7 +121,7 @@ std::string PlanJson(const RunOptions& options, const RunManifest& manifest, con
                                     {"cases", cases},
                                     {"dot_products_per_case", options.ops[i]->shape().d_words()}});
   }
-  return JsonText(json, 1) + "\n";
+  return json;
 }
 
 // ", shard 3/16 by SLURM_ARRAY_TASK_ID=3"
@@ -201,9 +181,11 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   if (!flags.cases) options.dot_products = resident ? 1'000'000'000 : 16'000'000;
   options.cases = flags.cases.value_or(resident ? options.dot_products : options.cases);
   options.threads = flags.threads == 0 && resident ? 1 : ThreadsOf(flags.threads);
-  absl::StatusOr<std::vector<const Operation*>> ops = SupportedOperations(flags, device);
+  const auto ops = ChooseOperations(flags.instr, Models::kRequired, &device, ending.ledger());
   if (!ops.ok()) return ending.Say(ops.status());
+  if (ops->empty()) return;  // the ledger says why
   options.ops = *ops;
+  options.left_out = ending.ledger().lines();
   if (options.strategy == &Scheduled()) {
     for (const Operation* op : options.ops) {
       console.Status(absl::StrCat("a schedule for ", op->name), false);
@@ -217,8 +199,12 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
     options.anew = true;  // a finished run is started again; only its findings stay
   }
   if (flags.dry_run) {
-    console.Print(globals.json ? PlanJson(options, manifest, device)
-                               : Wrap(Plan(options, manifest, device), console.style().width, 2));
+    ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+    if (globals.json) {
+      PrintJson(PlanJson(options, manifest, device), ending.ledger(), console);
+    } else {
+      console.Print(Wrap(Plan(options, manifest, device), console.style().width, 2));
+    }
     return;
   }
   HandleStopSignals();
@@ -237,8 +223,9 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
   for (const std::string& warning : report->attempt->warnings) {
     if (warning != (*engine)->warning()) console.Warn(warning);  // else it was said
   }
+  EnterRows(*report, ending.ledger());
   if (globals.json) {
-    console.Print(FormatJsonReport(*report));
+    PrintJson(JsonOf(*report), ending.ledger(), console, -1);
   } else {
     PrintReport(*report, CommandsAfter(command, options, *report), flags.stats, console);
   }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 namespace {
@@ -78,7 +79,22 @@ void SayNothing(const RunReport& report, Ending& ending) {
   }
 }
 
+// Why nothing of a row that was not dropped was compared.
+Reason WhyNothing(const RunReport& report, const RunReportRow& row) {
+  return row.planned_cases == 0 && !report.endless ? Reason::kOtherShard : Reason::kNotReached;
+}
+
 }  // namespace
+
+void EnterRows(const RunReport& report, Ledger& ledger) {
+  for (const RunReportRow& row : report.rows) {
+    if (row.total.dot_products > 0) {
+      ledger.Compare(Thing::kOperation, row.instruction);
+    } else if (row.dropped.ok() && !row.finished) {
+      ledger.Leave({Thing::kOperation, WhyNothing(report, row), row.instruction});
+    }
+  }
+}
 
 void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending) {
   const RunReport::Attempt& attempt = *report.attempt;
@@ -91,8 +107,11 @@ void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending)
   } else if (!std::ranges::all_of(report.rows, IsDone)) {
     SayStopped(report, ending);
   }
-  std::vector<absl::Status> dropped;
-  for (const RunReportRow& row : report.rows) dropped.push_back(row.dropped);
+  std::vector<Drop> dropped;
+  for (const RunReportRow& row : report.rows) {
+    if (row.dropped.ok()) continue;
+    dropped.push_back({row.op, MeaningOf(row.dropped.code()).cause, row.dropped});
+  }
   SayDropped(dropped, report.total.dot_products > 0, ending);
   SayMismatches(report, ending);
   if (attempt.damaged_findings) ending.Say(Verdict::kHarmed);

@@ -1,11 +1,14 @@
 // What the end of a run means for its exit code.
 #pragma once
 
+#include "corpus/ledger.h"
 #include "fuzz/output/ending.h"
 #include "fuzz/report/run_report.h"
 
 namespace mmadiff {
 
+// What became of each instruction of the run.
+void EnterRows(const RunReport& report, Ledger& ledger);
 // For a report with an attempt. `require_coverage`: too few cases are a verdict, too.
 void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending);
 

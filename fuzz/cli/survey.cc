@@ -52,6 +52,30 @@ void SayVerdicts(const SurveyOutcome& outcome, const SurveySummary& summary, End
   }
 }
 
+// What became of each operation: it has a result of its own, or why it has none.
+void Enter(const std::vector<const Operation*>& asked, const SurveyOutcome& outcome,
+           Ledger& ledger) {
+  for (const SurveyResult& result : outcome.results) {
+    const bool own = std::ranges::count(asked, result.task.op, &Operation::name) > 0;
+    if (!own || !result.task.variant.empty()) continue;  // another size, or operand source
+    if (result.status.ok()) {
+      ledger.Compare(Thing::kOperation, result.task.op);
+    } else {
+      ledger.Leave({Thing::kOperation, Reason::kDropped, result.task.op,
+                    std::string(result.status.message())});
+    }
+  }
+  for (const Operation* op : asked) {
+    const auto& has = outcome.manifest.instructions;
+    const bool lacks = std::ranges::count(has, op->name, &SurveyManifest::Instruction::name) == 0;
+    if (lacks) ledger.Leave({Thing::kOperation, Reason::kDeviceLacks, op->name});
+  }
+  for (const SurveyTask& task : outcome.missing) {
+    const bool own = std::ranges::count(asked, task.op, &Operation::name) > 0;
+    if (own) ledger.Leave({Thing::kOperation, Reason::kNotReached, task.op});
+  }
+}
+
 void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   const absl::StatusOr<absl::Duration> time =
@@ -71,8 +95,10 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   if (flags.max_bytes < 1'000'000) {
     return ending.Say(Verdict::kUsage, "--max_bytes must be at least 1e6");
   }
-  if (const auto ops = OperationsMatching(flags.instr, Models::kOptional); !ops.ok())
-    return ending.Say(ops.status());
+  Ledger& ledger = ending.ledger();
+  const auto asked = ChooseOperations(flags.instr, Models::kOptional, nullptr, ledger);
+  if (!asked.ok()) return ending.Say(asked.status());
+  if (asked->empty()) return;  // the ledger says why
   const std::string regressions = DataPath(flags.regressions);
   const bool missing = !std::filesystem::exists(regressions);
   if (missing && flags.regressions != SurveyFlags().regressions) {
@@ -82,6 +108,7 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   SurveyOptions options = {.folder = flags.out,
                            .device = flags.device,
                            .globs = flags.instr,
+                           .asked = ledger,
                            .seed = flags.seed,
                            .cases = flags.cases,
                            .max_bytes = flags.max_bytes,
@@ -89,6 +116,7 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   if (*time > absl::ZeroDuration()) options.time = *time;
   const auto outcome = RunSurvey(options, InChild(kAskVerb, *timeout), console);
   if (!outcome.ok()) return ending.Say(outcome.status(), Verdict::kNotWritten);
+  Enter(*asked, *outcome, ledger);
   for (const std::string& warning : outcome->warnings) console.Warn(warning);
   const SurveySummary summary = Summarize(*outcome);
   std::string note;

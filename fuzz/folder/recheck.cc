@@ -77,7 +77,7 @@ class RecheckAgenda : public Agenda {
       };
       outcome_.done.push_back({*std::ranges::find_if(units_, same), std::move(now)});
     } else if (result.drop.has_value() && dropped_.insert(now.instruction).second) {
-      outcome_.failed.push_back(result.status);
+      outcome_.failed.push_back(*result.drop);
     }
     return std::vector<Task>();
   }

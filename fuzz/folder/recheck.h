@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/run_record.h"
 #include "device/stop.h"
+#include "fuzz/ask/drop.h"
 #include "fuzz/console.h"
 #include "fuzz/engine.h"
 
@@ -44,7 +45,7 @@ struct RecheckOutcome {
   uint64_t sampled = 0;   // that were chosen
   std::vector<Rechecked> done;
   std::optional<Identity> other_device;  // which answered, if it is not the run's
-  std::vector<absl::Status> failed;      // one for each instruction that was dropped
+  std::vector<Drop> failed;              // one for each instruction that was dropped
   absl::Status device;                   // not OK: it was lost
   StopCause stopped_by;                  // kSignal or kTimeLimit
   std::vector<std::string> damage;       // of the folder

@@ -1,6 +1,7 @@
 #include "fuzz/output/ending.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,6 +65,45 @@ void Ending::Say(const absl::Status& error, Verdict data_loss) {
   if (error.ok()) return;
   const Verdict verdict = absl::IsDataLoss(error) ? data_loss : MeaningOf(error.code()).verdict;
   Say(verdict, std::string(error.message()));
+}
+
+Verdict VerdictOf(Reason reason, bool exact) {
+  switch (reason) {
+    case Reason::kNoFormats:
+    case Reason::kOnlyInOne:
+    case Reason::kNoModel:
+    case Reason::kNoArithmetic:
+    case Reason::kDeviceLacks:
+    case Reason::kNotRecorded:
+    case Reason::kUnknownHere:
+      return exact ? Verdict::kNotHere : Verdict::kGood;
+    case Reason::kDamaged:
+    case Reason::kNotUnderstood:
+      return Verdict::kHarmed;
+    default:
+      return Verdict::kGood;
+  }
+}
+
+void Ending::Close() {
+  if (std::exchange(closed_, true)) return;
+  const std::vector<LeftOutLine> lines = ledger_.lines();
+  std::map<Thing, uint64_t> absent;  // nobody could ask for them here
+  for (const LeftOutLine& line : lines) {
+    if (VerdictOf(line.reason, true) == Verdict::kNotHere) absent[line.thing] += line.count;
+  }
+  for (const LeftOutLine& line : lines) {
+    const bool all = absent[line.thing] == line.asked;
+    const Verdict verdict = VerdictOf(line.reason, line.exact || all);
+    if (verdict != Verdict::kGood) Say(verdict);
+    if (line.count == line.asked && line.reason == Reason::kDoesNotApply) Say(Verdict::kUsage);
+  }
+  const bool claims =
+      verdict() == Verdict::kGood || verdict() == Verdict::kThin || verdict() == Verdict::kDiffers;
+  if (claims && !ledger_.Balances()) {
+    Say(Verdict::kBroken,
+        absl::StrCat("not everything that was asked for is accounted for: ", ledger_.Unbalanced()));
+  }
 }
 
 Verdict Ending::verdict() const { return said_.empty() ? Verdict::kGood : said_.front().verdict; }

@@ -1,4 +1,5 @@
-// The verdicts of one call of a verb, and what exit codes mean.
+// What one call of a verb comes to: its verdicts and the ledger of what it was asked; and what exit
+// codes mean.
 #pragma once
 
 #include <span>
@@ -7,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "corpus/ledger.h"
 #include "fuzz/output/verdict_table.h"
 
 namespace mmadiff {
@@ -20,7 +22,10 @@ std::span<const VerbVerdict> VerdictsOf(absl::string_view verb);
 // precedence, separated by "; "; "" if the verb never gives it. Without a verb: the general meaning.
 std::string MeaningOf(ExitCode code, absl::string_view verb = "");
 
-// Collects the verdicts of one call.
+// The verdict of a thing that was left out; kGood: none. `exact`: the command line names it.
+Verdict VerdictOf(Reason reason, bool exact);
+
+// Collects the verdicts of one call, and what every filter of it leaves out.
 class Ending {
  public:
   explicit Ending(absl::string_view verb = "");
@@ -30,6 +35,14 @@ class Ending {
   // The verdict of the error's code, with its message; `data_loss` is that of kDataLoss. OK says
   // nothing.
   void Say(const absl::Status& error, Verdict data_loss = Verdict::kHarmed);
+
+  // Where every filter enters what it takes away.
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+  // When the verb is done; later calls do nothing: the verdicts of what was left out. Nothing left to ask is kNotHere,
+  // of questions kUsage. A ledger that does not balance in a call that is else clean, or that found
+  // a difference, is kBroken.
+  void Close();
 
   struct Said {
     Verdict verdict;
@@ -41,6 +54,8 @@ class Ending {
 
  private:
   std::string verb_;
+  Ledger ledger_;
+  bool closed_ = false;
   std::vector<Said> said_;
 };
 

@@ -94,5 +94,80 @@ TEST(EndingTest, MeaningsOfACodeAreJoined) {
   EXPECT_EQ(MeaningOf(kMismatch), "mismatches");
 }
 
+// What is left of a call that chose from `asked` rows, of which the device lacks some.
+Ending Closed(const char* verb, int asked, int lacking, bool named) {
+  Ending ending(verb);
+  for (int i = 0; i < asked; ++i) {
+    const std::string name = std::to_string(i);
+    ending.ledger().Ask(Thing::kOperation, name, named);
+    if (i < lacking) {
+      ending.ledger().Leave({Thing::kOperation, Reason::kDeviceLacks, name});
+    } else {
+      ending.ledger().Compare(Thing::kOperation, name);
+    }
+  }
+  ending.Close();
+  return ending;
+}
+
+TEST(EndingTest, ANamedRowThatIsLeftOutIsNotHere) {
+  EXPECT_EQ(Closed("run", 3, 0, true).exit_code(), kClean);
+  EXPECT_EQ(Closed("run", 3, 1, true).exit_code(), kNoDevice);
+  EXPECT_EQ(Closed("run", 3, 1, false).exit_code(), kClean);
+  EXPECT_EQ(Closed("run", 3, 3, false).exit_code(), kNoDevice);
+}
+
+TEST(EndingTest, WhatIsNotReachedIsNotAbsent) {
+  Ending ending("run");
+  for (const char* const name : {"a", "b"}) ending.ledger().Ask(Thing::kOperation, name);
+  ending.ledger().Leave({Thing::kOperation, Reason::kDeviceLacks, "a"});
+  ending.ledger().LeaveRest(Thing::kOperation, Reason::kNotReached);
+  ending.Close();
+  EXPECT_EQ(ending.exit_code(), kClean);
+}
+
+TEST(EndingTest, ADifferenceOutweighsWhatIsLeftOut) {
+  Ending ending("run");
+  ending.ledger().Ask(Thing::kOperation, "a", true);
+  ending.ledger().Leave({Thing::kOperation, Reason::kNoModel, "a"});
+  ending.Say(Verdict::kDiffers);
+  ending.Close();
+  EXPECT_EQ(ending.exit_code(), kMismatch);
+}
+
+TEST(EndingTest, WhatIsNotAccountedForIsBroken) {
+  for (const Verdict said : {Verdict::kGood, Verdict::kDiffers, Verdict::kEarly}) {
+    Ending ending("run");
+    ending.ledger().Ask(Thing::kOperation, "a");
+    if (said != Verdict::kGood) ending.Say(said);
+    ending.Close();
+    EXPECT_EQ(ending.verdict(), said == Verdict::kEarly ? said : Verdict::kBroken);
+  }
+}
+
+TEST(EndingTest, NoQuestionLeftIsUsage) {
+  Ending ending("probe");
+  for (const char* const name : {"a", "b"}) {
+    ending.ledger().Ask(Thing::kQuestion, name);
+    ending.ledger().Leave({Thing::kQuestion, Reason::kDoesNotApply, name});
+  }
+  ending.Close();
+  EXPECT_EQ(ending.exit_code(), kUsage);
+}
+
+// A reason that the switch of VerdictOf() forgets would pass.
+TEST(EndingTest, EachReasonHasItsVerdict) {
+  std::string named, others;
+  for (int i = 0; i < kReasons; ++i) {
+    const auto reason = static_cast<Reason>(i);
+    if (VerdictOf(reason, true) != Verdict::kGood) named += std::string(Name(reason)) + " ";
+    if (VerdictOf(reason, false) != Verdict::kGood) others += std::string(Name(reason)) + " ";
+  }
+  EXPECT_EQ(named,
+            "no_formats only_in_one no_model no_arithmetic device_lacks not_recorded unknown_here "
+            "damaged not_understood ");
+  EXPECT_EQ(others, "damaged not_understood ");
+}
+
 }  // namespace
 }  // namespace mmadiff

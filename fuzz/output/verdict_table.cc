@@ -18,7 +18,7 @@ constexpr VerdictMeaning kMeanings[] = {
     {kUnrepeated, kDamaged, "flaky", "answers that do not repeat"},
     {kEarly, kStopped, "incomplete", "stopped early: nothing is lost, run again"},
     {kNotHere, kNoDevice, "absent",
-     "no such device here, or one that does not have the instruction"},
+     "no such device here, or an instruction that it lacks or that has no model"},
     {kNothing, kInternal, "nothing", "nothing was compared"},
     {kThin, kInternal, "thin", "too few cases (--require_coverage)"},
     {kGood, kClean, "clean", "clean"},
@@ -73,7 +73,10 @@ constexpr VerbVerdict kExplain[] = {{kRowFailed},
                                     {kNotHere},
                                     {kNothing, "no case has an answer of a device"},
                                     {kGood, "they are equal; the model was asked alone"}};
+constexpr VerbVerdict kNoModel[] = {{kNotHere, "the instruction has no model"}};
+constexpr VerbVerdict kNoFormats[] = {{kNotHere, "the tables have no formats of the instruction"}};
 constexpr VerbVerdict kRace[] = {{kDiffers, "a case tells the two apart"},
+                                 {kNotHere, "an instruction that was named has no model"},
                                  {kGood, "no case was found that does; --all; --set"}};
 constexpr VerbVerdict kIdentify[] = {{kRowFailed},
                                      {kDiffers, "no architecture gives all answers"},
@@ -82,14 +85,21 @@ constexpr VerbVerdict kIdentify[] = {{kRowFailed},
                                      {kNotHere},
                                      {kNothing},
                                      {kGood, "one does; several do, and nothing tells them apart"}};
-constexpr VerbVerdict kList[] = {{kHarmed, "damaged data"}};
+constexpr VerbVerdict kList[] = {{kHarmed, "damaged data"},
+                                 {kNotHere, "no model of these instructions is known"}};
 constexpr VerbVerdict kEval[] = {{kRowFailed}, {kHarmed}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kCheck[] = {{kUsage, "usage; the stream does not say how many lines it has"},
                                   {kDiffers, "a line differs, even if a later one is damaged"},
                                   {kHarmed, "damaged data"},
+                                  {kNotHere, "the instruction has no model"},
                                   {kNothing}};
-constexpr VerbVerdict kMutants[] = {{kDiffers, "a fault was not found"}, {kEarly}, {kNothing}};
-constexpr VerbVerdict kCoverage[] = {{kDiffers, "a bin was not filled"}, {kEarly}};
+constexpr VerbVerdict kMutants[] = {{kDiffers, "a fault was not found"},
+                                    {kEarly},
+                                    {kNotHere, "an instruction that was named has no model"},
+                                    {kNothing}};
+constexpr VerbVerdict kCoverage[] = {{kDiffers, "a bin was not filled"},
+                                     {kEarly},
+                                     {kNotHere, "an instruction that was named has no model"}};
 constexpr VerbVerdict kBench[] = {
     {kRowFailed},
     {kDiffers, "the device's answers are not the model's"},
@@ -98,9 +108,12 @@ constexpr VerbVerdict kBench[] = {
     {kNotHere},
     {kNothing, "nothing to compare"}};
 constexpr VerbVerdict kProbe[] = {
-    {kRowFailed}, {kDiffers, "an answer contradicts the table"},
-    {kHarmed},    {kEarly, "a lost device; a signal; the time was over before all were asked"},
-    {kNotHere},   {kNothing, "no such question applies to the instructions"}};
+    {kUsage, "usage; no question applies to the instructions"},
+    {kRowFailed},
+    {kDiffers, "an answer contradicts the table"},
+    {kHarmed},
+    {kEarly, "a lost device; a signal; the time was over before all were asked"},
+    {kNotHere}};
 constexpr VerbVerdict kInfer[] = {
     {kRowFailed},
     {kDiffers, "the table is contradicted; no model gives every answer"},
@@ -123,14 +136,14 @@ constexpr VerbVerdict kSurvey[] = {
     {kNothing, "with --compare: nothing is in both"}};
 
 constexpr VerbRow kTable[] = {
-    {"run", kRun},         {"merge", kMerge},       {"status", kStatus},
-    {"report", kReport},   {"verify", kVerify},     {"clean", kCleanVerb},
-    {"replay", kReplay},   {"minimize", kMinimize}, {"explain", kExplain},
-    {"race", kRace},       {"identify", kIdentify}, {"list", kList},
-    {"gen", {}},           {"eval", kEval},         {"check", kCheck},
-    {"layout", {}},        {"mutants", kMutants},   {"coverage", kCoverage},
-    {"bench", kBench},     {"probe", kProbe},       {"infer", kInfer},
-    {"changes", kChanges}, {"record", kRecord},     {"survey", kSurvey},
+    {"run", kRun},          {"merge", kMerge},       {"status", kStatus},
+    {"report", kReport},    {"verify", kVerify},     {"clean", kCleanVerb},
+    {"replay", kReplay},    {"minimize", kMinimize}, {"explain", kExplain},
+    {"race", kRace},        {"identify", kIdentify}, {"list", kList},
+    {"gen", kNoModel},      {"eval", kEval},         {"check", kCheck},
+    {"layout", kNoFormats}, {"mutants", kMutants},   {"coverage", kCoverage},
+    {"bench", kBench},      {"probe", kProbe},       {"infer", kInfer},
+    {"changes", kChanges},  {"record", kRecord},     {"survey", kSurvey},
     {"help", {}},
 };
 

@@ -105,6 +105,7 @@ std::string Facts(const ReportRun& run) {
   add("Digest", run.digest);
   for (const std::string& line : run.distrusted) add("Distrusted", line);
   for (const std::string& line : run.damage) add("Damaged", line);
+  for (const LeftOutLine& line : m.left_out) add("Left out", Text(line));
   return html + "</dl></div>\n";
 }
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "device/plain_text.h"
+#include "fuzz/case_json.h"
 #include "fuzz/json_text.h"
 #include "fuzz/junit.h"
 #include "fuzz/progress.h"
@@ -90,6 +91,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   fact("digest", run.digest);
   for (const std::string& line : run.distrusted) fact("distrusted", line);
   for (const std::string& line : run.damage) fact("damaged", line);
+  for (const LeftOutLine& line : m.left_out) fact("left out", Text(line));
   AddRows(run, page);
   if (!run.explained.empty()) page += "\n## Findings\n";
   for (const ReportFinding& f : run.explained) AddFinding(f, page);
@@ -188,6 +190,7 @@ Json JsonOf(const ReportRun& run) {
           {"machines", run.machines},
           {"distrusted", run.distrusted},
           {"damage", run.damage},
+          {"left_out", LeftOutJson(m.left_out)},
           {"instructions", rows},
           {"findings", findings},
           {"coverage", coverage},
@@ -265,6 +268,8 @@ std::string JUnitPage(const ReportData& data) {
     std::string failure = whole && trusted ? "" : Sentence(run);
     if (!whole)
       absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are done.");
+    std::ranges::move(TestResultsOf(run.manifest.left_out, run.manifest.device),
+                      std::back_inserter(results));
     results.push_back({run.manifest.device + " whole run", failure,
                        !run.damage.empty()       ? "damaged"
                        : !run.distrusted.empty() ? "distrusted"

@@ -248,6 +248,7 @@ absl::StatusOr<RecordingManifest> RecordAgenda::Finish(RecordOutcome& outcome) {
   outcome = outcome_;
   for (Row& row : rows_) {
     if (!row.answers) continue;
+    outcome.recorded.push_back(row.stream.op);
     row.digests.resize(std::min(row.begun, row.ended));
     const Operation& op = *row.stream.op;
     const uint64_t units = row.digests.size(), cases = row.recorded.unit_cases;

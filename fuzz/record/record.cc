@@ -33,7 +33,7 @@ absl::StatusOr<RecordingManifest> Record(const RecordOptions& options, Engine& e
   if (!dispatched.device.ok()) return DeviceError(dispatched.device);
   auto manifest = agenda.Finish(outcome);
   outcome.stopped = stopped;
-  for (const Drop& drop : dispatched.drops) outcome.dropped.push_back(drop.status);
+  outcome.dropped = dispatched.drops;
   return manifest;
 }
 
@@ -51,7 +51,7 @@ absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine&
   RecordOutcome outcome;
   auto manifest = Record(options, engine, agenda, outcome, console);
   if (!manifest.ok()) return manifest.status();
-  if (manifest->instructions.empty()) return DeviceError(outcome.dropped.front());
+  if (manifest->instructions.empty()) return DeviceError(outcome.dropped.front().status);
   manifest->tool_version = MMADIFF_VERSION;
   manifest->model_version = absl::StrCat(kModelVersion);
   manifest->generator_version = kGeneratorVersion;

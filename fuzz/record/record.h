@@ -32,10 +32,11 @@ struct RecordOptions {
 
 struct RecordOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
-  int without_digests = 0;  // operations for which there was no room
-  bool stopped = false;     // by a signal, which ended the digests
-  // What failed on an operation alone; the others went on. What was recorded of it before stays.
-  std::vector<absl::Status> dropped;
+  int without_digests = 0;                 // operations for which there was no room
+  bool stopped = false;                    // by a signal, which ended the digests
+  std::vector<const Operation*> recorded;  // of which it has answers
+  // Failed alone; the others went on. What was recorded of them before stays.
+  std::vector<Drop> dropped;
 };
 
 // A recording is whole or not there. Errors, with which nothing is left: kAlreadyExists when there

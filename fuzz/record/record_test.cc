@@ -136,7 +136,7 @@ TEST_F(RecordTest, OperationsThatFailAloneAreDropped) {
   const auto outcome = Record(options, device);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   ASSERT_EQ(outcome->dropped.size(), 2u);
-  EXPECT_EQ(outcome->dropped.front().message(), "no layout");
+  EXPECT_EQ(outcome->dropped.front().status.message(), "no layout");
   const auto manifest = ReadRecordingManifest(Path("out"));
   ASSERT_EQ(manifest->instructions.size(), 2u);
   EXPECT_EQ(manifest->instructions[0].raw_cases, 0u);

@@ -251,7 +251,7 @@ nlohmann::ordered_json JsonOf(const Finding& f) {
           {"parameters", ParametersJson(f.bucket.changes)}};
 }
 
-std::string FormatJsonReport(const RunReport& report) {
+nlohmann::ordered_json JsonOf(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
   nlohmann::ordered_json json = {
       {"seed", report.manifest.seed},
@@ -282,7 +282,7 @@ std::string FormatJsonReport(const RunReport& report) {
   }
   json["findings"] = nlohmann::ordered_json::array();
   for (const Finding& f : report.findings) json["findings"].push_back(JsonOfAttempt(f));
-  return JsonText(json, -1) + "\n";
+  return json;
 }
 
 std::string FormatJsonMinimized(const Finding& finding, const char* verdict) {

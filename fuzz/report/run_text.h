@@ -26,12 +26,12 @@ struct NextCommands {
 // to type next come last, in at most 24 lines of 80 columns.
 std::string FormatScreen(const RunReport& report, const NextCommands& next, const TextStyle& style);
 
-// Members of the objects that an instruction and a finding are in every JSON of a run.
+// Members of the objects that an instruction and a finding are in every JSON of a run; and the
+// report of `run`.
 nlohmann::ordered_json JsonOf(const RunReportRow& row);
 nlohmann::ordered_json JsonOf(const Finding& finding);
 
-// The same as one JSON object.
-std::string FormatJsonReport(const RunReport& report);
+nlohmann::ordered_json JsonOf(const RunReport& report);
 // One finding, as it is in that object, after a verdict: "differs", "flaky", or
 // "equal" to the model, of which little but the instruction and the case is
 // filled.

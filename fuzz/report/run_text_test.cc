@@ -111,7 +111,7 @@ TEST_F(RunTest, ReportsOfACleanRun) {
     EXPECT_THAT(text, HasSubstr(line));
   }
   EXPECT_THAT(text, HasSubstr("stat::digest: " + outcome.digest + "\n"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
+  const auto json = JsonOf(outcome);
   EXPECT_EQ(json["cases"], 2000);
   EXPECT_EQ(json["digest"], outcome.digest);
   EXPECT_EQ(json["instructions"].size(), 2u);
@@ -160,7 +160,7 @@ TEST_F(RunTest, EmulatedInstructionsAreNoted) {
   options.cases = 100;
   const RunReport outcome = Run(options, Opener([](int64_t) { return absl::OkStatus(); }));
   EXPECT_THAT(FormatReport(outcome), HasSubstr("note: 1 of 2 instructions are emulated"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
+  const auto json = JsonOf(outcome);
   EXPECT_EQ(json["instructions"][0]["emulated"], false);
   EXPECT_EQ(json["instructions"][1]["emulated"], true);
   const RunOptions native = Options("native", {kHopper});
@@ -171,7 +171,7 @@ TEST_F(RunTest, ReportsOfMismatches) {
   RunOptions options = Options("w", {kHopper});
   const RunReport outcome = Run(options, "faulty:fraction_bits=24");
   EXPECT_THAT(FormatReport(outcome), HasSubstr("differs from the device"));
-  const auto json = nlohmann::json::parse(FormatJsonReport(outcome));
+  const auto json = JsonOf(outcome);
   ASSERT_EQ(json["findings"].size(), 1u);
   EXPECT_EQ(json["findings"][0]["path"], outcome.findings[0].path);
   EXPECT_EQ(json["findings"][0]["flaky"], false);

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "fuzz/case_json.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
 #include "triage/probe/probe.h"
@@ -155,6 +156,10 @@ std::string SurveyPage(const SurveySummary& summary) {
   }
   AddOpenAnswers(summary, page);
   const std::vector<SurveyTask> missing = NotReached(*summary.outcome);
+  if (!manifest.left_out.empty()) page += "\n## Left out\n\n";
+  for (const LeftOutLine& line : manifest.left_out) {
+    absl::StrAppend(&page, "* ", Cell(Text(line)), "\n");
+  }
   absl::StrAppend(&page, "\n## Not reached\n\n");
   if (missing.empty()) absl::StrAppend(&page, "Nothing is missing.\n");
   for (size_t i = 0; i < std::min(missing.size(), kMostMissing); ++i) {
@@ -251,6 +256,7 @@ std::string SurveyJson(const SurveySummary& summary) {
                     {"troubled", summary.troubled},
                     {"rows", rows},
                     {"missing", missing},
+                    {"left_out", LeftOutJson(manifest.left_out)},
                     {"stopped_by", Name(summary.outcome->stopped_by)},
                     {"device_gone", std::string(summary.outcome->device.message())},
                     {"seconds", summary.seconds}};

@@ -77,6 +77,7 @@ class Survey {
     log_ = *std::move(log);
     outcome_.results = std::move(stored->results);
     ends_ = std::move(stored->ends);
+    outcome_.manifest.left_out = stored->manifest.left_out;  // as its pages say
     return absl::OkStatus();
   }
 
@@ -142,6 +143,10 @@ class Survey {
       return absl::NotFoundError(
           absl::StrCat("device ", options_.device, " has none of these instructions"));
     }
+    Ledger asked = options_.asked;
+    for (const auto& i : manifest.instructions) asked.Compare(Thing::kOperation, i.name);
+    asked.LeaveRest(Thing::kOperation, Reason::kDeviceLacks);
+    manifest.left_out = asked.lines();
     manifest.tool_version = MMADIFF_VERSION;
     manifest.model_version = absl::StrCat(kModelVersion);
     manifest.generator_version = kGeneratorVersion;

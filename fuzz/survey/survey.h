@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "corpus/ledger.h"
 #include "corpus/survey_record.h"
 #include "fuzz/ask/child_worker.h"
 #include "fuzz/console.h"
@@ -22,6 +23,7 @@ namespace mmadiff {
 struct SurveyOptions {
   std::string folder, device;
   std::vector<std::string> globs = {"*"};  // of operations
+  Ledger asked = {};                       // these; the device lacks those that it does not name
   uint64_t seed = 1;
   uint64_t cases = 0;  // executions of each operation's run; 0: until the time is up
   uint64_t max_bytes = 64'000'000;

@@ -35,7 +35,9 @@ uint8_t extra_counters[kExtraCounters];
 std::vector<const Operation*> Named() {
   const char* names = std::getenv("MMADIFF_INSTR");
   const bool all = names == nullptr || *names == 0;
-  const auto ops = OperationsMatching(absl::StrSplit(all ? "*" : names, ',', absl::SkipEmpty()));
+  Ledger ledger;
+  const auto ops = ChooseOperations(absl::StrSplit(all ? "*" : names, ',', absl::SkipEmpty()),
+                                    Models::kRequired, nullptr, ledger);
   if (!ops.ok()) GiveUp(ops.status());
   return *ops;
 }

@@ -15,6 +15,7 @@
 #include "triage/probe/layout.h"
 #include "triage/probe/modes.h"
 #include "triage/probe/nan_payloads.h"
+#include "triage/probe/operand_sweep.h"
 #include "triage/probe/readings.h"
 #include "triage/probe/repeat.h"
 #include "triage/verdict.h"
@@ -217,7 +218,17 @@ ProbeAnswer NoModelAnswer(const Question& q) {
   return {.question = &q,
           .answer = "not asked",
           .decides = "the tables have no model",
-          .agreement = Agreement::kOpen};
+          .agreement = Agreement::kOpen,
+          .left = Reason::kNoModel};
+}
+
+// With the model that it may have, where it has none.
+Operation AsSupposed(const Operation& of) {
+  Operation op = of;
+  if (const Hypothesis* const hypothesis = HypothesisOf(of); hypothesis != nullptr) {
+    op.model.algorithm = hypothesis->algorithm(*of.instruction);
+  }
+  return op;
 }
 
 // Appends what the device answers.
@@ -232,7 +243,9 @@ absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProdu
 
 }  // namespace
 
-bool Applies(const Question& q, const Operation& op) {
+bool Applies(const Question& q, const Operation& of) {
+  const Operation op = AsSupposed(of);
+  if (NeedsModel(q) && !IsModelled(op)) return true;  // it has an answer: there is no model
   switch (q.method) {
     case Method::kReadings:
       return HasReadings(q, op);
@@ -241,7 +254,7 @@ bool Applies(const Question& q, const Operation& op) {
     case Method::kPayloads:
       return !PayloadCases(op).empty();
     case Method::kPairs:
-      return false;  // triage/probe/operand_sweep.h
+      return !IsModelled(of) || HasOperandSweep(of);
     default:
       return true;
   }
@@ -250,12 +263,12 @@ bool Applies(const Question& q, const Operation& op) {
 absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& of,
                                                 std::span<const Question* const> questions) {
   const Hypothesis* const hypothesis = HypothesisOf(of);
-  Operation op = of;  // what answers are held against; the device knows the other one
-  if (hypothesis != nullptr) op.model.algorithm = hypothesis->algorithm(*of.instruction);
+  const Operation op = AsSupposed(of);  // what answers are held against; the device knows `of`
   OperationAnswers all = {op.model, {}};
   std::vector<Asked> asked;
   for (const Question* q : questions) {
-    if (q->method == Method::kParameters && Applies(*q, op)) asked.push_back({q, {}});
+    if (q->method == Method::kParameters && IsModelled(op) && Applies(*q, op))
+      asked.push_back({q, {}});
   }
   // Again with cases that distinguish candidates from the model that was found.
   for (int round = 0; round < kRounds && !asked.empty(); ++round) {
@@ -274,7 +287,8 @@ absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation&
     if (NeedsModel(*q) &&
         (!IsModelled(op) || (hypothesis != nullptr && q->method == Method::kPairs))) {
       answer = NoModelAnswer(*q);
-    } else if (!Applies(*q, op) || (q->method == Method::kModes && device.Modes().empty())) {
+    } else if (!Applies(*q, op) || q->method == Method::kPairs ||
+               (q->method == Method::kModes && device.Modes().empty())) {
       continue;
     } else if (q->method == Method::kLayout) {
       answer = AskLayout(device, of, *q);

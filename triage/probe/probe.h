@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/agreement.h"
+#include "corpus/ledger.h"
 #include "corpus/vector_file.h"
 #include "device/device.h"
 #include "triage/explain.h"
@@ -48,13 +49,14 @@ struct ProbeAnswer {
   Scope scope = Scope::kWholeExecutions;
   Agreement agreement = Agreement::kAgrees;
   bool partial = false;                   // of kPairs: not all were asked
+  std::optional<Reason> left = {};        // why nothing was asked
   uint64_t cases = 0;                     // dot products asked, or executions of the layout probe
   std::vector<Observed> observed = {};    // them with the device's words; not of kLayout, kPairs
   std::optional<Observed> refuting = {};  // the first that no candidate explains
 };
 
 // The operation's model with what the device taught, and the answers in the order of the questions.
-// Questions that do not apply to the operation or the device have none. Those that need a model start
+// Questions that do not apply to the operation or the device, and kPairs, have none. Those that need a model start
 // from HypothesisOf() where there is none, and are open; without that either the device is not asked.
 // Errors are the device's.
 struct OperationAnswers {
@@ -64,7 +66,8 @@ struct OperationAnswers {
 absl::StatusOr<OperationAnswers> ProbeOperation(Device& device, const Operation& op,
                                                 std::span<const Question* const> questions);
 
-// Whether the question can be asked of the operation.
+// Whether the question can be asked of the operation: kPairs by triage/probe/operand_sweep.h, the
+// others by ProbeOperation().
 bool Applies(const Question& question, const Operation& op);
 
 }  // namespace mmadiff

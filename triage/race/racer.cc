@@ -61,9 +61,9 @@ absl::StatusOr<Racer> ParseRacer(absl::string_view text) {
   const Operation* op = FindOperation(name, Models::kOptional);
   if (op == nullptr) return absl::InvalidArgumentError(WhyNoOperation(Escaped(name)));
   if (!IsModelled(*op)) {
-    return absl::InvalidArgumentError(absl::StrCat(op->name, " has no model (",
-                                                   op->numerics->evidence.text,
-                                                   "): there is nothing to tell apart"));
+    return absl::NotFoundError(absl::StrCat(op->name, " has no model (",
+                                            op->numerics->evidence.text,
+                                            "): there is nothing to tell apart"));
   }
   Racer racer = RacerOf(*op);
   if (colon == text.npos) return racer;
