@@ -315,8 +315,9 @@ absl::StatusOr<std::unique_ptr<BlockLogWriter>> BlockLogWriter::Continue(
     return absl::DataLossError(
         absl::StrCat(path, ": ", Text(d), ": it is damaged and cannot be continued"));
   }
-  const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return absl::DataLossError(std::string(CannotOpen(path, errno).message()));
+  absl::StatusOr<Fd> file = OpenStored(path, O_WRONLY | O_APPEND);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  const int fd = file->Release();
   std::unique_ptr<BlockLogWriter> writer(new BlockLogWriter(fd, path, run));
   writer->sequence_ = read.blocks;
   writer->good_bytes_ = read.good_bytes;
@@ -390,19 +391,16 @@ absl::StatusOr<BlockLogStats> ReadBlockLog(
 
 absl::StatusOr<BlockLogStats> ReadBlockLog(const std::string& path, const OnRecordAt& record,
                                            std::optional<RunId> run) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return CannotOpen(path, errno);
-  absl::StatusOr<BlockLogStats> stats = Reader(fd, path, record, run).Read();
-  close(fd);
-  return stats;
+  const absl::StatusOr<Fd> file = OpenStored(path);
+  if (!file.ok()) return file.status();
+  return Reader(file->get(), path, record, run).Read();
 }
 
 bool IsBlockLog(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
-  Window window(fd, path);
+  const absl::StatusOr<Fd> file = OpenStored(path);
+  if (!file.ok()) return false;
+  Window window(file->get(), path);
   const absl::StatusOr<absl::string_view> start = window.View(2 * kMaxBlockBytes);
-  close(fd);
   return start.ok() && start->substr(0, 2 * kMaxBlockBytes).find(kMagic) != absl::string_view::npos;
 }
 

@@ -139,7 +139,8 @@ absl::StatusOr<std::vector<std::string>> ListCases(const std::string& path) {
   if (!paths.ok()) return paths.status();
   // The manifest of a run is text of another kind.
   std::erase_if(*paths, [](const auto& file) {
-    return KindOf(file) != PathKind::kCase || fs::path(file).filename() == kRunManifest;
+    return fs::path(file).extension() != kCaseExtension ||
+           fs::path(file).filename() == kRunManifest;
   });
   return paths;
 }

@@ -16,6 +16,50 @@
 namespace mmadiff {
 namespace {
 
+namespace fs = std::filesystem;
+
+absl::Status NotRegular(const std::string& path, mode_t mode) {
+  const char* kind = S_ISFIFO(mode)   ? "a FIFO"
+                     : S_ISDIR(mode)  ? "a folder"
+                     : S_ISSOCK(mode) ? "a socket"
+                                      : "a device";
+  return absl::DataLossError(
+      absl::StrCat(path, ": is ", kind, ", no regular file",
+                   S_ISFIFO(mode) ? "; save what it gives in a file first" : ""));
+}
+
+absl::Status TooLarge(const std::string& path, uint64_t max_bytes) {
+  return absl::DataLossError(
+      absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
+}
+
+bool IsStranger(uid_t user) { return user != 0 && user != geteuid(); }
+
+// As CheckLinks(); at most `most` links.
+absl::Status CheckLinks(const std::string& name, const fs::path& path, int most) {
+  fs::path link;
+  for (auto part = path.begin(); part != path.end(); ++part) {
+    link /= *part;
+    struct stat s, folder;
+    if (lstat(link.c_str(), &s) != 0) return absl::OkStatus();  // who opens it says so
+    if (!S_ISLNK(s.st_mode)) continue;
+    const fs::path parent = link.has_parent_path() ? link.parent_path() : ".";
+    const bool ours = stat(parent.c_str(), &folder) == 0 && !IsStranger(folder.st_uid) &&
+                      (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    if (IsStranger(s.st_uid) && !ours) {
+      return absl::DataLossError(
+          absl::StrCat(name, ": the link ", link.string(), " is of another user (", s.st_uid,
+                       "), in a folder where others can write; it is not followed"));
+    }
+    std::error_code error;
+    fs::path target = parent / fs::read_symlink(link, error);
+    if (error || most == 0) return absl::OkStatus();
+    while (++part != path.end()) target /= *part;
+    return CheckLinks(name, target, most - 1);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status NotDurable(const std::string& path, absl::string_view step, int error) {
   return absl::DataLossError(
       absl::StrCat(path, ": ", step, ": ", std::strerror(error), "; its contents are not safe"));
@@ -74,7 +118,7 @@ absl::Status AppendDurably(int fd, const std::string& path, absl::string_view co
 }
 
 absl::Status SyncFolderOf(const std::string& path) {
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
+  const fs::path parent = fs::path(path).parent_path();
   const std::string folder = parent.empty() ? std::string(".") : parent.string();
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) return NotDurable(path, "open its folder", errno);
@@ -86,11 +130,9 @@ absl::Status SyncFolderOf(const std::string& path) {
 }
 
 absl::Status SyncFile(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return NotDurable(path, "open", errno);
-  const int error = fdatasync(fd) == 0 ? 0 : errno;
-  close(fd);
-  return error == 0 ? absl::OkStatus() : NotDurable(path, "fdatasync", error);
+  const absl::StatusOr<Fd> file = OpenStored(path);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  return fdatasync(file->get()) == 0 ? absl::OkStatus() : NotDurable(path, "fdatasync", errno);
 }
 
 absl::Status CheckIsStill(int fd, const std::string& path) {
@@ -108,13 +150,35 @@ absl::Status CannotOpen(const std::string& path, int error) {
                                              : absl::DataLossError(message);
 }
 
+absl::Status CheckLinks(const std::string& path) { return CheckLinks(path, path, 40); }
+
+absl::StatusOr<Fd> OpenStored(const std::string& path, int flags, uint64_t max_bytes) {
+  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
+  const bool reads = (flags & O_ACCMODE) == O_RDONLY;
+  struct stat s;
+  // Opening a device may already do something.
+  if (stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode)) return NotRegular(path, s.st_mode);
+  Fd file(open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | (reads ? 0 : O_NOFOLLOW), 0666));
+  if (!file.open() && errno == ELOOP && !reads) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": is a link, which is not followed to be written to; remove it"));
+  }
+  if (!file.open()) return CannotOpen(path, errno);
+  if (fstat(file.get(), &s) != 0) return CannotOpen(path, errno);
+  if (!S_ISREG(s.st_mode)) return NotRegular(path, s.st_mode);  // replaced meanwhile
+  if (static_cast<uint64_t>(s.st_size) > max_bytes) return TooLarge(path, max_bytes);
+  fcntl(file.get(), F_SETFL, flags);
+  return file;
+}
+
 absl::Status WriteFileDurably(const std::string& path, absl::string_view contents) {
+  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
   struct stat there;  // a device or a pipe would be replaced by a file; a link stays one
   if (stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode)) {
-    return absl::DataLossError(absl::StrCat(path, ": is no regular file; name another"));
+    return NotRegular(path, there.st_mode);
   }
   std::error_code error;
-  const std::string target = std::filesystem::canonical(path, error).string();
+  const std::string target = fs::canonical(path, error).string();
   return WriteWholeFile(error ? path : target, contents, false);
 }
 
@@ -123,36 +187,29 @@ absl::Status CreateFileDurably(const std::string& path, absl::string_view conten
 }
 
 absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return CannotOpen(path, errno);
+  const absl::StatusOr<Fd> file = OpenStored(path, O_RDONLY, max_bytes);
+  if (!file.ok()) return file.status();
   std::string contents;
-  absl::Status status;
   for (;;) {
     const size_t size = contents.size();
-    if (size > max_bytes) {
-      status = absl::DataLossError(
-          absl::StrCat(path, ": larger than ", max_bytes, " bytes, the most that is read of it"));
-      break;
-    }
+    if (size > max_bytes) return TooLarge(path, max_bytes);
     // One byte more than allowed distinguishes a file that is too large from one that just fits.
     contents.resize(size + 1 + std::min<size_t>(max_bytes - size, (64 << 10) - 1));
-    const ssize_t got = read(fd, contents.data() + size, contents.size() - size);
+    const ssize_t got = read(file->get(), contents.data() + size, contents.size() - size);
     contents.resize(size + std::max<ssize_t>(got, 0));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      status = absl::DataLossError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+      return absl::DataLossError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
     }
-    if (got <= 0) break;
+    if (got == 0) return contents;
   }
-  close(fd);
-  if (!status.ok()) return status;
-  return contents;
 }
 
 absl::Status MakeFolder(const std::string& path) {
-  const std::filesystem::path folder(path);
+  if (absl::Status s = CheckLinks(path); !s.ok()) return s;
+  const fs::path folder(path);
   std::error_code ignored;
-  if (path.empty() || std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  if (path.empty() || fs::is_directory(folder, ignored)) return absl::OkStatus();
   if (folder.has_parent_path() && folder.parent_path() != folder) {
     absl::Status parent = MakeFolder(folder.parent_path().string());
     if (!parent.ok()) return parent;
@@ -160,7 +217,7 @@ absl::Status MakeFolder(const std::string& path) {
   if (mkdir(path.c_str(), 0777) == 0) return SyncFolderOf(path);
   const int error = errno;
   // Somebody else may have made it meanwhile; "a/." and "a/" have made it with their parent.
-  if (error == EEXIST && std::filesystem::is_directory(folder, ignored)) return absl::OkStatus();
+  if (error == EEXIST && fs::is_directory(folder, ignored)) return absl::OkStatus();
   const std::string message =
       absl::StrCat(path, ": cannot create the folder: ", std::strerror(error));
   const bool denied = error == EACCES || error == EPERM || error == EROFS;

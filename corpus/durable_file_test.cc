@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "corpus/test_folder.h"
@@ -60,7 +62,7 @@ TEST_F(DurableFile, DevicesPipesFoldersAndLinksStay) {
   for (const std::string& path : {Path("pipe"), Path("folder"), std::string("/dev/null")}) {
     const absl::Status s = WriteFileDurably(path, "x");
     EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
-    EXPECT_THAT(s.message(), HasSubstr("is no regular file"));
+    EXPECT_THAT(s.message(), HasSubstr("no regular file"));
     EXPECT_FALSE(std::filesystem::is_regular_file(path));
   }
   ASSERT_TRUE(WriteFileDurably(Path("file"), "x").ok());
@@ -69,6 +71,85 @@ TEST_F(DurableFile, DevicesPipesFoldersAndLinksStay) {
   EXPECT_TRUE(std::filesystem::is_symlink(Path("link")));
   EXPECT_EQ(*ReadFile(Path("file")), "y");
   EXPECT_EQ(Files(), 4) << "temporary files remain";
+}
+
+TEST_F(DurableFile, OpensRegularFilesAlone) {
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  ASSERT_EQ(mkdir(Path("folder").c_str(), 0700), 0);
+  const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = {}};
+  Path("socket").copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  close(listener);
+  const std::pair<std::string, const char*> kinds[] = {{Path("pipe"), "is a FIFO"},
+                                                       {Path("folder"), "is a folder"},
+                                                       {Path("socket"), "is a socket"},
+                                                       {"/dev/null", "is a device"}};
+  for (const auto& [path, kind] : kinds) {
+    for (const int flags : {O_RDONLY, O_RDWR, O_WRONLY | O_APPEND | O_CREAT}) {
+      const absl::Status s = OpenStored(path, flags).status();
+      EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+      EXPECT_THAT(s.message(), HasSubstr(path + ": " + kind));
+    }
+  }
+  const auto file = OpenStored(Path("new"), O_WRONLY | O_APPEND | O_CREAT);
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_EQ(fcntl(file->get(), F_GETFL) & (O_NONBLOCK | O_APPEND), O_APPEND);
+  EXPECT_EQ(fcntl(file->get(), F_GETFD), FD_CLOEXEC);
+  EXPECT_EQ(OpenStored(Path("none")).status().code(), absl::StatusCode::kNotFound);
+}
+
+// A file with a hole takes no room, and none is taken for it.
+TEST_F(DurableFile, SizesComeBeforeReading) {
+  Put("file", "");
+  ASSERT_EQ(truncate(Path("file").c_str(), off_t{1} << 40), 0);
+  EXPECT_TRUE(OpenStored(Path("file")).ok());
+  EXPECT_THAT(OpenStored(Path("file"), O_RDONLY, 1000).status().message(), HasSubstr("1000 bytes"));
+  EXPECT_EQ(ReadFile(Path("file"), (size_t{1} << 40) - 1).status().code(),
+            absl::StatusCode::kDataLoss);
+}
+
+TEST_F(DurableFile, OwnLinksAreReadAndNotWrittenThrough) {
+  Put("file", "x");
+  std::filesystem::create_symlink("file", Path("link"));
+  std::filesystem::create_symlink("loop", Path("loop"));
+  EXPECT_EQ(*ReadFile(Path("link")), "x");
+  EXPECT_EQ(OpenStored(Path("loop")).status().code(), absl::StatusCode::kDataLoss);
+  for (const int flags : {O_RDWR, O_WRONLY | O_CREAT}) {
+    const absl::Status s = OpenStored(Path("link"), flags).status();
+    EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(s.message(), HasSubstr("is a link"));
+  }
+}
+
+TEST_F(DurableFile, LinksOfStrangersAreFollowedWhereNobodyElseWrites) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root makes links of others";
+  Put("file", "x");
+  ASSERT_EQ(mkdir(Path("folder").c_str(), 0700), 0);
+  std::filesystem::create_symlink(Path("file"), Path("folder/link"));
+  std::filesystem::create_symlink(".", Path("folder/dot"));
+  std::filesystem::create_symlink("folder/link", Path("own"));  // leads to the stranger's
+  for (const char* name : {"folder/link", "folder/dot"}) {
+    ASSERT_EQ(lchown(Path(name).c_str(), 65534, 65534), 0);
+  }
+  const auto all = {Path("folder/link"), Path("folder/dot/link"), Path("own")};
+  for (const mode_t mode : {0755, 0775, 0757, 01777}) {
+    ASSERT_EQ(chmod(Path("folder").c_str(), mode), 0);
+    for (const std::string& path : all) {
+      const bool follows = mode == 0755;
+      EXPECT_EQ(ReadFile(path).ok(), follows) << path << " " << mode;
+      EXPECT_EQ(WriteFileDurably(path, "x").ok(), follows) << path << " " << mode;
+      EXPECT_EQ(MakeFolder(Path("folder/dot/a")).ok(), follows);
+    }
+  }
+  ASSERT_EQ(chown(Path("folder").c_str(), 65534, 65534), 0);
+  ASSERT_EQ(chmod(Path("folder").c_str(), 0755), 0);
+  for (const std::string& path : all) {
+    EXPECT_THAT(ReadFile(path).status().message(), HasSubstr("of another user (65534)"));
+    EXPECT_EQ(WriteFileDurably(path, "y").code(), absl::StatusCode::kDataLoss);
+  }
+  EXPECT_EQ(*ReadFile(Path("file")), "x");
+  EXPECT_TRUE(ReadFile(Path("folder/../file")).ok());
 }
 
 TEST_F(DurableFile, MissingFolderIsDataLossWithThePath) {

@@ -8,8 +8,9 @@
 
 namespace mmadiff {
 
-// Every regular file (or link to one) below a folder, sorted by path. kNotFound when there is no
-// such folder; kDataLoss when it or a folder below it cannot be read.
+// All below a folder that is no folder and no link that leads nowhere, sorted by path: also pipes, of which
+// who opens them complains. kNotFound when there is no such folder; kDataLoss when it or a folder below it
+// cannot be read.
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder);
 
 // The files and folders in a folder, sorted by path; errors as above.

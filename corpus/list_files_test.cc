@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "corpus/case_folder.h"
 #include "corpus/recordings/line_recording.h"
@@ -26,6 +27,14 @@ TEST_F(ListFiles, InOrderOfPaths) {
   EXPECT_EQ(FilesBelow(Path("none")).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(EntriesOf(Path("none")).status().code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(EntriesOf(Path("w/3")).status().code(), absl::StatusCode::kDataLoss);
+}
+
+// Who opens a pipe says that it is none of the files.
+TEST_F(ListFiles, PipesAreListedAndLinksToNothingAreNot) {
+  ASSERT_EQ(mkfifo(Path("x.txtpb").c_str(), 0600), 0);
+  std::filesystem::create_symlink("nowhere", Path("y.txtpb"));
+  EXPECT_THAT(*FilesBelow(Path("")), ElementsAre(Path("x.txtpb")));
+  EXPECT_THAT(ReadCases(Path(""))->damaged, ElementsAre(HasSubstr("is a FIFO")));
 }
 
 // Without a free file descriptor no folder can be opened, whoever asks.

@@ -38,8 +38,8 @@ absl::StatusOr<std::vector<std::string>> ListVectorFiles(const std::string& path
   absl::StatusOr<std::vector<std::string>> files = std::vector<std::string>{path};
   if (fs::is_directory(path, ignored)) files = FilesBelow(path);
   if (!files.ok()) return files.status();
-  std::erase_if(*files, [&ignored](const std::string& file) {
-    if (fs::is_other(file, ignored)) return true;  // a pipe gives its bytes once
+  std::erase_if(*files, [&](const std::string& file) {
+    if (file == path && fs::is_other(file, ignored)) return true;  // a pipe gives its bytes once
     if (fs::path(file).extension() != ".txt" || FactsOfFileName(file).op != nullptr) return true;
     const absl::StatusOr<std::string> text = ReadFile(file, kMostFileBytes);
     return text.ok() && IsLineProtocol(*text);

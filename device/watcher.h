@@ -27,6 +27,7 @@ class Fd {
   void Close() {
     if (fd_ >= 0) close(std::exchange(fd_, -1));
   }
+  int Release() { return std::exchange(fd_, -1); }  // the caller closes it
 
  private:
   int fd_ = -1;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <set>
 #include <utility>
 
@@ -273,7 +273,9 @@ std::vector<Finding> Findings::list() const {
       return other.op == f.op && other.bucket == f.bucket;
     };
     // What took it in since has other files, and this one is no more.
-    if (std::any_of(all.begin(), all.begin() + own, same) || !std::ifstream(f.path)) continue;
+    std::error_code ignored;
+    const bool gone = !std::filesystem::exists(f.path, ignored);
+    if (gone || std::any_of(all.begin(), all.begin() + own, same)) continue;
     all.push_back(f);
   }
   return all;

@@ -15,11 +15,6 @@
 namespace mmadiff {
 
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(ManifestPath(path), error);
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return absl::DataLossError(ManifestPath(path) + ": is no file");
-  }
   const absl::StatusOr<std::string> text = ReadFile(ManifestPath(path));
   if (std::error_code ignored; std::filesystem::is_regular_file(path, ignored)) {
     return absl::InvalidArgumentError(absl::StrCat(

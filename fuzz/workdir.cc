@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,10 +34,9 @@ absl::Status ReadLines(const std::string& path, std::vector<std::string>& lines)
 }
 
 absl::Status AppendLine(const std::string& path, absl::string_view line) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd < 0) return absl::DataLossError(absl::StrCat(path, ": ", std::strerror(errno)));
-  const absl::Status s = AppendDurably(fd, path, absl::StrCat(line, "\n"));
-  close(fd);
+  const absl::StatusOr<Fd> file = OpenStored(path, O_WRONLY | O_CREAT | O_APPEND);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  const absl::Status s = AppendDurably(file->get(), path, absl::StrCat(line, "\n"));
   return s.ok() ? SyncFolderOf(path) : s;
 }
 
@@ -140,8 +140,8 @@ absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunMa
     if (!absl::IsAlreadyExists(created)) return created;
     text = ReadFile(path);  // another process was faster, where there are no locks
   }
+  if (!text.ok()) return absl::AbortedError(text.status().message());
   if (absl::Status s = SyncFile(path); !s.ok()) return s;
-  if (!text.ok()) return absl::DataLossError(text.status().message());
   absl::StatusOr<RunManifest> stored = ParseManifest(*text, path);
   if (!stored.ok()) return absl::AbortedError(stored.status().message());
   std::optional<RunManifest> extended = Extended(*stored, manifest);
@@ -190,14 +190,26 @@ std::string ManifestPath(const std::string& folder) {
 std::string DistrustedPath(const std::string& folder) { return folder + "/distrusted.txt"; }
 std::string HardwarePath(const std::string& folder) { return folder + "/hardware"; }
 
-absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
-                                                             std::string& warning) {
-  const std::string path = folder + "/writer.lock";
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd < 0) {
-    return absl::DataLossError(absl::StrCat(path, ": cannot be opened: ", std::strerror(errno)));
+absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user) {
+  if (absl::Status s = CheckLinks(folder); !s.ok()) return s;
+  struct stat s;
+  if (shared || user == 0 || stat(folder.c_str(), &s) != 0 || s.st_uid == user) {
+    return absl::OkStatus();
   }
-  std::unique_ptr<FolderLock> lock(new FolderLock(fd));
+  return absl::FailedPreconditionError(
+      absl::StrCat(folder, " belongs to another user (", s.st_uid,
+                   "), who could make this process write elsewhere; name a folder of your own, or "
+                   "add --shared if you trust all who can write to it"));
+}
+
+absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& folder,
+                                                             std::string& warning, bool shared) {
+  const std::string path = folder + "/writer.lock";
+  if (absl::Status s = CheckOwner(folder, shared); !s.ok()) return s;
+  absl::StatusOr<Fd> file = OpenStored(path, O_RDWR | O_CREAT);
+  if (!file.ok()) return absl::DataLossError(file.status().message());
+  const int fd = file->get();
+  std::unique_ptr<FolderLock> lock(new FolderLock(*std::move(file)));
   int error = Lock(fd);
   for (int i = 0; i < 5 && error == EWOULDBLOCK; ++i) {  // one that was killed may still be dying
     usleep(20'000);
@@ -221,18 +233,15 @@ absl::StatusOr<std::unique_ptr<FolderLock>> FolderLock::Take(const std::string& 
 
 std::string WriterOf(const std::string& folder) {
   const std::string path = folder + "/writer.lock";
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return "";
-  const bool held = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(fd);
+  const absl::StatusOr<Fd> file = OpenStored(path);
+  if (!file.ok()) return "";
+  const bool held = flock(file->get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   return held ? Holder(path) : "";
 }
 
-FolderLock::~FolderLock() { close(fd_); }
-
 absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folder,
                                                         const RunManifest& wanted, bool anew,
-                                                        bool extend) {
+                                                        bool extend, bool shared) {
   const bool there = KindOf(folder) == PathKind::kRun;
   if (extend && !there) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -246,7 +255,7 @@ absl::StatusOr<std::unique_ptr<Workdir>> Workdir::Claim(const std::string& folde
   }
   auto workdir = std::make_unique<Workdir>();
   workdir->manifest_path_ = ManifestPath(folder);
-  auto lock = FolderLock::Take(folder, workdir->warning);
+  auto lock = FolderLock::Take(folder, workdir->warning, shared);
   if (!lock.ok()) return lock.status();
   workdir->lock_ = *std::move(lock);
   absl::StatusOr<RunManifest> claimed = ClaimManifest(folder, wanted, extend);

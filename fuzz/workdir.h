@@ -3,6 +3,8 @@
 // hardware (what answered, of earlier versions) and writer.lock, which one process at a time holds.
 #pragma once
 
+#include <unistd.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,23 +13,29 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/run_record.h"
+#include "device/watcher.h"
 #include "fuzz/unit_log.h"
 
 namespace mmadiff {
+
+// kFailedPrecondition if the folder is another user's: who owns it can put links for files. Not for
+// root, who makes folders for all, nor if the user says that the folder is `shared`. kDataLoss as
+// CheckLinks(). A folder that is not there yet is fine.
+absl::Status CheckOwner(const std::string& folder, bool shared, uid_t user = geteuid());
 
 // One process at a time in a folder, for as long as this lives. Not inherited by children.
 class FolderLock {
  public:
   // kFailedPrecondition while another process holds it, with its number and machine. On a file
   // system without locks nothing is locked and `warning` says so. kDataLoss when the lock's file
-  // cannot be written.
+  // cannot be written. Also the errors of CheckOwner().
   static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::string& folder,
-                                                          std::string& warning);
-  ~FolderLock();
+                                                          std::string& warning,
+                                                          bool shared = false);
 
  private:
-  explicit FolderLock(int fd) : fd_(fd) {}
-  int fd_;
+  explicit FolderLock(Fd file) : file_(std::move(file)) {}
+  Fd file_;
 };
 
 // "pid 7 on node7", or "unknown", of the process that writes to a folder; empty if none does, or if
@@ -44,7 +52,7 @@ inline constexpr uint64_t kMostExtendedUnits = 1 << 21;
 // other; both go with the logs.
 //
 // kFailedPrecondition for a folder of another run, of a survey or a recording, or of other files alone; kInvalidArgument if
-// there is nothing to extend.
+// there is nothing to extend; kAborted for a manifest that cannot be read.
 absl::StatusOr<RunManifest> ClaimManifest(const std::string& folder, const RunManifest& manifest,
                                           bool extend = false);
 
@@ -56,14 +64,15 @@ class Workdir {
  public:
   // Creates the folder and its manifest, or compares it with the one that is there; reads the units
   // of earlier attempts; and begins the log of this one. With `anew` a folder in which every unit
-  // is done, and no file damaged, loses its units first. `extend`: of ClaimManifest().
+  // is done, and no file damaged, loses its units first. `extend`: of ClaimManifest(); `shared`: of
+  // CheckOwner().
   //
   // kFailedPrecondition for a folder of another run (with the difference) or one in which another
   // process writes; kAborted for a manifest or units that contradict themselves; kDataLoss for what
   // cannot be read or written.
   static absl::StatusOr<std::unique_ptr<Workdir>> Claim(const std::string& folder,
                                                         const RunManifest& manifest, bool anew,
-                                                        bool extend = false);
+                                                        bool extend = false, bool shared = false);
 
   // Durably, for every later attempt: answers of the operation were lost or did not repeat.
   absl::Status Distrust(const std::string& op, absl::string_view why) const;

@@ -161,6 +161,29 @@ TEST_F(WorkdirTest, LogsOfARunThatWasHereBeforeAreDamage) {
   EXPECT_EQ((*workdir)->stored.damage[0].kind, DamageKind::kOtherRun);
 }
 
+TEST_F(WorkdirTest, FoldersOfOthersAreForRootAndSharedRuns) {
+  const absl::Status s = CheckOwner(Path(""), false, geteuid() + 1);
+  EXPECT_EQ(s.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(s.message(), HasSubstr("--shared"));
+  EXPECT_TRUE(CheckOwner(Path(""), true, geteuid() + 1).ok());
+  EXPECT_TRUE(CheckOwner(Path(""), false, 0).ok());
+  EXPECT_TRUE(CheckOwner(Path(""), false).ok());
+  EXPECT_TRUE(CheckOwner(Path("none"), false, geteuid() + 1).ok());
+}
+
+TEST_F(WorkdirTest, LinksAreNotWrittenThrough) {
+  Put("mine", "precious");
+  std::filesystem::create_directories(Path("w"));
+  std::filesystem::create_symlink(Path("mine"), Path("w/writer.lock"));
+  EXPECT_EQ(Claim().status().code(), absl::StatusCode::kDataLoss);
+  std::filesystem::remove(Path("w/writer.lock"));
+  const auto workdir = Claim();
+  ASSERT_TRUE(workdir.ok()) << workdir.status();
+  std::filesystem::create_symlink(Path("mine"), DistrustedPath(Path("w")));
+  EXPECT_EQ((*workdir)->Distrust("op", "why").code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(Get(Path("mine")), "precious");
+}
+
 TEST_F(WorkdirTest, WhatIsTakenAwayIsNoticed) {
   const auto workdir = Claim();
   ASSERT_TRUE(workdir.ok());

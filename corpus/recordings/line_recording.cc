@@ -1,11 +1,12 @@
 #include "corpus/recordings/line_recording.h"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
 #include "absl/strings/escaping.h"
@@ -24,6 +25,29 @@ namespace {
 
 constexpr size_t kMaxLine = 64 << 10;        // bytes; far more than any instruction needs
 constexpr int64_t kPortionWords = 64 << 10;  // operands and results of one delivery
+constexpr size_t kMostSilence = 64 << 20;    // bytes of blank lines and comments in a row
+constexpr char kSilence[] = "64 MiB without an answer; no line was used";
+
+// A few packed bytes make any number of blank lines.
+class Silence {
+ public:
+  // The next bytes of the text. True if there were too many without an answer.
+  bool IsTooLong(absl::string_view bytes) {
+    bytes_ += bytes.size();
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      if (in_line_) at = std::min(bytes.find('\n', at), bytes.size() - 1);
+      const char c = bytes[at];
+      const bool blank = c == '\n' || c == ' ' || c == '\t' || c == '\r';
+      if (!in_line_ && !blank && c != '#') bytes_ = 0;
+      in_line_ = c != '\n' && (in_line_ || !blank);
+    }
+    return bytes_ > kMostSilence;
+  }
+
+ private:
+  size_t bytes_ = 0;      // since the last answer
+  bool in_line_ = false;  // and not in the blanks at its beginning
+};
 
 bool IsGzip(const std::string& path, absl::string_view start) {
   return absl::StartsWith(start, "\x1f\x8b") || absl::EndsWith(path, ".gz");
@@ -36,7 +60,7 @@ class GzipVerifier {
   ~GzipVerifier() { inflateEnd(&stream_); }
   GzipVerifier(const GzipVerifier&) = delete;
 
-  // False when the bytes cannot be the next ones of such a file.
+  // False when the bytes cannot be the next ones of such a file, or are silent().
   bool Add(std::string& bytes) {
     stream_.next_in = reinterpret_cast<Bytef*>(bytes.data());
     stream_.avail_in = static_cast<uInt>(bytes.size());
@@ -46,50 +70,69 @@ class GzipVerifier {
       stream_.avail_out = sizeof ignored_;
       const int result = inflate(&stream_, Z_NO_FLUSH);
       at_end_ = result == Z_STREAM_END;
-      ok_ = at_end_ || result == Z_OK;
+      silent_ = silence_.IsTooLong({ignored_, sizeof ignored_ - stream_.avail_out});
+      ok_ = !silent_ && (at_end_ || result == Z_OK);
     }
     return ok_;
   }
   bool at_end() const { return at_end_; }
+  bool silent() const { return silent_; }
 
  private:
   z_stream stream_ = {};
-  bool ok_ = false, at_end_ = false;
+  Silence silence_;
+  bool ok_ = false, at_end_ = false, silent_ = false;
   char ignored_[64 << 10];
 };
 
 // A gzip file to its end, checksum and length of every member; other files are passed. Before that
 // no line counts: damage may show only at the end.
 absl::Status VerifyGzip(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::string bytes(64 << 10, '\0');
+  const absl::StatusOr<Fd> file = OpenStored(path);
+  if (!file.ok()) return file.status();
   GzipVerifier verifier;
-  uint64_t read = 0;
-  while (in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())), in.gcount() > 0) {
-    bytes.resize(in.gcount());
-    if (read == 0 && !IsGzip(path, bytes)) return absl::OkStatus();
-    read += bytes.size();
+  uint64_t size = 0;
+  for (;;) {
+    std::string bytes(64 << 10, '\0');
+    const ssize_t got = read(file->get(), bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      return absl::DataLossError(absl::StrCat(path, ": cannot be read: ", std::strerror(errno)));
+    }
+    if (got == 0 && (size == 0 || verifier.at_end())) return absl::OkStatus();
+    if (got == 0) break;
+    bytes.resize(got);
+    if (size == 0 && !IsGzip(path, bytes)) return absl::OkStatus();
+    size += bytes.size();
     if (!verifier.Add(bytes)) break;
   }
-  // LineReader says why a file cannot be opened or read.
-  if (in.bad() || read == 0 || (in.eof() && verifier.at_end())) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat(path, ": damaged or truncated gzip data in the first ",
-                                          read, " bytes; no line was used"));
+  return absl::DataLossError(
+      verifier.silent() ? absl::StrCat(path, ": ", kSilence)
+                        : absl::StrCat(path, ": damaged or truncated gzip data in the first ", size,
+                                       " bytes; no line was used"));
 }
 
 // Lines of a plain or gzip file (zlib reads both).
 class LineReader {
  public:
-  explicit LineReader(const std::string& path) : path_(path), file_(gzopen(path.c_str(), "rbe")) {
-    error_ = file_ == nullptr ? errno : 0;
-    if (file_ != nullptr) gzbuffer(file_, 128 << 10);
+  explicit LineReader(const std::string& path) : path_(path) {
+    absl::StatusOr<Fd> file = OpenStored(path);
+    opened_ = file.status();
+    if (!file.ok()) return;
+    file_ = gzdopen(file->get(), "rb");
+    if (file_ == nullptr) {
+      opened_ = CannotOpen(path, errno);
+    } else {
+      file->Release();
+      gzbuffer(file_, 128 << 10);
+    }
   }
   ~LineReader() {
     if (file_ != nullptr) gzclose(file_);
   }
   LineReader(const LineReader&) = delete;
 
-  absl::Status opened() const { return error_ == 0 ? absl::OkStatus() : CannotOpen(path_, error_); }
+  const absl::Status& opened() const { return opened_; }
   uint64_t number() const { return number_; }
   bool cut() const { return cut_; }  // the last line has no line end
   StoredAt Where() const { return {path_, number_}; }
@@ -132,12 +175,14 @@ class LineReader {
                                               gzerror(file_, &error)));
     }
     end_ = got;
-    return absl::OkStatus();
+    if (!silence_.IsTooLong({buffer_, end_})) return absl::OkStatus();
+    return absl::DataLossError(absl::StrCat(path_, ":", number_ + 1, ": ", kSilence));
   }
 
   std::string path_;
-  gzFile file_;
-  int error_;
+  gzFile file_ = nullptr;
+  absl::Status opened_;
+  Silence silence_;
   uint64_t number_ = 0;  // of the line that Next() gave last, from 1
   bool cut_ = false;
   char buffer_[64 << 10];

@@ -446,6 +446,24 @@ TEST_F(RecordingFile, ErrorOfTheCallerStopsTheReading) {
   EXPECT_EQ(stats.status(), absl::CancelledError("enough"));
 }
 
+TEST_F(RecordingFile, TooMuchTextWithoutAnAnswerIsDamage) {
+  const std::string answer =
+      "# instruction: x86/vfmadd231ss\n3f800000 3f800000 3f800000 40000000\n";
+  std::string blank, text = answer;
+  for (int i = 0; i < 1024; ++i)
+    blank += i == 0 ? std::string(1024, '\n') : "#" + std::string(1022, 'x') + "\n";
+  for (int i = 0; i < 60; ++i) text += blank;
+  text += answer;
+  for (int i = 0; i < 60; ++i) text += blank;
+  EXPECT_EQ(Read(PutGzip("much", text)).stats.dot_products, 2u);
+  for (int i = 0; i < 10; ++i) text += blank;
+  for (const std::string& path : {Put("plain", text), PutGzip("zipped", text)}) {
+    const Everything all = Read(path);
+    EXPECT_EQ(all.status.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(all.status.message(), HasSubstr("64 MiB without an answer"));
+  }
+}
+
 // A link to itself: stat() fails, but not because nothing is there.
 void ReplaceByLoop(const std::string& path) {
   std::filesystem::remove(path);

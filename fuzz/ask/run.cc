@@ -87,7 +87,8 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
     starts_anew = (*engine)->device().StartsAnew();
     workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
-  const auto workdir = Workdir::Claim(options.workdir, wanted, options.anew, options.extend);
+  const auto workdir =
+      Workdir::Claim(options.workdir, wanted, options.anew, options.extend, options.shared);
   if (!workdir.ok()) return workdir.status();
   const RunManifest& manifest = (*workdir)->manifest;
   RunAgenda agenda(options, manifest, std::move((*workdir)->stored), console);

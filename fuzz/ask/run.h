@@ -37,6 +37,7 @@ struct RunOptions {
   TimeLimit limit;
   std::string workdir;
   std::vector<LeftOutLine> left_out;  // of what the command line asked for
+  bool shared = false;                // write to `workdir` even if it is another user's
   bool anew = false;                  // begin again where all is done
   bool extend = false;                // raise the cases of the run that is in `workdir`
   bool print_findings = true;         // on stdout, as they are filed

@@ -19,7 +19,8 @@ void RunClean(const CleanFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   bool not_durable = false;
   const absl::StatusOr<Cleaning> cleaning =
-      flags.yes ? RemoveLeftovers(flags.folder, not_durable) : FindLeftovers(flags.folder);
+      flags.yes ? RemoveLeftovers(flags.folder, not_durable, globals.shared)
+                : FindLeftovers(flags.folder);
   if (!cleaning.ok()) {
     return ending.Say(cleaning.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
   }

@@ -28,6 +28,7 @@ struct Globals {
   bool quiet = false;
   std::string color = "auto";
   std::string workdir;
+  bool shared = false;             // folders of other users are written to
   int error_exitcode = kMismatch;  // what to exit with instead of 1
 
   Console MakeConsole() const;

@@ -250,6 +250,7 @@ void AddGlobals(CLI::App& app, Globals& globals) {
       .TypeName("WHEN");
   app.add_option("--workdir", globals.workdir, "for checkpoints and findings [below mmadiff-runs]")
       ->type_name("FOLDER");
+  app.add_flag("--shared", globals.shared, "write also to a folder that another user made");
   AddOption(app, "--error_exitcode", globals.error_exitcode,
             "exit code for mismatches instead of 1")
       .Range(1, 255)

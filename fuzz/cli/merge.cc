@@ -21,7 +21,7 @@ struct MergeFlags {
 void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   bool not_durable;
-  const absl::StatusOr<Merged> merged = MergeRuns(flags.out, flags.in, not_durable);
+  const absl::StatusOr<Merged> merged = MergeRuns(flags.out, flags.in, not_durable, globals.shared);
   if (!merged.ok()) {
     return ending.Say(merged.status(), not_durable ? Verdict::kNotWritten : Verdict::kHarmed);
   }

@@ -11,11 +11,12 @@ namespace mmadiff {
 namespace {
 
 // Keeps runs from writing to a folder that is named; the current one is nobody's.
-absl::Status Lock(const std::string& folder, std::unique_ptr<FolderLock>& lock, Console& console) {
+absl::Status Lock(const std::string& folder, bool shared, std::unique_ptr<FolderLock>& lock,
+                  Console& console) {
   if (folder.empty()) return absl::OkStatus();
   if (absl::Status s = MakeFolder(folder); !s.ok()) return absl::DataLossError(s.message());
   std::string warning;
-  auto taken = FolderLock::Take(folder, warning);
+  auto taken = FolderLock::Take(folder, warning, shared);
   if (!taken.ok()) return taken.status();
   lock = *std::move(taken);
   if (!warning.empty()) console.Warn(warning);
@@ -39,7 +40,7 @@ void RunMinimize(const std::string& argument, const std::string& device_spec, in
     return;
   }
   std::unique_ptr<FolderLock> lock;
-  if (absl::Status s = Lock(globals.workdir, lock, console); !s.ok())
+  if (absl::Status s = Lock(globals.workdir, globals.shared, lock, console); !s.ok())
     return ending.Say(s, Verdict::kNotWritten);
   const auto minimized =
       MinimizeCase(*subject, **device, most_calls, globals.workdir.empty() ? "." : globals.workdir);

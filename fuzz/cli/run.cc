@@ -193,6 +193,7 @@ void Run(const RunFlags& flags, const Globals& globals, const CLI::App& command,
     }
   }
   options.workdir = globals.workdir;
+  options.shared = globals.shared;
   const RunManifest manifest = MakeManifest(options, **engine);
   if (globals.workdir.empty()) {
     options.workdir = DefaultWorkdir(manifest);

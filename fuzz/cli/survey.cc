@@ -107,6 +107,7 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
   HandleStopSignals();
   SurveyOptions options = {.folder = flags.out,
                            .device = flags.device,
+                           .shared = globals.shared,
                            .globs = flags.instr,
                            .asked = ledger,
                            .seed = flags.seed,

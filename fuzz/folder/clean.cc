@@ -110,11 +110,12 @@ absl::StatusOr<Cleaning> FindLeftovers(const std::string& folder) {
   return Find(folder, Sync::kNever);
 }
 
-absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable) {
+absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable,
+                                         bool shared) {
   not_durable = false;
   if (const auto manifest = ReadManifest(folder); !manifest.ok()) return manifest.status();
   std::string warning;
-  const auto lock = FolderLock::Take(folder, warning);
+  const auto lock = FolderLock::Take(folder, warning, shared);
   if (!lock.ok()) return lock.status();
   if (!warning.empty()) {
     return absl::FailedPreconditionError(

@@ -28,7 +28,8 @@ absl::StatusOr<Cleaning> FindLeftovers(const std::string& folder);
 // Removes it, while the folder is locked and after the logs that stay were synced. Whatever else is in
 // the folder, links and what they name too, is left alone. Errors as above, and kFailedPrecondition
 // where the file system has no locks. kDataLoss with `not_durable`: what cannot be removed; a log that
-// alone has a unit is never removed.
-absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable);
+// alone has a unit is never removed. `shared` and its errors: of CheckOwner().
+absl::StatusOr<Cleaning> RemoveLeftovers(const std::string& folder, bool& not_durable,
+                                         bool shared = false);
 
 }  // namespace mmadiff

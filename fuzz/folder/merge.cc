@@ -1,6 +1,5 @@
 #include "fuzz/folder/merge.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -115,31 +114,27 @@ class Index {
   class RecordFile {
    public:
     explicit RecordFile(const std::vector<std::string>& logs) : logs_(logs) {}
-    ~RecordFile() { Close(); }
 
     absl::StatusOr<std::string> Read(const Entry& entry) {
       const std::string& path = logs_[entry.log];
-      if (fd_ < 0 || entry.log != open_) {
-        Close();
-        fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        if (fd_ < 0) return absl::DataLossError(CannotOpen(path, errno).message());
+      if (!file_.open() || entry.log != open_) {
+        absl::StatusOr<Fd> file = OpenStored(path);
+        if (!file.ok()) return absl::DataLossError(file.status().message());
+        file_ = *std::move(file);
         open_ = entry.log;
       }
       std::string bytes(entry.bytes, '\0');
-      const ssize_t got = pread(fd_, bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
+      const ssize_t got =
+          pread(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(entry.offset));
       if (got == static_cast<ssize_t>(bytes.size()) && HashOf(bytes) == entry.hash) return bytes;
       return absl::DataLossError(absl::StrCat(path, ": changed at byte ", entry.offset,
                                               " while it was merged; merge it again"));
     }
 
    private:
-    void Close() {
-      if (fd_ >= 0) close(fd_);
-      fd_ = -1;
-    }
     const std::vector<std::string>& logs_;
     uint32_t open_ = 0;
-    int fd_ = -1;
+    Fd file_;
   };
 
   absl::Status Add(const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
@@ -315,14 +310,14 @@ RunManifest WholeRun(RunManifest manifest) {
 }
 
 absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::string>& in,
-                                 bool& not_durable) {
+                                 bool& not_durable, bool shared) {
   not_durable = false;
   Merged merged;
   std::unique_ptr<FolderLock> lock;
   const bool there = KindOf(out) == PathKind::kRun;
   const auto take = [&]() -> absl::Status {
     std::string warning;
-    auto taken = FolderLock::Take(out, warning);
+    auto taken = FolderLock::Take(out, warning, shared);
     if (!taken.ok()) return taken.status();
     lock = *std::move(taken);
     if (!warning.empty()) merged.warnings.push_back(warning);

@@ -35,8 +35,8 @@ RunManifest WholeRun(RunManifest manifest);
 // kInvalidArgument: no folder of a run. kFailedPrecondition: folders of different runs, with the
 // difference; `out` is a shard, or somebody writes there. kAborted: two answers to one unit, with
 // both machines. After these nothing in `out` was changed. kDataLoss: what cannot be read or written;
-// `not_durable` is true for the latter.
+// `not_durable` is true for the latter. `shared` and its errors: of CheckOwner().
 absl::StatusOr<Merged> MergeRuns(const std::string& out, const std::vector<std::string>& in,
-                                 bool& not_durable);
+                                 bool& not_durable, bool shared = false);
 
 }  // namespace mmadiff

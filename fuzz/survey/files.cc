@@ -163,8 +163,9 @@ void RemoveOld(const std::string& folder) {
     const std::string name = path.filename().string();
     const bool recording = IsOwn(name, {"recording"}, true);
     if (!recording && !IsOwn(name, {"survey.md", "survey.json", "answers.log"}, false)) continue;
-    fs::remove(path / "recording.txtpb", ignored);  // first: without it there is no recording
-    for (const fs::path& file : EntriesOf(path)) {
+    const bool link = fs::is_symlink(path, ignored);  // what it leads to is somebody else's
+    if (!link) fs::remove(path / "recording.txtpb", ignored);  // first: then it is no recording
+    for (const fs::path& file : link ? std::vector<fs::path>() : EntriesOf(path)) {
       if (IsOwn(file.filename().string(),
                 {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log", "raw-5.log",
                  "regressions.txt", "digests.log"},

@@ -53,7 +53,7 @@ class Survey {
       return absl::DataLossError(s.message());
     }
     std::string warning;
-    auto lock = FolderLock::Take(options_.folder, warning);
+    auto lock = FolderLock::Take(options_.folder, warning, options_.shared);
     if (!lock.ok()) return lock.status();
     if (!warning.empty()) outcome_.warnings.push_back(warning);
     lock_ = *std::move(lock);

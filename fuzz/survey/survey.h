@@ -22,6 +22,7 @@ namespace mmadiff {
 
 struct SurveyOptions {
   std::string folder, device;
+  bool shared = false;                     // write to `folder` even if it is another user's
   std::vector<std::string> globs = {"*"};  // of operations
   Ledger asked = {};                       // these; the device lacks those that it does not name
   uint64_t seed = 1;
