@@ -368,7 +368,7 @@ expect 1 bench --instr=$fma --rounds=1 --time=0 --device=faulty:lost_batch=1; wa
 expect 4 replay "$mma@g3:1:5"; warns '--device=DEVICE asks another'
 expect 75 bench --instr=$fma,x86/vdpbf16ps --rounds=1 --time=0 --device=faulty:dead=2; warns '1 of 2'; says 'unit'
 expect 75 bench --instr=$fma --rounds=1 --time=0 --device=faulty:dead=1 --json; json; says '"stopped_by": "'$fma': device faulty:dead=1 died'; says '"rows": []'
-expect 5 bench --instr=$fma --compare=/dev/null; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
+expect 5 bench --instr=$fma --compare=/dev/null; warns 'is a device'; expect 5 bench --instr=$fma --compare=<(:); warns 'in a file first'; expect 5 bench --instr=$fma --compare="$script"; warns 'no output of'; expect 2 bench --instr=none; expect 2 bench --instr=$fma --rounds=0; expect 2 bench --instr=$fma --time=-1
 # Numbers of one's own and lines, through the model alone.
 expect 0 explain $mma --a=1.0,2^-24,0x1p-3 --b=0x3c00,1,-1.5 --c=-2^-25 --svg=aligned.svg; says 'result 0x'; says 'aligned, step 0'; plain
 is "$(grep -c 'class="bar"' aligned.svg)" 4
