@@ -1,5 +1,8 @@
 #include "corpus/recordings/recording_folder.h"
 
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -25,7 +28,8 @@ namespace fs = std::filesystem;
 constexpr char kManifest[] = "recording.txtpb";
 constexpr char kRegressions[] = "regressions.txt";
 constexpr char kDigests[] = "digests.log";
-constexpr size_t kMostDigests = 2000;  // of one record: 40 KB
+constexpr char kLock[] = "writer.lock";  // has the host of the process that locks it
+constexpr size_t kMostDigests = 2000;    // of one record: 40 KB
 constexpr char kHeader[] =
     "# Recorded answers of a device: ./mmadiff replay FOLDER verifies them without it.\n"
     "# proto-file: proto/run.proto\n"
@@ -39,6 +43,41 @@ std::string In(const std::string& folder, absl::string_view name) {
 bool MayExist(const std::string& path) {
   std::error_code ignored;
   return fs::status(path, ignored).type() != fs::file_type::not_found;
+}
+
+std::string Host() {
+  char host[256] = "?";
+  gethostname(host, sizeof host - 1);
+  return host;
+}
+
+// Without a lock, as on a file system that has none, the folder is nobody's leftover.
+Fd LockTemporary(const std::string& temporary) {
+  const std::string host = Host();
+  absl::StatusOr<Fd> lock = OpenStored(In(temporary, kLock), O_WRONLY | O_CREAT);
+  if (!lock.ok() || flock(lock->get(), LOCK_EX | LOCK_NB) != 0) return Fd();
+  [[maybe_unused]] const ssize_t ignored = write(lock->get(), host.data(), host.size());
+  return *std::move(lock);
+}
+
+// What killed processes left of the same recording. Locks may not be seen on other hosts.
+void RemoveTorn(const std::string& name) {
+  std::error_code ignored;
+  const fs::path path = fs::absolute(name, ignored);
+  const std::string prefix = path.filename().string() + ".tmp";
+  std::vector<fs::path> torn;
+  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored)) {
+    const std::string file = entry.path().filename().string();
+    if (absl::StartsWith(file, prefix) && file.size() == prefix.size() + 6) {
+      torn.push_back(entry.path());
+    }
+  }
+  for (const fs::path& folder : torn) {
+    const absl::StatusOr<Fd> lock = OpenStored(folder / kLock);
+    const absl::StatusOr<std::string> host = ReadFile(folder / kLock, 255);
+    const bool ours = lock.ok() && host.ok() && *host == Host() && !fs::is_symlink(folder, ignored);
+    if (ours && flock(lock->get(), LOCK_EX | LOCK_NB) == 0) fs::remove_all(folder, ignored);
+  }
 }
 
 std::string RawFile(int number) { return absl::StrCat("raw-", number, ".log"); }
@@ -136,12 +175,14 @@ absl::StatusOr<std::unique_ptr<RecordingFolderWriter>> RecordingFolderWriter::Cr
   if (exists) {
     return absl::AlreadyExistsError(absl::StrCat(name, ": already there; recordings stay"));
   }
+  RemoveTorn(name);
   std::string temporary = name + ".tmpXXXXXX";
   if (mkdtemp(temporary.data()) == nullptr) {
     return absl::DataLossError(
         absl::StrCat(name, ": cannot create the folder: ", std::strerror(errno)));
   }
-  return std::unique_ptr<RecordingFolderWriter>(new RecordingFolderWriter(name, temporary));
+  return std::unique_ptr<RecordingFolderWriter>(
+      new RecordingFolderWriter(name, temporary, LockTemporary(temporary)));
 }
 
 RecordingFolderWriter::~RecordingFolderWriter() {
@@ -227,6 +268,7 @@ absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
   std::error_code ignored;
   // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
   fs::permissions(temporary_, fs::perms(0755), ignored);
+  fs::remove(In(temporary_, kLock), ignored);  // and locked until it has its name
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return absl::DataLossError(absl::StrCat(path_, ": rename: ", std::strerror(errno)));
   }

@@ -16,6 +16,7 @@
 #include "absl/status/statusor.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/run_record.h"
+#include "device/watcher.h"
 
 namespace mmadiff {
 
@@ -58,7 +59,8 @@ struct RecordedDigests {
   std::string identity;  // of the device that answered
 };
 
-// Writes into a folder beside `path` that gets its name at Commit(): it is whole or not there.
+// Writes into a folder beside `path` that gets its name at Commit(): it is whole or not there. What a
+// killed process of this host left of the same recording is removed first.
 class RecordingFolderWriter {
  public:
   // kAlreadyExists when there is something of that name; kDataLoss when nothing can be written.
@@ -74,14 +76,15 @@ class RecordingFolderWriter {
   absl::Status Commit(RecordingManifest manifest);
 
  private:
-  RecordingFolderWriter(std::string path, std::string temporary)
-      : path_(std::move(path)), temporary_(std::move(temporary)) {}
+  RecordingFolderWriter(std::string path, std::string temporary, Fd lock)
+      : path_(std::move(path)), temporary_(std::move(temporary)), lock_(std::move(lock)) {}
 
   std::string NewFile(const std::string& name);  // its path
   absl::Status FinishRaw();
 
   const RunId run_ = RandomRunId();
   std::string path_, temporary_;    // the latter empty once committed
+  Fd lock_;                         // of a file in the temporary folder, while it is written
   std::vector<std::string> names_;  // of the files
   std::unique_ptr<RecordingWriter> raw_;
   int raw_files_ = 0;

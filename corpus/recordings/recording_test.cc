@@ -1,8 +1,12 @@
 #include "corpus/recordings/recording.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <set>
+
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "corpus/case_folder.h"
@@ -462,6 +466,29 @@ TEST_F(RecordingFile, TooMuchTextWithoutAnAnswerIsDamage) {
     EXPECT_EQ(all.status.code(), absl::StatusCode::kDataLoss);
     EXPECT_THAT(all.status.message(), HasSubstr("64 MiB without an answer"));
   }
+}
+
+TEST_F(RecordingFile, LeftoversOfKilledProcessesAreRemovedAndThoseOfOthersStay) {
+  char host[256] = "?";
+  gethostname(host, sizeof host - 1);
+  for (const char* name : {"x.tmp000000", "x.tmp111111", "x.tmp_mine", "y.tmp000000"}) {
+    std::filesystem::create_directory(Path(name));
+    const bool elsewhere = absl::StrContains(name, "1");
+    Put(absl::StrCat(name, "/writer.lock"), elsewhere ? "elsewhere" : host);
+  }
+  std::filesystem::create_directory(Path("x.tmp222222"));  // not yet locked
+  {
+    const auto alive = *RecordingFolderWriter::Create(Path("x"));
+    const auto second = *RecordingFolderWriter::Create(Path("x"));
+    EXPECT_TRUE(alive->Commit({}).ok());
+  }
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(Path(""))) {
+    names.insert(entry.path().filename());
+  }
+  EXPECT_THAT(names,
+              testing::ElementsAre("x", "x.tmp111111", "x.tmp222222", "x.tmp_mine", "y.tmp000000"));
+  EXPECT_FALSE(std::filesystem::exists(Path("x/writer.lock")));
 }
 
 // A link to itself: stat() fails, but not because nothing is there.

@@ -168,7 +168,7 @@ void RemoveOld(const std::string& folder) {
     for (const fs::path& file : link ? std::vector<fs::path>() : EntriesOf(path)) {
       if (IsOwn(file.filename().string(),
                 {"recording.txtpb", "raw-1.log", "raw-2.log", "raw-3.log", "raw-4.log", "raw-5.log",
-                 "regressions.txt", "digests.log"},
+                 "regressions.txt", "digests.log", "writer.lock"},
                 true)) {
         fs::remove(file, ignored);
       }
