@@ -31,7 +31,7 @@ struct ReasonText {
 constexpr ReasonText kReasonTexts[] = {
     {"other_shard", "in a different shard"},
     {"not_sampled", "not in the sample"},
-    {"not_selected", "not selected"},
+    {"not_selected", "of a kind that was not asked for"},
     {"no_formats", "the tables lack formats of $0"},
     {"only_in_one", "the other one lacks $0"},
     {"no_model", "no model of $0 is known"},
@@ -47,6 +47,7 @@ constexpr ReasonText kReasonTexts[] = {
     {"damaged", "damaged"},
     {"not_understood", "not understood"},
     {"other_file", "no files of mmadiff"},
+    {"no_answers", "no answers in $0"},
     {"other_run", "of a different run"},
     {"not_reached", "not reached"},
     {"mismatch_limit", "enough mismatches were found (--max_mismatches)"},
@@ -93,6 +94,8 @@ bool IsSaidElsewhere(const LeftOutLine& line) {
     case Reason::kMismatchLimit:
     case Reason::kNotNeeded:
       return true;
+    case Reason::kNoAnswers:  // of the folder of a run
+      return line.count < line.asked;
     case Reason::kDoesNotApply:  // all questions to an operation, which have lines
       return line.thing == Thing::kOperation;
     default:

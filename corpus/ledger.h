@@ -45,6 +45,7 @@ enum class Reason : uint8_t {
   kDamaged,
   kNotUnderstood,  // a file whose name says that it is one of ours, and its bytes do not
   kOtherFile,      // of somebody else
+  kNoAnswers,      // a file of a run, say
   kOtherRun,
   // Not done yet, or not worth doing.
   kNotReached,     // time, signal, full folder, budget
@@ -53,7 +54,7 @@ enum class Reason : uint8_t {
   kContradicted,   // pairs of a row that differs already
   kNotNeeded,      // others decided
 };
-inline constexpr int kReasons = 24;
+inline constexpr int kReasons = 25;
 
 // The words of JSON and of what is stored: "instruction", "device_lacks".
 const char* Name(Thing thing);

@@ -34,7 +34,7 @@ absl::StatusOr<std::vector<std::string>> List(const std::string& folder, Keep ke
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder) {
   return List<fs::recursive_directory_iterator>(folder, [](const fs::directory_entry& entry) {
     std::error_code ignored;  // a file that vanishes meanwhile is none
-    return entry.exists(ignored) && !entry.is_directory(ignored);
+    return entry.is_symlink(ignored) || (entry.exists(ignored) && !entry.is_directory(ignored));
   });
 }
 

@@ -8,8 +8,8 @@
 
 namespace mmadiff {
 
-// All below a folder that is no folder and no link that leads nowhere, sorted by path: also pipes, of which
-// who opens them complains. kNotFound when there is no such folder; kDataLoss when it or a folder below it
+// All below a folder that is no folder, sorted by path: also pipes and links to what is not there, of
+// which who opens them complains. Links to folders are among them and are not followed. kNotFound when there is no such folder; kDataLoss when it or a folder below it
 // cannot be read.
 absl::StatusOr<std::vector<std::string>> FilesBelow(const std::string& folder);
 

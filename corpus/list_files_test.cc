@@ -5,11 +5,10 @@
 #include <sys/stat.h>
 
 #include "corpus/case_folder.h"
-#include "corpus/recordings/line_recording.h"
 #include "corpus/regression_case.h"
+#include "corpus/stored_files.h"
 #include "corpus/test_folder.h"
 #include "corpus/vector_file.h"
-#include "corpus/vector_folder.h"
 
 namespace mmadiff {
 namespace {
@@ -30,11 +29,12 @@ TEST_F(ListFiles, InOrderOfPaths) {
 }
 
 // Who opens a pipe says that it is none of the files.
-TEST_F(ListFiles, PipesAreListedAndLinksToNothingAreNot) {
+TEST_F(ListFiles, PipesAndLinksAreListed) {
   ASSERT_EQ(mkfifo(Path("x.txtpb").c_str(), 0600), 0);
   std::filesystem::create_symlink("nowhere", Path("y.txtpb"));
-  EXPECT_THAT(*FilesBelow(Path("")), ElementsAre(Path("x.txtpb")));
-  EXPECT_THAT(ReadCases(Path(""))->damaged, ElementsAre(HasSubstr("is a FIFO")));
+  EXPECT_THAT(*FilesBelow(Path("")), ElementsAre(Path("x.txtpb"), Path("y.txtpb")));
+  EXPECT_THAT(ReadCases(Path(""))->damaged,
+              ElementsAre(HasSubstr("is a FIFO"), HasSubstr("cannot be opened")));
 }
 
 // Without a free file descriptor no folder can be opened, whoever asks.
@@ -57,13 +57,13 @@ TEST_F(ListFiles, AFolderThatCannotBeReadIsAnErrorAndNotEmpty) {
   std::filesystem::create_directories(Path("w/below"));
   Put("w/below/file", "");
   for (const int free : {0, 1}) {  // the folder itself, the one below it
-    absl::Status statuses[4];
+    absl::Status statuses[3];
     {
       const NoDescriptors none(free);
       statuses[0] = FilesBelow(Path("w")).status();
       statuses[1] = ListCases(Path("w")).status();
-      statuses[2] = ListVectorFiles(Path("w")).status();
-      statuses[3] = LineRecordingsBelow(Path("w")).status();
+      StoredFolders folders;
+      statuses[2] = StoredFilesBelow(Path("w"), folders).status();
     }
     for (const absl::Status& s : statuses) {
       EXPECT_EQ(s.code(), absl::StatusCode::kDataLoss) << free << s;

@@ -250,21 +250,6 @@ TEST(IsLineProtocol, AndNotDamagedVectors) {
   EXPECT_FALSE(IsLineProtocol(std::string(64, '\0') + kGood));
 }
 
-using ListVectorFilesTest = TestFolder;
-TEST_F(ListVectorFilesTest, BelowAFolder) {
-  Put("b.txt", kGood);
-  Put("a.txt", "");
-  Put("c.txt", "# lines\n00 11\n");
-  Put("d.txtpb", kGood);
-  Put("e.txt", std::string(64, '\0') + kGood);
-  Put("f.txt", std::string(5 << 20, ' '));
-  EXPECT_THAT(*ListVectorFiles(Path("")),
-              ElementsAre(Path("a.txt"), Path("b.txt"), Path("e.txt"), Path("f.txt")));
-  EXPECT_THAT(*ListVectorFiles(Path("b.txt")), ElementsAre(Path("b.txt")));
-  EXPECT_THAT(*ListVectorFiles(Path("c.txt")), ElementsAre());
-  EXPECT_FALSE(ReadVectors(Path("none.txt")).ok());
-}
-
 TEST(EmbeddedVectors, AreFoundByName) {
   ASSERT_FALSE(EmbeddedVectors().empty());
   for (const VectorFile& file : EmbeddedVectors()) {

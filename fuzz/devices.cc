@@ -4,8 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
+#include "corpus/path_kind.h"
 #include "corpus/recordings/recorded_device.h"
 #include "corpus/recordings/recording.h"
+#include "corpus/stored_files.h"
 #include "device/gpu/driver.h"
 
 namespace mmadiff {
@@ -54,11 +58,28 @@ std::span<const DeviceKind> Devices() {
   return all;
 }
 
+namespace {
+
+// Of `recorded:FOLDER` the files that hold no recorded answers; "" if there are none.
+std::string LeftOutOf(absl::string_view spec) {
+  StoredFolders folders;
+  Ledger ledger;
+  const std::string path(absl::StripPrefix(spec, "recorded:"));
+  if (path == spec || KindOf(path) != PathKind::kFolder) return "";
+  auto files = StoredFilesBelow(path, folders, IsRecorded);
+  if (files.ok()) ledger.Keep(*std::move(files));
+  std::vector<std::string> texts;
+  for (const LeftOutLine& line : ledger.lines()) texts.push_back(Text(line));
+  return absl::StrJoin(texts, "; ");
+}
+
+}  // namespace
+
 absl::StatusOr<OpenedDevice> OpenAnyDevice(absl::string_view spec) {
   if (spec == kBest) return OpenBest();
   DeviceOr device = OpenDevice(spec);
   if (!device.ok()) return device.status();
-  return OpenedDevice{*std::move(device)};
+  return OpenedDevice{*std::move(device), LeftOutOf(spec)};
 }
 
 }  // namespace mmadiff

@@ -14,7 +14,8 @@ namespace mmadiff {
 // "auto" first: a GPU if one opens, else host. Then recorded and those of device/open.h.
 std::span<const DeviceKind> Devices();
 
-// And why "auto" is host although there is a driver of GPUs; else "".
+// And why "auto" is host although there is a driver of GPUs, or which files of a folder of recordings
+// hold no answers; else "".
 struct OpenedDevice {
   std::unique_ptr<Device> device;
   std::string warning = {};

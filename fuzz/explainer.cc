@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/stored_files.h"
 #include "fuzz/devices.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/explain.h"
@@ -203,14 +204,10 @@ ExplainedCase ExplainSubject(Subject subject) { return Explain(std::move(subject
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console) {
   const absl::StatusOr<std::vector<std::string>> recordings = RecordingFoldersBelow(folder);
   if (!recordings.ok()) return recordings.status();
-  const auto of_no_recording = [&](const std::string& path) {  // which has a text proto of its own
-    const std::string parent = std::filesystem::path(path).parent_path();
-    return std::ranges::count(*recordings, parent) == 0;
-  };
-  const absl::StatusOr<CasesBelow> below = ReadCases(folder, of_no_recording);
+  ExplainedFolder e;
+  const absl::StatusOr<CasesBelow> below = ReadStoredCases(folder, e.ledger);
   if (!below.ok()) return below.status();
   for (const std::string& what : below->damaged) console.Warn(what);
-  ExplainedFolder e;
   e.recordings = !recordings->empty();
   e.damaged = !below->damaged.empty();
   std::map<std::pair<std::string, std::string>, Group> groups;  // by operation and device

@@ -56,9 +56,10 @@ struct ExplainedFolder {
   std::vector<ExplainedGroup> groups;
   bool recordings = false;  // there are some below it; they are no filed cases
   bool damaged = false;     // a file was left out, which was warned of
+  Ledger ledger;            // of all files
 };
 
-// Every filed case of a folder. Errors as ListCases().
+// Every filed case of a folder. Errors as ReadStoredCases().
 absl::StatusOr<ExplainedFolder> ExplainFolder(const std::string& folder, Console& console);
 
 struct MinimizedCase {

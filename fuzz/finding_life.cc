@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "corpus/case_folder.h"
+#include "corpus/stored_files.h"
 #include "fuzz/findings.h"
 #include "triage/verdict.h"
 
@@ -72,10 +72,11 @@ std::string MovesText(const std::vector<FindingMove>& moves) {
 }
 
 absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::string>& folders,
-                                                       std::vector<std::string>& damaged) {
+                                                       std::vector<std::string>& damaged,
+                                                       Ledger& ledger) {
   std::vector<FiledFinding> all;
   for (const std::string& folder : folders) {
-    const absl::StatusOr<CasesBelow> below = ReadCases(folder);
+    const absl::StatusOr<CasesBelow> below = ReadStoredCases(folder, ledger);
     if (!below.ok()) return below.status();
     damaged.insert(damaged.end(), below->damaged.begin(), below->damaged.end());
     std::map<std::pair<std::string, std::string>, FiledFinding> of_folder;

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "corpus/ledger.h"
 #include "corpus/regression_case.h"
 
 namespace mmadiff {
@@ -45,9 +46,10 @@ struct FiledFinding {
   std::string path;  // of the minimal case
 };
 
-// Of all cases below the folders, the most urgent first.
-// What cannot be read is added to `damaged`. Errors as ListCases().
+// Of all cases below the folders, the most urgent first. What cannot be read is added to `damaged`.
+// Errors as ReadStoredCases().
 absl::StatusOr<std::vector<FiledFinding>> ListFindings(const std::vector<std::string>& folders,
-                                                       std::vector<std::string>& damaged);
+                                                       std::vector<std::string>& damaged,
+                                                       Ledger& ledger);
 
 }  // namespace mmadiff

@@ -64,7 +64,8 @@ class LifeTest : public TestFolder {
   FindingState State(const std::string& path) { return ReadCase(path)->state; }
   std::vector<FiledFinding> List() {
     std::vector<std::string> damaged;
-    const auto findings = ListFindings({Path("f")}, damaged);
+    Ledger ledger;
+    const auto findings = ListFindings({Path("f")}, damaged, ledger);
     EXPECT_TRUE(findings.ok()) << findings.status();
     EXPECT_THAT(damaged, IsEmpty());
     return *findings;
@@ -212,7 +213,8 @@ TEST_F(LifeTest, WhatIsNoFindingIsNotListedAndDamageIsNamed) {
   EXPECT_THAT(List(), IsEmpty());
   Put("f/x86/cut.txtpb", Get(path).substr(0, 100));
   std::vector<std::string> damaged;
-  const auto findings = ListFindings({Path("f")}, damaged);
+  Ledger ledger;
+  const auto findings = ListFindings({Path("f")}, damaged, ledger);
   ASSERT_TRUE(findings.ok());
   EXPECT_THAT(*findings, IsEmpty());
   EXPECT_THAT(damaged, testing::ElementsAre(HasSubstr("cut.txtpb")));

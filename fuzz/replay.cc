@@ -10,14 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/case_folder.h"
 #include "corpus/hex.h"
-#include "corpus/list_files.h"
 #include "corpus/path_kind.h"
 #include "corpus/recordings/line_recording.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/recordings/survey_answers.h"
 #include "corpus/regression_case.h"
-#include "corpus/survey_log.h"
+#include "corpus/stored_files.h"
 #include "corpus/vector_folder.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
@@ -34,48 +33,6 @@
 
 namespace mmadiff {
 namespace {
-
-bool IsBelow(const std::string& path, const std::vector<std::string>& folders) {
-  return std::any_of(folders.begin(), folders.end(), [&path](const std::string& folder) {
-    return absl::StartsWith(path, folder + "/");
-  });
-}
-
-// Folders of surveys, also of one whose log is lost.
-absl::StatusOr<std::vector<std::string>> SurveysBelow(const std::string& path) {
-  const absl::StatusOr<std::vector<std::string>> files = FilesBelow(path);
-  if (!files.ok()) return files.status();
-  std::set<std::string> folders;
-  for (const std::string& file : *files) {
-    const std::string folder = std::filesystem::path(file).parent_path();
-    for (const std::string& own :
-         {SurveyLogPath(folder), folder + "/survey.md", folder + "/survey.json"}) {
-      if (file == own) folders.insert(folder);
-    }
-  }
-  return std::vector<std::string>(folders.begin(), folders.end());
-}
-
-// Of the files below folders that are read as one, those that belong to them: what else lies there is
-// read as anywhere.
-bool IsPartOf(const std::string& file, const std::vector<std::string>& surveys,
-              const std::vector<std::string>& recordings) {
-  const std::filesystem::path path(file);
-  const std::string folder = path.parent_path(), name = path.filename();
-  if (std::ranges::count(surveys, folder) > 0) {
-    return name == "answers.log" || name == "survey.md" || name == "survey.json";
-  }
-  const bool recording = std::ranges::count(recordings, folder) > 0 ||
-                         std::ranges::count(surveys, path.parent_path().parent_path().string()) > 0;
-  return recording && IsRecordingFile(name);
-}
-
-// Of a run, whose manifest is beside it: what it did, and no answers.
-bool IsUnitLog(const std::string& file) {
-  const std::filesystem::path path(file);
-  return absl::StartsWith(path.filename().string(), "units-") &&
-         KindOf(path.parent_path()) == PathKind::kRun;
-}
 
 // Everything that one replay compares, and what it found.
 class Replay {
@@ -97,37 +54,10 @@ class Replay {
       return absl::InvalidArgumentError(
           absl::StrCat(argument, ": no such file, folder or case name"));
     }
-    const auto vectors = ListVectorFiles(argument);
-    if (!vectors.ok()) return vectors.status();
-    if (!IsFolder(kind)) {
-      if (!vectors->empty()) return Vectors(argument);
-      return kind == PathKind::kCase ? Cases(argument, NoOthers) : Recorded(argument);
-    }
-    const auto surveys = SurveysBelow(argument);
-    auto folders = RecordingFoldersBelow(argument), files = LineRecordingsBelow(argument);
-    for (const absl::Status& s : {surveys.status(), folders.status(), files.status()}) {
-      if (!s.ok()) return s;
-    }
-    std::erase_if(*folders, [&](const std::string& path) { return IsBelow(path, *surveys); });
-    const IsOthers is_part = [&](const std::string& file) {
-      return IsPartOf(file, *surveys, *folders);
-    };
-    auto logs = FilesBelow(argument);
-    if (!logs.ok()) return logs.status();
-    std::erase_if(*logs, [](const std::string& file) {
-      return !absl::EndsWith(file, ".log") || IsUnitLog(file);
-    });
-    files->insert(files->end(), logs->begin(), logs->end());
-    std::erase_if(*files, is_part);
-    outcome_.recordings |= !surveys->empty() || !folders->empty() || !files->empty();
-    absl::Status s = Cases(argument, is_part);
-    for (const std::string& folder : *surveys) s.Update(Survey(folder));
-    for (const std::string& folder : *folders) s.Update(Folder(folder));
-    for (const std::string& file : *files) s.Update(Recorded(file, true));
-    for (const std::string& file : *vectors) {
-      if (!is_part(file)) s.Update(Vectors(file));
-    }
-    return s;
+    if (IsFolder(kind)) return FolderOfFiles(argument);
+    if (kind == PathKind::kOther) return Recorded(argument);
+    ledger().Ask(Thing::kFile, argument, true);
+    return File({argument, KindOfFile(argument)}, argument);
   }
 
   ReplayOutcome Finish() {
@@ -135,6 +65,11 @@ class Replay {
     outcome_.answered += vectors_.compared();
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
+    cases_ += vectors_.compared();
+    ledger().Count(Thing::kCase, cases_ + outcome_.unsupported, cases_);
+    ledger().LeaveMany(Thing::kCase, Reason::kDeviceLacks, outcome_.unsupported);
+    ledger().Count(Thing::kUnit, outcome_.units + not_sampled_, outcome_.units);
+    ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
     if (options_.test_results)
       std::ranges::copy(vectors_.test_results(), std::back_inserter(outcome_.test_results));
@@ -148,8 +83,49 @@ class Replay {
   }
 
  private:
-  using IsOthers = std::function<bool(const std::string& file)>;
-  static bool NoOthers(const std::string&) { return false; }
+  Ledger& ledger() { return outcome_.ledger; }
+
+  // All that is below it.
+  absl::Status FolderOfFiles(const std::string& path) {
+    StoredFolders folders;
+    auto below = StoredFilesBelow(path, folders);
+    if (!below.ok()) return below.status();
+    const std::vector<StoredFile> files = ledger().Keep(*std::move(below));
+    outcome_.recordings |= !folders.surveys.empty() || !folders.recordings.empty();
+    absl::Status s;
+    for (const std::string& folder : folders.surveys) s.Update(Survey(folder));
+    for (const std::string& folder : folders.recordings) s.Update(Folder(folder));
+    for (const StoredFile& file : files) s.Update(File(file, path));
+    return s;
+  }
+
+  // `subject`: the argument that names it, or a folder of it.
+  absl::Status File(const StoredFile& file, const std::string& subject) {
+    const bool in_folder = file.path != subject,
+               was_damaged = std::exchange(outcome_.damaged, false);
+    outcome_.recordings |=
+        in_folder && (file.kind == FileKind::kLines || file.kind == FileKind::kLog);
+    absl::Status s;
+    switch (file.kind) {
+      case FileKind::kCase:
+        s = FiledCase(file.path, in_folder);
+        break;
+      case FileKind::kVectors:
+        s = Vectors(file.path);
+        break;
+      case FileKind::kOfRecording:  // it was read with its folder
+        s = in_folder ? s : Recorded(file.path);
+        break;
+      default:  // its reader says what it expects
+        s = absl::EndsWith(file.path, ".txt") && file.kind == FileKind::kNotUnderstood
+                ? Vectors(file.path)
+                : Recorded(file.path, in_folder);
+    }
+    if (outcome_.damaged) ledger().Leave({Thing::kFile, Reason::kDamaged, file.path});
+    if (s.ok() && !outcome_.damaged) ledger().Compare(Thing::kFile, file.path);
+    outcome_.damaged |= was_damaged;
+    return s;
+  }
 
   absl::Status CaseName(const std::string& argument) {
     const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
@@ -212,17 +188,17 @@ class Replay {
     outcome_.damaged = true;
   }
 
-  // But others': a recording has a text proto of its own.
-  absl::Status Cases(const std::string& path, const IsOthers& is_others) {
-    const auto below = ReadCases(path, [&](const std::string& file) { return !is_others(file); });
-    if (!below.ok()) return below.status();
-    for (const std::string& what : below->damaged) Damaged(what);
-    for (const auto& [file, c] : below->cases) {
-      outcome_.filed_flaky += c.bucket.repetition == Repetition::kFlaky;
-      said_.reset();
-      if (absl::Status s = Case(c, file, file != path); !s.ok()) return s;
-      if (said_.has_value() && IsFinding(c)) Move(file, c, *said_);
+  absl::Status FiledCase(const std::string& path, bool in_folder) {
+    const absl::StatusOr<RegressionCase> c = ReadCase(path);
+    if (!c.ok()) {
+      if (!in_folder) return c.status();
+      Damaged(c.status().message());
+      return absl::OkStatus();
     }
+    outcome_.filed_flaky += c->bucket.repetition == Repetition::kFlaky;
+    said_.reset();
+    if (absl::Status s = Case(*c, path, in_folder); !s.ok()) return s;
+    if (said_.has_value() && IsFinding(*c)) Move(path, *c, *said_);
     return absl::OkStatus();
   }
 
@@ -296,7 +272,8 @@ class Replay {
 
   // What is done of each unit of digests in any thread.
   RecomputeOptions Recomputed() {
-    RecomputeOptions options = {.every = options_.every, .threads = options_.threads};
+    RecomputeOptions options = {
+        .every = options_.every, .threads = options_.threads, .not_sampled = &not_sampled_};
     if (device_ == nullptr) return options;
     options.also = [this](RecomputedUnit& unit, int thread) {
       unit.answers = device_->AskDigest(unit, thread);
@@ -355,7 +332,7 @@ class Replay {
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
-    const auto deliver = [&](const Recording& recording) -> absl::Status {
+    const auto one = [&](const Recording& recording) -> absl::Status {
       if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
       const absl::StatusOr<Batch> inputs = InputsOf(recording);
       if (!inputs.ok()) return inputs.status();
@@ -369,8 +346,11 @@ class Replay {
       Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
       return absl::OkStatus();
     };
+    absl::Status delivered;  // else the file is wrong
+    const auto deliver = [&](const Recording& r) { return delivered = one(r); };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
-    if (absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
+    const bool wrong = in_folder && !stats.ok() && delivered.ok();
+    if (wrong || absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
       console_.Warn(stats.status().message());
       outcome_.damaged = true;
       return absl::OkStatus();
@@ -406,6 +386,7 @@ class Replay {
     const std::string device = PlainLine(answering);  // it may come from a file
     const auto& [model, differing] = answers.comparison;
     const uint64_t compared = model.size() - answers.flaky.size();
+    ++cases_;
     outcome_.compared += compared;
     outcome_.differing += differing.size();
     ReplayTally& tally = outcome_.tallies[device];
@@ -453,6 +434,8 @@ class Replay {
   VectorReplay vectors_;
   ReplayOutcome outcome_;
   std::optional<Replayed> said_;  // of the case at hand, by all its answers
+  uint64_t cases_ = 0;            // compared
+  uint64_t not_sampled_ = 0;      // units of digests
   UnmodelledReplay unmodelled_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "corpus/ledger.h"
 #include "corpus/vector_file.h"
 #include "fuzz/ask/drop.h"
 #include "fuzz/console.h"
@@ -58,6 +59,7 @@ struct ReplayOutcome {
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
   uint64_t filed_flaky = 0;   // cases that are kept because the device did not repeat them
+  Ledger ledger;              // of files and cases
   std::vector<Drop> dropped;  // operations that failed alone; the others went on
   // What the logs of surveys say beside their answers: rows that this version contradicts, rows that
   // trap, hang, fail, do not repeat or are elsewhere.

@@ -15,6 +15,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/recordings/survey_answers.h"
 #include "corpus/regression_case.h"
+#include "corpus/stored_files.h"
 #include "corpus/survey_log.h"
 #include "proto/run.pb.h"
 
@@ -125,32 +126,44 @@ absl::Status ReadLog(const std::string& path, const Deliver& deliver, RecordingS
   return absl::OkStatus();
 }
 
-absl::Status ReadTextCases(const std::string& path, const Deliver& deliver, RecordingStats& stats) {
-  const auto paths = ListCases(path);
-  if (!paths.ok()) return paths.status();
-  for (const std::string& file : *paths) {
-    const absl::StatusOr<RegressionCase> c = ReadCase(file);
-    if (!c.ok()) return c.status();
-    for (size_t i = 0; i < c->answers.size(); ++i) {
-      const Answer& answer = c->answers[i];
-      if (answer.IsPrediction()) continue;
-      const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
-      stats.dot_products += answer.d.size();
-      absl::Status s =
-          deliver({c->op, c->inputs, answer.d, who, {absl::StrCat(file, ":answers[", i, "]")}});
-      if (!s.ok()) return s;
-    }
+absl::Status ReadTextCase(const std::string& file, const Deliver& deliver, RecordingStats& stats) {
+  const absl::StatusOr<RegressionCase> c = ReadCase(file);
+  if (!c.ok()) return c.status();
+  for (size_t i = 0; i < c->answers.size(); ++i) {
+    const Answer& answer = c->answers[i];
+    if (answer.IsPrediction()) continue;
+    const std::string& who = answer.identity.empty() ? answer.device : answer.identity;
+    stats.dot_products += answer.d.size();
+    absl::Status s =
+        deliver({c->op, c->inputs, answer.d, who, {absl::StrCat(file, ":answers[", i, "]")}});
+    if (!s.ok()) return s;
   }
   return absl::OkStatus();
 }
 
-absl::Status ReadLinesBelow(const std::string& folder, const Deliver& deliver,
-                            RecordingStats& stats) {
-  const absl::StatusOr<std::vector<std::string>> files = LineRecordingsBelow(folder);
-  if (!files.ok()) return files.status();
-  for (const std::string& file : *files) {
-    const absl::Status s = ReadLineRecording(file, "", deliver, stats.dot_products);
+absl::Status ReadOne(const std::string& path, FileKind kind, const std::string& instruction,
+                     const Deliver& deliver, RecordingStats& stats, std::optional<RunId> run) {
+  if (kind == FileKind::kCase) return ReadTextCase(path, deliver, stats);
+  if (kind == FileKind::kLog) return ReadLog(path, deliver, stats, run);
+  return ReadLineRecording(path, instruction, deliver, stats.dot_products);
+}
+
+// Vectors are no answers of one device.
+absl::Status ReadAllBelow(const std::string& folder, const std::string& instruction,
+                          const Deliver& deliver, RecordingStats& stats) {
+  StoredFolders folders;
+  auto below = StoredFilesBelow(folder, folders, IsRecorded);
+  if (!below.ok()) return below.status();
+  const std::vector<StoredFile> files = stats.ledger.Keep(*std::move(below));
+  for (const LeftOutLine& line : stats.ledger.lines()) {
+    if (line.reason == Reason::kNotUnderstood) {
+      return absl::DataLossError(absl::StrCat(folder, ": ", Text(line)));
+    }
+  }
+  for (const StoredFile& file : files) {
+    const absl::Status s = ReadOne(file.path, file.kind, instruction, deliver, stats, {});
     if (!s.ok()) return s;
+    stats.ledger.Compare(Thing::kFile, file.path);
   }
   return absl::OkStatus();
 }
@@ -214,16 +227,12 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
     case PathKind::kFolder:
     case PathKind::kRun:
       s = NoRecordingFolderBelow(path);
-      if (s.ok()) s = ReadTextCases(path, deliver, stats);
-      if (s.ok()) s = ReadLinesBelow(path, deliver, stats);
-      break;
-    case PathKind::kCase:
-      s = ReadTextCases(path, deliver, stats);
+      if (s.ok()) s = ReadAllBelow(path, instruction, deliver, stats);
       break;
     case PathKind::kNothing:  // its reader says so
+    case PathKind::kCase:
     case PathKind::kFile:
-      s = IsBlockLog(path) ? ReadLog(path, deliver, stats, run)
-                           : ReadLineRecording(path, instruction, deliver, stats.dot_products);
+      s = ReadOne(path, KindOfFile(path), instruction, deliver, stats, run);
       break;
   }
   if (!s.ok()) return s;

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "corpus/block_log.h"
+#include "corpus/ledger.h"
 #include "corpus/stored_at.h"
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
@@ -52,6 +53,7 @@ std::string WhereOf(const Recording& recording, int64_t index);
 struct RecordingStats {
   uint64_t dot_products = 0;
   std::vector<Damage> damage;  // of block logs; good records were delivered all the same
+  Ledger ledger;               // of the files of a folder
 };
 
 // Delivers everything in PATH in portions of at most about 64 K words. `instruction` names the

@@ -256,7 +256,7 @@ run 5 --device=faulty:flaky_bit=5000 --instr=$mma --cases=500 --workdir=flaky
 says 'FLAKY '; says "the device's answers do not repeat"; is "$(grep -c MISMATCH "$out")" 0
 expect 1 replay "$finding"; says "MISMATCH $mma"; says '0 of 1 dot products equal'; plain
 expect 1 replay f24/findings; expect 1 replay f24; silent "$err"  # the manifest is no case
-expect 4 replay f24/findings --device=host; says 'cases left out'; warns 'none of these instructions'
+expect 4 replay f24/findings --device=host; warns 'cases left out: the device lacks them'
 expect 42 replay "$finding" --error_exitcode=42
 expect 0 replay "$finding" --device=faulty:none=0
 expect 1 replay "$finding" --device=faulty:fraction_bits=24
@@ -437,7 +437,7 @@ expect 1 replay wrong.txt --max_reports=1; is "$(grep -c '^MISMATCH' "$out")" 1
 expect 0 replay vectors --device=faulty:none=0; expect 1 replay wrong.txt --device=faulty:none=0; says 'answer '
 expect 4 replay vectors --device=host; warns 'none of these instructions'
 sed 's/sm_90/sm_9\x1b/' vectors/paper.txt >vectors/bad.txt; : >vectors/empty.txt
-expect 5 replay vectors; warns 'bad.txt:9: a control character'; warns 'empty.txt:1: empty'; plain
+expect 5 replay vectors; warns 'bad.txt:9: a control character'; warns 'files left out: not understood'; plain
 says '6 of 6 dot products equal (damaged data skipped)'
 expect 5 replay vectors/bad.txt; expect 5 replay vectors/empty.txt; cp "$finding" vectors
 expect 1 replay vectors; says '6 of 7 dot products equal'
@@ -521,7 +521,7 @@ expect 0 replay folder1 --device=faulty:none=0; says "$((2 * both)) of $((2 * bo
 expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6; says "DIGEST $mma@g3:1:0 to 2047"
 cp "$out" threads; expect 1 replay folder1 --device=faulty:fraction_bits=24 --max_reports=1e6 --threads=1; is "$(cmp threads "$out")" ''
 mkdir all; cp -r folder1 all; expect 0 replay all; says "$both of $both dot products equal"
-expect 4 replay folder1 --device=host; warns 'none of these instructions'; says ' cases left out'
+expect 4 replay folder1 --device=host; warns ' cases left out: the device lacks them'
 says ' units of digests equal, left out: '
 run 0 --device=recorded:folder1 --instr=$mma --cases=20 --workdir=recf
 expect 0 $record --device=faulty:fraction_bits=24 folder2 --threads=3
@@ -535,7 +535,7 @@ expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --d
 cp -r "$observations/khattak_mikaitis" lines
 expect 0 replay lines; says '12288 of 12288 dot products equal'
 says 'NVIDIA V100: 512 of 512 dot products of 2 instructions equal'
-expect 4 replay lines --device=host; says '48 cases left out'
+expect 4 replay lines --device=host; warns '48 of 48 cases left out'
 a100=sm_80.A100.mma.m16n8k8.f32.f16.f16.f32.txt; gunzip lines/$a100.gz
 sed -i '100{h;s/.*\(.\)$/\1/;y/0123456789abcdef/1032547698badcfe/;G;s/^\(.\)\n\(.*\).$/\2\1/}' lines/$a100
 expect 1 replay lines; says '12287 of 12288'; says 'NVIDIA A100: 1023 of 1024 dot products of 4 '

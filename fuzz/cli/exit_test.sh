@@ -54,7 +54,8 @@ for kind in txtpb log txt; do : >empty.$kind; head -c 3000 /dev/urandom >noise.$
 head -c 100 good.txtpb >cut.txtpb; head -c 100 good.log >cut.log; sed '52s/.\{12\}$/x/;52q' lines.txt >cut.txt
 head -n 6 vectors.txt >cut_vectors.txt
 cp good.log kind.txtpb; cp good.txtpb kind.txt; cp good.txtpb bad; head -c 100 good.txtpb >bad/cut.txtpb
-for file in {empty,noise,cut}.{txtpb,log,txt} cut_vectors.txt kind.txtpb kind.txt; do
+expect 0 replay kind.txtpb; expect 0 identify --device=recorded:kind.txtpb; expect 1 replay kind.txt  # by their first bytes
+for file in {empty,noise,cut}.{txtpb,log,txt} cut_vectors.txt; do
   expect 5 replay $file
   [ -d "${file%.*}" ] || expect 5 run --device=recorded:$file --instr=$fma --workdir=none
 done
@@ -90,6 +91,18 @@ unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model of it is known'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model of them is known'
 expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables lack formats of it'
+# Files of a folder, whatever their names.
+mkdir mixed; "$m" gen $mma --cases=1 | "$m" eval $mma >mixed/sm_90.mma.m16n8k16.f32.f16.f16.f32.txt
+expect 0 replay mixed
+"$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | tee mixed/night2.txt >mixed/answers
+touch mixed/LICENSE; echo text >mixed/README.md; cp good.log mixed/NIGHT
+expect 1 replay mixed --json; warns '2 of 6 files left out: no files of mmadiff (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
+rm mixed/night2.txt mixed/answers; head -c 90 /dev/urandom >mixed/one.LOG
+expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/one.LOG)'; expect 5 infer --device=recorded:mixed --instr=$mma
+rm mixed/one.LOG; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
+expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answers.txt
+rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: no files of mmadiff'
+expect 0 replay folder --every=4; warns 'units left out: not in the sample'
 expect 4 list instructions 'gfx1100/*'; warns 'no model of them is known: --evidence lists them too'
 expect 3 run --device=faulty:none=0 --instr=$fma --cases=10 --shard=7/16 --workdir=empty_shard; warns 'shard 7/16 has no unit'
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=pairs --max_total_time=0; says 'agrees so far'; warns 'until --max_total_time=0'

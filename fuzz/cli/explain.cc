@@ -69,6 +69,7 @@ void RunFolder(const std::string& folder, const Globals& globals, Ending& ending
   Console console = globals.MakeConsole();
   const absl::StatusOr<ExplainedFolder> explained = ExplainFolder(folder, console);
   if (!explained.ok()) return ending.Say(explained.status());
+  ending.ledger() = explained->ledger;
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   bool differs = false;
   for (const ExplainedGroup& group : explained->groups) {

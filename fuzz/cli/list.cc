@@ -311,8 +311,8 @@ std::vector<std::string> FoldersOfAllFindings() {
 void ListFiledFindings(const ListFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
   std::vector<std::string> damaged;
-  const absl::StatusOr<std::vector<FiledFinding>> findings =
-      ListFindings(flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged);
+  const absl::StatusOr<std::vector<FiledFinding>> findings = ListFindings(
+      flags.names.empty() ? FoldersOfAllFindings() : flags.names, damaged, ending.ledger());
   if (absl::IsNotFound(findings.status())) {
     return ending.Say(Verdict::kUsage, std::string(findings.status().message()));
   }

@@ -45,10 +45,6 @@ std::string CountsText(const ReplayOutcome& outcome) {
   }
   absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
                   " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
-                  outcome.unsupported == 0 ? ""
-                                           : absl::StrCat(", ", outcome.unsupported,
-                                                          " cases left out: the device lacks "
-                                                          "their instructions"),
                   Counted(", flaky: ", outcome.flaky),
                   Counted(", instructions dropped: ", outcome.dropped.size()), "\n");
   if (outcome.units > 0) {
@@ -143,6 +139,9 @@ Json CountsJson(const ReplayOutcome& o) {
 void WriteJUnit(const std::string& path, std::vector<TestResult> test_results, Ending& ending) {
   if (path.empty()) return;
   TestResult whole = {.name = "whole replay", .failure = {}};
+  ending.Close();
+  std::ranges::move(TestResultsOf(ending.ledger().lines(), "replay"),
+                    std::back_inserter(test_results));
   for (const auto& [verdict, why] : ending.all()) {
     if (verdict == Verdict::kDiffers || verdict == Verdict::kUnrepeated) continue;
     const VerdictMeaning& meaning = MeaningOf(verdict);
@@ -212,6 +211,7 @@ void RunReplay(const ReplayFlags& flags, const Globals& globals,
     }
   };
   const auto outcome = ReplaySubjects(options, engine.get(), report, console);
+  if (outcome.ok()) ending.ledger() = outcome->ledger;
   if (absl::IsNotFound(outcome.status()) && flags.device.empty() && !spec.empty()) {
     return ending.Say(Verdict::kNotHere,
                       absl::StrCat(outcome.status().message(), "; --device=DEVICE asks another"));

@@ -39,6 +39,7 @@ absl::Status Recomputation::Run(
       if (number++ % options.every == 0) chosen.emplace_back(&d, u);
     }
   }
+  if (options.not_sampled != nullptr) *options.not_sampled += number - chosen.size();
   std::vector<RecomputedUnit> units(chosen.size());
   const auto compute = [&](size_t i, int thread) {
     const auto& [of, u] = chosen[i];

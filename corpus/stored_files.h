@@ -1,0 +1,53 @@
+// What the files below a folder are, by their first bytes, with nothing left out in silence.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "corpus/case_folder.h"
+#include "corpus/ledger.h"
+
+namespace mmadiff {
+
+enum class FileKind : uint8_t {
+  kCase,           // a regression case
+  kVectors,        // vectors of the literature
+  kLines,          // recorded answers in the line protocol, plain or gzip
+  kLog,            // recorded answers in a block log
+  kOfRecording,    // of the folder of a recording or a survey, which is read as one
+  kOfRun,          // of the folder of a run, and digests of models: no answers
+  kOther,          // somebody else's
+  kNotUnderstood,  // its name is of one of these, and its bytes are of none
+};
+
+// By its first bytes where they are a magic or a header of docs/formats.md, whatever its name. Else
+// *.txtpb is a case, of which its reader says what is wrong; hexadecimal words in *.txt, *.log and *.gz
+// are lines, and the rest of these, in capitals too, is not understood.
+FileKind KindOfFile(const std::string& path);
+
+// Whether it holds the answers of one device: vectors do not.
+bool IsRecorded(FileKind kind);
+
+struct StoredFile {
+  std::string path;
+  FileKind kind;
+};
+// Folders that are read as one.
+struct StoredFolders {
+  std::vector<std::string> surveys, recordings;  // sorted; no recording is one of a survey
+};
+
+// Every file below a folder, sorted, as Thing::kFile; `folders` gets those that are read as one. Left
+// out: other people's files (kOtherFile), kNotUnderstood, files without answers (kNoAnswers), and kinds that are not
+// wanted (kNotSelected). Errors as FilesBelow().
+absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(
+    const std::string& folder, StoredFolders& folders,
+    const std::function<bool(FileKind)>& wanted = [](FileKind) { return true; });
+
+// The cases of a folder, each file below it in the ledger. Errors as FilesBelow().
+absl::StatusOr<CasesBelow> ReadStoredCases(const std::string& folder, Ledger& ledger);
+
+}  // namespace mmadiff
