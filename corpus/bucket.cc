@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kRepetitionNames[kRepetitions] = {"", "flaky", "unconfirmed"};
 constexpr const char* kDifferenceNames[kDifferenceClasses] = {
-    "", "1ulp", "ulps", "zero_sign", "sign", "infinity", "nan", "integer"};
+    "", "nan_payload", "1ulp", "ulps", "zero_sign", "sign", "infinity", "nan", "integer"};
 constexpr char kUnexplainedName[] = "unexplained";
 
 std::string NameOfKind(const Bucket& bucket) {

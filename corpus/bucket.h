@@ -22,12 +22,13 @@ inline constexpr int kRepetitions = static_cast<int>(Repetition::kUnconfirmed) +
 // How two result words differ, the later the graver.
 enum class DifferenceClass : uint8_t {
   kNone,
+  kNanPayload,  // both are NaNs
   kOneUlp,
   kUlps,
   kZeroSign,
   kSign,
   kInfinity,
-  kNan,
+  kNan,  // one of them
   kInteger,
 };
 inline constexpr int kDifferenceClasses = static_cast<int>(DifferenceClass::kInteger) + 1;

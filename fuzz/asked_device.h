@@ -1,5 +1,5 @@
 // A device that `replay` asks: operations that fail alone are dropped, and what differs from the
-// model is asked once more.
+// model is asked five times in all, until an answer is another one.
 #pragma once
 
 #include <cstdint>

@@ -118,6 +118,15 @@ class ProbeAgenda : public Agenda {
   }
 
   absl::Status GiveOn(const Operation& op, const OperationAnswers& got) {
+    const auto other = std::ranges::find_if(got.answers, [](const ProbeAnswer& a) {
+      return a.question->method == Method::kRepeat && a.agreement == Agreement::kContradicts;
+    });
+    if (other != got.answers.end()) {  // then nothing that it says counts
+      const absl::Status why = absl::AbortedError(other->answer);
+      outcome_.dropped.push_back({&op, DropCause::kDoesNotRepeat, why});
+      console_.Warn(Text(outcome_.dropped.back()));
+      return absl::OkStatus();
+    }
     for (const ProbeAnswer& answer : got.answers) answered_(op, answer);
     if (absl::Status s = File(op, got.answers); !s.ok()) return s;
     if (stage_ == Stage::kOthers) {
@@ -133,8 +142,9 @@ class ProbeAgenda : public Agenda {
 
   void AddPairs(const Operation& op, const OperationAnswers& got) {
     if (pairs_ == nullptr || !HasOperandSweep(op)) return;
-    const bool lost = std::ranges::any_of(
-        got.answers, [](const ProbeAnswer& a) { return a.refuting.has_value(); });
+    const bool lost = std::ranges::any_of(got.answers, [](const ProbeAnswer& a) {
+      return a.refuting.has_value() && a.agreement == Agreement::kContradicts;
+    });
     if (!lost) {
       with_pairs_.emplace_back(&op, got.model);
       return;

@@ -253,6 +253,10 @@ class Replay {
     const auto damage = VerifyDigests(path, Recomputed(),
                                       [this](const RecomputedUnit& unit) { return AddUnit(unit); });
     if (!damage.ok()) return damage.status();
+    if (const auto manifest = ReadRecordingManifest(path); manifest.ok()) {
+      for (const auto& i : manifest->instructions) outcome_.recorded_twice += i.repeated;
+    }
+    outcome_.recorded += stats.dot_products;
     console_.Clear();
     stats.damage.insert(stats.damage.end(), damage->begin(), damage->end());
     Report(path, stats.damage);

@@ -58,6 +58,7 @@ struct ReplayOutcome {
   uint64_t repeated = 0, repeated_units = 0;
   uint64_t changed = 0, changed_units = 0;
   std::set<std::string> unmodelled_ops;
+  uint64_t recorded = 0, recorded_twice = 0;  // of folders: dot products, and those asked twice
   uint64_t filed_flaky = 0;   // cases that are kept because the device did not repeat them
   Ledger ledger;              // of files and cases
   std::vector<Drop> dropped;  // operations that failed alone; the others went on

@@ -11,6 +11,7 @@ namespace mmadiff {
 DifferenceClass ClassOf(const Format& f, uint64_t model, uint64_t device) {
   if (IsInteger(f)) return DifferenceClass::kInteger;
   const Unpacked x = Decode(f, model), y = Decode(f, device);
+  if (x.kind == Kind::kNan && y.kind == Kind::kNan) return DifferenceClass::kNanPayload;
   if (x.kind == Kind::kNan || y.kind == Kind::kNan) return DifferenceClass::kNan;
   if (x.kind == Kind::kInfinite || y.kind == Kind::kInfinite) return DifferenceClass::kInfinity;
   if (x.significand == 0 && y.significand == 0) return DifferenceClass::kZeroSign;

@@ -179,7 +179,7 @@ TEST(ExplainingNeighbours, FollowTheNanRuleOfTheOperation) {
   Numerics any = *op.numerics;
   const Observed observed = {Dot(op, {}, {}, 0x7fc00000), 0x7fc12345};
   EXPECT_TRUE(ExplainingNeighbours(op, {&observed, 1}).empty());
-  EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), "unexplained:nan");
+  EXPECT_EQ(Name(BucketOf(op, {&observed, 1})), "unexplained:nan_payload");
   any.nan_verdict = NanVerdict::kAnyNan;
   op.numerics = &any;
   EXPECT_FALSE(ExplainingNeighbours(op, {&observed, 1}).empty());

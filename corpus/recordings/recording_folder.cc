@@ -123,6 +123,7 @@ std::string FormatRecordingManifest(const RecordingManifest& manifest) {
     added.set_name(i.name);
     added.set_emulated(i.emulated);
     added.set_raw_cases(i.raw_cases);
+    added.set_repeated(i.repeated);
     added.set_regressions(i.regressions);
     added.set_digest_units(i.digest_units);
     added.set_unit_cases(i.unit_cases);
@@ -319,8 +320,8 @@ absl::StatusOr<RecordingManifest> ReadRecordingManifest(const std::string& folde
                                 .run = message.run(),
                                 .files = {}};
   for (const auto& i : message.instruction()) {
-    manifest.instructions.push_back(
-        {i.name(), i.emulated(), i.raw_cases(), i.regressions(), i.digest_units(), i.unit_cases()});
+    manifest.instructions.push_back({i.name(), i.emulated(), i.raw_cases(), i.repeated(),
+                                     i.regressions(), i.digest_units(), i.unit_cases()});
   }
   for (const auto& f : message.file()) manifest.files.push_back({f.name(), f.bytes(), f.xxh3()});
   return manifest;

@@ -28,6 +28,7 @@ struct RecordingManifest {
     std::string name;
     bool emulated = false;
     uint64_t raw_cases = 0;  // whole executions of each strategy, from case 0
+    uint64_t repeated = 0;   // dot products of these that were asked for twice, with equal answers
     uint64_t regressions = 0;
     uint64_t digest_units = 0, unit_cases = 0;
   };

@@ -4,6 +4,7 @@
 //   status of a task    first time                          second time, alone in a fresh process
 //   kNotFound           the row is dropped (kLacks)         the same
 //   kFailedPrecondition dropped (kLayout)                   the same
+//   kAborted            dropped (kDoesNotRepeat)            the same
 //   kDataLoss           asked again                         dropped (kGarbled)
 //   kUnavailable        asked again                         dropped (kCrashes), with its input
 //   kDeadlineExceeded   asked again                         dropped (kHangs), with its input

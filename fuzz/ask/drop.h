@@ -21,7 +21,7 @@ enum class DropCause : uint8_t {
   kSelfTest,       // the planted fault was not found
   kCrashes,        // kUnavailable, twice
   kHangs,          // kDeadlineExceeded, twice
-  kDoesNotRepeat,  // two answers to one input
+  kDoesNotRepeat,  // kAborted: two answers to one input
   kDeviceGone,     // the device could not be opened again after it
 };
 

@@ -32,9 +32,14 @@ Console Globals::MakeConsole() const {
 void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
-    ending.ledger().Leave({Thing::kOperation, lacks ? Reason::kDeviceLacks : Reason::kDropped,
-                           drop.op->name, std::string(drop.status.message())});
+    const bool unrepeated = drop.cause == DropCause::kDoesNotRepeat;
+    const Reason why = lacks        ? Reason::kDeviceLacks
+                       : unrepeated ? Reason::kDoesNotRepeat
+                                    : Reason::kDropped;
+    ending.ledger().Leave(
+        {Thing::kOperation, why, drop.op->name, std::string(drop.status.message())});
     ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed
+               : unrepeated                      ? Verdict::kUnrepeated
                : lacks && !answered              ? Verdict::kNotHere
                                                  : Verdict::kRowFailed);
   }

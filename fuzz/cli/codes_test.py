@@ -176,6 +176,7 @@ infer 1 the table | mmadiff infer --device=faulty:output_rounding=up --instr=$F 
 infer 1 no model | mmadiff infer --device='exec:sed "s/.*/3f800000/"' --instr=$F --validate=0
 infer 3 the device | mmadiff infer --device='exec:exit 1' --instr=$F
 infer 3 the budget | mmadiff infer $SAME --instr=$M --budget=0
+infer 3 the answers | printf '# instruction: %s\\n0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\\n' sm_90/mma.m16n8k8.f32.f16.f16.f32 >zeros.txt; mmadiff infer --device=recorded:zeros.txt --instr=sm_90/mma.m16n8k8.f32.f16.f16.f32
 infer 4 no such | mmadiff infer --device=host --instr=$M
 infer 5 answers that cannot | mmadiff infer --device='exec:echo garbage' --instr=$F
 infer 5 answers that do not | mmadiff infer --device=faulty:flaky_bit=500 --instr=$F --validate=1e4
@@ -190,6 +191,7 @@ probe 3 the device | mmadiff probe --device='exec:exit 1' --question=floor --ins
 probe 2 no question | mmadiff probe $SAME --question=scales --instr=$M
 probe 4 no such | mmadiff probe --device=host --question=floor --instr=$M
 probe 5 damaged | mmadiff probe --device='exec:echo garbage' --question=floor --instr=$M
+probe 5 answers that | mmadiff probe --device=faulty:flaky_bit=50 --instr=$M --question=width,steps
 probe 6 results | mmadiff probe $SAME --question=floor --instr=$M --out=/proc/none/x
 probe 75 a lost | mmadiff probe --device=faulty:dead=1 --question=floor --instr=$M
 probe 75 a signal | signalled mmadiff probe $SAME --all
@@ -203,6 +205,7 @@ record 0 clean | mmadiff record $SAME --instr=$F --cases=50 good.log
 record 3 the device | mmadiff record --device='exec:exit 1' --instr=$F none.log
 record 4 no such | mmadiff record --device=host --instr=$M none.log
 record 5 damaged | mmadiff record --device='exec:echo garbage' --instr=$F --cases=50 none.log
+record 5 answers that | mmadiff record twice_told --device=faulty:flaky_bit=50 --instr=$M --max_total_time=0
 record 6 results | mmadiff record $SAME --instr=$F --cases=50 none/none.log
 record 75 stopped | mmadiff record --device=faulty:dead=2 --instr=$F --cases=1000 none.log
 survey 0 clean | survey $SAME --instr=$F --out=survey

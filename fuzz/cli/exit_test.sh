@@ -66,7 +66,7 @@ cp folder/raw-1.log raw; : >folder/raw-1.log; expect 5 replay folder; cp raw fol
 cp folder/recording.txtpb manifest; : >folder/recording.txtpb; expect 5 replay folder; cp manifest folder/recording.txtpb
 # A survey: of nothing, in folders of others, with damaged answers.
 expect 0 survey --device=faulty:none=0 --instr=$fma --cases=50 --max_total_time=0 --out=survey
-expect 0 replay survey; expect 0 survey --compare survey survey
+expect 0 replay survey; cp -r survey twin; expect 0 survey --compare survey twin; expect 2 survey --compare survey survey; warns 'are the same'
 expect 2 explain survey; warns 'replay survey`'; expect 2 explain survey/recording; warns 'no filed cases'
 expect 2 explain $mma; warns "its first case is $mma@g3:1:0"
 expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1 of 1 question left out: not applicable'
@@ -87,6 +87,7 @@ expect 4 probe --device=host --instr="$fma,$mma" --question=order,layout; warns 
 expect 4 infer --device=host --instr="$fma,$mma" --budget=3000 --validate=1000; warns "$lacks"
 expect 4 identify --device=host --instr="$fma,$mma"; warns "$lacks"
 expect 1 run --device=faulty:fraction_bits=24 --instr="$fma,$mma" --cases=200 --workdir=left_differs; warns "1 of 2 instructions left out, although named"
+expect 2 verify left --device=faulty:none=0; warns 'the model held against itself'
 unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model of it is known'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model of them is known'
@@ -121,7 +122,7 @@ expect 5 replay edited; rm -r edited/recording edited/survey.*; expect 5 replay 
 cp -r survey copy; rm copy/answers.log; expect 5 replay copy; warns answers.log
 rm -r copy/recording copy/survey.*; cp survey/answers.log copy; expect 0 replay copy
 expect 3 survey --device=faulty:flaky_bit=1000 --instr=$fma --cases=50 --max_total_time=0 --out=flaky
-expect 3 replay flaky; expect 0 survey --compare flaky flaky
+expect 3 replay flaky; cp -r flaky twin2; expect 0 survey --compare flaky twin2
 cp -r flaky other; rm -r other/recording; cp -r survey/recording other; expect 5 survey --compare other flaky
 rm -r survey/recording; cp -r flaky/recording survey; expect 5 replay survey; warns 'another device'
 expect 5 run --device=recorded:survey --instr=$fma --cases=50 --workdir=none

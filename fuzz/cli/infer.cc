@@ -12,6 +12,7 @@
 #include "fuzz/inferrer.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
+#include "fuzz/progress.h"
 #include "triage/infer/inference_text.h"
 
 namespace mmadiff {
@@ -191,7 +192,20 @@ class Inferring : public Agenda {
       ending_.Say(Verdict::kDiffers);
     } else if (inference.spent) {
       ending_.Say(Verdict::kEarly);
+    } else if (inference.fixed.empty() && !inference.also.empty()) {
+      SayDecidesNothing(op, inference);
     }
+  }
+
+  void SayDecidesNothing(const Operation& op, const Inference& inference) {
+    size_t open = 0;
+    for (const UndeterminedValues& u : Summary(inference)) open += u.proved ? 0 : u.values.size();
+    ending_.Say(Verdict::kNothing,
+                absl::StrCat(op.name, ": ", CountText(inference.answers.size(), "answer"),
+                             " fix no parameter, and models of ", inference.also.size() + 1,
+                             " families give them: they decide nothing. ", open,
+                             " values are open, and an answer that is chosen well refutes one at "
+                             "least: so many more would decide"));
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {

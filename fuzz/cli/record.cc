@@ -59,12 +59,14 @@ void RecordIntoLog(const RecordFlags& flags, Engine& engine,
   Enter(*outcome, ending);
   const std::string identity = Name(engine.device().identity());
   if (json) {
-    PrintOutcome(flags, identity, {{"dot_products", outcome->raw_dot_products}}, *outcome, ending,
-                 console);
+    PrintOutcome(flags, identity,
+                 {{"dot_products", outcome->raw_dot_products}, {"repeated", outcome->repeated}},
+                 *outcome, ending, console);
   } else {
-    console.Print(Wrap(absl::StrCat(outcome->raw_dot_products, " dot products of ", identity,
-                                    " in ", flags.out, "\n"),
-                       console.style().width, 2));
+    console.Print(Wrap(
+        absl::StrCat(outcome->raw_dot_products, " dot products of ", identity, " in ", flags.out,
+                     ", ", outcome->repeated, " of them asked twice, and repeated\n"),
+        console.style().width, 2));
   }
 }
 
@@ -110,6 +112,7 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
     PrintOutcome(flags, identity,
                  {{"instructions", instructions},
                   {"dot_products", outcome->raw_dot_products},
+                  {"repeated", outcome->repeated},
                   {"regressions", outcome->regressions},
                   {"digest_dot_products", outcome->digest_dot_products},
                   {"digest_units", outcome->digest_units},
@@ -120,7 +123,8 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
         absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
                      ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
                      " regression cases and vectors, digests of ", outcome->digest_dot_products,
-                     " dot products in ", outcome->digest_units, " units\n"),
+                     " dot products in ", outcome->digest_units,
+                     " units; asked twice, and repeated: ", outcome->repeated, " dot products\n"),
         console.style().width, 2));
   }
 }

@@ -52,6 +52,10 @@ std::string CountsText(const ReplayOutcome& outcome) {
                     " units of digests equal", Counted(", left out: ", outcome.unsupported_units),
                     "\n");
   }
+  if (outcome.recorded > 0) {
+    absl::StrAppend(&text, "recorded answers that were asked for twice, and repeated: ",
+                    outcome.recorded_twice, " of ", outcome.recorded, "\n");
+  }
   if (!outcome.unmodelled_ops.empty()) {
     absl::StrAppend(&text, outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
                     " instructions without a model were not compared",
@@ -106,6 +110,8 @@ Json CountsJson(const ReplayOutcome& o) {
                {"units", o.units},
                {"differing_units", o.differing_units},
                {"answered", o.answered},
+               {"recorded", o.recorded},
+               {"recorded_twice", o.recorded_twice},
                {"flaky", o.flaky},
                {"unsupported", o.unsupported},
                {"unsupported_units", o.unsupported_units},
@@ -168,7 +174,9 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& con
   }
   const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
   SayDropped(outcome.dropped, !nothing, ending);
-  if (outcome.troubled > 0) ending.Say(Verdict::kRowFailed);  // as the survey itself
+  if (outcome.troubled > 0) {  // as the survey itself
+    ending.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
+  }
   if (outcome.differing + outcome.differing_units + outcome.changed + outcome.changed_units +
           outcome.contradictions >
       0) {

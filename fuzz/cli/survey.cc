@@ -134,6 +134,11 @@ void RunSurvey(const SurveyFlags& flags, const Globals& globals, Ending& ending)
 
 void CompareFolders(const SurveyFlags& flags, const Globals& globals, Ending& ending) {
   Console console = globals.MakeConsole();
+  std::error_code ignored;
+  if (std::filesystem::equivalent(flags.compare[0], flags.compare[1], ignored)) {
+    return ending.Say(Verdict::kUsage, absl::StrCat(flags.compare[0], " and ", flags.compare[1],
+                                                    " are the same; name two surveys"));
+  }
   const auto difference = CompareSurveys(flags.compare[0], flags.compare[1]);
   if (!difference.ok()) return ending.Say(difference.status());
   for (const std::string& warning : difference->warnings) console.Warn(warning);

@@ -91,6 +91,16 @@ class RecheckAgenda : public Agenda {
 
 }  // namespace
 
+namespace {
+
+// Whether the simulator itself answers, perhaps with a fault.
+bool IsModel(const Identity& identity) {
+  const auto version = FindIdentityKey("model_version");
+  return std::ranges::count(identity.facts, version, &Identity::Fact::key) > 0;
+}
+
+}  // namespace
+
 std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed) {
   std::sort(finished.begin(), finished.end(), [seed](const UnitResult& x, const UnitResult& y) {
     return std::tuple(Shuffled(x, seed), x.instruction, x.unit) <
@@ -166,7 +176,14 @@ absl::StatusOr<RecheckOutcome> Recheck(const std::string& path, const RecheckOpt
     EngineOr engine = open(outcome.manifest.device);
     if (!engine.ok()) return engine.status();
     Identity now = IdentityOfRun((*engine)->device());
-    if (!(now == outcome.manifest.device_identity)) outcome.other_device = std::move(now);
+    if (!(now == outcome.manifest.device_identity)) {
+      if (IsModel(now) && !IsModel(outcome.manifest.device_identity)) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "the run was of ", Name(outcome.manifest.device_identity), ", and now ", Name(now),
+            " would answer: the model held against itself; name a device with --device"));
+      }
+      outcome.other_device = std::move(now);
+    }
     workers.push_back(std::make_unique<EngineWorker>(*std::move(engine)));
   }
   RecheckAgenda agenda(sample, outcome);

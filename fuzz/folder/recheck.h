@@ -56,7 +56,7 @@ struct RecheckOutcome {
 std::vector<UnitResult> Sample(std::vector<UnitResult> finished, uint64_t count, uint64_t seed);
 
 // kFailedPrecondition for a run of another version of model or generator, kOutOfRange for one with no
-// finished unit, kInvalidArgument for a unit that is not there or not finished; otherwise as
+// finished unit, kInvalidArgument for a unit that is not there or not finished, and for a simulator that is asked for a run of another device; otherwise as
 // ReadRunFolder(), or the device's own. An instruction that the device lacks or fails on is dropped.
 absl::StatusOr<RecheckOutcome> Recheck(const std::string& folder, const RecheckOptions& options,
                                        const std::function<EngineOr(const std::string&)>& open,

@@ -16,7 +16,7 @@ constexpr ErrorMeaning kErrors[] = {
     {kCancelled, Verdict::kEarly, DropCause::kFails},
     {kInvalidArgument, Verdict::kUsage, DropCause::kFails},
     {kAlreadyExists, Verdict::kUsage, DropCause::kFails},
-    {kAborted, Verdict::kHarmed, DropCause::kFails},
+    {kAborted, Verdict::kHarmed, DropCause::kDoesNotRepeat},
     {kOutOfRange, Verdict::kNothing, DropCause::kFails},
     {kUnknown, Verdict::kRowFailed, DropCause::kFails},  // and all others
 };

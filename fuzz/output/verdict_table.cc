@@ -112,6 +112,7 @@ constexpr VerbVerdict kProbe[] = {
     {kRowFailed},
     {kDiffers, "an answer contradicts the table"},
     {kHarmed},
+    {kUnrepeated},
     {kEarly, "a lost device; a signal; the time was over before all were asked"},
     {kNotHere}};
 constexpr VerbVerdict kInfer[] = {
@@ -121,12 +122,12 @@ constexpr VerbVerdict kInfer[] = {
     {kUnrepeated},
     {kEarly, "a lost device; a signal; the time or the budget was over before the end"},
     {kNotHere},
-    {kNothing, "the budget was too small to ask anything"},
+    {kNothing, "the budget was too small to ask anything; the answers decide nothing"},
     {kGood, "a model gives every answer, and the table does not contradict it"}};
 constexpr VerbVerdict kChanges[] = {{kDiffers, "there are changes"},
                                     {kHarmed, "damaged data"},
                                     {kGood, "there are none; --update"}};
-constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kEarly}, {kNotHere}};
+constexpr VerbVerdict kRecord[] = {{kRowFailed}, {kHarmed}, {kUnrepeated}, {kEarly}, {kNotHere}};
 constexpr VerbVerdict kSurvey[] = {
     {kRowFailed, "a row traps, fails, does not repeat or has a different layout"},
     {kDiffers, "an answer contradicts the table; with --compare: a common answer differs"},

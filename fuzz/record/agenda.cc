@@ -41,6 +41,8 @@ std::optional<Task> RecordAgenda::Next(absl::Duration) {
       task = NextKnown();
     } else if (phase_ == Phase::kRaw) {
       task = NextRaw();
+    } else if (phase_ == Phase::kAgain) {
+      task = NextAgain();
     } else if (phase_ == Phase::kDigests) {
       return NextDigest();
     }
@@ -61,6 +63,10 @@ absl::Status RecordAgenda::EndPhase() {
       phase_ = Phase::kRaw;
       if (absl::Status s = EndKnown(); !s.ok()) return s;
       return PlanRaw();
+    case Phase::kRaw:
+      phase_ = Phase::kAgain;
+      strategy_ = 0;
+      return absl::OkStatus();
     default:
       phase_ = Phase::kDigests;
       PlanDigests();
@@ -131,7 +137,12 @@ absl::Status RecordAgenda::EndKnown() {
 
 absl::Status RecordAgenda::TakeWords(Row& row, const WordsTask& task, const WordsAnswer& answer) {
   const Operation& op = *task.op;
+  if (phase_ == Phase::kAgain) return TakeAgain(row, answer);
   if (phase_ == Phase::kRaw) {
+    if (task.inputs.first == 0) {
+      const size_t most = SampleCases(op) * op.shape().d_words();
+      row.sample.emplace_back(answer.d.begin(), answer.d.begin() + std::min(most, answer.d.size()));
+    }
     outcome_.raw_dot_products += answer.d.size();
     return append_(op, task.inputs, answer.d, answer.identity);
   }
@@ -186,6 +197,40 @@ std::optional<Task> RecordAgenda::NextRaw() {
     }
   }
   return std::nullopt;
+}
+
+// Of each strategy.
+int64_t RecordAgenda::SampleCases(const Operation& op) const {
+  constexpr int64_t kSampleWords = 2048;
+  return std::max<int64_t>(1, kSampleWords / op.shape().d_words());
+}
+
+std::optional<Task> RecordAgenda::NextAgain() {
+  for (; next_ < rows_.size(); ++next_, strategy_ = 0) {
+    const Row& row = rows_[next_];
+    if (row.dropped || strategy_ >= row.sample.size()) continue;
+    CaseStream stream = row.stream;
+    if (folder_ != nullptr) stream.strategy = &Strategies()[strategy_];
+    WordsTask task = {stream.op, {}};
+    const auto words = static_cast<int64_t>(row.sample[strategy_].size());
+    Generate(stream, 0, words / stream.op->shape().d_words(), task.inputs);
+    return Task{next_, std::move(task)};
+  }
+  return std::nullopt;
+}
+
+// Wrong answers would stay beside the right ones.
+absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
+  const std::vector<uint64_t>& first = row.sample[strategy_++];
+  row.recorded.repeated += answer.d.size();
+  outcome_.repeated += answer.d.size();
+  size_t other = 0;
+  for (size_t i = 0; i < first.size(); ++i) other += answer.d[i] != first[i];
+  if (other == 0) return absl::OkStatus();
+  failed_.Update(absl::AbortedError(
+      absl::StrCat(row.stream.op->name, ": ", other, " of ", first.size(),
+                   " answers are different when they are asked for again; nothing was recorded")));
+  return absl::OkStatus();
 }
 
 void RecordAgenda::PlanDigests() {

@@ -1,5 +1,6 @@
 // What `record` asks: first each operation once; then, one after the other and in the order of the
-// files, regression cases and vectors, and raw cases; last, from all threads, digests.
+// files, regression cases and vectors, and raw cases; then a sample of the raw cases again; last, from
+// all threads, digests.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +37,12 @@ class RecordAgenda : public Agenda {
   // Why nothing more was asked: what was read or given is of no use. kAborted for a damaged
   // regression case or an answer that cannot be trusted.
   const absl::Status& failed() const { return failed_; }
-  bool HasRaw() const { return phase_ == Phase::kDigests; }  // all of it
+  bool HasRaw() const { return phase_ == Phase::kDigests; }  // all of it, and the sample again
   // Writes the digests into the folder. What was recorded, without who answered.
   absl::StatusOr<RecordingManifest> Finish(RecordOutcome& outcome);
 
  private:
-  enum class Phase { kTry, kKnown, kRaw, kDigests };
+  enum class Phase { kTry, kKnown, kRaw, kAgain, kDigests };
 
   // Of one operation. `used` is the time of its finished units, less the start of each that runs;
   // `ended` is the number of the first unit that has no digest.
@@ -50,6 +51,7 @@ class RecordAgenda : public Agenda {
     RecordingManifest::Instruction recorded;
     TryAnswer tried;
     bool answers = false, dropped = false;
+    std::vector<std::vector<uint64_t>> sample;  // by strategy: the words of its first cases
     std::vector<Digest> digests;
     uint64_t begun = 0, running = 0, ended = UINT64_MAX;
     absl::Duration used = absl::ZeroDuration();
@@ -64,6 +66,9 @@ class RecordAgenda : public Agenda {
   void PlanDigests();
   std::optional<Task> NextKnown();
   std::optional<Task> NextRaw();
+  std::optional<Task> NextAgain();
+  int64_t SampleCases(const Operation& op) const;
+  absl::Status TakeAgain(Row& row, const WordsAnswer& answer);
   std::optional<Task> NextDigest();
   absl::Status TakeWords(Row& row, const WordsTask& task, const WordsAnswer& answer);
   void TakeDigest(Row& row, const DigestTask& task, const TaskResult& result);

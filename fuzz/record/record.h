@@ -32,6 +32,7 @@ struct RecordOptions {
 
 struct RecordOutcome {
   uint64_t raw_dot_products = 0, regressions = 0, digest_units = 0, digest_dot_products = 0;
+  uint64_t repeated = 0;                   // of the raw dot products, those that were asked twice
   int without_digests = 0;                 // operations for which there was no room
   bool stopped = false;                    // by a signal, which ended the digests
   std::vector<const Operation*> recorded;  // of which it has answers
@@ -42,7 +43,8 @@ struct RecordOutcome {
 // A recording is whole or not there. Errors, with which nothing is left: kAlreadyExists when there
 // is something of that name; kInvalidArgument when max_bytes are too few for a few raw cases of each
 // operation, with the number needed; kDataLoss when a file could not be written; kAborted for a
-// damaged regression case, or an answer that cannot be trusted when there are others already;
+// damaged regression case, an answer that cannot be trusted when there are others already, or one that
+// the device does not repeat;
 // kUnavailable after a signal before all raw answers are there; else the device's error, that of the
 // first operation if none answers.
 absl::StatusOr<RecordOutcome> RecordFolder(const RecordOptions& options, Engine& engine,

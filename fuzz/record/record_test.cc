@@ -14,6 +14,7 @@
 #include "corpus/recordings/recording_folder.h"
 #include "corpus/test_folder.h"
 #include "device/faulty.h"
+#include "device/testing_flipping.h"
 #include "fuzz/record/raw_cases.h"
 #include "fuzz/record/recompute.h"
 #include "sim/simulate.h"
@@ -118,6 +119,34 @@ class RecordTest : public TestFolder {
 
   Console console_{Color::kNever, true};
 };
+
+// One bit in one answer of 300: at most one of a hundred devices is recorded.
+TEST_F(RecordTest, WhatDoesNotRepeatIsNotRecorded) {
+  RecordOptions options = Options({kFma, kSmallMma});
+  options.cases = 1000;
+  options.regressions = "";
+  int refused = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    FlippingDevice device(seed, 300);
+    HostEngine engine(device);
+    const bool recorded = RecordFolder(options, engine, Path(absl::StrCat(seed)), console_).ok();
+    refused += !recorded;
+    EXPECT_EQ(std::filesystem::exists(Path(absl::StrCat(seed))), recorded);
+  }
+  EXPECT_GE(refused, 99);
+}
+
+TEST_F(RecordTest, SaysHowManyAnswersRepeated) {
+  RecordOptions options = Options({kFma, kSmallMma});
+  const auto outcome = Record(options, "none=0");
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const auto manifest = ReadRecordingManifest(Path("out"));
+  ASSERT_TRUE(manifest.ok());
+  const uint64_t strategies = Strategies().size();
+  EXPECT_EQ(manifest->instructions[0].repeated, strategies * 50);
+  EXPECT_EQ(manifest->instructions[1].repeated, strategies * 16 * 128);
+  EXPECT_EQ(outcome->repeated, strategies * (50 + 16 * 128));
+}
 
 // One operation fails from its first answer on, one later; the third goes on.
 TEST_F(RecordTest, OperationsThatFailAloneAreDropped) {

@@ -136,7 +136,9 @@ class Summarizer {
       row.troubles.push_back({hangs ? SurveyTrouble::kHangs : SurveyTrouble::kTraps, where,
                               absl::StrCat(message, "; on ", Name(result.killing))});
     } else if (!result.status.ok() && task.stage != kTrap) {
-      row.troubles.push_back({SurveyTrouble::kFails, where, message});
+      const bool aborted = absl::IsAborted(result.status);
+      row.troubles.push_back(
+          {aborted ? SurveyTrouble::kDoesNotRepeat : SurveyTrouble::kFails, where, message});
     } else if (result.died_once && task.stage == kQuestions) {
       died_in_questions_.insert(&row);
     } else if (result.died_once) {

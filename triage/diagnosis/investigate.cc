@@ -61,6 +61,11 @@ class Investigator {
     if (!result_.diagnosis.changes.empty()) {
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
     }
+    // Rules of NaNs, of which no model here may know, are filed apart from wrong numbers.
+    const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
+    if (!explanation_ && gravest == DifferenceClass::kNanPayload) {
+      result_.bucket = Bucket::Unexplained(gravest);
+    }
     rivals_ = RivalsOf(op_, result_.diagnosis);
     absl::Status s = KeepMinimal();
     if (s.ok() && result_.bucket.Repeats()) s = KeepRefuting();

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "device/one_hot.h"
 
 namespace mmadiff {
@@ -29,11 +30,19 @@ absl::StatusOr<bool> AskShapes(const Device& device, const Operation& op, int64_
 absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
                                       const Question& question) {
   const Shape one = DotProductShape(op.shape());
+  const auto ask = [&](const Shape& s) {
+    const auto probe = [&] {
+      return s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
+    };
+    const absl::Status first = probe();
+    if (!absl::IsFailedPrecondition(first) || !device.Supports(op).ok()) return first;
+    const absl::Status again = probe();
+    if (again == first) return first;
+    return absl::AbortedError(absl::StrCat(
+        "elements were elsewhere, and not when it was asked again: ", first.message()));
+  };
   const auto asked =
-      AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()),
-                [&](const Shape& s) {
-                  return s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
-                });
+      AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
   // A device that found it first has disabled the instruction.
   const bool wrong = absl::IsFailedPrecondition(asked.status()) || !device.Supports(op).ok();
   if (!asked.ok() && !wrong) return asked.status();

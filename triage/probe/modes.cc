@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
+#include "triage/probe/twice.h"
 
 namespace mmadiff {
 namespace {
@@ -44,7 +45,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
                                      const Question& question) {
   const std::vector<DotProductCase> dots = Cases(op);
   const Batch batch = MakeDotProductBatch(op.shape(), dots);
-  const absl::StatusOr<std::vector<uint64_t>> plain = device.Run(op, batch);
+  const absl::StatusOr<std::vector<uint64_t>> plain = RunTwice(device, op, batch);
   if (!plain.ok()) return plain.status();
   ProbeAnswer answer = {
       .question = &question, .decides = "reads none of them", .cases = dots.size()};
@@ -52,7 +53,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
   const auto ask = [&](const std::string& mode) {
     const InMode in(device, mode);
     answer.cases += dots.size();
-    return device.Run(op, batch);
+    return RunTwice(device, op, batch);
   };
   std::string first;  // that changed
   for (const std::string& mode : device.Modes()) {
@@ -71,10 +72,7 @@ absl::StatusOr<ProbeAnswer> AskModes(Device& device, const Operation& op,
   const auto again = ask("");
   if (!again.ok()) return again.status();
   if (*again != *plain) {
-    answer.answer = "other answers to the same inputs, in the same mode";
-    answer.agreement = Agreement::kContradicts;
-    answer.decides = "not a function of the operands: what else it says is in doubt";
-    return answer;
+    return absl::AbortedError("other answers to the same inputs, in the same mode");
   }
   for (size_t i = 0; i < dots.size(); ++i) answer.observed.push_back({dots[i], (*plain)[i]});
   answer.answer = absl::StrCat(

@@ -65,9 +65,13 @@ ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const M
                           std::vector<Observed> observed) {
   ProbeAnswer answer = {.question = &question, .cases = observed.size()};
   std::map<uint64_t, size_t> words;
+  bool number = false;  // where a NaN must come, or the other way round
   for (const Observed& o : observed) {
     ++words[o.d];
-    if (!answer.refuting.has_value() && Simulate(model, o.dot) != o.d) answer.refuting = o;
+    const uint64_t word = Simulate(model, o.dot);
+    const bool wrong = IsNan(model.d, word) != IsNan(model.d, o.d);
+    if (wrong ? !number : !answer.refuting.has_value() && word != o.d) answer.refuting = o;
+    number |= wrong;
   }
   std::vector<std::string> some;
   for (const auto& [word, count] : words) {
@@ -78,7 +82,7 @@ ProbeAnswer PayloadAnswer(const Operation& op, const Question& question, const M
   answer.answer = absl::StrCat(words.size(),
                                words.size() == 1 ? " word: " : " words: ", absl::StrJoin(some, " "),
                                words.size() > some.size() ? " ..." : "");
-  const bool promised = op.numerics->nan_verdict == NanVerdict::kBits;
+  const bool promised = number || op.numerics->nan_verdict == NanVerdict::kBits;
   if (!answer.refuting.has_value()) {
     if (!promised) answer.decision = Decision::kAgreesInNans;
   } else {

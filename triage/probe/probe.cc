@@ -18,6 +18,7 @@
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/readings.h"
 #include "triage/probe/repeat.h"
+#include "triage/probe/twice.h"
 #include "triage/verdict.h"
 
 namespace mmadiff {
@@ -167,7 +168,11 @@ ProbeAnswer Answer(const Operation& op, const Asked& asked, std::span<const Aske
   const Parameter* nan_rule = FindParameter(op.model.algorithm.family, "nan_rule");
   const bool of_nan =
       q.nan_bits || (whole_model && changed.size() == 1 && changed.front().parameter == nan_rule);
-  const bool open = of_nan && op.numerics->nan_verdict == NanVerdict::kAnyNan;
+  // No promise frees the bits of a NaN alone: a number in its place contradicts.
+  const bool payloads_alone = std::ranges::all_of(asked.observed, [&op](const Observed& o) {
+    return SameResult(op, Simulate(op.model, o.dot), o.d);
+  });
+  const bool open = of_nan && op.numerics->nan_verdict == NanVerdict::kAnyNan && payloads_alone;
   if (fits && changed.empty()) {
     if (!others.empty()) answer.decision = Decision::kAgreesAmong;
     return answer;
@@ -231,11 +236,10 @@ Operation AsSupposed(const Operation& of) {
   return op;
 }
 
-// Appends what the device answers.
+// Appends what the device answers, twice.
 absl::Status Ask(Device& device, const Operation& op, const std::vector<DotProductCase>& dots,
                  bool nan_bits, std::vector<Observed>& observed) {
-  const absl::StatusOr<std::vector<uint64_t>> d =
-      device.Run(op, MakeDotProductBatch(op.shape(), dots));
+  const auto d = RunTwice(device, op, MakeDotProductBatch(op.shape(), dots));
   if (!d.ok()) return d.status();
   for (size_t i = 0; i < dots.size(); ++i) observed.push_back({dots[i], (*d)[i], nan_bits});
   return absl::OkStatus();

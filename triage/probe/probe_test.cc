@@ -225,6 +225,19 @@ class Changing : public Device {
   const Change change_;
 };
 
+// No promise frees the bits of a NaN alone.
+TEST(Probe, ANumberWhereANanMustComeContradicts) {
+  const Operation& op = *FindOperation("gfx942/v_mfma_f32_16x16x32_fp8_fp8");
+  ASSERT_EQ(op.numerics->nan_verdict, NanVerdict::kAnyNan);
+  Changing number([](uint64_t word, size_t) { return word == 0x7fc00000 ? 0x40000000 : word; });
+  Changing payload([](uint64_t word, size_t) { return word == 0x7fc00000 ? 0xffc12345 : word; });
+  for (const char* const id : {"nan", "payloads"}) {
+    const std::vector<const Question*> asked = {FindQuestion(id)};
+    EXPECT_EQ(AnswerOf(Probe(number, op, asked), id).agreement, Agreement::kContradicts) << id;
+    EXPECT_EQ(AnswerOf(Probe(payload, op, asked), id).agreement, Agreement::kOpen) << id;
+  }
+}
+
 TEST(Probe, WhatNoCandidateExplains) {
   Changing device([](uint64_t word, size_t) { return word == 0x3f800000 ? 0x3f800001 : word; });
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");

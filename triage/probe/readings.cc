@@ -8,6 +8,7 @@
 #include "corpus/vector_file.h"
 #include "device/line_protocol.h"
 #include "triage/probe/candidates.h"
+#include "triage/probe/twice.h"
 
 namespace mmadiff {
 namespace {
@@ -39,8 +40,7 @@ absl::StatusOr<ProbeAnswer> AskReadings(Device& device, const Operation& op,
   const std::vector<VectorDot> all = AskedOf(question, op);
   std::vector<DotProductCase> dots;
   for (const VectorDot& asked : all) dots.push_back(asked.dot);
-  const absl::StatusOr<std::vector<uint64_t>> d =
-      device.Run(op, MakeDotProductBatch(op.shape(), dots));
+  const auto d = RunTwice(device, op, MakeDotProductBatch(op.shape(), dots));
   if (!d.ok()) return d.status();
   ProbeAnswer answer = {.question = &question, .decides = "agrees", .cases = dots.size()};
   std::vector<std::string> texts;

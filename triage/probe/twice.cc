@@ -1,0 +1,24 @@
+#include "triage/probe/twice.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "device/line_protocol.h"
+
+namespace mmadiff {
+
+absl::StatusOr<std::vector<uint64_t>> RunTwice(Device& device, const Operation& op,
+                                               const Batch& batch) {
+  auto first = device.Run(op, batch);
+  if (!first.ok()) return first.status();
+  const auto again = device.Run(op, batch);
+  if (!again.ok()) return again.status();
+  const auto [x, y] = std::ranges::mismatch(*first, *again);
+  if (x == first->end()) return first;
+  const Instruction& in = *op.instruction;
+  const DotProductCase dot = Extract(batch, x - first->begin());
+  return absl::AbortedError(absl::StrCat("two answers to one input: ", FormatLine(in, dot, *x),
+                                         ", then ", HexWord(*in.d, *y)));
+}
+
+}  // namespace mmadiff
