@@ -70,7 +70,8 @@ count '^\* \*\*sm_90/mma.m16n8k32.s32.u8.s8.s32\*\*: another layout: ' 1
 "$m" replay four >replayed.txt 2>&1
 grep -q 'FLAKY\|damage\|bytes skipped' replayed.txt && fail "replay finds damage"
 grep 'MISMATCH sm_90' replayed.txt | grep -qv 'm16n8k8.f32.bf16' && fail "replay refutes another row"
-"$m" survey --compare four four >same.txt 2>&1 || fail "a survey differs from itself: $(cat same.txt)"
+cp -r four twin
+"$m" survey --compare four twin >same.txt 2>&1 || fail "a survey differs from itself: $(cat same.txt)"
 
 # The same rows on a GPU without faults: what differs is what went wrong.
 expect 0 -- good --instr=$twelve --cases=300
