@@ -52,8 +52,10 @@ bool IsTemporary(absl::string_view name) {
 FileKind KindOfText(absl::string_view text) {
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::EndsWith(line, "mmadiff.proto.RegressionCase")) return FileKind::kCase;
-    if (absl::EndsWith(line, "mmadiff.proto.RecordingManifest")) return FileKind::kOfRecording;
-    if (absl::EndsWith(line, "mmadiff.proto.Manifest")) return FileKind::kOfRun;
+    for (const char* const manifest :
+         {"mmadiff.proto.RecordingManifest", "mmadiff.proto.Manifest"}) {
+      if (absl::EndsWith(line, manifest)) return FileKind::kOfRun;
+    }
     for (const char* const header :
          {"# instruction: ", "# device: ", "# lines: ", "# operands: "}) {
       if (absl::StartsWith(line, header)) return FileKind::kLines;

@@ -18,7 +18,7 @@ enum class FileKind : uint8_t {
   kLines,          // recorded answers in the line protocol, plain or gzip
   kLog,            // recorded answers in a block log
   kOfRecording,    // of the folder of a recording or a survey, which is read as one
-  kOfRun,          // of the folder of a run, and digests of models: no answers
+  kOfRun,          // of the folder of a run, digests of models, a lone manifest: no answers
   kOther,          // somebody else's
   kNotUnderstood,  // its name is of one of these, and its bytes are of none
 };

@@ -49,6 +49,9 @@ TEST_F(StoredFilesTest, ElseTheEndOfTheName) {
     EXPECT_EQ(Kind("a.txt.gz", text), FileKind::kNotUnderstood);
     EXPECT_EQ(Kind("a.txt.tmpX1y2Z3", text), FileKind::kOther);  // of a killed process
   }
+  // By itself it is no recording that was read.
+  EXPECT_EQ(Kind("copy.txtpb", "# proto-message: mmadiff.proto.RecordingManifest\n"),
+            FileKind::kOfRun);
   EXPECT_EQ(Kind("a.txt", "# lines\n00 11\n"), FileKind::kLines);
   EXPECT_EQ(Kind("a.dat", "00 11\n"), FileKind::kOther);
   EXPECT_EQ(Kind("x86.vfmadd231ss.txt", "damaged\n"), FileKind::kLines);

@@ -231,6 +231,9 @@ TEST(Probe, ANumberWhereANanMustComeContradicts) {
   ASSERT_EQ(op.numerics->nan_verdict, NanVerdict::kAnyNan);
   Changing number([](uint64_t word, size_t) { return word == 0x7fc00000 ? 0x40000000 : word; });
   Changing payload([](uint64_t word, size_t) { return word == 0x7fc00000 ? 0xffc12345 : word; });
+  Changing other([](uint64_t word, size_t) { return word == 0x7fc00000 ? word : word ^ 1; });
+  EXPECT_EQ(AnswerOf(Probe(other, op, {FindQuestion("nan")}), "nan").agreement,
+            Agreement::kContradicts);
   for (const char* const id : {"nan", "payloads"}) {
     const std::vector<const Question*> asked = {FindQuestion(id)};
     EXPECT_EQ(AnswerOf(Probe(number, op, asked), id).agreement, Agreement::kContradicts) << id;
