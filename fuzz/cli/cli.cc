@@ -36,6 +36,7 @@ void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
     const Reason why = lacks        ? Reason::kDeviceLacks
                        : unrepeated ? Reason::kDoesNotRepeat
                                     : Reason::kDropped;
+    ending.ledger().Ask(Thing::kOperation, drop.op->name);  // of a folder nobody named it
     ending.ledger().Leave(
         {Thing::kOperation, why, drop.op->name, std::string(drop.status.message())});
     ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed

@@ -204,8 +204,8 @@ class Inferring : public Agenda {
                 absl::StrCat(op.name, ": ", CountText(inference.answers.size(), "answer"),
                              " fix no parameter, and models of ", inference.also.size() + 1,
                              " families give them: they decide nothing. ", open,
-                             " values are open, and an answer that is chosen well refutes one at "
-                             "least: so many more would decide"));
+                             " values are open: at most so many more answers, chosen well, decide "
+                             "what can be decided"));
   }
 
   absl::Status File(const Operation& op, Device& device, const Inference& inference) {
