@@ -60,10 +60,13 @@ static_assert(std::size(kReasonTexts) == kReasons);
 const ThingText& TextOf(Thing thing) { return kThingTexts[static_cast<int>(thing)]; }
 const ReasonText& TextOf(Reason reason) { return kReasonTexts[static_cast<int>(reason)]; }
 
-// Of many names none.
+// Of many files the first ones, of other things none: a glob named them.
 std::string NamesText(const LeftOutLine& line) {
-  if (line.names.empty() || (!line.exact && line.count > kShownNames)) return "";
-  return absl::StrCat(" (", absl::StrJoin(line.names, ", "), ")");
+  const bool many = !line.exact && line.count > kShownNames;
+  if (line.names.empty() || (many && line.thing != Thing::kFile)) return "";
+  const size_t shown = many ? std::min(kShownNames, line.names.size()) : line.names.size();
+  return absl::StrCat(" (", absl::StrJoin(line.names.begin(), line.names.begin() + shown, ", "),
+                      many ? ", ...)" : ")");
 }
 
 }  // namespace

@@ -86,8 +86,8 @@ struct LeftOutLine {
 };
 // Whether the verb itself says more of each, so that this line is not printed.
 bool IsSaidElsewhere(const LeftOutLine& line);
-// "2 of 159 instructions left out: the device lacks them (sm_90/mma..., sm_90/mma...)"; of many names
-// none.
+// "2 of 159 instructions left out: the device lacks them (sm_90/mma..., sm_90/mma...)"; of many
+// files the first names, of many other things none.
 std::string Text(const LeftOutLine& line);
 
 // The result of a filter. Only a ledger can take the kept part, and it enters the rest, so no filter

@@ -96,6 +96,15 @@ TEST(LedgerTest, ShowsFewNamesAndKeepsAHundred) {
   EXPECT_EQ(Text(ledger.lines()[0]), "150 of 150 cases left out: the model's own answers");
 }
 
+TEST(LedgerTest, ShowsTheFirstOfManyFiles) {
+  Ledger ledger;
+  for (const char* const name : {"a", "b", "c", "d"}) {
+    ledger.Ask(Thing::kFile, name);
+    ledger.Leave({Thing::kFile, Reason::kOtherFile, name});
+  }
+  EXPECT_EQ(Text(ledger.lines()[0]), "4 of 4 files left out: no files of mmadiff (a, b, c, ...)");
+}
+
 TEST(LedgerTest, WordsOfJsonAreDifferentAndLowerCase) {
   std::set<std::string> words;
   for (int i = 0; i < kThings; ++i) words.insert(Name(static_cast<Thing>(i)));

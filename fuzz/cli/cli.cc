@@ -224,8 +224,8 @@ absl::StatusOr<std::vector<const Operation*>> ChooseOperations(
   absl::StatusOr<Filtered<const Operation*>> matching = Matching(globs);
   if (!matching.ok()) return matching.status();
   std::vector<const Operation*> ops = ledger.Keep(*std::move(matching));
-  if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops));
   if (models == Models::kRequired) ops = ledger.Keep(WithModel(ops));
+  if (device != nullptr) ops = ledger.Keep(OfDevice(*device, ops));
   return ops;
 }
 
