@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "corpus/block_log.h"
 #include "corpus/durable_file.h"
 #include "corpus/list_files.h"
@@ -48,8 +49,21 @@ bool IsTemporary(absl::string_view name) {
   return at != name.npos && name.size() == at + kMiddle.size() + 6;
 }
 
+// Whether the first line of the text that is no comment may be a dot product: a number alone is none.
+bool BeginsWithADotProduct(absl::string_view text) {
+  constexpr size_t kFewestWords = 4;
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    if (line.empty() || line[0] == '#') continue;
+    const std::vector<absl::string_view> words =
+        absl::StrSplit(line, absl::ByAnyChar(" \t\r"), absl::SkipEmpty());
+    return words.size() >= kFewestWords && IsLineProtocol(line);
+  }
+  return false;
+}
+
 // By its header; kOther if it has none.
 FileKind KindOfText(absl::string_view text) {
+  absl::ConsumePrefix(&text, "\xef\xbb\xbf");  // some editors begin files so
   for (const absl::string_view line : absl::StrSplit(text, '\n')) {
     if (absl::EndsWith(line, "mmadiff.proto.RegressionCase")) return FileKind::kCase;
     for (const char* const manifest :
@@ -123,6 +137,7 @@ FileKind KindOfFile(const std::string& path) {
   const std::string start = StartOf(path);
   const FileKind kind = KindOfText(start);
   if (kind != FileKind::kOther) return kind;
+  if (BeginsWithADotProduct(start)) return FileKind::kLines;
   absl::AsciiStrToLower(&name);
   if (absl::EndsWith(name, kCaseExtension)) return FileKind::kCase;
   const auto ends = [&name](const char* end) { return absl::EndsWith(name, end); };

@@ -23,7 +23,8 @@ enum class FileKind : uint8_t {
   kNotUnderstood,  // its name is of one of these, and its bytes are of none
 };
 
-// By its first bytes where they are a magic or a header of docs/formats.md, whatever its name. Else
+// By its first bytes where they are a magic, a header or a dot product of docs/formats.md, whatever its
+// name. Else
 // *.txtpb is a case, of which its reader says what is wrong; hexadecimal words in *.txt, *.log and *.gz
 // are lines, and the rest of these, in capitals too, is not understood.
 FileKind KindOfFile(const std::string& path);

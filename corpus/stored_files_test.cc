@@ -49,6 +49,10 @@ TEST_F(StoredFilesTest, ElseTheEndOfTheName) {
     EXPECT_EQ(Kind("a.txt.gz", text), FileKind::kNotUnderstood);
     EXPECT_EQ(Kind("a.txt.tmpX1y2Z3", text), FileKind::kOther);  // of a killed process
   }
+  EXPECT_EQ(Kind("night3", "# comment\n0 0 0 0\n"), FileKind::kLines);
+  EXPECT_EQ(Kind("night3", "\xef\xbb\xbf" + std::string(kLines)), FileKind::kLines);
+  EXPECT_EQ(Kind("VERSION", "12\n"), FileKind::kOther);
+  EXPECT_EQ(Kind("poem", "add a bad face now\n"), FileKind::kOther);
   // By itself it is no recording that was read.
   EXPECT_EQ(Kind("copy.txtpb", "# proto-message: mmadiff.proto.RecordingManifest\n"),
             FileKind::kOfRun);
@@ -72,6 +76,7 @@ TEST_F(StoredFilesTest, EveryFileBelowAFolderIsKeptOrInTheLedger) {
   Put("deep/er/c.txtpb", kCase);
   Put("deep/LICENSE", "");
   Put("rec/notes.txt", "");  // not of the recording
+  Put("rec/raw-6.log", kLines);
   ASSERT_EQ(mkfifo(Path("pipe.log").c_str(), 0600), 0);
   std::filesystem::create_symlink(Path("deep"), Path("link"));
   std::filesystem::create_symlink(Path("none"), Path("lost.txt"));
@@ -89,6 +94,7 @@ TEST_F(StoredFilesTest, EveryFileBelowAFolderIsKeptOrInTheLedger) {
                                    std::pair("b.txt", FileKind::kVectors),
                                    std::pair("deep/er/c.txtpb", FileKind::kCase),
                                    std::pair("rec/raw-1.log", FileKind::kOfRecording),
+                                   std::pair("rec/raw-6.log", FileKind::kLines),
                                    std::pair("rec/recording.txtpb", FileKind::kOfRecording),
                                    std::pair("sur/answers.log", FileKind::kOfRecording),
                                    std::pair("sur/recording/digests.log", FileKind::kOfRecording),

@@ -286,8 +286,10 @@ bool IsRecordingFolder(const std::string& path) {
 }
 
 bool IsRecordingFile(absl::string_view name) {
-  const bool raw = absl::StartsWith(name, "raw-") && absl::EndsWith(name, ".log");
-  return raw || name == kManifest || name == kRegressions || name == kDigests;
+  for (int i = 1; i <= kMaxRawFiles; ++i) {
+    if (name == RawFile(i)) return true;
+  }
+  return name == kManifest || name == kRegressions || name == kDigests;
 }
 
 absl::StatusOr<std::vector<std::string>> RecordingFoldersBelow(const std::string& path) {

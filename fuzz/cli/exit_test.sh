@@ -92,6 +92,11 @@ unknown=gfx950/v_mfma_f32_16x16x32_f16
 for verb in mutants coverage bench; do expect 4 $verb --instr=$unknown; warns 'although named: no model of it is known'; done
 expect 0 mutants --instr='gfx950/*' --cases=2000; warns 'left out: no model of them is known'
 expect 4 run --device=faulty:none=0 --instr=$fma,sm_90/mma.sp.m16n8k128.s32.s4.s4.s32 --cases=50; warns 'the tables lack formats of it'
+# A shard without a unit of one of its instructions is whole.
+for shard in 0 1 2; do
+  expect 0 run --device=faulty:none=0 --instr=$fma,$mma --cases=20000 --shard=$shard/3 --workdir=of_three$shard
+done
+expect 0 report of_three2 --junit=of_three.xml; grep -q '<skipped message="no unit of these shards"' of_three.xml || fail 'JUnit misses what other shards have'
 # A difference beside an instruction that is dropped is no internal error.
 mkdir two; for op in x86/vfmadd231ss x86/vfmadd231sd; do "$m" gen $op --cases=3 | "$m" eval $op >two/${op/\//.}.txt; done
 cat >two.sh <<'END'
@@ -107,7 +112,9 @@ touch mixed/LICENSE; echo text >mixed/README.md; cp good.log mixed/NIGHT
 expect 1 replay mixed --json; warns '2 of 6 files left out: no files of mmadiff (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
 rm mixed/night2.txt mixed/answers; head -c 90 /dev/urandom >mixed/one.LOG
 expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/one.LOG)'; expect 5 infer --device=recorded:mixed --instr=$mma
-rm mixed/one.LOG; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
+rm mixed/one.LOG
+"$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | sed '/^#/d' >mixed/night3
+expect 5 replay mixed; warns night3; expect 1 replay mixed --instr=$mma; rm mixed/night3; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
 expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answers.txt
 rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: no files of mmadiff'
 expect 0 replay folder --every=4; warns 'units left out: not in the sample'

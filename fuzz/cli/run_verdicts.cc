@@ -79,19 +79,16 @@ void SayNothing(const RunReport& report, Ending& ending) {
   }
 }
 
-// Why nothing of a row that was not dropped was compared.
-Reason WhyNothing(const RunReport& report, const RunReportRow& row) {
-  return row.planned_cases == 0 && !report.endless ? Reason::kOtherShard : Reason::kNotReached;
-}
-
 }  // namespace
 
 void EnterRows(const RunReport& report, Ledger& ledger) {
   for (const RunReportRow& row : report.rows) {
     if (row.total.dot_products > 0) {
       ledger.Compare(Thing::kOperation, row.instruction);
+    } else if (report.IsOfOtherShards(row)) {
+      ledger.Leave({Thing::kOperation, Reason::kOtherShard, row.instruction});
     } else if (row.dropped.ok() && !row.finished) {
-      ledger.Leave({Thing::kOperation, WhyNothing(report, row), row.instruction});
+      ledger.Leave({Thing::kOperation, Reason::kNotReached, row.instruction});
     }
   }
 }

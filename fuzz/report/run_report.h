@@ -85,7 +85,11 @@ struct RunReport {
   std::optional<Attempt> attempt;
 
   uint64_t Count(RunReportRow::State state) const;
-  // Whether the other shards have all units.
+  // Whether the other shards have all units of the row.
+  bool IsOfOtherShards(const RunReportRow& row) const {
+    return shards > 1 && !endless && row.planned_cases == 0;
+  }
+  // Whether they have all units of all rows.
   bool IsEmptyShard() const { return shards > 1 && !endless && planned_units == 0; }
 };
 // What came of it, one sentence or two.
