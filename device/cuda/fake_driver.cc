@@ -3,7 +3,8 @@
 // ELF file is taken to hold every kernel that a build makes for this GPU, known by their names.
 // FAKE_CUDA_CAPABILITY is the GPU ("9.0"), FAKE_CUDA_NAME its name, FAKE_CUDA_DRIVER the version of
 // the driver (13000), FAKE_CUDA_GPUS how many GPUs there are (1),
-// FAKE_CUDA_FREE how many bytes of memory are free. FAKE_CUDA_FAILS is the name of a
+// FAKE_CUDA_FREE how many bytes of memory are said to be free, FAKE_CUDA_ROOM how many an allocation
+// can have. FAKE_CUDA_FAILS is the name of a
 // function that fails, FAKE_CUDA_RESULT the CUresult that it gives then (719). FAKE_CUDA_SWAPS is
 // the operand of mma, fma and wmma (A, B, C, D) of which lanes 4 and 5, of wmma rows or columns, are
 // exchanged. With FAKE_CUDA_NO_JIT the
@@ -264,6 +265,8 @@ int cuMemGetInfo_v2(size_t* free, size_t* total) {
   return Result("cuMemGetInfo_v2");
 }
 int cuMemAlloc_v2(uint64_t* address, size_t bytes) {
+  const char* room = std::getenv("FAKE_CUDA_ROOM");
+  if (room != nullptr && bytes > std::strtoull(room, nullptr, 10)) return 2;
   *address = reinterpret_cast<uint64_t>(std::malloc(bytes));
   std::memset(reinterpret_cast<void*>(*address), 0xa5, bytes);  // never what was there before
   return Result("cuMemAlloc_v2");

@@ -19,6 +19,8 @@ namespace {
 
 constexpr char kNoLibrary[] = "mmadiff/no-library";
 constexpr char kDeadContext[] = "mmadiff/dead-context";
+constexpr char kNoRoom[] = "mmadiff/no-room";
+constexpr int kOutOfMemory = 2;  // CUDA_ERROR_OUT_OF_MEMORY, hipErrorOutOfMemory
 
 std::atomic<bool> hangs = false;
 
@@ -103,9 +105,13 @@ bool FindSymbol(void* library, const char* name, void** function) {
   return *function != nullptr;
 }
 
+bool IsNoRoom(const absl::Status& status) { return status.GetPayload(kNoRoom).has_value(); }
+
 absl::Status DeviceMemory::Allocate(size_t bytes) {
-  return driver_.Check(driver_.allocate(&address_, std::max<size_t>(bytes, 4)),
-                       absl::StrCat("allocating ", bytes, " bytes on the GPU"));
+  const int result = driver_.allocate(&address_, std::max<size_t>(bytes, 4));
+  absl::Status s = driver_.Check(result, absl::StrCat("allocating ", bytes, " bytes on the GPU"));
+  if (result == kOutOfMemory) s.SetPayload(kNoRoom, absl::Cord());
+  return s;
 }
 
 absl::Status DeviceMemory::Fill(size_t words, uint32_t word) {

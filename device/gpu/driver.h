@@ -87,6 +87,10 @@ bool FindSymbol(void* library, const char* name, F*& function) {
   return FindSymbol(library, name, reinterpret_cast<void**>(&function));
 }
 
+// True for a Status of DeviceMemory::Allocate() when the GPU has no room for it, which may be for
+// want of what other processes take.
+bool IsNoRoom(const absl::Status& status);
+
 // Memory of the GPU that is current, freed with the object.
 class DeviceMemory {
  public:

@@ -13,6 +13,9 @@ namespace {
 // Of the cases of one launch, at most, and at most this part of what is free. A launch ends with its
 // slowest cases: the larger it is, the less they count.
 constexpr size_t kScratchBytes = size_t{8} << 30, kScratchPart = 4;
+// Other processes take memory too: where there is no room, half as much will do, down to this.
+constexpr size_t kLeastScratchBytes = 1 << 20;
+constexpr size_t kAlignment = 256;  // of a buffer
 
 struct CompareKernel {
   const char* name;
@@ -144,15 +147,15 @@ absl::StatusOr<std::unique_ptr<GpuCounter>> GpuCounter::Create(GpuDevice& device
   return std::unique_ptr<GpuCounter>(new GpuCounter(device, module));
 }
 
-absl::StatusOr<uint64_t> GpuCounter::Reserve(Buffers which, size_t bytes) {
-  Buffer& buffer = buffers_[which];
-  if (buffer.memory == nullptr || buffer.bytes < bytes) {
-    buffer = {};  // frees what there was, and is nothing if there is no room for more
+absl::StatusOr<uint64_t> GpuCounter::Reserve(size_t bytes) {
+  if (memory_ == nullptr || reserved_ < bytes) {
+    memory_ = nullptr;  // frees what there was first
     auto memory = std::make_unique<DeviceMemory>(device_.driver());
     if (absl::Status s = memory->Allocate(bytes); !s.ok()) return s;
-    buffer = {std::move(memory), bytes};
+    memory_ = std::move(memory);
+    reserved_ = bytes;
   }
-  return *buffer.memory->address();
+  return *memory_->address();
 }
 
 absl::StatusOr<size_t> GpuCounter::ScratchBytes() {
@@ -264,11 +267,14 @@ absl::Status GpuCounter::Prepare(const CaseStream& stream, const Model& model, i
                                   table.size(),
                                   sizeof(ResidentCounters)};
   uint64_t at[kBuffers];
+  size_t end = 0;
   for (int b = 0; b < kBuffers; ++b) {
-    const absl::StatusOr<uint64_t> address = Reserve(static_cast<Buffers>(b), sizes[b]);
-    if (!address.ok()) return address.status();
-    at[b] = *address;
+    at[b] = end;
+    end += (sizes[b] + kAlignment - 1) / kAlignment * kAlignment;
   }
+  const absl::StatusOr<uint64_t> begin = Reserve(end);
+  if (!begin.ok()) return begin.status();
+  for (uint64_t& address : at) address += *begin;
   job.a = reinterpret_cast<uint64_t*>(at[kA]);
   job.b = reinterpret_cast<uint64_t*>(at[kB]);
   job.c = reinterpret_cast<uint64_t*>(at[kC]);
@@ -298,12 +304,20 @@ absl::Status GpuCounter::Count(const CaseStream& stream, const Model& model, uin
                        4 * (kernel.a.words + kernel.b.words + kernel.c.words + kernel.d.words);
   const absl::StatusOr<size_t> scratch = ScratchBytes();
   if (!scratch.ok()) return scratch.status();
-  const uint64_t most =
-      std::clamp<uint64_t>(*scratch / bytes, 1, static_cast<uint64_t>(most_at_once));
-  const uint64_t launches = std::max<uint64_t>(1, (count + most - 1) / most);  // of about one size
-  const auto at_once = static_cast<int64_t>((count + launches - 1) / launches);
   ResidentJob job = {};
-  if (absl::Status s = Prepare(stream, model, at_once, count, job); !s.ok()) return s;
+  int64_t at_once = 0;
+  for (;; scratch_ /= 2) {
+    const uint64_t most =
+        std::clamp<uint64_t>(scratch_ / bytes, 1, static_cast<uint64_t>(most_at_once));
+    const uint64_t launches =
+        std::max<uint64_t>(1, (count + most - 1) / most);  // of about one size
+    at_once = static_cast<int64_t>((count + launches - 1) / launches);
+    const absl::Status s = Prepare(stream, model, at_once, count, job);
+    if (s.ok()) break;
+    if (IsNoRoom(s) && scratch_ >= 2 * kLeastScratchBytes) continue;
+    scratch_ = 0;  // there may be room another time
+    return s;
+  }
   job.counted_from = first;
   absl::Status s = Clear(count, job);
   for (uint64_t done = 0; s.ok() && done < count; done += job.count) {

@@ -66,11 +66,7 @@ class GpuCounter {
                      int64_t most_at_once, Counted& counted);
 
  private:
-  // A buffer that grows and stays.
-  struct Buffer {
-    std::unique_ptr<DeviceMemory> memory;
-    size_t bytes = 0;
-  };
+  // One after the other in `memory_`.
   enum Buffers {
     kA,
     kB,
@@ -87,7 +83,8 @@ class GpuCounter {
   };
   GpuCounter(GpuDevice& device, void* module) : device_(device), module_(module) {}
 
-  absl::StatusOr<uint64_t> Reserve(Buffers which, size_t bytes);
+  // The address of memory that grows and stays.
+  absl::StatusOr<uint64_t> Reserve(size_t bytes);
   absl::StatusOr<size_t> ScratchBytes();
   absl::StatusOr<void*> Function(const std::string& name);
   absl::Status Launch(const std::string& kernel, ResidentJob& job);
@@ -108,7 +105,8 @@ class GpuCounter {
   GpuDevice& device_;
   void* const module_;
   size_t scratch_ = 0;  // bytes; 0: not known yet
-  Buffer buffers_[kBuffers];
+  std::unique_ptr<DeviceMemory> memory_;
+  size_t reserved_ = 0;  // bytes
   std::map<std::string, void*> functions_;
   std::map<std::string, double>* seconds_ = nullptr;
   std::chrono::steady_clock::time_point timed_;  // the last call of Timed()

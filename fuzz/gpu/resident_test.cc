@@ -285,6 +285,28 @@ TEST_F(ResidentTest, TheSelfTestSeesLaterLaunches) {
   EXPECT_TRUE(resident->Run(other, 0, 64, unit, Accept).ok());
 }
 
+// Other processes took what was said to be free: half as much is tried, and half of that.
+TEST_F(ResidentTest, LaunchesGrowSmallerWhereThereIsNoRoom) {
+  const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
+  UnitResult results[2];
+  for (UnitResult& result : results) {
+    std::unique_ptr<Device> device;
+    const auto runner = Open(device);
+    ASSERT_TRUE(runner->Run(stream, 5, 9000, result, Accept).ok());
+    EXPECT_EQ(result.cases, 9000u);
+    Fake("ROOM", "9000000");
+  }
+  EXPECT_EQ(results[0].device_digest, results[1].device_digest);
+  Fake("ROOM", "1000");
+  std::unique_ptr<Device> device;
+  const auto runner = Open(device);
+  UnitResult result;
+  EXPECT_THAT(std::string(runner->Run(stream, 5, 9000, result, Accept).status().message()),
+              HasSubstr("allocating"));
+  Fake("ROOM", nullptr);
+  EXPECT_TRUE(runner->Run(stream, 5, 9000, result, Accept).ok());
+}
+
 TEST_F(ResidentTest, AFailedAllocationLeavesNothingBehind) {
   const CaseStream stream = {FindOperation(kOperation), &Strategies().front(), 1};
   std::unique_ptr<Device> device;
