@@ -46,7 +46,8 @@ SurveyResult Result(uint64_t number) {
   result.digests = {{"stream", 9, {Digest{1} << 100, 7}}};
   result.findings = {{Bucket::Unexplained(), "text", {{"00", "01", "why"}}}};
   result.killing = {KillingInput::kLines, "00 01", 3, true, true};
-  result.trapped = result.died_once = result.unfinished = true;
+  result.trapped = result.unfinished = true;
+  result.died_of = "signal 11";
   result.next = 6;
   result.pace = .25;
   return result;

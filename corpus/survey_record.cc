@@ -174,7 +174,8 @@ void Set(const SurveyResult& result, proto::SurveyResult& out) {
   }
   if (result.killing.kind != KillingInput::kUnknown) Set(result.killing, *out.mutable_killing());
   out.set_trapped(result.trapped);
-  out.set_died_once(result.died_once);
+  out.set_died_once(!result.died_of.empty());
+  out.set_died_of(result.died_of);
   out.set_differing_units(result.differing_units);
   out.set_unfinished(result.unfinished);
   out.set_next(result.next);
@@ -233,7 +234,8 @@ absl::StatusOr<SurveyResult> Get(const proto::SurveyResult& in) {
   if (absl::Status s = Get(in.killing(), result.killing); !s.ok()) return s;
   if (!in.trap().empty()) result.killing = {.kind = KillingInput::kOldText, .first = in.trap()};
   result.trapped = in.trapped();
-  result.died_once = in.died_once();
+  result.died_of = in.died_of();
+  if (in.died_once() && result.died_of.empty()) result.died_of = "a cause that was not kept";
   result.differing_units = in.differing_units();
   result.unfinished = in.unfinished();
   result.next = in.next();

@@ -173,9 +173,9 @@ struct SurveyResult {
   std::vector<SurveyOutputs> outputs;
   std::vector<SurveyDigests> digests;
   std::vector<SurveyFinding> findings;
-  KillingInput killing;    // of what trapped
-  bool trapped = false;    // the device died or hung in it, twice
-  bool died_once = false;  // it died or hung, was asked again, and answered
+  KillingInput killing;  // of what trapped
+  bool trapped = false;  // the device died or hung in it, twice
+  std::string died_of;   // it died or hung of this, was asked again, and answered; "" if not
   // The task is not done: what it had answered until its time was over or the device failed. Its
   // next part goes on at `next`; a task that has no parts is asked again.
   bool unfinished = false;

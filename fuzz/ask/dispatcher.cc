@@ -114,6 +114,7 @@ class Dispatcher {
     failed.asked_again = true;
     console_.Warn(
         absl::StrCat(failed.task.Text(), ": asked again alone: ", failed.status.message()));
+    const std::string died_of(failed.status.message());
     std::unique_lock lock(mutex_);
     Keep(log_.Append(failed));
     std::vector<Task> tasks = agenda_.Again(failed);
@@ -130,7 +131,7 @@ class Dispatcher {
         result = Ask(worker, std::move(result.task));
       }
       result.task.alone = false;
-      result.died_once = result.status.ok();
+      if (result.status.ok()) result.died_of = died_of;
       if (!result.begun || MayPass(result)) {
         Condemn(worker, result);
         fresh = false;
@@ -140,7 +141,7 @@ class Dispatcher {
     if (!split || Ended()) return;
     TaskResult whole;
     whole.task = std::move(failed.task);
-    whole.died_once = true;
+    whole.died_of = died_of;
     Settle(std::move(whole), follow_ups);
   }
 

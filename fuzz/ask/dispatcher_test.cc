@@ -324,9 +324,9 @@ const absl::Status kOnceOrTwice[] = {absl::DataLossError("x"), absl::Unavailable
 TEST_F(RetryTest, WhatFailsOnceIsAskedAgainAloneInAFreshProcess) {
   for (const absl::Status& status : kOnceOrTwice) {
     Units agenda(3);
-    bool died_once = false;
+    std::string died_of;
     agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
-      if (NumberOf(result) == 1 && result.task.row == 0) died_once = result.died_once;
+      if (NumberOf(result) == 1 && result.task.row == 0) died_of = result.died_of;
       return std::vector<Task>();
     };
     failed_ = 0;
@@ -336,7 +336,7 @@ TEST_F(RetryTest, WhatFailsOnceIsAskedAgainAloneInAFreshProcess) {
     EXPECT_THAT(worker_->asked, ElementsAre(0, 0, 1, 1, 1, 2, 2));
     EXPECT_THAT(worker_->alone, ElementsAre(false, false, false, true, false, false, false));
     EXPECT_EQ(worker_->started, 1);
-    EXPECT_TRUE(died_once);
+    EXPECT_EQ(died_of, status.message());
     EXPECT_THAT(outcome.drops, IsEmpty());
     EXPECT_FALSE(outcome.stopped_by);
   }
@@ -410,7 +410,7 @@ TEST_F(RetryTest, SeveralQuestionsAreSplit) {
   Split agenda;
   std::vector<uint64_t> died_once;
   agenda.follow_ups = [&](const TaskResult& result) -> absl::StatusOr<std::vector<Task>> {
-    if (result.died_once) died_once.push_back(NumberOf(result));
+    if (!result.died_of.empty()) died_once.push_back(NumberOf(result));
     return std::vector<Task>();
   };
   script_ = [](const Task& task, absl::FunctionRef<bool()>) {

@@ -137,7 +137,7 @@ struct TaskResult {
   bool begun = true;  // else the device did not open, which is no fault of the task
   // Set by the dispatcher:
   bool asked_again = false;  // it failed: only a part that was answered before counts
-  bool died_once = false;    // the device failed in it, and answered when it was asked again
+  std::string died_of;       // what the device failed of before it answered, asked again; "" if not
   std::optional<Drop> drop;  // it failed for good
 };
 

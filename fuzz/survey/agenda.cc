@@ -91,7 +91,7 @@ std::vector<SurveyResult> StoredOf(const TaskResult& result) {
   whole.task = name;
   const bool ends = result.status.ok() || IsOfOperation(result.status) || result.drop.has_value();
   if (result.asked_again || !ends) return stored;
-  whole.died_once = result.died_once;
+  whole.died_of = result.died_of;
   whole.status = result.status;
   if (result.drop.has_value()) {
     const DropCause cause = result.drop->cause;

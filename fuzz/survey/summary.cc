@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -43,7 +42,7 @@ class Summarizer {
 
   SurveySummary Run() {
     for (const SurveyResult& result : summary_.outcome->results) Add(result);
-    for (SurveyRow* const row : died_in_questions_) DiedInQuestions(*row);
+    for (const auto& [row, cause] : died_in_questions_) DiedInQuestions(*row, cause);
     for (SurveyRow& row : summary_.rows) NotAsked(row);
     for (const auto& [row, counts] : parts_) {
       const auto& [op, variant, stage] = row;
@@ -139,10 +138,10 @@ class Summarizer {
       const bool aborted = absl::IsAborted(result.status);
       row.troubles.push_back(
           {aborted ? SurveyTrouble::kDoesNotRepeat : SurveyTrouble::kFails, where, message});
-    } else if (result.died_once && task.stage == kQuestions) {
-      died_in_questions_.insert(&row);
-    } else if (result.died_once) {
-      row.troubles.push_back({SurveyTrouble::kDiedOnce, where});
+    } else if (!result.died_of.empty() && task.stage == kQuestions) {
+      died_in_questions_.emplace(&row, result.died_of);
+    } else if (!result.died_of.empty()) {
+      row.troubles.push_back({SurveyTrouble::kDiedOnce, where, result.died_of});
     }
     if (result.unfinished && !HasParts(task.stage)) {
       AddLines(result, row);
@@ -200,10 +199,10 @@ class Summarizer {
   }
 
   // They are asked again one by one: only if none traps then, it died once.
-  static void DiedInQuestions(SurveyRow& row) {
+  static void DiedInQuestions(SurveyRow& row, const std::string& cause) {
     const std::string where = Name(kQuestions);
     if (std::ranges::count(row.troubles, where, &SurveyTrouble::where) > 0) return;
-    row.troubles.push_back({SurveyTrouble::kDiedOnce, where});
+    row.troubles.push_back({SurveyTrouble::kDiedOnce, where, cause});
   }
 
   static void NotAsked(SurveyRow& row) {
@@ -282,7 +281,7 @@ class Summarizer {
   std::vector<SurveyContradiction> differences_;
   std::map<std::tuple<std::string, std::string, SurveyStage>, Counts> parts_;  // together
   std::map<std::pair<std::string, std::string>, int> gone_;
-  std::set<SurveyRow*> died_in_questions_;
+  std::map<SurveyRow*, std::string> died_in_questions_;
   std::map<SurveyRow*, uint64_t> vectors_;  // dot products of them
   std::map<std::pair<std::string, std::string>, size_t> at_;
 };
@@ -298,7 +297,7 @@ std::string SurveyTrouble::Text() const {
     case kFails:
       return absl::StrCat("fails in ", where, ": ", what);
     case kDiedOnce:
-      return absl::StrCat("died once in ", where, ", and answered when asked again");
+      return absl::StrCat("died once in ", where, " (", what, "), and answered when asked again");
     case kDoesNotRepeat:
       return absl::StrCat("does not repeat: ", what);
     case kElsewhere:

@@ -104,7 +104,7 @@ TEST_F(SurveyTest, WhatDiesOnceIsAskedAgainAndSaysSo) {
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kTf32Mma)),
-              ElementsAre("died once in layout, and answered when asked again"));
+              ElementsAre("died once in layout (signal 7), and answered when asked again"));
   EXPECT_EQ(RowOf(summary, kTf32Mma).cases, 600u);
 }
 
@@ -119,7 +119,7 @@ TEST_F(SurveyTest, WhatDiesOnceInAQuestionSaysSoToo) {
   const SurveyOutcome outcome = Survey();
   const SurveySummary summary = Summarize(outcome);
   EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
-              ElementsAre("died once in questions, and answered when asked again"));
+              ElementsAre("died once in questions (signal 7), and answered when asked again"));
   EXPECT_EQ(summary.troubled, 1);
 }
 
