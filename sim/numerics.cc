@@ -358,9 +358,9 @@ constexpr NumericsEntry kEntries[] = {
 #undef MMADIFF_HALF
 #undef MMADIFF_MIXED_FP8
 
-// `mmadiff run` on an H200, strategy mixed, seed 1, 2026-11-26: 7.2e11 dot products, which were compared as they were made.
-// The folder holds answers and digests of a `mmadiff survey` of the same GPU.
-#define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, driver 580.159.04; some of its answers and digests are stored"
+// `mmadiff run`, strategy mixed, seed 1, each answer compared as it was made: 7.2e11 dot products on an H200, 2026-11-26; 1e9 of each
+// operation on an H100, 2026-11-27. The folder holds answers and digests of a `mmadiff survey` of the H200; nvidia_h100 those of the H100.
+#define MMADIFF_H200 "0 of at least 8e8 dot products differ on an H200, 0 of 1e9 on an H100, driver 580.159.04; some of their answers and digests are stored"
 constexpr char kH200[] = "corpus/observations/nvidia_h200";
 constexpr char kEmulatedFp8OnH200[] = MMADIFF_H200 ". Not native: ptxas of CUDA 13.0 makes two f16 steps of half the k and an addition of it";
 constexpr char kEmulatedOnH200[] = MMADIFF_H200 ". Not native: as ptxas of CUDA 13.0 makes it";
@@ -384,12 +384,12 @@ constexpr char kRdnaText[] = "no arithmetic of RDNA is published but parts of a 
 constexpr char kTpuText[] = "bf16 operands, f32 sums, bf16 subnormals flushed (cloud.google.com/tpu/docs/bfloat16); rounding, order and width are undocumented";
 constexpr UnknownEntry kUnknowns[] = {
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f32.f16.f16.f16",
-     {kUnknown, "as the form with an f32 addend, after the f16 one was converted: so are all recorded answers of an H200; this model has no such conversion", kH200}},
+     {kUnknown, "as the form with an f32 addend, after the f16 one was converted: so are all recorded answers of an H100 and an H200; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "mma.m8n8k4.f16.f16.f16.f16",
-     {kUnknown, "((a0 * b0 + a1 * b1) + c) + a2 * b2 + a3 * b3 by FFMA in f32, then converted to f16: so are all recorded answers of an H200, which do not "
-                "tell whether the last two products are added to each other first; this model has no such order", kH200}},
+     {kUnknown, "((a0 * b0 + a1 * b1) + c) + (a2 * b2 + a3 * b3) by FFMA in f32, then converted to f16: so are all recorded answers of an H100 and an "
+                "H200; this model has no such order", kH200}},
     {"sm_70 sm_75 sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120", "wmma.{m16n16,m32n8,m8n32}k16.f16.f16.f16.f32",
-     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16: so are all recorded answers of an H200; this model has no such conversion", kH200}},
+     {kUnknown, "ptxas makes steps with f32 results of it and converts their last one to f16: so are all recorded answers of an H100 and an H200; this model has no such conversion", kH200}},
     {"sm_80 sm_86 sm_89 sm_90 sm_100 sm_103 sm_120",
      "mma.sp.m16n8k{16,32}.{f32,f16}.f16.f16.$2 mma.sp.m16n8k{16,32}.f32.bf16.bf16.f32 mma.sp.m16n8k{8,16}.f32.tf32.tf32.f32 "
      "mma.sp.m16n8k{32,64}{,.satfinite}.s32.{s8,u8}.{s8,u8}.s32 mma.sp.m16n8k{64,128}{,.satfinite}.s32.{s4,u4}.{s4,u4}.s32",
