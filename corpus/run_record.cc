@@ -213,6 +213,10 @@ std::string SerializeUnit(const UnitResult& unit) {
   message.set_ended(unit.ended);
   Set(unit.machine, *message.mutable_who());
   message.set_part(unit.part);
+  if (!unit.canary.d.empty()) {
+    message.set_canary_case(unit.canary.first_case);
+    message.mutable_canary()->Assign(unit.canary.d.begin(), unit.canary.d.end());
+  }
   return message.SerializeAsString();
 }
 
@@ -238,7 +242,8 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .coverage = {message.coverage().begin(), message.coverage().end()},
       .ended = message.ended(),
       .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
-      .part = message.part()};
+      .part = message.part(),
+      .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}}};
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));

@@ -71,6 +71,15 @@ using Digest = unsigned __int128;
 // Mismatching cases that a result lists; all are counted.
 inline constexpr size_t kMostListedCases = 100;
 
+// What a device answered to a few cases when it began a run, so that a later attempt can see whether it still does:
+// `d` are results of cases from `first_case` on, of which fuzz/canary.h says which. Empty: none.
+struct Canary {
+  uint64_t first_case = 0;
+  std::vector<uint64_t> d;
+
+  friend bool operator==(const Canary&, const Canary&) = default;
+};
+
 // The result of one unit: consecutive cases of one operation.
 struct UnitResult {
   uint32_t instruction = 0;  // index into RunManifest::instructions
@@ -90,6 +99,7 @@ struct UnitResult {
   // The unit is not done: only its first cases, without digests; dot_products may include some of a
   // last, incomplete case.
   bool part = false;
+  Canary canary = {};  // of the attempt that did the unit
 
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {

@@ -40,7 +40,8 @@ UnitResult SomeUnit() {
           .seconds = 0.125,
           .coverage = {3, 0, uint64_t{1} << 40},
           .ended = 1795000000,
-          .machine = {"node7", {"GPU-0", "0000:17:00.0", Hardware::kComputeUnits, 3, 14}}};
+          .machine = {"node7", {"GPU-0", "0000:17:00.0", Hardware::kComputeUnits, 3, 14}},
+          .canary = {1ull << 63, {7, ~uint64_t{0}}}};
 }
 
 TEST(Manifest, RoundTripsAsText) {

@@ -44,7 +44,7 @@ TEST_F(RunTest, AnUnreadableAnswerWhileShrinkingIsTheDevicesFault) {
     Identity identity() const override { return Identity::Named("garbage"); }
     absl::Status Supports(const Operation&) const override { return absl::OkStatus(); }
     absl::Status Execute(const Operation&, const Batch& batch, std::vector<uint64_t>& d) override {
-      if (runs_++ > 0) return absl::DataLossError("cannot be read");
+      if (!Scripted::IsCanary(batch) && runs_++ > 0) return absl::DataLossError("cannot be read");
       d.assign(batch.dot_products(), 0x12345);
       return absl::OkStatus();
     }
@@ -172,6 +172,7 @@ class Slow : public Scripted {
   Slow() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
   absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
     absl::Status s = Scripted::Execute(op, batch, d);
+    if (IsCanary(batch)) return s;
     if (s.ok()) d.resize(std::min<size_t>(d.size(), 5));
     for (size_t i = 3; i < d.size(); ++i) d[i] ^= wrong_;
     while (!StopRequested()) std::this_thread::yield();
@@ -213,6 +214,7 @@ TEST_F(RunTest, OneHiccupDoesNotHideWhatRepeats) {
     absl::Status Execute(const Operation& op, const Batch& batch,
                          std::vector<uint64_t>& d) override {
       const absl::Status s = Scripted::Execute(op, batch, d);
+      if (IsCanary(batch)) return s;
       const int run = ++runs_;
       for (uint64_t& word : d) word ^= run >= 2 && run <= 6 ? 0 : 4;
       return s;

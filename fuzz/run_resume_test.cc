@@ -126,6 +126,65 @@ TEST_F(RunTest, DamageRunsOnlyThoseUnitsAgain) {
   EXPECT_EQ(repaired.digest, Run(Options("whole"), healthy).digest);
 }
 
+// Its identity cannot tell: a module that it imports, an environment, a core.
+class Changed : public Scripted {
+ public:
+  explicit Changed(int64_t every)
+      : Scripted([](int64_t) { return absl::OkStatus(); }), every_(every) {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    absl::Status s = Scripted::Execute(op, batch, d);
+    if (every_ > 0 && runs_++ % every_ == 0) d.back() ^= 1;
+    return s;
+  }
+
+ private:
+  const int64_t every_;
+  int64_t runs_ = 0;
+};
+
+TEST_F(RunTest, ADeviceThatHasChangedDoesNotGoOn) {
+  const auto device = [](int64_t every) -> DeviceOpener {
+    return [every]() -> DeviceOr { return std::make_unique<Changed>(every); };
+  };
+  Run(Options("w"), device(0));
+  const RunReport same = Run(Options("w"), device(0));
+  EXPECT_EQ(same.attempt->repeated, 64u);
+  EXPECT_TRUE(same.rows[0].dropped.ok());
+  const RunReport changed = Run(Options("w"), device(1));
+  EXPECT_EQ(changed.rows[0].dropped.code(), absl::StatusCode::kAborted);
+  EXPECT_THAT(std::string(changed.rows[0].dropped.message()), HasSubstr("has changed since"));
+  EXPECT_EQ(changed.attempt->units, 0u);
+  const RunReport once = Run(Options("w"), device(1000));
+  EXPECT_THAT(std::string(once.rows[0].dropped.message()), HasSubstr("does not repeat"));
+  const RunReport again = Run(Options("w"), device(0));  // it is as it was
+  EXPECT_EQ(again.digest, same.digest);
+  EXPECT_TRUE(again.rows[0].dropped.ok());
+}
+
+// Logs of programs that stored no canary: the quickest unit is executed again.
+TEST_F(RunTest, AChangedDeviceIsNoticedInAFolderWithoutCanaries) {
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  Run(Options("w"), healthy);
+  const std::vector<std::string> logs = Files(Path("w"), ".log");
+  const std::string manifest = Path("w/manifest.txtpb");
+  const RunManifest facts = *ParseManifest(Get(manifest), manifest);
+  std::vector<UnitResult> units;
+  ASSERT_TRUE(ReadUnits(Path("w"), facts, [&](const UnitResult& unit) {
+                units.push_back(unit);
+                units.back().canary = {};
+              }).ok());
+  std::filesystem::remove(logs.front());
+  {
+    const auto log = *UnitLog::Create(Path("w"), RunIdOf(facts));
+    for (const UnitResult& unit : units) ASSERT_TRUE(log->Append(unit).ok());
+    ASSERT_TRUE(log->Flush().ok());
+  }
+  EXPECT_GE(Run(Options("w"), healthy).attempt->repeated, 808u * 128);  // the last unit
+  const RunReport changed =
+      Run(Options("w"), []() -> DeviceOr { return std::make_unique<Changed>(1); });
+  EXPECT_EQ(changed.rows[0].dropped.code(), absl::StatusCode::kAborted);
+}
+
 TEST_F(RunTest, AnotherRunsFolderIsRefusedWithTheDifference) {
   RunOptions options = Options("w");
   options.cases = 100;

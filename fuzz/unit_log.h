@@ -32,6 +32,8 @@ struct StoredUnits {
   std::vector<UnitSet> done;       // by instruction
   std::vector<UnitParts> parts;    // by instruction; of units that are not done
   uint64_t units = 0;              // that are done
+  std::vector<UnitResult>
+      asked;  // by instruction: the first unit with a canary, else the one that took least
   std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
   std::vector<Damage> damage;      // of the logs: the good records were used
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "fuzz/canary.h"
 
 namespace mmadiff {
 
@@ -33,6 +34,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     row.next = options.shard;
     row.done = std::move(stored.done[r]);
     row.parts = std::move(stored.parts[r]);
+    row.asked = std::move(stored.asked[r]);
   }
   LoadFindings(manifest);
 }
@@ -86,7 +88,11 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
     const size_t row = plants_begun_++;
     return Task{row, PlantTask{{options_.ops[row], options_.strategy, options_.seed}}};
   }
-  if (plants_done_ < rows_.size()) return std::nullopt;
+  if (canaries_begun_ < rows_.size()) {
+    const size_t row = canaries_begun_++;
+    return Task{row, CanaryOf(row)};
+  }
+  if (plants_done_ < rows_.size() || canaries_done_ < rows_.size()) return std::nullopt;
   if (!progress_.has_value()) {
     begun_ = elapsed;
     progress_.emplace(options_.forever ? 0 : RemainingDotProducts(), console_);
@@ -96,6 +102,23 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
     if (std::optional<UnitTask> unit = NextUnit(row)) return Task{row, *std::move(unit)};
   }
   return std::nullopt;
+}
+
+CanaryTask RunAgenda::CanaryOf(size_t r) {
+  Row& row = rows_[r];
+  UnitResult earlier = std::move(row.asked);
+  uint64_t first = options_.shard * row.unit_cases;
+  if (!earlier.canary.d.empty()) {
+    first = earlier.canary.first_case;
+  } else if (earlier.seconds > kLongestCanarySeconds) {
+    attempt_.warnings.push_back(absl::StrCat(row.op->name,
+                                             ": no unit of earlier attempts took less than ",
+                                             kLongestCanarySeconds, " s: none was executed again"));
+    earlier = {};
+  } else if (earlier.cases > 0) {
+    first = earlier.first_case;
+  }
+  return {StreamOf(r, first / row.unit_cases), first, std::move(earlier)};
 }
 
 std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
@@ -110,6 +133,7 @@ std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   task.counted.instruction = static_cast<uint32_t>(r);
   task.counted.unit = row.next;
   task.counted.first_case = row.next * row.unit_cases;
+  task.counted.canary = row.canary;
   row.next += options_.shards;
   return task;
 }
@@ -120,6 +144,13 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   if (const auto* planted = std::get_if<PlantAnswer>(&result.answer)) {
     ++plants_done_;
     row.planted = planted->found;
+    return std::vector<Task>();
+  }
+  if (auto* canary = std::get_if<CanaryAnswer>(&result.answer)) {
+    ++canaries_done_;
+    attempt_.repeated += canary->repeated;
+    const bool stored = !std::get<CanaryTask>(result.task.what).earlier.canary.d.empty();
+    if (!stored) row.canary = std::move(canary->canary);
     return std::vector<Task>();
   }
   if (auto* unit = std::get_if<UnitAnswer>(&result.answer)) {
@@ -145,6 +176,7 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     row.paused.push_back({std::move(rest), std::move(answer.differing), status.ok()});
   } else if (row.done.Add(counted.unit)) {
     ++attempt_.units;
+    row.canary = {};
     if (const auto part = row.parts.find(counted.unit); part != row.parts.end()) {
       const std::string why = Contradiction(manifest_, part->second, counted.mismatches);
       if (!why.empty()) damage_.push_back(why);

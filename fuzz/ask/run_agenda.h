@@ -48,6 +48,8 @@ class RunAgenda : public Agenda {
     absl::Status dropped;
     bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
+    UnitResult asked;  // StoredUnits::asked
+    Canary canary;     // to be stored with a unit; empty once it is
     UnitSet done;
     UnitParts parts;
     std::deque<Paused> paused;
@@ -55,6 +57,7 @@ class RunAgenda : public Agenda {
   };
 
   CaseStream StreamOf(size_t row, uint64_t unit) const;
+  CanaryTask CanaryOf(size_t row);
   std::optional<UnitTask> NextUnit(size_t row);
   uint64_t EndOf(const Row& row, uint64_t unit) const;
   bool Finished(const Row& row) const;
@@ -73,7 +76,7 @@ class RunAgenda : public Agenda {
   RunReport::Attempt attempt_;
   Console& console_;
   std::optional<Progress> progress_;  // of the units
-  size_t plants_begun_ = 0, plants_done_ = 0;
+  size_t plants_begun_ = 0, plants_done_ = 0, canaries_begun_ = 0, canaries_done_ = 0;
   absl::Duration begun_ = absl::ZeroDuration();  // when the first unit was
   size_t turn_ = 0;
 };

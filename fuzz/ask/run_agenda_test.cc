@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "corpus/test_folder.h"
+#include "fuzz/canary.h"
 
 namespace mmadiff {
 namespace {
@@ -33,6 +34,7 @@ class RunAgendaTest : public TestFolder {
     stored.totals.resize(2);
     stored.done.resize(2);
     stored.parts.resize(2);
+    stored.asked.resize(2);
     return RunAgenda(options_, manifest_, std::move(stored), console_);
   }
   RunReport End(RunAgenda agenda) {
@@ -41,15 +43,24 @@ class RunAgendaTest : public TestFolder {
     RunReport::Attempt attempt = std::move(agenda).Finish({}, builder);
     return std::move(builder).Finish(std::move(attempt));
   }
-  RunAgenda Planted() {
-    RunAgenda agenda = Agenda();
+  RunAgenda Planted(StoredUnits stored = {}) {
+    RunAgenda agenda = Agenda(std::move(stored));
     for (int i = 0; i < 2; ++i) {
       TaskResult result;
       result.task = *agenda.Next({});
       result.answer = PlantAnswer{"a fault"};
       EXPECT_TRUE(agenda.Take(result).ok());
     }
+    for (uint64_t i = 0; i < 2; ++i) Answer(agenda, *agenda.Next({}), {.canary = {0, {i}}});
     return agenda;
+  }
+
+  static void Answer(RunAgenda& agenda, const Task& canary, CanaryAnswer answer) {
+    ASSERT_TRUE(std::holds_alternative<CanaryTask>(canary.what));
+    TaskResult result;
+    result.task = canary;
+    result.answer = std::move(answer);
+    EXPECT_THAT(*agenda.Take(result), IsEmpty());
   }
 
   // Its cases are all compared; `differing` of them differ from the model, and end the part.
@@ -90,7 +101,7 @@ class RunAgendaTest : public TestFolder {
   Console console_{Color::kNever, true};
 };
 
-TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndTheRowsTakeTurns) {
+TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndCanariesAndTheRowsTakeTurns) {
   RunAgenda agenda = Agenda();
   TaskResult planted[2];
   for (TaskResult& result : planted) {
@@ -98,7 +109,10 @@ TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndTheRowsTakeTurns) {
     ASSERT_TRUE(std::holds_alternative<PlantTask>(result.task.what));
     result.answer = PlantAnswer();
   }
+  const Task canaries[] = {*agenda.Next({}), *agenda.Next({})};
   ASSERT_TRUE(agenda.Take(planted[1]).ok());
+  Answer(agenda, canaries[0], {.canary = {0, {7}}});
+  Answer(agenda, canaries[1], {});
   EXPECT_FALSE(agenda.Next({}).has_value());
   ASSERT_TRUE(agenda.Take(planted[0]).ok());
   std::vector<std::pair<size_t, uint64_t>> units;
@@ -112,6 +126,39 @@ TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndTheRowsTakeTurns) {
   EXPECT_TRUE(outcome.rows[0].finished && outcome.rows[1].finished);
   EXPECT_EQ(outcome.rows[0].total.cases, 28u);  // the last unit has eight
   EXPECT_EQ(outcome.attempt->dot_products, 2 * 28 * 16u);
+}
+
+// It is stored with the first unit that is done, and only if there is none yet.
+TEST_F(RunAgendaTest, ACanaryIsStoredWithOneUnitOfItsRow) {
+  StoredUnits stored;
+  stored.asked.resize(2);
+  stored.asked[0].cases = kUnitCases;
+  stored.asked[0].canary = {5, {1, 2}};
+  RunAgenda agenda = Planted(std::move(stored));
+  std::map<size_t, int> with;
+  while (const std::optional<Task> task = agenda.Next({})) {
+    with[task->row] += !std::get<UnitTask>(task->what).counted.canary.d.empty();
+    EXPECT_THAT(*agenda.Take(Done(*task)), IsEmpty());
+  }
+  EXPECT_EQ(with[0], 0);
+  EXPECT_EQ(with[1], 1);
+}
+
+TEST_F(RunAgendaTest, ARunWithoutCanariesExecutesAQuickUnitAgain) {
+  StoredUnits stored;
+  stored.asked.resize(2);
+  for (UnitResult& unit : stored.asked) unit.first_case = unit.cases = kUnitCases;
+  stored.asked[1].seconds = kLongestCanarySeconds + 1;
+  RunAgenda agenda = Agenda(std::move(stored));
+  for (int i = 0; i < 2; ++i) agenda.Next({});
+  const Task again = *agenda.Next({}), none = *agenda.Next({});
+  EXPECT_EQ(std::get<CanaryTask>(again.what).earlier.cases, kUnitCases);
+  EXPECT_EQ(std::get<CanaryTask>(none.what).earlier.cases, 0u);
+  Answer(agenda, again, {.canary = {}, .repeated = 160});
+  const RunReport outcome = End(std::move(agenda));
+  EXPECT_EQ(outcome.attempt->repeated, 160u);
+  EXPECT_THAT(outcome.attempt->warnings,
+              ElementsAre(testing::HasSubstr("none was executed again")));
 }
 
 TEST_F(RunAgendaTest, ADroppedRowIsAskedNothingMore) {

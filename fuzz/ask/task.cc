@@ -9,6 +9,7 @@
 #include "absl/time/clock.h"
 #include "device/faulty.h"
 #include "device/plain_text.h"
+#include "fuzz/canary.h"
 #include "fuzz/coverage/counter.h"
 #include "fuzz/inferrer.h"
 #include "fuzz/ulp_buckets.h"
@@ -72,6 +73,22 @@ absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
       absl::StrCat(op.name, ": the planted fault ", Name(faults.front()), " was not found in ",
                    kPlantedCases, " cases of ", task.stream.name(),
                    ", nor any other; so this run could not find a ", "real one either"));
+}
+
+absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer) {
+  const UnitResult& earlier = task.earlier;
+  answer.canary = earlier.canary;
+  if (earlier.cases > 0) {
+    const auto repeated = earlier.canary.d.empty()
+                              ? ExecuteAgain(engine, task.stream, earlier)
+                              : AskAgain(engine.device(), task.stream, earlier.canary);
+    if (!repeated.ok()) return repeated.status();
+    answer.repeated = *repeated;
+  }
+  if (!answer.canary.d.empty()) return absl::OkStatus();
+  auto canary = AskCanary(engine.device(), task.stream, task.first_case);
+  if (canary.ok()) answer.canary = *std::move(canary);
+  return canary.status();
 }
 
 Machine MachineOf(const Device& device) {
@@ -163,6 +180,7 @@ TryAnswer AnswerTo(const TryTask&) { return {}; }
 WordsAnswer AnswerTo(const WordsTask&) { return {}; }
 DigestAnswer AnswerTo(const DigestTask&) { return {}; }
 PlantAnswer AnswerTo(const PlantTask&) { return {}; }
+CanaryAnswer AnswerTo(const CanaryTask&) { return {}; }
 UnitAnswer AnswerTo(const UnitTask&) { return {}; }
 InvestigateAnswer AnswerTo(const InvestigateTask&) { return {}; }
 OperationAnswers AnswerTo(const QuestionsTask&) { return {}; }

@@ -47,6 +47,14 @@ struct PlantTask {
   CaseStream stream;
 };
 
+// What the device answers before the units of its row, and whether that is what it answered to earlier
+// attempts.
+struct CanaryTask {
+  CaseStream stream;
+  uint64_t first_case = 0;  // of a canary that there is not yet
+  UnitResult earlier;       // with a canary, or else finished; no cases: there is none
+};
+
 // The cases of a unit that `counted` does not have yet, up to `end`. Mismatches end the part: then
 // they are looked at before the unit continues, and before it is done.
 struct UnitTask {
@@ -94,8 +102,8 @@ struct StageTask {
 
 struct Task {
   size_t row = 0;  // among those of the agenda
-  std::variant<TryTask, WordsTask, DigestTask, PlantTask, UnitTask, InvestigateTask, QuestionsTask,
-               PairsTask, InferTask, StageTask>
+  std::variant<TryTask, WordsTask, DigestTask, PlantTask, CanaryTask, UnitTask, InvestigateTask,
+               QuestionsTask, PairsTask, InferTask, StageTask>
       what;
   bool alone = false;  // set by the dispatcher: it failed before, and is asked for the last time
 
@@ -118,6 +126,10 @@ struct DigestAnswer {
 struct PlantAnswer {
   std::string found;  // "fraction_bits=24 found in case 3"
 };
+struct CanaryAnswer {
+  Canary canary;
+  uint64_t repeated = 0;  // dot products of earlier attempts that have the same answers
+};
 struct UnitAnswer {
   UnitResult counted;  // `part` until all is counted and nothing is left to be looked at
   std::vector<std::pair<CaseName, Mismatch>> differing;
@@ -131,8 +143,8 @@ struct InvestigateAnswer {
 struct TaskResult {
   Task task;
   absl::Status status;  // the device's
-  std::variant<std::monostate, TryAnswer, WordsAnswer, DigestAnswer, PlantAnswer, UnitAnswer,
-               InvestigateAnswer, OperationAnswers, Inference, SurveyResult>
+  std::variant<std::monostate, TryAnswer, WordsAnswer, DigestAnswer, PlantAnswer, CanaryAnswer,
+               UnitAnswer, InvestigateAnswer, OperationAnswers, Inference, SurveyResult>
       answer;
   bool begun = true;  // else the device did not open, which is no fault of the task
   // Set by the dispatcher:

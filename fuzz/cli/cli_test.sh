@@ -550,7 +550,7 @@ grep -v '^#' eval.txt >nameless.txt; expect 2 replay nameless.txt; warns instruc
 # ---- Devices that fail
 run 3 --device='exec:exit 3' --instr=$fma --cases=100 --workdir=e1; warns 'exit'
 run 5 --device='exec:sed s/.*/hello/' --instr=$fma --cases=100 --workdir=e2; warns hello
-run 5 --device="$simulator | head -n 7" --instr=$fma --cases=100 --workdir=e3; warns '7 lines to 100'
+run 5 --device="$simulator | head -n 70" --instr=$fma --cases=100 --workdir=e3; warns '70 lines to 100'
 run 3 --device='exec:kill -9 $$' --instr=$fma --cases=100 --workdir=e4; warns signal
 run 4 --device='exec:/no/such/program' --instr=$fma --cases=100 --workdir=e5; warns 'check the path'
 run 3 --device=faulty:dead=1 --instr=$mma --cases=100 --workdir=d1; warns 'died in run 1'

@@ -315,12 +315,24 @@ expect 0 report fifty sixty --json; says '"cases": 50,'; says '"cases": 60,'
 expect 3 report --compare fifty sixty; says 'no unit has the same cases in both'
 expect 2 report --compare fifty; warns 'required'; expect 2 report --compare fifty sixty --out=x.html; warns 'redirect it'; expect 2 report --compare fifty ./fifty; warns 'are the same'
 expect 2 report --compare fifty none; warns 'no such file'; expect 2 report --compare fifty empty
+# What a program loads is no part of its identity: a canary notices that it has changed.
+echo 'as_it_was=p' >loaded.sh
+echo '. ./loaded.sh; "$1" eval "$MMADIFF_INSTRUCTION" | sed "$as_it_was"' >loads.sh
+loads=(--instr=$fma --cases=20000 --threads=1 --device="exec:bash loads.sh $m" --workdir=loads)
+sed -i 's/sed "/sed -n "/' loads.sh
+expect 0 run "${loads[@]}"
+expect 0 run "${loads[@]}"; says 'asked for again, the same'
+echo 'as_it_was="s/0$/1/;p"' >loaded.sh
+expect 5 run "${loads[@]}"; warns 'has changed since'
+echo 'as_it_was=p' >loaded.sh
+expect 0 run "${loads[@]}"
+
 # A device that vanishes after so many questions, of one identity.
 vanishes="exec:echo >>asked; [ \$(wc -l <asked) -le \$MOST ] && exec '$m' eval \$MMADIFF_INSTRUCTION; exit 1"
 export MOST=1000000
 expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone
 cp -r gone begun; rm begun/units-*.log asked
-export MOST=3  # units have as many cases as a question
+export MOST=5  # a canary takes two questions, a unit one
 expect 75 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=begun; warns 'the same command line resumes'
 rm asked; export MOST=1
 expect 75 verify gone --sample=3 --threads=1 --device="$vanishes"; rm asked; export MOST=3

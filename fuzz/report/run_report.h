@@ -77,6 +77,7 @@ struct RunReport {
     bool damaged_findings = false;
     uint64_t units = 0, resumed_units = 0;
     uint64_t dot_products = 0;
+    uint64_t repeated = 0;  // dot products of earlier attempts that were asked for again, the same
     double seconds = 0;
     int threads = 1;
     std::vector<Hardware> hardware;  // that answered

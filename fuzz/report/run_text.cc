@@ -106,6 +106,10 @@ std::string Notes(const RunReport& report) {
                     std::max(report.planned_units, attempt.resumed_units),
                     " units from earlier attempts, nothing executed\n");
   }
+  if (attempt.repeated > 0) {
+    absl::StrAppend(&text, "note: ", attempt.repeated,
+                    " dot products of earlier attempts asked for again, the same\n");
+  }
   const auto emulated = std::ranges::count(report.rows, true, &RunReportRow::emulated);
   if (emulated > 0) {
     absl::StrAppend(&text, "note: ", emulated, " of ", report.rows.size(),
@@ -265,6 +269,7 @@ nlohmann::ordered_json JsonOf(const RunReport& report) {
       {"dot_products_per_second", Rate(attempt)},
       {"resumed_units", attempt.resumed_units},
       {"nothing_executed", NothingExecuted(attempt)},
+      {"repeated", attempt.repeated},
       {"dropped", Dropped(report)},
       {"hardware", nlohmann::ordered_json::array()},
       {"distrusted", report.distrusted},
