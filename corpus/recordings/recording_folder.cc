@@ -269,7 +269,9 @@ absl::Status RecordingFolderWriter::Commit(RecordingManifest manifest) {
   std::error_code ignored;
   // mkdtemp() makes folders private; this is an ordinary one, except that only its owner writes.
   fs::permissions(temporary_, fs::perms(0755), ignored);
-  fs::remove(In(temporary_, kLock), ignored);  // and locked until it has its name
+  std::error_code kept;
+  fs::remove(In(temporary_, kLock), kept);  // it is locked until it has its name
+  if (kept) return absl::DataLossError(absl::StrCat(In(temporary_, kLock), ": ", kept.message()));
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     return absl::DataLossError(absl::StrCat(path_, ": rename: ", std::strerror(errno)));
   }

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""asked = compared + left out, for random globs, names, devices and verbs. What was asked is counted from `list` and the
-command line, what was compared from the files that the verb wrote, and never from the ledger.
+"""asked = compared + left out, for random globs, names, devices, questions, files and verbs. What was asked is counted from `list`,
+the command line and the folder, what was compared from the files that the verb wrote, and never from the ledger.
 Usage: asked_test.py MMADIFF COMBINATIONS [SEED]"""
+import collections
 import fnmatch
+import gzip
 import json
 import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -118,9 +121,111 @@ def tried(random_, names, number):
     return wrong
 
 
+def left_of(thing, stdout):
+    return [l for l in json.loads(stdout)['left_out'] if l['thing'] == thing]
+
+
+def tried_questions(random_, names, questions, number):
+    """Questions of rows: those whose answers are in the folder, and those that are left out."""
+    rows = random_.sample(names, random_.randint(1, 3))
+    asked = random_.sample(questions, random_.randint(1, 5))
+    out = f'out{number}'
+    command = ['probe', f'--out={out}', '--device=faulty:none=0', '--threads=1', '--instr=' + ','.join(rows),
+               '--question=' + ','.join(asked), '--json']
+    code, stdout, stderr = mmadiff(*command)
+    told = ' '.join(command)
+    answered = set()
+    for path in pathlib.Path(out).rglob('*.txt'):
+        row = None
+        for line in path.read_text().splitlines():
+            row = line.split()[2] if line.startswith('# instruction: ') else row
+            if line.startswith('# question: '):
+                answered.add((line.split()[2].rstrip(':'), row))
+    if not stdout.strip():
+        return [] if code in (2, 4) and not answered else [f'{told}: {code} without JSON: {stderr}']
+    modelled = len(rows) - sum(l['count'] for l in left_of('instruction', stdout) if l['reason'] in ('no_model', 'no_formats'))
+    left = sum(l['count'] for l in left_of('question', stdout))
+    wrong = []
+    if {q for q, _ in answered} - set(asked) or {r for _, r in answered} - set(rows):
+        wrong.append(f'{told}: answers to what was not asked: {answered}')
+    # An answer without a dot product leaves nothing in the folder: layouts, modes.
+    silent = sum(1 for a in json.loads(stdout)['answers'] if (a['question'], a['instruction']) not in answered)
+    if silent > sum(1 for a in json.loads(stdout)['answers'] if a['question'] in ('layout', 'modes', 'pairs', 'payloads')):
+        wrong.append(f'{told}: answers that the folder lacks')
+    if len(asked) * modelled != len(answered) + silent + left:
+        wrong.append(f'{told}: asked {len(asked)} of {modelled}, answered {len(answered)} + {silent}, left out {left}')
+    return wrong
+
+
+def files_of(random_, folder):
+    """A folder of files of every kind under any name: dot products of each instruction in it, how many files are none of ours, and
+    how many claim to be and are not."""
+    counts, others, claims = collections.Counter(), 0, 0
+    for i in range(random_.randint(2, 7)):
+        kind = random_.choice(['lines', 'lines', 'gzip', 'log', 'case', 'other', 'claim'])
+        name = f'{random_.choice(["", "a/", "b/c/"])}f{i}{random_.choice(["", ".txt", ".dat", ".answers", ".x86.y"])}'
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        row = random_.choice(['x86/vdpbf16ps', 'x86/vpdpbusd', 'x86/vfmadd231ss'])
+        if kind == 'other':
+            path.with_suffix('.md').write_text('# somebody else\n')
+            others += 1
+        elif kind == 'claim':
+            path.with_suffix(random_.choice(['.txt', '.log', '.gz', '.txtpb'])).write_text('somebody else\n')
+            claims += 1
+        elif kind == 'log':
+            log = path.parent / f'f{i}.log'
+            mmadiff('record', str(log), f'--instr={row}', '--cases=2', '--device=faulty:none=0')
+            counts[row] += of_log_count(log)
+            if random_.randrange(2):
+                log.rename(path)
+        elif kind == 'case':
+            case = random_.choice(sorted(CASES))
+            shutil.copy(case, path)
+            counts[re.search('^instruction: "(.*)"', case.read_text(), re.M)[1]] += 1
+        else:
+            lines = mmadiff('gen', row, '--cases=1')[1]
+            answers = subprocess.run([PROGRAM, 'eval', row, '--device=faulty:none=0'], input=lines, capture_output=True, text=True).stdout
+            path.write_bytes(gzip.compress(answers.encode()) if kind == 'gzip' else answers.encode())
+            counts[row] += sum(1 for l in answers.splitlines() if l and not l.startswith('#'))
+    return counts, others, claims
+
+
+CASES = set(pathlib.Path(__file__).resolve().parents[2].glob('corpus/regressions/x86/*.txtpb'))
+
+
+def of_log_count(path):
+    return json.loads(mmadiff('replay', str(path), '--json')[1])['compared']
+
+
+def tried_files(random_, number):
+    """What `replay` of a folder compares is what was put there, whatever the names."""
+    folder = pathlib.Path(f'files{number}')
+    counts, others, claims = files_of(random_, folder)
+    code, stdout, stderr = mmadiff('replay', str(folder), '--json')
+    told = f'replay of {sorted(str(p) for p in folder.rglob("*") if p.is_file())}'
+    if not stdout.strip():
+        return [f'{told}: {code} without JSON: {stderr}']
+    result = json.loads(stdout)
+    files = sum(1 for p in folder.rglob('*') if p.is_file())
+    left = sum(l['count'] for l in left_of('file', stdout))
+    wrong = []
+    if result['compared'] != sum(counts.values()):
+        wrong.append(f'{told}: {result["compared"]} compared of {counts}')
+    if {i for d in result['devices'] for i in d['instructions']} != set(counts):
+        wrong.append(f'{told}: {[d["instructions"] for d in result["devices"]]}, not {set(counts)}')
+    if left != others + claims or any(l['of'] != files for l in left_of('file', stdout)):
+        wrong.append(f'{told}: {others} + {claims} of {files} are none of ours: {left_of("file", stdout)}')
+    if (code == 5) != (claims > 0):
+        wrong.append(f'{told}: {code}, and {claims} claim to be ours')
+    return wrong
+
+
 def main():
     random_ = random.Random(SEED)
     names = listed()
+    questions = [line.split()[0] for line in mmadiff('probe', '--list')[1].splitlines()]
+    small = [n for n in names if re.match(r'x86/|sm_90/f|gfx942/.*_f32_4x4', n)]
     done, wrong = 0, []
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -128,7 +233,12 @@ def main():
         number = 0
         while done < COMBINATIONS:
             number += 1
-            found = tried(random_, names, number)
+            if number % 5 == 3:
+                found = tried_questions(random_, small, [q for q in questions if q != 'pairs'], number)
+            elif number % 5 == 4:
+                found = tried_files(random_, number)
+            else:
+                found = tried(random_, names, number)
             if found is None:
                 continue
             done += 1
