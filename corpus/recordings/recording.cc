@@ -157,7 +157,8 @@ absl::Status ReadAllBelow(const std::string& folder, const std::string& instruct
   const std::vector<StoredFile> files = stats.ledger.Keep(*std::move(below));
   for (const LeftOutLine& line : stats.ledger.lines()) {
     if (line.reason == Reason::kNotUnderstood) {
-      return absl::DataLossError(absl::StrCat(folder, ": ", Text(line)));
+      return absl::DataLossError(
+          absl::StrCat(folder, ": ", Text(line), "; move it away, or name the files that count"));
     }
   }
   for (const StoredFile& file : files) {

@@ -60,6 +60,7 @@ def of_survey(folder):
 # Verb: its flags, and what it compared, from the files that it wrote.
 VERBS = {
     'run': (lambda out: ['--cases=1', '--threads=1', f'--workdir={out}'], of_run),
+    'shard': (lambda out: ['--cases=1', '--threads=1', f'--workdir={out}', f'--shard={int(out[3:]) % 2}/2'], of_run),
     'record': (lambda out: [out + '.log', '--cases=1'], lambda out: of_log(out + '.log')),
     'probe': (lambda out: ['--question=repeat', f'--out={out}', '--threads=1'], instructions_in),
     'survey': (lambda out: [f'--out={out}', '--cases=1', '--max_total_time=60s', '--regressions=none'], of_survey),
@@ -89,11 +90,11 @@ def tried(random_, names, number):
     asked = {n for n in names for g in globs if fnmatch.fnmatchcase(n, g)}
     if len(asked) > MOST_ROWS:
         return None
-    verb = random_.choice(['run'] * 5 + ['record'] * 3 + ['probe'] * 3 + ['survey'])
+    verb = random_.choice(['run'] * 5 + ['shard'] * 2 + ['record'] * 3 + ['probe'] * 3 + ['survey'])
     device = random_.choice(DEVICES[:2] if verb == 'survey' else DEVICES)
     flags, compared_in = VERBS[verb]
     out = f'out{number}'
-    command = [verb, *flags(out), f'--device={device}', '--instr=' + ','.join(globs), '--json']
+    command = ['run' if verb == 'shard' else verb, *flags(out), f'--device={device}', '--instr=' + ','.join(globs), '--json']
     code, stdout, stderr = mmadiff(*command)
     told = ' '.join(command)
     if not stdout.strip():  # nothing is left to ask

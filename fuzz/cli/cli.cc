@@ -184,6 +184,13 @@ void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& conso
   console.Print(JsonText(json, indent) + "\n");
 }
 
+bool IsOfOthers(const LeftOutLine& line) {
+  static const size_t all =
+      Operations().size() + UnmodelledOperations().size() + MatchUnknown("*").size();
+  return line.thing == Thing::kOperation && !line.exact && line.asked == all &&
+         (line.reason == Reason::kNoFormats || line.reason == Reason::kDeviceLacks);
+}
+
 namespace {
 
 absl::StatusOr<Filtered<const Operation*>> Matching(const std::vector<std::string>& globs) {

@@ -133,6 +133,9 @@ Filtered<const Operation*> WithModel(const std::vector<const Operation*>& ops);
 void CompareByModel(const std::vector<const Operation*>& ops,
                     const std::vector<const Operation*>& done, Ledger& ledger);
 
+// Whether who asked for all instructions learns from it only that devices and architectures of others have more.
+bool IsOfOthers(const LeftOutLine& line);
+
 // Prints the object with the member "left_out"; `indent` as JsonText().
 void PrintJson(nlohmann::ordered_json json, const Ledger& ledger, Console& console, int indent = 1);
 

@@ -303,7 +303,7 @@ int Main(int argc, char** argv) {
   ending.Close();
   Console console = globals.MakeConsole();
   for (const LeftOutLine& line : ending.ledger().lines()) {
-    if (!IsSaidElsewhere(line)) console.Warn(Text(line));
+    if (!IsSaidElsewhere(line) && !IsOfOthers(line)) console.Warn(Text(line));
   }
   for (const Ending::Said& said : ending.all()) {
     if (!said.why.empty()) console.Warn(said.why);
