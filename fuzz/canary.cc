@@ -28,9 +28,8 @@ absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const CaseStream& stre
 }
 
 constexpr char kChanged[] =
-    "; the device, or what it loads, has changed since, and what is stored is not its: take "
-    "another folder, or the "
-    "device as it was";
+    "; the device, or what it loads, has changed since: take another --workdir for it, or remove "
+    "this run's folder";
 
 }  // namespace
 
@@ -38,14 +37,17 @@ absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint6
                                  int most) {
   Canary canary = {first_case, {}};
   const auto begun = std::chrono::steady_clock::now();
-  for (int end = std::min(most, kFewestCanaries);; end = most) {
+  std::chrono::duration<double> before(0);
+  for (int end = std::min(most, kFewestCanaries);; end = std::min(most, 2 * end)) {
     const int begin = static_cast<int>(canary.d.size());
     const auto d = Ask(device, stream, DotProducts(stream, first_case, begin, end));
     if (absl::IsNotFound(d.status())) return Canary();
     if (!d.ok()) return d.status();
     canary.d.insert(canary.d.end(), d->begin(), d->end());
+    // The next ones are as many as all so far, and take as long as the last at least.
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if (end == most || passed.count() * most / end > kSeconds) return canary;
+    if (end == most || (passed + (passed - before)).count() > kSeconds) return canary;
+    before = passed;
   }
 }
 

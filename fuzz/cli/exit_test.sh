@@ -332,7 +332,7 @@ vanishes="exec:echo >>asked; [ \$(wc -l <asked) -le \$MOST ] && exec '$m' eval \
 export MOST=1000000
 expect 0 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=gone
 cp -r gone begun; rm begun/units-*.log asked
-export MOST=5  # a canary takes two questions, a unit one
+export MOST=7  # a canary takes four questions, a unit one
 expect 75 run --instr=$fma --cases=20000 --threads=1 --device="$vanishes" --workdir=begun; warns 'the same command line resumes'
 rm asked; export MOST=1
 expect 75 verify gone --sample=3 --threads=1 --device="$vanishes"; rm asked; export MOST=3

@@ -132,10 +132,10 @@ for error in 214 220 226 700 710 714 715 716 717 718 719 721 999; do
 done
 for error in 214 226 700 719 721 702; do
   expect 75 "CUDA error $error" FAKE_CUDA_FAILS=cuCtxSynchronize FAKE_CUDA_RESULT=$error \
-    FAKE_CUDA_AFTER=50 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=after$error
+    FAKE_CUDA_AFTER=75 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=after$error
 done
 expect 75 'allocating .*CUDA error 2' FAKE_CUDA_FAILS=cuMemAlloc_v2 FAKE_CUDA_RESULT=2 \
-  FAKE_CUDA_AFTER=190 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=memory
+  FAKE_CUDA_AFTER=240 -- run --device=cuda:0 --instr=$five --cases=200 --workdir=memory
 
 echo "$runs runs, $failures failures"
 [ $failures = 0 ]

@@ -84,15 +84,15 @@ KINDS = [
     # `probe` and `survey` ask for the layout first, and drop the row. `infer` asks again in another
     # order.
     Kind('answer before', 'where the answer before is odd', liar.after_odd_answer, 0, 500,
-         (1, 3, KEPT, 5, 3)),
+         (1, 3, 5, 5, 3)),
     Kind('recognised question', 'where the process was asked the same, 16 lines before or more',
-         liar.asked_before, 0, 500, (5, 3, KEPT, 5, 3)),
+         liar.asked_before, 0, 500, (5, 3, 5, 5, 3)),
     Kind('swapped', 'two answers of each 16 are exchanged', liar.swapped, 0, 500,
          (1, 3, KEPT, 5, 3)),
     Kind('swapped lines', 'two lines are exchanged, operands and all', liar.swapped_lines, 0, 500,
          GARBLED),
     Kind('previous question', 'the answer to the previous question', liar.previous_question, 0, 500,
-         (1, 3, KEPT, 5, 3)),
+         (1, 3, 5, 5, 3)),
     Kind('one line more', 'a line too many', liar.one_line_more, 0, 500, GARBLED),
     Kind('one line less', 'a line is missing', liar.one_line_less, 0, 500, GARBLED),
     Kind('text', 'a sentence in the place of a word', liar.text, 0, 500, GARBLED),
@@ -116,10 +116,7 @@ KINDS = [
 ]
 # What the program does otherwise: the code that it has. What is mended must leave this list.
 KNOWN = {
-    # `repeat` holds no dot product that is asked alone against the same one within an execution.
-    ('after 3 s', 'probe'): 0,
-    # The sample that is asked again is the beginning of each strategy; no digest is asked again.
-    ('from line 4,090', 'record'): 0,
+    # No digest is asked again.
     ('from line 8,000', 'record'): 0,
     # A device that is lost before its first answer is 75 to the other verbs.
     ('late', 'run'): 3,

@@ -75,7 +75,7 @@ LINES = [
     (1, ['run', *FAULTY, '--cases=200', '--threads=1', '--workdir=bad'], ''),
     (5, ['run', '--device=faulty:flaky_bit=5000', f'--instr={MMA}', '--cases=500', '--threads=1',
          '--workdir=flaky'], ''),
-    (75, ['run', '--device=faulty:dead=5', f'--instr={MMA}', '--cases=50000', '--threads=1',
+    (75, ['run', '--device=faulty:dead=7', f'--instr={MMA}', '--cases=50000', '--threads=1',
           '--workdir=dead'], ''),
     (0, ['merge', 'merged', 'clean'], ''),
     (0, ['clean', 'clean'], ''),

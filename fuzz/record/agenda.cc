@@ -21,6 +21,23 @@ absl::Duration Clock() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
+// One batch of these cases. Consecutive ones keep their name, by which a recording knows them.
+void GenerateEach(const CaseStream& stream, const std::vector<uint64_t>& cases, Batch& batch) {
+  Generate(stream, cases.front(), static_cast<int64_t>(cases.size()), batch);
+  if (cases.back() - cases.front() + 1 == cases.size()) return;
+  batch.a.clear();
+  batch.b.clear();
+  batch.c.clear();
+  batch.stream.clear();
+  Batch one;
+  for (const uint64_t index : cases) {
+    Generate(stream, index, 1, one);
+    batch.a.insert(batch.a.end(), one.a.begin(), one.a.end());
+    batch.b.insert(batch.b.end(), one.b.begin(), one.b.end());
+    batch.c.insert(batch.c.end(), one.c.begin(), one.c.end());
+  }
+}
+
 }  // namespace
 
 RecordAgenda::RecordAgenda(const RecordOptions& options, Append append,
@@ -139,10 +156,8 @@ absl::Status RecordAgenda::TakeWords(Row& row, const WordsTask& task, const Word
   const Operation& op = *task.op;
   if (phase_ == Phase::kAgain) return TakeAgain(row, answer);
   if (phase_ == Phase::kRaw) {
-    if (task.inputs.first == 0) {
-      const size_t most = SampleCases(op) * op.shape().d_words();
-      row.sample.emplace_back(answer.d.begin(), answer.d.begin() + std::min(most, answer.d.size()));
-    }
+    if (task.inputs.first == 0) row.sample.emplace_back();
+    AddToSample(row, task.inputs, answer.d);
     outcome_.raw_dot_products += answer.d.size();
     return append_(op, task.inputs, answer.d, answer.identity);
   }
@@ -205,15 +220,29 @@ int64_t RecordAgenda::SampleCases(const Operation& op) const {
   return std::max<int64_t>(1, kSampleWords / op.shape().d_words());
 }
 
+// They are spread over all cases, and when they are asked again they lie elsewhere in a process.
+void RecordAgenda::AddToSample(Row& row, const Batch& inputs, const std::vector<uint64_t>& d) {
+  const auto most = static_cast<uint64_t>(SampleCases(*row.stream.op));
+  const uint64_t step = std::max<uint64_t>(1, row.recorded.raw_cases / most);
+  const int64_t words = inputs.shape.d_words();
+  Sample& sample = row.sample.back();
+  for (int64_t i = 0; i < inputs.count && sample.cases.size() < most; ++i) {
+    const uint64_t index = inputs.first + static_cast<uint64_t>(i);
+    if (index % step != step - 1) continue;
+    sample.cases.push_back(index);
+    sample.d.insert(sample.d.end(), d.begin() + i * words, d.begin() + (i + 1) * words);
+  }
+}
+
 std::optional<Task> RecordAgenda::NextAgain() {
   for (; next_ < rows_.size(); ++next_, strategy_ = 0) {
     const Row& row = rows_[next_];
     if (row.dropped || strategy_ >= row.sample.size()) continue;
+    if (row.sample[strategy_].cases.empty()) continue;
     CaseStream stream = row.stream;
     if (folder_ != nullptr) stream.strategy = &Strategies()[strategy_];
     WordsTask task = {stream.op, {}};
-    const auto words = static_cast<int64_t>(row.sample[strategy_].size());
-    Generate(stream, 0, words / stream.op->shape().d_words(), task.inputs);
+    GenerateEach(stream, row.sample[strategy_].cases, task.inputs);
     return Task{next_, std::move(task)};
   }
   return std::nullopt;
@@ -221,7 +250,7 @@ std::optional<Task> RecordAgenda::NextAgain() {
 
 // Wrong answers would stay beside the right ones.
 absl::Status RecordAgenda::TakeAgain(Row& row, const WordsAnswer& answer) {
-  const std::vector<uint64_t>& first = row.sample[strategy_++];
+  const std::vector<uint64_t>& first = row.sample[strategy_++].d;
   row.recorded.repeated += answer.d.size();
   outcome_.repeated += answer.d.size();
   size_t other = 0;

@@ -44,6 +44,11 @@ class RecordAgenda : public Agenda {
  private:
   enum class Phase { kTry, kKnown, kRaw, kAgain, kDigests };
 
+  // Raw answers that are asked for again.
+  struct Sample {
+    std::vector<uint64_t> cases, d;  // indices in the stream; all words of each
+  };
+
   // Of one operation. `used` is the time of its finished units, less the start of each that runs;
   // `ended` is the number of the first unit that has no digest.
   struct Row {
@@ -51,7 +56,7 @@ class RecordAgenda : public Agenda {
     RecordingManifest::Instruction recorded;
     TryAnswer tried;
     bool answers = false, dropped = false;
-    std::vector<std::vector<uint64_t>> sample;  // by strategy: the words of its first cases
+    std::vector<Sample> sample;  // by strategy
     std::vector<Digest> digests;
     uint64_t begun = 0, running = 0, ended = UINT64_MAX;
     absl::Duration used = absl::ZeroDuration();
@@ -68,6 +73,7 @@ class RecordAgenda : public Agenda {
   std::optional<Task> NextRaw();
   std::optional<Task> NextAgain();
   int64_t SampleCases(const Operation& op) const;
+  void AddToSample(Row& row, const Batch& inputs, const std::vector<uint64_t>& d);
   absl::Status TakeAgain(Row& row, const WordsAnswer& answer);
   std::optional<Task> NextDigest();
   absl::Status TakeWords(Row& row, const WordsTask& task, const WordsAnswer& answer);

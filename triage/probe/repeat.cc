@@ -1,6 +1,7 @@
 #include "triage/probe/repeat.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -36,27 +37,26 @@ std::vector<DotProductCase> Cases(const Operation& op) {
   return cases;
 }
 
-// Asks a batch of which `each` consecutive elements compute each of the dot products. False when
-// one has two answers.
+// Asks a batch of which `each` consecutive elements compute each of the dot products, whose first answers, alone or in an execution,
+// are `first`. False when one has two answers.
 absl::StatusOr<bool> Ask(Device& device, const Operation& op, const Batch& batch,
-                         std::span<const DotProductCase> dots, size_t each, ProbeAnswer& answer) {
-  std::vector<uint64_t> first;
+                         std::span<const DotProductCase> dots, size_t each,
+                         std::span<std::optional<uint64_t>> first, ProbeAnswer& answer) {
   for (int run = 0; run < kRuns; ++run) {
     const absl::StatusOr<std::vector<uint64_t>> d = device.Run(op, batch);
     if (!d.ok()) return d.status();
-    if (run == 0) {
-      for (size_t i = 0; i < dots.size(); ++i) {
-        first.push_back((*d)[i * each]);
-        answer.observed.push_back({dots[i], first.back()});
-      }
+    for (size_t i = 0; i < dots.size(); ++i) {
+      if (first[i].has_value()) continue;
+      first[i] = (*d)[i * each];
+      answer.observed.push_back({dots[i], *first[i]});
     }
     answer.cases += d->size();
     for (size_t i = 0; i < d->size(); ++i) {
-      if ((*d)[i] == first[i / each]) continue;
+      if ((*d)[i] == *first[i / each]) continue;
       const Format& f = *op.instruction->d;
       const Position p = PositionOf(batch.shape, static_cast<int64_t>(i) % batch.shape.d_words());
       answer.answer =
-          absl::StrCat("two answers: ", HexWord(f, first[i / each]), " and ", HexWord(f, (*d)[i]),
+          absl::StrCat("two answers: ", HexWord(f, *first[i / each]), " and ", HexWord(f, (*d)[i]),
                        " in block ", p.block, ", row ", p.i, ", column ", p.j, ", run ", run);
       answer.agreement = Agreement::kContradicts;
       answer.decides = "not a function of the operands: what else it says is in doubt";
@@ -74,6 +74,7 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
   ProbeAnswer answer = {.question = &question, .decides = "agrees"};
   const std::vector<DotProductCase> cases = Cases(op);
   const auto alone = static_cast<int64_t>(cases.size()) * kExecutions * kRuns;
+  std::vector<std::optional<uint64_t>> first(cases.size());
   bool one = true;      // answer
   int64_t longest = 0;  // batch, dot products
   const auto asked = AskShapes(
@@ -82,15 +83,16 @@ absl::StatusOr<ProbeAnswer> AskRepeat(Device& device, const Operation& op,
           std::vector<DotProductCase> lines;
           for (const DotProductCase& dot : cases) lines.insert(lines.end(), kExecutions, dot);
           longest = static_cast<int64_t>(lines.size());
-          const auto same =
-              Ask(device, op, MakeDotProductBatch(op.shape(), lines), cases, kExecutions, answer);
+          const auto same = Ask(device, op, MakeDotProductBatch(op.shape(), lines), cases,
+                                kExecutions, first, answer);
           one = same.ok() && *same;
           return same.status();
         }
         for (size_t i = 0; i < cases.size() && one; ++i) {
           const Batch batch = Everywhere(op, cases[i], kExecutions);
           longest = std::max(longest, batch.dot_products());
-          const auto same = Ask(device, op, batch, {&cases[i], 1}, batch.dot_products(), answer);
+          const auto same =
+              Ask(device, op, batch, {&cases[i], 1}, batch.dot_products(), {&first[i], 1}, answer);
           if (!same.ok()) return same.status();
           one = *same;
         }
