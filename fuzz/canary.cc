@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
+#include "sim/simulate.h"
+#include "triage/verdict.h"
 
 namespace mmadiff {
 namespace {
@@ -51,12 +53,24 @@ absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint6
   }
 }
 
+std::optional<CanaryDifference> FirstDifference(const CaseStream& stream, const Canary& canary) {
+  const Operation& op = *stream.op;
+  for (int i = 0; i < static_cast<int>(canary.d.size()); ++i) {
+    const DotProductCase dot = DotProducts(stream, canary.first_case, i, i + 1).front();
+    if (SameResult(op, Simulate(op.model, dot), canary.d[i])) continue;
+    return CanaryDifference{canary.first_case + static_cast<uint64_t>(i),
+                            FormatLine(*op.instruction, dot, canary.d[i])};
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<uint64_t> AskAgain(Device& device, const CaseStream& stream, const Canary& earlier) {
   const auto now =
       AskCanary(device, stream, earlier.first_case, static_cast<int>(earlier.d.size()));
   if (!now.ok()) return now.status();
   if (now->d.empty()) return absl::NotFoundError("no answer any more to what it was asked earlier");
-  const auto [x, y] = std::mismatch(now->d.begin(), now->d.end(), earlier.d.begin());
+  const auto same = [&](uint64_t a, uint64_t b) { return SameResult(*stream.op, b, a); };
+  const auto [x, y] = std::mismatch(now->d.begin(), now->d.end(), earlier.d.begin(), same);
   if (x == now->d.end()) return now->d.size();
   const int i = static_cast<int>(x - now->d.begin());
   const auto dots = DotProducts(stream, earlier.first_case, i, i + 1);

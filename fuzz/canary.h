@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -25,6 +27,13 @@ inline constexpr double kLongestCanarySeconds = 10;
 // cases of its own only, as a recording has. Other errors are the device's.
 absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case,
                                  int most = kMostCanaries);
+
+// The first of these dot products that the model answers otherwise, as a line for people and its case; nothing if it gives all.
+struct CanaryDifference {
+  uint64_t index = 0;  // of the case
+  std::string line;    // of the line protocol, with the device's answer
+};
+std::optional<CanaryDifference> FirstDifference(const CaseStream& stream, const Canary& canary);
 
 // Asks for the same as `earlier` did, or for fewer if the device is slower now, and says for how many. kAborted with the
 // first dot product that has another answer now: changed if it has that twice, else not repeating.

@@ -148,6 +148,25 @@ TEST_F(RunTest, LostAnswersAreRemembered) {
   EXPECT_THAT(FormatReport(again), HasSubstr("distrusted: " + std::string(kMma)));
 }
 
+// The canary of a run is asked alone, its unit in executions.
+TEST_F(RunTest, ADeviceThatIsWrongOnlyInShortBatchesDoesNotPass) {
+  class Short : public Scripted {
+   public:
+    Short() : Scripted([](int64_t) { return absl::OkStatus(); }) {}
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Scripted::Execute(op, batch, d);
+      for (uint64_t& word : d) word ^= batch.dot_products() <= kMostCanaries ? 1 : 0;
+      return s;
+    }
+  };
+  const RunReport outcome =
+      Run(Options("w", {kInteger}), []() -> DeviceOr { return std::make_unique<Short>(); });
+  EXPECT_EQ(outcome.total.mismatches, 0u);
+  ASSERT_THAT(outcome.damage, SizeIs(1));
+  EXPECT_THAT(outcome.damage[0], HasSubstr("two answers to one input"));
+}
+
 TEST_F(RunTest, AnotherWrongWordEachTimeIsFlaky) {
   class Random : public Scripted {
    public:

@@ -151,6 +151,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
     attempt_.repeated += canary->repeated;
     const bool stored = !std::get<CanaryTask>(result.task.what).earlier.canary.d.empty();
     if (!stored) row.canary = std::move(canary->canary);
+    row.difference = std::move(canary->difference);
     return std::vector<Task>();
   }
   if (auto* unit = std::get_if<UnitAnswer>(&result.answer)) {
@@ -177,6 +178,12 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
   } else if (row.done.Add(counted.unit)) {
     ++attempt_.units;
     row.canary = {};
+    const auto& wrong = row.difference;
+    if (wrong && counted.mismatches == 0 && wrong->index / row.unit_cases == counted.unit) {
+      damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: alone ",
+                                     wrong->line, ", in an execution of unit ", counted.unit,
+                                     " what the model says"));
+    }
     if (const auto part = row.parts.find(counted.unit); part != row.parts.end()) {
       const std::string why = Contradiction(manifest_, part->second, counted.mismatches);
       if (!why.empty()) damage_.push_back(why);

@@ -48,8 +48,9 @@ class RunAgenda : public Agenda {
     absl::Status dropped;
     bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
-    UnitResult asked;  // StoredUnits::asked
-    Canary canary;     // to be stored with a unit; empty once it is
+    UnitResult asked;                            // StoredUnits::asked
+    Canary canary;                               // to be stored with a unit; empty once it is
+    std::optional<CanaryDifference> difference;  // of its answers from the model
     UnitSet done;
     UnitParts parts;
     std::deque<Paused> paused;

@@ -87,8 +87,10 @@ absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer)
   }
   if (!answer.canary.d.empty()) return absl::OkStatus();
   auto canary = AskCanary(engine.device(), task.stream, task.first_case);
-  if (canary.ok()) answer.canary = *std::move(canary);
-  return canary.status();
+  if (!canary.ok()) return canary.status();
+  answer.canary = *std::move(canary);
+  answer.difference = FirstDifference(task.stream, answer.canary);
+  return absl::OkStatus();
 }
 
 Machine MachineOf(const Device& device) {

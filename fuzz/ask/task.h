@@ -15,6 +15,7 @@
 #include "corpus/run_record.h"
 #include "corpus/survey_record.h"
 #include "fuzz/ask/drop.h"
+#include "fuzz/canary.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/engine.h"
 #include "triage/diagnosis/investigate.h"
@@ -129,6 +130,7 @@ struct PlantAnswer {
 struct CanaryAnswer {
   Canary canary;
   uint64_t repeated = 0;  // dot products of earlier attempts that have the same answers
+  std::optional<CanaryDifference> difference = {};  // of a new canary, from the model
 };
 struct UnitAnswer {
   UnitResult counted;  // `part` until all is counted and nothing is left to be looked at

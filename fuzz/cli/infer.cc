@@ -181,7 +181,9 @@ class Inferring : public Agenda {
   // An error takes back nothing of what was answered before; what it means itself the drop says.
   void SayVerdict(const Operation& op, const Inference& inference) {
     if (!inference.status.ok()) {
-      if (inference.flaky == 0 && ContradictsTable(op, inference)) {
+      if (inference.flaky > 0) {
+        ending_.Say(Verdict::kUnrepeated);
+      } else if (ContradictsTable(op, inference)) {
         ending_.Say(Verdict::kDiffers);
       }
     } else if (inference.answers.empty()) {

@@ -65,7 +65,7 @@ KINDS = [
          (5, 5, 5, 5, 3)),
     # Where the answer decides: of `record` within the sample that is asked again.
     Kind('once', 'one answer of its life', liar.once,
-         {'': 5000, 'probe': 700, 'record': 1000}, 500, (5, 5, 5, 5, 3)),
+         {'': 5000, 'probe': 700, 'record': 1016}, 500, (5, 5, 5, 5, 3)),
     # Then each answer is repeated. `record` and `infer` ask again what was answered before, and
     # `probe` was within one question.
     Kind('after 50,000', 'every answer after 50,000', liar.after_answers,

@@ -285,11 +285,13 @@ void RunReportBuilder::AddCoverage(RunReportRow& row) {
 
 RunReportRow::State RunReportBuilder::StateOf(const RunReportRow& row) const {
   if (row.op == nullptr) return RunReportRow::kIncomplete;
-  bool flaky = false, differs = false;
+  bool flaky = false, differs = false, unconfirmed = false;
   for (const Finding& f : report_.findings) {
-    const bool open = f.unfixed || f.cases > 0;
-    if (f.op == row.instruction && open) (f.flaky() ? flaky : differs) = true;
+    if (f.op != row.instruction || (!f.unfixed && f.cases == 0)) continue;
+    const bool once = f.bucket.repetition == Repetition::kUnconfirmed;
+    (f.flaky() ? flaky : once ? unconfirmed : differs) = true;
   }
+  if (!flaky) differs |= unconfirmed;  // beside what does not repeat it is no difference
   // An earlier attempt's, which all units contradict.
   const bool gone = row.finished && row.total.mismatches == 0 && (flaky || differs);
   if (!flaky) differs |= row.total.mismatches > 0;
