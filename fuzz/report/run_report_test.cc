@@ -140,5 +140,16 @@ TEST_F(RunReportTest, OneFlakyFindingHidesNoOther) {
   EXPECT_EQ(std::move(builder_).Finish().rows[1].state, RunReportRow::kDiffers);
 }
 
+// A difference that could not be asked again is one, but not beside what does not repeat.
+TEST_F(RunReportTest, AnUnconfirmedFindingDecidesOnlyByItself) {
+  builder_.Add(Unit(1, 1));
+  Finding once = Found("unconfirmed:b", false);
+  once.bucket.repetition = Repetition::kUnconfirmed;
+  builder_.Add(once);
+  EXPECT_EQ(RunReportBuilder(builder_).Finish().rows[1].state, RunReportRow::kDiffers);
+  builder_.Add(Found("flaky:b", true));
+  EXPECT_EQ(std::move(builder_).Finish().rows[1].state, RunReportRow::kUnrepeated);
+}
+
 }  // namespace
 }  // namespace mmadiff

@@ -253,6 +253,25 @@ TEST(Probe, WhatNoCandidateExplains) {
   EXPECT_EQ(Simulate(op.model, width.refuting->dot), 0x3f800000u);
 }
 
+// Each of the two repeats.
+TEST(Probe, ADotProductHasTheAnswerAloneThatItHasInAnExecution) {
+  class Alone : public Changing {
+   public:
+    Alone() : Changing([](uint64_t word, size_t) { return word; }) {}
+    bool IsSlow() const override { return true; }  // asked for both
+    absl::Status Execute(const Operation& op, const Batch& batch,
+                         std::vector<uint64_t>& d) override {
+      const absl::Status s = Changing::Execute(op, batch, d);
+      for (uint64_t& word : d) word ^= batch.shape == op.shape() ? 1 : 0;
+      return s;
+    }
+  };
+  Alone device;
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  const OperationAnswers answers = Probe(device, op, {FindQuestion("repeat")});
+  EXPECT_EQ(AnswerOf(answers, "repeat").agreement, Agreement::kContradicts);
+}
+
 TEST(Probe, PlacesThatDiffer) {
   Changing device([](uint64_t word, size_t index) { return index % 128 == 77 ? word ^ 1 : word; });
   const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
