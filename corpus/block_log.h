@@ -25,6 +25,7 @@ inline constexpr size_t kMaxBlockBytes = 64 << 10;
 // that an earlier program would misunderstand is in a block of the version that brought it.
 inline constexpr uint32_t kPlainBlocks = 2;
 inline constexpr uint32_t kBlocksWithParts = 3;  // UnitRecord.part
+inline constexpr uint32_t kBlocksWithDrops = 4;  // UnitRecord.drop
 
 // Of all blocks of one run: the hash of its facts, or random.
 using RunId = unsigned __int128;

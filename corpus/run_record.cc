@@ -9,11 +9,14 @@
 #include "corpus/meaning_proto.h"
 #include "corpus/old_text.h"
 #include "corpus/text_proto.h"
+#include "device/plain_text.h"
 #include "proto/run.pb.h"
 #include "xxhash.h"
 
 namespace mmadiff {
 namespace {
+
+constexpr size_t kMostDropBytes = 2000;  // of a message
 
 constexpr char kHeader[] =
     "# The facts of a run. Never edit: a run with other facts needs another folder.\n"
@@ -192,6 +195,10 @@ std::string ManifestDifference(const RunManifest& stored, const RunManifest& wan
   return all.Text();
 }
 
+uint32_t BlockVersionOf(const UnitResult& unit) {
+  return unit.drop ? kBlocksWithDrops : unit.part ? kBlocksWithParts : kPlainBlocks;
+}
+
 std::string SerializeUnit(const UnitResult& unit) {
   proto::UnitRecord message;
   message.set_instruction(unit.instruction);
@@ -216,6 +223,11 @@ std::string SerializeUnit(const UnitResult& unit) {
   if (!unit.canary.d.empty()) {
     message.set_canary_case(unit.canary.first_case);
     message.mutable_canary()->Assign(unit.canary.d.begin(), unit.canary.d.end());
+  }
+  if (unit.drop) {
+    message.mutable_drop()->set_code(static_cast<int>(unit.drop->code()));
+    message.mutable_drop()->set_message(
+        PlainLine(std::string(unit.drop->message()).substr(0, kMostDropBytes)));
   }
   return message.SerializeAsString();
 }
@@ -244,6 +256,13 @@ absl::StatusOr<UnitResult> ParseUnit(absl::string_view bytes) {
       .machine = message.has_who() ? Get(message.who()) : MachineOfOld(message.machine()),
       .part = message.part(),
       .canary = {message.canary_case(), {message.canary().begin(), message.canary().end()}}};
+  if (message.has_drop()) {
+    unit.drop.emplace(static_cast<absl::StatusCode>(message.drop().code()),
+                      message.drop().message());
+    const bool empty = unit.cases == 0 && unit.dot_products == 0 && unit.mismatches == 0;
+    if (unit.part && empty && unit.device_digest == 0 && unit.model_digest == 0) return unit;
+    return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": a drop that has results"));
+  }
   for (const proto::ClassCount& c : message.count()) {
     if (!unit.counts.emplace(c.name(), c.count()).second) {
       return absl::DataLossError(absl::StrCat("unit ", unit.unit, ": two counts of ", c.name()));

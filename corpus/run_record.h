@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "corpus/block_log.h"
@@ -80,6 +82,9 @@ struct Canary {
   friend bool operator==(const Canary&, const Canary&) = default;
 };
 
+// Why an attempt asked nothing more of an instruction: the device's error. OK: a later attempt asked it again and went on.
+using RowDrop = absl::Status;
+
 // The result of one unit: consecutive cases of one operation.
 struct UnitResult {
   uint32_t instruction = 0;  // index into RunManifest::instructions
@@ -100,6 +105,8 @@ struct UnitResult {
   // last, incomplete case.
   bool part = false;
   Canary canary = {};  // of the attempt that did the unit
+  // No result: `part` is set, there are no cases, and `unit` is any that the attempt had to do.
+  std::optional<RowDrop> drop = {};
 
   // Lists a mismatching case if there is room.
   void List(uint64_t index) {
@@ -123,6 +130,8 @@ absl::StatusOr<RunManifest> ParseManifest(absl::string_view text, absl::string_v
 // wanted 2; ...". In how many steps cases were raised makes no difference.
 std::string ManifestDifference(const RunManifest& stored, const RunManifest& wanted);
 
+// Of the block that has its record.
+uint32_t BlockVersionOf(const UnitResult& unit);
 // The same bytes for equal results. At most kMaxBlockBytes - 1 KiB with at most kMostListedCases
 // mismatching cases and 500 counts with names of at most 80 characters.
 std::string SerializeUnit(const UnitResult& unit);

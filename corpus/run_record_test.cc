@@ -191,6 +191,29 @@ TEST(Unit, RoundTripsAsBytes) {
   EXPECT_EQ(SerializeUnit(*parsed), SerializeUnit(SomeUnit()));
 }
 
+TEST(Unit, ADropHasNoResults) {
+  UnitResult drop;
+  drop.part = true;
+  drop.drop = absl::AbortedError("it has changed");
+  const auto parsed = ParseUnit(SerializeUnit(drop));
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  EXPECT_TRUE(*parsed == drop);
+  EXPECT_EQ(BlockVersionOf(drop), kBlocksWithDrops);
+  drop.drop = absl::OkStatus();
+  EXPECT_TRUE(*ParseUnit(SerializeUnit(drop)) == drop);
+  for (uint64_t UnitResult::*count :
+       {&UnitResult::cases, &UnitResult::dot_products, &UnitResult::mismatches}) {
+    UnitResult with = drop;
+    with.*count = 1;
+    EXPECT_TRUE(absl::IsDataLoss(ParseUnit(SerializeUnit(with)).status()));
+  }
+  drop.part = false;
+  EXPECT_TRUE(absl::IsDataLoss(ParseUnit(SerializeUnit(drop)).status()));
+  drop.part = true;
+  drop.drop = absl::InternalError(std::string(1 << 20, '\n'));
+  EXPECT_LE(SerializeUnit(drop).size(), size_t{63 << 10});
+}
+
 TEST(Unit, LargestFitsARecord) {
   UnitResult unit = SomeUnit();
   unit.mismatching_cases.assign(kMostListedCases, ~0ull);

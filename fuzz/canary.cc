@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "device/line_protocol.h"
@@ -11,22 +13,37 @@
 namespace mmadiff {
 namespace {
 
-constexpr double kSeconds = 1;
-
-std::vector<DotProductCase> DotProducts(const CaseStream& stream, uint64_t first_case, int begin,
-                                        int end) {
+// Of cases first_case + i, i from begin to below end.
+std::vector<DotProductCase> DotProducts(const CaseStream& stream, uint64_t first_case, size_t begin,
+                                        size_t end) {
   std::vector<DotProductCase> dots;
   Batch batch;
-  for (int i = begin; i < end; ++i) {
-    Generate(stream, first_case + static_cast<uint64_t>(i), 1, batch);
-    dots.push_back(Extract(batch, 37 * i % batch.dot_products()));
+  for (size_t i = begin; i < end; ++i) {
+    Generate(stream, first_case + i, 1, batch);
+    dots.push_back(Extract(batch, static_cast<int>(37 * i % batch.dot_products())));
   }
   return dots;
 }
 
-absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const CaseStream& stream,
+absl::StatusOr<std::vector<uint64_t>> Ask(Device& device, const Operation& op,
                                           const std::vector<DotProductCase>& dots) {
-  return device.Run(*stream.op, MakeDotProductBatch(stream.op->shape(), dots));
+  return device.Run(op, MakeDotProductBatch(op.shape(), dots));
+}
+
+// Calls ask(begin, end) for the first `least`, then for as many again as long as that ends within a second: they take as
+// long as the last ones at least.
+absl::Status AskForASecond(size_t least, size_t most,
+                           const std::function<absl::Status(size_t begin, size_t end)>& ask) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::chrono::duration<double> before(0);
+  for (size_t begin = 0, end = std::min(most, least); begin < most;) {
+    if (absl::Status s = ask(begin, end); !s.ok()) return s;
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+    if ((passed + (passed - before)).count() > 1) break;
+    before = passed;
+    begin = std::exchange(end, std::min(most, 2 * end));
+  }
+  return absl::OkStatus();
 }
 
 constexpr char kChanged[] =
@@ -35,54 +52,67 @@ constexpr char kChanged[] =
 
 }  // namespace
 
-absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case,
-                                 int most) {
+absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case) {
   Canary canary = {first_case, {}};
-  const auto begun = std::chrono::steady_clock::now();
-  std::chrono::duration<double> before(0);
-  for (int end = std::min(most, kFewestCanaries);; end = std::min(most, 2 * end)) {
-    const int begin = static_cast<int>(canary.d.size());
-    const auto d = Ask(device, stream, DotProducts(stream, first_case, begin, end));
-    if (absl::IsNotFound(d.status())) return Canary();
-    if (!d.ok()) return d.status();
-    canary.d.insert(canary.d.end(), d->begin(), d->end());
-    // The next ones are as many as all so far, and take as long as the last at least.
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
-    if (end == most || (passed + (passed - before)).count() > kSeconds) return canary;
-    before = passed;
-  }
+  const auto ask = [&](size_t begin, size_t end) {
+    const auto d = Ask(device, *stream.op, DotProducts(stream, first_case, begin, end));
+    if (d.ok()) canary.d.insert(canary.d.end(), d->begin(), d->end());
+    return d.status();
+  };
+  const absl::Status s = AskForASecond(kFewestCanaries, kMostCanaries, ask);
+  if (absl::IsNotFound(s)) return Canary();
+  if (!s.ok()) return s;
+  return canary;
 }
 
 std::optional<CanaryDifference> FirstDifference(const CaseStream& stream, const Canary& canary) {
   const Operation& op = *stream.op;
-  for (int i = 0; i < static_cast<int>(canary.d.size()); ++i) {
-    const DotProductCase dot = DotProducts(stream, canary.first_case, i, i + 1).front();
-    if (SameResult(op, Simulate(op.model, dot), canary.d[i])) continue;
-    return CanaryDifference{canary.first_case + static_cast<uint64_t>(i),
-                            FormatLine(*op.instruction, dot, canary.d[i])};
+  const std::vector<Observed> answers = AnswersOf(stream, canary);
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const auto& [dot, d, nan_bits] = answers[i];
+    if (SameResult(op, Simulate(op.model, dot), d)) continue;
+    return CanaryDifference{canary.first_case + i, FormatLine(*op.instruction, dot, d)};
   }
   return std::nullopt;
 }
 
-absl::StatusOr<uint64_t> AskAgain(Device& device, const CaseStream& stream, const Canary& earlier) {
-  const auto now =
-      AskCanary(device, stream, earlier.first_case, static_cast<int>(earlier.d.size()));
-  if (!now.ok()) return now.status();
-  if (now->d.empty()) return absl::NotFoundError("no answer any more to what it was asked earlier");
-  const auto same = [&](uint64_t a, uint64_t b) { return SameResult(*stream.op, b, a); };
-  const auto [x, y] = std::mismatch(now->d.begin(), now->d.end(), earlier.d.begin(), same);
-  if (x == now->d.end()) return now->d.size();
-  const int i = static_cast<int>(x - now->d.begin());
-  const auto dots = DotProducts(stream, earlier.first_case, i, i + 1);
-  const auto again = Ask(device, stream, dots);
-  if (!again.ok()) return again.status();
-  const Instruction& in = *stream.op->instruction;
-  const std::string answers = absl::StrCat(FormatLine(in, dots.front(), *y),
-                                           " in an earlier attempt, now ", HexWord(*in.d, *x));
-  return absl::AbortedError(again->front() == *x
-                                ? absl::StrCat(answers, kChanged)
-                                : absl::StrCat(answers, ", then ", HexWord(*in.d, again->front()),
-                                               ": the device does not repeat"));
+std::vector<Observed> AnswersOf(const CaseStream& stream, const Canary& canary) {
+  std::vector<Observed> answers;
+  std::vector<DotProductCase> dots = DotProducts(stream, canary.first_case, 0, canary.d.size());
+  for (size_t i = 0; i < dots.size(); ++i) answers.push_back({std::move(dots[i]), canary.d[i]});
+  return answers;
+}
+
+absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
+                                  std::span<const Observed> earlier, size_t least) {
+  const Instruction& in = *op.instruction;
+  uint64_t repeated = 0;
+  const auto ask = [&](size_t begin, size_t end) -> absl::Status {
+    std::vector<DotProductCase> dots;
+    for (size_t i = begin; i < end; ++i) dots.push_back(earlier[i].dot);
+    const auto now = Ask(device, op, dots);
+    if (absl::IsNotFound(now.status())) {
+      return absl::NotFoundError("no answer any more to what it was asked earlier");
+    }
+    if (!now.ok()) return now.status();
+    for (size_t i = begin; i < end; ++i) {
+      const uint64_t word = (*now)[i - begin];
+      if (SameResult(op, earlier[i].d, word)) continue;
+      const auto again = Ask(device, op, {earlier[i].dot});
+      if (!again.ok()) return again.status();
+      const std::string answers =
+          absl::StrCat(FormatLine(in, earlier[i].dot, earlier[i].d), " in an earlier attempt, now ",
+                       HexWord(*in.d, word));
+      return absl::AbortedError(
+          again->front() == word ? absl::StrCat(answers, kChanged)
+                                 : absl::StrCat(answers, ", then ", HexWord(*in.d, again->front()),
+                                                ": the device does not repeat"));
+    }
+    repeated = end;
+    return absl::OkStatus();
+  };
+  if (absl::Status s = AskForASecond(least, earlier.size(), ask); !s.ok()) return s;
+  return repeated;
 }
 
 absl::StatusOr<uint64_t> ExecuteAgain(Engine& engine, const CaseStream& stream,

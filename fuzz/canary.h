@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "device/device.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/engine.h"
+#include "triage/explain.h"
 
 namespace mmadiff {
 
@@ -23,10 +25,9 @@ inline constexpr int kFewestCanaries = 8, kMostCanaries = 64;
 // A unit that took longer is not executed again in place of a canary.
 inline constexpr double kLongestCanarySeconds = 10;
 
-// Asks for the first canary of a stream, at most `most`. Without results where the device has answers to
+// Asks for the first canary of a stream. Without results where the device has answers to
 // cases of its own only, as a recording has. Other errors are the device's.
-absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case,
-                                 int most = kMostCanaries);
+absl::StatusOr<Canary> AskCanary(Device& device, const CaseStream& stream, uint64_t first_case);
 
 // The first of these dot products that the model answers otherwise, as a line for people and its case; nothing if it gives all.
 struct CanaryDifference {
@@ -35,9 +36,14 @@ struct CanaryDifference {
 };
 std::optional<CanaryDifference> FirstDifference(const CaseStream& stream, const Canary& canary);
 
-// Asks for the same as `earlier` did, or for fewer if the device is slower now, and says for how many. kAborted with the
-// first dot product that has another answer now: changed if it has that twice, else not repeating.
-absl::StatusOr<uint64_t> AskAgain(Device& device, const CaseStream& stream, const Canary& earlier);
+// What the device of an earlier attempt answered.
+std::vector<Observed> AnswersOf(const CaseStream& stream, const Canary& canary);
+
+// Asks for the same again, for the first `least` in any case and for as many as it answers in a second, and says for how
+// many. kAborted with the first dot product that has another answer now: changed if it has that twice, else not
+// repeating.
+absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
+                                  std::span<const Observed> earlier, size_t least);
 
 // Of a run without a canary: executes a finished unit again and says of how many dot products. kAborted if
 // its digest is another.

@@ -70,6 +70,14 @@ uint64_t Findings::Left(const Operation& op) const {
   return max_cases_ - (of_op == ops_.end() ? 0 : std::min(max_cases_, of_op->second.cases));
 }
 
+std::vector<Observed> Findings::Earlier(const Operation& op, size_t most) const {
+  const auto of_op = ops_.find(op.name);
+  if (of_op == ops_.end()) return {};
+  std::vector<Observed> earlier = of_op->second.earlier;
+  earlier.resize(std::min(most, earlier.size()));
+  return earlier;
+}
+
 std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mismatch& found) {
   if (Left(*found.op) == 0) return std::nullopt;
   OfOperation& of_op = ops_[found.op->name];

@@ -62,6 +62,8 @@ class Findings {
   std::optional<InvestigateTask> Consider(const CaseName& name, const Mismatch& found);
   // Files the answer; of a task that failed the case as it was seen. kDataLoss: it could not be filed.
   absl::Status File(const TaskResult& investigated);
+  // What earlier attempts filed of the operation, at most so many.
+  std::vector<Observed> Earlier(const Operation& op, size_t most) const;
   // Mismatching cases until the operation has enough.
   uint64_t Left(const Operation& op) const;
 

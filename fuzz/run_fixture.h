@@ -19,6 +19,7 @@
 #include "fuzz/cases/generate.h"
 #include "fuzz/devices.h"
 #include "fuzz/digest.h"
+#include "fuzz/folder/run_status.h"
 #include "fuzz/report/run_text.h"
 #include "fuzz/testing_operations.h"
 #include "fuzz/unit_log.h"
@@ -95,6 +96,12 @@ class RunTest : public TestFolder {
   }
   RunReport Run(const RunOptions& options, const std::string& device = "faulty:none=0") {
     return Run(options, [device] { return OpenDevice(device); });
+  }
+  // As `status` and `report` see it.
+  RunStatus Stored(const std::string& folder) const {
+    absl::StatusOr<RunStatus> status = ReadRunStatus(Path(folder));
+    EXPECT_TRUE(status.ok()) << status.status();
+    return *std::move(status);
   }
   // With a time limit in which at least so much is answered: one that doubles until it is so, for
   // that depends on the machine.

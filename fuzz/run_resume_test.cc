@@ -1,4 +1,5 @@
 // Nothing is lost by interruption and damage, and a folder belongs to one run.
+#include "fuzz/folder/merge.h"
 #include "fuzz/run_fixture.h"
 #include "fuzz/run_folder.h"
 
@@ -142,6 +143,21 @@ class Changed : public Scripted {
   int64_t runs_ = 0;
 };
 
+// A healthy device that passes for another.
+class Named : public Scripted {
+ public:
+  Named(std::string name, Identity identity)
+      : Scripted([](int64_t) { return absl::OkStatus(); }),
+        name_(std::move(name)),
+        identity_(std::move(identity)) {}
+  std::string name() const override { return name_; }
+  Identity identity() const override { return identity_; }
+
+ private:
+  const std::string name_;
+  const Identity identity_;
+};
+
 TEST_F(RunTest, ADeviceThatHasChangedDoesNotGoOn) {
   const auto device = [](int64_t every) -> DeviceOpener {
     return [every]() -> DeviceOr { return std::make_unique<Changed>(every); };
@@ -154,11 +170,72 @@ TEST_F(RunTest, ADeviceThatHasChangedDoesNotGoOn) {
   EXPECT_EQ(changed.rows[0].dropped.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(changed.rows[0].dropped.message()), HasSubstr("has changed since"));
   EXPECT_EQ(changed.attempt->units, 0u);
+  EXPECT_TRUE(absl::IsAborted(Stored("w").rows[0].dropped));
   const RunReport once = Run(Options("w"), device(1000));
   EXPECT_THAT(std::string(once.rows[0].dropped.message()), HasSubstr("does not repeat"));
   const RunReport again = Run(Options("w"), device(0));  // it is as it was
   EXPECT_EQ(again.digest, same.digest);
   EXPECT_TRUE(again.rows[0].dropped.ok());
+  EXPECT_TRUE(Stored("w").rows[0].dropped.ok());
+}
+
+// What was filed is asked again first: a design is changed where it was wrong.
+TEST_F(RunTest, ARepairedDeviceDoesNotGoOnWhereABrokenOneStopped) {
+  const RunReport broken = Run(Options("w"), "faulty:fraction_bits=22");
+  ASSERT_EQ(broken.rows[0].state, RunReportRow::kDiffers);
+  const absl::StatusOr<RunManifest> manifest = ReadManifest(Path("w"));
+  const RunReport repaired = Run(Options("w"), [&]() -> DeviceOr {
+    return std::make_unique<Named>(manifest->device, manifest->device_identity);
+  });
+  EXPECT_TRUE(absl::IsAborted(repaired.rows[0].dropped));
+  EXPECT_EQ(repaired.rows[0].state, RunReportRow::kDropped);
+  EXPECT_EQ(repaired.attempt->dot_products, 0u);
+  EXPECT_EQ(Stored("w").rows[0].state, RunReportRow::kDropped);
+  const RunReport again = Run(Options("w"), "faulty:fraction_bits=22");
+  EXPECT_EQ(again.rows[0].state, RunReportRow::kDiffers);
+  EXPECT_EQ(Stored("w").rows[0].state, RunReportRow::kDiffers);
+}
+
+// Each of them may have been another device's.
+TEST_F(RunTest, TheCanaryOfEachShardIsAskedAgain) {
+  RunOptions options = Options("0");
+  options.shards = 2;
+  const auto device = [](int64_t every) -> DeviceOpener {
+    return [every]() -> DeviceOr { return std::make_unique<Changed>(every); };
+  };
+  Run(options, device(0));
+  options.shard = 1;
+  options.workdir = Path("1");
+  Run(options, device(1));
+  bool not_durable;
+  for (const auto& in : {std::vector{Path("0"), Path("1")}, std::vector{Path("1"), Path("0")}}) {
+    const std::string out = "out" + in.front().substr(in.front().size() - 1);
+    ASSERT_TRUE(MergeRuns(Path(out), in, not_durable).ok());
+    EXPECT_TRUE(absl::IsAborted(Run(Options(out), device(0)).rows[0].dropped));
+    EXPECT_TRUE(absl::IsAborted(Stored(out).rows[0].dropped));
+  }
+}
+
+// Which attempt was the last is for the records to say, whatever is merged in which order.
+TEST_F(RunTest, ADropIsMergedAndTakenBack) {
+  RunOptions options = Options("0");
+  options.shards = 2;
+  const auto healthy = Opener([](int64_t) { return absl::OkStatus(); });
+  const auto dead = Opener([](int64_t) { return absl::InternalError("a trap"); });
+  const auto merge = [&](const std::string& out) {
+    bool not_durable;
+    const auto merged = MergeRuns(Path(out), {Path("0")}, not_durable);
+    EXPECT_TRUE(merged.ok()) << merged.status();
+    EXPECT_EQ(merged->dropped.size(), Stored(out).rows[0].dropped.ok() ? 0u : 1u);
+    return Stored(out).rows[0].dropped;
+  };
+  Run(options, dead);
+  EXPECT_EQ(merge("out").message(), "a trap");
+  EXPECT_EQ(merge("out").message(), "a trap");
+  EXPECT_TRUE(Run(options, healthy).rows[0].finished);
+  EXPECT_TRUE(merge("out").ok());
+  EXPECT_TRUE(merge("out").ok());
+  EXPECT_TRUE(merge("new").ok());
 }
 
 // Logs of programs that stored no canary: the quickest unit is executed again.

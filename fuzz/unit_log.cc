@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -26,6 +27,7 @@ class UnitReader {
     stored_.done.resize(manifest.instructions.size(), UnitSet(manifest.shards));
     stored_.parts.resize(manifest.instructions.size());
     stored_.asked.resize(manifest.instructions.size());
+    stored_.drops.resize(manifest.instructions.size());
   }
 
   absl::Status Read(const std::string& path) {
@@ -57,12 +59,11 @@ class UnitReader {
         const auto& [number, part] = numbered;
         const auto done = folded_[i].find(number);
         if (done == folded_[i].end()) return false;
-        const std::string why = Contradiction(manifest_, part, done->second.mismatches);
-        if (!why.empty())
-          stored_.damage.push_back({.kind = DamageKind::kContradiction, .detail = why});
+        NoteContradiction(part, done->second.mismatches);
         return true;
       });
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
+      std::erase_if(stored_.drops[i], [](const auto& drop) { return drop.second.drop->ok(); });
     }
     for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
     return std::move(stored_);
@@ -70,8 +71,18 @@ class UnitReader {
 
  private:
   absl::Status Add(const UnitResult& unit, const std::string& path) {
+    if (unit.drop) {
+      KeepLater(unit, stored_.drops[unit.instruction]);
+      return absl::OkStatus();
+    }
     if (unit.part) {
-      KeepLarger(unit, stored_.parts[unit.instruction]);
+      UnitParts& parts = stored_.parts[unit.instruction];
+      if (const auto other = parts.find(unit.unit); other != parts.end()) {
+        const bool more = unit.dot_products > other->second.dot_products;
+        NoteContradiction(more ? other->second : unit, (more ? unit : other->second).mismatches);
+      }
+      KeepLarger(unit, parts);
+      if (!unit.canary.d.empty()) NoteAsked(unit);
       return absl::OkStatus();
     }
     const uint64_t fold = Fold(unit);
@@ -90,13 +101,24 @@ class UnitReader {
                                            ": the device or the files are not to be trusted"));
   }
 
+  void NoteContradiction(const UnitResult& part, uint64_t mismatches) {
+    const std::string why = Contradiction(manifest_, part, mismatches);
+    if (why.empty()) return;
+    stored_.damage.push_back({.kind = DamageKind::kContradiction, .detail = why});
+  }
+
   void NoteAsked(const UnitResult& unit) {
-    UnitResult& kept = stored_.asked[unit.instruction];
-    const bool quicker = kept.cases == 0 || unit.seconds < kept.seconds;
-    if (!kept.canary.d.empty() || (unit.canary.d.empty() && !quicker)) return;
-    kept = unit;
-    kept.counts.clear();
-    kept.coverage.clear();
+    std::vector<UnitResult>& kept = stored_.asked[unit.instruction];
+    const bool old = !kept.empty() && kept.front().canary.d.empty();
+    if (!unit.canary.d.empty()) {
+      if (old) kept.clear();
+    } else {
+      if (!kept.empty() && !(old && unit.seconds < kept.front().seconds)) return;
+      kept.clear();
+    }
+    kept.push_back(unit);
+    kept.back().counts.clear();
+    kept.back().coverage.clear();
   }
 
   void NoteHardware(const UnitResult& unit) {
@@ -132,13 +154,21 @@ void KeepLarger(UnitResult part, UnitParts& parts) {
   if (!added && at->second.dot_products < part.dot_products) at->second = std::move(part);
 }
 
+void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops) {
+  const auto [at, added] = drops.try_emplace(drop.unit, drop);
+  const auto order = [](const UnitResult& d) { return std::tuple(d.ended, d.drop->ToString()); };
+  if (!added && order(at->second) < order(drop)) at->second = std::move(drop);
+}
+
 std::string Contradiction(const RunManifest& manifest, const UnitResult& part,
                           uint64_t mismatches) {
   if (part.mismatches <= mismatches) return "";
-  return absl::StrCat("two different answers to unit ", part.unit, " of ",
-                      manifest.instructions[part.instruction].name, ": ", part.mismatches,
-                      " mismatches in its first ", part.dot_products, " dot products, ", mismatches,
-                      " in all of it: the device or the files are not to be trusted");
+  return absl::StrCat(
+      "two different answers to unit ", part.unit, " of ",
+      manifest.instructions[part.instruction].name, ": ", part.mismatches,
+      " mismatches in its first ", part.dot_products, " dot products, ", mismatches,
+      " in more of it: the device was changed meanwhile, or it or the files are not to "
+      "be trusted; run it again with another --workdir");
 }
 
 void Accumulate(const UnitResult& unit, UnitResult& total) {
@@ -223,7 +253,8 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
   std::vector<std::string> texts;
   for (const Damage& d : damage) {
     if (!writer.empty() && d.IsTornEnd()) continue;
-    const bool again = d.kind != DamageKind::kOtherFile;  // else the run would end at it
+    // At other files a run ends; contradictions stay.
+    const bool again = d.kind != DamageKind::kOtherFile && d.kind != DamageKind::kContradiction;
     texts.push_back(absl::StrCat(Text(d), again ? "; those units run again" : ""));
   }
   return texts;
@@ -286,8 +317,7 @@ absl::StatusOr<std::unique_ptr<UnitLog>> UnitLog::Create(const std::string& work
 }
 
 absl::Status UnitLog::Append(const UnitResult& unit) {
-  const uint32_t version = unit.part ? kBlocksWithParts : kPlainBlocks;
-  if (absl::Status s = log_->Append(SerializeUnit(unit), version); !s.ok()) return s;
+  if (absl::Status s = log_->Append(SerializeUnit(unit), BlockVersionOf(unit)); !s.ok()) return s;
   const auto now = std::chrono::steady_clock::now();
   return now - flushed_ > std::chrono::milliseconds(500) ? Flush() : absl::OkStatus();
 }

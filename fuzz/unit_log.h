@@ -32,11 +32,16 @@ struct StoredUnits {
   std::vector<UnitSet> done;       // by instruction
   std::vector<UnitParts> parts;    // by instruction; of units that are not done
   uint64_t units = 0;              // that are done
-  std::vector<UnitResult>
-      asked;  // by instruction: the first unit with a canary, else the one that took least
+  // By instruction: the units with a canary, one of each folder that was merged; without any the unit that took least.
+  std::vector<std::vector<UnitResult>> asked;
+  // By instruction and unit: records of drops, those alone that no later attempt took back.
+  std::vector<std::map<uint64_t, UnitResult>> drops;
   std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
   std::vector<Damage> damage;      // of the logs: the good records were used
 };
+
+// Keeps the record of a drop that ended last.
+void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops);
 
 // Sum of two results of one instruction; the unit number and the first case lose their meaning.
 void Accumulate(const UnitResult& unit, UnitResult& total);

@@ -4,9 +4,19 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "fuzz/canary.h"
 
 namespace mmadiff {
+namespace {
+
+// Now, by a clock that another machine may have had otherwise.
+uint64_t LaterThan(uint64_t ended) {
+  return std::max(ended + 1, static_cast<uint64_t>(absl::ToUnixSeconds(absl::Now())));
+}
+
+}  // namespace
 
 RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, StoredUnits stored,
                      Console& console)
@@ -106,19 +116,42 @@ std::optional<Task> RunAgenda::Next(absl::Duration elapsed) {
 
 CanaryTask RunAgenda::CanaryOf(size_t r) {
   Row& row = rows_[r];
-  UnitResult earlier = std::move(row.asked);
-  uint64_t first = options_.shard * row.unit_cases;
-  if (!earlier.canary.d.empty()) {
-    first = earlier.canary.first_case;
-  } else if (earlier.seconds > kLongestCanarySeconds) {
-    attempt_.warnings.push_back(absl::StrCat(row.op->name,
-                                             ": no unit of earlier attempts took less than ",
-                                             kLongestCanarySeconds, " s: none was executed again"));
-    earlier = {};
-  } else if (earlier.cases > 0) {
-    first = earlier.first_case;
+  std::vector<UnitResult> asked = std::move(row.asked);
+  const auto task_of = [&](uint64_t first) {
+    return CanaryTask{StreamOf(r, first / row.unit_cases), first};
+  };
+  if (asked.empty()) {
+    CanaryTask task = task_of(options_.shard * row.unit_cases);
+    if (!row.parts.empty()) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+    return task;
   }
-  return {StreamOf(r, first / row.unit_cases), first, std::move(earlier)};
+  UnitResult& first = asked.front();
+  if (first.canary.d.empty()) {
+    CanaryTask task = task_of(first.first_case);
+    if (first.seconds <= kLongestCanarySeconds) {
+      task.again = std::move(first);
+    } else {
+      attempt_.warnings.push_back(
+          absl::StrCat(row.op->name, ": no unit of earlier attempts took less than ",
+                       kLongestCanarySeconds, " s: none was executed again"));
+    }
+    task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+    return task;
+  }
+  // A few of each first: units of a merged folder are of several devices.
+  CanaryTask task = task_of(first.canary.first_case);
+  task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+  std::vector<Observed> more;
+  for (const UnitResult& unit : asked) {
+    const uint64_t number = unit.canary.first_case / row.unit_cases;
+    std::vector<Observed> answers = AnswersOf(StreamOf(r, number), unit.canary);
+    const auto few = answers.begin() + std::min<long>(kFewestCanaries, std::ssize(answers));
+    std::move(answers.begin(), few, std::back_inserter(task.earlier));
+    std::move(few, answers.end(), std::back_inserter(more));
+  }
+  task.least = task.earlier.size();
+  std::ranges::move(more, std::back_inserter(task.earlier));
+  return task;
 }
 
 std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
@@ -149,7 +182,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   if (auto* canary = std::get_if<CanaryAnswer>(&result.answer)) {
     ++canaries_done_;
     attempt_.repeated += canary->repeated;
-    const bool stored = !std::get<CanaryTask>(result.task.what).earlier.canary.d.empty();
+    const bool stored = !std::get<CanaryTask>(result.task.what).earlier.empty();
     if (!stored) row.canary = std::move(canary->canary);
     row.difference = std::move(canary->difference);
     return std::vector<Task>();
@@ -243,16 +276,60 @@ RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilde
   return std::move(attempt_);
 }
 
+RunLog::RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored)
+    : log_(std::move(log)),
+      manifest_(manifest),
+      dropped_(manifest.instructions.size()),
+      drops_(stored.drops) {
+  for (size_t i = 0; i < manifest.instructions.size(); ++i) {
+    const uint64_t units = manifest.instructions[i].UnitsOfShard(manifest.shard, manifest.shards);
+    finished_.push_back(stored.done[i].size() >= units);
+  }
+}
+
 absl::Status RunLog::Append(const TaskResult& result) {
+  const auto row = static_cast<uint32_t>(result.task.row);
+  const bool passed = result.status.ok() && std::holds_alternative<CanaryAnswer>(result.answer);
+  if (result.drop.has_value()) {
+    if (absl::Status s = Drop(row, result.status); !s.ok()) return s;
+  } else if (passed) {
+    return TakeBack(row, !finished_[row]);
+  }
   const auto* unit = std::get_if<UnitAnswer>(&result.answer);
   if (unit == nullptr) return absl::OkStatus();
   const UnitResult& counted = unit->counted;
   UnitParts& parts = parts_[counted.instruction];
   if (!counted.part) {
     parts.erase(counted.unit);
+    if (absl::Status s = TakeBack(row, false); !s.ok()) return s;
     return log_->Append(counted);
   }
   if (counted.dot_products > 0) KeepLarger(counted, parts);
+  return absl::OkStatus();
+}
+
+absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {
+  const RunManifest::Instruction& planned = manifest_.instructions[instruction];
+  if (planned.UnitsOfShard(manifest_.shard, manifest_.shards) == 0) return absl::OkStatus();
+  dropped_[instruction] = true;
+  UnitResult& drop = drops_[instruction][manifest_.shard];
+  drop.instruction = instruction;
+  drop.unit = manifest_.shard;
+  drop.first_case = manifest_.shard * planned.unit_cases;
+  drop.part = true;
+  drop.drop = why;
+  drop.ended = LaterThan(drop.ended);
+  return log_->Append(drop);
+}
+
+absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
+  if (dropped_[instruction]) return absl::OkStatus();
+  for (auto& [unit, drop] : drops_[instruction]) {
+    if (drop.drop->ok() || (canaries_only && !absl::IsAborted(*drop.drop))) continue;
+    drop.drop = absl::OkStatus();
+    drop.ended = LaterThan(drop.ended);
+    if (absl::Status s = log_->Append(drop); !s.ok()) return s;
+  }
   return absl::OkStatus();
 }
 

@@ -48,7 +48,7 @@ class RunAgenda : public Agenda {
     absl::Status dropped;
     bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
-    UnitResult asked;                            // StoredUnits::asked
+    std::vector<UnitResult> asked;               // StoredUnits::asked
     Canary canary;                               // to be stored with a unit; empty once it is
     std::optional<CanaryDifference> difference;  // of its answers from the model
     UnitSet done;
@@ -82,16 +82,24 @@ class RunAgenda : public Agenda {
   size_t turn_ = 0;
 };
 
-// The units that are done, and at the end the parts of those that are not.
+// The units that are done, the drops, and at the end the parts of those that are not. What an earlier attempt dropped
+// and this one goes on with, or has nothing left of, is dropped no more.
 class RunLog : public TaskLog {
  public:
-  explicit RunLog(std::unique_ptr<UnitLog> log) : log_(std::move(log)) {}
+  RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored);
   absl::Status Append(const TaskResult& result) override;
   absl::Status Flush() override;
 
  private:
+  absl::Status Drop(uint32_t instruction, const absl::Status& why);
+  // `canaries_only`: what a canary said.
+  absl::Status TakeBack(uint32_t instruction, bool canaries_only);
+
   const std::unique_ptr<UnitLog> log_;
-  std::map<uint32_t, UnitParts> parts_;  // by instruction
+  const RunManifest& manifest_;
+  std::vector<bool> finished_, dropped_;               // by instruction; by this attempt
+  std::vector<std::map<uint64_t, UnitResult>> drops_;  // StoredUnits::drops
+  std::map<uint32_t, UnitParts> parts_;                // by instruction
 };
 
 }  // namespace mmadiff

@@ -35,6 +35,7 @@ class RunAgendaTest : public TestFolder {
     stored.done.resize(2);
     stored.parts.resize(2);
     stored.asked.resize(2);
+    stored.drops.resize(2);
     return RunAgenda(options_, manifest_, std::move(stored), console_);
   }
   RunReport End(RunAgenda agenda) {
@@ -132,8 +133,7 @@ TEST_F(RunAgendaTest, UnitsComeAfterAllPlantedFaultsAndCanariesAndTheRowsTakeTur
 TEST_F(RunAgendaTest, ACanaryIsStoredWithOneUnitOfItsRow) {
   StoredUnits stored;
   stored.asked.resize(2);
-  stored.asked[0].cases = kUnitCases;
-  stored.asked[0].canary = {5, {1, 2}};
+  stored.asked[0].emplace_back().canary = {5, {1, 2}};
   RunAgenda agenda = Planted(std::move(stored));
   std::map<size_t, int> with;
   while (const std::optional<Task> task = agenda.Next({})) {
@@ -147,13 +147,16 @@ TEST_F(RunAgendaTest, ACanaryIsStoredWithOneUnitOfItsRow) {
 TEST_F(RunAgendaTest, ARunWithoutCanariesExecutesAQuickUnitAgain) {
   StoredUnits stored;
   stored.asked.resize(2);
-  for (UnitResult& unit : stored.asked) unit.first_case = unit.cases = kUnitCases;
-  stored.asked[1].seconds = kLongestCanarySeconds + 1;
+  for (std::vector<UnitResult>& units : stored.asked) {
+    units.resize(1);
+    units[0].first_case = units[0].cases = kUnitCases;
+  }
+  stored.asked[1][0].seconds = kLongestCanarySeconds + 1;
   RunAgenda agenda = Agenda(std::move(stored));
   for (int i = 0; i < 2; ++i) agenda.Next({});
   const Task again = *agenda.Next({}), none = *agenda.Next({});
-  EXPECT_EQ(std::get<CanaryTask>(again.what).earlier.cases, kUnitCases);
-  EXPECT_EQ(std::get<CanaryTask>(none.what).earlier.cases, 0u);
+  EXPECT_EQ(std::get<CanaryTask>(again.what).again->cases, kUnitCases);
+  EXPECT_FALSE(std::get<CanaryTask>(none.what).again.has_value());
   Answer(agenda, again, {.canary = {}, .repeated = 160});
   const RunReport outcome = End(std::move(agenda));
   EXPECT_EQ(outcome.attempt->repeated, 160u);

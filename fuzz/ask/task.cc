@@ -76,17 +76,19 @@ absl::Status AskOf(const PlantTask& task, Engine&, PlantAnswer& answer) {
 }
 
 absl::Status AskOf(const CanaryTask& task, Engine& engine, CanaryAnswer& answer) {
-  const UnitResult& earlier = task.earlier;
-  answer.canary = earlier.canary;
-  if (earlier.cases > 0) {
-    const auto repeated = earlier.canary.d.empty()
-                              ? ExecuteAgain(engine, task.stream, earlier)
-                              : AskAgain(engine.device(), task.stream, earlier.canary);
-    if (!repeated.ok()) return repeated.status();
-    answer.repeated = *repeated;
+  Device& device = engine.device();
+  const Operation& op = *task.stream.op;
+  const auto add = [&](const absl::StatusOr<uint64_t>& repeated) {
+    if (repeated.ok()) answer.repeated += *repeated;
+    return repeated.status();
+  };
+  const absl::Status filed = add(AskAgain(device, op, task.filed, task.filed.size()));
+  if (!filed.ok() && !absl::IsNotFound(filed)) return filed;
+  if (!task.earlier.empty()) return add(AskAgain(device, op, task.earlier, task.least));
+  if (task.again) {
+    if (absl::Status s = add(ExecuteAgain(engine, task.stream, *task.again)); !s.ok()) return s;
   }
-  if (!answer.canary.d.empty()) return absl::OkStatus();
-  auto canary = AskCanary(engine.device(), task.stream, task.first_case);
+  auto canary = AskCanary(device, task.stream, task.first_case);
   if (!canary.ok()) return canary.status();
   answer.canary = *std::move(canary);
   answer.difference = FirstDifference(task.stream, answer.canary);

@@ -52,8 +52,11 @@ struct PlantTask {
 // attempts.
 struct CanaryTask {
   CaseStream stream;
-  uint64_t first_case = 0;  // of a canary that there is not yet
-  UnitResult earlier;       // with a canary, or else finished; no cases: there is none
+  uint64_t first_case = 0;             // of a canary that there is not yet
+  std::vector<Observed> filed = {};    // answers of findings; not all devices can be asked for them
+  std::vector<Observed> earlier = {};  // answers of stored canaries
+  size_t least = 0;                    // of `earlier`
+  std::optional<UnitResult> again = {};  // without canaries: a finished unit
 };
 
 // The cases of a unit that `counted` does not have yet, up to `end`. Mismatches end the part: then

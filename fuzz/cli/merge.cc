@@ -27,6 +27,7 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
   }
   for (const std::string& warning : merged->warnings) console.Warn(warning);
   for (const std::string& what : merged->damage) ending.Say(Verdict::kHarmed, what);
+  for (const std::string& line : merged->dropped) console.Warn("dropped " + line);
   UnitResult all;
   for (const UnitResult& total : merged->totals) Accumulate(total, all);
   if (globals.json) {
@@ -39,6 +40,7 @@ void RunMerge(const MergeFlags& flags, const Globals& globals, Ending& ending) {
                             {"mismatches", all.mismatches},
                             {"digest", Hex(all.device_digest)},
                             {"findings", merged->findings},
+                            {"dropped", merged->dropped},
                             {"distrusted", merged->distrusted},
                             {"damage", merged->damage}},
                            1) +

@@ -40,9 +40,10 @@ void SayStopped(const RunReport& report, Ending& ending) {
                                      : "nothing is lost, the same command line resumes"));
 }
 
-// Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for.
+// Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for. A
+// device that has changed since an earlier attempt is not the one that gave them.
 bool Differs(const RunReport& report, const RunReportRow& row) {
-  return row.total.mismatches > 0 &&
+  return row.total.mismatches > 0 && !absl::IsAborted(row.dropped) &&
          (row.dropped.ok() || std::ranges::any_of(report.findings, [&row](const Finding& f) {
             return f.op == row.instruction && !f.flaky();
           }));

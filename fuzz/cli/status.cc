@@ -37,6 +37,7 @@ std::string Text(const RunStatus& s, size_t width) {
   add("done",
       absl::StrCat(UnitsText(s.units, s.planned_units, s.endless), ", ", CountsText(s.total)));
   if (!s.findings.empty()) add("findings", absl::StrCat(s.findings.size()));
+  for (const std::string& line : DroppedLines(s)) add("dropped", line);
   for (const std::string& line : s.distrusted) add("distrusted", line);
   // Units say whole seconds.
   const bool rough = static_cast<double>(s.total.dot_products) < 10 * s.rate;
@@ -69,6 +70,7 @@ Json JsonOf(const RunStatus& s) {
           {"dot_products", s.total.dot_products},
           {"mismatches", s.total.mismatches},
           {"findings", s.findings.size()},
+          {"dropped", DroppedLines(s)},
           {"distrusted", s.distrusted},
           {"dot_products_per_second", s.rate},
           {"last_unit", UtcTime(s.last_ended)},
@@ -108,7 +110,9 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
   for (const std::string& path : paths) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
     if (!status.ok()) return ending.Say(status.status());
-    if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
+    if (!status->damage.empty() || std::ranges::any_of(status->rows, IsDoubted)) {
+      ending.Say(Verdict::kHarmed);
+    }
     folders.push_back(*std::move(status));
   }
   Json json = {{"folders", Json::array()}, {"total", nullptr}};

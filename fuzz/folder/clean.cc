@@ -63,7 +63,9 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
   if (!paths.ok()) return paths.status();
   for (const std::string& path : *paths) {
     std::set<Unit> units;
+    bool drops = false;  // with which drop a row ended is for all of them to say
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
+      drops |= unit.drop.has_value();
       const UnitParts& parts = stored.parts[unit.instruction];
       const auto part = parts.find(unit.unit);
       if (!unit.part || (part != parts.end() && part->second == unit)) {
@@ -74,7 +76,7 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
     std::vector<Damage> found;
     if (absl::Status s = ReadUnitLog(path, manifest, each, found); !s.ok()) return s;
     for (std::string& text : TextsOf(found)) cleaning.damage.push_back(std::move(text));
-    if (!found.empty() || !IsPlainFile(path)) continue;
+    if (!found.empty() || drops || !IsPlainFile(path)) continue;
     for (const Unit& u : units) ++copies[u];
     logs.emplace_back(std::move(units), path);
   }
@@ -93,6 +95,9 @@ absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
   // Two answers to one unit: then nobody knows which log to keep.
   const auto stored = ReadUnits(folder, *manifest, nullptr, sync);
   if (!stored.ok()) return stored.status();
+  const auto contradicts =
+      std::ranges::find(stored->damage, DamageKind::kContradiction, &Damage::kind);
+  if (contradicts != stored->damage.end()) return absl::AbortedError(Text(*contradicts));
   Cleaning cleaning;
   if (absl::Status s = FindLogs(folder, *manifest, *stored, cleaning); !s.ok()) return s;
   if (absl::Status s = FindTemporary(folder, cleaning); !s.ok()) return s;

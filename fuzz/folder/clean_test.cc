@@ -110,6 +110,39 @@ TEST_F(CleanTest, OnlyWholePlainLogsVouchForUnits) {
   EXPECT_THAT(FindLeftovers(folder)->files, IsEmpty());
 }
 
+// A log that has no unit may be the one that says what a device was dropped for, or that it is dropped no more.
+TEST_F(CleanTest, LogsWithDropsStay) {
+  const std::string folder = Folder();
+  UnitResult drop;
+  drop.part = true;
+  drop.drop = absl::AbortedError("it has changed");
+  drop.ended = 5;
+  Attempt("run", {drop});
+  EXPECT_THAT(Clean(folder), IsEmpty());
+  drop.drop = absl::OkStatus();
+  drop.ended = 6;
+  Attempt("run", {drop});
+  EXPECT_THAT(Clean(folder), IsEmpty());
+}
+
+TEST_F(CleanTest, NothingGoesWhereAPartContradicts) {
+  UnitResult part = Unit(1, 2), longer = part;
+  part.part = longer.part = true;
+  part.device_digest = part.model_digest = longer.device_digest = longer.model_digest = 0;
+  part.cases = part.dot_products = 60;
+  longer.mismatches = 0;
+  longer.mismatching_cases = {};
+  UnitResult whole = Unit(1, 2);
+  whole.mismatches = 0;
+  whole.mismatching_cases = {};
+  whole.device_digest = whole.model_digest;
+  for (const UnitResult& other : {longer, whole}) {
+    const std::string folder = Attempt(other.part ? "parts" : "whole", {part});
+    Attempt(other.part ? "parts" : "whole", {other});
+    EXPECT_EQ(FindLeftovers(folder).status().code(), absl::StatusCode::kAborted) << other.part;
+  }
+}
+
 TEST_F(CleanTest, NothingGoesWhereUnitsContradictOrSomebodyWrites) {
   const std::string folder = Folder();
   Put("run/hardware.tmp123456", "x");

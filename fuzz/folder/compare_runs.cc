@@ -59,6 +59,10 @@ absl::StatusOr<Side> ReadSide(const std::string& path, std::vector<std::string>&
   for (const std::string& line : status->folder.distrusted) {
     damage.push_back(absl::StrCat(path, ": distrusted: ", line));
   }
+  for (const RunReportRow& row : status->rows) {
+    if (!IsDoubted(row)) continue;
+    damage.push_back(absl::StrCat(path, ": ", row.instruction, ": ", row.dropped.message()));
+  }
   Side side = {*std::move(status), {}};
   const RunFolder& folder = side.status.folder;
   for (size_t i = 0; i < folder.manifest.instructions.size(); ++i) {

@@ -64,7 +64,8 @@ RunId HashOf(absl::string_view bytes) {
 // Which record each unit has, over all folders.
 class Index {
  public:
-  explicit Index(const RunManifest& whole) : whole_(whole), units_(whole.instructions.size()) {}
+  explicit Index(const RunManifest& whole)
+      : whole_(whole), units_(whole.instructions.size()), drops_(whole.instructions.size()) {}
 
   // All logs of a folder; torn ends are no damage while somebody writes.
   absl::Status Read(const std::string& folder, const RunManifest& manifest,
@@ -100,8 +101,14 @@ class Index {
         if (!unit.ok()) return unit.status();
         Accumulate(*unit, merged.totals[i]);
         merged.units += unit->part ? 0 : 1;
-        const uint32_t version = unit->part ? kBlocksWithParts : kPlainBlocks;
-        if (absl::Status s = log.Append(*bytes, version); !s.ok()) return s;
+        if (absl::Status s = log.Append(*bytes, BlockVersionOf(*unit)); !s.ok()) return s;
+      }
+      for (const auto& [number, drop] : drops_[i]) {
+        if (absl::Status s = log.Append(SerializeUnit(drop), BlockVersionOf(drop)); !s.ok())
+          return s;
+        if (drop.drop->ok()) continue;
+        merged.dropped.push_back(
+            absl::StrCat(whole_.instructions[i].name, ": ", drop.drop->message()));
       }
     }
     return log.Flush();
@@ -138,6 +145,10 @@ class Index {
   };
 
   absl::Status Add(const UnitResult& unit, absl::string_view bytes, uint64_t offset) {
+    if (unit.drop) {
+      KeepLater(unit, drops_[unit.instruction]);
+      return absl::OkStatus();
+    }
     Entry entry = {unit.device_digest,
                    unit.model_digest,
                    HashOf(bytes),
@@ -179,6 +190,7 @@ class Index {
 
   const RunManifest& whole_;
   std::vector<absl::flat_hash_map<uint64_t, Entry>> units_;  // by instruction
+  std::vector<std::map<uint64_t, UnitResult>> drops_;        // by instruction
   std::vector<std::string> logs_, machines_;
   absl::flat_hash_map<std::string, uint32_t> numbers_;
 };

@@ -20,6 +20,7 @@ struct Merged {
   uint64_t folders = 0;               // that were read, OUT too if it was there
   uint64_t findings = 0;              // buckets of OUT
   uint64_t distrusted = 0;            // lines
+  std::vector<std::string> dropped;   // "INSTRUCTION: why", by the last attempt of a folder
   std::vector<std::string> damage;    // what was passed over; all else was merged
   std::vector<std::string> warnings;  // what is no damage
 };

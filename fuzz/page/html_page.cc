@@ -50,7 +50,8 @@ std::string Some(const std::vector<std::string>& names) {
 std::string VerdictCard(const ReportRun& run) {
   const RunReportRow::State worst =
       run.rows.empty() ? RunReportRow::kNothing : run.rows.front().state;
-  const bool trusted = run.distrusted.empty() && run.damage.empty();
+  const bool trusted =
+      run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
   const char* css = worst == RunReportRow::kAgrees && !trusted ? "warn" : TextOf(worst).css;
   std::string why;
   if (!run.explained.empty()) {
@@ -103,6 +104,7 @@ std::string Facts(const ReportRun& run) {
   }
   add("Folders", absl::StrJoin(run.folders, ", "));
   add("Digest", run.digest);
+  for (const std::string& line : DroppedLines(run)) add("Dropped", line);
   for (const std::string& line : run.distrusted) add("Distrusted", line);
   for (const std::string& line : run.damage) add("Damaged", line);
   for (const LeftOutLine& line : m.left_out) add("Left out", Text(line));

@@ -1,5 +1,7 @@
 #include "fuzz/page/plain_pages.h"
 
+#include <algorithm>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -89,6 +91,7 @@ void AddRun(const ReportRun& run, std::string& page) {
   fact("total", absl::StrCat(run.total.cases, " cases, ", run.total.dot_products, " dot products, ",
                              run.total.mismatches, " mismatches"));
   fact("digest", run.digest);
+  for (const std::string& line : DroppedLines(run)) fact("dropped", line);
   for (const std::string& line : run.distrusted) fact("distrusted", line);
   for (const std::string& line : run.damage) fact("damaged", line);
   for (const LeftOutLine& line : m.left_out) fact("left out", Text(line));
@@ -260,26 +263,30 @@ std::string JUnitPage(const ReportData& data) {
         continue;
       }
       const bool asked = row.total.dot_products > 0;
-      const bool fails = !asked || row.state == RunReportRow::kDiffers ||
+      const bool fails = !asked || !row.dropped.ok() || row.state == RunReportRow::kDiffers ||
                          row.state == RunReportRow::kUnrepeated || !(row.finished || run.endless);
       const std::string counts = asked ? absl::StrCat(row.total.mismatches, " of ",
                                                       row.total.dot_products, " words differ: ")
                                        : "";
       results.push_back({absl::StrCat(run.manifest.device, " ", row.instruction),
-                         fails ? counts + Sentence(row) : "", Name(row.state)});
+                         fails ? absl::StrCat(counts, Sentence(row), row.dropped.ok() ? "" : ": ",
+                                              row.dropped.message())
+                               : "",
+                         Name(row.state)});
     }
     const bool whole =
         run.endless || (run.units == run.planned_units && run.seen.size() == run.shards);
-    const bool trusted = run.distrusted.empty() && run.damage.empty();
+    const bool trusted =
+        run.distrusted.empty() && run.damage.empty() && std::ranges::none_of(run.rows, IsDoubted);
     std::string failure = whole && trusted ? "" : Sentence(run);
     if (!whole)
       absl::StrAppend(&failure, " ", run.units, " of ", run.planned_units, " units are done.");
     std::ranges::move(TestResultsOf(run.manifest.left_out, run.manifest.device),
                       std::back_inserter(results));
     results.push_back({run.manifest.device + " whole run", failure,
-                       !run.damage.empty()       ? "damaged"
-                       : !run.distrusted.empty() ? "distrusted"
-                                                 : "incomplete"});
+                       !run.damage.empty() ? "damaged"
+                       : !trusted          ? "distrusted"
+                                           : "incomplete"});
   }
   return JUnit("report", results);
 }

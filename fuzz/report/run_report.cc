@@ -48,6 +48,10 @@ const char* Name(RunReportRow::State state) {
   return kNames[state];
 }
 
+bool IsDoubted(const RunReportRow& row) {
+  return absl::IsAborted(row.dropped) || absl::IsDataLoss(row.dropped);
+}
+
 const char* RunReportRow::Grade() const {
   return op == nullptr ? "" : Name(op->numerics->evidence.grade);
 }
@@ -68,7 +72,8 @@ std::string Sentence(const RunReportRow& row, bool narrow) {
       return absl::StrCat("differs from the device",
                           row.total.mismatches == 0 ? ", in a unit that is not finished"
                           : row.stopped             ? "; stopped after so many (--max_mismatches)"
-                                                    : "");
+                                                    : "",
+                          row.dropped.ok() ? "" : "; dropped");
     case RunReportRow::kIncomplete:
     case RunReportRow::kNothing:
     case RunReportRow::kAgrees:
@@ -99,7 +104,7 @@ std::string Sentence(const RunReport& report) {
     text = equal == 0 ? "Nothing was compared"
                       : absl::StrCat("No difference in ", CountText(dot_products, "dot product"),
                                      " of ", CountText(equal, "instruction"));
-    if (equal == 0 && flaky > 0) text = "Nothing can be said";
+    if (equal == 0 && report.total.dot_products > 0) text = "Nothing can be said";
   }
   if (flaky > 0) absl::StrAppend(&text, "; ", flaky, " gave answers that do not repeat");
   if (open > 0) absl::StrAppend(&text, "; ", open, open == 1 ? " is" : " are", " incomplete");
@@ -107,9 +112,21 @@ std::string Sentence(const RunReport& report) {
     absl::StrAppend(&text, "; ", missing, " of ", report.shards,
                     missing == 1 ? " shards is not here" : " shards are not here");
   }
+  if (const size_t dropped = DroppedLines(report).size(); dropped > 0) {
+    absl::StrAppend(&text, "; ", dropped, dropped == 1 ? " was" : " were", " dropped");
+  }
   if (!report.distrusted.empty()) absl::StrAppend(&text, "; some answers are distrusted");
   if (!report.damage.empty()) absl::StrAppend(&text, "; some data is damaged");
   return text + ".";
+}
+
+std::vector<std::string> DroppedLines(const RunReport& report) {
+  std::vector<std::string> lines;
+  for (const RunReportRow& row : report.rows) {
+    if (row.dropped.ok()) continue;
+    lines.push_back(absl::StrCat(row.instruction, ": ", row.dropped.message()));
+  }
+  return lines;
 }
 
 std::vector<const RunReportRow*> ThinRows(const RunReport& report) {
@@ -155,6 +172,11 @@ absl::StatusOr<RunFolder> RunReportBuilder::AddFolder(const std::string& path,
   if (!folder.ok()) return folder.status();
   for (const UnitParts& parts : folder->stored.parts) {
     for (const auto& [number, part] : parts) AddUnfinished(part);
+  }
+  for (size_t i = 0; i < report_.rows.size(); ++i) {
+    for (const auto& [unit, drop] : folder->stored.drops[i]) {
+      report_.rows[i].dropped.Update(*drop.drop);
+    }
   }
   Distrust(folder->distrusted);
   Damage(folder->warnings);
@@ -291,12 +313,13 @@ RunReportRow::State RunReportBuilder::StateOf(const RunReportRow& row) const {
     const bool once = f.bucket.repetition == Repetition::kUnconfirmed;
     (f.flaky() ? flaky : once ? unconfirmed : differs) = true;
   }
+  const bool confirmed = differs;
   if (!flaky) differs |= unconfirmed;  // beside what does not repeat it is no difference
   // An earlier attempt's, which all units contradict.
   const bool gone = row.finished && row.total.mismatches == 0 && (flaky || differs);
   if (!flaky) differs |= row.total.mismatches > 0;
   if (gone || (flaky && !differs)) return RunReportRow::kUnrepeated;
-  if (!row.dropped.ok()) return RunReportRow::kDropped;
+  if (!row.dropped.ok() && (!confirmed || IsDoubted(row))) return RunReportRow::kDropped;
   if (differs) return RunReportRow::kDiffers;
   if (row.total.dot_products == 0) {
     return row.finished ? RunReportRow::kNothing : RunReportRow::kIncomplete;

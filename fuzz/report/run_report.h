@@ -33,7 +33,7 @@ struct RunReportRow {
   bool finished = false;       // all of them are done
   bool stopped = false;        // by --max_mismatches
   bool emulated = false;       // by the device, with several machine instructions
-  absl::Status dropped;        // not OK: what failed on this instruction alone
+  absl::Status dropped;        // not OK: what failed on this instruction alone, in the last attempt
   double bound = 0;            // 3/N: the rate of differences is below it (95 %); 0: some, or no N
   // Dot products that one process of a device that starts anew is asked for, at
   // most; 0: it goes on.
@@ -48,6 +48,8 @@ struct RunReportRow {
   const char* Grade() const;
 };
 const char* Name(RunReportRow::State state);  // "differs", "flaky", ...
+// Whether it was dropped for what puts its earlier answers in doubt, too: garbled, or not repeated.
+bool IsDoubted(const RunReportRow& row);
 // "rate < 3.0e-07, model published, incomplete". `narrow`: in fewer words,
 // where a column has a title.
 std::string Sentence(const RunReportRow& row, bool narrow = false);
@@ -95,6 +97,8 @@ struct RunReport {
 };
 // What came of it, one sentence or two.
 std::string Sentence(const RunReport& report);
+// "INSTRUCTION: why", of each row that was dropped.
+std::vector<std::string> DroppedLines(const RunReport& report);
 // Rows without a mismatch whose classes or bins are not all reached, also those of which nothing was
 // compared: no pass to rely on.
 std::vector<const RunReportRow*> ThinRows(const RunReport& report);

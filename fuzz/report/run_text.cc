@@ -43,10 +43,6 @@ std::string Table(const RunReport& report, const TextStyle& style) {
   return table.Text(style);
 }
 
-int64_t Dropped(const RunReport& report) {
-  return std::ranges::count_if(report.rows, [](const auto& row) { return !row.dropped.ok(); });
-}
-
 // All that there was to do had been done before.
 bool NothingExecuted(const RunReport::Attempt& attempt) {
   return attempt.dot_products == 0 && attempt.resumed_units > 0;
@@ -91,9 +87,8 @@ std::string IncompleteNotes(const RunReport& report) {
 std::string Notes(const RunReport& report) {
   const RunReport::Attempt& attempt = *report.attempt;
   std::string text;
-  for (const RunReportRow& row : report.rows) {
-    if (row.dropped.ok()) continue;
-    absl::StrAppend(&text, "dropped:  ", row.instruction, ": ", row.dropped.message(), "\n");
+  for (const std::string& line : DroppedLines(report)) {
+    absl::StrAppend(&text, "dropped:  ", line, "\n");
   }
   for (const std::string& line : report.distrusted) {
     absl::StrAppend(&text, "distrusted: ", line, " (an earlier attempt)\n");
@@ -185,7 +180,7 @@ std::string FormatStats(const RunReport& report) {
   std::string text = absl::StrCat(
       Stat("cases", report.total.cases), Stat("dot_products", report.total.dot_products),
       Stat("mismatches", report.total.mismatches), Stat("flaky", flaky),
-      Stat("buckets", report.findings.size()), Stat("dropped", Dropped(report)),
+      Stat("buckets", report.findings.size()), Stat("dropped", DroppedLines(report).size()),
       Stat("seconds", absl::StrFormat("%.2f", attempt.seconds)),
       Stat("dot_products_per_second", absl::StrFormat("%.0f", Rate(attempt))),
       Stat("resumed_units", attempt.resumed_units));
@@ -237,6 +232,7 @@ nlohmann::ordered_json JsonOf(const RunReportRow& row) {
           {"verdict", Sentence(row)},
           {"finished", row.finished},
           {"emulated", row.emulated},
+          {"dropped", row.dropped.message()},
           {"evidence", row.Grade()},
           {"digest", row.finished ? Hex(row.total.device_digest) : ""},
           {"empty_classes", row.empty_classes},
@@ -270,7 +266,7 @@ nlohmann::ordered_json JsonOf(const RunReport& report) {
       {"resumed_units", attempt.resumed_units},
       {"nothing_executed", NothingExecuted(attempt)},
       {"repeated", attempt.repeated},
-      {"dropped", Dropped(report)},
+      {"dropped", DroppedLines(report).size()},
       {"hardware", nlohmann::ordered_json::array()},
       {"distrusted", report.distrusted},
       {"digest", report.digest},
@@ -282,7 +278,6 @@ nlohmann::ordered_json JsonOf(const RunReport& report) {
   for (const RunReportRow& row : report.rows) {
     nlohmann::ordered_json& added = json["instructions"].emplace_back(JsonOf(row));
     added["rate"] = RowRate(row, attempt.threads);
-    added["dropped"] = row.dropped.message();
     added["planted_fault"] = row.planted;
   }
   json["findings"] = nlohmann::ordered_json::array();
