@@ -47,8 +47,11 @@ struct SurveyTask {
   // explains.
   uint64_t number = 0;
   // kQuestions: one question alone; kExplain: a case name or a line of the line protocol; kTrap:
-  // kDeviceGone
+  // kDeviceGone; kRepeat: lines with what the device answered to earlier attempts
   std::string detail = "";
+
+  // Whether the device that goes on is the one that began: fuzz/canary.h. `number`: how many were asked before.
+  bool IsCanary() const { return stage == SurveyStage::kRepeat && !detail.empty(); }
 
   std::string Text() const;  // one line, for people
   friend auto operator<=>(const SurveyTask&, const SurveyTask&) = default;

@@ -47,8 +47,8 @@ absl::Status AskForASecond(size_t least, size_t most,
 }
 
 constexpr char kChanged[] =
-    "; the device, or what it loads, has changed since: take another --workdir for it, or remove "
-    "this run's folder";
+    "; the device, or what it loads, has changed since: give it a folder of its own, or remove "
+    "this one";
 
 }  // namespace
 
@@ -97,11 +97,12 @@ absl::StatusOr<uint64_t> AskAgain(Device& device, const Operation& op,
     if (!now.ok()) return now.status();
     for (size_t i = begin; i < end; ++i) {
       const uint64_t word = (*now)[i - begin];
-      if (SameResult(op, earlier[i].d, word)) continue;
+      const uint64_t before = earlier[i].d;
+      if (before == word || (IsModelled(op) && SameResult(op, before, word))) continue;
       const auto again = Ask(device, op, {earlier[i].dot});
       if (!again.ok()) return again.status();
       const std::string answers =
-          absl::StrCat(FormatLine(in, earlier[i].dot, earlier[i].d), " in an earlier attempt, now ",
+          absl::StrCat(FormatLine(in, earlier[i].dot, before), " in an earlier attempt, now ",
                        HexWord(*in.d, word));
       return absl::AbortedError(
           again->front() == word ? absl::StrCat(answers, kChanged)

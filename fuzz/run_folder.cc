@@ -10,6 +10,9 @@
 #include "absl/strings/str_split.h"
 #include "corpus/case_folder.h"
 #include "corpus/durable_file.h"
+#include "corpus/list_files.h"
+#include "corpus/path_kind.h"
+#include "corpus/stored_files.h"
 #include "fuzz/workdir.h"
 
 namespace mmadiff {
@@ -76,7 +79,30 @@ absl::Status ReadFindings(RunFolder& folder) {
 
 }  // namespace
 
+std::vector<std::string> MisplacedIn(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> lines;
+  const auto entries = EntriesOf(folder);
+  for (const std::string& path : entries.ok() ? *entries : std::vector<std::string>()) {
+    if (KindOfFile(path) != FileKind::kLog || IsUnitLog(path)) continue;
+    lines.push_back(
+        absl::StrCat(path, ": a log, whose units do not count: its name is none of units-*.log"));
+  }
+  const auto findings = FilesBelow(folder + "/findings");
+  for (const std::string& path : findings.ok() ? *findings : std::vector<std::string>()) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      lines.push_back(path + ": a link to a folder, which is not followed; copy its files here");
+    } else if (fs::path(path).extension() != kCaseExtension &&
+               KindOfFile(path) == FileKind::kCase) {
+      lines.push_back(path + ": a finding that does not count: its name does not end in .txtpb");
+    }
+  }
+  return lines;
+}
+
 absl::Status ReadFiled(RunFolder& folder) {
+  std::ranges::move(MisplacedIn(folder.path), std::back_inserter(folder.warnings));
   absl::Status read = ReadFindings(folder);
   const absl::StatusOr<std::string> distrusted = ReadFile(DistrustedPath(folder.path));
   if (distrusted.ok()) folder.distrusted = absl::StrSplit(*distrusted, '\n', absl::SkipEmpty());

@@ -30,10 +30,14 @@ absl::StatusOr<RunFolder> ReadRunFolder(const std::string& path, const OnUnit& e
 // Whether a filed case is of an operation and the device of the run.
 bool IsOfRun(const RunManifest& manifest, const RegressionCase& filed);
 
+// Of files in the folder and in its findings/ that a run has, but not there or under such a name, and of links that
+// nobody follows: a line each. Nothing is read of them.
+std::vector<std::string> MisplacedIn(const std::string& folder);
+
 // The parts of it. kInvalidArgument: no folder of a run; kDataLoss: a damaged manifest.
 absl::StatusOr<RunManifest> ReadManifest(const std::string& path);
-// `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, and findings of another run,
-// are added to the warnings. An error of one leaves the other read.
+// `findings` and `distrusted` of the folder at its path, of its manifest; damage of them, findings of another run, and
+// MisplacedIn() are added to the warnings. An error of one leaves the other read.
 absl::Status ReadFiled(RunFolder& folder);
 
 }  // namespace mmadiff

@@ -260,21 +260,16 @@ std::vector<std::string> TextsOf(const std::vector<Damage>& damage, const std::s
   return texts;
 }
 
+bool IsUnitLog(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return absl::StartsWith(name, "units-") && absl::EndsWith(name, ".log");
+}
+
 // No glob(): the folder's own name may hold "[" or "*".
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir) {
   absl::StatusOr<std::vector<std::string>> paths = EntriesOf(workdir);
   if (!paths.ok()) return absl::DataLossError(paths.status().message());
-  std::erase_if(*paths, [](const std::string& path) {
-    const std::string name = std::filesystem::path(path).filename().string();
-    return !absl::StartsWith(name, "units-") || !absl::EndsWith(name, ".log");
-  });
-  for (const std::string& path : *paths) {  // a pipe would be waited for
-    std::error_code ignored;
-    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    if (std::filesystem::is_fifo(status)) {
-      return absl::DataLossError(path + ": is no file; move it away");
-    }
-  }
+  std::erase_if(*paths, [](const std::string& path) { return !IsUnitLog(path); });
   return paths;
 }
 

@@ -53,6 +53,8 @@ bool IsSuperseded(const RunManifest& manifest, const UnitResult& unit);
 // Empty when the unit is one of this run; else what is wrong with it.
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 
+// By its name.
+bool IsUnitLog(const std::string& path);
 // The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.
 absl::StatusOr<std::vector<std::string>> UnitLogsIn(const std::string& workdir);
 

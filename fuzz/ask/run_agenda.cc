@@ -7,6 +7,7 @@
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "fuzz/canary.h"
+#include "fuzz/run_folder.h"
 
 namespace mmadiff {
 namespace {
@@ -34,6 +35,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
   }
   std::erase_if(stored.damage, contradicts);
   attempt_.warnings = TextsOf(stored.damage);
+  std::ranges::move(MisplacedIn(options.workdir), std::back_inserter(attempt_.warnings));
   for (size_t r = 0; r < rows_.size(); ++r) {
     const RunManifest::Instruction& planned = manifest.instructions[r];
     Row& row = rows_[r];

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "device/line_protocol.h"
 #include "device/plain_text.h"
 #include "fuzz/ask/stage_parts.h"
+#include "fuzz/canary.h"
 #include "triage/diagnosis/investigate.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/probe.h"
@@ -67,6 +69,21 @@ absl::Status Ask(const SurveyManifest& manifest, Device& device, const Operation
     AddLines(manifest, op, a.observed, added);
   }
   return absl::OkStatus();
+}
+
+// Whether it has the same answers as in earlier attempts.
+absl::Status AskSame(Device& device, const Operation& op, const std::string& lines,
+                     SurveyResult& result) {
+  std::vector<Observed> earlier;
+  for (const absl::string_view text : absl::StrSplit(lines, '\n')) {
+    absl::StatusOr<ProtocolLine> line = ParseLine(*op.instruction, text);
+    if (!line.ok()) return line.status();
+    if (!line->d.has_value()) return absl::InvalidArgumentError(absl::StrCat(text, ": no answer"));
+    earlier.push_back({std::move(line->dot), *line->d});
+  }
+  const absl::StatusOr<uint64_t> repeated = AskAgain(device, op, earlier, kFewestCanaries);
+  if (repeated.ok()) result.dot_products = *repeated;
+  return repeated.status();
 }
 
 absl::Status RunUnit(Engine& engine, const CaseStream& stream, const SurveyUnit& unit,
@@ -182,6 +199,7 @@ absl::Status AskStage(const SurveyManifest& manifest, const AskRequest& request,
     case kLayout:
       return Ask(manifest, device, *op, {FindQuestion("layout")}, result);
     case kRepeat:
+      if (task.IsCanary()) return AskSame(device, *op, task.detail, result);
       return Ask(manifest, device, *op, {FindQuestion("repeat")}, result);
     case kQuestions:
       return Ask(manifest, device, *op, QuestionsOf(task), result);

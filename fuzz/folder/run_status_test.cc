@@ -94,6 +94,31 @@ TEST_F(RunStatusTest, ALogThatCannotBeReadHidesNoOther) {
   }
 }
 
+TEST_F(RunStatusTest, APipeInPlaceOfALogHidesNoOther) {
+  const std::string folder = Attempt("w", {Unit(0, 0)}), pipe = folder + "/units-000000-0.log";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const RunStatus s = Read(folder);
+  EXPECT_EQ(s.units, 1u);
+  EXPECT_THAT(s.damage, ElementsAre(HasSubstr(pipe)));
+}
+
+// What is not read is said.
+TEST_F(RunStatusTest, FilesUnderNamesThatNoRunGivesAreNamed) {
+  const std::string folder = Attempt("w", {Unit(0, 0)});
+  File(folder, 1, 2);
+  std::filesystem::create_directory(Path("elsewhere"));
+  Put("w/notes.log", "a log of somebody else");
+  EXPECT_THAT(Read(folder).damage, IsEmpty());
+  const std::string log = UnitLogsIn(folder)->front(), finding = Read(folder).findings[0].path;
+  std::filesystem::rename(log, folder + "/old.log");
+  std::filesystem::rename(finding, finding + ".bak");
+  std::filesystem::create_symlink(Path("elsewhere"), folder + "/findings/more");
+  const RunStatus s = Read(folder);
+  EXPECT_EQ(s.units, 0u);
+  EXPECT_THAT(s.damage, ElementsAre(HasSubstr("old.log"), HasSubstr("findings/more"),
+                                    HasSubstr(".txtpb.bak")));
+}
+
 TEST_F(RunStatusTest, AFindingOfAnotherDeviceIsDamage) {
   RunManifest manifest = Manifest();
   manifest.device = "faulty:terms=8";

@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "fuzz/ask/drop.h"
 #include "fuzz/ask/stage.h"
+#include "fuzz/canary.h"
 #include "sim/operation.h"
 #include "triage/probe/operand_sweep.h"
 #include "triage/probe/questions.h"
@@ -135,6 +137,23 @@ SurveyAgenda::SurveyAgenda(const SurveyManifest& manifest, absl::Duration total,
       for (const std::string& variant : i->variants) add(kLayout, name, variant);
     }
   }
+}
+
+void SurveyAgenda::Earlier(const SurveyResult& result) {
+  const Row row = {result.task.op, result.task.variant};
+  if (result.task.IsCanary()) {
+    ++canaries_[row];  // of which this attempt has its own
+    return;
+  }
+  Done(result);
+  if (!result.status.ok()) return;
+  std::vector<std::string>& lines = earlier_[row];
+  const auto add = [&lines](const std::string& line) {
+    if (lines.size() < kMostCanaries) lines.push_back(line);
+  };
+  for (const SurveyAnswer& a : result.answers) std::ranges::for_each(a.lines, add);
+  for (const SurveyLine& line : result.lines) add(line.line);
+  if (lines.empty()) earlier_.erase(row);
 }
 
 void SurveyAgenda::Done(const SurveyResult& result) {
@@ -270,6 +289,12 @@ std::optional<Task> SurveyAgenda::Next(absl::Duration elapsed) {
   const double total = total_ < absl::InfiniteDuration() ? absl::ToDoubleSeconds(total_) : 0;
   const std::optional<SurveyTask> name = Choose(absl::ToDoubleSeconds(elapsed), total);
   if (!name.has_value()) return std::nullopt;
+  const Row row = {name->op, name->variant};
+  if (const auto lines = earlier_.find(row); lines != earlier_.end()) {
+    const std::string all = absl::StrJoin(lines->second, "\n");
+    earlier_.erase(lines);
+    return TaskOf({kRepeat, row.first, row.second, canaries_[row]++, all});
+  }
   return TaskOf(*name);
 }
 

@@ -34,7 +34,10 @@ class SurveyAgenda : public Agenda {
                         absl::Duration total = absl::InfiniteDuration(),
                         Console* console = nullptr);
 
-  // Takes a result, also of an earlier attempt, into account: the task is done, or its next part is
+  // Takes a result of an earlier attempt into account, and keeps some of the device's answers: before a row is asked
+  // more, they are asked again.
+  void Earlier(const SurveyResult& result);
+  // Takes a result into account: the task is done, or its next part is
   // to be done; what differs is to be explained next; a row that is dropped is asked nothing more;
   // of a slow row questions are tasks of their own, and parts end early.
   void Done(const SurveyResult& result);
@@ -91,9 +94,11 @@ class SurveyAgenda : public Agenda {
   std::map<Row, int> lost_;  // how often the device was gone after it was asked
   std::map<Row, int> traps_;
   std::set<Row> slow_;
-  std::map<SurveyTask, uint64_t> begin_;  // of parts but the first
-  std::map<Row, size_t> numbers_;         // of rows that were asked
-  std::string asked_;                     // last, in words
+  std::map<Row, std::vector<std::string>> earlier_;  // lines that are to be asked again
+  std::map<Row, uint64_t> canaries_;                 // that were asked
+  std::map<SurveyTask, uint64_t> begin_;             // of parts but the first
+  std::map<Row, size_t> numbers_;                    // of rows that were asked
+  std::string asked_;                                // last, in words
   size_t results_ = 0;
 };
 

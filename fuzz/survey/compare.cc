@@ -30,7 +30,7 @@ AnswersByRow Everything(const StoredSurvey& stored) {
       const size_t space = line.rfind(' ');
       if (space != line.npos) said.words.emplace(line.substr(0, space), line.substr(space + 1));
     };
-    if (result.task.stage == SurveyStage::kTrap) continue;
+    if (result.task.stage == SurveyStage::kTrap || result.task.IsCanary()) continue;
     if (!result.unfinished || HasParts(result.task.stage)) {
       const StageEnd end = result.trapped       ? StageEnd::kTraps
                            : result.status.ok() ? StageEnd::kAnswered

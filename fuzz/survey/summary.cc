@@ -41,7 +41,16 @@ class Summarizer {
   }
 
   SurveySummary Run() {
-    for (const SurveyResult& result : summary_.outcome->results) Add(result);
+    std::map<std::pair<std::string, std::string>, const SurveyTask*> canaries;  // the last ones
+    for (const SurveyResult& result : summary_.outcome->results) {
+      const SurveyTask& task = result.task;
+      if (task.IsCanary()) canaries[{task.op, task.variant}] = &task;
+    }
+    for (const SurveyResult& result : summary_.outcome->results) {
+      const SurveyTask& task = result.task;
+      const bool before = task.IsCanary() && canaries.at({task.op, task.variant}) != &task;
+      if (!before) Add(result);
+    }
     for (const auto& [row, cause] : died_in_questions_) DiedInQuestions(*row, cause);
     for (SurveyRow& row : summary_.rows) NotAsked(row);
     for (const auto& [row, counts] : parts_) {

@@ -93,7 +93,7 @@ class Survey {
 
   void AskAll() {
     SurveyAgenda agenda(outcome_.manifest, options_.time, &console_);
-    for (const SurveyResult& result : outcome_.results) agenda.Done(result);
+    for (const SurveyResult& result : outcome_.results) agenda.Earlier(result);
     SurveyTaskLog log(*log_, options_.max_bytes, outcome_.results);
     child_->SetManifest(outcome_.manifest);
     const DispatchOptions how = {.limit = limit_, .grace = kGrace, .patience = options_.patience};

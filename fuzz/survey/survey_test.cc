@@ -257,6 +257,27 @@ TEST_F(SurveyTest, AnotherDeviceInTheMiddleIsNoticed) {
   EXPECT_THAT(std::string(outcome.device.message()), HasSubstr("another device now: another"));
 }
 
+// Nothing of another device is added to a row, and the first one may go on.
+TEST_F(SurveyTest, ADeviceThatHasChangedBehindItsIdentityDoesNotGoOn) {
+  const std::string whole = Said(Survey("whole"));
+  calls = 0;
+  gone = [&] { return calls > 60; };
+  faults = {{kBf16Mma, [&](const Batch&, int) {
+               if (calls > 60) throw Died("lost");
+             }}};
+  Survey();
+  gone = nullptr;
+  faults = {{.op = kBf16Mma, .change = "fraction_bits=23"}};
+  const SurveyOutcome changed = Survey();
+  const SurveySummary summary = Summarize(changed);
+  EXPECT_THAT(Texts(RowOf(summary, kBf16Mma)),
+              ElementsAre(testing::AllOf(HasSubstr("does not repeat"), HasSubstr("has changed"))));
+  EXPECT_EQ(RowOf(summary, kBf16Mma).dot_products, 0u);
+  ExpectComplete(RowOf(summary, kFma));
+  faults.clear();
+  EXPECT_EQ(Said(Survey()), whole);
+}
+
 // It answers otherwise to whole executions alone, and only the first time.
 TEST_F(SurveyTest, WhatDiffersOnceIsNoContradictionOfTheTables) {
   int left = 1;
