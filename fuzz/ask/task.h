@@ -41,6 +41,8 @@ struct WordsTask {
 struct DigestTask {
   CaseStream stream;
   uint64_t first = 0, cases = 0;
+  // Asked again in so many parts, kAborted unless they have the same answers; 0: not again.
+  uint64_t parts = 0;
 };
 
 // Whether the generator and the comparison find the fault in a sabotaged simulator.

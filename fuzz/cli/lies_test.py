@@ -116,8 +116,6 @@ KINDS = [
 ]
 # What the program does otherwise: the code that it has. What is mended must leave this list.
 KNOWN = {
-    # No digest is asked again.
-    ('from line 8,000', 'record'): 0,
     # A device that is lost before its first answer is 75 to the other verbs.
     ('late', 'run'): 3,
 }

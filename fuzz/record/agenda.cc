@@ -16,6 +16,7 @@ namespace {
 
 constexpr uint64_t kDigestBytes = 21;        // of one in digests.log
 constexpr uint64_t kInstructionBytes = 160;  // in the manifest, without the name
+constexpr uint64_t kDigestParts = 64;        // in which the first unit of a row is asked again
 
 absl::Duration Clock() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
@@ -97,7 +98,9 @@ absl::StatusOr<std::vector<Task>> RecordAgenda::Take(TaskResult result) {
   if (result.drop.has_value()) {
     row.dropped = true;
     // Else wrong answers would stay beside those that are recorded in the folder.
-    if (result.drop->cause == DropCause::kGarbled && phase_ != Phase::kTry && folder_ != nullptr) {
+    const DropCause cause = result.drop->cause;
+    const bool wrong = cause == DropCause::kGarbled || cause == DropCause::kDoesNotRepeat;
+    if (wrong && phase_ != Phase::kTry && folder_ != nullptr) {
       failed_.Update(DeviceError(result.status));
     }
   }
@@ -287,7 +290,9 @@ std::optional<Task> RecordAgenda::NextDigest() {
   ++next->running;
   next->used -= now;
   const uint64_t cases = next->recorded.unit_cases;
-  return Task{RowOf(*next->stream.op), DigestTask{next->stream, next->begun++ * cases, cases}};
+  const uint64_t unit = next->begun++;
+  return Task{RowOf(*next->stream.op),
+              DigestTask{next->stream, unit * cases, cases, unit == 0 ? kDigestParts : 0}};
 }
 
 void RecordAgenda::TakeDigest(Row& row, const DigestTask& task, const TaskResult& result) {
