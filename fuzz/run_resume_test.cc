@@ -196,6 +196,23 @@ TEST_F(RunTest, ARepairedDeviceDoesNotGoOnWhereABrokenOneStopped) {
   EXPECT_EQ(Stored("w").rows[0].state, RunReportRow::kDiffers);
 }
 
+// Where the limit is reached with the last case of a unit nothing is left of it.
+TEST_F(RunTest, AUnitWhoseLastCaseReachesTheLimitIsDone) {
+  RunOptions options = Options("w");
+  options.cases = 40;
+  options.max_mismatches = 0;
+  const RunReport all = Run(options, "faulty:fraction_bits=22");
+  const std::vector<uint64_t>& differing = all.rows[0].total.mismatching_cases;
+  ASSERT_GE(differing.size(), 2u);
+  options.cases = differing.back() + 1;
+  options.max_mismatches = differing.size();
+  options.workdir = Path("limited");
+  const RunReport limited = Run(options, "faulty:fraction_bits=22");
+  EXPECT_TRUE(limited.rows[0].finished);
+  EXPECT_EQ(Sentence(limited.rows[0]), "differs from the device");
+  EXPECT_EQ(Stored("limited").units, 1u);
+}
+
 // Each of them may have been another device's.
 TEST_F(RunTest, TheCanaryOfEachShardIsAskedAgain) {
   RunOptions options = Options("0");

@@ -244,7 +244,9 @@ std::vector<Task> RunAgenda::LookAtMismatches(size_t r) {
       row.stopped = part.rest.most_differing == 0;
       continue;
     }
-    if (part.goes_on && !row.stopped && row.dropped.ok()) {
+    const UnitResult& counted = part.rest.counted;
+    const bool all = counted.first_case + counted.cases == part.rest.end;
+    if (part.goes_on && (all || !row.stopped) && row.dropped.ok()) {
       next.push_back(Task{r, std::move(part.rest)});
     }
     row.paused.pop_front();

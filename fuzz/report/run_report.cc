@@ -68,11 +68,12 @@ std::string Sentence(const RunReportRow& row, bool narrow) {
     case RunReportRow::kDropped:
       return "dropped";
     case RunReportRow::kDiffers:
-      if (narrow) return row.stopped ? "differs; stopped" : "differs";
+      if (narrow) return row.stopped && !row.finished ? "differs; stopped" : "differs";
       return absl::StrCat("differs from the device",
                           row.total.mismatches == 0 ? ", in a unit that is not finished"
-                          : row.stopped             ? "; stopped after so many (--max_mismatches)"
-                                                    : "",
+                          : row.stopped && !row.finished
+                              ? "; stopped after so many (--max_mismatches)"
+                              : "",
                           row.dropped.ok() ? "" : "; dropped");
     case RunReportRow::kIncomplete:
     case RunReportRow::kNothing:

@@ -77,7 +77,8 @@ std::string IncompleteNotes(const RunReport& report) {
                     " with thin bins (mmadiff report names them)\n");
   }
   if (few > 0) {
-    absl::StrAppend(&text, "incomplete: ", CountText(few, "instruction"),
+    absl::StrAppend(&text,
+                    "incomplete: ", CountText(few, rows > 0 ? "more instruction" : "instruction"),
                     " had too few cases to fill the bins of the arithmetic\n");
   }
   return text;
