@@ -62,7 +62,6 @@ class Replay {
 
   ReplayOutcome Finish() {
     outcome_.compared += vectors_.compared();
-    outcome_.answered += vectors_.compared();
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     cases_ += vectors_.compared();
@@ -73,9 +72,7 @@ class Replay {
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
     if (options_.test_results)
       std::ranges::copy(vectors_.test_results(), std::back_inserter(outcome_.test_results));
-    if (device_ == nullptr) {
-      outcome_.answered = outcome_.compared + outcome_.units;
-    } else {
+    if (device_ != nullptr) {
       outcome_.dropped = device_->dropped();
       outcome_.flaky += device_->flaky();
     }
@@ -168,10 +165,10 @@ class Replay {
     outcome.manifest = stored.manifest;
     outcome.results = stored.results;
     const SurveySummary summary = Summarize(outcome);
-    // Of the model of that time.
+    // Of the model of that time; a device that is asked now decides alone.
     const bool same = IsOfThisVersion(stored.manifest);
-    if (same) outcome_.contradictions += summary.changed;
-    outcome_.troubled += summary.troubled;
+    if (same && device_ == nullptr) outcome_.contradictions += summary.changed;
+    if (device_ == nullptr) outcome_.troubled += summary.troubled;
     std::string before;
     for (size_t i = same ? 0 : summary.changed; i < summary.contradictions.size(); ++i) {
       const std::string text = absl::StrCat("SURVEY ", summary.contradictions[i].Text(), "\n");
@@ -179,7 +176,9 @@ class Replay {
       report_(
           {Wrap(text, console_.style().width, 2),
            {{"kind", "survey"}, {"where", folder}, {"said", summary.contradictions[i].Text()}}});
-      if (options_.test_results) outcome_.test_results.push_back({"survey", text});
+      if (options_.test_results && device_ == nullptr) {
+        outcome_.test_results.push_back({"survey", text});
+      }
     }
   }
 
@@ -204,7 +203,6 @@ class Replay {
 
   absl::Status Case(const RegressionCase& c, const std::string& file, bool in_folder) {
     if (device_ != nullptr) {
-      // In a folder, instructions that the device lacks are counted and left out.
       if (!in_folder || !device_->Lacks(*c.op)) return Live(*c.op, c.inputs, {file});
       ++outcome_.unsupported;
       return absl::OkStatus();
@@ -244,7 +242,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Everything that a folder of recordings has; with a device also what that answers to the same.
+  // Everything that a folder of recordings has.
   absl::Status Folder(const std::string& path) {
     RecordingStats stats;
     absl::Status s = ReadRecordingFolder(
@@ -263,14 +261,18 @@ class Replay {
     return absl::OkStatus();
   }
 
-  absl::Status Stored(const Recording& recording) {
+  // In a folder, instructions that the device lacks are counted and left out.
+  absl::Status Stored(const Recording& recording, bool in_folder = true) {
     if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
     const absl::StatusOr<Batch> inputs = InputsOf(recording);
     if (!inputs.ok()) return inputs.status();
-    Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
-    if (device_ == nullptr) return absl::OkStatus();
-    if (!device_->Lacks(*recording.op)) return Live(*recording.op, *inputs, recording.where);
-    ++outcome_.unsupported;
+    if (device_ == nullptr) {
+      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
+    } else if (!in_folder || !device_->Lacks(*recording.op)) {
+      return Live(*recording.op, *inputs, recording.where);
+    } else {
+      ++outcome_.unsupported;
+    }
     return absl::OkStatus();
   }
 
@@ -287,11 +289,12 @@ class Replay {
 
   absl::Status AddUnit(const RecomputedUnit& unit) {
     if (!unit.model.has_value()) return unmodelled_.Compare(unit);
-    CompareUnit(unit, unit.recorded, unit.identity);
     absl::Status s;
-    if (device_ != nullptr && device_->Lacks(*unit.stream.op)) {
+    if (device_ == nullptr) {
+      CompareUnit(unit, unit.recorded, unit.identity);
+    } else if (device_->Lacks(*unit.stream.op)) {
       ++outcome_.unsupported_units;
-    } else if (device_ != nullptr) {
+    } else {
       s = LiveUnit(unit);
     }
     console_.Status(absl::StrCat(outcome_.units, " units of digests verified"), false);
@@ -307,7 +310,6 @@ class Replay {
     if (device_->Drops(op, again.status())) return absl::OkStatus();
     if (!again.ok()) return again.status();
     CompareUnit(unit, *digest, device_->device().name(), *digest != *again);
-    if (*digest == *again) ++outcome_.answered;
     return absl::OkStatus();
   }
 
@@ -336,22 +338,8 @@ class Replay {
   }
 
   absl::Status Recorded(const std::string& path, bool in_folder = false) {
-    const auto one = [&](const Recording& recording) -> absl::Status {
-      if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
-      const absl::StatusOr<Batch> inputs = InputsOf(recording);
-      if (!inputs.ok()) return inputs.status();
-      if (device_ != nullptr && in_folder && device_->Lacks(*recording.op)) {
-        ++outcome_.unsupported;
-        return absl::OkStatus();
-      }
-      if (device_ != nullptr) {
-        return Live(*recording.op, *inputs, recording.where);
-      }
-      Compare(*recording.op, *inputs, recording.d, recording.where, recording.identity);
-      return absl::OkStatus();
-    };
     absl::Status delivered;  // else the file is wrong
-    const auto deliver = [&](const Recording& r) { return delivered = one(r); };
+    const auto deliver = [&](const Recording& r) { return delivered = Stored(r, in_folder); };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
     const bool wrong = in_folder && !stats.ok() && delivered.ok();
     if (wrong || absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
@@ -376,7 +364,6 @@ class Replay {
     const auto answers = device_->Ask(op, inputs);
     if (!answers.ok() || !answers->has_value()) return answers.status();
     Add(op, inputs, **answers, where, device_->device().name());
-    outcome_.answered += inputs.dot_products() - (*answers)->flaky.size();
     return absl::OkStatus();
   }
 

@@ -45,12 +45,10 @@ struct ReplayTally {
 struct ReplayOutcome {
   uint64_t compared = 0, differing = 0;     // dot products, without what is flaky
   uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
-  uint64_t flaky = 0;                       // dot products and units
+  uint64_t answered() const { return compared + units; }
+  uint64_t flaky = 0;   // dot products and units
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
   uint64_t unsupported_units = 0;  // of digests
-  // Dot products and units that make this a comparison, without what is flaky: those that the
-  // device answered; all if there is no device.
-  uint64_t answered = 0;
   // Stored answers of operations without a model, which are never compared with one: dot products,
   // units of digests; of these those that the device was asked for again, and those that are not,
   // bit for bit, what it said (digests do not tell NaNs apart).
@@ -74,8 +72,8 @@ struct ReplayOutcome {
   std::vector<TestResult> test_results;        // if the options ask for them; those of vectors last
 };
 
-// `engine`, if there is one, is asked instead of believing the stored answers; a recording folder's
-// own answers are compared too. `report` gets what differs, is flaky or, of
+// `engine`, if there is one, is asked instead of believing the stored answers, which then decide
+// nothing: neither what differs nor what a survey said. `report` gets what differs, is flaky or, of
 // vectors, contested, as it is found. Errors: a subject that there is not or that is no such thing; the
 // device's that are not of one operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,

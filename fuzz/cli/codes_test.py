@@ -84,6 +84,8 @@ verify 75 a signal | run $SAME --instr=$M --cases=9000 --workdir=long; signalled
 verify 75 a time limit | mmadiff verify long --max_total_time=0
 verify 75 a lost | mmadiff verify long --device=faulty:dead=1
 replay 0 clean | mmadiff replay $one $SAME
+replay 0 clean | mmadiff record unrepaired $OTHER --instr=$M --cases=40 --max_total_time=0; mmadiff replay unrepaired $SAME
+replay 1 the model | mmadiff replay unrepaired
 replay 1 the model | mmadiff replay $one $OTHER
 replay 3 the device failed | mmadiff replay $one --device='exec:exit 1'
 replay 3 nothing | mkdir nothing_here; mmadiff replay nothing_here

@@ -109,7 +109,7 @@ Json CountsJson(const ReplayOutcome& o) {
                {"differing", o.differing},
                {"units", o.units},
                {"differing_units", o.differing_units},
-               {"answered", o.answered},
+               {"answered", o.answered()},
                {"recorded", o.recorded},
                {"recorded_twice", o.recorded_twice},
                {"flaky", o.flaky},
@@ -172,7 +172,7 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& con
                               " of these cases were filed because the device did not repeat its "
                               "answers: neither equality nor a difference proves anything"));
   }
-  const bool nothing = outcome.answered + outcome.repeated + outcome.repeated_units == 0;
+  const bool nothing = outcome.answered() + outcome.repeated + outcome.repeated_units == 0;
   SayDropped(outcome.dropped, !nothing, ending);
   if (outcome.troubled > 0) {  // as the survey itself
     ending.Say(Verdict::kRowFailed, "rows of a survey fail, do not repeat or are elsewhere");
