@@ -24,6 +24,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/findings.h"
+#include "fuzz/progress.h"
 #include "fuzz/record/recompute.h"
 #include "fuzz/replay_unmodelled.h"
 #include "fuzz/replay_vectors.h"
@@ -65,9 +66,16 @@ class Replay {
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     cases_ += vectors_.compared();
-    ledger().Count(Thing::kCase, cases_ + outcome_.unsupported, cases_);
+    flaky_cases_ += vectors_.flaky();
+    ledger().Count(Thing::kCase, cases_ + flaky_cases_ + outcome_.unsupported, cases_);
+    ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kDeviceLacks, outcome_.unsupported);
-    ledger().Count(Thing::kUnit, outcome_.units + not_sampled_, outcome_.units);
+    ledger().Count(
+        Thing::kUnit,
+        outcome_.units + outcome_.flaky_units + outcome_.unsupported_units + not_sampled_,
+        outcome_.units);
+    ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
+    ledger().LeaveMany(Thing::kUnit, Reason::kDeviceLacks, outcome_.unsupported_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
     if (options_.test_results)
@@ -297,7 +305,7 @@ class Replay {
     } else {
       s = LiveUnit(unit);
     }
-    console_.Status(absl::StrCat(outcome_.units, " units of digests verified"), false);
+    console_.Status(absl::StrCat(CountText(outcome_.units, "unit"), " of digests compared"), false);
     return s;
   }
 
@@ -325,7 +333,7 @@ class Replay {
     if (options_.test_results) {
       outcome_.test_results.push_back({absl::StrCat(cases, " ", device), equal ? "" : text});
     }
-    ++(flaky ? outcome_.flaky : outcome_.units);
+    ++(flaky ? outcome_.flaky_units : outcome_.units);
     if (equal) return;
     if (!flaky) ++outcome_.differing_units;
     mismatches_.Add({text,
@@ -377,7 +385,7 @@ class Replay {
     const std::string device = PlainLine(answering);  // it may come from a file
     const auto& [model, differing] = answers.comparison;
     const uint64_t compared = model.size() - answers.flaky.size();
-    ++cases_;
+    ++(compared > 0 ? cases_ : flaky_cases_);
     outcome_.compared += compared;
     outcome_.differing += differing.size();
     ReplayTally& tally = outcome_.tallies[device];
@@ -425,7 +433,8 @@ class Replay {
   VectorReplay vectors_;
   ReplayOutcome outcome_;
   std::optional<Replayed> said_;  // of the case at hand, by all its answers
-  uint64_t cases_ = 0;            // compared
+  uint64_t cases_ = 0;            // compared, at least a part
+  uint64_t flaky_cases_ = 0;      // all that was asked
   uint64_t not_sampled_ = 0;      // units of digests
   UnmodelledReplay unmodelled_;
 };

@@ -46,7 +46,7 @@ struct ReplayOutcome {
   uint64_t compared = 0, differing = 0;     // dot products, without what is flaky
   uint64_t units = 0, differing_units = 0;  // of digests, without what is flaky
   uint64_t answered() const { return compared + units; }
-  uint64_t flaky = 0;   // dot products and units
+  uint64_t flaky = 0, flaky_units = 0;  // dot products; units of digests
   int unsupported = 0;  // cases of folders and vectors whose instructions the device lacks
   uint64_t unsupported_units = 0;  // of digests
   // Stored answers of operations without a model, which are never compared with one: dot products,

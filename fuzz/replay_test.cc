@@ -35,6 +35,20 @@ class ReplayTest : public TestFolder {
   std::vector<std::string> reports_;
 };
 
+// A digest takes a power of two of calls, so that it does not repeat either.
+class UnsteadyDevice : public ChangedDevice {
+ public:
+  UnsteadyDevice() : ChangedDevice("") {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
+    if (++calls_ % 3 == 0) d.front() ^= 1;
+    return status;
+  }
+
+ private:
+  int calls_ = 0;
+};
+
 TEST_F(ReplayTest, ADeviceThatIsTheModelAgrees) {
   ChangedDevice device("");
   const auto outcome = Replay({.subjects = {kCase}, .test_results = true}, &device);
@@ -109,6 +123,14 @@ TEST_F(ReplayTest, OnlyWhatTheDeviceAnswersCounts) {
   EXPECT_EQ(repaired->differing + repaired->differing_units, 0u);
   EXPECT_EQ(repaired->unsupported_units, 0u);
   EXPECT_THAT(reports_, IsEmpty());
+  UnsteadyDevice flaky;
+  const auto changing = Replay(options, &flaky);
+  ASSERT_TRUE(changing.ok()) << changing.status();
+  EXPECT_EQ(changing->compared + changing->flaky, stored->compared);
+  EXPECT_EQ(changing->units + changing->flaky_units, 1u);
+  EXPECT_EQ(changing->flaky_units, 1u);
+  EXPECT_EQ(changing->ledger.tally(Thing::kUnit).asked, 1u);
+  EXPECT_TRUE(changing->ledger.Balances());
   const auto host = OpenHost();
   ASSERT_TRUE(host.ok());
   const auto none = Replay(options, host->get());

@@ -87,6 +87,7 @@ absl::StatusOr<std::optional<uint64_t>> VectorReplay::AnswerTo(const std::string
   if (!answers.ok()) return answers.status();
   if (!answers->has_value()) return std::nullopt;
   if ((*answers)->flaky.empty()) return (*answers)->d.front();
+  ++flaky_;
   ReplayReport report =
       ReportFlaky(*c.op, inputs, **answers, 0, v.name, device_->device().name(), title, style_);
   report.json["answer"] = AnswerJson(v, *c.answer);

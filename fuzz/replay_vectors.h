@@ -35,6 +35,7 @@ class VectorReplay {
   // counts only if it gives the contested answer, which is wrong: the known difference is none.
   uint64_t compared() const { return compared_; }
   uint64_t differing() const { return differing_; }
+  uint64_t flaky() const { return flaky_; }
   int unsupported() const { return unsupported_; }
   const std::vector<TestResult>& test_results() const {
     return test_results_;
@@ -54,7 +55,7 @@ class VectorReplay {
   const TextStyle style_;
   const OnReport& report_;
   FirstReports& mismatches_;
-  uint64_t compared_ = 0, differing_ = 0;
+  uint64_t compared_ = 0, differing_ = 0, flaky_ = 0;
   uint64_t by_kind_[4] = {};
   int unsupported_ = 0;
   std::vector<TestResult> test_results_;

@@ -216,6 +216,7 @@ survey 1 with --compare | survey $SAME --instr=$M --out=survey2; mmadiff survey 
 survey 3 with --compare: nothing | mmadiff survey --compare survey survey1
 survey 3 a row | survey --device=faulty:flaky_bit=1000 --instr=$F --out=survey3
 replay 3 a survey | mmadiff replay survey3
+replay 0 clean | mmadiff replay survey1 $SAME
 survey 4 no such | survey --device=host --instr=$M --out=survey4
 survey 5 damaged | mkdir survey5; cp noise.log survey5/answers.log; survey $SAME --instr=$F --out=survey5
 survey 6 results | survey $SAME --instr=$F --out=/proc/none/x

@@ -236,7 +236,7 @@ three="record --instr=$fma --cases=3 --threads=1"
 expect 0 $three everything --max_total_time=0 --device="exec:$(asked 1000000)"; number=$(wc -l <asked); rm asked
 expect_stopped $three early --device="exec:$(asked 3)"; warns 'no recording was kept'; [ "$(echo early*)" = 'early*' ] || fail "something is left"; rm asked
 expect_stopped $three early --max_total_time=1h --device="exec:$(asked $((number + 2)))"; warns 'fewer digests'; rm asked
-expect 0 replay early; says ' units of digests equal'
+expect 0 replay early; says ' of digests equal'
 # mutants: a signal comes sooner or later than its handler.
 for seconds in 0.1 0.3 1 3 10 30 100 300; do
   timeout --preserve-status -s TERM $seconds "$m" mutants --instr="$mma" --strategy=bits --cases=2^40 >/dev/null 2>&1; code=$?

@@ -9,6 +9,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
+#include "fuzz/progress.h"
 
 namespace mmadiff {
 namespace {
@@ -40,26 +41,28 @@ std::string CountsText(const ReplayOutcome& outcome) {
   std::string text;
   for (const auto& [device, tally] : outcome.tallies) {
     if (!outcome.recordings) break;
-    absl::StrAppend(&text, device, ": ", tally.compared - tally.differing, " of ", tally.compared,
-                    " dot products of ", tally.ops.size(), " instructions equal\n");
+    absl::StrAppend(&text, device.empty() ? "unnamed device" : device, ": ",
+                    tally.compared - tally.differing, " of ", tally.compared, " dot products of ",
+                    CountText(tally.ops.size(), "instruction"), " equal\n");
   }
   absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
                   " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
                   Counted(", flaky: ", outcome.flaky),
                   Counted(", instructions dropped: ", outcome.dropped.size()), "\n");
-  if (outcome.units > 0) {
-    absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ", outcome.units,
-                    " units of digests equal", Counted(", left out: ", outcome.unsupported_units),
-                    "\n");
+  if (outcome.units + outcome.flaky_units + outcome.unsupported_units > 0) {
+    absl::StrAppend(&text, outcome.units - outcome.differing_units, " of ",
+                    CountText(outcome.units, "unit"), " of digests equal",
+                    Counted(", flaky: ", outcome.flaky_units),
+                    Counted(", left out: ", outcome.unsupported_units), "\n");
   }
   if (outcome.recorded > 0) {
     absl::StrAppend(&text, "recorded answers that were asked for twice, and repeated: ",
                     outcome.recorded_twice, " of ", outcome.recorded, "\n");
   }
   if (!outcome.unmodelled_ops.empty()) {
-    absl::StrAppend(&text, outcome.unmodelled, " answers of ", outcome.unmodelled_ops.size(),
-                    " instructions without a model were not compared",
-                    outcome.repeated > 0 ? " with one" : "",
+    absl::StrAppend(&text, outcome.unmodelled, " answers of ",
+                    CountText(outcome.unmodelled_ops.size(), "instruction"),
+                    " without a model were not compared", outcome.repeated > 0 ? " with one" : "",
                     Counted(", units of digests: ", outcome.unmodelled_units), "\n");
   }
   if (outcome.repeated + outcome.repeated_units > 0) {
@@ -113,6 +116,7 @@ Json CountsJson(const ReplayOutcome& o) {
                {"recorded", o.recorded},
                {"recorded_twice", o.recorded_twice},
                {"flaky", o.flaky},
+               {"flaky_units", o.flaky_units},
                {"unsupported", o.unsupported},
                {"unsupported_units", o.unsupported_units},
                {"unmodelled", o.unmodelled},
@@ -164,7 +168,7 @@ void Finish(const ReplayFlags& flags, const ReplayOutcome& outcome, Console& con
   if (!flags.options.why.empty() && outcome.moves.empty()) {
     console.Warn("--why explained nothing: no finding differs");
   }
-  if (outcome.flaky > 0) {
+  if (outcome.flaky + outcome.flaky_units > 0) {
     ending.Say(Verdict::kUnrepeated, "the device's answers do not repeat, so they say nothing");
   }
   if (outcome.filed_flaky > 0) {
