@@ -8,6 +8,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "corpus/case_folder.h"
 #include "corpus/hex.h"
 #include "corpus/path_kind.h"
@@ -45,8 +46,13 @@ class Replay {
         report_(report),
         console_(console),
         mismatches_(report, options.max_reports),
-        vectors_(device, options.verbose, console.style(), report, mismatches_),
-        unmodelled_(device, options.test_results, console.style(), mismatches_, outcome_) {}
+        vectors_([this](const Operation& op) { return Selected(op, other_cases_); }, device,
+                 options.verbose, console.style(), report, mismatches_),
+        unmodelled_(device, options.test_results, console.style(), mismatches_, outcome_) {
+    if (options.instr.empty()) return;
+    const auto ops = MatchOperations(options.instr, Models::kOptional);
+    selected_.insert(ops.begin(), ops.end());
+  }
 
   absl::Status Subject(const std::string& argument) {
     if (LooksLikeCaseName(argument)) return CaseName(argument);
@@ -61,22 +67,30 @@ class Replay {
     return File({argument, KindOfFile(argument)}, argument);
   }
 
-  ReplayOutcome Finish() {
+  absl::StatusOr<ReplayOutcome> Finish() {
+    if (!anything_selected_ && !not_selected_.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat("nothing of ", options_.instr,
+                                                     " is there; there is ",
+                                                     absl::StrJoin(not_selected_, ", ")));
+    }
     outcome_.compared += vectors_.compared();
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     cases_ += vectors_.compared();
     flaky_cases_ += vectors_.flaky();
-    ledger().Count(Thing::kCase, cases_ + flaky_cases_ + outcome_.unsupported, cases_);
+    ledger().Count(Thing::kCase, cases_ + flaky_cases_ + outcome_.unsupported + other_cases_,
+                   cases_);
+    ledger().LeaveMany(Thing::kCase, Reason::kNotSelected, other_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kDeviceLacks, outcome_.unsupported);
-    ledger().Count(
-        Thing::kUnit,
-        outcome_.units + outcome_.flaky_units + outcome_.unsupported_units + not_sampled_,
-        outcome_.units);
+    ledger().Count(Thing::kUnit,
+                   outcome_.units + outcome_.flaky_units + outcome_.unsupported_units +
+                       not_sampled_ + other_units_,
+                   outcome_.units);
     ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kDeviceLacks, outcome_.unsupported_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
+    ledger().LeaveMany(Thing::kUnit, Reason::kNotSelected, other_units_);
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);
     if (options_.test_results)
       std::ranges::copy(vectors_.test_results(), std::back_inserter(outcome_.test_results));
@@ -89,6 +103,17 @@ class Replay {
 
  private:
   Ledger& ledger() { return outcome_.ledger; }
+
+  // Else `count` grows by `n`.
+  bool Selected(const Operation& op, uint64_t& count, uint64_t n = 1) {
+    const bool selected = options_.instr.empty() || selected_.contains(&op);
+    anything_selected_ |= selected;
+    file_selected_ |= selected;
+    if (selected) return true;
+    count += n;
+    not_selected_.insert(op.name);
+    return false;
+  }
 
   // All that is below it.
   absl::Status FolderOfFiles(const std::string& path) {
@@ -110,6 +135,7 @@ class Replay {
                was_damaged = std::exchange(outcome_.damaged, false);
     outcome_.recordings |=
         in_folder && (file.kind == FileKind::kLines || file.kind == FileKind::kLog);
+    file_selected_ = options_.instr.empty() || (in_folder && file.kind == FileKind::kOfRecording);
     absl::Status s;
     switch (file.kind) {
       case FileKind::kCase:
@@ -127,7 +153,8 @@ class Replay {
                 : Recorded(file.path, in_folder);
     }
     if (outcome_.damaged) ledger().Leave({Thing::kFile, Reason::kDamaged, file.path});
-    if (s.ok() && !outcome_.damaged) ledger().Compare(Thing::kFile, file.path);
+    if (!file_selected_) ledger().Leave({Thing::kFile, Reason::kNotSelected, file.path});
+    if (s.ok() && !outcome_.damaged && file_selected_) ledger().Compare(Thing::kFile, file.path);
     outcome_.damaged |= was_damaged;
     return s;
   }
@@ -135,6 +162,7 @@ class Replay {
   absl::Status CaseName(const std::string& argument) {
     const absl::StatusOr<::mmadiff::CaseName> name = ParseCaseName(argument);
     if (!name.ok()) return name.status();
+    if (!Selected(*name->stream.op, other_cases_)) return absl::OkStatus();
     Batch inputs;
     Generate(name->stream, name->index, 1, inputs);
     return Live(*name->stream.op, inputs, {argument});
@@ -171,7 +199,12 @@ class Replay {
   void Verdict(const std::string& folder, const StoredSurvey& stored) {
     SurveyOutcome outcome;
     outcome.manifest = stored.manifest;
-    outcome.results = stored.results;
+    for (const SurveyResult& result : stored.results) {
+      if (options_.instr.empty() ||
+          selected_.contains(FindOperation(result.task.op, Models::kOptional))) {
+        outcome.results.push_back(result);
+      }
+    }
     const SurveySummary summary = Summarize(outcome);
     // Of the model of that time; a device that is asked now decides alone.
     const bool same = IsOfThisVersion(stored.manifest);
@@ -202,6 +235,7 @@ class Replay {
       Damaged(c.status().message());
       return absl::OkStatus();
     }
+    if (!Selected(*c->op, other_cases_)) return absl::OkStatus();
     outcome_.filed_flaky += c->bucket.repetition == Repetition::kFlaky;
     said_.reset();
     if (absl::Status s = Case(*c, path, in_folder); !s.ok()) return s;
@@ -271,6 +305,7 @@ class Replay {
 
   // In a folder, instructions that the device lacks are counted and left out.
   absl::Status Stored(const Recording& recording, bool in_folder = true) {
+    if (!Selected(*recording.op, other_cases_)) return absl::OkStatus();
     if (!IsModelled(*recording.op)) return unmodelled_.Compare(recording);
     const absl::StatusOr<Batch> inputs = InputsOf(recording);
     if (!inputs.ok()) return inputs.status();
@@ -288,6 +323,9 @@ class Replay {
   RecomputeOptions Recomputed() {
     RecomputeOptions options = {
         .every = options_.every, .threads = options_.threads, .not_sampled = &not_sampled_};
+    options.passes_over = [this](const RecordedDigests& d) {
+      return !Selected(*d.op, other_units_, d.digests.size());
+    };
     if (device_ == nullptr) return options;
     options.also = [this](RecomputedUnit& unit, int thread) {
       unit.answers = device_->AskDigest(unit, thread);
@@ -432,10 +470,14 @@ class Replay {
   FirstReports mismatches_;
   VectorReplay vectors_;
   ReplayOutcome outcome_;
-  std::optional<Replayed> said_;  // of the case at hand, by all its answers
-  uint64_t cases_ = 0;            // compared, at least a part
-  uint64_t flaky_cases_ = 0;      // all that was asked
-  uint64_t not_sampled_ = 0;      // units of digests
+  std::optional<Replayed> said_;         // of the case at hand, by all its answers
+  uint64_t cases_ = 0;                   // compared, at least a part
+  uint64_t flaky_cases_ = 0;             // all that was asked
+  uint64_t not_sampled_ = 0;             // units of digests
+  std::set<const Operation*> selected_;  // by options_.instr
+  bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
+  std::set<std::string> not_selected_;                      // what else there is
+  uint64_t other_cases_ = 0, other_units_ = 0;              // of it
   UnmodelledReplay unmodelled_;
 };
 
@@ -443,6 +485,9 @@ class Replay {
 
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              const OnReport& report, Console& console) {
+  if (!options.instr.empty() && MatchOperations(options.instr, Models::kOptional).empty()) {
+    return absl::InvalidArgumentError(WhyNoOperation(options.instr));
+  }
   std::optional<AskedDevice> asked;
   if (engine != nullptr) asked.emplace(*engine, options.threads, options.open, console);
   Replay replay(options, asked.has_value() ? &*asked : nullptr, report, console);

@@ -25,7 +25,8 @@ struct ReplayOptions {
   // Cases (*.txtpb), vectors, recordings (folder, block log, line protocol), surveys, folders of them, or
   // case names, which need an engine.
   std::vector<std::string> subjects;
-  std::string instr = {};     // ARCH/INSTRUCTION of a line-protocol file that does not say it
+  // Glob: all else is left out. A name is also that of a line-protocol file that does not say it.
+  std::string instr = {};
   uint64_t every = 1;         // of the digests in a recording folder those of every N-th unit
   uint64_t max_reports = 20;  // mismatches and flaky answers to report
   bool verbose = false;       // report each answer of a vector, also one that agrees
@@ -74,7 +75,8 @@ struct ReplayOutcome {
 
 // `engine`, if there is one, is asked instead of believing the stored answers, which then decide
 // nothing: neither what differs nor what a survey said. `report` gets what differs, is flaky or, of
-// vectors, contested, as it is found. Errors: a subject that there is not or that is no such thing; the
+// vectors, contested, as it is found. Errors: a subject that there is not or that is no such thing; an
+// `instr` that no table or no subject has; the
 // device's that are not of one operation.
 absl::StatusOr<ReplayOutcome> ReplaySubjects(const ReplayOptions& options, Engine* engine,
                                              const OnReport& report, Console& console);

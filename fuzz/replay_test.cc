@@ -186,6 +186,27 @@ TEST_F(ReplayTest, UnitsAreTheSameWhateverTheThreads) {
   EXPECT_TRUE(absl::IsUnavailable(Replay(options, &dying).status()));
 }
 
+TEST_F(ReplayTest, OnlyAnswersOfSelectedInstructionsCount) {
+  const auto all = Replay({.subjects = {"corpus/regressions/x86"}}, nullptr);
+  const auto one = Replay({.subjects = {"corpus/regressions/x86"}, .instr = "x86/vdp*"}, nullptr);
+  ASSERT_TRUE(all.ok() && one.ok()) << one.status();
+  EXPECT_GT(one->compared, 0u);
+  EXPECT_LT(one->compared, all->compared);
+  for (const Thing thing : {Thing::kCase, Thing::kFile}) {
+    EXPECT_EQ(one->ledger.tally(thing).asked, all->ledger.tally(thing).asked);
+    EXPECT_GT(one->ledger.tally(thing).left, 0u);
+  }
+  EXPECT_TRUE(one->ledger.Balances()) << one->ledger.Unbalanced();
+  for (const char* subject : {"corpus/regressions/x86", kCase}) {
+    const absl::Status none =
+        Replay({.subjects = {subject}, .instr = "sm_80/mma.m16n8k8.f32.f16.f16.f32"}, nullptr)
+            .status();
+    EXPECT_TRUE(absl::IsInvalidArgument(none)) << subject << " " << none;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Replay({.subjects = {"corpus/regressions/x86"}, .instr = "no/such"}, nullptr).status()));
+}
+
 TEST_F(ReplayTest, ALostDeviceAndAMissingFileAreErrors) {
   DyingDevice device("", 0);
   EXPECT_TRUE(absl::IsUnavailable(Replay({.subjects = {kCase}}, &device).status()));

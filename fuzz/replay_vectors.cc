@@ -33,6 +33,7 @@ absl::Status VectorReplay::CompareAnswer(const Vector& v, std::span<const Vector
   uint64_t done = 0, wrong = 0;
   std::string given, op;  // in place of a contested answer, to the first
   for (const VectorCase& c : cases) {
+    if (!wanted_(*c.op)) continue;
     if (device_ != nullptr && device_->Lacks(*c.op)) {
       ++unsupported_;
       continue;

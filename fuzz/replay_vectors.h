@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -18,10 +20,12 @@ namespace mmadiff {
 class VectorReplay {
  public:
   // `device` is nullptr for the model. `mismatches` gets what differs or is flaky, differing bits
-  // marked if `color`; `report` the contested answers and, if `verbose`, every other.
-  VectorReplay(AskedDevice* device, bool verbose, const TextStyle& style, const OnReport& report,
-               FirstReports& mismatches)
-      : device_(device),
+  // marked if `color`; `report` the contested answers and, if `verbose`, every other. What is not
+  // `wanted` is left out.
+  VectorReplay(std::function<bool(const Operation&)> wanted, AskedDevice* device, bool verbose,
+               const TextStyle& style, const OnReport& report, FirstReports& mismatches)
+      : wanted_(std::move(wanted)),
+        device_(device),
         verbose_(verbose),
         style_(style),
         report_(report),
@@ -50,6 +54,7 @@ class VectorReplay {
   ReplayReport Mismatch(const std::string& title, const Vector& v, const VectorCase& c,
                         uint64_t given) const;
 
+  const std::function<bool(const Operation&)> wanted_;
   AskedDevice* const device_;
   const bool verbose_;
   const TextStyle style_;

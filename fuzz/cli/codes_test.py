@@ -93,6 +93,7 @@ replay 4 no such | mmadiff replay $one --device=cuda:0
 replay 4 it has none | mmadiff replay $one --device=host
 replay 5 damaged | mmadiff replay noise.log
 replay 5 answers that do not | mmadiff replay $one --device=faulty:flaky_bit=2
+replay 2 usage | mmadiff record five.log $SAME --instr=$M --cases=5; mmadiff replay five.log --instr=$F
 replay 6 results | mmadiff replay $one $SAME --junit=/proc/none/x
 replay 75 stopped | mmadiff replay $one --device='exec:kill -9 $$'
 minimize 0 the device gives | mmadiff minimize $one $SAME

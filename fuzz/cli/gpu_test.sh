@@ -94,7 +94,7 @@ expect 0 'stat::agree: 2' -- probe --device=cuda:0 --question=layout --instr=$ro
 expect 3 'layout .*another' FAKE_CUDA_SWAPS=A FAKE_CUDA_OF=m8n8k4.f16 \
   -- probe --device=cuda:0 --question=layout --instr=$row
 expect 0 '^2 instructions of' -- record some --device=cuda:0 --instr=$row,$f16 --cases=8 --max_total_time=0
-expect 0 '^6144 answers of 1 instructions without a model were not compared, units of digests: 1$' -- replay some
+expect 0 '^6144 answers of 1 instruction without a model were not compared, units of digests: 1$' -- replay some
 expect 0 '^1 instruction of' -- record none --device=cuda:0 --instr=$row --cases=8 --max_total_time=0
 expect 3 'nothing was compared; that is no pass' -- replay none
 expect 4 'exists, but cannot be simulated' -- run --device=cuda:0 --instr=$row

@@ -251,8 +251,10 @@ Action AddReplay(CLI::App& command, const Globals& globals) {
       .Required();
   AddDevice(command, flags->device,
             "compare with this device instead of the stored answers [auto for a case name]");
-  AddOption(command, "--instr", flags->options.instr, "of a line-protocol file that does not say")
-      .TypeName("ARCH/INSTRUCTION");
+  AddOption(command, "--instr", flags->options.instr,
+            "only answers of these instructions; a name is also that of a line-protocol file that "
+            "does not say")
+      .TypeName("GLOB");
   AddFlag(command, "--verbose", flags->options.verbose, "a line for each answer of a vector");
   AddOption(command, "--max_reports", flags->options.max_reports, "mismatches to print")
       .Count()

@@ -35,6 +35,7 @@ absl::Status Recomputation::Run(
   std::vector<std::pair<const Digests*, uint64_t>> chosen;
   uint64_t number = 0;
   for (const Digests& d : all_) {
+    if (options.passes_over && options.passes_over(d.recorded)) continue;
     for (uint64_t u = 0; u < d.recorded.digests.size(); ++u) {
       if (number++ % options.every == 0) chosen.emplace_back(&d, u);
     }

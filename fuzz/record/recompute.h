@@ -27,6 +27,8 @@ struct RecomputedUnit {
 struct RecomputeOptions {
   uint64_t every = 1;  // of so many units one
   int threads = 1;
+  // Whether to pass over these.
+  std::function<bool(const RecordedDigests&)> passes_over = {};
   uint64_t* not_sampled = nullptr;  // grows by the units that `every` leaves out
   // What is asked besides, in the thread that computed the unit.
   std::function<void(RecomputedUnit&, int thread)> also = {};
