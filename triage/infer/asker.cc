@@ -46,19 +46,23 @@ absl::StatusOr<std::vector<uint64_t>> Asker::Ask(const std::string& experiment,
 absl::StatusOr<size_t> Asker::AskAgain(std::span<const DotProductCase> dots) {
   const auto d = Run({dots.begin(), dots.end()});
   if (!d.ok()) return d.status();
-  size_t other = 0;
+  std::vector<DotProductCase> other;
   for (size_t i = 0; i < dots.size(); ++i) {
     const auto at = known_.find(dots[i]);
     if (at == known_.end() || answers_[at->second].observed.d == (*d)[i]) continue;
-    flaky_.push_back(dots[i]);
-    ++other;
+    other.push_back(dots[i]);
   }
-  if (other == 0) return other;
+  AddFlaky(other);
+  return other.size();
+}
+
+void Asker::AddFlaky(std::span<const DotProductCase> dots) {
+  if (dots.empty()) return;
+  flaky_.insert(flaky_.end(), dots.begin(), dots.end());
   const std::set<DotProductCase> gone(flaky_.begin(), flaky_.end());
   std::erase_if(answers_, [&](const ExperimentAnswer& a) { return gone.contains(a.observed.dot); });
   known_.clear();
   for (size_t i = 0; i < answers_.size(); ++i) known_[answers_[i].observed.dot] = i;
-  return other;
 }
 
 void Asker::Add(const std::string& experiment, const DotProductCase& dot, uint64_t d) {

@@ -37,8 +37,8 @@ class Asker {
   // answers() and are counted in flaky(). How many these were.
   absl::StatusOr<size_t> AskAgain(std::span<const DotProductCase> dots);
 
-  // Of a dot product whose answers, alone and among others, are not the same.
-  void AddFlaky(const DotProductCase& dot) { flaky_.push_back(dot); }
+  // Of dot products whose answers, alone and among others, are not the same: as above.
+  void AddFlaky(std::span<const DotProductCase> dots);
 
   // Given answers: of a recording.
   void Add(const std::string& experiment, const DotProductCase& dot, uint64_t d);

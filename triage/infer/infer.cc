@@ -291,14 +291,14 @@ class Inferrer {
     const std::vector<const char*> names = ClassNames(op_);
     const int64_t words = op_.shape().d_words();
     const int64_t of_class = options_.validation / static_cast<int64_t>(names.size());
-    int64_t validated = 0;
+    int64_t tried = 0, validated = 0;  // without what is flaky
     result_.validated = 0;
-    for (uint64_t first = kFirstTile; validated < options_.validation && !Stop();) {
-      const int64_t left = (options_.validation - validated) / static_cast<int64_t>(names.size());
+    for (uint64_t first = kFirstTile; tried < options_.validation && !Stop();) {
+      const int64_t left = (options_.validation - tried) / static_cast<int64_t>(names.size());
       const int64_t tiles =
           std::clamp<int64_t>(left / words, 1, std::max<int64_t>(1, 4096 / words));
       for (const char* name : names) {
-        Tell(absl::StrCat("validating: ", validated, " of ", options_.validation));
+        Tell(absl::StrCat("validating: ", tried, " of ", options_.validation));
         Batch batch;
         if (of_class < words) {  // a few of its dot products on their own
           batch = MakeDotProductBatch(op_.shape(),
@@ -306,9 +306,11 @@ class Inferrer {
         } else {
           Generate({&op_, FindStrategy(name)}, first, tiles, batch);
         }
+        const int64_t before = compared_;
         const absl::StatusOr<bool> agrees = Agrees(name, batch);
         if (!agrees.ok() || !*agrees) return agrees;
-        validated += batch.dot_products();
+        validated += compared_ - before;
+        tried += batch.dot_products();
       }
       first += of_class < words ? of_class + 1 : tiles;
     }
@@ -337,15 +339,13 @@ class Inferrer {
     }
     const auto words = asker_.Ask(name, dots);
     if (!words.ok()) return words.status();
-    bool again = false;
+    std::vector<DotProductCase> flaky;
     for (size_t i = 0; i < dots.size(); ++i) {
-      if ((*words)[i] == compared.model[compared.differing[i]]) {
-        asker_.AddFlaky(dots[i]);
-      } else {
-        again = true;
-      }
+      if ((*words)[i] == compared.model[compared.differing[i]]) flaky.push_back(dots[i]);
     }
-    return again;
+    asker_.AddFlaky(flaky);
+    compared_ -= flaky.size();  // they are no answers
+    return flaky.size() < dots.size();
   }
 
   Inference Result() {

@@ -1,16 +1,22 @@
 // Hidden algorithms are found; what is no sum of any family, lies or dies gets no row.
 #include "triage/infer/infer.h"
 
+#include <gmock/gmock.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <random>
 
-#include "gtest/gtest.h"
 #include "triage/infer/experiments.h"
 #include "triage/infer/inference_text.h"
 #include "triage/testing_device.h"
 
 namespace mmadiff {
 namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
 
 const InferOptions kQuick = {100000, 20000, {}};
 
@@ -276,6 +282,12 @@ TEST(InferTest, Flaky) {
     const Inference inference = Infer(device, F16(), {100000, 200000, {}});
     EXPECT_GT(inference.flaky, 0u) << period;
     EXPECT_EQ(inference.algorithm, F16().model.algorithm) << period;
+    for (const DotProductCase& dot : inference.flaky_cases) {
+      EXPECT_EQ(
+          std::ranges::count_if(inference.answers,
+                                [&](const ExperimentAnswer& a) { return a.observed.dot == dot; }),
+          0);
+    }
   }
 }
 
@@ -313,7 +325,29 @@ TEST(InferTest, LiesThatRepeat) {
     EXPECT_FALSE(inference.algorithm) << period;
     EXPECT_EQ(inference.flaky, 0u) << period;
     EXPECT_TRUE(inference.refuting) << period;
+    EXPECT_THAT(InferenceText(F16(), inference, {}), HasSubstr("the device repeats the"));
   }
+}
+
+// The NaN of infinity minus infinity is 1, always.
+class NanFaultDevice : public ChangedDevice {
+ public:
+  NanFaultDevice() : ChangedDevice("") {}
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status status = ChangedDevice::Execute(op, batch, d);
+    for (int64_t i = 0; i < batch.dot_products(); ++i) {
+      if (batch.c[i] == 0xff800000 && IsNan(op.model.d, d[i])) d[i] = 0x3f800000;
+    }
+    return status;
+  }
+};
+
+TEST(InferTest, AFaultOfNansIsNamed) {
+  NanFaultDevice device;
+  const Inference inference = Infer(device, F16(), {20000, 20000, {}});
+  EXPECT_FALSE(inference.algorithm);
+  EXPECT_THAT(InferenceText(F16(), inference, {}),
+              AllOf(HasSubstr("special case of NaNs"), Not(HasSubstr("may be wrong"))));
 }
 
 // After a number of executions the device is gone.

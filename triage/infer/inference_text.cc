@@ -98,6 +98,23 @@ std::string FoundText(const Operation& op, const Inference& inference, size_t wi
   return text;
 }
 
+// Of a few answers that the nearest does not give: a device that was asked has repeated them.
+std::string FewText(const Operation& op, const Inference& inference) {
+  if (inference.asked == 0) {
+    return "so few may be wrong answers of the device or in the recording, and not its arithmetic";
+  }
+  const Model nearest = WithAlgorithm(op, inference.nearest.algorithm);
+  const auto has_nan = [&](const ExperimentAnswer& a) {
+    const Observed& o = a.observed;
+    return Fits(op, nearest, o) || IsNan(nearest.d, o.d) ||
+           IsNan(nearest.d, Simulate(nearest, o.dot));
+  };
+  return absl::StrCat("the device repeats the ", inference.nearest.missed == 1 ? "one" : "few",
+                      " that it does not give: its arithmetic has a special case",
+                      std::ranges::all_of(inference.answers, has_nan) ? " of NaNs" : "",
+                      ", or a fault that is always there");
+}
+
 std::string NotFoundText(const Operation& op, const Inference& inference, size_t width) {
   const size_t answers = inference.answers.size();
   std::string text = Labelled("row      ",
@@ -116,10 +133,7 @@ std::string NotFoundText(const Operation& op, const Inference& inference, size_t
                                                answers - inference.nearest.missed, " of ", answers),
                                   width));
   if (inference.nearest.missed <= answers / kFewOf) {
-    absl::StrAppend(&text, Labelled("         ",
-                                    "so few may be wrong answers, of the device or in the "
-                                    "recording, and not its arithmetic",
-                                    width));
+    absl::StrAppend(&text, Labelled("         ", FewText(op, inference), width));
   }
   if (inference.refuting) {
     const Observed& o = *inference.refuting;
@@ -224,8 +238,9 @@ std::string InferenceText(const Operation& op, const Inference& inference, const
     absl::StrAppend(&text,
                     Labelled("FLAKY    ",
                              absl::StrCat(inference.flaky,
-                                          " answers came otherwise when they were asked for again; "
-                                          "what is said above is of the others"),
+                                          inference.flaky == 1 ? " more answer" : " more answers",
+                                          " came otherwise when asked for again, and count nowhere "
+                                          "above"),
                              width));
   }
   if (IsModelled(op) && !inference.answers.empty()) {
