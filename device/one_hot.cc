@@ -248,6 +248,15 @@ absl::Status ProbeDotProduct(Device& device, const Operation& op) {
   return LayoutProbe(op, DotProductShape(op.shape())).RunAtOnce(device);
 }
 
+absl::Status Repeated(absl::FunctionRef<absl::Status()> probe) {
+  const absl::Status first = probe();
+  if (!absl::IsFailedPrecondition(first)) return first;
+  const absl::Status again = probe();
+  if (again == first || !(again.ok() || absl::IsFailedPrecondition(again))) return again;
+  return absl::AbortedError(
+      "its answers do not repeat: asked twice where elements are, it said two things");
+}
+
 int64_t LayoutDotProducts(const Operation& op, const Shape& shape) {
   return LayoutProbe(op, shape).DotProducts();
 }

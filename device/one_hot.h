@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "device/device.h"
 
@@ -21,6 +22,10 @@ absl::Status ProbeLayout(Device& device, const Operation& op);
 
 // The same of a dot product alone: its elements of A and B, its addend and its scales, in one batch.
 absl::Status ProbeDotProduct(Device& device, const Operation& op);
+
+// What `probe`, one of the above, comes to. A wrong layout is asked for again; kAborted when the same
+// is not wrong then: a device whose answers do not repeat says nothing of its layout.
+absl::Status Repeated(absl::FunctionRef<absl::Status()> probe);
 
 // Dot products that ProbeLayout() asks with executions of this shape.
 int64_t LayoutDotProducts(const Operation& op, const Shape& shape);

@@ -24,6 +24,7 @@ using testing::EndsWith;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
@@ -108,6 +109,8 @@ TEST_F(ProberTest, WhatDoesNotRepeatIsNoEvidence) {
     dropped += unrepeated;
     if (unrepeated) {
       for (const std::string& answer : answers_) EXPECT_THAT(answer, EndsWith(" layout"));
+      EXPECT_THAT(outcome->dropped[0].status.message(),
+                  Not(HasSubstr("not the one of the tables")));
       EXPECT_TRUE(std::filesystem::is_empty(folder_)) << seed;
     }
   }

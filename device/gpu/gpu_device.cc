@@ -109,7 +109,7 @@ absl::Status GpuDevice::RunAlive(const Operation& op, const Batch& batch,
 absl::Status GpuDevice::ConfirmLayout(const Operation& op) {
   const auto [at, first] = layouts_.try_emplace(op.instruction->name, absl::OkStatus());
   if (!first) return at->second;
-  const absl::Status s = ProbeLayout(*this, op);
+  const absl::Status s = Repeated([&] { return ProbeLayout(*this, op); });
   if (absl::IsFailedPrecondition(s)) {
     at->second = absl::NotFoundError(s.message());
   } else if (!s.ok()) {

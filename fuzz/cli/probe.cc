@@ -28,6 +28,7 @@ class Answers {
  public:
   void Add(const Operation& op, const ProbeAnswer& answer) {
     ++found_[static_cast<int>(answer.agreement)];
+    answered_ += !answer.left;
     partial_ += answer.partial && answer.agreement == Agreement::kAgrees;
     cases_ += answer.cases;
     auto group = std::ranges::find(groups_, &op, &Group::op);
@@ -116,7 +117,7 @@ class Answers {
     return absl::StrFormat(
         "stat::answers: %d\nstat::agree: %d\nstat::contradict: %d\n"
         "stat::open: %d\nstat::cases: %d\n",
-        found_[0] + found_[1] + found_[2], found_[0], found_[1], found_[2], cases_);
+        answered_, found_[0], found_[1], found_[2], cases_);
   }
 
   // What a contradiction comes to: the change of the whole model if that is what was found.
@@ -174,6 +175,7 @@ class Answers {
 
   std::vector<Group> groups_;
   uint64_t found_[3] = {}, partial_ = 0, cases_ = 0;  // by Agreement
+  uint64_t answered_ = 0;                             // an open one may have no answer
 };
 
 std::string NameOf(const Question& q, const Operation& op) {

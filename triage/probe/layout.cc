@@ -31,15 +31,11 @@ absl::StatusOr<ProbeAnswer> AskLayout(Device& device, const Operation& op,
                                       const Question& question) {
   const Shape one = DotProductShape(op.shape());
   const auto ask = [&](const Shape& s) {
-    const auto probe = [&] {
-      return s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
-    };
-    const absl::Status first = probe();
-    if (!absl::IsFailedPrecondition(first) || !device.Supports(op).ok()) return first;
-    const absl::Status again = probe();
-    if (again == first) return first;
-    return absl::AbortedError(absl::StrCat(
-        "elements were elsewhere, and not when it was asked again: ", first.message()));
+    absl::Status said;
+    return Repeated([&] {
+      if (!said.ok() && !device.Supports(op).ok()) return said;  // it asked again itself
+      return said = s == op.shape() ? ProbeLayout(device, op) : ProbeDotProduct(device, op);
+    });
   };
   const auto asked =
       AskShapes(device, op, LayoutDotProducts(op, one), LayoutDotProducts(op, op.shape()), ask);
