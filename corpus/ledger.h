@@ -34,6 +34,7 @@ enum class Reason : uint8_t {
   kNoModel,       // nothing to compare with
   kNoArithmetic,  // not even a hypothesis
   kDeviceLacks,
+  kCannotStart,   // the program behind exec:
   kNotRecorded,   // recorded:PATH has no answer
   kDoesNotApply,  // a question, to this row
   kNotOffered,    // by this device: modes, variants
@@ -54,7 +55,7 @@ enum class Reason : uint8_t {
   kContradicted,   // pairs of a row that differs already
   kNotNeeded,      // others decided
 };
-inline constexpr int kReasons = 25;
+inline constexpr int kReasons = 26;
 
 // The words of JSON and of what is stored: "instruction", "device_lacks".
 const char* Name(Thing thing);

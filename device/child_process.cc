@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "device/absence.h"
 #include "device/plain_text.h"
 #include "device/watcher.h"
 
@@ -257,10 +258,12 @@ absl::Status Child::EndStatus(CommandEnd end) const {
     case 0:
       return absl::OkStatus();
     case 127:
-      return absl::NotFoundError(
+      return NotFound(
+          Absence::kProgram,
           "cannot start: the shell knows no such command (exit code 127); check the path");
     case 126:
-      return absl::NotFoundError(
+      return NotFound(
+          Absence::kProgram,
           "cannot start: found, but not executable (exit code 126); check its permissions");
     default:
       if (code > 128) {
@@ -282,9 +285,12 @@ absl::Status Child::Fail(const absl::Status& error) {
   const absl::string_view text = absl::StripAsciiWhitespace(stderr_text_);
   // People gave the command of a filter, and know nothing of one that is kept.
   const std::string of = kept_ ? "" : absl::StrCat("command `", PlainLine(command_.command), "`: ");
-  return absl::Status(error.code(),
-                      absl::StrCat(of, error.message(),
-                                   text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
+  absl::Status s(error.code(),
+                 absl::StrCat(of, error.message(),
+                              text.empty() ? "" : "; its stderr ends: ", PlainText(text)));
+  error.ForEachPayload(
+      [&s](absl::string_view type, const absl::Cord& payload) { s.SetPayload(type, payload); });
+  return s;
 }
 
 void Child::Leave() {

@@ -54,7 +54,14 @@ class AskedDevice {
   // on.
   bool Drops(const Operation& op, const absl::Status& s);
   bool Dropped(const Operation& op) const;
-  bool Lacks(const Operation& op) const { return !Dropped(op) && !device_.Supports(op).ok(); }
+  bool Lacks(const Operation& op) {
+    if (Dropped(op)) return false;
+    absl::Status s = device_.Supports(op);
+    if (s.ok()) return false;
+    lack_ = std::move(s);
+    return true;
+  }
+  const absl::Status& lack() const { return lack_; }  // the last
 
   Device& device() { return device_; }
   std::vector<Drop> dropped() const;         // one for each operation
@@ -67,6 +74,7 @@ class AskedDevice {
   mutable std::mutex mutex_;  // of dropped_
   std::map<const Operation*, Drop> dropped_;
   uint64_t flaky_ = 0;
+  absl::Status lack_;
 };
 
 // Of dot product `element`, which is flaky; `title` in place of where and the device if not empty.

@@ -25,6 +25,7 @@
 #include "fuzz/cases/case_name.h"
 #include "fuzz/finding_life.h"
 #include "fuzz/findings.h"
+#include "fuzz/output/error_meaning.h"
 #include "fuzz/progress.h"
 #include "fuzz/record/recompute.h"
 #include "fuzz/replay_unmodelled.h"
@@ -77,18 +78,19 @@ class Replay {
     outcome_.differing += vectors_.differing();
     outcome_.unsupported += vectors_.unsupported();
     cases_ += vectors_.compared();
+    const Reason lack = device_ == nullptr ? Reason::kDeviceLacks : ReasonOf(device_->lack());
     flaky_cases_ += vectors_.flaky();
     ledger().Count(Thing::kCase, cases_ + flaky_cases_ + outcome_.unsupported + other_cases_,
                    cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kNotSelected, other_cases_);
     ledger().LeaveMany(Thing::kCase, Reason::kDoesNotRepeat, flaky_cases_);
-    ledger().LeaveMany(Thing::kCase, Reason::kDeviceLacks, outcome_.unsupported);
+    ledger().LeaveMany(Thing::kCase, lack, outcome_.unsupported);
     ledger().Count(Thing::kUnit,
                    outcome_.units + outcome_.flaky_units + outcome_.unsupported_units +
                        not_sampled_ + other_units_,
                    outcome_.units);
     ledger().LeaveMany(Thing::kUnit, Reason::kDoesNotRepeat, outcome_.flaky_units);
-    ledger().LeaveMany(Thing::kUnit, Reason::kDeviceLacks, outcome_.unsupported_units);
+    ledger().LeaveMany(Thing::kUnit, lack, outcome_.unsupported_units);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSampled, not_sampled_);
     ledger().LeaveMany(Thing::kUnit, Reason::kNotSelected, other_units_);
     std::ranges::copy(vectors_.by_kind(), outcome_.vectors);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording.h"
+#include "device/absence.h"
 #include "device/line_protocol.h"
 #include "xxhash.h"
 
@@ -135,8 +136,8 @@ class RecordedAnswers {
     std::vector<std::string> names;
     for (const auto& [other, table] : tables_) names.push_back(other->name);
     std::sort(names.begin(), names.end());
-    return absl::NotFoundError(absl::StrCat(name(), " has nothing of ", op.name, ", only of ",
-                                            absl::StrJoin(names, ", ")));
+    return NotFound(Absence::kAnswer, absl::StrCat(name(), " has nothing of ", op.name,
+                                                   ", only of ", absl::StrJoin(names, ", ")));
   }
 
   // Appends the answers to executions of an operation that is supported.
@@ -286,10 +287,12 @@ class RecordedAnswers {
       const std::string which =
           batch.stream.empty() ? ""
                                : absl::StrCat("case ", batch.stream, ":", batch.first + i, ", ");
-      return absl::NotFoundError(absl::StrCat(
-          name(), part == table.parts.end() ? " has no answer for " : " has several answers for ",
-          op.name, " ", which, FormatLine(*op.instruction, dot),
-          "; `replay` takes the cases that a recording has"));
+      return NotFound(Absence::kAnswer,
+                      absl::StrCat(name(),
+                                   part == table.parts.end() ? " has no answer for "
+                                                             : " has several answers for ",
+                                   op.name, " ", which, FormatLine(*op.instruction, dot),
+                                   "; `replay` takes the cases that a recording has"));
     }
     return absl::OkStatus();
   }

@@ -14,6 +14,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/cli/version.h"
 #include "fuzz/json_text.h"
+#include "fuzz/output/error_meaning.h"
 #include "sim/lanes/lanes.h"
 #include "sim/numerics.h"
 #include "triage/text_table.h"
@@ -265,7 +266,7 @@ void RunBench(const Flags& flags, const Globals& globals, Ending& ending) {
       if (status.ok()) continue;
       ++lacking;
       ending.ledger().Leave(
-          {Thing::kOperation, Reason::kDeviceLacks, op->name, std::string(status.message())});
+          {Thing::kOperation, ReasonOf(status), op->name, std::string(status.message())});
     }
     if (lacking == ops->size()) return;  // the ledger says why
   }

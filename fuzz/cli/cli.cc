@@ -19,6 +19,7 @@
 #include "fuzz/class_schedule.h"
 #include "fuzz/devices.h"
 #include "fuzz/json_text.h"
+#include "fuzz/output/error_meaning.h"
 
 namespace mmadiff {
 
@@ -33,12 +34,9 @@ void SayDropped(std::span<const Drop> drops, bool answered, Ending& ending) {
   for (const Drop& drop : drops) {
     const bool lacks = drop.cause == DropCause::kLacks;
     const bool unrepeated = drop.cause == DropCause::kDoesNotRepeat;
-    const Reason why = lacks        ? Reason::kDeviceLacks
-                       : unrepeated ? Reason::kDoesNotRepeat
-                                    : Reason::kDropped;
     ending.ledger().Ask(Thing::kOperation, drop.op->name);  // of a folder nobody named it
     ending.ledger().Leave(
-        {Thing::kOperation, why, drop.op->name, std::string(drop.status.message())});
+        {Thing::kOperation, ReasonOf(drop), drop.op->name, std::string(drop.status.message())});
     ending.Say(drop.cause == DropCause::kGarbled ? Verdict::kHarmed
                : unrepeated                      ? Verdict::kUnrepeated
                : lacks && !answered              ? Verdict::kNotHere
@@ -188,7 +186,8 @@ bool IsOfOthers(const LeftOutLine& line) {
   static const size_t all =
       Operations().size() + UnmodelledOperations().size() + MatchUnknown("*").size();
   return line.thing == Thing::kOperation && !line.exact && line.asked == all &&
-         (line.reason == Reason::kNoFormats || line.reason == Reason::kDeviceLacks);
+         (line.reason == Reason::kNoFormats || line.reason == Reason::kDeviceLacks ||
+          line.reason == Reason::kNotRecorded);
 }
 
 namespace {
@@ -218,7 +217,7 @@ Filtered<const Operation*> OfDevice(const Device& device,
     if (status.ok()) {
       kept.Keep(op, op->name);
     } else {
-      kept.Leave(Reason::kDeviceLacks, op->name, false, std::string(status.message()));
+      kept.Leave(ReasonOf(status), op->name, false, std::string(status.message()));
     }
   }
   return kept;

@@ -73,6 +73,14 @@ expect 2 probe --device=faulty:none=0 --instr=$fma --question=integers; warns '1
 expect 0 probe --device=faulty:none=0 --instr=$mma --question=width,scales; warns "1 of 2 questions left out: not applicable (scales of $mma)"
 # ---- What is left out is said, in text, JSON, JUnit and pages; what was named is missed.
 lacks="1 of 2 instructions left out, although named: the device lacks it ($mma)"
+# Why nobody answers, in the same words by each verb.
+"$m" record one_case.log --device=faulty:none=0 --instr=$mma --cases=1
+for verb in 'run --cases=9 --workdir=absent' 'probe --question=order' "replay $mma@g3:1:8"; do
+  expect 4 $verb --instr=$mma --device=exec:/no/such; warns ': the program that answers for it cannot be started ('; rm -rf absent
+  expect 4 $verb --instr=$mma --device=recorded:one_case.log; warns ': the recording lacks answers of it ('
+  rm -rf absent
+done
+expect 0 list instructions 'sm_100/*tcgen05*'; warns 'left out: the tables lack formats of them'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left; warns "$lacks"
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --json; says '"reason":"device_lacks","named":true,"count":1,"of":2'
 expect 4 run --device=host --instr="$fma,$mma" --cases=100 --workdir=left --dry_run; warns "$lacks"

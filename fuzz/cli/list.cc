@@ -346,7 +346,9 @@ Filtered<Entry> Usable(std::vector<Entry> entries) {
     if (entry.usable) {
       usable.Keep(std::move(entry), name);
     } else {
-      usable.Leave(Reason::kNoModel, name, false, "--evidence lists them too");
+      const bool formats = FindUnmodelled(name) != nullptr;
+      usable.Leave(formats ? Reason::kNoModel : Reason::kNoFormats, name, false,
+                   "--evidence lists them too");
     }
   }
   return usable;

@@ -9,6 +9,7 @@
 #include "fuzz/cli/cli.h"
 #include "fuzz/json_text.h"
 #include "fuzz/next_command.h"
+#include "fuzz/output/error_meaning.h"
 #include "fuzz/prober.h"
 #include "fuzz/progress.h"
 #include "triage/probe/operand_sweep.h"
@@ -207,9 +208,6 @@ void Enter(const ProberOptions& options,
     ledger.Leave({Thing::kQuestion, why, NameOf(q, op)});
     ledger.Leave({Thing::kOperation, why, op.name});
   };
-  const auto dropped = [&](const Operation* op) {
-    return std::ranges::count(outcome.dropped, op, &Drop::op) > 0;
-  };
   for (const auto& [op, q] : applying) {
     const ProbeAnswer* const answer = answers.Find(*op, *q);
     if (answer != nullptr && !answer->left) {
@@ -217,8 +215,9 @@ void Enter(const ProberOptions& options,
       ledger.Compare(Thing::kOperation, op->name);
     } else if (answer != nullptr) {
       leave(*op, *q, *answer->left);
-    } else if (dropped(op)) {
-      leave(*op, *q, Reason::kDropped);
+    } else if (const auto drop = std::ranges::find(outcome.dropped, op, &Drop::op);
+               drop != outcome.dropped.end()) {
+      leave(*op, *q, ReasonOf(*drop));
     } else if (std::ranges::count(outcome.late, op) > 0) {
       leave(*op, *q, Reason::kNotReached);
     } else if (q->method == Method::kModes && device.Modes().empty()) {

@@ -164,7 +164,8 @@ TEST(EndingTest, EachReasonHasItsVerdict) {
     if (VerdictOf(reason, false) != Verdict::kGood) others += std::string(Name(reason)) + " ";
   }
   EXPECT_EQ(named,
-            "no_formats only_in_one no_model no_arithmetic device_lacks not_recorded unknown_here "
+            "no_formats only_in_one no_model no_arithmetic device_lacks cannot_start not_recorded "
+            "unknown_here "
             "damaged not_understood ");
   EXPECT_EQ(others, "damaged not_understood ");
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "device/absence.h"
+
 namespace mmadiff {
 namespace {
 
@@ -26,6 +28,23 @@ constexpr ErrorMeaning kErrors[] = {
 const ErrorMeaning& MeaningOf(absl::StatusCode code) {
   return *std::find_if(std::begin(kErrors), std::end(kErrors) - 1,
                        [code](const ErrorMeaning& error) { return error.code == code; });
+}
+
+Reason ReasonOf(const absl::Status& not_found) {
+  switch (AbsenceOf(not_found)) {
+    case Absence::kProgram:
+      return Reason::kCannotStart;
+    case Absence::kAnswer:
+      return Reason::kNotRecorded;
+    default:
+      return Reason::kDeviceLacks;
+  }
+}
+
+Reason ReasonOf(const Drop& drop) {
+  return drop.cause == DropCause::kLacks           ? ReasonOf(drop.status)
+         : drop.cause == DropCause::kDoesNotRepeat ? Reason::kDoesNotRepeat
+                                                   : Reason::kDropped;
 }
 
 }  // namespace mmadiff

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "corpus/ledger.h"
 #include "fuzz/ask/drop.h"
 #include "fuzz/output/verdict_table.h"
 
@@ -17,5 +18,10 @@ struct ErrorMeaning {
 };
 // Of a code that has no meaning of its own: the row failed.
 const ErrorMeaning& MeaningOf(absl::StatusCode code);
+
+// Why the device does not answer for an operation: of a kNotFound.
+Reason ReasonOf(const absl::Status& not_found);
+// Why the row that it ends is left out.
+Reason ReasonOf(const Drop& drop);
 
 }  // namespace mmadiff
