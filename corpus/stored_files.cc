@@ -175,6 +175,19 @@ absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(const std::string& folder,
   return files;
 }
 
+absl::StatusOr<std::vector<std::string>> OtherAnswersBelow(const std::string& folder) {
+  const PathKind kind = KindOf(folder);
+  if (kind != PathKind::kRecording && kind != PathKind::kSurvey) return std::vector<std::string>();
+  StoredFolders folders;
+  const auto is_other = [](FileKind k) { return IsRecorded(k) && k != FileKind::kOfRecording; };
+  auto files = StoredFilesBelow(folder, folders, is_other);
+  if (!files.ok()) return files.status();
+  std::vector<std::string> paths;
+  Ledger ignored;
+  for (const StoredFile& file : ignored.Keep(*std::move(files))) paths.push_back(file.path);
+  return paths;
+}
+
 absl::StatusOr<CasesBelow> ReadStoredCases(const std::string& folder, Ledger& ledger) {
   StoredFolders folders;
   auto files =

@@ -48,6 +48,10 @@ absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(
     const std::string& folder, StoredFolders& folders,
     const std::function<bool(FileKind)>& wanted = [](FileKind) { return true; });
 
+// Files with recorded answers below the folder of a recording or a survey that are no part of it: what reads the folder
+// as one device's passes over them. None of other paths. Errors as FilesBelow().
+absl::StatusOr<std::vector<std::string>> OtherAnswersBelow(const std::string& folder);
+
 // The cases of a folder, each file below it in the ledger. Errors as FilesBelow().
 absl::StatusOr<CasesBelow> ReadStoredCases(const std::string& folder, Ledger& ledger);
 

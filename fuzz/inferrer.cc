@@ -44,7 +44,7 @@ absl::Status ForEachRecorded(
     visit(*inputs, r.d);
     return absl::OkStatus();
   });
-  return stats.status();
+  return stats.ok() ? CheckWhole(path, *stats) : stats.status();
 }
 
 }  // namespace

@@ -84,7 +84,10 @@ std::vector<std::string> MisplacedIn(const std::string& folder) {
   std::vector<std::string> lines;
   const auto entries = EntriesOf(folder);
   for (const std::string& path : entries.ok() ? *entries : std::vector<std::string>()) {
-    if (KindOfFile(path) != FileKind::kLog || IsUnitLog(path)) continue;
+    const std::string name = fs::path(path).filename().string();
+    const bool looks =
+        name.starts_with("units-") && !name.starts_with(absl::StrCat(kMergedLog, ".tmp"));
+    if (IsUnitLog(path) || !(looks || KindOfFile(path) == FileKind::kLog)) continue;
     lines.push_back(
         absl::StrCat(path, ": a log, whose units do not count: its name is none of units-*.log"));
   }

@@ -63,7 +63,6 @@ class UnitReader {
         return true;
       });
       for (const auto& [number, part] : stored_.parts[i]) NoteHardware(part);
-      std::erase_if(stored_.drops[i], [](const auto& drop) { return drop.second.drop->ok(); });
     }
     for (auto& [unit, last] : hardware_) stored_.hardware.push_back(std::move(last.second));
     return std::move(stored_);
@@ -112,6 +111,9 @@ class UnitReader {
     const bool old = !kept.empty() && kept.front().canary.d.empty();
     if (!unit.canary.d.empty()) {
       if (old) kept.clear();
+      const auto same = std::ranges::find(kept, unit.canary, &UnitResult::canary);
+      if (same != kept.end() && unit.part) return;
+      if (same != kept.end()) kept.erase(same);
     } else {
       if (!kept.empty() && !(old && unit.seconds < kept.front().seconds)) return;
       kept.clear();
@@ -156,7 +158,9 @@ void KeepLarger(UnitResult part, UnitParts& parts) {
 
 void KeepLater(UnitResult drop, std::map<uint64_t, UnitResult>& drops) {
   const auto [at, added] = drops.try_emplace(drop.unit, drop);
-  const auto order = [](const UnitResult& d) { return std::tuple(d.ended, d.drop->ToString()); };
+  const auto order = [](const UnitResult& d) {
+    return std::tuple(d.ended, !d.drop->ok(), d.drop->ToString());
+  };
   if (!added && order(at->second) < order(drop)) at->second = std::move(drop);
 }
 

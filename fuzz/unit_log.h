@@ -34,7 +34,7 @@ struct StoredUnits {
   uint64_t units = 0;              // that are done
   // By instruction: the units with a canary, one of each folder that was merged; without any the unit that took least.
   std::vector<std::vector<UnitResult>> asked;
-  // By instruction and unit: records of drops, those alone that no later attempt took back.
+  // By instruction and unit: the last record of a drop; OK: it was taken back.
   std::vector<std::map<uint64_t, UnitResult>> drops;
   std::vector<Hardware> hardware;  // that did units, each as it was last; ordered by unit
   std::vector<Damage> damage;      // of the logs: the good records were used
@@ -53,6 +53,7 @@ bool IsSuperseded(const RunManifest& manifest, const UnitResult& unit);
 // Empty when the unit is one of this run; else what is wrong with it.
 std::string WhyNotPlanned(const RunManifest& manifest, const UnitResult& unit);
 
+inline constexpr char kMergedLog[] = "units-merged.log";  // MergeRuns() writes it
 // By its name.
 bool IsUnitLog(const std::string& path);
 // The logs of a work directory, in the order of the attempts. kDataLoss when it cannot be listed.

@@ -111,12 +111,7 @@ class RecordedAnswers {
     const auto stats =
         ReadRecordings(path_, "", [this](const Recording& recording) { return Add(recording); });
     if (!stats.ok()) return stats.status();
-    if (stats->damage.empty()) return absl::OkStatus();
-    const Damage& first = stats->damage[0];
-    return absl::DataLossError(absl::StrCat(
-        path_, ": ", ::mmadiff::Text(first), ", ", stats->damage.size(),
-        " damaged places in all; a damaged recording is no device (`replay` uses its good "
-        "records)"));
+    return CheckWhole(path_, *stats);
   }
 
   std::string name() const { return absl::StrCat("recorded:", path_); }

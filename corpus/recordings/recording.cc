@@ -245,6 +245,20 @@ absl::StatusOr<RecordingStats> ReadRecordings(const std::string& path,
                                           " damaged places, first: ", Text(stats.damage[0]))));
 }
 
+absl::Status CheckWhole(const std::string& path, const RecordingStats& stats) {
+  const auto others = OtherAnswersBelow(path);
+  if (!others.ok()) return others.status();
+  if (!others->empty()) {
+    return absl::DataLossError(
+        absl::StrCat(path, ": a recording with answers beside it that are no part of it (",
+                     absl::StrJoin(*others, ", "), "); move them away"));
+  }
+  if (stats.damage.empty()) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      path, ": ", Text(stats.damage[0]), ", ", stats.damage.size(),
+      " damaged places in all; a damaged recording is no device (`replay` uses its good records)"));
+}
+
 absl::StatusOr<std::unique_ptr<RecordingWriter>> RecordingWriter::Create(const std::string& path,
                                                                          RunId run) {
   absl::StatusOr<std::unique_ptr<BlockLogWriter>> log = BlockLogWriter::Create(path, run);

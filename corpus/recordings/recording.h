@@ -66,6 +66,9 @@ absl::StatusOr<RecordingStats> ReadRecordings(
     const std::string& path, const std::string& instruction,
     const std::function<absl::Status(const Recording&)>& deliver, std::optional<RunId> run = {});
 
+// Whether that is all that the path has of one device: kDataLoss for damage, and for answers beside a recording.
+absl::Status CheckWhole(const std::string& path, const RecordingStats& stats);
+
 // Writes a recording as a block log: portions of outputs keyed by Batch::stream and Batch::first.
 class RecordingWriter {
  public:

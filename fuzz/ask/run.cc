@@ -108,6 +108,9 @@ absl::StatusOr<RunReport> ExecuteRun(const RunOptions& options, const EngineOpen
         std::min(manifest.instructions[r].unit_cases, UnitRunner::BatchCases(op)) *
         op.shape().d_words();
   }
+  for (size_t r = 0; r < options.ops.size(); ++r) {
+    if (builder.row(r).stopped) attempt.durable.Update(log.TakeBack(static_cast<uint32_t>(r)));
+  }
   builder.Distrust((*workdir)->distrusted);
   if (!(*workdir)->warning.empty()) attempt.warnings.push_back((*workdir)->warning);
   AddEarlier((*workdir)->hardware, attempt.hardware);

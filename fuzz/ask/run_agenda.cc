@@ -124,7 +124,8 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
   };
   if (asked.empty()) {
     CanaryTask task = task_of(options_.shard * row.unit_cases);
-    if (!row.parts.empty()) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
+    const bool anew = options_.anew && row.parts.empty();
+    if (!anew) task.filed = findings_.Earlier(*row.op, kFewestCanaries);
     return task;
   }
   UnitResult& first = asked.front();
@@ -145,6 +146,7 @@ CanaryTask RunAgenda::CanaryOf(size_t r) {
   task.filed = findings_.Earlier(*row.op, kFewestCanaries);
   std::vector<Observed> more;
   for (const UnitResult& unit : asked) {
+    if (unit.part) row.canaries.push_back(unit.canary);  // which a whole unit must keep
     const uint64_t number = unit.canary.first_case / row.unit_cases;
     std::vector<Observed> answers = AnswersOf(StreamOf(r, number), unit.canary);
     const auto few = answers.begin() + std::min<long>(kFewestCanaries, std::ssize(answers));
@@ -168,7 +170,7 @@ std::optional<UnitTask> RunAgenda::NextUnit(size_t r) {
   task.counted.instruction = static_cast<uint32_t>(r);
   task.counted.unit = row.next;
   task.counted.first_case = row.next * row.unit_cases;
-  task.counted.canary = row.canary;
+  if (!row.canaries.empty()) task.counted.canary = row.canaries.back();
   row.next += options_.shards;
   return task;
 }
@@ -183,9 +185,10 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   }
   if (auto* canary = std::get_if<CanaryAnswer>(&result.answer)) {
     ++canaries_done_;
+    row.begun = result.status.ok() || result.drop.has_value();
     attempt_.repeated += canary->repeated;
     const bool stored = !std::get<CanaryTask>(result.task.what).earlier.empty();
-    if (!stored) row.canary = std::move(canary->canary);
+    if (!stored && !canary->canary.d.empty()) row.canaries = {std::move(canary->canary)};
     row.difference = std::move(canary->difference);
     return std::vector<Task>();
   }
@@ -212,7 +215,7 @@ void RunAgenda::Count(Row& row, const UnitTask& task, UnitAnswer answer,
     row.paused.push_back({std::move(rest), std::move(answer.differing), status.ok()});
   } else if (row.done.Add(counted.unit)) {
     ++attempt_.units;
-    row.canary = {};
+    std::erase(row.canaries, counted.canary);
     const auto& wrong = row.difference;
     if (wrong && counted.mismatches == 0 && wrong->index / row.unit_cases == counted.unit) {
       damage_.push_back(absl::StrCat(row.op->name, ": two answers to one input: alone ",
@@ -271,6 +274,7 @@ RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilde
     reported.dropped = std::move(row.dropped);
     reported.stopped = row.stopped;
   }
+  attempt_.not_asked_again = std::ranges::count(rows_, false, &Row::begun);
   attempt_.seconds = absl::ToDoubleSeconds(dispatched.time - begun_);
   attempt_.stopped_by = dispatched.stopped_by;
   attempt_.device = std::move(dispatched.device);
@@ -323,7 +327,7 @@ absl::Status RunLog::Drop(uint32_t instruction, const absl::Status& why) {
   drop.part = true;
   drop.drop = why;
   drop.ended = LaterThan(drop.ended);
-  return log_->Append(drop);
+  return AppendDurably(drop);
 }
 
 absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
@@ -332,9 +336,15 @@ absl::Status RunLog::TakeBack(uint32_t instruction, bool canaries_only) {
     if (drop.drop->ok() || (canaries_only && !absl::IsAborted(*drop.drop))) continue;
     drop.drop = absl::OkStatus();
     drop.ended = LaterThan(drop.ended);
-    if (absl::Status s = log_->Append(drop); !s.ok()) return s;
+    if (absl::Status s = AppendDurably(drop); !s.ok()) return s;
   }
   return absl::OkStatus();
+}
+
+// Until something else is appended may take long.
+absl::Status RunLog::AppendDurably(const UnitResult& drop) {
+  if (absl::Status s = log_->Append(drop); !s.ok()) return s;
+  return log_->Flush();
 }
 
 absl::Status RunLog::Flush() {

@@ -46,10 +46,11 @@ class RunAgenda : public Agenda {
     std::string planted;
     UnitResult total;  // of units that are done
     absl::Status dropped;
+    bool begun = false;  // its canary is asked
     bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
     std::vector<UnitResult> asked;               // StoredUnits::asked
-    Canary canary;                               // to be stored with a unit; empty once it is
+    std::vector<Canary> canaries;                // to be stored, each with a unit
     std::optional<CanaryDifference> difference;  // of its answers from the model
     UnitSet done;
     UnitParts parts;
@@ -89,8 +90,11 @@ class RunLog : public TaskLog {
   RunLog(std::unique_ptr<UnitLog> log, const RunManifest& manifest, const StoredUnits& stored);
   absl::Status Append(const TaskResult& result) override;
   absl::Status Flush() override;
+  // Of an instruction that ended as it should.
+  absl::Status TakeBack(uint32_t instruction) { return TakeBack(instruction, false); }
 
  private:
+  absl::Status AppendDurably(const UnitResult& drop);
   absl::Status Drop(uint32_t instruction, const absl::Status& why);
   // `canaries_only`: what a canary said.
   absl::Status TakeBack(uint32_t instruction, bool canaries_only);

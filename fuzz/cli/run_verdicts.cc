@@ -31,10 +31,13 @@ void SayStopped(const RunReport& report, Ending& ending) {
   const RunReport::Attempt& attempt = *report.attempt;
   if (!attempt.stopped_by) return ending.Say(Verdict::kEarly);
   const bool only_begun = attempt.dot_products > 0 && attempt.units == 0;
-  const bool end_of_forever =
-      report.endless && attempt.stopped_by.kind == StopCause::kTimeLimit && !only_begun;
+  const bool end_of_forever = report.endless && !only_begun && attempt.not_asked_again == 0 &&
+                              attempt.stopped_by.kind == StopCause::kTimeLimit;
   ending.Say(end_of_forever ? Verdict::kGood : Verdict::kEarly,
              absl::StrCat("stopped early (", Name(attempt.stopped_by), "); ",
+                          attempt.not_asked_again > 0 && attempt.resumed_units > 0
+                              ? "whether the device is still the same was not asked; "
+                              : "",
                           only_begun ? "no unit was done: the same command line begins them again "
                                        "and needs more time"
                                      : "nothing is lost, the same command line resumes"));
@@ -102,7 +105,7 @@ void SayVerdicts(const RunReport& report, bool require_coverage, Ending& ending)
   }
   if (!attempt.device.ok()) {
     if (!SayDevice(report, ending)) return;
-  } else if (!std::ranges::all_of(report.rows, IsDone)) {
+  } else if (attempt.not_asked_again > 0 || !std::ranges::all_of(report.rows, IsDone)) {
     SayStopped(report, ending);
   }
   std::vector<Drop> dropped;

@@ -66,6 +66,8 @@ absl::Status FindLogs(const std::string& folder, const RunManifest& manifest,
     bool drops = false;  // with which drop a row ended is for all of them to say
     const auto each = [&](const UnitResult& unit, absl::string_view, uint64_t) {
       drops |= unit.drop.has_value();
+      // A canary counts as a unit of its own.
+      if (!unit.canary.d.empty()) units.emplace(unit.instruction, ~unit.canary.first_case);
       const UnitParts& parts = stored.parts[unit.instruction];
       const auto part = parts.find(unit.unit);
       if (!unit.part || (part != parts.end() && part->second == unit)) {
@@ -101,6 +103,7 @@ absl::StatusOr<Cleaning> Find(const std::string& folder, Sync sync) {
   Cleaning cleaning;
   if (absl::Status s = FindLogs(folder, *manifest, *stored, cleaning); !s.ok()) return s;
   if (absl::Status s = FindTemporary(folder, cleaning); !s.ok()) return s;
+  std::ranges::move(MisplacedIn(folder), std::back_inserter(cleaning.damage));
   std::ranges::sort(cleaning.files, {}, &Leftover::path);
   return cleaning;
 }

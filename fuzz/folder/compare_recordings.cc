@@ -9,6 +9,7 @@
 #include "corpus/recordings/packed_words.h"
 #include "corpus/recordings/recording.h"
 #include "corpus/recordings/recording_folder.h"
+#include "corpus/stored_files.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
 #include "triage/diagnosis/diagnosis.h"
@@ -66,6 +67,9 @@ absl::StatusOr<Recorded> Read(const std::string& path, std::vector<std::string>&
     if (!damaged.ok()) return damaged.status();
     wrong.insert(wrong.end(), damaged->begin(), damaged->end());
   }
+  const auto others = OtherAnswersBelow(path);
+  if (!others.ok()) return others.status();
+  for (const std::string& other : *others) damage.push_back(other + ": no part of the recording");
   for (const Damage& d : wrong) damage.push_back(absl::StrCat(path, ": ", Text(d)));
   for (const std::string& op : recorded.contradictory) {
     damage.push_back(

@@ -37,15 +37,15 @@ struct Entry {
   RunId hash = 0;  // XXH3-128 of the record
   uint64_t mismatches = 0, ended = 0, offset = 0;
   uint32_t bytes = 0, log = 0, machine = 0;
-  bool uncovered = false;  // it does not say what was covered
-  uint64_t missing = 0;    // of a part, its dot products from 2^64 down; 0: the whole unit
+  bool no_canary = false, uncovered = false;  // it does not say what was covered
+  uint64_t missing = 0;  // of a part, its dot products from 2^64 down; 0: the whole unit
 
   // Of several attempts with the same answers one that did the whole unit or the most of it, then one
-  // with coverage, then the first by its clock, then the lesser hash: whatever the order in which
+  // with a canary, then one with coverage, then the first by its clock, then the lesser hash: whatever the order in which
   // they are read.
   bool Precedes(const Entry& other) const {
-    return std::tuple(missing, uncovered, ended, hash) <
-           std::tuple(other.missing, other.uncovered, other.ended, other.hash);
+    return std::tuple(missing, no_canary, uncovered, ended, hash) <
+           std::tuple(other.missing, other.no_canary, other.uncovered, other.ended, other.hash);
   }
   bool SameAnswers(const Entry& other) const {
     // Of first cases the fewer have no more mismatches.
@@ -158,6 +158,7 @@ class Index {
                    static_cast<uint32_t>(bytes.size()),
                    static_cast<uint32_t>(logs_.size() - 1),
                    MachineNumber(Name(unit.machine)),
+                   unit.canary.d.empty(),
                    unit.coverage.empty(),
                    unit.part ? ~unit.dot_products : 0};
     const auto [known, is_new] = units_[unit.instruction].try_emplace(unit.unit, entry);

@@ -11,8 +11,6 @@
 
 namespace mmadiff {
 
-inline constexpr char kMergedLog[] = "units-merged.log";
-
 struct Merged {
   RunManifest manifest;            // of the whole run
   std::vector<UnitResult> totals;  // by instruction

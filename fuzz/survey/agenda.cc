@@ -166,6 +166,7 @@ void SurveyAgenda::Done(const SurveyResult& result) {
   if (task.stage == kLayout && result.pace > kSlowPace) SetSlow(row, result.pace);
   const bool dropped = Drops(result);
   if (dropped) excluded_.insert(row);
+  if (dropped && task.IsCanary()) changed_.insert(row);
   if (task.stage == kTrap) return;
   for (auto& [run_row, run] : runs_) {
     if (task.stage == kRun && run_row == row) Count(result, run);
@@ -278,6 +279,7 @@ std::optional<SurveyTask> SurveyAgenda::NextOf(SurveyStage stage, bool lost) con
   for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {
     if (done_.contains(task)) continue;
     if (stage != kExplain && IsExcluded(task)) continue;
+    if (changed_.contains({task.op, task.variant})) continue;
     if (lost_.contains({task.op, task.variant}) != lost) continue;
     if (task.stage == kPairs && contradicted_.contains({task.op, task.variant})) continue;
     return task;
@@ -349,7 +351,8 @@ std::optional<SurveyTask> SurveyAgenda::Choose(double elapsed, double total) con
 std::vector<SurveyTask> SurveyAgenda::Pending() const {
   std::vector<SurveyTask> pending;
   for (const SurveyTask& task : tasks_[static_cast<int>(kExplain)]) {
-    if (!done_.contains(task)) pending.push_back(task);
+    const bool changed = changed_.contains({task.op, task.variant});
+    if (!done_.contains(task) && !changed) pending.push_back(task);
   }
   for (const auto& [stage, share] : kShares) {
     for (const SurveyTask& task : tasks_[static_cast<int>(stage)]) {

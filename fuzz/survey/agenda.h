@@ -96,6 +96,7 @@ class SurveyAgenda : public Agenda {
   std::set<Row> slow_;
   std::map<Row, std::vector<std::string>> earlier_;  // lines that are to be asked again
   std::map<Row, uint64_t> canaries_;                 // that were asked
+  std::set<Row> changed_;                            // by a canary of this attempt
   std::map<SurveyTask, uint64_t> begin_;             // of parts but the first
   std::map<Row, size_t> numbers_;                    // of rows that were asked
   std::string asked_;                                // last, in words

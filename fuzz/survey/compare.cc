@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "corpus/recordings/packed_words.h"
+#include "corpus/stored_files.h"
 #include "corpus/survey_log.h"
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
@@ -209,6 +210,11 @@ absl::StatusOr<StoredSurvey> Whole(const std::string& folder, std::vector<std::s
   if (!stored.ok()) return stored;
   SurveyCheck check = CheckSurvey(folder, *stored);
   if (!check.wrong.empty()) return absl::AbortedError(check.wrong.front());
+  const auto others = OtherAnswersBelow(folder);
+  if (!others.ok()) return others.status();
+  if (!others->empty()) {
+    return absl::AbortedError(others->front() + ": no part of the survey; move it away");
+  }
   std::ranges::move(check.stale, std::back_inserter(warnings));
   return stored;
 }
