@@ -534,6 +534,7 @@ expect 5 replay folder1; warns 'raw-1.log is not what was recorded'; says '(dama
 expect 75 $record --device=faulty:dead=2 folder3; is "$(ls -d folder3* 2>/dev/null)" ''
 expect 2 $record --device=faulty:none=0 folder3 --regressions=none; expect 2 record folder3 --max_bytes=1 --instr=$fma
 expect 2 record folder3 --max_total_time=soon --instr=$fma; expect 6 $record --device=faulty:none=0 none/folder3
+expect 0 identify --device=faulty:none=0 --instr=gfx942/v_mfma_f32_16x16x16_f16; says 'none of these answers is a NaN'
 # A folder of line protocols; one bit of one answer flipped; a file that ends too early, a bad one.
 cp -r "$observations/khattak_mikaitis" lines
 expect 0 replay lines; says '12288 of 12288 dot products equal'

@@ -73,6 +73,14 @@ std::string VerdictText(const Identification& id, const ArchVerdict& v) {
                       v.asked + 1, " has ", HexWord(d, c.d), ", its model ", HexWord(d, v.word));
 }
 
+// Of floating point, without any NaN among the answers.
+bool LacksNans(const Identification& id) {
+  const auto is_float = [](const AskedCase& c) { return !IsInteger(*c.op->instruction->d); };
+  const auto is_nan = [](const AskedCase& c) { return IsNan(c.op->model.d, c.d); };
+  return id.recorded == 0 && std::ranges::any_of(id.asked, is_float) &&
+         std::ranges::none_of(id.asked, is_nan);
+}
+
 // What it comes to, one sentence.
 std::string Conclusion(const Identification& id) {
   const std::vector<std::string> names = id.Identified();
@@ -98,6 +106,7 @@ std::string Conclusion(const Identification& id) {
   const bool refuted = id.archs.size() > names.size() + unknown.size();
   return absl::StrCat(
       names.size() == 1 ? "it is " : "it is one of ", absl::StrJoin(names, ", "), open,
+      LacksNans(id) ? "; none of these answers is a NaN, so nothing is known of its NaNs" : "",
       refuted ? "" : "; nothing was refuted: no other model of these instructions differs here");
 }
 
