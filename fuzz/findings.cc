@@ -89,8 +89,12 @@ std::optional<InvestigateTask> Findings::Consider(const CaseName& name, const Mi
 bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   const Operation& op = *found.op;
   const std::vector<Observed> observed = ObservedResults(found);
+  const DifferenceClass difference = GravestClass(op, observed);
+  const FreeNans free(op);
   const auto gives = [&](const Group& group) {
-    return group.change && Explains(op, WithAlgorithm(op, group.change->algorithm), observed);
+    if (!group.change) return false;
+    const bool numbers = group.free_nans && difference != DifferenceClass::kNanPayload;
+    return Explains(numbers ? free.op : op, WithAlgorithm(op, group.change->algorithm), observed);
   };
   for (Group& group : of_op.groups) {
     if (!group.finding.flaky() && gives(group)) {
@@ -100,7 +104,6 @@ bool Findings::CountIfKnown(OfOperation& of_op, const Mismatch& found) const {
   }
   Bucket hiccup = BucketOf(op, observed);
   hiccup.repetition = Repetition::kFlaky;
-  const DifferenceClass difference = GravestClass(op, observed);
   for (Group& group : of_op.groups) {
     const bool flaky = group.finding.flaky();
     const bool lost = of_op.unexplained && !group.change && group.finding.bucket.Repeats() &&
@@ -157,6 +160,7 @@ std::vector<KeptCase> Findings::Learn(OfOperation& of_op, const InvestigateTask&
     return found.cases;
   }
   group.change = found.diagnosis.changes.front();
+  group.free_nans = found.diagnosis.other_nans > 0;
   for (const Group& other : of_op.groups) {
     if (Replaces(group, other.finding)) finding.replaces.push_back(other.finding.bucket);
   }

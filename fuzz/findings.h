@@ -73,7 +73,8 @@ class Findings {
  private:
   struct Group {
     Finding finding;
-    std::optional<Neighbour> change;    // that gives all its cases
+    std::optional<Neighbour> change;    // that gives all its cases,
+    bool free_nans = false;             // but for the bits of NaNs
     std::set<DifferenceClass> classes;  // GravestClass() of the mismatches that were investigated
   };
   // Of one operation. One answer that no change gives together with the others stays so: from then

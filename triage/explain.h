@@ -19,6 +19,18 @@ struct Observed {
   bool nan_bits = false;  // NaNs count bit for bit, even where the operation promises none
 };
 
+// An operation as if its table promised no bits of NaNs. It must stay where it is.
+struct FreeNans {
+  explicit FreeNans(const Operation& of)
+      : numerics(*of.numerics), op{of.instruction, &numerics, of.model, of.name} {
+    numerics.nan_verdict = NanVerdict::kAnyNan;
+  }
+  FreeNans(const FreeNans&) = delete;
+
+  Numerics numerics;
+  Operation op;
+};
+
 // Whether a model gives what was observed, under the operation's NaN rule or bit for bit.
 bool Fits(const Operation& op, const Model& model, const Observed& observed);
 // Whether `word`, a model's, is what was observed.

@@ -155,10 +155,10 @@ absl::Status Sample(Runner& runner, const CaseStream& cases, std::vector<Observe
   return absl::OkStatus();
 }
 
-std::vector<DotProductCase> Choose(const Runner& runner, const Model& model,
+std::vector<DotProductCase> Choose(const Operation& op, const Runner& runner, const Model& model,
                                    const std::vector<CaseChooser::Chain>& rivals,
                                    const CaseStream& cases) {
-  CaseChooser chooser(runner.op(), model, rivals, kCases);
+  CaseChooser chooser(op, model, rivals, kCases);
   Batch batch;
   std::vector<DotProductCase> dots;
   size_t portion = kFirstPortion;
@@ -197,6 +197,7 @@ std::string Diagnosis::Text() const {
   if (!changes.empty()) {
     return absl::StrCat(
         Name(changes.front()), " gives all ", observed.size(), " answers of the device",
+        other_nans == 0 ? "" : absl::StrCat(" but for the bits of ", other_nans, " NaNs"),
         changes.size() == 1 ? "" : absl::StrCat("; so does ", Name(changes[1])),
         changes.size() <= 2 ? "" : absl::StrCat(" and ", changes.size() - 2, " more"),
         cut ? "; not all that distinguishes it from others could be asked" : "");
@@ -217,12 +218,11 @@ Diagnosis FindChange(const Operation& op, std::vector<Observed> observed) {
   return d;
 }
 
-absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const CaseStream& cases, bool sampled) {
-  const Operation& op = runner.op();
-  if (!runner.IsSlow() && !sampled) {
-    if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
-  }
+namespace {
+
+// `op`: the runner's, which may say otherwise whether the bits of NaNs count.
+absl::StatusOr<Diagnosis> DiagnoseAs(const Operation& op, Runner& runner,
+                                     std::vector<Observed> observed, const CaseStream& cases) {
   Diagnosis d = FindChange(op, std::move(observed));
   d.cut = !d.changes.empty();
   for (int round = 0; round < kRounds && runner.HasBudget(); ++round) {
@@ -231,7 +231,7 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
     const Model believed = WithAlgorithm(op, change.algorithm);
     const size_t before = d.observed.size();
     const absl::StatusOr<bool> all =
-        Ask(runner, Choose(runner, believed, Rivals(op, d, believed), cases), d.observed);
+        Ask(runner, Choose(op, runner, believed, Rivals(op, d, believed), cases), d.observed);
     if (!all.ok()) return all.status();
     const std::span<const Observed> asked = std::span(d.observed).subspan(before);
     const bool holds = Explains(op, believed, asked);
@@ -250,6 +250,31 @@ absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observe
       break;
     }
   }
+  return d;
+}
+
+}  // namespace
+
+absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
+                                   const CaseStream& cases, bool sampled, bool free_nans) {
+  const Operation& op = runner.op();
+  if (!runner.IsSlow() && !sampled) {
+    if (absl::Status s = Sample(runner, cases, observed); !s.ok()) return s;
+  }
+  absl::StatusOr<Diagnosis> strict = DiagnoseAs(op, runner, std::move(observed), cases);
+  if (!strict.ok() || !strict->changes.empty() || !free_nans) return strict;
+  const FreeNans free(op);
+  const auto other_nans = [&](const Model& model) {
+    return std::ranges::count_if(strict->observed, [&](const Observed& o) {
+      return Fits(free.op, model, o) && !Fits(op, model, o);
+    });
+  };
+  if (other_nans(op.model) == 0) return strict;
+  absl::StatusOr<Diagnosis> d = DiagnoseAs(free.op, runner, strict->observed, cases);
+  if (!d.ok()) return d;
+  if (d->changes.empty()) return strict;
+  strict->observed = d->observed;
+  d->other_nans = other_nans(WithAlgorithm(op, d->changes.front().algorithm));
   return d;
 }
 

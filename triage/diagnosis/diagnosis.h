@@ -34,6 +34,7 @@ struct Diagnosis {
   std::vector<Observed> observed;  // the answers
   bool cut = false;                // not all that distinguishes the first change could be asked
   bool refuted = false;            // the changes, by answers that are not among these
+  size_t other_nans = 0;           // answers whose NaNs have other bits than those of the change
 
   // Of answers that repeat: the preferred change; kUnexplained without a class if there is none.
   Bucket bucket(const Operation& op) const;
@@ -47,8 +48,10 @@ Diagnosis FindChange(const Operation& op, std::vector<Observed> observed);
 // The same, and asks the device for more while that can distinguish the change from others: about
 // dot products of the first 2^15 of `cases` (8 of each execution), and, unless it is slow or
 // `sampled` before, about its first executions. Errors are the device's; what a recording has no
-// answer for is left out.
+// answer for is left out. `free_nans`: where no change gives all answers, one is looked for that does
+// but for the bits of NaNs.
 absl::StatusOr<Diagnosis> Diagnose(Runner& runner, std::vector<Observed> observed,
-                                   const CaseStream& cases, bool sampled = false);
+                                   const CaseStream& cases, bool sampled = false,
+                                   bool free_nans = false);
 
 }  // namespace mmadiff

@@ -54,16 +54,18 @@ class Investigator {
     }
     observed.insert(observed.end(), known.begin(), known.end());
     const bool sampled = known.size() >= kAnswers;  // by an investigation before, not a few cases
-    absl::StatusOr<Diagnosis> diagnosis = Diagnose(runner_, std::move(observed), cases, sampled);
+    // Rules of NaNs, of which no model here may know, are filed apart from wrong numbers.
+    const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
+    const bool numbers = gravest != DifferenceClass::kNanPayload;
+    absl::StatusOr<Diagnosis> diagnosis =
+        Diagnose(runner_, std::move(observed), cases, sampled, numbers);
     if (!diagnosis.ok()) return diagnosis.status();
     result_.diagnosis = *std::move(diagnosis);
     result_.bucket = result_.diagnosis.bucket(op_);
     if (!result_.diagnosis.changes.empty()) {
       explanation_ = WithAlgorithm(op_, result_.diagnosis.changes.front().algorithm);
     }
-    // Rules of NaNs, of which no model here may know, are filed apart from wrong numbers.
-    const DifferenceClass gravest = GravestClass(op_, AnswersOf(found_.model, found_.device));
-    if (!explanation_ && gravest == DifferenceClass::kNanPayload) {
+    if (!explanation_ && !numbers) {
       result_.bucket = Bucket::Unexplained(gravest);
     }
     rivals_ = RivalsOf(op_, result_.diagnosis);

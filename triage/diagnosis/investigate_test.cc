@@ -142,6 +142,36 @@ TEST(Investigate, ADeviceThatChangesIsFlaky) {
   }
 }
 
+// A changed model whose NaNs have bits of their own, which no rule gives.
+class OddNans : public ModelDevice {
+ public:
+  using ModelDevice::ModelDevice;
+  absl::Status Execute(const Operation& op, const Batch& batch, std::vector<uint64_t>& d) override {
+    const absl::Status s = ModelDevice::Execute(op, batch, d);
+    for (int64_t i = 0; i < batch.dot_products(); ++i) {
+      if (IsNan(op.model.d, d[i])) d[i] = 0x7fc00000 | (Extract(batch, i).a[0] & 0xfff);
+    }
+    return s;
+  }
+};
+
+TEST(Investigate, AWrongNumberHasItsNameBesideOddNans) {
+  const Operation& op = *FindOperation("sm_90/mma.m16n8k16.f32.f16.f16.f32");
+  Algorithm planted = op.model.algorithm;
+  planted.fraction_bits -= 1;
+  const Model changed = WithAlgorithm(op, planted);
+  Mismatch mismatch;
+  ASSERT_TRUE(FirstMismatch(op, changed, 1, mismatch));
+  OddNans device(changed);
+  ASSERT_TRUE(device.Execute(op, mismatch.inputs, mismatch.device).ok());
+  const auto i = Investigate(device, mismatch, {&op, &Strategies().front(), 1});
+  ASSERT_TRUE(i.ok()) << i.status();
+  ASSERT_FALSE(i->diagnosis.changes.empty()) << i->Text();
+  EXPECT_EQ(i->diagnosis.changes.front().algorithm, planted);
+  EXPECT_THAT(i->Text(), testing::HasSubstr("but for the bits of"));
+  EXPECT_EQ(Name(i->bucket), "aligned_term:fraction_bits=24");
+}
+
 // Far from the table's value: one case in hundreds distinguishes one of them from the next.
 TEST(Investigate, AFloorAnywhere) {
   InvestigateFigures figures;
