@@ -48,6 +48,8 @@ constexpr ReasonText kReasonTexts[] = {
     {"damaged", "damaged"},
     {"not_understood", "not understood"},
     {"other_file", "no files of mmadiff"},
+    {"not_followed", "links to folders are not followed"},
+    {"temporary", "temporary, of a killed process"},
     {"no_answers", "no answers in $0"},
     {"other_run", "of a different run"},
     {"not_reached", "not reached"},

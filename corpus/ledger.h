@@ -46,6 +46,8 @@ enum class Reason : uint8_t {
   kDamaged,
   kNotUnderstood,  // a file whose name says that it is one of ours, and its bytes do not
   kOtherFile,      // of somebody else
+  kNotFollowed,    // a link to a folder
+  kTemporary,      // a killed process left the file
   kNoAnswers,      // a file of a run, say
   kOtherRun,
   // Not done yet, or not worth doing.
@@ -55,7 +57,7 @@ enum class Reason : uint8_t {
   kContradicted,   // pairs of a row that differs already
   kNotNeeded,      // others decided
 };
-inline constexpr int kReasons = 26;
+inline constexpr int kReasons = 28;
 
 // The words of JSON and of what is stored: "instruction", "device_lacks".
 const char* Name(Thing thing);

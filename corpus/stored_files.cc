@@ -160,7 +160,12 @@ absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(const std::string& folder,
   Filtered<StoredFile> files(Thing::kFile);
   for (const std::string& path : *below) {
     const FileKind kind = KindIn(folders, path);
-    if (kind == FileKind::kOther) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      files.Leave(Reason::kNotFollowed, path);
+    } else if (IsTemporary(fs::path(path).filename().string())) {
+      files.Leave(Reason::kTemporary, path);
+    } else if (kind == FileKind::kOther) {
       files.Leave(Reason::kOtherFile, path);
     } else if (kind == FileKind::kNotUnderstood) {
       files.Leave(Reason::kNotUnderstood, path);

@@ -42,7 +42,7 @@ struct StoredFolders {
 };
 
 // Every file below a folder, sorted, as Thing::kFile; `folders` gets those that are read as one. Left
-// out: other people's files (kOtherFile), kNotUnderstood, files without answers (kNoAnswers), and kinds that are not
+// out: other people's files (kOtherFile), links to folders (kNotFollowed), what killed processes left (kTemporary), kNotUnderstood, files without answers (kNoAnswers), and kinds that are not
 // wanted (kNotSelected). Errors as FilesBelow().
 absl::StatusOr<Filtered<StoredFile>> StoredFilesBelow(
     const std::string& folder, StoredFolders& folders,

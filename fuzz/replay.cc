@@ -155,8 +155,11 @@ class Replay {
                 : Recorded(file.path, in_folder);
     }
     if (outcome_.damaged) ledger().Leave({Thing::kFile, Reason::kDamaged, file.path});
+    const bool not_understood = std::exchange(not_understood_, false);
+    if (not_understood) ledger().Leave({Thing::kFile, Reason::kNotUnderstood, file.path});
     if (!file_selected_) ledger().Leave({Thing::kFile, Reason::kNotSelected, file.path});
-    if (s.ok() && !outcome_.damaged && file_selected_) ledger().Compare(Thing::kFile, file.path);
+    if (s.ok() && !outcome_.damaged && !not_understood && file_selected_)
+      ledger().Compare(Thing::kFile, file.path);
     outcome_.damaged |= was_damaged;
     return s;
   }
@@ -390,6 +393,12 @@ class Replay {
     const auto deliver = [&](const Recording& r) { return delivered = Stored(r, in_folder); };
     const absl::StatusOr<RecordingStats> stats = ReadRecordings(path, options_.instr, deliver);
     const bool wrong = in_folder && !stats.ok() && delivered.ok();
+    // Lines without a name are whole: nobody says whose answers they are.
+    not_understood_ = wrong && absl::IsInvalidArgument(stats.status());
+    if (not_understood_) {
+      console_.Warn(stats.status().message());
+      return absl::OkStatus();
+    }
     if (wrong || absl::IsDataLoss(stats.status())) {  // what came before the damage was compared
       console_.Warn(stats.status().message());
       outcome_.damaged = true;
@@ -479,6 +488,7 @@ class Replay {
   std::set<const Operation*> selected_;  // by options_.instr
   bool anything_selected_ = false, file_selected_ = false;  // in all, in the file at hand
   std::set<std::string> not_selected_;                      // what else there is
+  bool not_understood_ = false;                             // the file at hand
   uint64_t other_cases_ = 0, other_units_ = 0;              // of it
   UnmodelledReplay unmodelled_;
 };

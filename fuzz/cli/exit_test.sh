@@ -116,13 +116,16 @@ PROGRAM=$m expect 1 replay two --device='exec:sh two.sh'; warns 'dropped x86/vfm
 mkdir mixed; "$m" gen $mma --cases=1 | "$m" eval $mma >mixed/sm_90.mma.m16n8k16.f32.f16.f16.f32.txt
 expect 0 replay mixed
 "$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | tee mixed/night2.txt >mixed/answers
+ln -s ../good.log mixed/linked.log; mkdir beyond; ln -s ../beyond mixed/beyond; cp good.log mixed/good.log.tmpAbC123
+expect 1 replay mixed; warns '1 of 6 files left out: links to folders are not followed (mixed/beyond)'; warns '1 of 6 files left out: temporary, of a killed process (mixed/good.log.tmpAbC123)'
+rm mixed/linked.log mixed/beyond mixed/good.log.tmpAbC123
 touch mixed/LICENSE; echo text >mixed/README.md; cp good.log mixed/NIGHT
 expect 1 replay mixed --json; warns '2 of 6 files left out: no files of mmadiff (mixed/LICENSE, mixed/README.md)'; says '"compared": 434'
 rm mixed/night2.txt mixed/answers; head -c 90 /dev/urandom >mixed/one.LOG
 expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/one.LOG)'; expect 5 infer --device=recorded:mixed --instr=$mma
 rm mixed/one.LOG
 "$m" gen $mma --cases=1 | "$m" eval $mma --device=faulty:fraction_bits=24 | sed '/^#/d' >mixed/night3
-expect 5 replay mixed; warns night3; expect 1 replay mixed --instr=$mma; rm mixed/night3; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
+expect 5 replay mixed; warns '1 of 5 files left out: not understood (mixed/night3)'; expect 1 replay mixed --instr=$mma; rm mixed/night3; echo broken >mixed/my_answers.txt; for verb in replay explain 'list findings'; do expect 5 $verb mixed; warns '1 of 5 files left out: not understood (mixed/my_answers.txt)'; done
 expect 5 run --device=recorded:mixed --instr=$mma --workdir=none; warns my_answers.txt
 rm mixed/my_answers.txt; expect 0 identify --device=recorded:mixed --instr='sm_90/*'; warns '2 of 4 files left out: no files of mmadiff'
 expect 0 replay folder --every=4; warns 'units left out: not in the sample'
