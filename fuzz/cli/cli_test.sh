@@ -484,7 +484,7 @@ says 'column 3 is'; is "$(stat_of answers)" 1
 expect 75 probe --question=floor --device=faulty:dead=1 --instr=$bf16
 # An answer or left out, never both.
 expect 1 probe --question=payloads,pairs,integers --device="exec:python3 $(dirname "$script")/docs/example/my_rtl.py" --instr=$mma
-is "$(stat_of answers)" 1; warns '1 of 3 questions left out: the instruction is contradicted already'; warns '1 of 3 questions left out: not applicable'
+is "$(stat_of answers)" 1; warns '1 of 3 questions left out, although named: the instruction is contradicted already'; warns '1 of 3 questions left out, although named: not applicable'
 expect 0 probe --question=layout,order --device="$simulator" --instr=$fma; says 'addend_joins=first_step'
 expect 75 probe --question=floor --device=faulty:none=0 --instr="$bf16,$mma" --max_total_time=0
 warns "1 of the instructions, from $bf16, were not asked all"; is "$(stat_of answers)" 1

@@ -185,14 +185,14 @@ std::string NameOf(const Question& q, const Operation& op) {
 
 // The pairs of an operation and a question that applies to it.
 std::vector<std::pair<const Operation*, const Question*>> Applying(const ProberOptions& options,
-                                                                   Ledger& ledger) {
+                                                                   bool named, Ledger& ledger) {
   Filtered<std::pair<const Operation*, const Question*>> asked(Thing::kQuestion);
   for (const Operation* op : options.ops) {
     for (const Question* q : options.questions) {
       if (Applies(*q, *op)) {
-        asked.Keep({op, q}, NameOf(*q, *op));
+        asked.Keep({op, q}, NameOf(*q, *op), named);
       } else {
-        asked.Leave(Reason::kDoesNotApply, NameOf(*q, *op));
+        asked.Leave(Reason::kDoesNotApply, NameOf(*q, *op), named);
       }
     }
   }
@@ -313,7 +313,7 @@ void RunProbe(const ProbeFlags& flags, const Globals& globals, Ending& ending) {
                                  .folder = flags.out,
                                  .threads = ThreadsOf(flags.threads),
                                  .open = OpenerOf(flags.device)};
-  const auto applying = Applying(options, ending.ledger());
+  const auto applying = Applying(options, !flags.all, ending.ledger());
   SayHowLong(options, flags, globals, console);
   const absl::StatusOr<ProberOutcome> outcome = ProbeOperations(
       options, **engine,

@@ -95,7 +95,9 @@ void Ending::Close() {
   }
   for (const LeftOutLine& line : lines) {
     const bool all = absent[line.thing] == line.asked;
-    const Verdict verdict = VerdictOf(line.reason, line.exact || all);
+    // A question that cannot be asked says nothing of its row, which was named.
+    const bool exact = line.exact && line.thing != Thing::kQuestion;
+    const Verdict verdict = VerdictOf(line.reason, exact || all);
     if (verdict != Verdict::kGood) Say(verdict);
     if (line.count == line.asked && line.reason == Reason::kDoesNotApply) Say(Verdict::kUsage);
   }
