@@ -13,6 +13,7 @@
 #include "device/line_protocol.h"
 #include "fuzz/cases/case_name.h"
 #include "fuzz/json_text.h"
+#include "fuzz/progress.h"
 #include "fuzz/survey/verify.h"
 #include "triage/case_text.h"
 #include "triage/probe/questions.h"
@@ -108,6 +109,7 @@ class Comparer {
       const auto other = y.answers.find(question);
       if (other == y.answers.end()) continue;
       ++difference_.compared;
+      ++difference_.questions;
       if (SameSaid(answer, other->second)) continue;
       row_.what.push_back(absl::StrCat(question, ": ", answer.answer, " | ", other->second.answer));
     }
@@ -125,6 +127,7 @@ class Comparer {
       const auto other = y.units.find(cases);
       if (other == y.units.end()) continue;
       ++difference_.compared;
+      ++difference_.runs;
       if (mismatches == other->second) continue;
       row_.what.push_back(absl::StrCat("run, ", std::get<2>(cases), " cases from ",
                                        std::get<1>(cases),
@@ -136,10 +139,12 @@ class Comparer {
       const auto other = y.digests.find(unit);
       if (other == y.digests.end()) continue;
       ++difference_.compared;
+      ++difference_.digests;
       digests += digest != other->second;
     }
     if (digests > 0)
-      row_.what.push_back(absl::StrCat(digests, " digests of the same cases differ"));
+      row_.what.push_back(absl::StrCat(CountText(digests, "digest"), " of the same cases ",
+                                       digests == 1 ? "differs" : "differ"));
     if (op != nullptr) {
       Words(*op, x, y);
       for (const auto& [stream, outputs] : x.outputs) {
@@ -254,7 +259,10 @@ absl::StatusOr<SurveyDifference> CompareSurveys(const std::string& first,
 
 std::string SurveyDifference::Text(size_t width) const {
   std::string text = absl::StrCat("first   ", first, "\nsecond  ", second, "\n", RowsText());
-  absl::StrAppend(&text, compared, " common answers, rows that differ: ", rows.size(),
+  // `report --compare` counts the answers alone.
+  absl::StrAppend(&text, compared - questions - digests - runs, " common answers, ",
+                  CountText(questions, "question"), ", ", CountText(digests, "digest"), ", ",
+                  CountText(runs, "unit"), " of runs; rows that differ: ", rows.size(),
                   ", of the first alone: ", only_first, ", of the second alone: ", only_second,
                   "; stages of common rows that only the first reached: ", only_first_stages,
                   ", only the second: ", only_second_stages, "\n");

@@ -26,7 +26,8 @@ struct SurveyDifference {
     std::string first, second;      // the two answers to it
   };
   std::string first, second;                               // who answered
-  uint64_t compared = 0;                                   // questions and answers that both have
+  uint64_t compared = 0;                                   // all that both have
+  uint64_t questions = 0, digests = 0, runs = 0;           // of it, beside answers; units of runs
   uint64_t only_first = 0, only_second = 0;                // rows
   uint64_t only_first_stages = 0, only_second_stages = 0;  // of rows that both have
   bool torn_first = false, torn_second = false;            // the end of the log is lost
