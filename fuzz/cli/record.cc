@@ -123,8 +123,8 @@ void RecordIntoFolder(const RecordFlags& flags, Engine& engine,
         absl::StrCat(CountText(instructions, "instruction"), " of ", identity, " in ", flags.out,
                      ": ", outcome->raw_dot_products, " dot products, ", outcome->regressions,
                      " regression cases and vectors, digests of ", outcome->digest_dot_products,
-                     " dot products in ", outcome->digest_units,
-                     " units; asked twice, and repeated: ", outcome->repeated, " dot products\n"),
+                     " dot products in ", CountText(outcome->digest_units, "unit"),
+                     "; asked twice, and repeated: ", outcome->repeated, " dot products\n"),
         console.style().width, 2));
   }
 }

@@ -37,13 +37,21 @@ std::string VectorCounts(const ReplayOutcome& outcome) {
                       count(AnswerKind::kContested), "\n");
 }
 
+// An identity may name many programs; JSON has all of it.
+std::string Short(const std::string& identity) {
+  constexpr size_t kMost = 120;  // bytes
+  if (identity.empty()) return "unnamed device";
+  return identity.size() <= kMost ? identity
+                                  : absl::StrCat(PlainLine(identity.substr(0, kMost)), "...");
+}
+
 std::string CountsText(const ReplayOutcome& outcome) {
   std::string text;
   for (const auto& [device, tally] : outcome.tallies) {
     if (!outcome.recordings) break;
-    absl::StrAppend(&text, device.empty() ? "unnamed device" : device, ": ",
-                    tally.compared - tally.differing, " of ", tally.compared, " dot products of ",
-                    CountText(tally.ops.size(), "instruction"), " equal\n");
+    absl::StrAppend(&text, Short(device), ": ", tally.compared - tally.differing, " of ",
+                    tally.compared, " dot products of ", CountText(tally.ops.size(), "instruction"),
+                    " equal\n");
   }
   absl::StrAppend(&text, outcome.compared - outcome.differing, " of ", outcome.compared,
                   " dot products equal", outcome.damaged ? " (damaged data skipped)" : "",
