@@ -113,6 +113,9 @@ cat >two.sh <<'END'
 exec "$PROGRAM" eval $MMADIFF_INSTRUCTION --device=faulty:output_rounding=up
 END
 PROGRAM=$m expect 1 replay two --device='exec:sh two.sh'; warns 'dropped x86/vfmadd231ss'
+# Integers have no ulps.
+expect 1 run --device='exec:sed "s/$/ 00000007/"' --instr=x86/vpdpwssd --cases=20 --workdir=integers
+expect 0 report integers --json; says '"ulps": []'
 # Files of a folder, whatever their names.
 mkdir mixed; "$m" gen $mma --cases=1 | "$m" eval $mma >mixed/sm_90.mma.m16n8k16.f32.f16.f16.f32.txt
 expect 0 replay mixed

@@ -61,8 +61,13 @@ class Gathered {
       run_.explained.push_back(Explain(finding, explain, console));
     }
     for (const std::string& bucket : UlpBuckets()) {
-      const auto count = run_.total.counts.find(absl::StrCat(kUlpCount, bucket));
-      if (count != run_.total.counts.end()) run_.ulps.emplace_back(bucket, count->second);
+      uint64_t words = 0;
+      for (const RunReportRow& row : run_.rows) {  // integers have no ulps
+        const bool is_float = row.op != nullptr && !IsInteger(*row.op->instruction->d);
+        const auto count = row.total.counts.find(absl::StrCat(kUlpCount, bucket));
+        if (is_float && count != row.total.counts.end()) words += count->second;
+      }
+      if (words > 0) run_.ulps.emplace_back(bucket, words);
     }
     return std::move(run_);
   }
