@@ -1,4 +1,5 @@
 // Nothing is lost by interruption and damage, and a folder belongs to one run.
+#include "fuzz/folder/clean.h"
 #include "fuzz/folder/merge.h"
 #include "fuzz/run_fixture.h"
 #include "fuzz/run_folder.h"
@@ -253,6 +254,45 @@ TEST_F(RunTest, ADropIsMergedAndTakenBack) {
   EXPECT_TRUE(merge("out").ok());
   EXPECT_TRUE(merge("out").ok());
   EXPECT_TRUE(merge("new").ok());
+  for (int i = 0; i < 3; ++i) {  // within a second
+    Run(options, [] { return std::make_unique<Changed>(1); });
+    EXPECT_TRUE(absl::IsAborted(Stored("0").rows[0].dropped));
+    EXPECT_TRUE(absl::IsAborted(merge("out")));
+    Run(options, healthy);
+    EXPECT_TRUE(merge("out").ok());
+  }
+}
+
+// Where nothing is left to execute, too.
+TEST_F(RunTest, AnAttemptThatEndsBeforeItAsksAgainSaysSo) {
+  RunOptions options = Options("w");
+  Run(options);
+  EXPECT_EQ(Run(options).attempt->not_asked_again, 0u);
+  options.limit = TimeLimit::After(absl::ZeroDuration());
+  EXPECT_EQ(Run(options).attempt->not_asked_again, 1u);
+}
+
+// The first attempt did a part of a unit alone; its log is needed no more once another did it.
+TEST_F(RunTest, TheCanaryOfAPartIsKept) {
+  const auto device = [](int64_t every) -> DeviceOpener {
+    return [every]() -> DeviceOr { return std::make_unique<Changed>(every); };
+  };
+  const auto stops = Opener(
+      [](int64_t run) { return run < 9 ? absl::OkStatus() : absl::UnavailableError("dead"); });
+  Run(Options("w"), stops);
+  EXPECT_EQ(Run(Options("w"), device(0)).attempt->resumed_units, 0u);
+  bool not_durable;
+  ASSERT_TRUE(MergeRuns(Path("merged"), {Path("w")}, not_durable).ok());
+  const auto cleaned = RemoveLeftovers(Path("w"), not_durable);
+  ASSERT_TRUE(cleaned.ok()) << cleaned.status();
+  EXPECT_THAT(cleaned->files, SizeIs(1));
+  for (const char* folder : {"w", "merged"}) {
+    const auto stored = ReadUnits(Path(folder), *ReadManifest(Path(folder)));
+    ASSERT_THAT(stored->asked[0], SizeIs(1));
+    EXPECT_FALSE(stored->asked[0][0].part);
+    EXPECT_FALSE(stored->asked[0][0].canary.d.empty());
+    EXPECT_TRUE(absl::IsAborted(Run(Options(folder), device(1)).rows[0].dropped));
+  }
 }
 
 // Logs of programs that stored no canary: the quickest unit is executed again.

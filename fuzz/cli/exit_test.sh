@@ -231,11 +231,11 @@ expect 3 probe --question=nan $both --device="exec:$dies"; warns ': traps again 
 expect 3 record dies.log $both --cases=500 --device="exec:$dies"; expect 0 replay dies.log
 expect 3 probe --question=layout,pairs --instr=x86/vdpbf16ps --device="exec:${dies/$fma:\*7f800000/x86/vdpbf16ps:*7f}"
 warns ': traps again on '; says ': agrees'
-# It was wrong once, in a unit that is not finished: an end without a difference is not clean.
+# It was wrong once, in a unit that is not stored: its finding is asked again.
 forever=(run --forever --instr=$fma --threads=1 --workdir=endless --device="exec:[ -n \"\$WRONG\" ] || exec '$m' eval $fma
   exec '$m' eval $fma --device=faulty:output_rounding=toward_zero")
 WRONG=1 expect 1 "${forever[@]}" --max_mismatches=1; rm endless/units-*
-expect 1 "${forever[@]}" --max_mismatches=0 --max_total_time=1; says 'in a unit that is not finished'
+expect 5 "${forever[@]}" --max_mismatches=0 --max_total_time=1; warns 'has changed since'
 # It answers eight times and no more: lost. A signal: what was answered is printed.
 eight="echo >>asked; [ \$(wc -l <asked) -le 8 ] && exec '$m' eval \$MMADIFF_INSTRUCTION"
 expect 75 probe --all --instr=$fma --device="exec:$eight; exit 1"; says 'stat::agree: 1'; rm asked
@@ -339,8 +339,19 @@ expect 0 run "${loads[@]}"
 expect 0 run "${loads[@]}"; says 'asked for again, the same'
 echo 'as_it_was="s/0$/1/;p"' >loaded.sh
 expect 5 run "${loads[@]}"; warns 'has changed since'
+expect 5 status loads; says 'dropped'; expect 5 report loads; says 'has changed since'; expect 0 merge merged_loads loads; warns 'dropped'; expect 5 status merged_loads
+expect 75 run "${loads[@]}" --max_total_time=0; warns 'whether the device is still the same was not asked'
+expect 5 status loads
 echo 'as_it_was=p' >loaded.sh
-expect 0 run "${loads[@]}"
+expect 0 run "${loads[@]}"; expect 0 status loads; expect 0 report loads
+# A recording is one device's: what is beside it is said.
+cp -r folder beside; cp good.log beside/extra.log
+for device in recorded:folder recorded:beside; do
+  code=0; [ $device = recorded:folder ] || code=5
+  expect $code run --device=$device --instr=$fma --cases=16 --workdir=of_$code; [ $code = 0 ] || warns 'extra.log'
+done
+expect 5 report --compare folder beside; warns 'extra.log'
+expect 5 infer --device=recorded:beside --instr=$fma; warns 'extra.log'
 
 # A device that vanishes after so many questions, of one identity.
 vanishes="exec:echo >>asked; [ \$(wc -l <asked) -le \$MOST ] && exec '$m' eval \$MMADIFF_INSTRUCTION; exit 1"

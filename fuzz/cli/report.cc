@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "corpus/durable_file.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/run_verdicts.h"
 #include "fuzz/folder/compare_runs.h"
 #include "fuzz/json_text.h"
 #include "fuzz/page/html_page.h"
@@ -100,6 +101,7 @@ void WriteReport(const ReportFlags& flags, const Globals& globals, Ending& endin
     console.Print(format->page(*data));
   }
   if (data->Damaged()) ending.Say(Verdict::kHarmed);
+  for (const ReportRun& run : data->runs) SayDoubts(run, ending);
   const auto nothing = [](const ReportRun& run) {
     return run.total.dot_products == 0 && run.Count(RunReportRow::kDiffers) == 0;
   };

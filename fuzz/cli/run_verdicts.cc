@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "device/stop.h"
 #include "fuzz/cli/cli.h"
 #include "fuzz/output/error_meaning.h"
@@ -94,6 +95,14 @@ void EnterRows(const RunReport& report, Ledger& ledger) {
     } else if (row.dropped.ok() && !row.finished) {
       ledger.Leave({Thing::kOperation, Reason::kNotReached, row.instruction});
     }
+  }
+}
+
+void SayDoubts(const RunReport& report, Ending& ending) {
+  for (const RunReportRow& row : report.rows) {
+    if (!IsDoubted(row)) continue;
+    ending.Say(Verdict::kHarmed, absl::StrCat(absl::StrJoin(report.folders, ", "), ": dropped ",
+                                              row.instruction, ": ", row.dropped.message()));
   }
 }
 

@@ -3,6 +3,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "fuzz/cli/cli.h"
+#include "fuzz/cli/run_verdicts.h"
 #include "fuzz/folder/run_status.h"
 #include "fuzz/json_text.h"
 #include "fuzz/progress.h"
@@ -110,9 +111,8 @@ void RunStatusVerb(const std::vector<std::string>& paths, const Globals& globals
   for (const std::string& path : paths) {
     absl::StatusOr<RunStatus> status = ReadRunStatus(path);
     if (!status.ok()) return ending.Say(status.status());
-    if (!status->damage.empty() || std::ranges::any_of(status->rows, IsDoubted)) {
-      ending.Say(Verdict::kHarmed);
-    }
+    if (!status->damage.empty()) ending.Say(Verdict::kHarmed);
+    SayDoubts(*status, ending);
     folders.push_back(*std::move(status));
   }
   Json json = {{"folders", Json::array()}, {"total", nullptr}};

@@ -111,12 +111,13 @@ TEST_F(RunStatusTest, FilesUnderNamesThatNoRunGivesAreNamed) {
   EXPECT_THAT(Read(folder).damage, IsEmpty());
   const std::string log = UnitLogsIn(folder)->front(), finding = Read(folder).findings[0].path;
   std::filesystem::rename(log, folder + "/old.log");
+  Put("w/units-000001-1.log.gz", "packed");
   std::filesystem::rename(finding, finding + ".bak");
   std::filesystem::create_symlink(Path("elsewhere"), folder + "/findings/more");
   const RunStatus s = Read(folder);
   EXPECT_EQ(s.units, 0u);
-  EXPECT_THAT(s.damage, ElementsAre(HasSubstr("old.log"), HasSubstr("findings/more"),
-                                    HasSubstr(".txtpb.bak")));
+  EXPECT_THAT(s.damage, ElementsAre(HasSubstr("old.log"), HasSubstr(".log.gz"),
+                                    HasSubstr("findings/more"), HasSubstr(".txtpb.bak")));
 }
 
 TEST_F(RunStatusTest, AFindingOfAnotherDeviceIsDamage) {

@@ -213,9 +213,7 @@ void AddMutants(const ReportOptions& options, ReportRun& run, Console& console) 
 }  // namespace
 
 bool ReportData::Damaged() const {
-  return std::ranges::any_of(runs, [](const ReportRun& run) {
-    return !run.damage.empty() || std::ranges::any_of(run.rows, IsDoubted);
-  });
+  return std::ranges::any_of(runs, [](const ReportRun& run) { return !run.damage.empty(); });
 }
 
 absl::StatusOr<ReportData> GatherReport(const ReportOptions& options, Console& console) {

@@ -231,6 +231,41 @@ SurveyResult LaidOut(const std::string& op, double pace) {
 }
 
 // Question by question, the rows in turn; a unit takes a few seconds.
+// Not even what explains an answer of the device before.
+TEST(SurveyAgenda, ADeviceThatHasChangedIsAskedNothingMoreOfTheRow) {
+  const SurveyManifest manifest = Manifest({kF16}, 10);
+  SurveyAgenda agenda(manifest);
+  const auto result_of = [](const SurveyTask& of) {
+    SurveyResult result;
+    result.task = of;
+    return result;
+  };
+  SurveyResult differs = result_of({kQuestions, kF16, ""});
+  SurveyAnswer& answer = differs.answers.emplace_back();
+  answer.question = "width";
+  answer.differing = 1;
+  answer.lines = {"a line"};
+  agenda.Earlier(differs);
+  const std::optional<Task> canary = agenda.Next(absl::ZeroDuration());
+  ASSERT_TRUE(canary.has_value());
+  const SurveyTask& task = std::get<StageTask>(canary->what).name;
+  ASSERT_TRUE(task.IsCanary());
+  EXPECT_EQ(task.detail, "a line");
+  SurveyResult changed = result_of(task);
+  changed.status = absl::AbortedError("it has changed");
+  agenda.Done(changed);
+  EXPECT_FALSE(agenda.Next(absl::ZeroDuration()).has_value());
+
+  SurveyAgenda later(manifest);  // with the first device again
+  later.Earlier(differs);
+  later.Earlier(changed);
+  const std::optional<Task> again = later.Next(absl::ZeroDuration());
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(std::get<StageTask>(again->what).name.number, 1u);
+  later.Done(result_of(std::get<StageTask>(again->what).name));
+  EXPECT_EQ(std::get<StageTask>(later.Next(absl::ZeroDuration())->what).name.stage, kExplain);
+}
+
 TEST(SurveyAgenda, ASlowRowIsAskedInSmallPieces) {
   const SurveyManifest manifest = Manifest({kF16, kFp8});
   SurveyAgenda agenda(manifest);
