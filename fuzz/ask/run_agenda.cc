@@ -47,6 +47,7 @@ RunAgenda::RunAgenda(const RunOptions& options, const RunManifest& manifest, Sto
     row.done = std::move(stored.done[r]);
     row.parts = std::move(stored.parts[r]);
     row.asked = std::move(stored.asked[r]);
+    row.same_asked = row.asked.empty() && row.parts.empty();
   }
   LoadFindings(manifest);
 }
@@ -185,7 +186,7 @@ absl::StatusOr<std::vector<Task>> RunAgenda::Take(TaskResult result) {
   }
   if (auto* canary = std::get_if<CanaryAnswer>(&result.answer)) {
     ++canaries_done_;
-    row.begun = result.status.ok() || result.drop.has_value();
+    row.same_asked |= result.status.ok() || result.drop.has_value();
     attempt_.repeated += canary->repeated;
     const bool stored = !std::get<CanaryTask>(result.task.what).earlier.empty();
     if (!stored && !canary->canary.d.empty()) row.canaries = {std::move(canary->canary)};
@@ -274,7 +275,7 @@ RunReport::Attempt RunAgenda::Finish(DispatchOutcome dispatched, RunReportBuilde
     reported.dropped = std::move(row.dropped);
     reported.stopped = row.stopped;
   }
-  attempt_.not_asked_again = std::ranges::count(rows_, false, &Row::begun);
+  attempt_.not_asked_again = std::ranges::count(rows_, false, &Row::same_asked);
   attempt_.seconds = absl::ToDoubleSeconds(dispatched.time - begun_);
   attempt_.stopped_by = dispatched.stopped_by;
   attempt_.device = std::move(dispatched.device);

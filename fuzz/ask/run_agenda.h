@@ -46,7 +46,7 @@ class RunAgenda : public Agenda {
     std::string planted;
     UnitResult total;  // of units that are done
     absl::Status dropped;
-    bool begun = false;  // its canary is asked
+    bool same_asked = false;  // whether the device is that of earlier attempts, if there are any
     bool stopped = false;
     uint64_t units = 0, unit_cases = 0, next = 0;
     std::vector<UnitResult> asked;               // StoredUnits::asked

@@ -34,14 +34,14 @@ void SayStopped(const RunReport& report, Ending& ending) {
   const bool only_begun = attempt.dot_products > 0 && attempt.units == 0;
   const bool end_of_forever = report.endless && !only_begun && attempt.not_asked_again == 0 &&
                               attempt.stopped_by.kind == StopCause::kTimeLimit;
-  ending.Say(end_of_forever ? Verdict::kGood : Verdict::kEarly,
-             absl::StrCat("stopped early (", Name(attempt.stopped_by), "); ",
-                          attempt.not_asked_again > 0 && attempt.resumed_units > 0
-                              ? "whether the device is still the same was not asked; "
-                              : "",
-                          only_begun ? "no unit was done: the same command line begins them again "
-                                       "and needs more time"
-                                     : "nothing is lost, the same command line resumes"));
+  ending.Say(
+      end_of_forever ? Verdict::kGood : Verdict::kEarly,
+      absl::StrCat(
+          "stopped early (", Name(attempt.stopped_by), "); ",
+          attempt.not_asked_again > 0 ? "whether the device is still the same was not asked; " : "",
+          only_begun ? "no unit was done: the same command line begins them again "
+                       "and needs more time"
+                     : "nothing is lost, the same command line resumes"));
 }
 
 // Mismatches of a dropped row are a difference only if one was confirmed: its answers may be what it was dropped for. A

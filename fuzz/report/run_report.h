@@ -79,7 +79,7 @@ struct RunReport {
     bool damaged_findings = false;
     uint64_t units = 0, resumed_units = 0;
     uint64_t dot_products = 0;
-    uint64_t not_asked_again = 0;  // rows; the attempt ended before
+    uint64_t not_asked_again = 0;  // rows of earlier attempts; this one ended before
     uint64_t repeated = 0;  // dot products of earlier attempts that were asked for again, the same
     double seconds = 0;
     int threads = 1;
